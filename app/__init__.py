@@ -1,0 +1,1 @@
+"""The window and the command line. Never imports cupy or torch."""

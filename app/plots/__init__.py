@@ -1,0 +1,1 @@
+"""The plots, one file each; axes, colours and units from one place."""

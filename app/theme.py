@@ -1,0 +1,78 @@
+"""Colours, sizes and fonts: the one place they come from."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colour tokens of one appearance, as #RRGGBB."""
+
+    name: str
+    bg: str
+    panel: str
+    raised: str
+    line: str
+    text: str
+    dim: str
+    grid: str
+    accent: str
+    ok: str
+    warn: str
+    error: str
+    on_accent: str
+
+
+DARK = Theme(
+    name="dark",
+    bg="#101317",
+    panel="#171B21",
+    raised="#1D222A",
+    line="#2A313B",
+    text="#E6EAF0",
+    dim="#8C96A5",
+    grid="#232A33",
+    accent="#56B4E9",
+    ok="#3FB68B",
+    warn="#E0A030",
+    error="#F0705A",
+    on_accent="#0B1016",
+)
+LIGHT = Theme(
+    name="light",
+    bg="#F4F6F8",
+    panel="#FFFFFF",
+    raised="#EEF1F4",
+    line="#D5DBE2",
+    text="#1B2430",
+    dim="#5C6875",
+    grid="#E6EAEE",
+    accent="#0072B2",
+    ok="#1E7F5C",
+    warn="#9A6500",
+    error="#B83A22",
+    on_accent="#FFFFFF",
+)
+THEMES = {theme.name: theme for theme in (DARK, LIGHT)}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How one kernel is drawn on every page: colour (Okabe-Ito) and pyqtgraph symbol."""
+
+    colour: str
+    symbol: str
+
+
+KERNEL_MARKS = {
+    "standard": Mark("#D55E00", "o"),
+    "flash1": Mark("#E69F00", "s"),
+    "flash2": Mark("#0072B2", "t1"),
+    "flash3": Mark("#56B4E9", "d"),
+}
+OTHER_MARK = Mark("#009E73", "x")
+M_COLOUR = "#CC79A7"  # the running maximum, on every page
+
+
+def kernel_mark(name: str) -> Mark:
+    """The mark of a kernel; library peers share one."""
+    return KERNEL_MARKS.get(name, OTHER_MARK)

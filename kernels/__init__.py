@@ -1,0 +1,1 @@
+"""Attention kernels: what runs. No Qt, no storage, no clock."""

@@ -1,0 +1,1 @@
+"""The kernels in NumPy, written to be read beside the CUDA ones."""

@@ -1,0 +1,111 @@
+"""One attention workload: what is computed, however it is computed."""
+
+import math
+from typing import Literal, get_args
+
+import msgspec
+
+from kernels.errors import InputError
+
+Backend = Literal["cpu", "cuda"]
+Dtype = Literal["float32", "float16", "bfloat16"]
+
+DTYPES: tuple[Dtype, ...] = get_args(Dtype)
+ITEMSIZE: dict[Dtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
+LSE_ITEMSIZE = 4  # float32, whatever the dtype of the inputs
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One attention workload; arrays are (batch, heads, seqlen, head_dim), row-major.
+
+    Attributes:
+        seqlen_q: Number of query rows, Nq.
+        seqlen_k: Number of key and value rows, Nk.
+        batch: Number of independent sequences.
+        heads: Number of heads.
+        head_dim: Width of one head, d.
+        dtype: Element type of Q, K, V and O.
+        causal: Keep only keys k <= q + Nk - Nq (aligned to the bottom right).
+        scale: Factor on the scores; None means 1/sqrt(head_dim).
+        seed: Seed of the random inputs.
+    """
+
+    seqlen_q: int
+    seqlen_k: int
+    batch: int = 1
+    heads: int = 1
+    head_dim: int = 64
+    dtype: Dtype = "float32"
+    causal: bool = False
+    scale: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("seqlen_q", "seqlen_k", "batch", "heads", "head_dim"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}.")
+        if self.dtype not in ITEMSIZE:
+            raise InputError(f"dtype must be one of {', '.join(DTYPES)}, not {self.dtype!r}.")
+        if self.scale is not None and not math.isfinite(self.scale):
+            raise InputError(f"scale must be a finite number, not {self.scale}.")
+
+    @property
+    def softmax_scale(self) -> float:
+        """The factor on the scores that is really used."""
+        return 1.0 / math.sqrt(self.head_dim) if self.scale is None else self.scale
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element of Q, K, V or O."""
+        return ITEMSIZE[self.dtype]
+
+    @property
+    def q_shape(self) -> tuple[int, int, int, int]:
+        """Shape of Q and of O."""
+        return (self.batch, self.heads, self.seqlen_q, self.head_dim)
+
+    @property
+    def k_shape(self) -> tuple[int, int, int, int]:
+        """Shape of K and of V."""
+        return (self.batch, self.heads, self.seqlen_k, self.head_dim)
+
+    @property
+    def rows(self) -> int:
+        """Number of softmax rows: batch * heads * seqlen_q."""
+        return self.batch * self.heads * self.seqlen_q
+
+    @property
+    def score_elements(self) -> int:
+        """Elements of the full score matrix: batch * heads * Nq * Nk."""
+        return self.rows * self.seqlen_k
+
+    @property
+    def input_bytes(self) -> int:
+        """Exact bytes of Q, K and V."""
+        return (math.prod(self.q_shape) + 2 * math.prod(self.k_shape)) * self.itemsize
+
+    @property
+    def output_bytes(self) -> int:
+        """Exact bytes of O and of the log-sum-exp (float32)."""
+        return math.prod(self.q_shape) * self.itemsize + self.rows * LSE_ITEMSIZE
+
+    @property
+    def kept_pairs(self) -> int:
+        """Number of (query, key) pairs of one head that the mask keeps."""
+        if not self.causal:
+            return self.seqlen_q * self.seqlen_k
+        shift = self.seqlen_k - self.seqlen_q
+        first, last = max(0, -shift), self.seqlen_q - 1  # earlier rows keep nothing
+        count = last - first + 1
+        if count <= 0:
+            return 0
+        return count * ((first + shift + 1) + (last + shift + 1)) // 2
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations of the two matrix products, 4 * d for each kept pair.
+
+        The usual convention (4 B H Nq Nk d, halved when causal) counted exactly: for causal squares the two
+        differ by 1/N.
+        """
+        return 4 * self.batch * self.heads * self.kept_pairs * self.head_dim

@@ -1,0 +1,93 @@
+"""What one kernel is: its name, idea, needs and limits, without importing the code that runs it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import Literal
+
+from kernels.device import Device
+from kernels.problem import Backend, Dtype, Problem
+
+Family = Literal["standard", "tiled", "library"]
+HEAD_DIMS = range(16, 129, 8)
+
+BUFFER_ITEMSIZE = {"float32": 4, "float16": 2, "bfloat16": 2}
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """One workspace array a kernel needs in device memory.
+
+    Attributes:
+        name: What it holds, in the field's symbols (S, P, m, ...).
+        shape: Its shape.
+        dtype: Its element type.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: Dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Exact size in bytes."""
+        return prod(self.shape) * BUFFER_ITEMSIZE[self.dtype]
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """One implementation of attention.
+
+    Attributes:
+        name: The name used in plans, files, tables and on the command line.
+        family: `standard` (S and P in memory), `tiled` (they never leave the chip) or `library`.
+        idea: One line a reader learns from.
+        dtypes: The element types it takes, by backend; a backend that is missing is not implemented.
+        workspace: Buffers it allocates besides inputs and outputs, for a problem on a backend.
+        implementation: Dotted module that implements it, by backend (imported when it is used).
+        head_dims: The head dims it takes.
+        min_compute_capability: The oldest GPU it runs on.
+    """
+
+    name: str
+    family: Family
+    idea: str
+    dtypes: Mapping[Backend, tuple[Dtype, ...]]
+    workspace: Callable[[Problem, Backend], tuple[Buffer, ...]]
+    implementation: Mapping[Backend, str]
+    head_dims: range = field(default=HEAD_DIMS)
+    min_compute_capability: tuple[int, int] = (7, 5)
+
+    def unsupported(self, problem: Problem, device: Device) -> str | None:
+        """Why this kernel cannot run the problem on the device, or None when it can."""
+        dtypes = self.dtypes.get(device.backend)
+        if dtypes is None:
+            return f"{self.name} is not implemented on the {device.backend} backend"
+        if problem.dtype not in dtypes:
+            return f"{self.name} takes {', '.join(dtypes)} on {device.backend}, not {problem.dtype}"
+        if problem.head_dim not in self.head_dims:
+            dims = self.head_dims
+            return (
+                f"{self.name} takes head dims {dims[0]} to {dims[-1]} in steps of {dims.step}, "
+                f"not {problem.head_dim}"
+            )
+        return self._unsupported_gpu(problem, device)
+
+    def _unsupported_gpu(self, problem: Problem, device: Device) -> str | None:
+        found = device.compute_capability
+        if found is None:
+            return None
+        if found < self.min_compute_capability:
+            need, have = (".".join(map(str, c)) for c in (self.min_compute_capability, found))
+            return f"{self.name} needs compute capability {need} or newer, this GPU has {have}"
+        if problem.dtype == "bfloat16" and found < (8, 0):
+            return "bfloat16 needs compute capability 8.0 or newer"
+        return None
+
+    def workspace_bytes(self, problem: Problem, backend: Backend) -> int:
+        """Exact bytes of all workspace buffers."""
+        return sum(buffer.nbytes for buffer in self.workspace(problem, backend))
+
+    def predicted_bytes(self, problem: Problem, backend: Backend) -> int:
+        """Footprint before a launch: inputs + outputs + workspace, in bytes."""
+        return problem.input_bytes + problem.output_bytes + self.workspace_bytes(problem, backend)

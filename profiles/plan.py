@@ -1,0 +1,68 @@
+"""What one sweep will do: kernels x problems x measuring protocol."""
+
+import random
+
+import msgspec
+
+from kernels.problem import Backend, Problem
+
+
+class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How each point is measured.
+
+    Attributes:
+        warmup: Unrecorded runs before the first sample.
+        repeats: Samples to take, at least 10 for quartiles worth drawing.
+        time_cap_s: Stop sampling a point after this many seconds, but not before 3 samples.
+        cold: Flush the last-level cache before every sample; otherwise samples run back to back (warm).
+        verify: Compare with the float64 oracle before timing.
+        deadline_s: A point that has not ended by then is killed and marked `timeout`.
+        fit_margin: Share added to the predicted bytes before they are compared with what is free.
+        shuffle: Run the points in an order drawn from the plan's seed, not by rising sequence length.
+    """
+
+    warmup: int = 3
+    repeats: int = 10
+    time_cap_s: float = 10.0
+    cold: bool = True
+    verify: bool = True
+    deadline_s: float = 120.0
+    fit_margin: float = 0.05
+    shuffle: bool = False
+
+    def __post_init__(self) -> None:
+        if self.warmup < 0 or self.repeats < 1:
+            raise ValueError(f"need repeats >= 1 and warmup >= 0, not {self.repeats} and {self.warmup}")
+        if self.time_cap_s <= 0 or self.deadline_s <= 0:
+            raise ValueError("the time cap and the deadline must be longer than 0 s")
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell of a plan: one kernel on one problem. `index` counts in running order from 0."""
+
+    index: int
+    kernel: str
+    problem: Problem
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Kernels x problems x protocol, on one backend."""
+
+    backend: Backend
+    kernels: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    protocol: Protocol = Protocol()
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.kernels or not self.problems:
+            raise ValueError("a plan needs at least one kernel and one problem")
+        if len(set(self.kernels)) < len(self.kernels):
+            raise ValueError(f"a kernel is listed twice: {', '.join(self.kernels)}")
+
+    def points(self) -> tuple[Point, ...]:
+        """The points in running order: kernels take turns within each problem."""
+        cells = [(kernel, problem) for problem in self.problems for kernel in self.kernels]
+        if self.protocol.shuffle:
+            random.Random(self.seed).shuffle(cells)  # noqa: S311 - an order, not a secret
+        return tuple(Point(index=i, kernel=k, problem=p) for i, (k, p) in enumerate(cells))
