@@ -120,13 +120,13 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     throttle: tuple[str, ...] | None = None  # reasons in force; empty: none
 
 
-class MachineFound(EventBase, tag="machine"):
+class MachineFound(EventBase, frozen=True, kw_only=True, tag="machine"):
     """The answer to a probe."""
 
     machine: Machine
 
 
-class TelemetryStarted(EventBase, tag="telemetry"):
+class TelemetryStarted(EventBase, frozen=True, kw_only=True, tag="telemetry"):
     """A telemetry child watches a device now.
 
     Attributes:
@@ -144,13 +144,13 @@ class TelemetryStarted(EventBase, tag="telemetry"):
     missing: dict[str, str] = {}
 
 
-class Readings(EventBase, tag="readings"):
+class Readings(EventBase, frozen=True, kw_only=True, tag="readings"):
     """A batch of telemetry samples, oldest first."""
 
     readings: tuple[Reading, ...]
 
 
-class PlanStarted(EventBase, tag="plan-started"):
+class PlanStarted(EventBase, frozen=True, kw_only=True, tag="plan-started"):
     """A sweep begins.
 
     Attributes:
@@ -170,14 +170,14 @@ class PlanStarted(EventBase, tag="plan-started"):
     predicted_bytes: tuple[int, ...]
 
 
-class PointStarted(EventBase, tag="point-started"):
+class PointStarted(EventBase, frozen=True, kw_only=True, tag="point-started"):
     """A point is about to be prepared and launched."""
 
     index: int
     t_ns: int
 
 
-class PointProgress(EventBase, tag="point-progress"):
+class PointProgress(EventBase, frozen=True, kw_only=True, tag="point-progress"):
     """Where the point in flight is: `done` of `total` steps of its phase; `last_ms` is the newest sample."""
 
     index: int
@@ -187,7 +187,7 @@ class PointProgress(EventBase, tag="point-progress"):
     last_ms: float | None = None
 
 
-class PointMeasured(EventBase, tag="point-measured"):
+class PointMeasured(EventBase, frozen=True, kw_only=True, tag="point-measured"):
     """A point ended well."""
 
     index: int
@@ -195,7 +195,7 @@ class PointMeasured(EventBase, tag="point-measured"):
     measurement: Measurement
 
 
-class PointFailed(EventBase, tag="point-failed"):
+class PointFailed(EventBase, frozen=True, kw_only=True, tag="point-failed"):
     """A point ended otherwise.
 
     Attributes:
@@ -213,7 +213,7 @@ class PointFailed(EventBase, tag="point-failed"):
     measurement: Measurement | None = None
 
 
-class PlanFinished(EventBase, tag="plan-finished"):
+class PlanFinished(EventBase, frozen=True, kw_only=True, tag="plan-finished"):
     """The sweep ended; points never reached stay `pending` in a cancelled session."""
 
     t_ns: int
@@ -221,13 +221,13 @@ class PlanFinished(EventBase, tag="plan-finished"):
     reason: str = ""
 
 
-class TraceReady(EventBase, tag="trace"):
+class TraceReady(EventBase, frozen=True, kw_only=True, tag="trace"):
     """The answer to a trace request."""
 
     trace: Trace
 
 
-class RequestFailed(EventBase, tag="request-failed"):
+class RequestFailed(EventBase, frozen=True, kw_only=True, tag="request-failed"):
     """A probe, watch or trace request could not be answered; same fields as a failed point's."""
 
     request: Literal["probe", "watch", "trace"]
@@ -235,7 +235,7 @@ class RequestFailed(EventBase, tag="request-failed"):
     detail: str = ""
 
 
-class LogLine(EventBase, tag="log"):
+class LogLine(EventBase, frozen=True, kw_only=True, tag="log"):
     """One line a child printed or an engine has to tell."""
 
     source: str

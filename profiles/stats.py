@@ -13,7 +13,7 @@ class Quartiles(NamedTuple):
     q1: float
     median: float
     q3: float
-    count: int
+    samples: int
 
 
 def quartiles(samples: Sequence[Sample]) -> Quartiles | None:

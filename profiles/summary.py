@@ -91,7 +91,7 @@ def row(backend: Backend, state: PointState) -> PointRow:
         runtime_ms_median=times and times.median,
         runtime_ms_q1=times and times.q1,
         runtime_ms_q3=times and times.q3,
-        samples=times.count if times else 0,
+        samples=times.samples if times else 0,
         cold=measured.cold,
         tflops=problem.flops / times.median / 1e9 if times else None,
         footprint_bytes=measured.footprint.total,
