@@ -1,30 +1,42 @@
 """The kernels there are. Forms, tables, tests and documents iterate over this tuple."""
 
-from kernels.problem import Backend, Dtype, Problem
-from kernels.spec import Buffer, KernelSpec
+from kernels import workspace
+from kernels.problem import Backend, Dtype
+from kernels.spec import KernelSpec
 
 DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
     "cuda": ("float32", "float16", "bfloat16"),
     "cpu": ("float32",),
 }
 
-
-def _score_matrices(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
-    del backend  # the same two matrices everywhere
-    shape = (problem.batch, problem.heads, problem.seqlen_q, problem.seqlen_k)
-    return (Buffer("S", shape, problem.dtype), Buffer("P", shape, problem.dtype))
-
-
 STANDARD = KernelSpec(
     name="standard",
     family="standard",
     idea="S = QKᵀ, softmax, PV: three launches with S and P in HBM",
     dtypes=DTYPES_BY_BACKEND,
-    workspace=_score_matrices,
+    workspace=workspace.standard,
     implementation={"cuda": "kernels.cuda.standard", "cpu": "kernels.cpu.standard"},
 )
 
-KERNELS: tuple[KernelSpec, ...] = (STANDARD,)
+FLASH1 = KernelSpec(
+    name="flash1",
+    family="tiled",
+    idea="K/V outer, Q inner: S stays on chip, but O, l and m go through HBM for every key block",
+    dtypes=DTYPES_BY_BACKEND,
+    workspace=workspace.flash1,
+    implementation={"cuda": "kernels.cuda.flash1", "cpu": "kernels.cpu.flash1"},
+)
+
+FLASH2 = KernelSpec(
+    name="flash2",
+    family="tiled",
+    idea="Q outer, K/V inner: O, l and m never leave the chip either, normalised once at the end",
+    dtypes=DTYPES_BY_BACKEND,
+    workspace=workspace.flash2,
+    implementation={"cuda": "kernels.cuda.flash2", "cpu": "kernels.cpu.flash2"},
+)
+
+KERNELS: tuple[KernelSpec, ...] = (STANDARD, FLASH1, FLASH2)
 
 
 def find_kernel(name: str, kernels: tuple[KernelSpec, ...] = KERNELS) -> KernelSpec:

@@ -1,0 +1,19 @@
+"""NumPy and CuPy arrays handled alike, importing neither before an array of its kind exists."""
+
+from importlib import import_module
+from typing import Any
+
+from kernels.problem import Backend
+
+_BACKENDS: dict[str, Backend] = {"numpy": "cpu", "cupy": "cuda"}
+
+
+def backend_of(array: object) -> Backend | None:
+    """The backend whose memory holds the array; None when it is neither a NumPy nor a CuPy array."""
+    kind = type(array)
+    return _BACKENDS.get(kind.__module__.partition(".")[0]) if kind.__name__ == "ndarray" else None
+
+
+def array_module(array: object) -> Any:
+    """The module of an array: `numpy` or `cupy`."""
+    return import_module(type(array).__module__.partition(".")[0])

@@ -1,0 +1,52 @@
+"""flash1: FlashAttention, Algorithm 1 (Dao et al. 2022).
+
+Idea: K/V blocks outside, Q blocks inside. One tile of S exists at a time; the online softmax joins the tiles
+exactly.
+Predecessor: standard holds S and P whole; here memory grows with the sequence length, not its square.
+Limit: each Q block is visited once for every K/V block, so its O, l and m are read and written that often, and
+O is divided by l every time only to be multiplied by it at the next visit.
+"""
+
+import numpy as np
+
+from kernels.cpu.launch import CpuLaunch, Floats, bind
+from kernels.cpu.tiles import Tile, absorb, blocks, log_sum_exp, normalise, scores, visible
+from kernels.launch import Inputs, Launch
+from kernels.problem import Problem
+from kernels.spec import KernelSpec
+
+
+def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
+    """Allocate O, LSE, m and l of every row and one tile's buffers, and bind them."""
+    return bind(spec, problem, inputs, _flash1)
+
+
+def _flash1(launch: CpuLaunch) -> None:
+    m, l = launch.workspace["m"], launch.workspace["l"]
+    launch.output.fill(0)
+    m.fill(-np.inf)
+    l.fill(0)
+    for head in np.ndindex(m.shape[:2]):
+        _head(launch, head)
+    log_sum_exp(m, l, launch.lse)
+
+
+def _head(launch: CpuLaunch, head: tuple[int, ...]) -> None:
+    """All tiles of one head, key blocks outside."""
+    problem, tile = launch.problem, Tile.of(launch)
+    q, k, v = (array[head] for array in launch.inputs)
+    o, m, l = launch.output[head], launch.workspace["m"][head], launch.workspace["l"][head]
+    block_q, block_k = tile.s.shape
+    for columns in blocks(problem.seqlen_k, block_k):
+        for rows in blocks(problem.seqlen_q, block_q):
+            if visible(problem, (rows, columns)):
+                part = tile.cut(rows.stop - rows.start, columns.stop - columns.start)
+                scores(q[rows], k[columns], part.s, problem, (rows, columns))
+                absorb_normalised(part, v[columns], m[rows], l[rows], o[rows])
+
+
+def absorb_normalised(tile: Tile, v: Floats, m: Floats, l: Floats, o: Floats) -> None:
+    """Take one tile into m, l and a normalised O: O = (l alpha O + P V) / l_new (Algorithm 1, line 12)."""
+    o *= l[:, None]
+    absorb(tile, v, m, l, o)
+    normalise(o, l, tile.row)

@@ -1,0 +1,46 @@
+"""flash2: FlashAttention-2, Algorithm 1 (Dao 2023).
+
+Idea: Q blocks outside, K/V blocks inside. A Q block meets all its keys in one go, so its O, l and m stay where
+they are (registers on a GPU) until the block is finished, and O is divided by l once.
+Predecessor: flash1 has the loops the other way round and sends O, l and m through memory for every tile.
+Limit: K and V are read again for every Q block; larger Q blocks are what reduces that.
+"""
+
+import numpy as np
+
+from kernels.cpu.launch import CpuLaunch, bind
+from kernels.cpu.tiles import Tile, absorb, blocks, log_sum_exp, normalise, scores, visible
+from kernels.launch import Inputs, Launch
+from kernels.problem import Problem
+from kernels.spec import KernelSpec
+
+
+def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
+    """Allocate O, LSE and one tile's buffers, and bind them."""
+    return bind(spec, problem, inputs, _flash2)
+
+
+def _flash2(launch: CpuLaunch) -> None:
+    problem = launch.problem
+    block_q = launch.workspace["S tile"].shape[0]
+    for head in np.ndindex(problem.batch, problem.heads):
+        for rows in blocks(problem.seqlen_q, block_q):
+            _query_block(launch, head, rows)
+
+
+def _query_block(launch: CpuLaunch, head: tuple[int, ...], rows: slice) -> None:
+    """All keys of one block of query rows; O's rows serve as the accumulator."""
+    problem, tile = launch.problem, Tile.of(launch)
+    q, k, v = (array[head] for array in launch.inputs)
+    count = rows.stop - rows.start
+    o, m, l = launch.output[head][rows], launch.workspace["m"][:count], launch.workspace["l"][:count]
+    o.fill(0)
+    m.fill(-np.inf)
+    l.fill(0)
+    for columns in blocks(problem.seqlen_k, tile.s.shape[1]):
+        if visible(problem, (rows, columns)):
+            part = tile.cut(count, columns.stop - columns.start)
+            scores(q[rows], k[columns], part.s, problem, (rows, columns))
+            absorb(part, v[columns], m, l, o)
+    normalise(o, l, tile.row[:count])
+    log_sum_exp(m, l, launch.lse[head][rows])

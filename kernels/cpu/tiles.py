@@ -1,0 +1,107 @@
+"""What the tiled kernels share: cutting the score matrix into tiles, and the online softmax over one tile.
+
+The online softmax (Milakov and Gimelshein 2018; FlashAttention, Dao et al. 2022) takes a row's scores in pieces.
+It keeps the maximum m and the sum l of exp(s - m) seen so far; a new piece raises m, and what was summed under the
+old one is multiplied by alpha = exp(m_before - m_after).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.cpu.launch import CpuLaunch, Floats
+from kernels.problem import Problem
+
+Area = tuple[slice, slice]  # the query rows and key columns of a tile
+
+
+class Tile(NamedTuple):
+    """One tile's buffers: what a thread block keeps in shared memory and registers.
+
+    Attributes:
+        s: (Br, Bc) scores, then probabilities.
+        pv: (Br, dv) product of one tile's probabilities with V.
+        alpha: (Br,) factor on the old l and O.
+        row: (Br,) scratch.
+    """
+
+    s: Floats
+    pv: Floats
+    alpha: Floats
+    row: Floats
+
+    @classmethod
+    def of(cls, launch: CpuLaunch) -> "Tile":
+        """The tile buffers among a launch's workspace."""
+        work = launch.workspace
+        return cls(work["S tile"], work["PV tile"], work["alpha"], work["row"])
+
+    def cut(self, rows: int, columns: int) -> "Tile":
+        """The part a ragged tile uses."""
+        return Tile(self.s[:rows, :columns], self.pv[:rows], self.alpha[:rows], self.row[:rows])
+
+
+def blocks(seqlen: int, block: int) -> list[slice]:
+    """[0, seqlen) in blocks; the last may be shorter."""
+    return [slice(start, min(start + block, seqlen)) for start in range(0, seqlen, block)]
+
+
+def visible(problem: Problem, area: Area) -> bool:
+    """Whether the mask keeps any pair of the tile; a tile it does not is never computed."""
+    rows, columns = area
+    shift = problem.seqlen_k - problem.seqlen_q
+    return not problem.causal or columns.start <= rows.stop - 1 + shift
+
+
+def mask_causal(s: Floats, problem: Problem, area: Area) -> None:
+    """Set scores (..., rows, columns) of keys k > q + Nk - Nq to -inf, in place and without a mask array."""
+    if not problem.causal:
+        return
+    rows, columns = area
+    first_hidden = rows.start + problem.seqlen_k - problem.seqlen_q + 1 - columns.start
+    for r in range(min(s.shape[-2], s.shape[-1] - first_hidden)):
+        s[..., r, max(0, first_hidden + r) :] = -np.inf
+
+
+def scores(q: Floats, k: Floats, s: Floats, problem: Problem, area: Area) -> None:
+    """S = scale Q K^T of one tile (the rows of Q and K that `area` names), masked, into `s`."""
+    np.matmul(q, k.T, out=s)
+    s *= np.float32(problem.softmax_scale)
+    mask_causal(s, problem, area)
+
+
+def online_softmax(tile: Tile, m: Floats, l: Floats) -> None:
+    """Take one tile's scores into m and l (Br,), all in place: S becomes exp(S - m), alpha the factor."""
+    s, _, alpha, row = tile
+    np.copyto(alpha, m)
+    np.max(s, axis=1, out=row)
+    np.maximum(m, row, out=m)
+    np.copyto(row, m)
+    row[np.isneginf(row)] = 0  # no key seen yet: exp(-inf - 0) = 0 where -inf - -inf would be NaN
+    alpha -= row
+    np.exp(alpha, out=alpha)
+    s -= row[:, None]
+    np.exp(s, out=s)
+    l *= alpha
+    l += np.sum(s, axis=1, out=row)
+
+
+def absorb(tile: Tile, v: Floats, m: Floats, l: Floats, o: Floats) -> None:
+    """Take one tile into m, l and unnormalised O: O = alpha O + P V (FlashAttention-2, Algorithm 1, line 10)."""
+    online_softmax(tile, m, l)
+    o *= tile.alpha[:, None]
+    o += np.matmul(tile.s, v, out=tile.pv)
+
+
+def normalise(o: Floats, l: Floats, row: Floats) -> None:
+    """O = O / l in place, with (Br,) scratch; rows that kept no key stay 0."""
+    np.copyto(row, l)
+    row[row == 0] = 1
+    o /= row[:, None]
+
+
+def log_sum_exp(m: Floats, l: Floats, lse: Floats) -> None:
+    """LSE = m + ln l into `lse`; -inf for rows that kept no key."""
+    with np.errstate(divide="ignore"):  # ln 0 = -inf is the answer there
+        np.log(l, out=lse)
+    lse += m

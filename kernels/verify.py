@@ -1,0 +1,143 @@
+"""Correct before fast: compare what a kernel returned with the float64 oracle."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from kernels.arrays import array_module
+from kernels.launch import Inputs
+from kernels.problem import Dtype, Problem
+from kernels.reference import attention_reference, plain_attention
+
+FLOAT32_EPS = 2.0**-23
+EDGE = 64  # every kernel's tile sizes divide or are divided by this
+
+
+class Verdict(NamedTuple):
+    """Outcome of one comparison.
+
+    Attributes:
+        max_abs_error: max |O - oracle| over the rows compared; NaN or inf when O holds one.
+        bound: The largest error that passes.
+        lse_error: max |LSE - oracle's LSE|; inf when a row without keys does not hold exactly -inf.
+        lse_bound: The largest LSE error that passes.
+        rows: Query rows compared, of all batch * heads * seqlen_q.
+        passed: Both errors are within their bounds and nothing is NaN.
+    """
+
+    max_abs_error: float
+    bound: float
+    lse_error: float
+    lse_bound: float
+    rows: int
+    passed: bool
+
+
+def verify(problem: Problem, inputs: Inputs, output: Any, lse: Any, *, max_rows: int = 256) -> Verdict:
+    """Compare O and LSE with the oracle, by the criterion of FlashAttention's own tests.
+
+    With `low` plain attention in the problem's dtype (S, P and O rounded to it, sums in float32) and `ref` the
+    oracle,
+
+        max|O - ref| <= 2 max|low - ref| + 2 max|(ref + 0.3 - 0.3) - ref| + eps (1 + c) max|V|
+
+    where the addition of 0.3 is done in that dtype. The last term is negligible in 16 bits. In float32 `low` can
+    be exact by luck on a tiny problem, so the effect of one float32 rounding of the scores is always allowed:
+    eps = 2^-23, and c = scale max|q| max|k| (norms of rows) bounds the scores. LSE is judged alike, always in
+    float32, with eps (max|ref| + c) as its last term, and must be exactly -inf where a row keeps no key.
+
+    Args:
+        problem: What was computed.
+        inputs: Q, K and V it was computed from; NumPy or CuPy.
+        output: O, shape and dtype of Q.
+        lse: float32 (batch, heads, seqlen_q).
+        max_rows: Compare at most about this many query rows, those of `sample_rows`, in every head.
+    """
+    xp = array_module(inputs.q)
+    rows = sample_rows(problem, max_rows)
+    picked = xp.asarray(rows)
+    exact, exact_lse = attention_reference(
+        *inputs, causal=problem.causal, scale=problem.softmax_scale, rows=rows
+    )
+    low, low_lse = plain_attention(
+        *inputs,
+        causal=problem.causal,
+        scale=problem.softmax_scale,
+        rows=rows,
+        compute_dtype="float32",
+        storage_dtype=storage_dtype(problem.dtype),
+    )
+    scores = _largest_score(problem, inputs)
+    error = _largest_difference(output[:, :, picked], exact)
+    bound = _criterion(low, exact, storage_dtype(problem.dtype))
+    bound += FLOAT32_EPS * (1 + scores) * _largest(inputs.v, abs)
+    lse_error = _largest_difference(lse[:, :, picked], exact_lse)
+    lse_bound = _criterion(low_lse, exact_lse, "float32")
+    lse_bound += FLOAT32_EPS * (_largest_finite(exact_lse) + scores)
+    passed = error <= bound and lse_error <= lse_bound  # False when either error is NaN
+    count = problem.batch * problem.heads * len(rows)
+    return Verdict(error, bound, lse_error, lse_bound, count, passed)
+
+
+def sample_rows(problem: Problem, max_rows: int) -> list[int]:
+    """Query rows worth comparing, sorted: all when they are few, else the risky ones and an even spread.
+
+    Risky are the first and last rows, both sides of tile edges near both ends and, when causal, the first row
+    that keeps a key. The same problem always yields the same rows.
+    """
+    count = problem.seqlen_q
+    if count <= max_rows:
+        return list(range(count))
+    last_tile = (count - 1) // EDGE * EDGE
+    edges = [0, EDGE, 2 * EDGE, last_tile - EDGE, last_tile, count]
+    if problem.causal:
+        edges.append(count - problem.seqlen_k)
+    risky = {row for edge in edges for row in (edge - 1, edge) if 0 <= row < count}
+    spread = max(2, max_rows - len(risky))
+    return sorted(risky | {i * (count - 1) // (spread - 1) for i in range(spread)})
+
+
+def storage_dtype(dtype: Dtype) -> Any:
+    """The array dtype of that name, for NumPy and CuPy; bfloat16 comes from ml_dtypes."""
+    if dtype != "bfloat16":
+        return dtype
+    import ml_dtypes  # noqa: PLC0415 - installed with the CUDA extras only
+
+    return ml_dtypes.bfloat16
+
+
+def _criterion(low: Any, exact: Any, dtype: Any) -> float:
+    """2 max|low - ref| + 2 max|(ref + 0.3 - 0.3) - ref| over finite values of the oracle."""
+    xp = array_module(exact)
+    finite = xp.where(xp.isfinite(exact), exact, 0)
+    shift = xp.asarray(0.3).astype(dtype).astype("float32")
+    up = (finite.astype(dtype).astype("float32") + shift).astype(dtype).astype("float32")
+    back = (up - shift).astype(dtype)
+    return 2 * _largest_difference(low, exact) + 2 * _largest_difference(back, finite)
+
+
+def _largest_difference(found: Any, exact: Any) -> float:
+    """The maximum of |found - exact|; equal infinities differ by 0, NaN anywhere yields NaN."""
+    xp = array_module(exact)
+    found = found.astype("float64")
+    same = found == exact
+    return float(abs(xp.where(same, 0, found) - xp.where(same, 0, exact)).max())
+
+
+def _largest_finite(array: Any) -> float:
+    xp = array_module(array)
+    return float(abs(xp.where(xp.isfinite(array), array, 0)).max())
+
+
+def _largest_score(problem: Problem, inputs: Inputs) -> float:
+    """An upper bound of |scale q.k| (Cauchy-Schwarz)."""
+    largest_q, largest_k = (_largest(array, _norms) for array in (inputs.q, inputs.k))
+    return abs(problem.softmax_scale) * largest_q * largest_k
+
+
+def _norms(rows: Any) -> Any:
+    return (rows * rows).sum(axis=-1) ** 0.5
+
+
+def _largest(array: Any, measure: Callable[[Any], Any]) -> float:
+    """The maximum of a measure of (batch, heads, ...), taken head by head to need little memory."""
+    return max(float(measure(head.astype("float32")).max()) for sequence in array for head in sequence)

@@ -1,0 +1,47 @@
+"""What each kernel holds besides inputs and outputs: predicted from it, and allocated from it."""
+
+from kernels.problem import Backend, Problem
+from kernels.spec import Buffer
+
+CPU_BLOCK_Q = 128  # rows of a tile on the CPU backend, Br
+CPU_BLOCK_K = 128  # columns of a tile on the CPU backend, Bc: S of one tile is 64 KiB and stays in L2
+
+
+def standard(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """S and P, both Nq x Nk for every head: the quadratic footprint. On the CPU also the row sums l."""
+    shape = (problem.batch, problem.heads, problem.seqlen_q, problem.seqlen_k)
+    matrices = (Buffer("S", shape, problem.dtype), Buffer("P", shape, problem.dtype))
+    return (*matrices, Buffer("l", shape[:3], "float32")) if backend == "cpu" else matrices
+
+
+def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """Running m and l of every row, read and written once for each key block; one tile's buffers on the CPU.
+
+    On CUDA a 16-bit O is too coarse to be read back and rescaled, so it is held in float32 until the end.
+    """
+    rows = (problem.batch, problem.heads, problem.seqlen_q)
+    state = (Buffer("m", rows, "float32"), Buffer("l", rows, "float32"))
+    if backend == "cpu":
+        return (*state, *_cpu_tile(problem))
+    if problem.itemsize < 4:  # noqa: PLR2004 - bytes of a float32
+        return (*state, Buffer("O", problem.q_shape, "float32"))
+    return state
+
+
+def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """Nothing on CUDA: the tile lives in registers and shared memory. On the CPU one tile's buffers."""
+    if backend == "cuda":
+        return ()
+    rows = (min(CPU_BLOCK_Q, problem.seqlen_q),)
+    return (Buffer("m", rows, "float32"), Buffer("l", rows, "float32"), *_cpu_tile(problem))
+
+
+def _cpu_tile(problem: Problem) -> tuple[Buffer, ...]:
+    """Buffers of one tile, reused for all: what shared memory and registers hold on a GPU."""
+    rows, columns = min(CPU_BLOCK_Q, problem.seqlen_q), min(CPU_BLOCK_K, problem.seqlen_k)
+    return (
+        Buffer("S tile", (rows, columns), "float32"),
+        Buffer("PV tile", (rows, problem.head_dim), "float32"),
+        Buffer("alpha", (rows,), "float32"),
+        Buffer("row", (rows,), "float32"),
+    )
