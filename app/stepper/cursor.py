@@ -1,0 +1,79 @@
+"""A place in an immutable list of steps. Moving gives another cursor; nothing is computed or undone."""
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from app.stepper.snapshots import Snapshot
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of one recording, and where each tile ends among them."""
+
+    all: tuple[Snapshot, ...]
+
+    @cached_property
+    def tile_ends(self) -> tuple[int, ...]:
+        """The last step of each tile, rising."""
+        pairs = zip(self.all, [*self.all[1:], None], strict=True)
+        return tuple(k for k, (a, b) in enumerate(pairs) if a.tile >= 0 and (b is None or b.tile != a.tile))
+
+    @cached_property
+    def maxima(self) -> tuple[int, ...]:
+        """The step of each tile at which its maximum is known, rising."""
+        return tuple(k for k, step in enumerate(self.all) if step.phase == "maximum")
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """A step that is on show, of all there are.
+
+    Attributes:
+        steps: The steps.
+        at: Which of them, counted from 0.
+    """
+
+    steps: Steps
+    at: int = 0
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The step on show."""
+        return self.steps.all[self.at]
+
+    @property
+    def last(self) -> int:
+        """The index of the last step."""
+        return len(self.steps.all) - 1
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last step is on show."""
+        return self.at == self.last
+
+    def to(self, at: int) -> "Cursor":
+        """The cursor at a step; beyond either end it stays at the end."""
+        return replace(self, at=max(0, min(at, self.last)))
+
+    def moved(self, steps: int) -> "Cursor":
+        """Some steps onward, or back when negative."""
+        return self.to(self.at + steps)
+
+    def next_tile(self) -> "Cursor":
+        """The end of this tile, or of the next one when this has ended."""
+        return self.next_of(self.steps.tile_ends)
+
+    def previous_tile(self) -> "Cursor":
+        """The end of the tile before, or the start."""
+        return self.previous_of((0, *self.steps.tile_ends))
+
+    def next_of(self, marks: tuple[int, ...]) -> "Cursor":
+        """The first of some rising step indices after this one; here when there is none."""
+        k = bisect_right(marks, self.at)
+        return self.to(marks[k]) if k < len(marks) else self
+
+    def previous_of(self, marks: tuple[int, ...]) -> "Cursor":
+        """The last of some rising step indices before this one; here when there is none."""
+        k = bisect_left(marks, self.at)
+        return self.to(marks[k - 1]) if k else self

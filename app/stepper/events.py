@@ -1,0 +1,54 @@
+"""What is worth stopping at: the maximum rises, alpha is small, something is not finite."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from app.stepper.choice import RowChoice
+from app.stepper.cursor import Steps
+from app.stepper.recording import Recording
+
+EventKind = Literal["max-rises", "alpha-below", "non-finite"]
+EVENT_WORDS: dict[EventKind, str] = {
+    "max-rises": "the running maximum rises",
+    "alpha-below": "old state is scaled down",
+    "non-finite": "a value is not finite",
+}
+
+
+@dataclass(frozen=True)
+class StepEvent:
+    """Something that happens at a step, to the row watched (`non-finite`: to any row of the tile)."""
+
+    at: int
+    kind: EventKind
+
+
+def find_events(
+    recording: Recording, steps: Steps, choice: RowChoice, alpha_below: float = 0.5
+) -> tuple[StepEvent, ...]:
+    """All events in rising order of their step.
+
+    The first kept score of a row is no event: no earlier maximum to rise from, nothing to rescale.
+    """
+    events: list[StepEvent] = []
+    for t, at in enumerate(steps.maxima):
+        events += [StepEvent(at, kind) for kind in _kinds(recording, choice, t, alpha_below)]
+    return tuple(events)
+
+
+def _kinds(recording: Recording, choice: RowChoice, t: int, alpha_below: float) -> list[EventKind]:
+    kinds: list[EventKind] = []
+    i, _ = recording.at(t)
+    row = choice.row_in(recording, i)
+    if row is not None:
+        local = row - i * recording.block_q
+        before = recording.m_before[t, local]
+        if np.isfinite(before) and recording.m[t, local] > before:
+            kinds.append("max-rises")
+        if np.isfinite(before) and recording.alpha[t, local] < alpha_below:
+            kinds.append("alpha-below")
+    if not recording.finite[t]:
+        kinds.append("non-finite")
+    return kinds

@@ -1,0 +1,131 @@
+"""The update rule with this step's numbers in it; <m>, <a>, <l> and <o> mark values for their colours."""
+
+from dataclasses import dataclass
+
+from app.stepper.moment import Moment
+from app.stepper.numbers import number
+from app.stepper.recording import Floats
+from app.stepper.snapshots import Phase
+
+
+@dataclass(frozen=True)
+class Formula:
+    """One formula.
+
+    Attributes:
+        phase: The step that evaluates it.
+        symbols: It in symbols, as HTML with value marks.
+        numbers: The same with numbers; empty before it is evaluated.
+        active: Whether this very step evaluates it.
+    """
+
+    phase: Phase
+    symbols: str
+    numbers: str
+    active: bool
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The numbers of one row in one tile: before, after, and the tile's own (component 0 of O)."""
+
+    m: float
+    m_tile: float
+    m_new: float
+    alpha: float
+    beta: float
+    l: float
+    l_tile: float
+    l_new: float
+    o: float
+    pv: float
+    o_new: float
+
+    @property
+    def result(self) -> float:
+        """What flash2 writes in the end: the accumulator over the sum; 0 for a fully masked row."""
+        return self.o_new / self.l_new if self.l_new else 0.0
+
+
+def terms(moment: Moment, local: int) -> Terms:
+    """Collect the numbers of one row of the current tile."""
+    recording, step = moment.recording, moment.step
+    after, before = recording.state(step.tile, step.i), moment.before
+    scores = recording.scores(step.tile)[local]
+    weights = recording.weights(step.tile, local=moment.local_max)[local]
+    m_tile, m_new = float(scores.max()), float(after.m[local])
+    return Terms(
+        m=float(before.m[local]),
+        m_tile=m_tile,
+        m_new=m_new,
+        alpha=float(recording.alpha[step.tile, local]),
+        beta=_beta(recording.weights(step.tile)[local], recording.weights(step.tile, local=True)[local]),
+        l=float(before.l[local]),
+        l_tile=float(weights.sum()),
+        l_new=float(after.l[local]),
+        o=float(before.o[local, 0]),
+        pv=_product(moment, weights),
+        o_new=float(after.o[local, 0]),
+    )
+
+
+def _beta(shared: Floats, own: Floats) -> float:
+    """exp(m_tile - m_new) as the ratio of the two sums; 0 when the tile keeps nothing of this row."""
+    return float(shared.sum() / own.sum()) if own.sum() else 0.0
+
+
+def _product(moment: Moment, weights: Floats) -> float:
+    recording = moment.recording
+    first = moment.step.j * recording.block_k
+    values = recording.trace.v.numpy()[first : first + len(weights), 0]
+    return float(weights @ values)
+
+
+def formulas(moment: Moment) -> tuple[Formula, ...]:
+    """All formulas of the loop order for the row watched; none when it is not in the current tile."""
+    local = moment.local_row
+    if local is None:
+        return ()
+    x = terms(moment, local)
+    rows = [_maximum(x, moment.local_max), *_factors(x, moment.local_max), _sum(x, moment.local_max)]
+    rows += _output(x, moment.recording.order, moment.local_max)
+    step = moment.step
+    return tuple(
+        Formula(phase, symbols, numbers if step.reached(phase) else "", step.phase == phase)
+        for phase, symbols, numbers in rows
+    )
+
+
+def _maximum(x: Terms, local_max: bool) -> tuple[Phase, str, str]:
+    symbols = "<m>m′</m> = max(<m>m</m>, m̃)" if local_max else "<m>m′</m> = max(<m>m</m>, rowmax S)"
+    return "maximum", symbols, f"max({number(x.m)}, {number(x.m_tile)}) = <m>{number(x.m_new)}</m>"
+
+
+def _factors(x: Terms, local_max: bool) -> list[tuple[Phase, str, str]]:
+    m, m_new, m_tile = number(x.m), number(x.m_new), number(x.m_tile)
+    rows: list[tuple[Phase, str, str]] = [
+        ("maximum", "<a>α</a> = e<sup>m − m′</sup>", f"e<sup>{m} − {m_new}</sup> = <a>{number(x.alpha)}</a>")
+    ]
+    if local_max:
+        numbers = f"e<sup>{m_tile} − {m_new}</sup> = {number(x.beta)}"
+        rows.append(("maximum", "β = e<sup>m̃ − m′</sup>", numbers))
+    return rows
+
+
+def _sum(x: Terms, local_max: bool) -> tuple[Phase, str, str]:
+    symbols = "<l>ℓ′</l> = <a>α</a><l>ℓ</l> + " + ("β Σ P̃" if local_max else "Σ P")
+    tile = f"{number(x.beta)} · {number(x.l_tile)}" if local_max else number(x.l_tile)
+    return "weights", symbols, f"{number(x.alpha)} · {number(x.l)} + {tile} = <l>{number(x.l_new)}</l>"
+
+
+def _output(x: Terms, order: str, local_max: bool) -> list[tuple[Phase, str, str]]:
+    product, tile = ("β P̃V", f"{number(x.beta)} · {number(x.pv)}") if local_max else ("PV", number(x.pv))
+    alpha, new = number(x.alpha), f"<o>{number(x.o_new)}</o>"
+    if order == "flash1":
+        numbers = f"({alpha} · {number(x.l)} · {number(x.o)} + {tile}) / {number(x.l_new)} = {new}"
+        return [("output", f"<o>O′</o> = (<a>α</a><l>ℓ</l> <o>O</o> + {product}) / <l>ℓ′</l>", numbers)]
+    result = f"{number(x.o_new)} / {number(x.l_new)} = <o>{number(x.result)}</o>"
+    return [
+        ("output", f"<o>Ō′</o> = <a>α</a><o>Ō</o> + {product}", f"{alpha} · {number(x.o)} + {tile} = {new}"),
+        ("write", "<o>O</o> = <o>Ō</o> / <l>ℓ</l>", result),
+    ]

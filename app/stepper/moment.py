@@ -1,0 +1,143 @@
+"""Everything the panels draw at one step: immutable, computed once, shared by all of them."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from app.stepper.choice import RowChoice
+from app.stepper.cursor import Cursor, Steps
+from app.stepper.events import StepEvent, find_events
+from app.stepper.recording import Floats, Recording, Rows
+from app.stepper.snapshots import Snapshot, snapshots
+from app.stepper.track import Track, track
+from app.stepper.traffic import Moved, running_traffic
+
+
+@dataclass(frozen=True, eq=False)
+class Story:
+    """A recording with its steps and what they move.
+
+    Attributes:
+        recording: The trace, decoded.
+        steps: Its steps.
+        traffic: Bytes moved up to each step (a model).
+    """
+
+    recording: Recording
+    steps: Steps
+    traffic: tuple[Moved, ...]
+
+    @classmethod
+    def of(cls, recording: Recording) -> "Story":
+        """Lay out a recording's steps."""
+        steps = Steps(snapshots(recording))
+        return cls(recording, steps, running_traffic(recording, steps.all))
+
+    def events(self, choice: RowChoice, alpha_below: float) -> tuple[StepEvent, ...]:
+        """What is worth stopping at for the row watched."""
+        return find_events(self.recording, self.steps, choice, alpha_below)
+
+
+@lru_cache(maxsize=512)
+def _track(recording: Recording, row: int) -> Track:
+    return track(recording, row)
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """One step of a story with one row watched.
+
+    Attributes:
+        story: Where it belongs.
+        cursor: The step.
+        choice: The row asked for.
+        local_max: The slides' notation: exp(S - the tile's own maximum), with a factor beta.
+    """
+
+    story: Story
+    cursor: Cursor
+    choice: RowChoice
+    local_max: bool = False
+
+    @property
+    def recording(self) -> Recording:
+        """The trace, decoded."""
+        return self.story.recording
+
+    @property
+    def step(self) -> Snapshot:
+        """The step on show."""
+        return self.cursor.snapshot
+
+    @property
+    def started(self) -> bool:
+        """Whether a tile has been loaded."""
+        return self.step.tile >= 0
+
+    @property
+    def row(self) -> int:
+        """The query row watched."""
+        return self.choice.watched(self.recording, self.step.i)
+
+    @property
+    def local_row(self) -> int | None:
+        """Where the row watched lies in the current tile, None when it is in another query block."""
+        row = self.choice.row_in(self.recording, self.step.i)
+        return None if row is None or not self.started else row - self.step.i * self.recording.block_q
+
+    @cached_property
+    def track(self) -> Track:
+        """The history of the row watched."""
+        return _track(self.recording, self.row)
+
+    @cached_property
+    def known(self) -> int:
+        """How many of the row's tiles have updated m and alpha."""
+        done = self.step.tile if self.step.reached("maximum") else self.step.tile - 1
+        return self.track.passed(done)
+
+    @cached_property
+    def finished(self) -> int:
+        """How many of the row's tiles have updated m, l and O."""
+        done = self.step.tile if self.step.reached("output") else self.step.tile - 1
+        return self.track.passed(done)
+
+    @cached_property
+    def summed(self) -> int:
+        """How many of the row's tiles have updated l."""
+        done = self.step.tile if self.step.reached("weights") else self.step.tile - 1
+        return self.track.passed(done)
+
+    @cached_property
+    def scores(self) -> Floats | None:
+        """S of the current tile once it is computed."""
+        return self.recording.scores(self.step.tile) if self.step.reached("scores") else None
+
+    @cached_property
+    def weights(self) -> Floats | None:
+        """P of the current tile once it is computed."""
+        if not self.step.reached("weights"):
+            return None
+        return self.recording.weights(self.step.tile, local=self.local_max)
+
+    @cached_property
+    def before(self) -> Rows:
+        """The rows of the current query block before the current tile."""
+        t = self.step.tile
+        return self.recording.state(int(self.recording.previous[t]) if t >= 0 else -1, self.step.i)
+
+    @cached_property
+    def state(self) -> Rows:
+        """The rows of the current query block at this step: m, l and O change one phase after another."""
+        if not self.step.reached("maximum"):
+            return self.before
+        after = self.recording.state(self.step.tile, self.step.i)
+        return Rows(
+            after.m,
+            after.l if self.step.reached("weights") else self.before.l,
+            after.o if self.step.reached("output") else self.before.o,
+        )
+
+    @property
+    def moved(self) -> Moved:
+        """Bytes moved so far (a model)."""
+        return self.story.traffic[self.cursor.at]

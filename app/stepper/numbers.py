@@ -1,0 +1,39 @@
+"""How the Stepper writes numbers: fixed decimals, a true minus, and words for what is no number."""
+
+import math
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A value with some decimals; very large or small ones in powers of ten."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if abs(value) >= 1e4:  # noqa: PLR2004 - past five digits a power of ten reads better
+        return power(value)
+    text = f"{value:.{digits}f}"
+    return text.replace("-", "−") if float(text) else text.lstrip("-")
+
+
+def power(value: float) -> str:
+    """A value as a·10ⁿ with superscript HTML; 0 stays 0."""
+    if not value:
+        return "0"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}·10<sup>{int(exponent)}</sup>".replace("-", "−")
+
+
+def plain(text: str) -> str:
+    """The same text without HTML, for captions that are drawn or spoken."""
+    for old, new in (("<sup>", "^"), ("</sup>", ""), ("<sub>", ""), ("</sub>", ""), ("&nbsp;", " ")):
+        text = text.replace(old, new)
+    return text
+
+
+def kib(nbytes: int) -> str:
+    """Bytes in binary units."""
+    if nbytes < 1024:  # noqa: PLR2004 - one KiB
+        return f"{nbytes} B"
+    if nbytes < 1024 * 1024:
+        return f"{nbytes / 1024:.1f} KiB"
+    return f"{nbytes / 1024 / 1024:.1f} MiB"

@@ -1,0 +1,144 @@
+"""Traces worth looking at, each one a request an engine can answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels.problem import Backend, Problem
+from kernels.trace import Array, LoopOrder, TraceRequest
+from profiles.session import Session
+
+SLIDE_SCORES = (1.0, 3.0, 2.0, 0.5)
+SLIDE_VALUES = (1.0, 2.0, 3.0, 4.0)
+MAX_SEQLEN = 512  # a trace keeps all of S: 1 MiB at this length
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user may choose for an own problem; the backend and the loop order apply to every preset."""
+
+    backend: Backend = "cpu"
+    order: LoopOrder = "flash2"
+    seqlen: int = 64
+    head_dim: int = 16
+    block_q: int = 8
+    block_k: int = 8
+    causal: bool = False
+    reverse: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A trace worth looking at.
+
+    Attributes:
+        key: Its name in code.
+        title: Its name on screen.
+        idea: What it shows, in one sentence.
+        make: The request, for a backend and loop order.
+    """
+
+    key: str
+    title: str
+    idea: str
+    make: Callable[[Backend, LoopOrder], TraceRequest]
+
+
+def score_row(
+    scores: tuple[float, ...],
+    values: tuple[float, ...],
+    block: int,
+    *,
+    reverse: bool = False,
+    backend: Backend = "cpu",
+    order: LoopOrder = "flash1",
+) -> TraceRequest:
+    """One query row with exactly these scores: Q = 1, K = the scores, scale 1, head dim 1."""
+    column = [np.asarray(column, dtype=np.float32)[:, None] for column in ((1.0,), scores, values)]
+    q, k, v = (Array.of(a) for a in column)
+    problem = Problem(seqlen_q=1, seqlen_k=len(scores), head_dim=1, scale=1.0)
+    return TraceRequest(
+        problem=problem,
+        backend=backend,
+        order=order,
+        block_q=1,
+        block_k=block,
+        reverse=reverse,
+        inputs=(q, k, v),
+    )
+
+
+def own(options: Options) -> TraceRequest:
+    """A square problem with random inputs."""
+    problem = Problem(
+        seqlen_q=options.seqlen,
+        seqlen_k=options.seqlen,
+        head_dim=options.head_dim,
+        causal=options.causal,
+        seed=options.seed,
+    )
+    return TraceRequest(
+        problem=problem,
+        backend=options.backend,
+        order=options.order,
+        block_q=min(options.block_q, options.seqlen),
+        block_k=min(options.block_k, options.seqlen),
+        reverse=options.reverse,
+    )
+
+
+def last_gpu_problem(session: Session | None) -> TraceRequest | None:
+    """The last problem a GPU session ran, one head and at most 256 rows of it; None without one."""
+    if session is None or session.backend != "cuda" or not session.points:
+        return None
+    ran = [state.point for state in session.points if state.status != "pending"] or [session.points[0].point]
+    found = ran[-1].problem
+    problem = Problem(
+        seqlen_q=min(found.seqlen_q, 256),
+        seqlen_k=min(found.seqlen_k, 256),
+        head_dim=found.head_dim,
+        dtype=found.dtype,
+        causal=found.causal,
+        scale=found.scale,
+        seed=found.seed,
+    )
+    return TraceRequest(problem=problem, backend="cuda", order="flash2", block_q=32, block_k=32)
+
+
+def _slide(backend: Backend, order: LoopOrder) -> TraceRequest:
+    return score_row(SLIDE_SCORES, SLIDE_VALUES, 2, backend=backend, order=order)
+
+
+def _slide_reversed(backend: Backend, order: LoopOrder) -> TraceRequest:
+    return score_row(SLIDE_SCORES, SLIDE_VALUES, 2, reverse=True, backend=backend, order=order)
+
+
+def _random(backend: Backend, order: LoopOrder) -> TraceRequest:
+    return own(Options(backend=backend, order=order))
+
+
+def _causal(backend: Backend, order: LoopOrder) -> TraceRequest:
+    return own(Options(backend=backend, order=order, causal=True, seed=1))
+
+
+def _overflow(backend: Backend, order: LoopOrder) -> TraceRequest:
+    problem = Problem(seqlen_q=32, seqlen_k=32, head_dim=16, scale=16.0, seed=2)
+    return TraceRequest(problem=problem, backend=backend, order=order, block_q=8, block_k=8)
+
+
+PRESETS: tuple[Preset, ...] = (
+    Preset(
+        "slide", "Slide example", "S = [1, 3 | 2, 0.5]: the maximum is in the first tile, so α = 1", _slide
+    ),
+    Preset(
+        "slide-reversed",
+        "Slide example, reversed",
+        "The same scores from the right: the maximum rises, α = 0.368 rescales what came before",
+        _slide_reversed,
+    ),
+    Preset("random", "Random, N = 64", "Eight by eight tiles of standard-normal inputs", _random),
+    Preset("causal", "Causal, N = 64", "Tiles above the diagonal are never loaded", _causal),
+    Preset("overflow", "Large scores", "Scores near 200: e^S alone overflows float32", _overflow),
+)

@@ -1,0 +1,70 @@
+"""The two loop orders in words, and which lines a step executes. Lines are HTML, indented by blanks."""
+
+from dataclasses import dataclass
+
+from app.stepper.snapshots import Phase, Snapshot
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the algorithm.
+
+    Attributes:
+        depth: How deep it is indented.
+        text: What it says, as HTML.
+        phases: The steps that execute it.
+        first_only: Only in the first tile of a query block.
+    """
+
+    depth: int
+    text: str
+    phases: tuple[Phase, ...] = ()
+    first_only: bool = False
+
+    def active(self, step: Snapshot) -> bool:
+        """Whether the step executes this line."""
+        return step.phase in self.phases and (step.first or not self.first_only)
+
+
+def lines(order: str, *, local_max: bool, reverse: bool) -> tuple[Line, ...]:
+    """The algorithm of a loop order.
+
+    Args:
+        order: `flash1` (Dao et al. 2022, algorithm 1) or `flash2` (Dao 2023, algorithm 1).
+        local_max: Write it with the tile's own maximum and the factor beta.
+        reverse: Key blocks run from the last to the first.
+    """
+    inner = _softmax(order, local_max=local_max)
+    keys = "reversed(K, V blocks)" if reverse else "K, V blocks"
+    if order == "flash1":
+        return (
+            Line(0, "O = 0;  m = −∞;  ℓ = 0 &nbsp;in HBM", ("start",)),
+            Line(0, f"for j in {keys}:"),
+            Line(1, "load K<sub>j</sub>, V<sub>j</sub>", ("load",), first_only=False),
+            Line(1, "for i in Q blocks:"),
+            Line(2, "load Q<sub>i</sub>, O<sub>i</sub>, m<sub>i</sub>, ℓ<sub>i</sub>", ("load",)),
+            *(Line(2, line.text, line.phases) for line in inner),
+            Line(2, "write O<sub>i</sub>, m<sub>i</sub>, ℓ<sub>i</sub>", ("write",)),
+        )
+    return (
+        Line(0, "for i in Q blocks:", ("start",)),
+        Line(1, "load Q<sub>i</sub>;  m = −∞;  ℓ = 0;  Ō = 0", ("load",), first_only=True),
+        Line(1, f"for j in {keys}:"),
+        Line(2, "load K<sub>j</sub>, V<sub>j</sub>", ("load",)),
+        *(Line(2, line.text, line.phases) for line in inner),
+        Line(1, "O<sub>i</sub> = Ō / ℓ;  L<sub>i</sub> = m + ln ℓ;  write both", ("write",)),
+    )
+
+
+def _softmax(order: str, *, local_max: bool) -> tuple[Line, ...]:
+    beta = ";  β = e<sup>m̃−m′</sup>" if local_max else ""
+    top = "m̃ = rowmax S;  m′ = max(m, m̃)" if local_max else "m′ = max(m, rowmax S)"
+    weights = "P̃ = e<sup>S−m̃</sup>;  ℓ′ = αℓ + β Σ P̃" if local_max else "P = e<sup>S−m′</sup>;  ℓ′ = αℓ + Σ P"
+    product = "β P̃V<sub>j</sub>" if local_max else "PV<sub>j</sub>"
+    output = f"O = (αℓ O + {product}) / ℓ′" if order == "flash1" else f"Ō = αŌ + {product}"
+    return (
+        Line(0, "S = Q<sub>i</sub>K<sub>j</sub><sup>T</sup> · scale", ("scores",)),
+        Line(0, f"{top};  α = e<sup>m−m′</sup>{beta}", ("maximum",)),
+        Line(0, weights, ("weights",)),
+        Line(0, f"{output};  m = m′;  ℓ = ℓ′", ("output",)),
+    )

@@ -1,0 +1,179 @@
+"""A trace decoded once into arrays, with the questions the Stepper asks of it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernels.trace import Trace
+
+Floats = NDArray[np.floating[Any]]
+Ints = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The running state of the rows of one query block.
+
+    Attributes:
+        m: Running maximum (rows,), -inf before the first kept score.
+        l: Running sum (rows,).
+        o: Accumulator (rows, dv) as the kernel holds it.
+    """
+
+    m: Floats
+    l: Floats
+    o: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """A trace's arrays; see `kernels.trace.Trace` for their shapes."""
+
+    trace: Trace
+    tile: Ints
+    s: Floats
+    m: Floats
+    l: Floats
+    alpha: Floats
+    o: Floats
+    output: Floats
+    exact: Floats
+
+    @classmethod
+    def of(cls, trace: Trace) -> "Recording":
+        """Decode a trace; arrays are read-only views of its bytes."""
+        arrays = (
+            trace.tile,
+            trace.s,
+            trace.m,
+            trace.l,
+            trace.alpha,
+            trace.o,
+            trace.output,
+            trace.exact_output,
+        )
+        return cls(trace, *(array.numpy() for array in arrays))
+
+    @property
+    def order(self) -> str:
+        """The loop order, `flash1` or `flash2`."""
+        return self.trace.request.order
+
+    @property
+    def block_q(self) -> int:
+        """Br, rows of a tile."""
+        return self.trace.request.block_q
+
+    @property
+    def block_k(self) -> int:
+        """Bc, columns of a tile."""
+        return self.trace.request.block_k
+
+    @property
+    def seqlen_q(self) -> int:
+        """Nq."""
+        return self.trace.request.problem.seqlen_q
+
+    @property
+    def seqlen_k(self) -> int:
+        """Nk."""
+        return self.trace.request.problem.seqlen_k
+
+    @property
+    def blocks_q(self) -> int:
+        """Tr, the number of query blocks."""
+        return -(-self.seqlen_q // self.block_q)
+
+    @property
+    def blocks_k(self) -> int:
+        """Tc, the number of key blocks."""
+        return -(-self.seqlen_k // self.block_k)
+
+    @property
+    def tiles(self) -> int:
+        """T, the number of tiles that ran."""
+        return len(self.tile)
+
+    @property
+    def value_dim(self) -> int:
+        """dv, the width of V and O."""
+        return int(self.o.shape[2])
+
+    def rows(self, i: int) -> int:
+        """Rows of query block i that exist."""
+        return min(self.block_q, self.seqlen_q - i * self.block_q)
+
+    def columns(self, j: int) -> int:
+        """Columns of key block j that exist."""
+        return min(self.block_k, self.seqlen_k - j * self.block_k)
+
+    def at(self, t: int) -> tuple[int, int]:
+        """The (i, j) of tile t."""
+        return int(self.tile[t, 0]), int(self.tile[t, 1])
+
+    @cached_property
+    def previous(self) -> Ints:
+        """For each tile, the tile before it of the same query block; -1 for the first (int, (T,))."""
+        last = np.full(self.blocks_q, -1)
+        result = np.empty(self.tiles, dtype=np.int64)
+        for t, i in enumerate(self.tile[:, 0]):
+            result[t], last[i] = last[i], t
+        return result
+
+    @cached_property
+    def m_before(self) -> Floats:
+        """The running maximum before each tile (T, Br), -inf before the first."""
+        before = self.m[self.previous]
+        before[self.previous < 0] = -np.inf
+        return before
+
+    @cached_property
+    def order_of_tile(self) -> Ints:
+        """When the tile (i, j) ran, -1 when it was skipped because every score is masked (int, (Tr, Tc))."""
+        grid = np.full((self.blocks_q, self.blocks_k), -1)
+        grid[self.tile[:, 0], self.tile[:, 1]] = np.arange(self.tiles)
+        return grid
+
+    @cached_property
+    def score_limit(self) -> float:
+        """The largest |score| of the trace: the fixed end of the colour scale."""
+        finite = self.s[np.isfinite(self.s)]
+        return float(np.abs(finite).max()) if finite.size else 1.0
+
+    @cached_property
+    def finite(self) -> NDArray[np.bool_]:
+        """Whether l and O are finite after each tile (bool, (T,))."""
+        outputs = self.o.reshape(self.tiles, -1)
+        return np.asarray(np.isfinite(np.concatenate([self.l, outputs], axis=1)).all(axis=1))
+
+    @cached_property
+    def max_error(self) -> float:
+        """The largest |O - exact| over all rows, measured on what the kernel returned."""
+        return float(np.abs(self.output.astype(np.float64) - self.exact).max())
+
+    def scores(self, t: int) -> Floats:
+        """S of tile t without its padding (rows, columns)."""
+        i, j = self.at(t)
+        return self.s[t, : self.rows(i), : self.columns(j)]
+
+    def weights(self, t: int, *, local: bool = False) -> Floats:
+        """P of tile t, recomputed as exp(S - m) from the recorded S and m (rows, columns).
+
+        Args:
+            t: The tile.
+            local: Subtract the tile's own row maximum, as the slides do, not the running one.
+        """
+        scores = self.scores(t)
+        top = scores.max(axis=1) if local else self.m[t, : len(scores)]
+        return np.exp(scores - np.where(np.isfinite(top), top, 0)[:, None])
+
+    def state(self, t: int, i: int) -> Rows:
+        """The rows of query block i after tile t; the empty state for t = -1."""
+        rows = self.rows(i)
+        if t < 0:
+            empty = np.zeros((rows, self.value_dim))
+            return Rows(np.full(rows, -np.inf), np.zeros(rows), empty)
+        return Rows(self.m[t, :rows], self.l[t, :rows], self.o[t, :rows])

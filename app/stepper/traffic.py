@@ -1,0 +1,98 @@
+"""Bytes between HBM and the chip, tile by tile: a model, not a measurement.
+
+The totals are the tile-level IO of Dao et al., FlashAttention (2022), theorem 2 and its proof, and
+FlashAttention-2 (2023), section 3.1. Caches are ignored, and so are a GEMM's own re-reads in `standard`.
+"""
+
+from dataclasses import dataclass
+
+from app.stepper.recording import Recording
+from app.stepper.snapshots import Snapshot
+from kernels.problem import LSE_ITEMSIZE
+
+FLOAT32 = 4  # bytes of one element of S, P, m, l and the accumulator on the chip
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Bytes read from and written to HBM by one step or up to it."""
+
+    read: int = 0
+    written: int = 0
+
+    @property
+    def total(self) -> int:
+        """Both directions."""
+        return self.read + self.written
+
+    def __add__(self, other: "Moved") -> "Moved":
+        return Moved(self.read + other.read, self.written + other.written)
+
+
+def moved_by(recording: Recording, step: Snapshot, previous_j: int | None) -> Moved:
+    """What one step moves.
+
+    Args:
+        recording: The trace.
+        step: The step.
+        previous_j: Key block of the tile before, None for the first: flash1 keeps K and V while j stays.
+    """
+    problem = recording.trace.request.problem
+    e, d, dv = problem.itemsize, problem.head_dim, recording.value_dim
+    rows, columns = recording.rows(step.i), recording.columns(step.j)
+    state = rows * (dv * e + 2 * FLOAT32)  # O, m and l, which flash1 keeps in HBM between tiles
+    if step.phase == "load" and recording.order == "flash1":
+        new_keys = columns * (d + dv) * e if previous_j != step.j else 0
+        return Moved(read=new_keys + rows * d * e + state)
+    if step.phase == "load":
+        return Moved(read=columns * (d + dv) * e + (rows * d * e if step.first else 0))
+    if step.phase == "write":
+        return Moved(written=state if recording.order == "flash1" else rows * (dv * e + LSE_ITEMSIZE))
+    return Moved()
+
+
+def running_traffic(recording: Recording, steps: tuple[Snapshot, ...]) -> tuple[Moved, ...]:
+    """Bytes moved from the start up to each step."""
+    totals: list[Moved] = []
+    total, j = Moved(), None
+    for step in steps:
+        total += moved_by(recording, step, j)
+        totals.append(total)
+        j = step.j if step.tile >= 0 else None
+    return tuple(totals)
+
+
+def standard_bytes(recording: Recording) -> int:
+    """What standard attention moves for the whole problem: S and P written and read, Q, K, V and O once."""
+    problem = recording.trace.request.problem
+    scores = 4 * recording.seqlen_q * recording.seqlen_k
+    query_side = recording.seqlen_q * (problem.head_dim + recording.value_dim)
+    key_side = recording.seqlen_k * (problem.head_dim + recording.value_dim)
+    return (scores + query_side + key_side) * problem.itemsize
+
+
+@dataclass(frozen=True)
+class Resident:
+    """One array held on the chip: its label and its bytes."""
+
+    label: str
+    nbytes: int
+
+
+def on_chip(recording: Recording, step: Snapshot) -> tuple[Resident, ...]:
+    """What one tile holds on the chip at a step, in the order it came; S and P share their place."""
+    if step.tile < 0:
+        return ()
+    problem = recording.trace.request.problem
+    e, d, dv = problem.itemsize, problem.head_dim, recording.value_dim
+    rows, columns = recording.rows(step.i), recording.columns(step.j)
+    held = [
+        Resident(f"Q<sub>{step.i}</sub>", rows * d * e),
+        Resident(f"K<sub>{step.j}</sub>", columns * d * e),
+        Resident(f"V<sub>{step.j}</sub>", columns * dv * e),
+        Resident("O m ℓ", rows * (dv + 2) * FLOAT32),
+    ]
+    if step.reached("scores") and not step.reached("output"):
+        label = "P" if step.reached("weights") else "S"
+        held.append(Resident(f"{label}<sub>{step.i},{step.j}</sub>", rows * columns * FLOAT32))
+    return tuple(held)
