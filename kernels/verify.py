@@ -35,15 +35,16 @@ class Verdict(NamedTuple):
 def verify(problem: Problem, inputs: Inputs, output: Any, lse: Any, *, max_rows: int = 256) -> Verdict:
     """Compare O and LSE with the oracle, by the criterion of FlashAttention's own tests.
 
-    With `low` plain attention in the problem's dtype (S, P and O rounded to it, sums in float32) and `ref` the
-    oracle,
+    With `low` plain attention in the problem's dtype (S, P and O rounded to it, sums in float32) and `ref`
+    the oracle,
 
         max|O - ref| <= 2 max|low - ref| + 2 max|(ref + 0.3 - 0.3) - ref| + eps (1 + c) max|V|
 
-    where the addition of 0.3 is done in that dtype. The last term is negligible in 16 bits. In float32 `low` can
-    be exact by luck on a tiny problem, so the effect of one float32 rounding of the scores is always allowed:
-    eps = 2^-23, and c = scale max|q| max|k| (norms of rows) bounds the scores. LSE is judged alike, always in
-    float32, with eps (max|ref| + c) as its last term, and must be exactly -inf where a row keeps no key.
+    where the addition of 0.3 is done in that dtype. The last term is negligible in 16 bits. In float32 `low`
+    can be exact by luck on a tiny problem, so the effect of one float32 rounding of the scores is always
+    allowed: eps = 2^-23, and c = scale max|q| max|k| (norms of rows) bounds the scores. LSE is judged alike,
+    always in float32, with eps (max|ref| + c) as its last term, and must be exactly -inf where a row keeps no
+    key.
 
     Args:
         problem: What was computed.

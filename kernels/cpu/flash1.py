@@ -3,8 +3,8 @@
 Idea: K/V blocks outside, Q blocks inside. One tile of S exists at a time; the online softmax joins the tiles
 exactly.
 Predecessor: standard holds S and P whole; here memory grows with the sequence length, not its square.
-Limit: each Q block is visited once for every K/V block, so its O, l and m are read and written that often, and
-O is divided by l every time only to be multiplied by it at the next visit.
+Limit: each Q block is visited once for every K/V block, so its O, l and m are read and written that often,
+and O is divided by l every time only to be multiplied by it at the next visit.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """flash2: FlashAttention-2, Algorithm 1 (Dao 2023).
 
-Idea: Q blocks outside, K/V blocks inside. A Q block meets all its keys in one go, so its O, l and m stay where
-they are (registers on a GPU) until the block is finished, and O is divided by l once.
+Idea: Q blocks outside, K/V blocks inside. A Q block meets all its keys in one go, so its O, l and m stay
+where they are (registers on a GPU) until the block is finished, and O is divided by l once.
 Predecessor: flash1 has the loops the other way round and sends O, l and m through memory for every tile.
 Limit: K and V are read again for every Q block; larger Q blocks are what reduces that.
 """

@@ -1,8 +1,8 @@
 """What the tiled kernels share: cutting the score matrix into tiles, and the online softmax over one tile.
 
-The online softmax (Milakov and Gimelshein 2018; FlashAttention, Dao et al. 2022) takes a row's scores in pieces.
-It keeps the maximum m and the sum l of exp(s - m) seen so far; a new piece raises m, and what was summed under the
-old one is multiplied by alpha = exp(m_before - m_after).
+The online softmax (Milakov and Gimelshein 2018; FlashAttention, Dao et al. 2022) takes a row's scores in
+pieces. It keeps the maximum m and the sum l of exp(s - m) seen so far; a new piece raises m, and what was
+summed under the old one is multiplied by alpha = exp(m_before - m_after).
 """
 
 from typing import NamedTuple
@@ -37,8 +37,9 @@ class Tile(NamedTuple):
         return cls(work["S tile"], work["PV tile"], work["alpha"], work["row"])
 
     def cut(self, rows: int, columns: int) -> "Tile":
-        """The part a ragged tile uses."""
-        return Tile(self.s[:rows, :columns], self.pv[:rows], self.alpha[:rows], self.row[:rows])
+        """The part a ragged tile uses, packed: NumPy copies what is not contiguous."""
+        s = self.s.reshape(-1)[: rows * columns].reshape(rows, columns)
+        return Tile(s, self.pv[:rows], self.alpha[:rows], self.row[:rows])
 
 
 def blocks(seqlen: int, block: int) -> list[slice]:
@@ -87,7 +88,7 @@ def online_softmax(tile: Tile, m: Floats, l: Floats) -> None:
 
 
 def absorb(tile: Tile, v: Floats, m: Floats, l: Floats, o: Floats) -> None:
-    """Take one tile into m, l and unnormalised O: O = alpha O + P V (FlashAttention-2, Algorithm 1, line 10)."""
+    """Take one tile into m, l and O: O = alpha O + P V, unnormalised (FlashAttention-2, Algorithm 1)."""
     online_softmax(tile, m, l)
     o *= tile.alpha[:, None]
     o += np.matmul(tile.s, v, out=tile.pv)

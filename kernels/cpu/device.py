@@ -1,0 +1,27 @@
+"""The CPU as a device kernels can run on."""
+
+import os
+import platform
+from pathlib import Path
+
+from kernels.device import Device
+
+_CPUINFO = Path("/proc/cpuinfo")
+
+
+def describe() -> Device:
+    """This machine's CPU: the name its maker gave it, its RAM and its logical cores."""
+    return Device(
+        backend="cpu",
+        name=_model_name() or platform.processor() or platform.machine(),
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        multiprocessors=os.cpu_count(),
+    )
+
+
+def _model_name() -> str | None:
+    """The model as Linux tells it, None elsewhere."""
+    if not _CPUINFO.exists():
+        return None
+    lines = _CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), None)

@@ -1,0 +1,72 @@
+"""One head computed tile by tile, with a snapshot after every tile: the kernels' own steps, watched."""
+
+import numpy as np
+
+from kernels import tracing
+from kernels.cpu.device import describe
+from kernels.cpu.flash1 import absorb_normalised
+from kernels.cpu.launch import Floats
+from kernels.cpu.tiles import Tile, absorb, log_sum_exp, normalise, scores
+from kernels.errors import UnsupportedError
+from kernels.trace import Trace, TraceRequest
+from kernels.tracing import Snapshots
+
+SOURCE = "recorded while the NumPy kernel's own tile steps ran"
+STEPS = {"flash1": absorb_normalised, "flash2": absorb}
+
+
+def record(request: TraceRequest) -> Trace:
+    """Compute one head in float32 in tiles and record every one.
+
+    Explicit inputs may have any head dim from 1 and a V of another width.
+
+    Raises:
+        InputError: The request cannot be traced, or the trace would be too large; the text has the numbers.
+        UnsupportedError: The problem's dtype is not float32.
+    """
+    tracing.check(request)
+    if request.problem.dtype != "float32":
+        raise UnsupportedError(
+            f"The CPU backend traces in float32, not {request.problem.dtype}; choose float32 or the GPU."
+        )
+    q, k, v = tracing.inputs(request)
+    snapshots = Snapshots.empty(
+        tracing.tile_count(request), request.block_q, request.block_k, value_dim := v.shape[1]
+    )
+    o = np.zeros((len(q), value_dim), np.float32)
+    m, l = np.full(len(q), -np.inf, np.float32), np.zeros(len(q), np.float32)
+    _run(request, (q, k, v), (m, l, o), snapshots)
+    if request.order == "flash2":
+        normalise(o, l, np.empty_like(l))
+    lse = np.empty_like(l)
+    log_sum_exp(m, l, lse)
+    return tracing.assemble(
+        request, device=describe().name, source=SOURCE, qkv=(q, k, v), snapshots=snapshots, result=(o, lse)
+    )
+
+
+def _run(
+    request: TraceRequest,
+    qkv: tuple[Floats, Floats, Floats],
+    state: tuple[Floats, Floats, Floats],
+    snapshots: Snapshots,
+) -> None:
+    """Visit the tiles in order; after each, copy what the kernel holds."""
+    q, k, v = qkv
+    tile = _tile(request.block_q, request.block_k, v.shape[1])
+    for t, (i, j) in enumerate(tracing.visits(request)):
+        rows = slice(i * request.block_q, min((i + 1) * request.block_q, len(q)))
+        columns = slice(j * request.block_k, min((j + 1) * request.block_k, len(k)))
+        m, l, o = (array[rows] for array in state)
+        part = tile.cut(len(m), columns.stop - columns.start)
+        scores(q[rows], k[columns], part.s, request.problem, (rows, columns))
+        snapshots.s[t, : len(m), : part.s.shape[1]] = part.s
+        STEPS[request.order](part, v[columns], m, l, o)
+        for recorded, held in zip(snapshots[1:], (m, l, part.alpha, o), strict=True):
+            recorded[t, : len(m)] = held
+
+
+def _tile(block_q: int, block_k: int, value_dim: int) -> Tile:
+    """One tile's buffers."""
+    shapes = ((block_q, block_k), (block_q, value_dim), (block_q,), (block_q,))
+    return Tile(*(np.empty(shape, np.float32) for shape in shapes))

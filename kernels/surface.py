@@ -1,0 +1,166 @@
+"""Attention on arrays: check them, find the kernel, run it once."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from kernels.arrays import array_module, backend_of
+from kernels.device import Device
+from kernels.errors import InputError, UnsupportedError
+from kernels.launch import Inputs, prepare
+from kernels.problem import DTYPES, Backend, Problem
+from kernels.registry import KERNELS, find_kernel
+from kernels.spec import KernelSpec
+
+AXES = "(batch, heads, seqlen, head_dim)"
+RANK = 4
+
+
+def attention(
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    kernel: str,
+    causal: bool = False,
+    scale: float | None = None,
+    return_lse: bool = False,
+) -> Any:
+    """softmax(scale Q K^T) V on the CPU (NumPy arrays) or the GPU that holds them (CuPy arrays).
+
+    On a GPU the work is enqueued on the current stream; the result is an ordinary CuPy array.
+
+    Args:
+        q: (batch, heads, Nq, head_dim), contiguous; float32, on a GPU also float16 or bfloat16.
+        k: (batch, heads, Nk, head_dim), of the same kind and dtype.
+        v: Like `k`.
+        kernel: Name of one of `kernels.KERNELS`.
+        causal: Keep only keys k <= q + Nk - Nq (aligned to the bottom right).
+        scale: Factor on the scores; None means 1/sqrt(head_dim).
+        return_lse: Also return the log-sum-exp.
+
+    Returns:
+        O, shape and dtype of `q`; with `return_lse` the pair (O, LSE), LSE being the natural log-sum-exp of
+        the scaled scores, float32 (batch, heads, Nq). A row that keeps no key has O = 0 and LSE = -inf.
+
+    Raises:
+        InputError: The arrays or options are not what is accepted; the text says what is.
+        UnsupportedError: The kernel does not take this dtype or head dim on this device.
+        CompileError: The CUDA compiler refused the kernel.
+        MemoryError: The outputs or the workspace do not fit.
+    """
+    spec = _find(kernel)
+    backend = _check_kind(Inputs(q, k, v))
+    problem = _problem(Inputs(q, k, v), causal=causal, scale=scale)
+    with _on_device_of(q, backend):
+        reason = spec.unsupported(problem, _device(q, backend))
+        if reason is not None:
+            raise UnsupportedError(f"{reason[0].upper()}{reason[1:]}.")
+        launch = prepare(spec, problem, Inputs(q, k, v), backend)
+        launch.run()
+    return (launch.output, launch.lse) if return_lse else launch.output
+
+
+def _find(kernel: str) -> KernelSpec:
+    try:
+        return find_kernel(kernel)
+    except KeyError:
+        names = ", ".join(spec.name for spec in KERNELS)
+        raise InputError(f"kernel must be one of {names}, not {kernel!r}.") from None
+
+
+def _check_kind(inputs: Inputs) -> Backend:
+    """The one backend whose memory holds all three arrays."""
+    backends = [backend_of(array) for array in inputs]
+    for name, array, backend in zip(Inputs._fields, inputs, backends, strict=True):
+        if backend is None:
+            kind = f"{type(array).__module__}.{type(array).__qualname__}".removeprefix("builtins.")
+            raise InputError(
+                f"{name} must be a NumPy array (CPU) or a CuPy array (GPU), not {kind}; "
+                "numpy.asarray or cupy.from_dlpack converts it."
+            )
+    if len(set(backends)) > 1:
+        raise InputError("q, k and v must all be NumPy arrays or all be CuPy arrays, not a mixture.")
+    if backends[0] == "cuda" and len({array.device.id for array in inputs}) > 1:
+        where = ", ".join(f"{n} on {a.device.id}" for n, a in zip(Inputs._fields, inputs, strict=True))
+        raise InputError(f"q, k and v must be on the same GPU, not {where}.")
+    return "cuda" if backends[0] == "cuda" else "cpu"
+
+
+def _problem(inputs: Inputs, *, causal: bool, scale: float | None) -> Problem:
+    """The workload the arrays describe."""
+    _check_layout(inputs)
+    _check_shapes(inputs)
+    batch, heads, seqlen_q, head_dim = inputs.q.shape
+    return Problem(
+        batch=batch,
+        heads=heads,
+        seqlen_q=seqlen_q,
+        seqlen_k=inputs.k.shape[2],
+        head_dim=head_dim,
+        dtype=inputs.q.dtype.name,
+        causal=bool(causal),
+        scale=_finite(scale),
+    )
+
+
+def _finite(scale: float | None) -> float | None:
+    """The scale as a plain float; Problem refuses one that is not finite."""
+    try:
+        return None if scale is None else float(scale)
+    except (TypeError, ValueError):
+        raise InputError(f"scale must be a finite number or None, not {scale!r}.") from None
+
+
+def _check_layout(inputs: Inputs) -> None:
+    """Rank, emptiness, dtype and contiguity of each array."""
+    for name, array in zip(Inputs._fields, inputs, strict=True):
+        if array.ndim != RANK:
+            raise InputError(f"{name} must have {RANK} axes {AXES}, not shape {array.shape}.")
+        if array.size == 0:
+            raise InputError(f"{name} is empty, shape {array.shape}; every axis must be at least 1 long.")
+        if array.dtype.name not in DTYPES or not array.dtype.isnative:
+            raise InputError(
+                f"{name} must be {', '.join(DTYPES)} in native byte order, not {array.dtype.str} "
+                f"({array.dtype.name})."
+            )
+        if array.dtype != inputs.q.dtype:
+            raise InputError(f"q, k and v must share one dtype, not {inputs.q.dtype} and {array.dtype}.")
+        if not array.flags.c_contiguous:
+            module = array_module(array).__name__
+            raise InputError(
+                f"{name} must be contiguous (row-major); {module}.ascontiguousarray makes it so."
+            )
+
+
+def _check_shapes(inputs: Inputs) -> None:
+    """Whether the three shapes belong together."""
+    q, k, v = (array.shape for array in inputs)
+    for axis, name in ((0, "batch"), (1, "heads"), (3, "head_dim")):
+        if not q[axis] == k[axis] == v[axis]:
+            raise InputError(
+                f"q, k and v must have the same {name} (axis {axis} of {AXES}), "
+                f"not {q[axis]}, {k[axis]} and {v[axis]}."
+            )
+    if k[2] != v[2]:
+        raise InputError(f"k and v must have the same seqlen (axis 2 of {AXES}), not {k[2]} and {v[2]}.")
+
+
+def _on_device_of(array: Any, backend: Backend) -> AbstractContextManager[Any]:
+    """Make the array's GPU the current one; on the CPU there is nothing to do."""
+    device: AbstractContextManager[Any] = array.device if backend == "cuda" else nullcontext()
+    return device
+
+
+def _device(array: Any, backend: Backend) -> Device:
+    """The device that holds the array, as far as a kernel's limits depend on it."""
+    if backend == "cpu":
+        from kernels.cpu.device import describe  # noqa: PLC0415 - each backend is imported when it is used
+
+        return describe()
+    capability = array.device.compute_capability  # "90" for 9.0, "120" for 12.0
+    return Device(
+        backend="cuda",
+        name=f"GPU {array.device.id}",
+        memory_bytes=array.device.mem_info[1],
+        compute_capability=(int(capability[:-1]), int(capability[-1])),
+    )

@@ -1,0 +1,211 @@
+"""What every backend's trace shares: the inputs, the tiles to visit, the size limit, and assembling a Trace.
+
+A backend's `record(request)` checks the request (`check`), takes the inputs (`inputs`), computes the tiles of
+`visits` in that order while it takes snapshots, and hands them to `assemble`.
+"""
+
+from collections.abc import Iterator
+from math import ceil, prod
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels.errors import InputError
+from kernels.reference import attention_reference
+from kernels.trace import Array, Trace, TraceRequest
+
+MAX_TRACE_BYTES = 64 * 2**20
+Floats = npt.NDArray[np.float32]
+
+
+class Snapshots(NamedTuple):
+    """The state after each of T tiles, in the order they ran; shapes, units and padding as in `Trace`.
+
+    Attributes:
+        s: (T, Br, Bc) scaled, masked scores.
+        m: (T, Br) running maximum, in units of the scaled scores.
+        l: (T, Br) running sum.
+        alpha: (T, Br) factor on the old l and O.
+        o: (T, Br, dv) accumulator.
+    """
+
+    s: Floats
+    m: Floats
+    l: Floats
+    alpha: Floats
+    o: Floats
+
+    @classmethod
+    def empty(cls, tiles: int, block_q: int, block_k: int, value_dim: int) -> "Snapshots":
+        """T empty states: s and m are -inf, l and o 0, alpha 1; a backend fills in the parts that exist."""
+        return cls(
+            np.full((tiles, block_q, block_k), -np.inf, np.float32),
+            np.full((tiles, block_q), -np.inf, np.float32),
+            np.zeros((tiles, block_q), np.float32),
+            np.ones((tiles, block_q), np.float32),
+            np.zeros((tiles, block_q, value_dim), np.float32),
+        )
+
+
+def check(request: TraceRequest) -> None:
+    """Refuse what cannot be traced.
+
+    Raises:
+        InputError: More than one head, a block below 1, inputs of other shapes than the problem's, or a trace
+            of more than `MAX_TRACE_BYTES`.
+    """
+    problem = request.problem
+    if problem.batch != 1 or problem.heads != 1:
+        raise InputError(
+            f"A trace follows one head of one sequence: set batch and heads to 1, not {problem.batch} and "
+            f"{problem.heads}."
+        )
+    if request.block_q < 1 or request.block_k < 1:
+        raise InputError(
+            f"The blocks of a trace must be at least 1 long, not {request.block_q} x {request.block_k}."
+        )
+    _check_inputs(request)
+    size = trace_bytes(request)
+    if size > MAX_TRACE_BYTES:
+        raise InputError(
+            f"This trace would hold {size / 2**20:.0f} MiB ({tile_count(request)} tiles of {request.block_q} "
+            f"x {request.block_k}) where at most {MAX_TRACE_BYTES // 2**20} MiB are recorded; shorten the "
+            "sequences or, if the tiles are tiny, enlarge the blocks."
+        )
+
+
+def inputs(request: TraceRequest) -> tuple[Floats, Floats, Floats]:
+    """Q (Nq, d), K (Nk, d) and V (Nk, dv) in float32: those of the request, else drawn from the seed."""
+    if request.inputs is not None:
+        q, k, v = (array.numpy().astype(np.float32) for array in request.inputs)
+        return q, k, v
+    draw = np.random.default_rng(request.problem.seed).standard_normal
+    shapes = (request.problem.q_shape, request.problem.k_shape, request.problem.k_shape)
+    q, k, v = (draw(shape, dtype=np.float32)[0, 0] for shape in shapes)
+    return q, k, v
+
+
+def visits(request: TraceRequest) -> Iterator[tuple[int, int]]:
+    """The tiles (i, j) in the order they run: key blocks outside for flash1, inside for flash2.
+
+    A tile of which the mask keeps nothing is not visited. `reverse` walks the key blocks from the last.
+    """
+    rows, columns = _tiles(request)
+    keys = range(columns)[::-1] if request.reverse else range(columns)
+    if request.order == "flash1":
+        ordered = ((i, j) for j in keys for i in range(rows))
+    else:
+        ordered = ((i, j) for i in range(rows) for j in keys)
+    for i, j in ordered:
+        if j < _visible_blocks(request, i):
+            yield i, j
+
+
+def tile_count(request: TraceRequest) -> int:
+    """How many tiles `visits` yields."""
+    rows, columns = _tiles(request)
+    if not request.problem.causal:
+        return rows * columns
+    return sum(_visible_blocks(request, i) for i in range(rows))
+
+
+def trace_bytes(request: TraceRequest) -> int:
+    """Exact bytes of a trace's arrays, without the clocks of a GPU."""
+    problem, value_dim = request.problem, _value_dim(request)
+    state = request.block_q * (request.block_k + 3 + value_dim)
+    tiles = tile_count(request) * (4 * state + 8)
+    given = 4 * (problem.seqlen_q + problem.seqlen_k) * problem.head_dim + 4 * problem.seqlen_k * value_dim
+    returned = (4 + 8) * problem.seqlen_q * (value_dim + 1)
+    return tiles + given + returned
+
+
+def assemble(
+    request: TraceRequest,
+    *,
+    device: str,
+    source: str,
+    qkv: tuple[Floats, Floats, Floats],
+    snapshots: Snapshots,
+    result: tuple[Floats, Floats],
+    clocks: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]] | None = None,
+) -> Trace:
+    """The Trace of one run, with the oracle's answer for the same inputs; all arrays in host memory.
+
+    A row that has met no key yet is reported in the empty state, whatever the kernel holds there.
+
+    Args:
+        request: What was asked for.
+        device: Name of the device that computed it.
+        source: Where the snapshots come from, in words for the provenance badge.
+        qkv: Q (Nq, d), K (Nk, d), V (Nk, dv) as computed with.
+        snapshots: The state after each tile, in the order of `visits(request)`.
+        result: What the kernel returned: O (Nq, dv) and LSE (Nq,).
+        clocks: %globaltimer in ns, int64 (T,), and SM, int32 (T,), of each tile; None where there are none.
+    """
+    exact, exact_lse = attention_reference(
+        *(array[None, None] for array in qkv),
+        causal=request.problem.causal,
+        scale=request.problem.softmax_scale,
+    )
+    s, m, l, alpha, o = snapshots
+    unseen = np.isneginf(m)
+    return Trace(
+        request=request,
+        device=device,
+        source=source,
+        tile=Array.of(np.array(list(visits(request)), np.int32).reshape(-1, 2)),
+        s=Array.of(s),
+        m=Array.of(m),
+        l=Array.of(np.where(unseen, np.float32(0), l)),
+        alpha=Array.of(np.where(unseen, np.float32(1), alpha)),
+        o=Array.of(np.where(unseen[..., None], np.float32(0), o)),
+        q=Array.of(qkv[0]),
+        k=Array.of(qkv[1]),
+        v=Array.of(qkv[2]),
+        output=Array.of(result[0]),
+        lse=Array.of(result[1]),
+        exact_output=Array.of(exact[0, 0]),
+        exact_lse=Array.of(exact_lse[0, 0]),
+        t_ns=clocks and Array.of(clocks[0]),
+        sm=clocks and Array.of(clocks[1]),
+    )
+
+
+def _tiles(request: TraceRequest) -> tuple[int, int]:
+    """Number of query blocks and of key blocks."""
+    problem = request.problem
+    return ceil(problem.seqlen_q / request.block_q), ceil(problem.seqlen_k / request.block_k)
+
+
+def _visible_blocks(request: TraceRequest, i: int) -> int:
+    """How many leading key blocks the mask leaves to query block i."""
+    problem = request.problem
+    if not problem.causal:
+        return _tiles(request)[1]
+    last_row = min((i + 1) * request.block_q, problem.seqlen_q) - 1
+    keys = last_row + problem.seqlen_k - problem.seqlen_q + 1
+    return max(0, ceil(keys / request.block_k))
+
+
+def _value_dim(request: TraceRequest) -> int:
+    """Width of V; explicit inputs may have another than the head dim."""
+    if request.inputs is None:
+        return request.problem.head_dim
+    return request.inputs[2].shape[-1] if request.inputs[2].shape else 0
+
+
+def _check_inputs(request: TraceRequest) -> None:
+    """Shapes and dtypes of explicit inputs."""
+    if request.inputs is None:
+        return
+    problem = request.problem
+    rows, columns, width = problem.seqlen_q, problem.seqlen_k, problem.head_dim
+    shapes = ((rows, width), (columns, width), (columns, _value_dim(request)))
+    for name, shape, array in zip("QKV", shapes, request.inputs, strict=True):
+        if array.shape != shape or prod(shape) == 0:
+            raise InputError(f"{name} of the trace must have shape {shape}, not {array.shape}.")
+        if array.dtype not in {"<f4", "<f8"}:
+            raise InputError(f"{name} of the trace must be float32 or float64, not {array.dtype}.")
+        if not np.isfinite(array.numpy()).all():
+            raise InputError(f"{name} of the trace must hold finite numbers only.")
