@@ -1,0 +1,95 @@
+"""From a .cu file to machine code: the one place that decides compiler options.
+
+CuPy compiles at run time. Without a driver CuPy's own call refuses, so `compile_offline` hands the same source
+and the same options to NVRTC itself; tests use it for every architecture on machines without a GPU.
+"""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kernels.cuda.program import Program, Target
+from kernels.errors import CompileError
+
+FOLDER = Path(__file__).parent
+INCLUDES = FOLDER / "include"
+ALWAYS_ADDED_BY_CUPY = ("-ftz=true", "--device-as-default-execution-space")
+
+
+def read_source(program: Program) -> str:
+    """The text of the program's .cu file."""
+    return (FOLDER / program.source).read_text(encoding="utf-8")
+
+
+@cache
+def includes_hash() -> str:
+    """Hash of the shared device code; it stands in the options because CuPy's disk cache reads no #include."""
+    digest = hashlib.sha256()
+    for path in sorted(INCLUDES.glob("*.cuh")):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def options(program: Program) -> tuple[str, ...]:
+    """Options for the compiler, without the architecture, which CuPy adds from the device itself."""
+    defines = tuple(f"-D{name}={value}" for name, value in program.defines.items())
+    return ("-std=c++17", f"-I{INCLUDES}", *defines, f"-DINCLUDES_HASH=0x{includes_hash()}")
+
+
+def compile_module(program: Program) -> Any:
+    """Compile for the current device with CuPy: a loaded `cupy.RawModule`.
+
+    Raises:
+        CompileError: The compiler refused; its log is attached.
+    """
+    import cupy  # noqa: PLC0415 - the tests without a GPU use this file too
+    from cupy.cuda.compiler import CompileException  # noqa: PLC0415 - as above
+
+    module = cupy.RawModule(code=read_source(program), options=options(program), backend="nvrtc")
+    try:
+        module.compile()
+    except CompileException as error:
+        raise _refused(program, str(error)) from error
+    return module
+
+
+def compile_offline(program: Program, target: Target) -> tuple[bytes, str]:
+    """Compile for any architecture with NVRTC alone: (cubin, log with the registers and spills of each kernel).
+
+    Raises:
+        CompileError: The compiler refused; its log is attached.
+    """
+    from cuda.bindings import nvrtc  # noqa: PLC0415 - a test dependency
+
+    chosen = (*options(program), *ALWAYS_ADDED_BY_CUPY, f"-arch={target.arch}", "--ptxas-options=-v")
+    encoded = [option.encode() for option in chosen]
+    source = read_source(program).encode()
+    handle = _checked(nvrtc.nvrtcCreateProgram(source, program.source.encode(), 0, [], []))
+    try:
+        (status,) = nvrtc.nvrtcCompileProgram(handle, len(encoded), encoded)
+        log = _read(handle, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog).decode().rstrip("\0")
+        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            raise _refused(program, log)
+        return _read(handle, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN), log
+    finally:
+        nvrtc.nvrtcDestroyProgram(handle)
+
+
+def _refused(program: Program, log: str) -> CompileError:
+    first = next((line for line in log.splitlines() if "error" in line), "no message")
+    return CompileError(f"The CUDA compiler refused {program.source}: {first.strip()}", log)
+
+
+def _checked(answer: tuple[Any, ...]) -> Any:
+    status, value = answer
+    if status.value != 0:
+        raise RuntimeError(f"NVRTC answered {status.name}")
+    return value
+
+
+def _read(handle: Any, size: Any, read: Any) -> bytes:
+    buffer = b" " * _checked(size(handle))
+    read(handle, buffer)
+    return buffer

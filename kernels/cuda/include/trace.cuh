@@ -1,0 +1,53 @@
+// What an instrumented kernel records after each tile (i, j). Only compiled with -DTRACE=1; the timed kernels
+// contain none of it. Tile (i, j) has slot i * tiles_k + j in every array; what is never visited keeps the
+// caller's fill.
+#pragma once
+#include "softmax.cuh"
+
+struct Recorder {
+    float* s;         // (slots, BLOCK_Q, BLOCK_K), scaled and masked, natural units
+    float* m;         // (slots, BLOCK_Q), natural units
+    float* l;         // (slots, BLOCK_Q)
+    float* alpha;     // (slots, BLOCK_Q)
+    float* o;         // (slots, BLOCK_Q, HEAD_DIM)
+    long long* t_ns;  // (slots)
+    int* sm;          // (slots)
+    int slot;
+
+    __device__ __forceinline__ void stamp() const {
+        if (threadIdx.x != 0) return;
+        long long now;
+        int id;
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+        asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+        t_ns[slot] = now;
+        sm[slot] = id;
+    }
+
+    template <int ROWS, int COLUMNS>
+    __device__ __forceinline__ void scores(const float (&tile)[ROWS][COLUMNS]) const {
+#pragma unroll
+        for (int i = 0; i < ROWS; ++i) {
+            const int row = thread_row() + THREAD_ROWS * i;
+#pragma unroll
+            for (int j = 0; j < COLUMNS; ++j) {
+                const int column = thread_column() + THREAD_COLUMNS * j;
+                if (row < BLOCK_Q && column < BLOCK_K) {
+                    s[(slot * BLOCK_Q + row) * BLOCK_K + column] = tile[i][j] * LN2;
+                }
+            }
+        }
+    }
+
+    __device__ __forceinline__ void row(int tile_row, float row_m, float row_l, float row_alpha) const {
+        if (tile_row >= BLOCK_Q || thread_column() != 0) return;
+        m[slot * BLOCK_Q + tile_row] = row_m * LN2;
+        l[slot * BLOCK_Q + tile_row] = row_l;
+        alpha[slot * BLOCK_Q + tile_row] = row_alpha;
+    }
+
+    __device__ __forceinline__ void output(int tile_row, int column, float4 v) const {
+        if (tile_row >= BLOCK_Q || column >= HEAD_DIM) return;
+        *reinterpret_cast<float4*>(o + (slot * BLOCK_Q + tile_row) * HEAD_DIM + column) = v;
+    }
+};
