@@ -52,7 +52,29 @@ LIGHT = Theme(
     error="#B83A22",
     on_accent="#FFFFFF",
 )
-THEMES = {theme.name: theme for theme in (DARK, LIGHT)}
+CONTRAST = Theme(
+    name="contrast",
+    bg="#000000",
+    panel="#000000",
+    raised="#14181D",
+    line="#8C96A5",
+    text="#FFFFFF",
+    dim="#C6CEDA",
+    grid="#3A424E",
+    accent="#6FC7FF",
+    ok="#5BE0AE",
+    warn="#FFC24D",
+    error="#FF8F7A",
+    on_accent="#000000",
+)
+THEMES = {theme.name: theme for theme in (DARK, LIGHT, CONTRAST)}
+
+# Sizes in logical pixels; margins and gaps are multiples of GRID.
+GRID = 8
+CARD_RADIUS = 8
+CONTROL_RADIUS = 6
+TEXT_PX = 13
+CAPTION_PX = 11
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,85 @@
+"""One registry of everything a user can do; the menu, the palette, the buttons and the `?` sheet read it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction, QKeySequence
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing a user can do.
+
+    Attributes:
+        key: Stable name, `page.verb` for a page's own, `verb` for the window's.
+        title: What the menu and the palette show, as an imperative: `Run the sweep`.
+        trigger: What it does.
+        group: The menu it stands in: `File`, `Sweep`, `View`, `Stepper`, `Help`.
+        shortcut: Portable key sequence (`Ctrl+Return`, `Space`, `[`), several separated by `; `.
+        everywhere: Whether it works on every page; a page's action otherwise works on its page only.
+        checkable: Whether it is a state that is switched on and off.
+    """
+
+    key: str
+    title: str
+    trigger: Callable[[], None]
+    group: str
+    shortcut: str = ""
+    everywhere: bool = False
+    checkable: bool = False
+
+
+class ActionRegistry(QObject):
+    """All actions of one window, each with the one QAction that every menu, button and key shares.
+
+    Signals:
+        changed: An action was added, or the page in front is another one.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._actions: dict[str, Action] = {}
+        self._qactions: dict[str, QAction] = {}
+        self._pages: dict[str, str] = {}
+
+    def add(self, action: Action, page: str = "") -> QAction:
+        """Take in an action; `page` is the key of the page it belongs to, empty for the window's own.
+
+        Raises:
+            ValueError: Another action has this key.
+        """
+        if action.key in self._actions:
+            raise ValueError(f"two actions are called {action.key!r}")
+        qaction = QAction(action.title, self)
+        qaction.setObjectName(action.key)
+        qaction.setCheckable(action.checkable)
+        qaction.setShortcuts([QKeySequence(keys) for keys in action.shortcut.split("; ") if keys])
+        qaction.triggered.connect(lambda _checked=False: action.trigger())
+        self._actions[action.key], self._qactions[action.key] = action, qaction
+        self._pages[action.key] = "" if action.everywhere else page
+        self.changed.emit()
+        return qaction
+
+    def show_page(self, page: str) -> None:
+        """Let only the actions of this page, and those that work everywhere, be triggered."""
+        for key, owner in self._pages.items():
+            if owner:
+                self._qactions[key].setEnabled(owner == page)
+        self.changed.emit()
+
+    def find(self, key: str) -> QAction | None:
+        """The QAction of that key, None when no page brought it."""
+        return self._qactions.get(key)
+
+    def groups(self) -> dict[str, list[Action]]:
+        """All actions by group, in the order they came."""
+        grouped: dict[str, list[Action]] = {}
+        for action in self:
+            grouped.setdefault(action.group, []).append(action)
+        return grouped
+
+    def __iter__(self) -> Iterator[Action]:
+        return iter(tuple(self._actions.values()))

@@ -1,0 +1,54 @@
+"""What every page of the window is."""
+
+from typing import ClassVar
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from app.actions import Action
+from app.controller import Controller
+from app.theme import Theme
+from profiles.session import Session
+
+
+class Page(QWidget):
+    """One page of the window. It talks to the controller and to no other page.
+
+    A page listens to the controller itself; only `session_changed` is connected here, to `show_session`.
+    The Profile page brings the action `run`, which the window's Run button and Ctrl+Return trigger.
+
+    Attributes:
+        key: Stable name, unique among pages.
+        title: One word under the icon in the rail.
+        icon: qtawesome name of the icon.
+        controller: Intents go there, events come from there.
+        theme: The colours in use.
+
+    Signals:
+        page_requested: Bring another page to the front (its key).
+        action_requested: Do what another page brought (the action's key).
+    """
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    icon: ClassVar[str]
+
+    page_requested = Signal(str)
+    action_requested = Signal(str)
+
+    def __init__(self, controller: Controller, theme: Theme) -> None:
+        super().__init__()
+        self.controller = controller
+        self.theme = theme
+        controller.session_changed.connect(self.show_session)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours; the stylesheet has changed already, only what is painted by hand is left."""
+        self.theme = theme
+
+    def show_session(self, session: Session | None) -> None:
+        """Show another session; None: show the empty state."""
+
+    def actions_offered(self) -> list[Action]:
+        """What a user can do on this page."""
+        return []
