@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 from app.stepper.choice import RowChoice
 from app.stepper.cursor import Cursor, Steps
@@ -31,6 +32,11 @@ class Story:
         """Lay out a recording's steps."""
         steps = Steps(snapshots(recording))
         return cls(recording, steps, running_traffic(recording, steps.all))
+
+    @cached_property
+    def busiest(self) -> int:
+        """The most bytes that one step moves."""
+        return max((after.total - before.total for before, after in pairwise(self.traffic)), default=0)
 
     def events(self, choice: RowChoice, alpha_below: float) -> tuple[StepEvent, ...]:
         """What is worth stopping at for the row watched."""

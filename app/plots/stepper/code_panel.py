@@ -1,0 +1,44 @@
+"""The algorithm in pseudocode with the line that has just been executed."""
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QPainter
+
+from app.plots.stepper.ink import mix
+from app.plots.stepper.panel import Panel, put
+from app.stepper.moment import Moment
+from app.stepper.numbers import plain
+from app.stepper.pseudocode import Line, lines
+from app.theme import Theme
+
+
+class CodePanel(Panel):
+    """All lines of the loop order, the active ones marked by a bar and full ink."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Algorithm")
+        self.setMinimumSize(220, 130)
+
+    def words(self, moment: Moment) -> str:
+        """The active lines."""
+        return "; ".join(plain(line.text) for line in self._lines(moment) if line.active(moment.step))
+
+    def draw(self, painter: QPainter, moment: Moment) -> None:
+        """Paint the lines."""
+        code = self._lines(moment)
+        height = min(self.height() / len(code), self.unit() * 1.65)
+        painter.setFont(self.sized(0.96))
+        for k, line in enumerate(code):
+            self._draw_line(
+                painter, QRectF(0, k * height, self.width(), height), line, line.active(moment.step)
+            )
+
+    def _lines(self, moment: Moment) -> tuple[Line, ...]:
+        recording = moment.recording
+        return lines(recording.order, local_max=moment.local_max, reverse=recording.trace.request.reverse)
+
+    def _draw_line(self, painter: QPainter, rect: QRectF, line: Line, active: bool) -> None:
+        if active:
+            painter.fillRect(rect, mix(self.theme.accent, self.theme.panel, 0.88))
+            painter.fillRect(QRectF(rect.left(), rect.top(), 3, rect.height()), QColor(self.theme.accent))
+        indent = 9 + line.depth * self.unit() * 1.1
+        put(painter, rect.adjusted(indent, 0, 0, 0), line.text, self.theme.text if active else self.theme.dim)

@@ -1,0 +1,85 @@
+"""The update rule with live numbers, in the colours the charts use."""
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QPainter
+
+from app.plots.stepper.ink import Role, mix, role_ink
+from app.plots.stepper.panel import SMALL, Panel, put
+from app.stepper.formulas import Formula, formulas
+from app.stepper.moment import Moment
+from app.stepper.numbers import number, plain
+from app.theme import Theme
+
+ROLES: tuple[Role, ...] = ("m", "a", "l", "o")
+
+
+def coloured(html: str, theme: Theme) -> str:
+    """Value marks replaced by spans in their colours."""
+    for role in ROLES:
+        style = f'<span style="color:{role_ink(theme, role)}; font-weight:600">'
+        html = html.replace(f"<{role}>", style).replace(f"</{role}>", "</span>")
+    return html
+
+
+def unmarked(html: str) -> str:
+    """The same without marks and without HTML."""
+    for role in ROLES:
+        html = html.replace(f"<{role}>", "").replace(f"</{role}>", "")
+    return plain(html)
+
+
+class FormulaPanel(Panel):
+    """Each formula in symbols, and under it with this step's numbers."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Formulas with live numbers")
+        self.setMinimumSize(220, 120)
+
+    def words(self, moment: Moment) -> str:
+        """All formulas that have numbers, or the state before the first."""
+        found = formulas(moment)
+        if not found:
+            return self._idle(moment)
+        return "; ".join(f"{unmarked(f.symbols)} = {unmarked(f.numbers)}" for f in found if f.numbers)
+
+    def draw(self, painter: QPainter, moment: Moment) -> None:
+        """Paint two lines a formula; the active one on a raised strip."""
+        found = formulas(moment)
+        if not found:
+            painter.setFont(self.font())
+            line = self.unit() * 1.4
+            for k, words in enumerate(self._idle(moment).split("; ")):
+                put(painter, QRectF(0, k * line, self.width(), line), words, self.theme.dim)
+            return
+        height = min(self.height() / len(found), self.unit() * 2.9)
+        for k, formula in enumerate(found):
+            self._draw_formula(painter, QRectF(0, k * height, self.width(), height), formula)
+
+    def _idle(self, moment: Moment) -> str:
+        if not moment.started:
+            return "Before the first tile:; m = −∞,  ℓ = 0,  O = 0"
+        track, known = moment.track, moment.finished
+        text = f"Row {track.row} is in another query block:; its state does not change here."
+        if known:
+            k = known - 1
+            text += f"; m = {number(track.m[k])},  ℓ = {number(track.l[k])},  O = {number(track.o[k, 0])}"
+        return text
+
+    def _draw_formula(self, painter: QPainter, rect: QRectF, formula: Formula) -> None:
+        if formula.active:
+            strip = rect.adjusted(0, 1, 0, -1)
+            painter.fillRect(strip, mix(self.theme.accent, self.theme.panel, 0.88))
+            painter.fillRect(QRectF(strip.left(), strip.top(), 3, strip.height()), QColor(self.theme.accent))
+        inner = rect.adjusted(9, 0, 0, 0)
+        half = rect.height() / 2
+        painter.setFont(self.font())
+        symbols = coloured(formula.symbols, self.theme)
+        put(painter, QRectF(inner.left(), inner.top() + 1, inner.width(), half), symbols, self.theme.text)
+        painter.setFont(self.sized(SMALL * 1.04))
+        numbers = "= " + (coloured(formula.numbers, self.theme) if formula.numbers else "…")
+        put(
+            painter,
+            QRectF(inner.left(), inner.top() + half - 1, inner.width(), half),
+            numbers,
+            self.theme.dim,
+        )

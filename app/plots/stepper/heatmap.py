@@ -1,0 +1,277 @@
+"""A tile as coloured cells with their values: the scores S and the weights P."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QLinearGradient, QMouseEvent, QPainter, QPen
+
+from app.plots.stepper.ink import on_fill, role_colour
+from app.plots.stepper.panel import SMALL, Panel, put
+from app.stepper.moment import Moment
+from app.stepper.numbers import number
+from app.stepper.recording import Floats
+from app.theme import Theme
+
+LARGEST_CELL = (72.0, 44.0)
+STEPS = 256
+
+Cell = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Area:
+    """Where the cells of a tile lie."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    rows: int
+    columns: int
+
+    def rect(self, row: int, column: int) -> QRectF:
+        """The rectangle of a cell."""
+        return QRectF(self.x + column * self.width, self.y + row * self.height, self.width, self.height)
+
+    def row(self, row: int) -> QRectF:
+        """The rectangle of a row."""
+        return QRectF(self.x, self.y + row * self.height, self.columns * self.width, self.height)
+
+    def column(self, column: int) -> QRectF:
+        """The rectangle of a column."""
+        return QRectF(self.x + column * self.width, self.y, self.width, self.rows * self.height)
+
+    def find(self, x: float, y: float) -> Cell | None:
+        """The cell at a place."""
+        row, column = int((y - self.y) // self.height), int((x - self.x) // self.width)
+        return (row, column) if 0 <= row < self.rows and 0 <= column < self.columns else None
+
+
+class Heatmap(Panel):
+    """A tile of numbers on a colour scale that stays fixed over the trace.
+
+    Signals:
+        cell_hovered: The pointer is over another cell ((row, column) in the tile, or None).
+        row_chosen: A row was clicked (its number in the tile).
+    """
+
+    cell_hovered = Signal(object)
+    row_chosen = Signal(int)
+
+    def __init__(self, theme: Theme, name: str, scale: str, digits: int) -> None:
+        super().__init__(theme, name)
+        self.hovered: Cell | None = None
+        self._digits = digits
+        table = pg.colormap.get(scale).getLookupTable(0.0, 1.0, STEPS)
+        self._colours = [QColor(*(int(c) for c in entry[:3])) for entry in table]
+        self.setMouseTracking(True)
+        self.setMinimumSize(160, 120)
+        self.setToolTip("Click a row to watch it")
+
+    def values(self, moment: Moment) -> Floats | None:
+        """The tile (rows, columns); None before it is computed."""
+        del moment
+        return None
+
+    def levels(self, moment: Moment) -> tuple[float, float]:
+        """The values at the two ends of the colour scale, the same over a whole trace."""
+        del moment
+        return 0.0, 1.0
+
+    def ringed(self, moment: Moment) -> NDArray[np.intp] | None:
+        """The column to ring in each row, -1 for none; None: no ring."""
+        del moment
+        return None
+
+    def words(self, moment: Moment) -> str:
+        """The values of the row watched, or why there are none."""
+        values = self.values(moment)
+        if values is None:
+            return "not computed yet" if moment.started else "no tile loaded yet"
+        row = moment.local_row or 0
+        return ", ".join(number(float(v), self._digits) for v in values[row])
+
+    def set_hovered(self, cell: Cell | None) -> None:
+        """Light a cell's row and column."""
+        if cell != self.hovered:
+            self.hovered = cell
+            self.update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tell the other panels what is under the pointer."""
+        self.cell_hovered.emit(self._cell_at(event))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Nothing is under the pointer any more."""
+        del event
+        self.cell_hovered.emit(None)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Watch the row that was clicked."""
+        cell = self._cell_at(event)
+        if cell is not None:
+            self.row_chosen.emit(cell[0])
+
+    def draw(self, painter: QPainter, moment: Moment) -> None:
+        """Paint the cells, their values, the rings, the row watched, labels and the scale."""
+        area = self._area(moment)
+        painter.setFont(self.sized(SMALL))
+        values = self.values(moment)
+        if values is None:
+            self._draw_empty(painter, area, self.words(moment))
+        else:
+            self._draw_cells(painter, moment, area, values)
+            self._draw_rings(painter, moment, area)
+        self._draw_labels(painter, moment, area)
+        self._draw_marks(painter, moment, area)
+        self._draw_scale(painter, moment, area)
+
+    def _cell_at(self, event: QMouseEvent) -> Cell | None:
+        if self.moment is None:
+            return None
+        return self._area(self.moment).find(event.position().x(), event.position().y())
+
+    def _area(self, moment: Moment) -> Area:
+        recording, step, unit = moment.recording, moment.step, self.unit()
+        rows, columns = recording.rows(step.i), recording.columns(step.j)
+        left, right, top = 2.2 * unit, 3.4 * unit, 1.2 * unit
+        width = min((self.width() - left - right) / recording.block_k, LARGEST_CELL[0])
+        height = min((self.height() - top - 4) / recording.block_q, LARGEST_CELL[1])
+        x = left + max(0.0, (self.width() - left - right - width * recording.block_k) / 2)
+        y = top + max(0.0, (self.height() - top - 4 - height * recording.block_q) / 2)
+        return Area(x, y, max(width, 1.0), max(height, 1.0), rows, columns)
+
+    def _draw_empty(self, painter: QPainter, area: Area, words: str) -> None:
+        painter.setPen(QPen(QColor(self.theme.line), 1))
+        painter.setBrush(QColor(self.theme.raised))
+        for row in range(area.rows):
+            for column in range(area.columns):
+                painter.drawRect(area.rect(row, column).adjusted(0.5, 0.5, -0.5, -0.5))
+        whole = area.row(0).united(area.row(area.rows - 1))
+        metrics = QFontMetricsF(painter.font())
+        pill = QRectF(0, 0, metrics.horizontalAdvance(words) + 16, metrics.height() + 6)
+        pill.moveCenter(whole.center())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self.theme.panel))
+        painter.drawRoundedRect(pill, 6, 6)
+        put(painter, pill, words, self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
+
+    def _draw_cells(self, painter: QPainter, moment: Moment, area: Area, values: Floats) -> None:
+        low, high = self.levels(moment)
+        metrics = QFontMetricsF(painter.font())
+        widest = number(-max(abs(low), abs(high)), self._digits)
+        legible = area.width >= metrics.horizontalAdvance(widest) + 3 and area.height >= metrics.height()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+        for row in range(area.rows):
+            for column in range(area.columns):
+                self._draw_cell(
+                    painter, area.rect(row, column), float(values[row, column]), (low, high), legible
+                )
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+
+    def _draw_cell(
+        self, painter: QPainter, rect: QRectF, value: float, levels: tuple[float, float], legible: bool
+    ) -> None:
+        inner = rect.adjusted(0, 0, -1, -1) if rect.width() > 6 else rect  # noqa: PLR2004 - a gap one can see
+        if not np.isfinite(value):
+            painter.fillRect(inner, QColor(self.theme.raised))
+            painter.fillRect(inner, QBrush(QColor(self.theme.dim), Qt.BrushStyle.BDiagPattern))
+            return
+        fill = self.colour_of(value, levels)
+        painter.fillRect(inner, fill)
+        if legible:
+            painter.setPen(on_fill(fill))
+            painter.drawText(inner, Qt.AlignmentFlag.AlignCenter, number(value, self._digits))
+
+    def colour_of(self, value: float, levels: tuple[float, float]) -> QColor:
+        """The colour of a finite value."""
+        low, high = levels
+        share = (value - low) / (high - low) if high > low else 0.5
+        return self._colours[max(0, min(STEPS - 1, int(share * (STEPS - 1))))]
+
+    def _draw_rings(self, painter: QPainter, moment: Moment, area: Area) -> None:
+        columns = self.ringed(moment)
+        if columns is None:
+            return
+        painter.setPen(QPen(QColor(role_colour(self.theme, "m")), 2.4))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for row, column in enumerate(columns):
+            if column >= 0:
+                painter.drawRect(area.rect(row, int(column)).adjusted(0.8, 0.8, -1.6, -1.6))
+
+    def _draw_labels(self, painter: QPainter, moment: Moment, area: Area) -> None:
+        step, recording, unit = moment.step, moment.recording, self.unit()
+        every_row = max(1, int(np.ceil(unit / area.height)))
+        for row in range(0, area.rows, every_row):
+            rect = QRectF(0, area.rect(row, 0).center().y() - unit / 2, area.x - 5, unit)
+            watched = row == moment.local_row
+            colour = self.theme.text if watched else self.theme.dim
+            label = str(step.i * recording.block_q + row)
+            put(painter, rect, label, colour, Qt.AlignmentFlag.AlignRight)
+        every_column = max(1, int(np.ceil(unit * 1.9 / area.width)))
+        for column in range(0, area.columns, every_column):
+            above = area.rect(0, column)
+            rect = QRectF(above.left(), area.y - unit - 1, above.width(), unit)
+            label = str(step.j * recording.block_k + column)
+            put(painter, rect, label, self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
+
+    def _draw_marks(self, painter: QPainter, moment: Moment, area: Area) -> None:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if moment.local_row is not None:
+            rect = area.row(moment.local_row).adjusted(-1, -1, 0, 0)
+            painter.setPen(QPen(QColor(self.theme.text), 1.6))
+            painter.drawRect(rect)
+        if self.hovered and self.hovered[0] < area.rows and self.hovered[1] < area.columns:
+            painter.setPen(QPen(QColor(self.theme.accent), 1.6, Qt.PenStyle.DashLine))
+            painter.drawRect(area.row(self.hovered[0]))
+            painter.drawRect(area.column(self.hovered[1]))
+
+    def _draw_scale(self, painter: QPainter, moment: Moment, area: Area) -> None:
+        unit = self.unit()
+        height = max(area.rows * area.height, 4 * unit)
+        middle = area.y + area.rows * area.height / 2
+        bar = QRectF(area.x + area.columns * area.width + 8, middle - height / 2, 6, height)
+        gradient = QLinearGradient(bar.bottomLeft(), bar.topLeft())
+        for share in np.linspace(0, 1, 9):
+            gradient.setColorAt(float(share), self._colours[int(share * (STEPS - 1))])
+        painter.fillRect(bar, gradient)
+        low, high = self.levels(moment)
+        for value, y in ((high, bar.top() + unit / 2), (low, bar.bottom() - unit / 2)):
+            rect = QRectF(bar.right() + 3, y - unit / 2, self.width() - bar.right() - 3, unit)
+            put(painter, rect, number(value, 1), self.theme.dim)
+
+
+class ScoreHeatmap(Heatmap):
+    """S of the current tile: diverging and symmetric about 0, each row's maximum ringed."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Scores S of the current tile", "CET-CBD1", 1)
+
+    def values(self, moment: Moment) -> Floats | None:
+        """S once it is computed."""
+        return moment.scores
+
+    def levels(self, moment: Moment) -> tuple[float, float]:
+        """The largest |S| of the whole trace, on both sides of 0."""
+        limit = moment.recording.score_limit
+        return -limit, limit
+
+    def ringed(self, moment: Moment) -> NDArray[np.intp] | None:
+        """Each row's maximum, once the algorithm has taken it."""
+        if moment.scores is None or not moment.step.reached("maximum"):
+            return None
+        return np.where(np.isfinite(moment.scores).any(axis=1), moment.scores.argmax(axis=1), -1)
+
+
+class WeightHeatmap(Heatmap):
+    """P of the current tile on a scale from 0 to 1: its exponents are never positive."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Weights P of the current tile", "cividis", 2)
+
+    def values(self, moment: Moment) -> Floats | None:
+        """P once it is computed."""
+        return moment.weights

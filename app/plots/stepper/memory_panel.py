@@ -1,0 +1,183 @@
+"""HBM, the chip, and what goes between them: bytes by the tile-level IO model, tiled against standard."""
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
+
+from app.plots.stepper.ink import mix, on_fill
+from app.plots.stepper.panel import SMALL, Panel, put, width_of
+from app.stepper.moment import Moment
+from app.stepper.numbers import kib, plain
+from app.stepper.traffic import Resident, on_chip, standard_bytes
+from app.theme import KERNEL_MARKS, M_COLOUR, OTHER_MARK, Theme
+
+HOPPER_SHARED_BYTES = 227 * 1024  # the largest opt-in shared memory of one block, CUDA C++ guide, table 27
+FILLS = {"Q": KERNEL_MARKS["flash2"].colour, "K": OTHER_MARK.colour, "V": OTHER_MARK.colour, "O": M_COLOUR}
+SCORE_FILL = KERNEL_MARKS["flash1"].colour
+
+
+class MemoryPanel(Panel):
+    """Two lanes with arrows as wide as their bytes, and two running counters.
+
+    Attributes:
+        limit: Shared memory that one block may use, in bytes.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Memory lanes")
+        self.limit = HOPPER_SHARED_BYTES
+        self.setMinimumSize(320, 84)
+
+    def words(self, moment: Moment) -> str:
+        """What is on the chip, what this step moves, and both counters."""
+        held = on_chip(moment.recording, moment.step)
+        names = ", ".join(plain(array.label) for array in held) or "nothing"
+        used = kib(sum(array.nbytes for array in held))
+        return (
+            f"On chip: {names}, {used} of {kib(self.limit)}; {self._moving(moment)}; "
+            f"through HBM so far (model): tiled {kib(moment.moved.total)}, "
+            f"standard {kib(self._standard(moment))}"
+        )
+
+    def draw(self, painter: QPainter, moment: Moment) -> None:
+        """Paint the lanes on the left and the counters on the right."""
+        split = self.width() * 0.66
+        lane = min(self.unit() * 2.1, self.height() * 0.34)
+        hbm = QRectF(0, 0, split - 16, lane)
+        chip = QRectF(hbm.width() * 0.08, self.height() - lane, hbm.width() * 0.84, lane)
+        self._draw_hbm(painter, moment, hbm)
+        self._draw_chip(painter, moment, chip)
+        self._draw_arrow(painter, moment, hbm, chip)
+        self._draw_counters(painter, moment, QRectF(split, 0, self.width() - split, self.height()))
+
+    def _standard(self, moment: Moment) -> int:
+        """Standard attention's bytes at the same share of tiles."""
+        return round(
+            standard_bytes(moment.recording) * (moment.step.tile + 1) / max(1, moment.recording.tiles)
+        )
+
+    def _step_bytes(self, moment: Moment) -> tuple[int, int]:
+        at, traffic = moment.cursor.at, moment.story.traffic
+        if not at:
+            return 0, 0
+        return traffic[at].read - traffic[at - 1].read, traffic[at].written - traffic[at - 1].written
+
+    def _moving(self, moment: Moment) -> str:
+        read, written = self._step_bytes(moment)
+        if read:
+            return f"load {kib(read)}"
+        return f"write {kib(written)}" if written else "no traffic in this step"
+
+    def _draw_hbm(self, painter: QPainter, moment: Moment, rect: QRectF) -> None:
+        problem = moment.recording.trace.request.problem
+        dv, e = moment.recording.value_dim, problem.itemsize
+        sizes = (
+            ("Q", problem.seqlen_q * problem.head_dim * e),
+            ("K", problem.seqlen_k * problem.head_dim * e),
+            ("V", problem.seqlen_k * dv * e),
+            ("O", problem.seqlen_q * dv * e),
+        )
+        self._lane(painter, rect, self.theme.line)
+        painter.setFont(self.sized(bold=True))
+        x = rect.left() + 12
+        x += put(painter, QRectF(x, rect.top(), 60, rect.height()), "HBM", self.theme.text) + 14
+        painter.setFont(self.sized(SMALL))
+        arrays = " · ".join(f"{name} {kib(nbytes)}" for name, nbytes in sizes)
+        note = " — S and P are never here" if x + 420 < rect.right() else ""
+        put(painter, QRectF(x, rect.top(), rect.right() - x, rect.height()), arrays + note, self.theme.dim)
+
+    def _draw_chip(self, painter: QPainter, moment: Moment, rect: QRectF) -> None:
+        held = on_chip(moment.recording, moment.step)
+        self._lane(painter, rect, self.theme.accent)
+        painter.setFont(self.sized(bold=True))
+        label = "SRAM"
+        x = rect.left() + 12
+        x += put(painter, QRectF(x, rect.top(), 60, rect.height()), label, self.theme.text) + 12
+        painter.setFont(self.sized(SMALL))
+        used = f"{kib(sum(r.nbytes for r in held))} / {kib(self.limit)}"
+        right = rect.right() - width_of(used, painter.font()) - 12
+        put(painter, QRectF(right, rect.top(), rect.right() - right, rect.height()), used, self.theme.dim)
+        for array in held:
+            x = self._draw_resident(
+                painter, QRectF(x, rect.top() + 5, right - 8 - x, rect.height() - 10), array
+            )
+
+    def _draw_resident(self, painter: QPainter, room: QRectF, array: Resident) -> float:
+        fill = QColor(FILLS.get(array.label[0], SCORE_FILL))
+        width = min(max(40.0, width_of(array.label, painter.font()) + 16), room.width())
+        if width < 24:  # noqa: PLR2004 - not even one letter fits
+            return room.left()
+        box = QRectF(room.left(), room.top(), width, room.height())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(fill)
+        painter.drawRoundedRect(box, 4, 4)
+        put(painter, box, array.label, on_fill(fill), Qt.AlignmentFlag.AlignHCenter)
+        return box.right() + 6
+
+    def _draw_arrow(self, painter: QPainter, moment: Moment, hbm: QRectF, chip: QRectF) -> None:
+        read, written = self._step_bytes(moment)
+        middle = (hbm.bottom() + chip.top()) / 2
+        painter.setFont(self.sized(SMALL))
+        x = hbm.left() + hbm.width() * 0.42
+        label = QRectF(x + 26, middle - self.unit() / 2, hbm.right() - x, self.unit())
+        moving = bool(read or written)
+        put(painter, label, self._moving(moment), self.theme.text if moving else self.theme.dim)
+        if not moving:
+            return
+        top, bottom = hbm.bottom() + 2, chip.top() - 2
+        tip, tail = (bottom, top) if read else (top, bottom)
+        self._arrow(painter, x, tail, tip, self._arrow_width(moment, read or written))
+
+    def _arrow_width(self, moment: Moment, nbytes: int) -> float:
+        return 3 + 17 * nbytes / max(1, moment.story.busiest)
+
+    def _arrow(self, painter: QPainter, x: float, tail: float, tip: float, width: float) -> None:
+        head = 7 if tip > tail else -7
+        half = width / 2
+        shape = QPolygonF(
+            [
+                QPointF(x - half, tail),
+                QPointF(x + half, tail),
+                QPointF(x + half, tip - head),
+                QPointF(x + half + 5, tip - head),
+                QPointF(x, tip),
+                QPointF(x - half - 5, tip - head),
+                QPointF(x - half, tip - head),
+            ]
+        )
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(OTHER_MARK.colour))
+        painter.drawPolygon(shape)
+
+    def _lane(self, painter: QPainter, rect: QRectF, line: str) -> None:
+        painter.setPen(QPen(QColor(line), 1))
+        painter.setBrush(QBrush(mix(self.theme.raised, self.theme.panel, 0.2)))
+        painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+
+    def _draw_counters(self, painter: QPainter, moment: Moment, rect: QRectF) -> None:
+        painter.setFont(self.sized(SMALL))
+        line = min(self.unit() * 1.5, rect.height() / 4)
+        total, standard = moment.story.traffic[-1].total, standard_bytes(moment.recording)
+        order = moment.recording.order
+        rows = (
+            (order, moment.moved.total, KERNEL_MARKS[order].colour),
+            ("standard", self._standard(moment), KERNEL_MARKS["standard"].colour),
+        )
+        head = QRectF(rect.left(), rect.top(), rect.width(), line)
+        put(painter, head, "through HBM so far · <i>model</i>", self.theme.dim)
+        for k, (name, nbytes, colour) in enumerate(rows):
+            row = QRectF(rect.left(), rect.top() + (k + 1) * line, rect.width(), line)
+            self._draw_counter(painter, row, name, nbytes / max(total, standard, 1), (nbytes, colour))
+        foot = QRectF(rect.left(), rect.top() + 3 * line, rect.width(), line)
+        put(painter, foot, f"at the end: {kib(total)} against {kib(standard)}", self.theme.dim)
+
+    def _draw_counter(
+        self, painter: QPainter, row: QRectF, name: str, share: float, value: tuple[int, str]
+    ) -> None:
+        nbytes, colour = value
+        put(painter, row, name, self.theme.text)
+        left, right = row.left() + self.unit() * 4.4, row.right() - self.unit() * 4.6
+        track = QRectF(left, row.center().y() - 4, max(0.0, right - left), 8)
+        painter.fillRect(track, QColor(self.theme.raised))
+        painter.fillRect(QRectF(track.left(), track.top(), track.width() * share, 8), QColor(colour))
+        number = QRectF(right, row.top(), row.right() - right, row.height())
+        put(painter, number, kib(nbytes), self.theme.text, Qt.AlignmentFlag.AlignRight)

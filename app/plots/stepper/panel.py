@@ -1,0 +1,108 @@
+"""What every panel is: a widget that paints one moment in the theme's colours and can say it in words."""
+
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QStaticText, QTextOption
+from PySide6.QtWidgets import QWidget
+
+from app.stepper.moment import Moment
+from app.theme import Theme
+
+SMALL = 11 / 13  # captions against text
+
+
+@lru_cache(maxsize=4096)
+def _static(html: str, font_key: str) -> QStaticText:
+    del font_key  # one layout a font: sharing one would lay it out again at every change of font
+    text = QStaticText(html)
+    text.setTextFormat(Qt.TextFormat.RichText)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.NoWrap)
+    text.setTextOption(option)
+    return text
+
+
+class Panel(QWidget):
+    """One panel; subclasses paint in `draw` and speak in `words`.
+
+    Attributes:
+        theme: The colours in use.
+        moment: What is on show, None before the first trace.
+    """
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self.theme = theme
+        self.moment: Moment | None = None
+        self.setAccessibleName(name)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self.theme = theme
+        self.update()
+
+    def show_moment(self, moment: Moment) -> None:
+        """Show another moment."""
+        self.moment = moment
+        self.setAccessibleDescription(self.words(moment))
+        self.update()
+
+    def words(self, moment: Moment) -> str:
+        """What the panel shows, for a screen reader and for tests; a bare panel shows nothing."""
+        del moment
+        return ""
+
+    def draw(self, painter: QPainter, moment: Moment) -> None:
+        """Paint a moment; a bare panel paints nothing."""
+        del painter, moment
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the moment on show; nothing before the first."""
+        del event  # the whole panel is small enough to paint at once
+        if self.moment is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+        self.draw(painter, self.moment)
+        painter.end()
+
+    def sized(self, share: float = 1.0, *, bold: bool = False) -> QFont:
+        """The panel's font, smaller or larger."""
+        font = QFont(self.font())
+        font.setPixelSize(max(8, round(self.fontInfo().pixelSize() * share)))
+        font.setBold(bold)
+        return font
+
+    def unit(self) -> float:
+        """Height of a caption line in pixels; distances are made of it, so they scale with the font."""
+        return QFontMetricsF(self.sized(SMALL)).height()
+
+
+def put(
+    painter: QPainter,
+    rect: QRectF,
+    html: str,
+    colour: str | QColor,
+    align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+) -> float:
+    """Write one line of HTML, vertically centred in a rectangle; gives its width in pixels."""
+    text = _static(html, painter.font().key())
+    text.prepare(painter.transform(), painter.font())
+    size = text.size()
+    x = rect.left()
+    if align & Qt.AlignmentFlag.AlignRight:
+        x = rect.right() - size.width()
+    elif align & Qt.AlignmentFlag.AlignHCenter:
+        x = rect.center().x() - size.width() / 2
+    painter.setPen(QColor(colour))
+    painter.drawStaticText(QPointF(x, rect.center().y() - size.height() / 2), text)
+    return size.width()
+
+
+def width_of(html: str, font: QFont) -> float:
+    """Width of one line of HTML in pixels."""
+    text = _static(html, font.key())
+    text.prepare(font=font)
+    return text.size().width()

@@ -1,0 +1,234 @@
+"""One quantity of the row watched over its tiles: m, l, alpha or O."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+
+from app.plots.stepper.ink import Role, mix, role_colour, role_ink
+from app.plots.stepper.panel import SMALL, Panel, put
+from app.stepper.moment import Moment
+from app.stepper.numbers import number
+from app.theme import Theme
+
+
+@dataclass(frozen=True)
+class Series:
+    """What a chart draws.
+
+    Attributes:
+        values: One value a tile of the row, in running order.
+        known: How many of them the algorithm has computed.
+        low: Value at the bottom of the axis.
+        high: Value at its top.
+        final: A dotted line at the value to reach, None for none.
+        marks: Indices of tiles to mark with a triangle.
+    """
+
+    values: Sequence[float]
+    known: int
+    low: float
+    high: float
+    final: float | None = None
+    marks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Where the plot lies and what it spans."""
+
+    frame: QRectF
+    low: float
+    high: float
+    count: int
+
+    def y(self, value: float) -> float:
+        """The height of a value; beyond the axis it stays at its end."""
+        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
+        return self.frame.bottom() - min(1.0, max(0.0, share)) * self.frame.height()
+
+    def slot(self, k: int) -> QRectF:
+        """The vertical strip of the k-th tile."""
+        width = self.frame.width() / max(1, self.count)
+        return QRectF(self.frame.left() + k * width, self.frame.top(), width, self.frame.height())
+
+
+class RowChart(Panel):
+    """The shared frame: y range, key blocks along x, the current one shaded; subclasses give a series."""
+
+    role: Role
+    quantity: str
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, f"{self.quantity} of the row watched, over its key blocks")
+        self.setMinimumSize(80, 70)
+
+    def series(self, moment: Moment) -> Series:
+        """What to draw."""
+        del moment
+        return Series((), 0, 0.0, 1.0)
+
+    def draw_series(self, painter: QPainter, axes: Axes, series: Series) -> None:
+        """Steps between the tiles, a triangle where the series is marked."""
+        points = QPolygonF()
+        for k, value in enumerate(series.values[: series.known]):
+            if np.isfinite(value):
+                slot = axes.slot(k)
+                points.append(QPointF(slot.left(), axes.y(value)))
+                points.append(QPointF(slot.right(), axes.y(value)))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(role_colour(self.theme, self.role)), 2))
+        painter.drawPolyline(points)
+        for k in series.marks:
+            if k < series.known:
+                self._triangle(painter, QPointF(axes.slot(k).left(), axes.y(series.values[k]) - 3))
+
+    def words(self, moment: Moment) -> str:
+        """The values so far."""
+        series = self.series(moment)
+        known = ", ".join(number(float(v)) for v in series.values[: series.known])
+        text = f"{self.quantity}: {known or 'none yet'}"
+        return text + (f"; to reach {number(series.final)}" if series.final is not None else "")
+
+    def draw(self, painter: QPainter, moment: Moment) -> None:
+        """Paint the frame, the shaded key block, the series and the labels."""
+        series = self.series(moment)
+        painter.setFont(self.sized(SMALL))
+        axes = self._axes(series)
+        self._draw_frame(painter, moment, axes, series)
+        self.draw_series(painter, axes, series)
+
+    def _axes(self, series: Series) -> Axes:
+        metrics = QFontMetricsF(self.sized(SMALL))
+        labels = (number(series.low, 1), number(series.high, 1))
+        left = max(metrics.horizontalAdvance(label) for label in labels) + 6
+        unit = self.unit()
+        frame = QRectF(left, unit / 2, self.width() - left - 4, self.height() - unit * 1.75)
+        return Axes(frame, series.low, series.high, len(series.values))
+
+    def _draw_frame(self, painter: QPainter, moment: Moment, axes: Axes, series: Series) -> None:
+        frame, unit = axes.frame, self.unit()
+        current = moment.track.passed(moment.step.tile) - 1
+        if moment.local_row is not None and current >= 0:
+            painter.fillRect(axes.slot(current), mix(self.theme.accent, self.theme.panel, 0.82))
+        painter.setPen(QPen(QColor(self.theme.line), 1))
+        for y, value in ((frame.top(), series.high), (frame.bottom(), series.low)):
+            painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
+            rect = QRectF(0, y - unit / 2, frame.left() - 5, unit)
+            put(painter, rect, number(value, 1), self.theme.dim, Qt.AlignmentFlag.AlignRight)
+            painter.setPen(QPen(QColor(self.theme.line), 1))
+        self._draw_blocks(painter, moment, axes)
+        if series.final is not None and np.isfinite(series.final):
+            painter.setPen(QPen(QColor(self.theme.dim), 1.4, Qt.PenStyle.DotLine))
+            y = axes.y(series.final)
+            painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
+
+    def _draw_blocks(self, painter: QPainter, moment: Moment, axes: Axes) -> None:
+        unit, count = self.unit(), max(1, axes.count)
+        every = max(1, int(np.ceil(unit * 1.3 * count / max(1.0, axes.frame.width()))))
+        for k in range(0, axes.count, every):
+            slot = axes.slot(k)
+            rect = QRectF(slot.center().x() - unit, axes.frame.bottom() + unit * 0.15, 2 * unit, unit)
+            label = str(int(moment.track.blocks[k]))
+            put(painter, rect, label, self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
+
+    def _triangle(self, painter: QPainter, tip: QPointF) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(role_colour(self.theme, self.role)))
+        painter.drawPolygon(QPolygonF([tip + QPointF(0, -4), tip + QPointF(-4, 3), tip + QPointF(4, 3)]))
+
+    def readout(self, moment: Moment) -> str:
+        """The newest value in the quantity's colour, as HTML for the card's unit."""
+        series = self.series(moment)
+        if not series.known:
+            return "–"
+        value = number(float(series.values[series.known - 1]))
+        return f'<span style="color:{role_ink(self.theme, self.role)}; font-weight:600">{value}</span>'
+
+
+def span(values: Sequence[float], *more: float, zero: bool = False) -> tuple[float, float]:
+    """A range around all finite values with a little room, from 0 when asked."""
+    finite = [float(v) for v in (*values, *more, *((0.0,) if zero else ())) if np.isfinite(v)]
+    if not finite:
+        return 0.0, 1.0
+    low, high = min(finite), max(finite)
+    room = 0.12 * (high - low) or 0.5 * abs(high) or 1.0
+    return (0.0 if zero and low >= 0 else low - room), high + room
+
+
+class MaximumChart(RowChart):
+    """The running maximum: steps that only rise, a triangle at each rise."""
+
+    role = "m"
+    quantity = "Running maximum m"
+
+    def series(self, moment: Moment) -> Series:
+        """The maximum after each tile; the dotted line is the row's maximum."""
+        m = moment.track.m.tolist()
+        marks = tuple(np.flatnonzero(moment.track.rises).tolist())
+        return Series(m, moment.known, *span(m), final=m[-1] if m else None, marks=marks)
+
+
+class SumChart(RowChart):
+    """The running sum."""
+
+    role = "l"
+    quantity = "Running sum ℓ"
+
+    def series(self, moment: Moment) -> Series:
+        """The sum after each tile; the dotted line is the exact denominator under the final maximum."""
+        l = moment.track.l.tolist()
+        return Series(l, moment.summed, *span(l, zero=True), final=l[-1] if l else None)
+
+
+class FactorChart(RowChart):
+    """The factor on the old state: 1 means that nothing is rescaled."""
+
+    role = "a"
+    quantity = "Rescale factor α"
+
+    def series(self, moment: Moment) -> Series:
+        """Alpha at each tile, from 0 to 1; NaN where there is no old state to rescale."""
+        track = moment.track
+        seen = np.isfinite(np.concatenate([[-np.inf], track.m]))[:-1]
+        return Series(np.where(seen, track.alpha, np.nan).tolist(), moment.known, 0.0, 1.0)
+
+    def words(self, moment: Moment) -> str:
+        """Alpha at each tile; a dash where there is nothing to rescale."""
+        return super().words(moment).replace("NaN", "–")
+
+    def readout(self, moment: Moment) -> str:
+        """The newest alpha; a dash where there is nothing to rescale."""
+        return super().readout(moment).replace("NaN", "–")
+
+    def draw_series(self, painter: QPainter, axes: Axes, series: Series) -> None:
+        """A bar for each tile; a dash where there is no old state."""
+        colour = QColor(role_colour(self.theme, self.role))
+        for k, value in enumerate(series.values[: series.known]):
+            slot = axes.slot(k)
+            room = min(slot.width() * 0.2, 12.0)
+            bar = slot.adjusted(room, 0, -room, 0)
+            if np.isfinite(value):
+                bar.setTop(min(axes.y(value), axes.frame.bottom() - 1))
+                painter.fillRect(bar, colour)
+            else:
+                painter.setPen(QPen(QColor(self.theme.dim), 1.5))
+                centre = QPointF(bar.center().x(), axes.frame.bottom() - 5)
+                painter.drawLine(centre - QPointF(4, 0), centre + QPointF(4, 0))
+
+
+class OutputChart(RowChart):
+    """The output so far, normalised, on its way to the exact value."""
+
+    role = "o"
+    quantity = "Output O so far"
+
+    def series(self, moment: Moment) -> Series:
+        """Component 0 of O / l after each tile; the dotted line is the oracle's value."""
+        o, exact = moment.track.o[:, 0].tolist(), float(moment.track.exact[0])
+        return Series(o, moment.finished, *span(o, exact), final=exact)
+
+
+ROW_CHARTS: tuple[type[RowChart], ...] = (MaximumChart, SumChart, FactorChart, OutputChart)

@@ -1,0 +1,169 @@
+"""Which tiles (i, j) are done: Q blocks on the left, K and V blocks on top."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPen, QPolygonF
+
+from app.plots.stepper.ink import mix, on_fill
+from app.plots.stepper.panel import SMALL, Panel, put
+from app.stepper.moment import Moment
+from app.theme import KERNEL_MARKS, OTHER_MARK, Theme
+
+LARGEST_CELL = 40.0
+GLYPH_CELL = 13.0  # smaller cells show no glyph, only fill and hatching
+NUMBER_CELL = 24.0  # smaller cells do not fit `i,j`
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where the cells lie."""
+
+    x: float
+    y: float
+    cell: float
+
+    def rect(self, i: int, j: int) -> QRectF:
+        """The rectangle of a tile, with a gap around it."""
+        gap = min(1.5, self.cell * 0.08)
+        left, top = self.x + j * self.cell + gap, self.y + i * self.cell + gap
+        return QRectF(left, top, self.cell - 2 * gap, self.cell - 2 * gap)
+
+
+class TileMap(Panel):
+    """The grid of tiles.
+
+    Signals:
+        tile_chosen: A tile that runs was clicked (its index in running order).
+    """
+
+    tile_chosen = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Tile map")
+        self.setMinimumSize(150, 120)
+        self.setToolTip("Click a tile to go to its end")
+
+    def words(self, moment: Moment) -> str:
+        """Progress in words."""
+        recording, step = moment.recording, moment.step
+        done = (
+            moment.cursor.steps.tile_ends.index(moment.cursor.at) + 1 if self._at_end(moment) else step.tile
+        )
+        text = f"{max(0, done)} of {recording.tiles} tiles done"
+        if moment.started:
+            text += f" · now ({step.i}, {step.j})"
+        masked = int((recording.order_of_tile < 0).sum())
+        return text + (f" · {masked} masked" if masked else "")
+
+    def draw(self, painter: QPainter, moment: Moment) -> None:
+        """Paint the two strips, the cells and the caption."""
+        grid = self._grid(moment)
+        self._draw_strips(painter, moment, grid)
+        for i in range(moment.recording.blocks_q):
+            for j in range(moment.recording.blocks_k):
+                self._draw_cell(painter, moment, grid, i, j)
+        painter.setFont(self.sized(SMALL))
+        unit = self.unit()
+        bottom = QRectF(0, self.height() - unit, self.width(), unit)
+        put(painter, bottom, self.words(moment), self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose the tile under the pointer."""
+        if self.moment is None:
+            return
+        grid, ran = self._grid(self.moment), self.moment.recording.order_of_tile
+        j, i = (
+            int((a - b) // grid.cell)
+            for a, b in zip(event.position().toTuple(), (grid.x, grid.y), strict=True)
+        )
+        if 0 <= i < ran.shape[0] and 0 <= j < ran.shape[1] and ran[i, j] >= 0:
+            self.tile_chosen.emit(int(ran[i, j]))
+
+    def _at_end(self, moment: Moment) -> bool:
+        return moment.cursor.at in moment.cursor.steps.tile_ends
+
+    def _grid(self, moment: Moment) -> Grid:
+        recording, unit = moment.recording, self.unit()
+        side, top, bottom = 2.2 * unit, 2.2 * unit, 1.6 * unit
+        width, height = self.width() - 2 * side, self.height() - top - bottom
+        cell = min(width / recording.blocks_k, height / recording.blocks_q, LARGEST_CELL)
+        x = (self.width() - cell * recording.blocks_k) / 2
+        return Grid(x, top + max(0.0, (height - cell * recording.blocks_q) / 2), max(cell, 1.0))
+
+    def _draw_strips(self, painter: QPainter, moment: Moment, grid: Grid) -> None:
+        recording, step, unit = moment.recording, moment.step, self.unit()
+        thick = unit * 0.45
+        gap = thick + 4
+        for j in range(recording.blocks_k):
+            cell = grid.rect(0, j)
+            rect = QRectF(cell.left(), grid.y - gap, cell.width(), thick)
+            self._strip(painter, rect, OTHER_MARK.colour, moment.started and j == step.j)
+        for i in range(recording.blocks_q):
+            cell = grid.rect(i, 0)
+            rect = QRectF(grid.x - gap, cell.top(), thick, cell.height())
+            self._strip(painter, rect, KERNEL_MARKS["flash2"].colour, moment.started and i == step.i)
+        painter.setFont(self.sized(SMALL))
+        above = QRectF(0, grid.y - gap - 1.15 * unit, self.width(), unit)
+        put(painter, above, "K, V blocks j →", self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
+        painter.save()
+        painter.translate(grid.x - gap - unit * 0.65, grid.y + grid.cell * recording.blocks_q / 2)
+        painter.rotate(-90)
+        beside = QRectF(-60, -unit / 2, 120, unit)
+        put(painter, beside, "← Q blocks i", self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
+        painter.restore()
+
+    def _strip(self, painter: QPainter, rect: QRectF, colour: str, current: bool) -> None:
+        fill = QColor(colour) if current else mix(colour, self.theme.panel, 0.65)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(fill)
+        painter.drawRoundedRect(rect, 1.5, 1.5)
+
+    def _draw_cell(self, painter: QPainter, moment: Moment, grid: Grid, i: int, j: int) -> None:
+        t = int(moment.recording.order_of_tile[i, j])
+        rect = grid.rect(i, j)
+        radius = min(4.0, grid.cell / 6)
+        if t < 0:
+            self._masked(painter, rect, radius, grid.cell)
+        elif t == moment.step.tile:
+            self._current(painter, rect, radius, f"{i},{j}")
+        elif t < moment.step.tile:
+            self._done(painter, rect, radius)
+        else:
+            painter.setPen(QPen(QColor(self.theme.line), 1))
+            painter.setBrush(QColor(self.theme.raised))
+            painter.drawRoundedRect(rect, radius, radius)
+
+    def _masked(self, painter: QPainter, rect: QRectF, radius: float, cell: float) -> None:
+        painter.setPen(QPen(QColor(self.theme.line), 1))
+        painter.setBrush(QBrush(QColor(self.theme.dim), Qt.BrushStyle.BDiagPattern))
+        painter.drawRoundedRect(rect, radius, radius)
+        if cell >= GLYPH_CELL:
+            painter.setPen(QPen(QColor(self.theme.text), 1.5))
+            arm, centre = rect.width() * 0.16, rect.center()
+            painter.drawLine(centre + QPointF(-arm, -arm), centre + QPointF(arm, arm))
+            painter.drawLine(centre + QPointF(-arm, arm), centre + QPointF(arm, -arm))
+
+    def _current(self, painter: QPainter, rect: QRectF, radius: float, label: str) -> None:
+        painter.setPen(QPen(QColor(self.theme.text), 1.2))
+        painter.setBrush(QColor(self.theme.accent))
+        painter.drawRoundedRect(rect, radius, radius)
+        if rect.width() >= NUMBER_CELL - 4:
+            painter.setFont(self.sized(SMALL))
+            put(painter, rect, label, on_fill(QColor(self.theme.accent)), Qt.AlignmentFlag.AlignHCenter)
+        elif rect.width() >= GLYPH_CELL:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(on_fill(QColor(self.theme.accent)))
+            painter.drawEllipse(rect.center(), rect.width() * 0.16, rect.width() * 0.16)
+
+    def _done(self, painter: QPainter, rect: QRectF, radius: float) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(mix(self.theme.accent, self.theme.panel, 0.72))
+        painter.drawRoundedRect(rect, radius, radius)
+        if rect.width() >= GLYPH_CELL - 3:
+            painter.setPen(QPen(QColor(self.theme.accent), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            a, c = rect.width() * 0.14, rect.center()
+            painter.drawPolyline(
+                QPolygonF([c + QPointF(-a, 0), c + QPointF(-a / 4, a), c + QPointF(a * 1.2, -a)])
+            )
