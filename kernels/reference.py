@@ -11,7 +11,7 @@ from typing import Any
 
 from kernels.arrays import array_module
 
-CHUNK_BYTES = 64 * 2**20  # scores of one chunk of rows; a handful of arrays of this size live at once
+CHUNK_BYTES = 16 * 2**20  # scores of one chunk of rows; a handful of arrays of this size live at once
 
 
 def attention_reference(

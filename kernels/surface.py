@@ -1,10 +1,10 @@
 """Attention on arrays: check them, find the kernel, run it once."""
 
 from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
 from typing import Any
 
 from kernels.arrays import array_module, backend_of
-from kernels.device import Device
 from kernels.errors import InputError, UnsupportedError
 from kernels.launch import Inputs, prepare
 from kernels.problem import DTYPES, Backend, Problem
@@ -52,7 +52,8 @@ def attention(
     backend = _check_kind(Inputs(q, k, v))
     problem = _problem(Inputs(q, k, v), causal=causal, scale=scale)
     with _on_device_of(q, backend):
-        reason = spec.unsupported(problem, _device(q, backend))
+        device = import_module(f"kernels.{backend}.device").describe()
+        reason = spec.unsupported(problem, device)
         if reason is not None:
             raise UnsupportedError(f"{reason[0].upper()}{reason[1:]}.")
         launch = prepare(spec, problem, Inputs(q, k, v), backend)
@@ -149,18 +150,3 @@ def _on_device_of(array: Any, backend: Backend) -> AbstractContextManager[Any]:
     """Make the array's GPU the current one; on the CPU there is nothing to do."""
     device: AbstractContextManager[Any] = array.device if backend == "cuda" else nullcontext()
     return device
-
-
-def _device(array: Any, backend: Backend) -> Device:
-    """The device that holds the array, as far as a kernel's limits depend on it."""
-    if backend == "cpu":
-        from kernels.cpu.device import describe  # noqa: PLC0415 - each backend is imported when it is used
-
-        return describe()
-    capability = array.device.compute_capability  # "90" for 9.0, "120" for 12.0
-    return Device(
-        backend="cuda",
-        name=f"GPU {array.device.id}",
-        memory_bytes=array.device.mem_info[1],
-        compute_capability=(int(capability[:-1]), int(capability[-1])),
-    )

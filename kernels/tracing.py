@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from math import ceil, prod
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from kernels.cpu.inputs import make_inputs
 from kernels.errors import InputError
 from kernels.reference import attention_reference
 from kernels.trace import Array, Trace, TraceRequest
@@ -80,10 +82,8 @@ def inputs(request: TraceRequest) -> tuple[Floats, Floats, Floats]:
     if request.inputs is not None:
         q, k, v = (array.numpy().astype(np.float32) for array in request.inputs)
         return q, k, v
-    draw = np.random.default_rng(request.problem.seed).standard_normal
-    shapes = (request.problem.q_shape, request.problem.k_shape, request.problem.k_shape)
-    q, k, v = (draw(shape, dtype=np.float32)[0, 0] for shape in shapes)
-    return q, k, v
+    q, k, v = make_inputs(msgspec.structs.replace(request.problem, dtype="float32"))
+    return q[0, 0], k[0, 0], v[0, 0]
 
 
 def visits(request: TraceRequest) -> Iterator[tuple[int, int]]:

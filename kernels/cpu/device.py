@@ -2,6 +2,7 @@
 
 import os
 import platform
+from functools import cache
 from pathlib import Path
 
 from kernels.device import Device
@@ -9,6 +10,7 @@ from kernels.device import Device
 _CPUINFO = Path("/proc/cpuinfo")
 
 
+@cache
 def describe() -> Device:
     """This machine's CPU: the name its maker gave it, its RAM and its logical cores."""
     return Device(

@@ -1,0 +1,149 @@
+"""`from kernels import attention`: right answers, and one clear sentence for every wrong question."""
+
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernels import KERNELS, Problem, attention
+from kernels.errors import InputError, UnsupportedError
+from kernels.spec import KernelSpec
+from kernels.verify import verify
+from tests.kernels.cases import draw
+from tests.kernels.running import each_kernel
+
+
+def array(*shape: int, dtype: Any = np.float32) -> Any:
+    return np.ones(shape, dtype)
+
+
+GOOD = array(2, 3, 5, 16)
+
+
+@each_kernel
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_answers_in_the_kind_and_dtype_it_was_asked(spec: KernelSpec, causal: bool) -> None:
+    problem = Problem(seqlen_q=70, seqlen_k=90, batch=2, heads=3, head_dim=32, causal=causal, scale=0.3)
+    inputs = draw(problem)
+    output, lse = attention(*inputs, kernel=spec.name, causal=causal, scale=0.3, return_lse=True)
+    assert type(output) is type(lse) is np.ndarray
+    assert output.dtype == lse.dtype == np.float32
+    assert verify(problem, inputs, output, lse).passed
+
+
+def test_lse_is_returned_only_when_asked_for() -> None:
+    assert attention(GOOD, GOOD, GOOD, kernel="flash2").shape == GOOD.shape
+
+
+def test_the_default_scale_is_one_over_the_root_of_the_head_dim() -> None:
+    q, k, v = draw(Problem(seqlen_q=4, seqlen_k=6, head_dim=16))
+    np.testing.assert_array_equal(
+        attention(q, k, v, kernel="standard"), attention(q, k, v, kernel="standard", scale=0.25)
+    )
+
+
+def test_every_registered_kernel_can_be_asked_for() -> None:
+    assert [spec.name for spec in KERNELS] == ["standard", "flash1", "flash2"]
+
+
+Tensor = type("Tensor", (), {"__module__": "torch"})
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        (
+            {"q": array(3, 5, 16)},
+            r"q must have 4 axes \(batch, heads, seqlen, head_dim\), not shape \(3, 5, 16\)",
+        ),
+        ({"v": array(1, 2, 3, 5, 16)}, "v must have 4 axes"),
+        ({"k": array(1, 3, 5, 16)}, "the same batch .* not 2, 1 and 2"),
+        ({"k": array(2, 1, 5, 16)}, "the same heads .* not 3, 1 and 3"),
+        ({"v": array(2, 3, 5, 24)}, "the same head_dim .* not 16, 16 and 24"),
+        ({"v": array(2, 3, 6, 16)}, "k and v must have the same seqlen .* not 5 and 6"),
+        ({"q": array(2, 3, 0, 16)}, "q is empty"),
+        (
+            {"q": array(2, 3, 5, 16, dtype=np.float64)},
+            "q must be float32, float16, bfloat16 in native byte order, not <f8 .float64",
+        ),
+        ({"q": array(2, 3, 5, 16, dtype=np.int32)}, "q must be float32, .* not <i4 .int32"),
+        ({"k": array(2, 3, 5, 16, dtype=">f4")}, "native byte order, not >f4"),
+        ({"k": array(2, 3, 5, 16, dtype=np.float16)}, "share one dtype, not float32 and float16"),
+        ({"k": array(2, 3, 16, 5).swapaxes(2, 3)}, "k must be contiguous .* numpy.ascontiguousarray"),
+        ({"v": array(2, 3, 10, 16)[:, :, ::2]}, "v must be contiguous"),
+        ({"q": [[[[1.0]]]]}, r"q must be a NumPy array \(CPU\) or a CuPy array \(GPU\), not list"),
+        ({"k": Tensor()}, "k must be a NumPy array .* not torch.Tensor; .* cupy.from_dlpack"),
+        ({"v": None}, "v must be a NumPy array .* not NoneType"),
+        ({"q": np.ma.masked_array(GOOD)}, "q must be a NumPy array .* not numpy.ma"),
+        ({"kernel": "flash9"}, "kernel must be one of standard, flash1, flash2, not 'flash9'"),
+        ({"kernel": None}, "kernel must be one of"),
+        ({"scale": float("nan")}, "scale must be a finite number, not nan"),
+        ({"scale": float("-inf")}, "scale must be a finite number, not -inf"),
+        ({"scale": "large"}, "scale must be a finite number or None, not 'large'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_wrong_question_is_answered_with_what_is_accepted(changed: dict[str, Any], says: str) -> None:
+    arguments: dict[str, Any] = {"q": GOOD, "k": GOOD, "v": GOOD, "kernel": "flash2"} | changed
+    with pytest.raises(InputError, match=says) as caught:
+        attention(**arguments)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (array(2, 3, 5, 16, dtype=np.float16), "Flash2 takes float32 on cpu, not float16"),
+        (array(2, 3, 5, 20), "Flash2 takes head dims 16 to 128 in steps of 8, not 20"),
+        (array(2, 3, 5, 136), "Flash2 takes head dims 16 to 128 in steps of 8, not 136"),
+    ],
+    ids=["float16", "20", "136"],
+)
+def test_what_the_kernel_cannot_run_is_refused_with_the_reason(given: Any, says: str) -> None:
+    with pytest.raises(UnsupportedError, match=says):
+        attention(given, given, given, kernel="flash2")
+
+
+@dataclass
+class OnGpu:
+    """As much of a CuPy array as the checks look at before CuPy itself is needed."""
+
+    device: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(id=0))
+
+
+OnGpu.__name__, OnGpu.__module__ = "ndarray", "cupy"
+
+
+def test_a_mixture_of_cpu_and_gpu_arrays_is_refused() -> None:
+    with pytest.raises(InputError, match="all be NumPy arrays or all be CuPy arrays"):
+        attention(GOOD, OnGpu(), GOOD, kernel="flash2")
+
+
+def test_arrays_on_two_gpus_are_refused() -> None:
+    there = OnGpu(SimpleNamespace(id=1))
+    with pytest.raises(InputError, match="on the same GPU, not q on 0, k on 1, v on 0"):
+        attention(OnGpu(), there, OnGpu(), kernel="flash2")
+
+
+def imported_after(code: str) -> set[str]:
+    """Top-level modules a fresh interpreter holds after running the code."""
+    program = f"{code}\nimport sys\nprint(*(name for name in sys.modules if '.' not in name))"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(ended.stdout.split())
+
+
+def test_importing_kernels_imports_no_array_library() -> None:
+    code = "from kernels import attention, KERNELS, Problem; import kernels.launch, kernels.trace"
+    assert not {"numpy", "cupy", "torch", "ml_dtypes"} & imported_after(code)
+
+
+def test_attention_on_numpy_arrays_imports_no_gpu_library() -> None:
+    code = (
+        "import numpy; from kernels import attention; a = numpy.ones((1, 1, 4, 16), 'f'); "
+        "attention(a, a, a, kernel='flash2')"
+    )
+    assert not {"cupy", "torch"} & imported_after(code)
