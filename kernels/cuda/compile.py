@@ -1,7 +1,7 @@
 """From a .cu file to machine code: the one place that decides compiler options.
 
-CuPy compiles at run time. Without a driver CuPy's own call refuses, so `compile_offline` hands the same source
-and the same options to NVRTC itself; tests use it for every architecture on machines without a GPU.
+CuPy compiles at run time. Without a driver CuPy's own call refuses, so `compile_offline` hands the same
+source and the same options to NVRTC itself; tests use it for every architecture on machines without a GPU.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ def read_source(program: Program) -> str:
 
 @cache
 def includes_hash() -> str:
-    """Hash of the shared device code; it stands in the options because CuPy's disk cache reads no #include."""
+    """Hash of the shared device code; in the options, as CuPy's disk cache reads no #include."""
     digest = hashlib.sha256()
     for path in sorted(INCLUDES.glob("*.cuh")):
         digest.update(path.name.encode())
@@ -56,7 +56,7 @@ def compile_module(program: Program) -> Any:
 
 
 def compile_offline(program: Program, target: Target) -> tuple[bytes, str]:
-    """Compile for any architecture with NVRTC alone: (cubin, log with the registers and spills of each kernel).
+    """Compile for any architecture with NVRTC alone: (cubin, log with registers and spills).
 
     Raises:
         CompileError: The compiler refused; its log is attached.
@@ -90,6 +90,6 @@ def _checked(answer: tuple[Any, ...]) -> Any:
 
 
 def _read(handle: Any, size: Any, read: Any) -> bytes:
-    buffer = b" " * _checked(size(handle))
+    buffer: bytes = b" " * _checked(size(handle))
     read(handle, buffer)
     return buffer

@@ -26,10 +26,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     flash1(const element* q, const element* k, const element* v, float* o, float* m, float* l, int seqlen_q,
            int seqlen_k, float scale_log2
 #if TRACE
-           ,
-           Recorder recorder, int reverse
+               TRACE_PARAMETERS
 #endif
     ) {
+#if TRACE
+    Recorder recorder = MAKE_RECORDER;
+#endif
     extern __shared__ __align__(16) float shared[];
     float* const shared_q = shared;                              // TILE_Q x HEAD_DIM
     float* const shared_k = shared_q + TILE_Q * QK_STRIDE;       // TILE_K x HEAD_DIM
@@ -71,6 +73,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             if (k0 + TILE_K > mask.end(q0) || BLOCK_K < TILE_K) apply_mask(s, mask, q0, k0, width);
 #if TRACE
             recorder.slot = q0 / BLOCK_Q * tiles_k + k0 / BLOCK_K;
+            recorder.rows = rows;
             recorder.scores(s);
 #endif
             float keep[ROWS], gain[ROWS];  // factors on the old O and on this tile's PV

@@ -2,8 +2,20 @@
 
 import numpy as np
 
-from kernels.cuda.launch import LOG2E, bind
-from kernels.cuda.program import FLOAT, PAD, Program, Stage, Target, Tile, ceil_div, choose_tile, defines_of, v_stride
+from kernels.cuda.launch import bind
+from kernels.cuda.program import (
+    FLOAT,
+    LOG2E,
+    PAD,
+    Program,
+    Stage,
+    Target,
+    Tile,
+    ceil_div,
+    choose_tile,
+    defines_of,
+    v_stride,
+)
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
@@ -19,9 +31,17 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 
 
 def program(problem: Problem, target: Target) -> Program:
-    """Source, defines and the two launches for a problem on a target."""
+    """Source, defines and the two launches for a problem on a target, with the largest tile that fits it."""
     tiles = TILES if problem.head_dim <= WIDE_HEAD else TILES[1:]
     tile = choose_tile(tiles, lambda t: shared_bytes(problem.head_dim, t), target.shared_memory, per_sm=1)
+    return build(problem, tile, block=tile)
+
+
+def build(problem: Problem, tile: Tile, block: Tile) -> Program:
+    """The program with a given tile, of which only the first `block` rows and columns are used.
+
+    The timed kernel uses all of its tile; the trace asks for blocks of any size.
+    """
     running = "o" if problem.dtype == "float32" else "O"
     lengths = (np.int32(problem.seqlen_q), np.int32(problem.seqlen_k))
     scale = np.float32(problem.softmax_scale * LOG2E)
@@ -37,7 +57,7 @@ def program(problem: Problem, target: Target) -> Program:
         arguments=(running, "m", "l", "o", "lse", np.int64(problem.rows)),
         threads=FINISH_THREADS,
     )
-    return Program("flash1.cu", defines_of(problem, tile), (pass_all, finish))
+    return Program("flash1.cu", defines_of(problem, tile, block), (pass_all, finish))
 
 
 def shared_bytes(head_dim: int, tile: Tile) -> int:

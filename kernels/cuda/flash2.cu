@@ -26,10 +26,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
     flash2(const element* q, const element* k, const element* v, element* o, float* lse, int batch_heads, int seqlen_q,
            int seqlen_k, float scale_log2
 #if TRACE
-           ,
-           Recorder recorder, int reverse
+               TRACE_PARAMETERS
 #endif
     ) {
+#if TRACE
+    Recorder recorder = MAKE_RECORDER;
+#endif
     extern __shared__ __align__(16) float shared[];
     float* const shared_q = shared;                          // TILE_Q x HEAD_DIM
     float* const shared_kp = shared_q + TILE_Q * QK_STRIDE;  // K, then the probabilities
@@ -78,6 +80,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
         if (k0 + TILE_K > unmasked || BLOCK_K < TILE_K) apply_mask(s, mask, q0, k0, width);
 #if TRACE
         recorder.slot = tile_q * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + k0 / BLOCK_K;
+        recorder.rows = rows;
         recorder.scores(s);
 #endif
         __syncthreads();  // K is done with: the probabilities take its place

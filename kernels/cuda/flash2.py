@@ -2,8 +2,20 @@
 
 import numpy as np
 
-from kernels.cuda.launch import LOG2E, bind
-from kernels.cuda.program import FLOAT, PAD, Program, Stage, Target, Tile, ceil_div, choose_tile, defines_of, v_stride
+from kernels.cuda.launch import bind
+from kernels.cuda.program import (
+    FLOAT,
+    LOG2E,
+    PAD,
+    Program,
+    Stage,
+    Target,
+    Tile,
+    ceil_div,
+    choose_tile,
+    defines_of,
+    v_stride,
+)
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
@@ -18,13 +30,21 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 
 
 def program(problem: Problem, target: Target) -> Program:
-    """Source, defines and the launch for a problem on a target."""
+    """Source, defines and the launch for a problem on a target, with the largest tile that fits it well."""
     tiles = TILES if problem.head_dim <= WIDE_HEAD else TILES[1:]
     tile = choose_tile(tiles, lambda t: shared_bytes(problem.head_dim, t), target.shared_memory, per_sm=2)
+    return build(problem, tile, block=tile)
+
+
+def build(problem: Problem, tile: Tile, block: Tile) -> Program:
+    """The program with a given tile, of which only the first `block` rows and columns are used.
+
+    The timed kernel uses all of its tile; the trace asks for blocks of any size.
+    """
     heads = problem.batch * problem.heads
     stage = Stage(
         "flash2",
-        grid=heads * ceil_div(problem.seqlen_q, tile.q),
+        grid=heads * ceil_div(problem.seqlen_q, block.q),
         arguments=(
             *("q", "k", "v", "o", "lse"),
             *(np.int32(n) for n in (heads, problem.seqlen_q, problem.seqlen_k)),
@@ -32,7 +52,7 @@ def program(problem: Problem, target: Target) -> Program:
         ),
         shared_bytes=shared_bytes(problem.head_dim, tile),
     )
-    return Program("flash2.cu", defines_of(problem, tile), (stage,))
+    return Program("flash2.cu", defines_of(problem, tile, block), (stage,))
 
 
 def shared_bytes(head_dim: int, tile: Tile) -> int:

@@ -1,21 +1,17 @@
 """A CUDA program bound to its arrays."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import cupy
-
 from kernels.cuda.compile import compile_module
-from kernels.verify import storage_dtype
 from kernels.cuda.program import Program, ProgramOf, Stage, Target
 from kernels.errors import InputError
 from kernels.launch import Inputs
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
+from kernels.verify import storage_dtype
 
-LOG2E = math.log2(math.e)
 DEFAULT_SHARED_BYTES = 48 * 1024  # above it a kernel has to ask
 ALIGNMENT = 16  # bytes of one access
 
@@ -50,6 +46,8 @@ class CudaLaunch:
 
 def current_target() -> Target:
     """The current device."""
+    import cupy  # noqa: PLC0415 - a program can be described and compiled without it
+
     device = cupy.cuda.Device()
     major, minor = divmod(int(device.compute_capability), 10)
     return Target((major, minor), device.attributes["MaxSharedMemoryPerBlockOptin"])
@@ -63,6 +61,8 @@ def bind(spec: KernelSpec, problem: Problem, inputs: Inputs, program_of: Program
         InputError: An input does not start on a 16-byte boundary.
         MemoryError: The buffers do not fit.
     """
+    import cupy  # noqa: PLC0415 - as above
+
     for name, array in zip("QKV", inputs, strict=True):
         if array.data.ptr % ALIGNMENT:
             raise InputError(f"{name} must start on a {ALIGNMENT}-byte boundary; pass a copy of this view.")
@@ -70,9 +70,7 @@ def bind(spec: KernelSpec, problem: Problem, inputs: Inputs, program_of: Program
     module = compile_module(program)
     output = cupy.empty(problem.q_shape, storage_dtype(problem.dtype))
     lse = cupy.empty(problem.q_shape[:3], cupy.float32)
-    workspace = {
-        b.name: cupy.empty(b.shape, storage_dtype(b.dtype)) for b in spec.workspace(problem, "cuda")
-    }
+    workspace = {b.name: cupy.empty(b.shape, storage_dtype(b.dtype)) for b in spec.workspace(problem, "cuda")}
     buffers = {"q": inputs.q, "k": inputs.k, "v": inputs.v, "o": output, "lse": lse, **workspace}
     held = sum(array.nbytes for array in workspace.values())
     stages = bind_stages(program, module, buffers)

@@ -1,12 +1,16 @@
 """What a CUDA kernel consists of, in words that need no GPU: source, defines, launches and tiles."""
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from kernels.problem import Problem
 
+LOG2E = math.log2(math.e)
+
 THREADS = 128  # of a block, THREADS in tile.cuh
+THREAD_ROWS, THREAD_COLUMNS = 16, 8  # how they stand, as in tile.cuh
 PAD = 4  # floats between the rows of a shared tile, PAD in tile.cuh
 FLOAT = 4  # bytes of what a shared tile holds
 
@@ -20,7 +24,7 @@ SHARED_MEMORY_LIMITS = {
     (10, 0): 227 * KIB,
     (12, 0): 99 * KIB,
 }
-"""Opt-in shared memory of one block in bytes (CUDA C++ Programming Guide, table of technical specifications)."""
+"""Opt-in shared memory of one block in bytes (CUDA C++ Programming Guide, compute capabilities)."""
 
 
 class Target(NamedTuple):
@@ -54,8 +58,8 @@ class Stage:
     Attributes:
         entry: The kernel's name in the source.
         grid: Blocks.
-        arguments: In the kernel's order: the name of a buffer (`q`, `o`, `lse`, a workspace buffer), or a NumPy
-            scalar of the parameter's exact type.
+        arguments: In the kernel's order: the name of a buffer (`q`, `o`, `lse`, one of the workspace), or a
+            NumPy scalar of the parameter's exact type.
         shared_bytes: Dynamic shared memory of a block.
         threads: Threads of a block.
     """
@@ -85,16 +89,16 @@ class Program:
 ProgramOf = Callable[[Problem, Target], Program]
 
 
-def defines_of(problem: Problem, tile: Tile) -> dict[str, int]:
-    """The defines every kernel takes."""
+def defines_of(problem: Problem, tile: Tile, block: Tile) -> dict[str, int]:
+    """The defines every kernel takes; `block` is how much of a tile holds rows and columns."""
     return {
         f"DTYPE_{problem.dtype}": 1,
         "HEAD_DIM": problem.head_dim,
         "CAUSAL": int(problem.causal),
         "TILE_Q": tile.q,
         "TILE_K": tile.k,
-        "BLOCK_Q": tile.q,
-        "BLOCK_K": tile.k,
+        "BLOCK_Q": block.q,
+        "BLOCK_K": block.k,
         "TRACE": 0,
     }
 
@@ -118,6 +122,11 @@ def ceil_div(count: int, step: int) -> int:
     return -(-count // step)
 
 
+def round_up(count: int, step: int) -> int:
+    """The smallest multiple of `step` that is at least `count`."""
+    return ceil_div(count, step) * step
+
+
 def v_stride(head_dim: int) -> int:
     """Floats from one shared row of V to the next: threads take columns in groups that cover 32."""
-    return ceil_div(head_dim, 32) * 32 + PAD
+    return round_up(head_dim, 32) + PAD

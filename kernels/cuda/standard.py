@@ -36,4 +36,4 @@ def program(problem: Problem, target: Target) -> Program:
         arguments=("S", "P", "lse", np.int64(problem.rows), *lengths),
     )
     output = Stage("standard_output", grid=heads * tiles_q, arguments=("P", "v", "o", *lengths))
-    return Program("standard.cu", defines_of(problem, TILE), (scores, softmax, output))
+    return Program("standard.cu", defines_of(problem, TILE, TILE), (scores, softmax, output))

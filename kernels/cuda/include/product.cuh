@@ -10,7 +10,7 @@ template <int DEPTH, int STRIDE, int ROWS, int COLUMNS>
 __device__ __forceinline__ void multiply_rows(const float* a, const float* b, float (&acc)[ROWS][COLUMNS]) {
     a += thread_row() * STRIDE;
     b += thread_column() * STRIDE;
-#pragma unroll 2
+#pragma unroll 1
     for (int k = 0; k < DEPTH; k += 4) {
         float4 right[COLUMNS];
 #pragma unroll

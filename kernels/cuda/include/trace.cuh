@@ -4,6 +4,11 @@
 #pragma once
 #include "softmax.cuh"
 
+#define TRACE_PARAMETERS                                                                                        \
+    , float *trace_s, float *trace_m, float *trace_l, float *trace_alpha, float *trace_o, long long *trace_t_ns, \
+        int *trace_sm, int reverse
+#define MAKE_RECORDER Recorder{trace_s, trace_m, trace_l, trace_alpha, trace_o, trace_t_ns, trace_sm, 0, 0}
+
 struct Recorder {
     float* s;         // (slots, BLOCK_Q, BLOCK_K), scaled and masked, natural units
     float* m;         // (slots, BLOCK_Q), natural units
@@ -12,7 +17,8 @@ struct Recorder {
     float* o;         // (slots, BLOCK_Q, HEAD_DIM)
     long long* t_ns;  // (slots)
     int* sm;          // (slots)
-    int slot;
+    int slot;         // of the tile in hand
+    int rows;         // of it that exist
 
     __device__ __forceinline__ void stamp() const {
         if (threadIdx.x != 0) return;
@@ -32,7 +38,7 @@ struct Recorder {
 #pragma unroll
             for (int j = 0; j < COLUMNS; ++j) {
                 const int column = thread_column() + THREAD_COLUMNS * j;
-                if (row < BLOCK_Q && column < BLOCK_K) {
+                if (row < rows && column < BLOCK_K) {
                     s[(slot * BLOCK_Q + row) * BLOCK_K + column] = tile[i][j] * LN2;
                 }
             }
@@ -40,14 +46,14 @@ struct Recorder {
     }
 
     __device__ __forceinline__ void row(int tile_row, float row_m, float row_l, float row_alpha) const {
-        if (tile_row >= BLOCK_Q || thread_column() != 0) return;
+        if (tile_row >= rows || thread_column() != 0) return;
         m[slot * BLOCK_Q + tile_row] = row_m * LN2;
         l[slot * BLOCK_Q + tile_row] = row_l;
         alpha[slot * BLOCK_Q + tile_row] = row_alpha;
     }
 
     __device__ __forceinline__ void output(int tile_row, int column, float4 v) const {
-        if (tile_row >= BLOCK_Q || column >= HEAD_DIM) return;
+        if (tile_row >= rows || column >= HEAD_DIM) return;
         *reinterpret_cast<float4*>(o + (slot * BLOCK_Q + tile_row) * HEAD_DIM + column) = v;
     }
 };

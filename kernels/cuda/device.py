@@ -1,0 +1,43 @@
+"""The CUDA device as the rest of the program knows it."""
+
+from typing import Any
+from uuid import UUID
+
+from kernels.device import Device
+from kernels.errors import DeviceUnavailableError
+
+
+def describe(index: int | None = None) -> Device:
+    """Describe a GPU: the current one, or that of a CUDA index.
+
+    Raises:
+        DeviceUnavailableError: CuPy is missing or sees no GPU; the text names the remedy.
+    """
+    cupy = _import_cupy()
+    try:
+        device = cupy.cuda.Device(index)
+        properties = cupy.cuda.runtime.getDeviceProperties(device.id)
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise DeviceUnavailableError(
+            f"CUDA cannot be used ({error}); install a driver that fits CuPy, or use the CPU backend."
+        ) from error
+    return Device(
+        backend="cuda",
+        name=properties["name"].decode(),
+        memory_bytes=properties["totalGlobalMem"],
+        compute_capability=(properties["major"], properties["minor"]),
+        shared_memory_per_block=device.attributes["MaxSharedMemoryPerBlockOptin"],
+        multiprocessors=properties["multiProcessorCount"],
+        l2_bytes=properties["l2CacheSize"],
+        uuid=f"GPU-{UUID(bytes=properties['uuid'])}",
+    )
+
+
+def _import_cupy() -> Any:
+    try:
+        import cupy  # noqa: PLC0415 - a machine without it still asks what it has
+    except ImportError as error:
+        raise DeviceUnavailableError(
+            f"CuPy cannot be imported ({error}); install the extra cuda13 or cuda12, or use the CPU backend."
+        ) from error
+    return cupy

@@ -1,0 +1,98 @@
+"""Trace of a CUDA run: the flash1 and flash2 sources compiled once more, with their recording switched on."""
+
+from typing import Any
+
+import cupy
+import msgspec
+import numpy as np
+
+from kernels import tracing
+from kernels.cuda.compile import compile_module
+from kernels.cuda.device import describe
+from kernels.cuda.instrument import RECORDED, instrumented
+from kernels.cuda.launch import bind_stages
+from kernels.cuda.program import ceil_div, round_up
+from kernels.errors import InputError
+from kernels.problem import Problem
+from kernels.trace import Trace, TraceRequest
+from kernels.tracing import Floats, Snapshots
+from kernels.verify import storage_dtype
+
+LARGEST_BLOCK = 64
+LARGEST_HEAD_DIM = 128
+VECTOR = 8  # elements of one access of the widest kind: head dims are padded to it
+
+
+def record(request: TraceRequest) -> Trace:
+    """Run the instrumented kernel on one head and collect its state after every tile.
+
+    Raises:
+        InputError: The request is beyond what can be traced.
+        CompileError: The compiler refused the kernel.
+    """
+    tracing.check(request)
+    _check(request)
+    q, k, v = _rounded(request)
+    width = round_up(max(q.shape[1], v.shape[1]), VECTOR)
+    problem = msgspec.structs.replace(request.problem, head_dim=width, scale=request.problem.softmax_scale)
+    buffers = _buffers(request, problem, (q, k, v))
+    program = instrumented(request, problem)
+    for launch in bind_stages(program, compile_module(program), buffers):
+        launch()
+    value_dim = v.shape[1]
+    snapshots, clocks = _collect(request, buffers, value_dim)
+    result = (cupy.asnumpy(buffers["o"].astype(cupy.float32))[:, :value_dim], cupy.asnumpy(buffers["lse"]))
+    return tracing.assemble(
+        request,
+        device=describe().name,
+        source=f"{program.source}, instrumented, on the GPU",
+        qkv=(q, k, v),
+        snapshots=snapshots,
+        result=result,
+        clocks=clocks,
+    )
+
+
+def _check(request: TraceRequest) -> None:
+    if max(request.block_q, request.block_k) > LARGEST_BLOCK:
+        raise InputError(
+            f"The blocks of a trace on the GPU may be at most {LARGEST_BLOCK} long, not {request.block_q} x "
+            f"{request.block_k}; the CPU backend takes larger ones."
+        )
+    head_dim = max([request.problem.head_dim, *(a.shape[-1] for a in request.inputs or ())])
+    if head_dim > LARGEST_HEAD_DIM:
+        raise InputError(
+            f"A trace on the GPU takes head dims up to {LARGEST_HEAD_DIM}, not {head_dim}; "
+            "the CPU backend takes larger ones."
+        )
+
+
+def _rounded(request: TraceRequest) -> tuple[Floats, Floats, Floats]:
+    """Q, K and V as the kernel sees them: rounded to the problem's dtype, held in float32."""
+    dtype = storage_dtype(request.problem.dtype)
+    q, k, v = (array.astype(dtype).astype(np.float32) for array in tracing.inputs(request))
+    return q, k, v
+
+
+def _buffers(request: TraceRequest, problem: Problem, qkv: tuple[Floats, ...]) -> dict[str, Any]:
+    """Everything the kernel reads or writes, the recording prefilled with the empty state."""
+    tiles = ceil_div(problem.seqlen_q, request.block_q) * ceil_div(problem.seqlen_k, request.block_k)
+    empty = Snapshots.empty(tiles, request.block_q, request.block_k, problem.head_dim)
+    dtype, rows, width = storage_dtype(problem.dtype), problem.seqlen_q, problem.head_dim
+    padded = (np.pad(array, ((0, 0), (0, width - array.shape[1]))) for array in qkv)
+    buffers = {name: cupy.asarray(array).astype(dtype) for name, array in zip("qkv", padded, strict=True)}
+    buffers |= {name: cupy.empty((rows, width), cupy.float32) for name in ("O",)}
+    buffers |= {name: cupy.empty(rows, cupy.float32) for name in ("m", "l", "lse")}
+    buffers["o"] = cupy.empty((rows, width), dtype)
+    buffers |= {name: cupy.asarray(array) for name, array in zip(RECORDED, empty, strict=False)}
+    return buffers | {"trace_t_ns": cupy.zeros(tiles, cupy.int64), "trace_sm": cupy.zeros(tiles, cupy.int32)}
+
+
+def _collect(
+    request: TraceRequest, buffers: dict[str, Any], value_dim: int
+) -> tuple[Snapshots, tuple[Any, Any]]:
+    """The recording in the order the tiles ran, in host memory."""
+    columns = ceil_div(request.problem.seqlen_k, request.block_k)
+    order = np.array([i * columns + j for i, j in tracing.visits(request)], np.int64)
+    s, m, l, alpha, o, t_ns, sm = (cupy.asnumpy(buffers[name])[order] for name in RECORDED)
+    return Snapshots(s, m, l, alpha, o[..., :value_dim]), (t_ns, sm)

@@ -1,0 +1,42 @@
+"""Which tests need what: one table of marker, condition and reason."""
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+
+def _without_gpu() -> str | None:
+    """Why CUDA kernels cannot run here, or None when they can."""
+    from kernels.cuda.device import describe  # noqa: PLC0415 - only a collected gpu test needs the look
+    from kernels.errors import DeviceUnavailableError  # noqa: PLC0415 - as above
+
+    try:
+        describe()
+    except DeviceUnavailableError as error:
+        return str(error)
+    return None
+
+
+class Need(NamedTuple):
+    """A marker, what stands in its way here, and the variable that turns such a skip into a failure."""
+
+    marker: str
+    missing: Callable[[], str | None]
+    required_by: str
+
+
+NEEDS = (Need("gpu", _without_gpu, "REQUIRE_GPU"),)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for need in NEEDS:
+        if item.get_closest_marker(need.marker) is None:
+            continue
+        reason = need.missing()
+        if reason is None:
+            continue
+        if os.environ.get(need.required_by) == "1":
+            pytest.fail(f"{need.required_by}=1, but {reason}", pytrace=False)
+        pytest.skip(reason)

@@ -1,0 +1,138 @@
+"""Every CUDA kernel compiles for every architecture, on a machine without a GPU."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from kernels.cuda import compile as cuda_compile
+from kernels.cuda import flash1, flash2, standard
+from kernels.cuda.compile import compile_offline, options
+from kernels.cuda.instrument import instrumented
+from kernels.cuda.program import SHARED_MEMORY_LIMITS, Program, ProgramOf, Target
+from kernels.errors import CompileError
+from kernels.problem import DTYPES, Dtype, Problem
+from kernels.spec import HEAD_DIMS
+from kernels.trace import LoopOrder, TraceRequest
+
+PROGRAMS: dict[str, ProgramOf] = {
+    "standard": standard.program,
+    "flash1": flash1.program,
+    "flash2": flash2.program,
+}
+HOPPER = Target((9, 0), SHARED_MEMORY_LIMITS[9, 0])
+TARGETS = [Target(capability, limit) for capability, limit in SHARED_MEMORY_LIMITS.items()]
+REPORT = re.compile(r"Compiling entry function '(\w+)'(.*?)(?=Compiling entry function|\Z)", re.DOTALL)
+
+
+class Resources(NamedTuple):
+    registers: int
+    spilled: int
+    shared: int
+
+
+def resources(log: str) -> dict[str, Resources]:
+    """What the compiler reports for each kernel of a source."""
+
+    def number(pattern: str, text: str) -> int:
+        found = re.search(pattern, text)
+        return int(found.group(1)) if found else 0
+
+    return {
+        entry: Resources(
+            number(r"Used (\d+) registers", text),
+            number(r"(\d+) bytes spill stores", text),
+            number(r"(\d+) bytes smem", text),
+        )
+        for entry, text in REPORT.findall(log)
+    }
+
+
+def problem(dtype: Dtype, head_dim: int, *, causal: bool = False) -> Problem:
+    return Problem(seqlen_q=2048, seqlen_k=2048, heads=2, head_dim=head_dim, dtype=dtype, causal=causal)
+
+
+def check(name: str, workload: Problem, target: Target) -> None:
+    """Compile, print the resources, and hold them against the target's limits."""
+    program = PROGRAMS[name](workload, target)
+    cubin, log = compile_offline(program, target)
+    assert cubin.startswith(b"\x7fELF")
+    found = resources(log)
+    for stage in program.stages:
+        used = found[stage.entry]
+        print(  # noqa: T201 - the table that -s shows
+            f"{target.arch:>6} {workload.dtype:>8} d={workload.head_dim:<3} {stage.entry:<22} "
+            f"{used.registers:3} registers {used.shared + stage.shared_bytes:6} B {used.spilled:2} spilled"
+        )
+        assert 0 < used.registers * stage.threads <= 65536
+        assert used.shared <= 48 * 1024
+        assert used.shared + stage.shared_bytes <= target.shared_memory
+        assert used.spilled == 0 or not stage.entry.startswith("flash")
+
+
+def supported(dtype: Dtype, target: Target) -> bool:
+    return dtype != "bfloat16" or target.compute_capability >= (8, 0)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    ("target", "dtype"),
+    [(t, d) for t in TARGETS for d in DTYPES if supported(d, t)],
+    ids=lambda value: value.arch if isinstance(value, Target) else value,
+)
+def test_every_kernel_fits_every_architecture(name: str, target: Target, dtype: Dtype) -> None:
+    for head_dim in (64, 128):
+        check(name, problem(dtype, head_dim), target)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("head_dim", [d for d in HEAD_DIMS if d not in {64, 128}])
+def test_every_head_dim_compiles(name: str, head_dim: int) -> None:
+    dtype = DTYPES[head_dim // 8 % len(DTYPES)]
+    check(name, problem(dtype, head_dim, causal=head_dim % 16 == 0), HOPPER)
+
+
+@pytest.mark.parametrize("order", ["flash1", "flash2"])
+@pytest.mark.parametrize("block", [1, 16, 64])
+def test_the_instrumented_kernels_compile(order: LoopOrder, block: int) -> None:
+    workload = Problem(seqlen_q=100, seqlen_k=100, head_dim=64)
+    request = TraceRequest(problem=workload, backend="cuda", order=order, block_q=block, block_k=block)
+    _, log = compile_offline(instrumented(request, workload), HOPPER)
+    assert resources(log)[order].registers > 0
+
+
+@pytest.mark.parametrize("name", ["flash1", "flash2"])
+def test_the_timed_machine_code_does_not_know_of_the_recording(name: str) -> None:
+    """Taking the recording out of the source altogether changes not one byte of the timed kernel."""
+    program = PROGRAMS[name](problem("float32", 64), HOPPER)
+    source = cuda_compile.read_source(program)
+    bare = re.sub(r"#if TRACE\n.*?(?:#else\n(.*?))?#endif\n", r"\1", source, flags=re.DOTALL)
+    assert "recorder" in source
+    assert "recorder" not in bare
+    assert code(program, source) == code(program, bare)
+
+
+def code(program: Program, source: str) -> bytes:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cuda_compile, "read_source", lambda _: source)
+        cubin, _ = compile_offline(program, HOPPER)
+    return cubin
+
+
+def test_a_source_the_compiler_refuses_is_an_error_with_its_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_compile, "read_source", lambda _: "__global__ void broken() { unknown(); }")
+    with pytest.raises(CompileError, match=r"refused flash2\.cu.*unknown") as caught:
+        compile_offline(flash2.program(problem("float32", 64), HOPPER), HOPPER)
+    assert "1 error detected" in caught.value.log
+
+
+def test_an_edited_include_changes_the_options(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """CuPy's cache reads no #include, so it must see the edit in the options."""
+    program = flash2.program(problem("float32", 64), HOPPER)
+    before = options(program)
+    cuda_compile.includes_hash.cache_clear()
+    monkeypatch.setattr(cuda_compile, "INCLUDES", tmp_path)
+    after = options(program)
+    cuda_compile.includes_hash.cache_clear()
+    assert before[-1] != after[-1]
