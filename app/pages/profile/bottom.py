@@ -1,0 +1,107 @@
+"""What stands under the plots: the live telemetry, or the results as a table."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget
+
+from app.pages.profile.results_table import ResultsTable
+from app.pages.profile.telemetry_strip import TelemetryStrip
+from app.plots.export import Export
+from app.plots.export_button import ExportButton
+from app.plots.provenance import session_header
+from app.plots.series import kernels_of
+from app.plots.telemetry import LANES
+from app.theme import Theme
+from app.widgets.card import Card
+from profiles.session import Session
+from profiles.summary import rows
+
+
+class BottomCard(Card):
+    """Two views of one session under one title line.
+
+    Signals:
+        freeze_toggled: The telemetry's display was frozen or let go (bool).
+    """
+
+    freeze_toggled = Signal(bool)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._session: Session | None = None
+        self.strip = TelemetryStrip(theme)
+        self.table = ResultsTable(theme)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.strip)
+        self._stack.addWidget(self.table)
+        self.tabs = QButtonGroup(self)
+        self._make_header()
+        self.layout().setContentsMargins(12, 4, 8, 6)
+        self.body.addWidget(self._stack)
+
+    def _make_header(self) -> None:
+        for index, (title, hint) in enumerate(
+            (
+                ("Telemetry", "The device over time"),
+                ("Results", "One row a point; select one to move the crosshair"),
+            )
+        ):
+            tab = QPushButton(title)
+            tab.setCheckable(True)
+            tab.setChecked(index == 0)
+            tab.setProperty("role", "quiet")
+            tab.setToolTip(hint)
+            self.tabs.addButton(tab, index)
+            self.header.insertWidget(index, tab)
+        self.tabs.idToggled.connect(self._turn)
+        self.freeze = QPushButton("Freeze")
+        self.freeze.setCheckable(True)
+        self.freeze.setProperty("role", "quiet")
+        self.freeze.setToolTip("Stop the display; readings are recorded all the same")
+        self.freeze.toggled.connect(self._freeze)
+        self.export_button = ExportButton("telemetry", self.make_export, self._theme)
+        self.header.addWidget(self.freeze)
+        self.header.addWidget(self.export_button)
+
+    def show_session(self, session: Session | None) -> None:
+        """Another session."""
+        self._session = session
+        self.strip.show_session(session)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        self._theme = theme
+        self.strip.apply_theme(theme)
+        self.table.results.apply_theme(theme)
+        self.export_button.apply_theme(theme)
+
+    def show_tab(self, index: int) -> None:
+        """Bring the telemetry (0) or the results (1) to the front."""
+        self.tabs.button(index).setChecked(True)
+
+    def make_export(self) -> Export:
+        """What the export menu writes of the telemetry."""
+        session = self._session
+        header = session_header(session) if session else {"session": "live readings, not saved"}
+        lanes = [self.strip.lanes[lane.field] for lane in LANES]
+        return Export(
+            title="Telemetry: " + ", ".join(f"{lane.title} ({lane.unit})" for lane in LANES),
+            name="telemetry",
+            plots=lanes,
+            theme=self._theme,
+            provenance=header,
+            columns=self.strip.export_columns(),
+            rows=self.strip.export_rows(),
+            kernels=kernels_of(rows(session)) if session else (),
+        )
+
+    def _turn(self, index: int, chosen: bool) -> None:
+        if chosen:
+            self._stack.setCurrentIndex(index)
+            self.freeze.setVisible(index == 0)
+            self.export_button.setVisible(index == 0)
+
+    def _freeze(self, frozen: bool) -> None:
+        self.strip.frozen = frozen
+        self.strip.draw()
+        self.freeze_toggled.emit(frozen)

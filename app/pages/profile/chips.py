@@ -1,0 +1,91 @@
+"""Sequence lengths: a text field, and what it means as chips that can be removed one by one."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from superqt import QFlowLayout
+
+from app.plots.units import seqlen_text
+from profiles.seqlens import SeqlenError, format_seqlens, parse_seqlens
+
+SHOWN = 24  # chips; the field itself holds them all
+
+
+class SeqlenChips(QWidget):
+    """The text is the truth; the chips follow it while one types.
+
+    Attributes:
+        seqlens: What the text means; the last valid lengths are not kept, an invalid text means none.
+
+    Signals:
+        changed: The lengths are others, or the text became invalid.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seqlens: tuple[int, ...] = ()
+        self._chips: list[QPushButton] = []
+        self.field = QLineEdit()
+        self.field.setAccessibleName("Sequence lengths")
+        self.field.setPlaceholderText("256:16384, 256:4096:256 or a list")
+        self.field.setToolTip(
+            "256:16384 doubles, 256:4096:256 adds 256 each time, 256, 384, 1000 is a list; 4k is 4096"
+        )
+        self.field.textChanged.connect(self._read)
+        self.message = QLabel()
+        self.message.setProperty("role", "error")
+        self.message.setWordWrap(True)
+        self.message.hide()
+        self._area = QWidget()
+        self._flow = QFlowLayout(self._area)
+        self._flow.setContentsMargins(0, 0, 0, 0)
+        self._flow.setSpacing(5)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        for widget in (self.field, self.message, self._area):
+            column.addWidget(widget)
+
+    def set_seqlens(self, seqlens: Sequence[int]) -> None:
+        """Write these lengths into the field."""
+        self.field.setText(format_seqlens(seqlens))
+
+    @property
+    def error(self) -> str:
+        """Why the text means nothing, empty when it does."""
+        return "" if self.message.isHidden() else self.message.text()
+
+    def _read(self, text: str) -> None:
+        try:
+            self.seqlens, error = parse_seqlens(text), ""
+        except SeqlenError as refused:
+            self.seqlens, error = (), str(refused)
+        self.message.setText(error)
+        self.message.setVisible(bool(error))
+        self._show_chips()
+        self.changed.emit()
+
+    def _show_chips(self) -> None:
+        for chip in self._chips:
+            self._flow.removeWidget(chip)
+            chip.hide()
+            chip.deleteLater()
+        self._chips = [self._chip(seqlen) for seqlen in self.seqlens[:SHOWN]]
+        for chip in self._chips:
+            self._flow.addWidget(chip)
+
+    def _chip(self, seqlen: int) -> QPushButton:
+        chip = QPushButton(f"{seqlen_text(seqlen)} ×")
+        chip.setProperty("role", "chip")
+        chip.setAccessibleName(f"Remove sequence length {seqlen}")
+        chip.setToolTip(f"Remove N = {seqlen}")
+        chip.clicked.connect(partial(self._remove, seqlen))
+        return chip
+
+    def _remove(self, seqlen: int) -> None:
+        left = [n for n in self.seqlens if n != seqlen]
+        self.field.setText(format_seqlens(left))

@@ -1,0 +1,66 @@
+"""The small inputs of the form, each with its name, its hint and its accessible name."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QLabel,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+W = TypeVar("W", bound=QWidget)
+
+
+def choice(name: str, offered: Sequence[str], hint: str) -> QComboBox:
+    """A choice among words."""
+    box = QComboBox()
+    box.addItems(list(offered))
+    box.setMinimumContentsLength(4)
+    return _named(box, name, hint)
+
+
+def number(name: str, lowest: int, highest: int, step: int, hint: str) -> QSpinBox:
+    """A whole number."""
+    box = QSpinBox()
+    box.setRange(lowest, highest)
+    box.setSingleStep(step)
+    box.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
+    return _named(box, name, f"{hint} ({lowest} to {highest})")
+
+
+def decimal(name: str, lowest: float, highest: float, unit: str, hint: str) -> QDoubleSpinBox:
+    """A number with a unit."""
+    box = QDoubleSpinBox()
+    box.setRange(lowest, highest)
+    box.setDecimals(1)
+    box.setSuffix(f" {unit}")
+    box.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
+    return _named(box, name, f"{hint} ({lowest:g} to {highest:g} {unit})")
+
+
+def labelled(field: QWidget) -> QWidget:
+    """The field under its name; a tick box says its name itself."""
+    if isinstance(field, QCheckBox):
+        return field
+    box = QWidget()
+    column = QVBoxLayout(box)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(2)
+    name = QLabel(field.accessibleName())
+    name.setProperty("role", "unit")
+    name.setBuddy(field)
+    column.addWidget(name)
+    column.addWidget(field)
+    return box
+
+
+def _named(field: W, name: str, hint: str) -> W:
+    field.setAccessibleName(name)
+    field.setToolTip(hint)
+    return field

@@ -1,0 +1,74 @@
+"""The kernels there are: a mark, a name, one line of what the idea is, or why it cannot be chosen."""
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
+from superqt import QElidingLabel
+
+from app.pages.profile.sweep import Sweep, unavailable
+from app.plots.marks import mark_icon
+from kernels.device import Device
+from kernels.registry import KERNELS
+from kernels.spec import KernelSpec
+
+
+class KernelRow(QWidget):
+    """One kernel: a box to tick and a line under it."""
+
+    def __init__(self, spec: KernelSpec) -> None:
+        super().__init__()
+        self.spec = spec
+        self.box = QCheckBox(spec.name)
+        self.box.setIcon(mark_icon(spec.name))
+        self.box.setIconSize(QSize(14, 14))
+        self.box.setAccessibleName(f"Kernel {spec.name}")
+        self.line = QElidingLabel(spec.idea)
+        self.line.setProperty("role", "unit")
+        self.line.setContentsMargins(48, 0, 0, 0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.box)
+        column.addWidget(self.line)
+
+    def show_reason(self, reason: str | None) -> None:
+        """Disable the row for a reason; None: it can be chosen."""
+        self.box.setEnabled(reason is None)
+        text = self.spec.idea if reason is None else reason
+        self.line.setText(text)
+        for widget in (self.box, self.line):
+            widget.setToolTip(text)
+        self.box.setAccessibleDescription(text)
+
+
+class KernelList(QWidget):
+    """All of the registry, unavailable ones disabled with the reason.
+
+    Signals:
+        changed: Another choice.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = tuple(KernelRow(spec) for spec in KERNELS)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        for row in self.rows:
+            column.addWidget(row)
+            row.box.toggled.connect(self.changed)
+
+    def chosen(self) -> tuple[str, ...]:
+        """Ticked kernels that can be chosen."""
+        return tuple(row.spec.name for row in self.rows if row.box.isChecked() and row.box.isEnabled())
+
+    def choose(self, kernels: tuple[str, ...]) -> None:
+        """Tick exactly these."""
+        for row in self.rows:
+            row.box.setChecked(row.spec.name in kernels)
+
+    def show_reasons(self, sweep: Sweep, device: Device | None) -> None:
+        """Disable what the sweep's problem or the device rules out."""
+        for row in self.rows:
+            row.show_reason(unavailable(row.spec, sweep, device))

@@ -1,0 +1,224 @@
+"""The Profile page: form, plots over N, telemetry and results of one sweep."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+
+from app.actions import Action
+from app.controller import Controller
+from app.pages.base import Page
+from app.pages.profile.bottom import BottomCard
+from app.pages.profile.form import SweepForm
+from app.pages.profile.plots_view import PlotsView
+from app.pages.profile.preview import preview_rows
+from app.pages.profile.sweep import Sweep
+from app.theme import Theme
+from kernels.problem import Backend
+from profiles.events import (
+    Event,
+    PlanFinished,
+    PointFailed,
+    PointMeasured,
+    PointProgress,
+    PointStarted,
+    Reading,
+    Readings,
+    TelemetryStarted,
+)
+from profiles.machine import Machine
+from profiles.plan import Plan
+from profiles.session import Session
+from profiles.summary import rows
+
+OUTCOMES = (PointStarted, PointMeasured, PointFailed, PlanFinished)
+EMPTY_HINT = "Press Run (Ctrl+Return) to measure,\nor open a saved session"
+
+
+class ProfilePage(Page):
+    """Where sweeps are set up, run and watched.
+
+    Signals:
+        run_blocked: Why the form's sweep cannot run now, empty when it can (str).
+    """
+
+    key: ClassVar[str] = "profile"
+    title: ClassVar[str] = "Profile"
+    icon: ClassVar[str] = "mdi6.chart-line"
+
+    run_blocked = Signal(str)
+
+    def __init__(self, controller: Controller, theme: Theme) -> None:
+        super().__init__(controller, theme)
+        self._last_ms: float | None = None
+        self.form = SweepForm(controller.backend)
+        self.plots = PlotsView(theme)
+        self.bottom = BottomCard(theme)
+        self._lay_out()
+        self._connect()
+        self.form.set_machine(controller.machine)
+        self.show_session(controller.session)
+
+    def _lay_out(self) -> None:
+        splitter = QSplitter(Qt.Orientation.Vertical)
+        splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(8)
+        splitter.addWidget(self.plots)
+        splitter.addWidget(self.bottom)
+        splitter.setStretchFactor(0, 5)
+        splitter.setStretchFactor(1, 2)
+        splitter.setSizes([500, 210])
+        splitter.handle(1).setAccessibleName("Height of the telemetry")
+        right = QWidget()
+        column = QVBoxLayout(right)
+        column.setContentsMargins(12, 6, 12, 10)
+        column.addWidget(splitter)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.form)
+        row.addWidget(right, 1)
+
+    def _connect(self) -> None:
+        self.controller.events_arrived.connect(self.take_events)
+        self.controller.machine_found.connect(self._take_machine)
+        self.controller.backend_changed.connect(self.set_backend)
+        self.form.changed.connect(self._form_changed)
+        self.form.copy_requested.connect(self.copy_command_line)
+        self.form.use_session_requested.connect(self.use_session)
+        self.plots.cursor_moved.connect(self.bottom.table.show_cursor)
+        self.plots.baseline_changed.connect(self._refresh_table)
+        self.bottom.table.seqlen_selected.connect(self.plots.move_cursor)
+        for card in (*self.plots.cards.values(), self.bottom):
+            card.export_button.failed.connect(self.controller.error_raised)
+
+    def plan(self) -> Plan:
+        """The Plan of the form.
+
+        Raises:
+            ValueError: The form cannot run; `form.blocked_reason` says why.
+        """
+        if self.form.blocked_reason is not None:
+            raise ValueError(self.form.blocked_reason)
+        return self.form.sweep().plan()
+
+    def run(self) -> None:
+        """Start the form's sweep, or say why it cannot start."""
+        if self.form.blocked_reason is not None:
+            self.controller.error_raised.emit(self.form.blocked_reason, "")
+            return
+        self.controller.run(self.plan())
+
+    def set_backend(self, backend: Backend) -> None:
+        """Follow the top bar."""
+        self.form.set_backend(backend)
+        self.form.set_machine(self.controller.machine)
+
+    def show_session(self, session: Session | None) -> None:
+        """Show a session, or what the form's sweep would need."""
+        self._last_ms = None
+        self.form.use_button.setEnabled(session is not None)
+        self.bottom.show_session(session)
+        self.refresh()
+
+    def take_events(self, events: Sequence[Event]) -> None:
+        """Take in a batch that the controller has applied to the session."""
+        readings: list[Reading] = []
+        for event in events:
+            match event:
+                case PointStarted():
+                    self._last_ms = None
+                case PointProgress(last_ms=float(last_ms)):
+                    self._last_ms = last_ms
+                case Readings():
+                    readings.extend(event.readings)
+                case TelemetryStarted():
+                    self.bottom.strip.watch(event)
+                case _:
+                    pass
+        self.bottom.strip.take(readings)
+        if any(isinstance(event, OUTCOMES) for event in events):
+            self.refresh()
+        elif any(isinstance(event, PointProgress) for event in events):
+            self._show_flight()
+        self.bottom.strip.draw()
+        if readings:
+            self._follow_free_memory()
+
+    def refresh(self) -> None:
+        """Draw the session on show, or the preview of the form's sweep."""
+        session = self.controller.session
+        shown = preview_rows(self.form.sweep()) if session is None else rows(session)
+        self.plots.show_rows(session, shown)
+        self.plots.show_hint(EMPTY_HINT if session is None else "")
+        self._show_flight()
+        self._refresh_table()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour everything painted by hand."""
+        super().apply_theme(theme)
+        self.plots.apply_theme(theme)
+        self.bottom.apply_theme(theme)
+
+    def use_session(self) -> None:
+        """Fill the form with the parameters of the session on show."""
+        if self.controller.session is not None:
+            self.form.show_sweep(Sweep.of_plan(self.controller.session.plan))
+
+    def copy_command_line(self) -> None:
+        """Put the form's sweep on the clipboard as a command line."""
+        QGuiApplication.clipboard().setText(self.form.sweep().command_line())
+
+    def actions_offered(self) -> list[Action]:
+        """What a user can do here."""
+        return [
+            Action("run", "Run the sweep", self.run, "Sweep", "Ctrl+Return; Ctrl+Enter", everywhere=True),
+            Action("profile.copy", "Copy the sweep as a command line", self.copy_command_line, "Sweep"),
+            Action("profile.use", "Use the parameters of this session", self.use_session, "Sweep"),
+            Action("profile.log", "Logarithmic or linear axes", self.plots.toggle_log, "View", "L"),
+            Action("profile.autorange", "Fit the plots to the data", self.plots.autorange, "View", "A"),
+            Action("profile.grid", "Show or hide the grid", self.plots.toggle_grid, "View", "G"),
+            Action(
+                "profile.next",
+                "Crosshair to the next N",
+                lambda: self.plots.step_cursor(1),
+                "View",
+                "Alt+Right",
+            ),
+            Action(
+                "profile.back",
+                "Crosshair to the previous N",
+                lambda: self.plots.step_cursor(-1),
+                "View",
+                "Alt+Left",
+            ),
+            Action("profile.telemetry", "Show the telemetry", lambda: self.bottom.show_tab(0), "View", "T"),
+            Action("profile.results", "Show the results", lambda: self.bottom.show_tab(1), "View", "R"),
+            Action("profile.freeze", "Freeze the telemetry", self.bottom.freeze.toggle, "View", "F"),
+        ]
+
+    def _take_machine(self, machine: Machine) -> None:
+        self.form.set_machine(machine)
+
+    def _form_changed(self) -> None:
+        self.run_blocked.emit(self.form.blocked_reason or "")
+        if self.controller.session is None:
+            self.refresh()
+
+    def _show_flight(self) -> None:
+        session = self.controller.session
+        self.plots.show_flight(session.running if session else None, self._last_ms)
+
+    def _refresh_table(self) -> None:
+        session = self.controller.session
+        self.bottom.table.show_rows(
+            rows(session) if session else (), self.plots.speedups() if session else ()
+        )
+
+    def _follow_free_memory(self) -> None:
+        telemetry, live = self.controller.telemetry, self.controller.live_readings
+        used = live[-1].memory_used if live else None
+        if telemetry is not None and telemetry.memory_total is not None and used is not None:
+            self.form.set_free_bytes(telemetry.memory_total - used)

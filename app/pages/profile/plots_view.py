@@ -1,0 +1,131 @@
+"""The four plots over N with one legend, one crosshair and one baseline."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+
+from app.pages.profile.in_flight import in_flight_value
+from app.pages.profile.legend import LegendBar
+from app.plots import SWEEP_PLOTS
+from app.plots.series import extract, kernels_of, seqlens_of
+from app.plots.speedup import SPEEDUP
+from app.plots.sweep_card import SweepCard
+from app.theme import Theme
+from profiles.session import PointState, Session
+from profiles.summary import PointRow
+
+FAVOURED_BASELINE = "standard"
+
+
+class PlotsView(QWidget):
+    """Draws rows; knows nothing of engines.
+
+    Attributes:
+        cursor: The sequence length under the crosshair, None before there is one.
+        baseline: The kernel that speed-ups are over, None without kernels.
+
+    Signals:
+        cursor_moved: The crosshair stands at another sequence length (int).
+        baseline_changed: Another baseline.
+    """
+
+    cursor_moved = Signal(int)
+    baseline_changed = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.cursor: int | None = None
+        self.baseline: str | None = None
+        self._session: Session | None = None
+        self._rows: Sequence[PointRow] = ()
+        self.legend = LegendBar()
+        self.cards = {metric.key: SweepCard(metric, theme) for metric in SWEEP_PLOTS}
+        grid = QGridLayout()
+        grid.setSpacing(8)
+        for index, card in enumerate(self.cards.values()):
+            grid.addWidget(card, index // 2, index % 2)
+            card.plot.hovered.connect(self.move_cursor)
+            card.baseline_chosen.connect(self._choose_baseline)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self.legend)
+        column.addLayout(grid, 1)
+
+    def show_rows(self, session: Session | None, rows: Sequence[PointRow]) -> None:
+        """Draw these; without a session they are a preview of what would be run."""
+        self._session, self._rows = session, rows
+        kernels = kernels_of(rows)
+        if self.baseline not in kernels:
+            self.baseline = FAVOURED_BASELINE if FAVOURED_BASELINE in kernels else next(iter(kernels), None)
+        self.legend.set_kernels(kernels)
+        for card in self.cards.values():
+            card.show_rows(session, rows, self.baseline)
+        measured = seqlens_of(rows)
+        if self.cursor not in measured:
+            self._place_cursor(measured[-1] if measured else None)
+
+    def show_hint(self, text: str) -> None:
+        """Say in every empty plot what to do; an empty text says nothing."""
+        for card in self.cards.values():
+            card.plot.show_hint(text)
+
+    def show_flight(self, state: PointState | None, last_ms: float | None) -> None:
+        """Mark the point in flight in every plot."""
+        self.legend.show_flight(state)
+        for key, card in self.cards.items():
+            if state is None:
+                card.plot.show_flight(None)
+            else:
+                value = in_flight_value(key, state, last_ms)
+                card.plot.show_flight(state.point.kernel, state.point.problem.seqlen_q, value)
+
+    def speedups(self) -> list[float | None]:
+        """The speed-up of every row, as the plot shows it."""
+        found = {series.kernel: series for series in extract(self._rows, SPEEDUP, self.baseline)}
+        return [found[row.kernel].at(row.seqlen) if row.status == "done" else None for row in self._rows]
+
+    def move_cursor(self, seqlen: int) -> None:
+        """Stand the crosshair at a measured sequence length."""
+        if seqlen != self.cursor:
+            self._place_cursor(seqlen)
+            self.cursor_moved.emit(seqlen)
+
+    def step_cursor(self, step: int) -> None:
+        """Move the crosshair to the next or the previous measured sequence length."""
+        measured = seqlens_of(self._rows)
+        if self.cursor in measured:
+            place = measured.index(self.cursor) + step
+            self.move_cursor(measured[min(max(place, 0), len(measured) - 1)])
+
+    def autorange(self) -> None:
+        """Follow the data in every plot."""
+        for card in self.cards.values():
+            card.plot.autorange()
+
+    def toggle_log(self) -> None:
+        """Switch every y axis between logarithmic and linear."""
+        for card in self.cards.values():
+            card.plot.toggle_log()
+
+    def toggle_grid(self) -> None:
+        """Show or hide every grid."""
+        for card in self.cards.values():
+            card.plot.toggle_grid()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        for card in self.cards.values():
+            card.apply_theme(theme)
+
+    def _place_cursor(self, seqlen: int | None) -> None:
+        self.cursor = seqlen
+        self.legend.show_cursor(seqlen)
+        for card in self.cards.values():
+            card.show_cursor(seqlen)
+
+    def _choose_baseline(self, kernel: str) -> None:
+        self.baseline = kernel
+        self.show_rows(self._session, self._rows)
+        self.baseline_changed.emit()

@@ -1,0 +1,127 @@
+"""The sweep form without its widgets: what was chosen, the Plan it makes, and why it cannot run."""
+
+import shlex
+from dataclasses import dataclass
+
+from kernels.device import Device
+from kernels.problem import Backend, Dtype, Problem
+from kernels.registry import KERNELS
+from kernels.spec import KernelSpec
+from profiles.machine import Machine
+from profiles.plan import Plan, Protocol
+from profiles.seqlens import format_seqlens, parse_seqlens
+
+DEFAULT_SEQLENS: dict[Backend, tuple[int, ...]] = {
+    "cuda": parse_seqlens("256:16384"),
+    "cpu": parse_seqlens("256:2048"),
+}
+DEFAULT_DTYPE: dict[Backend, Dtype] = {"cuda": "float16", "cpu": "float32"}
+DEFAULT_HEADS: dict[Backend, int] = {"cuda": 16, "cpu": 2}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What the form holds; the fields are those of Plan, Problem and Protocol."""
+
+    backend: Backend
+    kernels: tuple[str, ...]
+    seqlens: tuple[int, ...]
+    dtype: Dtype
+    batch: int = 1
+    heads: int = 1
+    head_dim: int = 64
+    causal: bool = False
+    repeats: int = 10
+    time_cap_s: float = 10.0
+    seed: int = 0
+    verify: bool = True
+    cold: bool = True
+
+    @classmethod
+    def default(cls, backend: Backend) -> "Sweep":
+        """The sweep the form opens with on a backend: every kernel there is on it."""
+        return cls(
+            backend=backend,
+            kernels=tuple(spec.name for spec in KERNELS if backend in spec.dtypes),
+            seqlens=DEFAULT_SEQLENS[backend],
+            dtype=DEFAULT_DTYPE[backend],
+            heads=DEFAULT_HEADS[backend],
+        )
+
+    @classmethod
+    def of_plan(cls, plan: Plan) -> "Sweep":
+        """The choices that lead to this plan; lengths come from its problems, the rest from the first."""
+        first = plan.problems[0]
+        return cls(
+            backend=plan.backend,
+            kernels=plan.kernels,
+            seqlens=tuple(sorted({problem.seqlen_q for problem in plan.problems})),
+            dtype=first.dtype,
+            batch=first.batch,
+            heads=first.heads,
+            head_dim=first.head_dim,
+            causal=first.causal,
+            repeats=plan.protocol.repeats,
+            time_cap_s=plan.protocol.time_cap_s,
+            seed=plan.seed,
+            verify=plan.protocol.verify,
+            cold=plan.protocol.cold,
+        )
+
+    def problem(self, seqlen: int) -> Problem:
+        """The square problem of one sequence length."""
+        return Problem(
+            seqlen_q=seqlen,
+            seqlen_k=seqlen,
+            batch=self.batch,
+            heads=self.heads,
+            head_dim=self.head_dim,
+            dtype=self.dtype,
+            causal=self.causal,
+            seed=self.seed,
+        )
+
+    def plan(self) -> Plan:
+        """The Plan of these choices.
+
+        Raises:
+            ValueError: No kernel or no sequence length is chosen.
+        """
+        return Plan(
+            backend=self.backend,
+            kernels=self.kernels,
+            problems=tuple(self.problem(seqlen) for seqlen in self.seqlens),
+            protocol=Protocol(
+                repeats=self.repeats, time_cap_s=self.time_cap_s, cold=self.cold, verify=self.verify
+            ),
+            seed=self.seed,
+        )
+
+    def command_line(self) -> str:
+        """The same sweep for a terminal."""
+        words = ["python", "main.py", "sweep", "--backend", self.backend, "--kernels", ",".join(self.kernels)]
+        words += ["--seqlen", format_seqlens(self.seqlens), "--head-dim", str(self.head_dim)]
+        words += ["--heads", str(self.heads), "--batch", str(self.batch), "--dtype", self.dtype]
+        words += ["--repeats", str(self.repeats), "--seed", str(self.seed)]
+        words += ["--causal"] if self.causal else []
+        return shlex.join([*words, "--out", "sweep.flashscope"])
+
+
+def unavailable(spec: KernelSpec, sweep: Sweep, device: Device | None) -> str | None:
+    """Why a kernel cannot be chosen for this sweep, None when it can; unknown devices rule nothing out."""
+    if sweep.backend not in spec.dtypes:
+        return f"not implemented on {sweep.backend}"
+    if device is None:
+        return None
+    return spec.unsupported(sweep.problem(1), device)
+
+
+def blocked(sweep: Sweep, machine: Machine | None) -> str | None:
+    """Why this sweep cannot be run now, in one sentence; None when it can."""
+    if machine is not None and machine.device(sweep.backend) is None:
+        return f"This machine has no {sweep.backend} device; choose another backend in the top bar."
+    if not sweep.kernels:
+        return "Choose at least one kernel."
+    if not sweep.seqlens:
+        return "Add at least one sequence length, for example 256:2048."
+    return None

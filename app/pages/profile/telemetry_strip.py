@@ -1,0 +1,141 @@
+"""The telemetry under the plots: one lane a quantity, all on one time axis."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from app.plots.export import Cell
+from app.plots.ring import FIELDS, ReadingRing
+from app.plots.spans import Span, spans_of
+from app.plots.telemetry import LANES, Lane, TelemetryLane
+from app.plots.units import bytes_text, digits
+from app.theme import Theme
+from profiles.events import Reading, TelemetryStarted
+from profiles.session import Session
+
+IDLE_S = 60.0  # how far back the strip looks while nothing is measured
+LEAST_S = 2.0
+
+
+class TelemetryStrip(QWidget):
+    """Records every reading in a ring and draws it unless it is frozen.
+
+    Attributes:
+        frozen: Whether the display stands still; readings are recorded all the same.
+        ring: The readings.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.frozen = False
+        self.ring = ReadingRing()
+        self._session: Session | None = None
+        self._taken = 0  # readings of the session that are in the ring
+        self._missing: dict[str, str] = {}
+        self._capacity: int | None = None
+        self._values: dict[str, QLabel] = {}
+        self.lanes = {
+            lane.field: TelemetryLane(lane, theme, with_time=lane is LANES[-1], with_seqlen=lane is LANES[0])
+            for lane in LANES
+        }
+        self._lay_out()
+        self.draw()
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(6)
+        grid.setVerticalSpacing(2)
+        grid.setColumnStretch(2, 1)
+        for row, lane in enumerate(LANES):
+            name, value = QLabel(lane.title), QLabel()
+            name.setProperty("role", "unit")
+            value.setProperty("role", "title")
+            value.setFixedWidth(118)
+            value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            for label in (name, value):
+                label.setToolTip(lane.about)
+            top = Qt.AlignmentFlag.AlignTop if row == len(LANES) - 1 else Qt.AlignmentFlag.AlignVCenter
+            grid.addWidget(name, row, 0, top)
+            grid.addWidget(value, row, 1, top)
+            grid.addWidget(self.lanes[lane.field], row, 2)
+            grid.setRowStretch(row, lane.height)
+            self._values[lane.field] = value
+
+    def show_session(self, session: Session | None) -> None:
+        """Start over with what this session recorded; None: with the readings to come."""
+        self._session = session
+        self._taken = 0
+        self.ring.clear(session.t0_ns if session else None)
+        if session is not None and session.telemetry is not None:
+            self.watch(session.telemetry)
+        self.take(())
+        self.draw()
+
+    def take(self, readings: Sequence[Reading]) -> None:
+        """Record what is new: of the session on show, or these live readings when there is none."""
+        if self._session is None:
+            self.ring.extend(readings)
+            return
+        self.ring.extend(self._session.readings[self._taken :])
+        self._taken = len(self._session.readings)
+
+    def watch(self, telemetry: TelemetryStarted) -> None:
+        """Say what the device offers: its capacity, and which fields are missing for what reason."""
+        self._missing, self._capacity = telemetry.missing, telemetry.memory_total
+        for field, lane in self.lanes.items():
+            lane.show_missing(telemetry.missing.get(field))
+        self.lanes["memory_used"].show_capacity(telemetry.memory_total)
+        self.lanes["power_w"].show_capacity(telemetry.power_limit_w)
+        if self._session is None:
+            self.ring.clear()
+
+    def value_text(self, field: str) -> str:
+        """What the readout of a field says."""
+        return self._values[field].text()
+
+    def draw(self) -> None:
+        """Draw what the ring holds, unless frozen."""
+        if self.frozen:
+            return
+        times, spans = self.ring.times(), self._spans()
+        view = self._view(float(times[-1]) if times.size else 0.0)
+        for lane in LANES:
+            self.lanes[lane.field].show_readings(times, self.ring.values(lane.field), spans, view)
+            self._values[lane.field].setText(self._readout(lane))
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        for lane in self.lanes.values():
+            lane.apply_theme(theme)
+
+    def export_columns(self) -> list[str]:
+        """Columns of the CSV: time and every field, with units."""
+        return ["time_s", "memory_used_bytes", "busy_percent", "power_w", "temperature_c", "sm_clock_mhz"]
+
+    def export_rows(self) -> list[list[Cell]]:
+        """Every reading in the ring; what was not available is empty."""
+        columns = [self.ring.times(), *(self.ring.values(field) for field in FIELDS)]
+        return [[None if cell != cell else float(cell) for cell in row] for row in zip(*columns, strict=True)]  # noqa: PLR0124 - NaN alone differs from itself
+
+    def _spans(self) -> list[Span]:
+        return [] if self._session is None else spans_of(self._session)
+
+    def _view(self, newest: float) -> tuple[float, float]:
+        session = self._session
+        if session is None:
+            return (max(0.0, newest - IDLE_S), max(newest, LEAST_S))
+        ended = (session.ended_ns - session.t0_ns) / 1e9 if session.ended_ns is not None else newest
+        return (0.0, max(ended, LEAST_S))
+
+    def _readout(self, lane: Lane) -> str:
+        if lane.field in self._missing:
+            return "n/a"
+        value = self.ring.latest(lane.field)
+        if value is None:
+            return "–"
+        if lane.field == "memory_used":
+            total = f" of {bytes_text(self._capacity)}" if self._capacity else ""
+            return f"{bytes_text(value)}{total}"
+        return f"{digits(value) if lane.field == 'power_w' else round(value)} {lane.unit}"

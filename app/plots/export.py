@@ -1,0 +1,189 @@
+"""Plots as files: PNG, SVG and CSV, each carrying where its numbers come from."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyqtgraph as pg
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage, QPainter
+from PySide6.QtSvg import QSvgGenerator
+
+from app.plots.marks import paint_mark
+from app.theme import Theme
+
+SCALE = 2  # PNG pixels for each pixel of the screen
+PAD, LINE = 12, 18  # pixels
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Export:
+    """Everything one exported picture or table needs.
+
+    Attributes:
+        title: What stands above the picture, unit included.
+        name: The file name proposed, without its ending.
+        plots: The plots of the picture, from top to bottom.
+        theme: The colours in use.
+        provenance: Who measured, when and how; one entry a line of the CSV header.
+        columns: Names of the CSV's columns, units included.
+        rows: Its rows; None is an empty cell.
+        kernels: The legend.
+    """
+
+    title: str
+    name: str
+    plots: Sequence[pg.PlotWidget]
+    theme: Theme
+    provenance: Mapping[str, str]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    kernels: Sequence[str] = field(default=())
+
+    @property
+    def size(self) -> QSize:
+        """Size of the picture in pixels."""
+        width = max(plot.width() for plot in self.plots)
+        height = sum(plot.height() for plot in self.plots)
+        return QSize(width + 2 * PAD, height + 2 * PAD + 2 * LINE + (LINE if self.kernels else 0))
+
+
+def csv_text(export: Export) -> str:
+    """The numbers as CSV, headed by `# key: value` lines."""
+    out = io.StringIO()
+    out.write(f"# title: {export.title}\n")
+    out.writelines(f"# {key}: {_one_line(value)}\n" for key, value in export.provenance.items())
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(export.columns)
+    writer.writerows(["" if cell is None else cell for cell in row] for row in export.rows)
+    return out.getvalue()
+
+
+def image(export: Export) -> QImage:
+    """The picture as pixels."""
+    picture = QImage(export.size * SCALE, QImage.Format.Format_ARGB32)
+    picture.setDevicePixelRatio(SCALE)
+    picture.fill(QColor(export.theme.panel))
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    _paint(export, painter)
+    painter.end()
+    return picture
+
+
+def write_png(export: Export, path: Path) -> None:
+    """Write the picture as PNG, its provenance among the text fields.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    picture = image(export)
+    for key, value in export.provenance.items():
+        picture.setText(key, value)
+    if not picture.save(str(path), b"PNG"):  # type: ignore[call-overload]  # the stub wants str, Qt wants a C string
+        raise OSError(f"{path} cannot be written.")
+
+
+def write_svg(export: Export, path: Path) -> None:
+    """Write the picture as SVG, with curves as paths and glyphs as shapes.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    generator = QSvgGenerator()
+    generator.setFileName(str(path))
+    generator.setResolution(_logical_dpi())
+    generator.setSize(export.size)
+    generator.setViewBox(QRect(0, 0, export.size.width(), export.size.height()))
+    generator.setTitle(export.title)
+    generator.setDescription("\n".join(f"{key}: {value}" for key, value in export.provenance.items()))
+    scatters = [item for plot in export.plots for item in plot.scene().items() if _is_scatter(item)]
+    for scatter in scatters:
+        scatter.opts["useCache"] = False  # a cached glyph would be a bitmap in the file
+    painter = QPainter()
+    if not painter.begin(generator):
+        raise OSError(f"{path} cannot be written.")
+    painter.fillRect(QRect(0, 0, export.size.width(), export.size.height()), QColor(export.theme.panel))
+    _paint(export, painter)
+    painter.end()
+    for scatter in scatters:
+        scatter.opts["useCache"] = True
+
+
+def write_csv(export: Export, path: Path) -> None:
+    """Write the numbers as CSV.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    path.write_text(csv_text(export), encoding="utf-8")
+
+
+def copy_image(export: Export) -> None:
+    """Put the picture on the clipboard."""
+    QGuiApplication.clipboard().setImage(image(export))
+
+
+WRITERS = {"png": write_png, "svg": write_svg, "csv": write_csv}
+
+
+def _paint(export: Export, painter: QPainter) -> None:
+    width = export.size.width() - 2 * PAD
+    font = QFont(painter.font())
+    font.setPixelSize(13)
+    font.setBold(True)
+    painter.setFont(font)
+    painter.setPen(QColor(export.theme.text))
+    painter.drawText(QRect(PAD, PAD, width, LINE), Qt.AlignmentFlag.AlignVCenter, export.title)
+    y = PAD + LINE
+    if export.kernels:
+        _paint_legend(export, painter, y)
+        y += LINE
+    for plot in export.plots:
+        _paint_plot(plot, painter, QRectF(PAD, y, plot.width(), plot.height()))
+        y += plot.height()
+    font.setPixelSize(10)
+    font.setBold(False)
+    painter.setFont(font)
+    painter.setPen(QColor(export.theme.dim))
+    text = painter.fontMetrics().elidedText(_footer(export.provenance), Qt.TextElideMode.ElideRight, width)
+    painter.drawText(QRect(PAD, y, width, LINE), Qt.AlignmentFlag.AlignVCenter, text)
+
+
+def _paint_plot(plot: pg.PlotWidget, painter: QPainter, target: QRectF) -> None:
+    painter.save()
+    plot.scene().render(painter, target, plot.viewRect())
+    painter.restore()
+
+
+def _paint_legend(export: Export, painter: QPainter, y: float) -> None:
+    font = QFont(painter.font())
+    font.setPixelSize(11)
+    font.setBold(False)
+    painter.setFont(font)
+    x = float(PAD)
+    for kernel in export.kernels:
+        painter.setPen(QColor(export.theme.text))
+        paint_mark(painter, kernel, x + 6, y + LINE / 2)
+        painter.drawText(QRectF(x + 16, y, 200, LINE), Qt.AlignmentFlag.AlignVCenter, kernel)
+        x += 32 + painter.fontMetrics().horizontalAdvance(kernel)
+
+
+def _footer(provenance: Mapping[str, str]) -> str:
+    return " · ".join(_one_line(value) for value in provenance.values())
+
+
+def _one_line(value: str) -> str:
+    return " ".join(value.split())
+
+
+def _is_scatter(item: object) -> bool:
+    return isinstance(item, pg.ScatterPlotItem)
+
+
+def _logical_dpi() -> int:
+    screen = QGuiApplication.primaryScreen()
+    return round(screen.logicalDotsPerInch())

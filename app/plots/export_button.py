@@ -1,0 +1,69 @@
+"""The small menu of every plot: PNG, SVG, CSV, clipboard."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import qtawesome
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
+
+from app.plots.export import WRITERS, Export, copy_image
+from app.theme import Theme
+
+MakeExport = Callable[[], Export | None]
+TITLES = {"png": "Save as PNG ...", "svg": "Save as SVG ...", "csv": "Save numbers as CSV ..."}
+
+
+class ExportButton(QToolButton):
+    """Asks its plot for what to write when it is used.
+
+    Signals:
+        failed: A file could not be written: one sentence, and details (str, str).
+    """
+
+    failed = Signal(str, str)
+
+    def __init__(
+        self, what: str, make_export: MakeExport, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._make_export = make_export
+        self.setProperty("role", "quiet")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setAccessibleName(f"Export {what}")
+        self.setToolTip(f"Export {what}: PNG, SVG, CSV or clipboard")
+        menu = QMenu(self)
+        for kind, title in TITLES.items():
+            menu.addAction(title).triggered.connect(partial(self._ask, kind))
+        menu.addSeparator()
+        menu.addAction("Copy picture").triggered.connect(self.copy)
+        self.setMenu(menu)
+        self.apply_theme(theme)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour the icon."""
+        self.setIcon(qtawesome.icon("mdi6.tray-arrow-down", color=theme.dim))
+
+    def copy(self) -> None:
+        """Put the picture on the clipboard."""
+        if (export := self._make_export()) is not None:
+            copy_image(export)
+
+    def save(self, kind: str, path: Path) -> None:
+        """Write one kind of file; what goes wrong is signalled."""
+        if (export := self._make_export()) is None:
+            return
+        try:
+            WRITERS[kind](export, path)
+        except OSError as error:
+            self.failed.emit(f"The export was not written: {error} Choose another folder.", repr(error))
+
+    def _ask(self, kind: str) -> None:
+        if (export := self._make_export()) is None:
+            return
+        chosen, _ = QFileDialog.getSaveFileName(
+            self, TITLES[kind], f"{export.name}.{kind}", f"{kind.upper()} (*.{kind})"
+        )
+        if chosen:
+            self.save(kind, Path(chosen).with_suffix(f".{kind}"))

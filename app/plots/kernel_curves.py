@@ -1,0 +1,54 @@
+"""What one kernel draws in one plot: its curve, its whiskers and its model; created once."""
+
+import numpy as np
+import pyqtgraph as pg
+
+from app.plots.axes import to_axis
+from app.plots.metric import Scale
+from app.plots.series import Series, Values
+from app.theme import Theme, kernel_mark
+
+
+class KernelCurves:
+    """The three items of one kernel in one plot."""
+
+    def __init__(self, plot: pg.PlotWidget, kernel: str, theme: Theme) -> None:
+        self._mark = kernel_mark(kernel)
+        # The places are computed here, so the items never transform themselves: log mode stays off.
+        self._model = plot.plot(connect="finite", antialias=True)
+        self._whiskers = plot.plot(connect="pairs", antialias=True)
+        self.curve = plot.plot(connect="finite", antialias=True, symbol=self._mark.symbol, symbolSize=8)
+        self._model.setZValue(-10)
+        self.apply_theme(theme)
+
+    def set_series(self, series: Series, scale: Scale) -> None:
+        """Draw the series, placed on axes of log2 N and of that scale."""
+        x = to_axis(series.seqlen, "log2")
+        _draw(self.curve, x, to_axis(series.value, scale))
+        _draw(self._model, x, to_axis(series.model, scale))
+        ends = np.column_stack((to_axis(series.low, scale), to_axis(series.high, scale)))
+        known = np.isfinite(ends).all(axis=1)
+        self._whiskers.setData(np.repeat(x[known], 2), ends[known].ravel())
+
+    def set_visible(self, visible: bool) -> None:
+        """Show or hide all three."""
+        for item in (self.curve, self._model, self._whiskers):
+            item.setVisible(visible)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour; a kernel keeps its colour, and a rim in the card's keeps overlapping symbols legible."""
+        colour = pg.mkColor(self._mark.colour)
+        self.curve.setPen(pg.mkPen(colour, width=2))
+        line_only = self._mark.symbol in {"x", "+"}
+        self.curve.setSymbolPen(pg.mkPen(colour if line_only else theme.panel, width=1))
+        self.curve.setSymbolBrush(pg.mkBrush(colour))
+        self._whiskers.setPen(pg.mkPen(colour, width=1.5))
+        faint = pg.mkColor(colour)
+        faint.setAlpha(200)
+        self._model.setPen(pg.mkPen(faint, width=1.3, dash=[4, 4]))
+
+
+def _draw(item: pg.PlotDataItem, x: Values, y: Values) -> None:
+    """Set the data; symbols need at least one finite place, so without one there is no data at all."""
+    known = slice(None) if np.isfinite(y).any() else slice(0)
+    item.setData(x[known], y[known])

@@ -1,0 +1,203 @@
+"""One plot over sequence length: a curve a kernel, its model, a rail of failures, a crosshair."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Signal
+
+from app.fonts import ui_font
+from app.plots.axes import SeqlenAxis, ValueAxis, to_axis
+from app.plots.kernel_curves import KernelCurves
+from app.plots.metric import Metric, Scale
+from app.plots.rail import HEADROOM_PX, ROW_PX, FailureRail
+from app.plots.series import Series
+from app.plots.style import restyle
+from app.theme import Theme, kernel_mark
+
+BAND = 0.16  # half the width of the band around the point in flight, in doublings of N
+MARGIN = 0.06  # share of the range left free around the data
+
+
+class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no types
+    """Draws the series of one metric.
+
+    Signals:
+        hovered: The pointer is nearest to this measured sequence length (int).
+    """
+
+    hovered = Signal(int)
+
+    def __init__(self, metric: Metric, theme: Theme) -> None:
+        self._x_axis = SeqlenAxis()
+        self._y_axis = ValueAxis(metric.tick, metric.scale, binary=metric.scale == "log2")
+        super().__init__(axisItems={"bottom": self._x_axis, "left": self._y_axis})
+        self.metric, self.scale = metric, metric.scale
+        self._theme, self._grid, self._auto = theme, True, True
+        self._series: list[Series] = []
+        self._measured: tuple[int, ...] = ()
+        self._curves: dict[str, KernelCurves] = {}
+        self._make_marks()
+        self._set_up()
+        self.apply_theme(theme)
+
+    def _make_marks(self) -> None:
+        self._band = pg.LinearRegionItem(movable=False)
+        self._flight = pg.ScatterPlotItem(size=12, pxMode=True)
+        self._cross = pg.InfiniteLine(angle=90, movable=False)
+        self.rail = FailureRail(self)
+        for item in (self._band, self._cross, self._flight):
+            self.addItem(item, ignoreBounds=True)
+            item.hide()
+        self._band.setZValue(-20)
+        self._hint = pg.TextItem(anchor=(0.5, 0.5))
+        self._hint.setFont(ui_font())
+        self.addItem(self._hint, ignoreBounds=True)
+
+    def _set_up(self) -> None:
+        self._corner = pg.LabelItem("N", size="8pt")
+        self.plotItem.layout.addItem(self._corner, 3, 0)
+        self.plotItem.hideButtons()
+        self.setMenuEnabled(False)
+        self.setFrameShape(self.Shape.NoFrame)
+        self._y_axis.setWidth(54)
+        view = self.getViewBox()
+        view.disableAutoRange()
+        view.setDefaultPadding(0)
+        view.sigRangeChangedManually.connect(self._leave_auto)
+        view.sigResized.connect(self._resized)
+        self.scene().sigMouseMoved.connect(self._hover)
+        self.setMinimumSize(160, 80)
+        self.setAccessibleName(f"{self.metric.title} over sequence length")
+
+    def show_series(self, series: Sequence[Series], measured: Sequence[int], seqlens: Sequence[int]) -> None:
+        """Draw these; `measured` is where the crosshair may stand, `seqlens` where the ticks do."""
+        self._series, self._measured = list(series), tuple(measured)
+        self._x_axis.set_seqlens(seqlens)
+        shown = {one.kernel for one in series}
+        for kernel, curves in self._curves.items():
+            curves.set_visible(kernel in shown)
+        for one in series:
+            self._curves_of(one.kernel).set_series(one, self.scale)
+        self.rail.set_failures([one.failures for one in series])
+        self._range()
+
+    def show_flight(self, kernel: str | None, seqlen: int = 0, value: float | None = None) -> None:
+        """Mark the point in flight: a band at its N, and a hollow symbol where its value is so far."""
+        self._band.setVisible(kernel is not None)
+        self._flight.setVisible(kernel is not None and value is not None)
+        if kernel is None:
+            return
+        place, mark = float(np.log2(seqlen)), kernel_mark(kernel)
+        self._band.setRegion((place - BAND, place + BAND))
+        colour = pg.mkColor(mark.colour)
+        colour.setAlpha(46)
+        self._band.setBrush(colour)
+        if value is not None:
+            pen = pg.mkPen(mark.colour, width=2)
+            y = float(to_axis(value, self.scale))
+            self._flight.setData(x=[place], y=[y], symbol=mark.symbol, pen=pen, brush=self._theme.panel)
+
+    def set_cursor_at(self, seqlen: int | None) -> None:
+        """Stand the crosshair at a sequence length."""
+        self._cross.setVisible(seqlen is not None)
+        if seqlen is not None:
+            self._cross.setValue(float(np.log2(seqlen)))
+
+    def show_hint(self, text: str) -> None:
+        """Say in the middle of the plot what would fill it; an empty text says nothing."""
+        self._hint.setText(text, color=self._theme.dim)
+        self._hint.setVisible(bool(text))
+        self._place_hint()
+
+    def set_scale(self, scale: Scale) -> None:
+        """Change the y axis between its logarithmic and its linear form."""
+        self.scale = scale
+        self._y_axis.set_scale(scale)
+        for one in self._series:
+            self._curves_of(one.kernel).set_series(one, scale)
+        self.autorange()
+
+    def toggle_log(self) -> None:
+        """Linear becomes logarithmic and back."""
+        home = self.metric.scale
+        logarithmic: Scale = "log10" if home == "linear" else home
+        self.set_scale(logarithmic if self.scale == "linear" else "linear")
+
+    def toggle_grid(self) -> None:
+        """Show or hide the grid."""
+        self._grid = not self._grid
+        self._style_axes()
+
+    def autorange(self) -> None:
+        """Follow the data again after panning or zooming."""
+        self._auto = True
+        self._range()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour everything that is drawn."""
+        self._theme = theme
+        restyle(self, theme)
+        self._style_axes()
+        self._cross.setPen(pg.mkPen(theme.dim, width=1))
+        self._corner.setText("N", color=theme.dim)
+        for line in self._band.lines:
+            line.setPen(pg.mkPen(None))
+        for curves in self._curves.values():
+            curves.apply_theme(theme)
+        self.rail.apply_theme(theme)
+        self._hint.setColor(theme.dim)
+
+    def _style_axes(self) -> None:
+        for axis in (self._x_axis, self._y_axis):
+            axis.setStyle(tickLength=0, tickTextOffset=6)
+            axis.setGrid(255 if self._grid else False)
+
+    def _curves_of(self, kernel: str) -> KernelCurves:
+        if kernel not in self._curves:
+            self._curves[kernel] = KernelCurves(self, kernel, self._theme)
+        return self._curves[kernel]
+
+    def _place_hint(self) -> None:
+        view = self.getViewBox()
+        self._hint.setPos(view.mapToView(view.boundingRect().center()))
+
+    def _leave_auto(self) -> None:
+        self._auto = False
+
+    def _resized(self) -> None:
+        self._range()
+        self.rail.place()
+        self._place_hint()
+
+    def _range(self) -> None:
+        """Fit the view to the data, with room for the rail, unless the user chose another view."""
+        if not self._auto:
+            return
+        xs = np.concatenate([to_axis(one.seqlen, "log2") for one in self._series] or [np.array([8.0, 14.0])])
+        low, high = self._extent()
+        pixels = max(self.getViewBox().height(), 1.0)
+        rail = min(0.5, (HEADROOM_PX + ROW_PX * self.rail.row_count) / pixels) if self.rail.row_count else 0.0
+        top = low + (high - low) / (1.0 - rail)
+        self.getViewBox().setRange(
+            xRange=(xs.min() - 0.35, xs.max() + 0.35), yRange=(low, top), padding=0, disableAutoRange=True
+        )
+
+    def _extent(self) -> tuple[float, float]:
+        columns = [c for one in self._series for c in (one.value, one.low, one.high, one.model)]
+        places = to_axis(np.concatenate(columns), self.scale) if columns else np.array([])
+        places = places[np.isfinite(places)]
+        if not places.size:
+            return (0.0, 1.0)
+        low, high = float(places.min()), float(places.max())
+        if self.scale == "linear":
+            return (0.0, high * (1 + 2 * MARGIN) or 1.0)
+        room = max((high - low) * MARGIN, 0.15)
+        return (low - room, high + room)
+
+    def _hover(self, position: QPointF) -> None:
+        view = self.getViewBox()
+        if not self._measured or not view.sceneBoundingRect().contains(position):
+            return
+        place = view.mapSceneToView(position).x()
+        self.hovered.emit(min(self._measured, key=lambda n: abs(np.log2(n) - place)))

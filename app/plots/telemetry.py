@@ -1,0 +1,204 @@
+"""One lane of the telemetry strip: a quantity over time, with the running kernels shaded behind it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyqtgraph as pg
+
+from app.plots.axes import binary_step, nice_step
+from app.plots.ring import Values, thin
+from app.plots.spans import Span, seqlen_changes
+from app.plots.style import SecondsAxis, UnitAxis, restyle, tick_font
+from app.plots.units import seqlen_text
+from app.theme import Theme, kernel_mark
+
+GIB = float(1 << 30)
+LABEL_GAP_PX = 34  # between two labels of N
+SHADE = 44  # opacity of a span, of 255
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One quantity of the strip.
+
+    Attributes:
+        field: The field of a Reading.
+        title: What it is.
+        unit: Its unit.
+        divisor: Reading's value over the value shown.
+        about: How far the number can be trusted, for the tooltip.
+        top: The least upper end of the axis, in the unit.
+        height: Share of the strip's height.
+    """
+
+    field: str
+    title: str
+    unit: str
+    about: str
+    divisor: float = 1.0
+    top: float = 1.0
+    height: int = 2
+
+
+LANES = (
+    Lane("memory_used", "memory used", "GiB", "Whole device, other programs included.", GIB, 0.25, 4),
+    Lane(
+        "utilisation",
+        "busy",
+        "%",
+        "Share of the driver's window in which any kernel ran; not efficiency.",
+        1.0,
+        100.0,
+    ),
+    Lane("power_w", "power", "W", "Board power as the driver reports it.", 1.0, 50.0),
+    Lane("temperature_c", "temperature", "°C", "Die temperature.", 1.0, 50.0),
+    Lane(
+        "sm_clock_mhz",
+        "SM clock",
+        "MHz",
+        "Clock of the multiprocessors at the moment of the reading.",
+        1.0,
+        500.0,
+    ),
+)
+
+
+class _TwoTicks(UnitAxis):
+    """An axis for little room: 0 and the top."""
+
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803
+        """The two ends of the scale."""
+        del size
+        top = max(minVal, 0.0) + nice_floor(maxVal)
+        return [(top or 1.0, [0.0, top])]
+
+
+def nice_floor(at_most: float) -> float:
+    """The largest of 1, 2, 2.5, 5 times a power of ten that is not above `at_most`."""
+    if at_most <= 0:
+        return 0.0
+    step = nice_step(at_most)
+    if step <= at_most * (1 + 1e-9):
+        return step
+    return max(step * factor for factor in (0.4, 0.5, 0.8) if step * factor <= at_most * (1 + 1e-9))
+
+
+class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no types
+    """Draws one field of the readings as steps, its capacity, and the spans of the kernels."""
+
+    def __init__(self, lane: Lane, theme: Theme, *, with_time: bool, with_seqlen: bool) -> None:
+        super().__init__(axisItems={"left": _TwoTicks("left"), "bottom": SecondsAxis()})
+        self.lane, self._theme, self._with_seqlen = lane, theme, with_seqlen
+        self._labels: list[pg.TextItem] = []
+        self._make_items()
+        self.plotItem.hideButtons()
+        self.setMenuEnabled(False)
+        self.setFrameShape(self.Shape.NoFrame)
+        self.setMouseEnabled(x=False, y=False)
+        view = self.getViewBox()
+        view.disableAutoRange()
+        view.setDefaultPadding(0)
+        left, bottom = self.getAxis("left"), self.getAxis("bottom")
+        left.setWidth(44)
+        bottom.setHeight(18 if with_time else 1)
+        bottom.setStyle(showValues=with_time, tickLength=0, tickTextOffset=3)
+        left.setStyle(tickLength=0, tickTextOffset=4)
+        self.setMinimumHeight(34 if with_time else 18)
+        self.setAccessibleName(f"{lane.title} in {lane.unit} over time in seconds")
+        self.apply_theme(theme)
+
+    def _make_items(self) -> None:
+        self._shades = pg.BarGraphItem(x0=[], x1=[], y0=[], height=[], brushes=[], pen=pg.mkPen(None))
+        self._changes = pg.PlotDataItem(connect="pairs")
+        self._capacity = pg.InfiniteLine(angle=0, movable=False)
+        self.curve = pg.PlotDataItem(connect="finite", stepMode="right", antialias=False)
+        self._missing = pg.TextItem(anchor=(0, 0.5))
+        for item in (self._shades, self._changes, self._capacity, self.curve, self._missing):
+            self.addItem(item, ignoreBounds=True)
+        self._capacity.hide()
+        self._missing.hide()
+
+    def show_readings(
+        self, times: Values, values: Values, spans: Sequence[Span], view: tuple[float, float]
+    ) -> None:
+        """Draw the readings that lie in the view (seconds), and the spans behind them."""
+        first, last = np.searchsorted(times, view)
+        inside = slice(max(0, first - 1), last + 1)
+        seen_t, seen_v = thin(times[inside], values[inside] / self.lane.divisor)
+        self.curve.setData(seen_t, seen_v)
+        top = self._top(seen_v)
+        self.getViewBox().setRange(xRange=view, yRange=(-0.06 * top, 1.12 * top), padding=0)
+        self._shade([span for span in spans if (span.end_s or view[1]) >= view[0]], view, top)
+
+    def show_capacity(self, capacity: float | None) -> None:
+        """Draw a dashed line at the capacity, given in the reading's unit."""
+        self._capacity.setVisible(capacity is not None)
+        if capacity is not None:
+            self._capacity.setValue(capacity / self.lane.divisor)
+
+    def show_missing(self, reason: str | None) -> None:
+        """Say why there is nothing to draw; None: there is."""
+        self._missing.setVisible(reason is not None)
+        self.getAxis("left").setStyle(showValues=reason is None)
+        if reason is not None:
+            self._missing.setText(f"n/a: {reason}", color=self._theme.dim)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour everything that is drawn."""
+        self._theme = theme
+        restyle(self, theme)
+        self.curve.setPen(pg.mkPen(theme.text, width=2))
+        self._changes.setPen(pg.mkPen(theme.dim, width=1, dash=[2, 3]))
+        self._capacity.setPen(pg.mkPen(theme.error, width=1, dash=[5, 4]))
+        self._missing.setColor(theme.dim)
+        for label in self._labels:
+            label.setColor(theme.dim)
+
+    def _top(self, values: Values) -> float:
+        finite = values[np.isfinite(values)]
+        highest = max(float(finite.max()) if finite.size else 0.0, self.lane.top)
+        return binary_step(highest) if self.lane.unit == "GiB" else highest * 1.05
+
+    def _shade(self, spans: Sequence[Span], view: tuple[float, float], top: float) -> None:
+        ends = [view[1] if span.end_s is None else span.end_s for span in spans]
+        self._shades.setOpts(
+            x0=[span.start_s for span in spans],
+            x1=ends,
+            y0=[-0.06 * top] * len(spans),
+            height=[1.2 * top] * len(spans),
+            brushes=[_shade_brush(span.kernel) for span in spans],
+        )
+        changes = seqlen_changes(list(spans))
+        self._changes.setData(
+            np.repeat([time for time, _ in changes], 2), np.tile([-0.06 * top, 1.2 * top], len(changes))
+        )
+        self._missing.setPos(view[0], top / 2)
+        if self._with_seqlen:
+            self._label_seqlens(changes, view, top)
+
+    def _label_seqlens(
+        self, changes: Sequence[tuple[float, int]], view: tuple[float, float], top: float
+    ) -> None:
+        gap = LABEL_GAP_PX * (view[1] - view[0]) / max(1.0, self.getViewBox().width())
+        kept: list[tuple[float, int]] = []
+        for index, (time, seqlen) in enumerate(changes):
+            following = changes[index + 1][0] if index + 1 < len(changes) else view[1]
+            if following - time >= gap and view[0] <= time:
+                kept.append((time, seqlen))
+        while len(self._labels) < len(kept):
+            label = pg.TextItem(anchor=(0, 0), color=self._theme.dim)
+            label.setFont(tick_font())
+            self.addItem(label, ignoreBounds=True)
+            self._labels.append(label)
+        for label, (time, seqlen) in zip(self._labels, kept, strict=False):
+            label.setText(seqlen_text(seqlen))
+            label.setPos(time, 1.2 * top)
+        for index, label in enumerate(self._labels):
+            label.setVisible(index < len(kept))
+
+
+def _shade_brush(kernel: str) -> object:
+    colour = pg.mkColor(kernel_mark(kernel).colour)
+    colour.setAlpha(SHADE)
+    return pg.mkBrush(colour)
