@@ -89,7 +89,9 @@ def own(options: Options) -> TraceRequest:
     )
 
 
-def last_gpu_problem(session: Session | None) -> TraceRequest | None:
+def last_gpu_problem(
+    session: Session | None, backend: Backend = "cuda", order: LoopOrder = "flash2"
+) -> TraceRequest | None:
     """The last problem a GPU session ran, one head and at most 256 rows of it; None without one."""
     if session is None or session.backend != "cuda" or not session.points:
         return None
@@ -99,12 +101,12 @@ def last_gpu_problem(session: Session | None) -> TraceRequest | None:
         seqlen_q=min(found.seqlen_q, 256),
         seqlen_k=min(found.seqlen_k, 256),
         head_dim=found.head_dim,
-        dtype=found.dtype,
+        dtype=found.dtype if backend == "cuda" else "float32",
         causal=found.causal,
         scale=found.scale,
         seed=found.seed,
     )
-    return TraceRequest(problem=problem, backend="cuda", order="flash2", block_q=32, block_k=32)
+    return TraceRequest(problem=problem, backend=backend, order=order, block_q=32, block_k=32)
 
 
 def _slide(backend: Backend, order: LoopOrder) -> TraceRequest:

@@ -1,0 +1,147 @@
+"""The cards of the Stepper and the panels in them, laid out so that nothing is clipped at 1280 x 720."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.plots.stepper.code_panel import CodePanel
+from app.plots.stepper.formula_panel import FormulaPanel
+from app.plots.stepper.heatmap import Cell, Heatmap, ScoreHeatmap, WeightHeatmap
+from app.plots.stepper.memory_panel import MemoryPanel
+from app.plots.stepper.naive_panel import NaivePanel
+from app.plots.stepper.panel import Panel
+from app.plots.stepper.row_chart import ROW_CHARTS, MaximumChart, OutputChart, RowChart
+from app.plots.stepper.tile_map import TileMap
+from app.stepper.moment import Moment
+from app.theme import Theme
+from app.widgets.card import Card
+
+CHART_TITLES = {"MaximumChart": "max m", "SumChart": "sum ℓ", "FactorChart": "rescale α"}
+
+
+class Board(QWidget):
+    """All panels.
+
+    Signals:
+        tile_chosen: A tile was clicked (its index in running order).
+        row_chosen: A row of the current tile was clicked (its number in the tile).
+    """
+
+    tile_chosen = Signal(int)
+    row_chosen = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.tiles, self.scores, self.weights = TileMap(theme), ScoreHeatmap(theme), WeightHeatmap(theme)
+        self.formulas, self.code = FormulaPanel(theme), CodePanel(theme)
+        self.memory, self.naive = MemoryPanel(theme), NaivePanel(theme)
+        self.charts: tuple[RowChart, ...] = tuple(chart(theme) for chart in ROW_CHARTS)
+        self.panels: tuple[Panel, ...] = (
+            self.tiles,
+            self.scores,
+            self.weights,
+            self.formulas,
+            self.memory,
+            *self.charts,
+            self.code,
+            self.naive,
+        )
+        self._cards = {panel: _card(panel) for panel in self.panels}
+        self._lay_out()
+        self._connect()
+
+    def show_moment(self, moment: Moment) -> None:
+        """Show a moment in every panel."""
+        for panel in self.panels:
+            panel.show_moment(moment)
+        self._write_titles(moment)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Repaint every panel in other colours."""
+        for panel in self.panels:
+            panel.apply_theme(theme)
+            if panel.moment is not None:
+                self._write_titles(panel.moment)
+
+    def words(self) -> str:
+        """All panels in words, one a line."""
+        return "\n".join(panel.accessibleDescription() for panel in self.panels)
+
+    def _lay_out(self) -> None:
+        top = _row([self._cards[p] for p in (self.tiles, self.scores, self.weights)], (26, 37, 37))
+        charts = _row([self._cards[chart] for chart in self.charts], (1, 1, 1, 1))
+        left, right = QVBoxLayout(), QVBoxLayout()
+        for column in (left, right):
+            column.setSpacing(8)
+        left.addWidget(self._cards[self.memory], 44)
+        left.addLayout(charts, 56)
+        right.addWidget(self._cards[self.code], 62)
+        right.addWidget(self._cards[self.naive], 38)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(8)
+        grid.addLayout(top, 0, 0)
+        grid.addWidget(self._cards[self.formulas], 0, 1)
+        grid.addLayout(left, 1, 0)
+        grid.addLayout(right, 1, 1)
+        for index, stretch in enumerate((66, 34)):
+            grid.setColumnStretch(index, stretch)
+        for index, stretch in enumerate((43, 57)):
+            grid.setRowStretch(index, stretch)
+
+    def _connect(self) -> None:
+        self.tiles.tile_chosen.connect(self.tile_chosen)
+        for heatmap in (self.scores, self.weights):
+            heatmap.row_chosen.connect(self.row_chosen)
+            heatmap.cell_hovered.connect(self._light)
+
+    def _light(self, cell: Cell | None) -> None:
+        heatmaps: Sequence[Heatmap] = (self.scores, self.weights)
+        for heatmap in heatmaps:
+            heatmap.set_hovered(cell)
+
+    def _write_titles(self, moment: Moment) -> None:
+        step, recording = moment.step, moment.recording
+        tile = f"<sub>{step.i},{step.j}</sub>" if moment.started else ""
+        top = "m̃" if moment.local_max else "m′"
+        mask = " · causal" if recording.trace.request.problem.causal else ""
+        self._write(self.tiles, "Tiles", f"{recording.order} order{mask}")
+        self._write(self.scores, f"Scores S{tile}", "row maximum ringed")
+        self._write(self.weights, f"Weights P{tile}", f"exp(S − {top}), from S and m")
+        where = f", tile j = {step.j}" if moment.local_row is not None else ""
+        dims = "component 0 of O" if recording.value_dim > 1 else ""
+        self._write(self.formulas, f"Row {moment.row}{where}", dims)
+        self._write(self.memory, "Memory", "one tile at a time")
+        self._write(self.code, "Algorithm", f"step {moment.cursor.at} of {moment.cursor.last}")
+        self._write(self.naive, "Naive against online", self.naive.verdict(moment))
+        for chart in self.charts:
+            self._write(chart, self._chart_title(chart, moment), chart.readout(moment))
+
+    def _chart_title(self, chart: RowChart, moment: Moment) -> str:
+        if isinstance(chart, OutputChart):
+            return "output O" + ("<sub>0</sub>" if moment.recording.value_dim > 1 else "")
+        if isinstance(chart, MaximumChart) and chart.series(moment).marks:
+            return "max m &nbsp;▲ rises"
+        return CHART_TITLES[type(chart).__name__]
+
+    def _write(self, panel: Panel, title: str, unit: str) -> None:
+        card = self._cards[panel]
+        if card.property("stepperTitle") != (title, unit):
+            card.setProperty("stepperTitle", (title, unit))
+            card.set_title(title)
+            card.set_unit(unit)
+
+
+def _card(panel: Panel) -> Card:
+    card = Card("…", "…")
+    card.body.addWidget(panel, 1)
+    return card
+
+
+def _row(cards: list[Card], stretches: tuple[int, ...]) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setSpacing(8)
+    for card, stretch in zip(cards, stretches, strict=True):
+        row.addWidget(card, stretch)
+    return row

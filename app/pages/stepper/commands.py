@@ -1,0 +1,37 @@
+"""What a user can do in the Stepper, by key, button, menu and palette alike."""
+
+from collections.abc import Callable
+
+from app.actions import Action
+from app.stepper.presets import PRESETS
+
+
+def motion_actions(do: dict[str, Callable[[], None]]) -> dict[str, Action]:
+    """The actions of the transport bar, by key; `do` has what each of them does."""
+    words = (
+        ("start", "Go to the start", "Home"),
+        ("previous_event", "Go to the previous event", "["),
+        ("previous_tile", "Go back one tile", "Shift+Left"),
+        ("back", "Step back", "Left; PgUp"),
+        ("play", "Play or pause", "Space"),
+        ("forward", "Step forward", "Right; PgDown"),
+        ("next_tile", "Go on one tile", "Shift+Right"),
+        ("next_event", "Go to the next event", "]"),
+        ("end", "Go to the end", "End"),
+    )
+    actions = (Action(f"stepper.{key}", title, do[key], "Stepper", keys) for key, title, keys in words)
+    return {action.key: action for action in actions}
+
+
+def preset_actions(show: Callable[[str], None]) -> list[Action]:
+    """One action for each preset; they work from every page."""
+    return [
+        Action(
+            f"stepper.preset.{preset.key}",
+            f"Step through: {preset.title}",
+            lambda key=preset.key: show(key),  # type: ignore[misc]  # a default binds the loop's value
+            "Stepper",
+            everywhere=True,
+        )
+        for preset in PRESETS
+    ]

@@ -1,0 +1,143 @@
+"""The bar over the panels: what is traced, where, in which order; and where the trace came from."""
+
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from app.pages.stepper.own_problem import OwnProblem
+from app.stepper.presets import PRESETS
+from app.widgets.elided import ElidedLabel
+from kernels.problem import Backend
+from kernels.trace import LoopOrder, Trace
+from profiles.machine import Machine
+
+LAST_GPU, OWN = "last-gpu", "own"
+MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"))
+BACKENDS: tuple[tuple[Backend, str], ...] = (("cpu", "CPU"), ("cuda", "CUDA"))
+ORDERS: tuple[tuple[LoopOrder, str, str], ...] = (
+    ("flash2", "flash2 order", "Q outer, K and V inner: O stays on the chip and is normalised once"),
+    ("flash1", "flash1 order", "K and V outer, Q inner: O goes to HBM, normalised, after every tile"),
+)
+
+
+class OptionsBar(QWidget):
+    """What to trace.
+
+    Signals:
+        asked: Trace what the bar says now.
+        notation_changed: The slides' notation with beta is switched on or off (bool).
+    """
+
+    asked = Signal()
+    notation_changed = Signal(bool)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.preset = _combo("Preset", [(p.key, p.title, p.idea) for p in PRESETS])
+        for key, title in MORE:
+            self.preset.addItem(title, key)
+        self.backend = _combo("Backend", [(key, title, "") for key, title in BACKENDS])
+        self.order = _combo("Loop order", list(ORDERS))
+        self.form = OwnProblem(self)
+        self.own = QPushButton("Own problem…")
+        self.own.setToolTip("Choose N, d, tile sizes, causal, reversed and seed")
+        self.notation = QCheckBox("β as in the slides")
+        self.notation.setToolTip(
+            "Take exponents relative to the tile's own maximum, with the factor β = e^(m̃ − m′)"
+        )
+        self.result = QLabel()
+        self.result.setProperty("role", "ok")
+        self.source = ElidedLabel()
+        self.source.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.source.setProperty("role", "dim")
+        self._lay_out()
+        self._connect()
+        self.show_machine(None)
+        self.order.setCurrentIndex(1)
+
+    @property
+    def chosen_backend(self) -> Backend:
+        """Where to trace."""
+        return BACKENDS[self.backend.currentIndex()][0]
+
+    @property
+    def chosen_order(self) -> LoopOrder:
+        """In which loop order."""
+        return ORDERS[self.order.currentIndex()][0]
+
+    @property
+    def chosen_preset(self) -> str:
+        """Key of the preset."""
+        return str(self.preset.currentData())
+
+    def choose_preset(self, key: str) -> None:
+        """Choose a preset without asking for it."""
+        with QSignalBlocker(self.preset):
+            self.preset.setCurrentIndex(self.preset.findData(key))
+
+    def show_machine(self, machine: Machine | None) -> None:
+        """Offer only the backends that this machine has."""
+        for index, (backend, title) in enumerate(BACKENDS):
+            device = machine.device(backend) if machine else None
+            there = device is not None or backend == "cpu"
+            _enable(self.backend, index, there)
+            words = (
+                device.name if device else f"{title} is not available here: python main.py doctor says why"
+            )
+            self.backend.setItemData(index, words, Qt.ItemDataRole.ToolTipRole)
+
+    def offer_last_gpu(self, there: bool) -> None:
+        """Let the last GPU problem be chosen, or not."""
+        _enable(self.preset, self.preset.findData(LAST_GPU), there)
+
+    def show_trace(self, trace: Trace) -> None:
+        """Name where a trace came from and start the form from its problem."""
+        self.source.set_text(f"{trace.device} · {trace.source}")
+        self.form.show_request(trace.request)
+
+    def _lay_out(self) -> None:
+        bar = QHBoxLayout(self)
+        bar.setContentsMargins(0, 0, 0, 0)
+        bar.setSpacing(8)
+        for widget in (self.preset, self.backend, self.order, self.own, self.notation):
+            bar.addWidget(widget)
+        bar.addWidget(self.source, 1)
+        bar.addWidget(self.result)
+
+    def _connect(self) -> None:
+        self.preset.currentIndexChanged.connect(self._choose)
+        self.backend.currentIndexChanged.connect(self.asked)
+        self.order.currentIndexChanged.connect(self.asked)
+        self.own.clicked.connect(self._open_form)
+        self.form.asked.connect(self._ask_own)
+        self.notation.toggled.connect(self.notation_changed)
+
+    def _choose(self) -> None:
+        if self.chosen_preset == LAST_GPU:
+            with QSignalBlocker(self.backend):
+                self.backend.setCurrentIndex(1)
+        self.asked.emit()
+
+    def _open_form(self) -> None:
+        self.form.move(self.own.mapToGlobal(QPoint(0, self.own.height() + 4)))
+        self.form.show()
+
+    def _ask_own(self) -> None:
+        self.choose_preset(OWN)
+        self.asked.emit()
+
+
+def _combo(name: str, items: list[tuple[str, str, str]]) -> QComboBox:
+    combo = QComboBox()
+    combo.setAccessibleName(name)
+    combo.setToolTip(name)
+    for index, (key, title, tip) in enumerate(items):
+        combo.addItem(title, key)
+        combo.setItemData(index, tip, Qt.ItemDataRole.ToolTipRole)
+    return combo
+
+
+def _enable(combo: QComboBox, index: int, there: bool) -> None:
+    model = combo.model()
+    if isinstance(model, QStandardItemModel):
+        model.item(index).setEnabled(there)

@@ -1,0 +1,263 @@
+"""The Stepper page: owns the cursor, hands moments to the panels, asks the controller for traces."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout
+
+from app.actions import Action
+from app.controller import Controller
+from app.pages.base import Page
+from app.pages.stepper.board import Board
+from app.pages.stepper.commands import motion_actions, preset_actions
+from app.pages.stepper.options_bar import LAST_GPU, OWN, OptionsBar
+from app.pages.stepper.player import Player
+from app.pages.stepper.transport import Transport
+from app.plots.stepper.memory_panel import HOPPER_SHARED_BYTES
+from app.stepper.choice import RowChoice
+from app.stepper.cursor import Cursor
+from app.stepper.events import StepEvent
+from app.stepper.moment import Moment, Story
+from app.stepper.numbers import power
+from app.stepper.presets import PRESETS, last_gpu_problem, own
+from app.stepper.recording import Recording
+from app.theme import Theme
+from kernels.trace import Trace, TraceRequest
+from profiles.machine import Machine
+from profiles.session import Session
+
+WELCOME = (
+    "No trace yet. Choose a preset above: one head is computed in tiles, every tile is recorded, "
+    "and you step through the result here."
+)
+
+
+class StepperPage(Page):
+    """The online softmax, block by block.
+
+    Attributes:
+        board: The panels.
+        bar: What is traced, and where the trace came from.
+        transport: Where we are, and how to go elsewhere.
+        player: Plays.
+        position: The step on show, None before the first trace.
+        events: What `[` and `]` go to, for the row watched.
+    """
+
+    key = "stepper"
+    title = "Stepper"
+    icon = "fa6s.table-cells"
+
+    def __init__(self, controller: Controller, theme: Theme) -> None:
+        super().__init__(controller, theme)
+        self.setObjectName("page")
+        self._actions = motion_actions(
+            {
+                "start": lambda: self.seek(0),
+                "previous_event": lambda: self._go_event(-1),
+                "previous_tile": lambda: self._go(lambda cursor: cursor.previous_tile()),
+                "back": lambda: self._go(lambda cursor: cursor.moved(-1)),
+                "play": self.toggle_play,
+                "forward": lambda: self._go(lambda cursor: cursor.moved(1)),
+                "next_tile": lambda: self._go(lambda cursor: cursor.next_tile()),
+                "next_event": lambda: self._go_event(1),
+                "end": lambda: self._go(lambda cursor: cursor.to(cursor.last)),
+            }
+        )
+        self.bar, self.board, self.player = OptionsBar(), Board(theme), Player(self)
+        self.transport = Transport(theme, self._actions)
+        self.message = QLabel(WELCOME)
+        self.story: Story | None = None
+        self.position: Cursor | None = None
+        self.events: tuple[StepEvent, ...] = ()
+        self._choice = RowChoice()
+        self._wanted: TraceRequest | None = None
+        self._lay_out()
+        self._connect()
+
+    def actions_offered(self) -> list[Action]:
+        """Motions, and one action a preset."""
+        return [*self._actions.values(), *preset_actions(self.show_preset)]
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour panels, icons and the scrubber."""
+        super().apply_theme(theme)
+        self.board.apply_theme(theme)
+        self.transport.apply_theme(theme)
+
+    def show_session(self, session: Session | None) -> None:
+        """Show a session's newest trace when it has one; offer its last problem when it ran on a GPU."""
+        self.bar.offer_last_gpu(last_gpu_problem(session) is not None)
+        if session is not None and session.traces:
+            self.show_trace(session.traces[-1])
+
+    def show_preset(self, key: str) -> None:
+        """Bring this page to the front and trace a preset."""
+        self.page_requested.emit(self.key)
+        self.bar.choose_preset(key)
+        self.ask()
+
+    def ask(self) -> None:
+        """Ask for the trace that the bar describes; the answer comes as `trace_ready`."""
+        request = self._request()
+        if request is None:
+            self._say("No GPU session is on show: run or open one, then choose its last problem again.")
+            return
+        self._wanted = request
+        self.player.set_playing(False)
+        self._say(f"Recording the trace on {'the GPU' if request.backend == 'cuda' else 'the CPU'} …")
+        self.controller.request_trace(request)
+
+    def show_trace(self, trace: Trace) -> None:
+        """Show a trace from its start."""
+        self._wanted = None
+        self.story = Story.of(Recording.of(trace))
+        self.bar.show_trace(trace)
+        self.stack.setCurrentWidget(self.board)
+        self.transport.setEnabled(True)
+        self.position = Cursor(self.story.steps)
+        self._find_events()
+        self.transport.show_rows(self.story.recording.seqlen_q)
+        self._show()
+
+    def seek(self, at: int) -> None:
+        """Go to a step, counted from 0."""
+        self._go(lambda cursor: cursor.to(at))
+
+    def toggle_play(self) -> None:
+        """Play from here, from the start when at the end; or pause."""
+        if self.position is None:
+            return
+        if not self.player.playing and self.position.ended:
+            self.seek(0)
+        self.player.set_playing(not self.player.playing)
+
+    def tick(self) -> None:
+        """One step of playing; stops at the end and at breakpoints."""
+        self._go(lambda cursor: cursor.moved(1))
+        here = self.position
+        if here is None or here.ended or self.transport.breakpoints.stops_at(here, self.events):
+            self.player.set_playing(False)
+
+    def words(self) -> str:
+        """What the page says: its message, or every panel in words and the result."""
+        if self.stack.currentWidget() is self.message:
+            return self.message.text()
+        return f"{self.bar.source.full_text}\n{self.board.words()}\n{self.bar.result.text()}"
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Ask for the first trace when the page is first looked at, not at start-up."""
+        super().showEvent(event)
+        if self.story is None and self._wanted is None:
+            self.ask()
+
+    def _lay_out(self) -> None:
+        self.message.setWordWrap(True)
+        self.message.setProperty("role", "dim")
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.message)
+        self.stack.addWidget(self.board)
+        self.transport.setEnabled(False)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(12, 8, 12, 8)
+        outer.setSpacing(8)
+        outer.addWidget(self.bar)
+        outer.addWidget(self.stack, 1)
+        outer.addWidget(self.transport)
+
+    def _connect(self) -> None:
+        self.bar.asked.connect(self.ask)
+        self.bar.notation_changed.connect(self._show)
+        self.board.tile_chosen.connect(self._go_tile)
+        self.board.row_chosen.connect(self._choose_local_row)
+        self.transport.sought.connect(self.seek)
+        self.transport.speed_chosen.connect(self.player.set_speed)
+        self.transport.breakpoints_changed.connect(self._find_events)
+        self.transport.choice_changed.connect(self._choose_row)
+        self.player.ticked.connect(self.tick)
+        self.player.playing_changed.connect(self.transport.show_playing)
+        self.controller.machine_found.connect(self._take_machine)
+        self.controller.trace_ready.connect(self._take_trace)
+        self.controller.error_raised.connect(self._take_error)
+        self.show_session(self.controller.session)
+        if self.controller.machine is not None:
+            self._take_machine(self.controller.machine)
+
+    def _request(self) -> TraceRequest | None:
+        backend, order, chosen = self.bar.chosen_backend, self.bar.chosen_order, self.bar.chosen_preset
+        if chosen == LAST_GPU:
+            return last_gpu_problem(self.controller.session, backend, order)
+        if chosen == OWN:
+            return own(self.bar.form.options(backend, order))
+        return next(preset for preset in PRESETS if preset.key == chosen).make(backend, order)
+
+    def _say(self, text: str) -> None:
+        if self.story is None:
+            self.message.setText(text)
+        else:
+            self.bar.result.setText(text)
+
+    def _take_machine(self, machine: Machine) -> None:
+        self.bar.show_machine(machine)
+        gpu = machine.device("cuda")
+        self.board.memory.limit = (gpu and gpu.shared_memory_per_block) or HOPPER_SHARED_BYTES
+        self.board.memory.update()
+
+    def _take_trace(self, trace: Trace) -> None:
+        if self._wanted is None or trace.request == self._wanted:
+            self.show_trace(trace)
+
+    def _take_error(self, text: str, details: str) -> None:
+        del details  # the window's error line opens to them
+        if self._wanted is not None:
+            self._wanted = None
+            self._say(text)
+
+    def _go(self, move: Callable[[Cursor], Cursor]) -> None:
+        if self.position is None:
+            return
+        moved = move(self.position)
+        if moved.at != self.position.at:
+            self.position = moved
+            self._show()
+
+    def _go_tile(self, tile: int) -> None:
+        self._go(lambda cursor: cursor.to(cursor.steps.tile_ends[tile]))
+
+    def _go_event(self, direction: int) -> None:
+        marks = tuple(sorted({event.at for event in self.events}))
+        self._go(lambda cursor: cursor.next_of(marks) if direction > 0 else cursor.previous_of(marks))
+
+    def _choose_local_row(self, local: int) -> None:
+        if self.position is not None and self.story is not None:
+            first = self.position.snapshot.i * self.story.recording.block_q
+            self.transport.row.setValue(first + local)
+
+    def _choose_row(self, choice: RowChoice) -> None:
+        self._choice = choice
+        self._find_events()
+        self._show()
+
+    def _find_events(self) -> None:
+        if self.story is not None:
+            self.events = self.story.events(self._choice, self.transport.breakpoints.alpha_below)
+            self.transport.scrubber.show_steps(len(self.story.steps.all) - 1, self.events)
+
+    def _show(self) -> None:
+        if self.story is None or self.position is None:
+            return
+        moment = Moment(self.story, self.position, self._choice, local_max=self.bar.notation.isChecked())
+        self.board.show_moment(moment)
+        self.transport.show_moment(moment)
+        self.bar.result.setText(_result(moment))
+
+
+def _result(moment: Moment) -> str:
+    """Equality with the exact result, measured, once the last step is done."""
+    recording = moment.recording
+    if not moment.cursor.ended:
+        return ""
+    rows = f"{recording.seqlen_q} row" + ("s" if recording.seqlen_q > 1 else "")
+    return f"max |O − exact| = {power(recording.max_error)} over {rows}, measured"

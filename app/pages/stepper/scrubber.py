@@ -1,0 +1,85 @@
+"""The slider over all steps, with a tick for each event."""
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSlider
+
+from app.plots.stepper.ink import role_colour
+from app.stepper.events import EventKind, StepEvent
+from app.theme import Theme
+
+MARGIN = 9.0
+HANDLE = 7.0
+
+
+class Scrubber(QSlider):
+    """A slider one can click anywhere on; ticks above the groove: maximum rises, alpha small, not finite."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.theme = theme
+        self._events: tuple[StepEvent, ...] = ()
+        self.setAccessibleName("Step")
+        self.setToolTip("Drag to scrub; ticks: ▏maximum rises, ▏α small, ▏not finite")
+        self.setMinimumSize(160, 32)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self.theme = theme
+        self.update()
+
+    def show_steps(self, last: int, events: tuple[StepEvent, ...]) -> None:
+        """Span the steps 0 to `last` and mark these events."""
+        self._events = events
+        self.setRange(0, last)
+        self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Jump to the step under the pointer."""
+        self.setValue(self._step_at(event.position().x()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Scrub while a button is down."""
+        if event.buttons():
+            self.setValue(self._step_at(event.position().x()))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Nothing is left to do: every move has been followed."""
+        event.accept()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the ticks, the groove and the handle."""
+        del event
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        y = self.height() / 2 + 4
+        groove = QRectF(MARGIN, y - 2, self.width() - 2 * MARGIN, 4)
+        for x, kind in sorted({(round(self._x(e.at)), e.kind) for e in self._events}):
+            painter.setPen(QPen(QColor(self._tick_colour(kind)), 2))
+            painter.drawLine(QPointF(x, y - 12), QPointF(x, y - 4))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self.theme.line))
+        painter.drawRoundedRect(groove, 2, 2)
+        painter.setBrush(QColor(self.theme.accent))
+        here = self._x(self.value())
+        painter.drawRoundedRect(QRectF(groove.left(), groove.top(), here - groove.left(), 4), 2, 2)
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(self.theme.text), 2))
+        painter.drawEllipse(QPointF(here, y), HANDLE, HANDLE)
+        painter.end()
+
+    def _tick_colour(self, kind: EventKind) -> str:
+        colours: dict[EventKind, str] = {
+            "max-rises": role_colour(self.theme, "m"),
+            "alpha-below": role_colour(self.theme, "a"),
+            "non-finite": self.theme.error,
+        }
+        return colours[kind]
+
+    def _x(self, step: int) -> float:
+        return MARGIN + (self.width() - 2 * MARGIN) * step / max(1, self.maximum())
+
+    def _step_at(self, x: float) -> int:
+        share = (x - MARGIN) / max(1.0, self.width() - 2 * MARGIN)
+        return round(min(1.0, max(0.0, share)) * self.maximum())

@@ -1,0 +1,188 @@
+"""The bar under the panels: step, tile, play, scrub, speed, breakpoints and the row watched."""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QMenu, QSpinBox, QToolButton
+
+from app.actions import Action
+from app.pages.stepper.player import SPEEDS
+from app.pages.stepper.scrubber import Scrubber
+from app.stepper.breakpoints import Breakpoints
+from app.stepper.choice import RowChoice
+from app.stepper.events import EventKind
+from app.stepper.moment import Moment
+from app.theme import Theme
+from app.widgets.buttons import icon_button, recolour
+from app.widgets.card import Card
+
+ICONS = {
+    "stepper.start": "fa6s.backward-fast",
+    "stepper.previous_event": "fa6s.angles-left",
+    "stepper.previous_tile": "fa6s.backward-step",
+    "stepper.back": "fa6s.chevron-left",
+    "stepper.play": "fa6s.play",
+    "stepper.forward": "fa6s.chevron-right",
+    "stepper.next_tile": "fa6s.forward-step",
+    "stepper.next_event": "fa6s.angles-right",
+    "stepper.end": "fa6s.forward-fast",
+}
+BREAKS: tuple[tuple[EventKind | None, str], ...] = (
+    ("max-rises", "The running maximum rises"),
+    ("alpha-below", "α is below the threshold"),
+    (None, "A tile ends"),
+    ("non-finite", "A value is not finite"),
+)
+THRESHOLDS = (0.1, 0.25, 0.5, 0.9)
+
+
+class Transport(Card):
+    """Buttons of the page's own actions and the controls beside them.
+
+    Signals:
+        sought: The scrubber went to another step.
+        speed_chosen: Playing speed, 1.0 for 1x.
+        breakpoints_changed: Other breakpoints are set (Breakpoints).
+        choice_changed: Another row is to be watched (RowChoice).
+    """
+
+    sought = Signal(int)
+    speed_chosen = Signal(float)
+    breakpoints_changed = Signal(object)
+    choice_changed = Signal(object)
+
+    def __init__(self, theme: Theme, actions: Mapping[str, Action]) -> None:
+        super().__init__()
+        self.scrubber = Scrubber(theme)
+        self.buttons = {key: _button(icon, actions[key]) for key, icon in ICONS.items()}
+        self.where = QLabel("–")
+        self.where.setProperty("role", "dim")
+        self.speed = _speeds()
+        self.row = QSpinBox()
+        self.row.setPrefix("row ")
+        self.row.setAccessibleName("Row watched")
+        self.row.setToolTip("The query row whose state is shown; click a row of S or P to choose it")
+        self.follow = QCheckBox("follow")
+        self.follow.setChecked(True)
+        self.follow.setToolTip("Watch the row at the same place of whichever query block is computed")
+        self.breaks = QToolButton()
+        self._kinds: dict[EventKind | None, QAction] = {}
+        self._thresholds: dict[float, QAction] = {}
+        self._fill_breaks()
+        self._playing = False
+        self._lay_out()
+        self.apply_theme(theme)
+        self._connect()
+
+    @property
+    def breakpoints(self) -> Breakpoints:
+        """What playing stops at."""
+        chosen = {kind for kind, action in self._kinds.items() if action.isChecked()}
+        below = next((v for v, action in self._thresholds.items() if action.isChecked()), 0.5)
+        kinds = frozenset(kind for kind in chosen if kind is not None)
+        return Breakpoints(kinds, tile=None in chosen, alpha_below=below)
+
+    def show_moment(self, moment: Moment) -> None:
+        """Put the handle, the count and the row where the moment is."""
+        with QSignalBlocker(self.scrubber), QSignalBlocker(self.row):
+            self.scrubber.setValue(moment.cursor.at)
+            self.row.setValue(moment.row)
+        self.scrubber.update()
+        self.where.setText(f"{moment.cursor.at} / {moment.cursor.last}")
+
+    def show_rows(self, rows: int) -> None:
+        """Let rows 0 to `rows` - 1 be watched, and leave room for the largest count."""
+        with QSignalBlocker(self.row):
+            self.row.setRange(0, rows - 1)
+        last = self.scrubber.maximum()
+        self.where.setMinimumWidth(self.where.fontMetrics().horizontalAdvance(f"{last} / {last}") + 4)
+
+    def show_playing(self, playing: bool) -> None:
+        """Turn the play button into a pause button or back."""
+        self._playing = playing
+        self._draw_icons()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour the icons and the scrubber."""
+        self.scrubber.apply_theme(theme)
+        self._draw_icons()
+
+    def _draw_icons(self) -> None:
+        theme = self.scrubber.theme
+        for key, button in self.buttons.items():
+            paused = key == "stepper.play" and self._playing
+            button.setProperty("iconName", "fa6s.pause" if paused else ICONS[key])
+            recolour(button, theme)
+
+    def _fill_breaks(self) -> None:
+        menu = QMenu(self)
+        menu.setAccessibleName("Breakpoints")
+        menu.addSection("Stop playing when")
+        for kind, title in BREAKS:
+            action = menu.addAction(title)
+            action.setCheckable(True)
+            action.toggled.connect(self._tell_breaks)
+            self._kinds[kind] = action
+        menu.addSection("Threshold of α")
+        group = QActionGroup(menu)
+        for value in THRESHOLDS:
+            action = menu.addAction(f"α < {value:g}")
+            action.setCheckable(True)
+            action.setChecked(value == 0.5)  # noqa: PLR2004 - the default of Breakpoints
+            action.toggled.connect(self._tell_breaks)
+            group.addAction(action)
+            self._thresholds[value] = action
+        self.breaks.setMenu(menu)
+        self.breaks.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.breaks.setText("Break: off")
+        self.breaks.setAccessibleName("Breakpoints")
+        self.breaks.setToolTip("Where playing stops by itself")
+
+    def set_break(self, kind: EventKind | None, on: bool) -> None:
+        """Switch one breakpoint; None is the end of a tile."""
+        self._kinds[kind].setChecked(on)
+
+    def _tell_breaks(self) -> None:
+        count = sum(action.isChecked() for action in self._kinds.values())
+        self.breaks.setText(f"Break: {count or 'off'}")
+        self.breakpoints_changed.emit(self.breakpoints)
+
+    def _lay_out(self) -> None:
+        bar = QHBoxLayout()
+        bar.setSpacing(6)
+        for button in self.buttons.values():
+            bar.addWidget(button)
+        bar.addSpacing(6)
+        bar.addWidget(self.scrubber, 1)
+        for widget in (self.where, self.speed, self.breaks, self.row, self.follow):
+            bar.addWidget(widget)
+        self.body.addLayout(bar)
+        outer = self.layout()
+        if outer is not None:
+            outer.setContentsMargins(8, 4, 8, 4)
+            outer.setSpacing(0)
+
+    def _connect(self) -> None:
+        self.scrubber.valueChanged.connect(self.sought)
+        self.speed.currentIndexChanged.connect(lambda k: self.speed_chosen.emit(SPEEDS[k]))
+        self.row.valueChanged.connect(self._tell_choice)
+        self.follow.toggled.connect(self._tell_choice)
+
+    def _tell_choice(self) -> None:
+        self.choice_changed.emit(RowChoice(self.row.value(), self.follow.isChecked()))
+
+
+def _speeds() -> QComboBox:
+    speeds = QComboBox()
+    speeds.addItems([f"{speed:g}×" for speed in SPEEDS])
+    speeds.setCurrentIndex(SPEEDS.index(1.0))
+    speeds.setAccessibleName("Playing speed")
+    speeds.setToolTip("Playing speed")
+    return speeds
+
+
+def _button(icon: str, action: Action) -> QToolButton:
+    button = icon_button(icon, action.title, action.trigger)
+    button.setToolTip(f"{action.title} ({action.shortcut.replace('; ', ', ')})")
+    return button
