@@ -30,9 +30,8 @@ def record(request: TraceRequest) -> Trace:
             f"The CPU backend traces in float32, not {request.problem.dtype}; choose float32 or the GPU."
         )
     q, k, v = tracing.inputs(request)
-    snapshots = Snapshots.empty(
-        tracing.tile_count(request), request.block_q, request.block_k, value_dim := v.shape[1]
-    )
+    tiles, value_dim = tracing.tile_count(request), v.shape[1]
+    snapshots = Snapshots.empty(tiles, request.block_q, request.block_k, value_dim)
     o = np.zeros((len(q), value_dim), np.float32)
     m, l = np.full(len(q), -np.inf, np.float32), np.zeros(len(q), np.float32)
     _run(request, (q, k, v), (m, l, o), snapshots)
