@@ -130,7 +130,7 @@ class TelemetryStarted(EventBase, frozen=True, kw_only=True, tag="telemetry"):
     """A telemetry child watches a device now.
 
     Attributes:
-        source: `NVML` or `psutil`.
+        source: `psutil`, `NVML (memory v2)` or `NVML (memory v1, reserved included)`.
         device: Name of what is watched.
         memory_total: Capacity in bytes, None when unknown.
         power_limit_w: Enforced limit, None when unknown.

@@ -1,0 +1,52 @@
+"""What measuring needs of a backend: a clock, a cache to flush, a memory to watch."""
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+
+class Peak(NamedTuple):
+    """What one run did to memory, in bytes.
+
+    Attributes:
+        allocator: The allocator's high-water mark over the run.
+        device_delta: Growth of the whole device's used memory, others included; None when it cannot be read.
+    """
+
+    allocator: int
+    device_delta: int | None
+
+
+class Bench(Protocol):
+    """One backend's instruments.
+
+    Attributes:
+        timer: What times a run, in words.
+        memory_source: What the allocator's peak is read from, in words.
+    """
+
+    timer: str
+    memory_source: str
+
+    def free_bytes(self) -> int:
+        """Memory a kernel could have now, after everything cached has been given back."""
+
+    def flush(self) -> None:
+        """Push the inputs out of the last-level cache."""
+
+    def time_ms(self, run: Callable[[], None]) -> float:
+        """Run once and wait; its duration in ms."""
+
+    def rejection(self) -> str | None:
+        """Why a sample taken just now cannot be trusted (throttling), None when nothing speaks against it."""
+
+    def peak(self, make: Callable[[], None], run: Callable[[], None]) -> Peak:
+        """Watch memory while `make` allocates inputs that stay and `run` everything else.
+
+        Temporaries of `make` that are gone when it returns are not part of the peak.
+        """
+
+    def healthy(self) -> bool:
+        """Whether later points can run in this process: a CUDA fault poisons its context for good."""
+
+    def release(self) -> None:
+        """Give cached memory back."""

@@ -1,0 +1,69 @@
+"""The CPU backend's instruments."""
+
+import os
+import time
+import tracemalloc
+from collections.abc import Callable
+
+import numpy as np
+import psutil
+
+from profiles.bench import Peak
+
+ASSUMED_CACHE_BYTES = 64 << 20  # where the system does not tell: larger than the last level of most CPUs
+
+
+class CpuBench:
+    """perf_counter, psutil and tracemalloc."""
+
+    timer = "perf_counter"
+    memory_source = "tracemalloc"
+
+    def __init__(self) -> None:
+        self._sweep = np.zeros(2 * last_level_cache_bytes(), np.uint8)
+
+    def free_bytes(self) -> int:
+        """RAM that can be had without swapping."""
+        return int(psutil.virtual_memory().available)
+
+    def flush(self) -> None:
+        """Write a buffer twice the size of the last-level cache."""
+        self._sweep += 1
+
+    def time_ms(self, run: Callable[[], None]) -> float:
+        """Run once; its duration in ms."""
+        start = time.perf_counter_ns()
+        run()
+        return (time.perf_counter_ns() - start) / 1e6
+
+    def rejection(self) -> str | None:
+        """Nothing here tells when a CPU throttles."""
+        return None
+
+    def peak(self, make: Callable[[], None], run: Callable[[], None]) -> Peak:
+        """Python's and NumPy's allocations, which tracemalloc sees both."""
+        tracemalloc.start()
+        try:
+            make()
+            tracemalloc.reset_peak()
+            run()
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        return Peak(peak, None)
+
+    def healthy(self) -> bool:
+        """A fault that Python survived leaves nothing behind."""
+        return True
+
+    def release(self) -> None:
+        """Freed arrays have already gone back."""
+
+
+def last_level_cache_bytes() -> int:
+    """Size of the L3 cache as the system tells it, else an assumption."""
+    try:
+        size = os.sysconf("SC_LEVEL3_CACHE_SIZE")
+    except (ValueError, OSError):
+        size = 0
+    return size if size > 0 else ASSUMED_CACHE_BYTES

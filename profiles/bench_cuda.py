@@ -1,0 +1,103 @@
+"""The CUDA backend's instruments. Imports CuPy: child processes only."""
+
+from collections.abc import Callable
+from typing import Any
+
+import cupy
+from cupy.cuda import runtime
+
+from profiles.bench import Peak
+from profiles.nvml import SLOWDOWN, NvmlError, find_gpu, open_nvml, throttle_words
+
+ASSUMED_L2_BYTES = 64 << 20
+
+
+class CudaBench:
+    """CUDA events, the driver's own memory pool and NVML, on CUDA device 0."""
+
+    timer = "CUDA events"
+    memory_source = "cudaMemPoolAttrUsedMemHigh"
+
+    def __init__(self, uuid: str | None) -> None:
+        self._pool = cupy.cuda.MemoryAsyncPool()
+        cupy.cuda.set_allocator(self._pool.malloc)
+        self._handle = runtime.deviceGetMemPool(0)
+        self._start, self._end = cupy.cuda.Event(), cupy.cuda.Event()
+        l2_bytes = runtime.getDeviceProperties(0)["l2CacheSize"] or ASSUMED_L2_BYTES
+        self._sweep = cupy.cuda.Memory(2 * l2_bytes)  # cudaMalloc: apart from the pool whose peak is measured
+        self._nvml, self._gpu = _gpu(uuid)
+
+    def free_bytes(self) -> int:
+        """Device memory nobody holds, once the pool has given back what it caches."""
+        self.release()
+        return int(runtime.memGetInfo()[0])
+
+    def flush(self) -> None:
+        """Write a buffer twice the size of the L2 cache, in stream order before the next launch."""
+        stream = cupy.cuda.get_current_stream()
+        runtime.memsetAsync(self._sweep.ptr, 0, self._sweep.size, stream.ptr)
+
+    def time_ms(self, run: Callable[[], None]) -> float:
+        """Run once between two events; their distance in ms."""
+        self._start.record()
+        run()
+        self._end.record()
+        self._end.synchronize()
+        return float(cupy.cuda.get_elapsed_time(self._start, self._end))
+
+    def rejection(self) -> str | None:
+        """The slowdowns in force, as NVML names them."""
+        if self._gpu is None:
+            return None
+        try:
+            mask = self._nvml.nvmlDeviceGetCurrentClocksEventReasons(self._gpu)
+        except self._nvml.NVMLError:
+            return None
+        words = throttle_words(mask & SLOWDOWN)
+        return f"throttled: {', '.join(words)}" if words else None
+
+    def peak(self, make: Callable[[], None], run: Callable[[], None]) -> Peak:
+        """The pool's high-water mark; each allocation is rounded up to 512 bytes by CuPy."""
+        self.release()
+        before = self._device_used()
+        make()
+        self._synchronize()
+        runtime.memPoolSetAttribute(self._handle, runtime.cudaMemPoolAttrUsedMemHigh, 0)
+        run()
+        self._synchronize()
+        peak = int(runtime.memPoolGetAttribute(self._handle, runtime.cudaMemPoolAttrUsedMemHigh))
+        after = self._device_used()
+        return Peak(peak, None if before is None or after is None else after - before)
+
+    def healthy(self) -> bool:
+        """Whether the CUDA context still answers."""
+        try:
+            runtime.deviceSynchronize()
+        except runtime.CUDARuntimeError:
+            return False
+        return True
+
+    def release(self) -> None:
+        """Give the pool's cached memory back to the device."""
+        self._pool.free_all_blocks()
+
+    def _synchronize(self) -> None:
+        cupy.cuda.get_current_stream().synchronize()
+
+    def _device_used(self) -> int | None:
+        """Used bytes of the whole GPU as NVML sees it, None without NVML."""
+        if self._gpu is None:
+            return None
+        try:
+            return int(self._nvml.nvmlDeviceGetMemoryInfo(self._gpu).used)
+        except self._nvml.NVMLError:
+            return None
+
+
+def _gpu(uuid: str | None) -> tuple[Any, Any]:
+    """NVML and the GPU's handle in it; None twice when there is no NVML or no such GPU."""
+    try:
+        nvml = open_nvml()
+        return nvml, find_gpu(nvml, uuid)
+    except NvmlError:
+        return None, None
