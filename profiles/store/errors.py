@@ -1,0 +1,48 @@
+"""What can go wrong with a session file, each in one sentence that names the file and the remedy."""
+
+import sqlite3
+from pathlib import Path
+
+
+class SessionFileError(Exception):
+    """A session file cannot be read or written; the text says what is wrong, where, and what to do."""
+
+
+class ForeignFileError(SessionFileError):
+    """The file is not a Flashscope session."""
+
+
+class CorruptFileError(SessionFileError):
+    """The file is a session, but damaged or tampered with."""
+
+
+class NewerFileError(SessionFileError):
+    """The file was written by a newer Flashscope."""
+
+
+class BusyFileError(SessionFileError):
+    """Another process is writing the file."""
+
+
+_BY_TEXT: tuple[tuple[str, type[SessionFileError], str], ...] = (
+    ("not a database", ForeignFileError, "is not a Flashscope session; choose a .flashscope file"),
+    ("disk is full", SessionFileError, "could not be written: the disk is full; free some space"),
+    ("locked", BusyFileError, "is being written by another process; try again when its sweep has ended"),
+    ("readonly", SessionFileError, "cannot be written: it or its folder is read-only; copy it elsewhere"),
+    ("unable to open", SessionFileError, "cannot be opened: check the permissions of it and its folder"),
+    ("disk I/O error", SessionFileError, "could not be read or written: the disk reports an error"),
+)
+
+
+def explain_sqlite(error: sqlite3.Error, path: Path) -> SessionFileError:
+    """The sentence for what SQLite reports about a file."""
+    text = str(error)
+    for fragment, kind, sentence in _BY_TEXT:
+        if fragment in text:
+            return kind(f"{path} {sentence}.")
+    return CorruptFileError(f"{path} is damaged ({text}); use a copy of it if you have one.")
+
+
+def explain_os(error: OSError, path: Path) -> SessionFileError:
+    """The sentence for what the operating system reports about a file."""
+    return SessionFileError(f"{path} cannot be used: {error.strerror or error}.")

@@ -1,0 +1,184 @@
+"""From a checked file to a Session; every value in it is validated before it is believed."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import msgspec
+
+from kernels.errors import InputError
+from kernels.problem import Problem
+from kernels.trace import Array, Trace
+from profiles.events import Outcome, Sample, TelemetryStarted
+from profiles.machine import Machine
+from profiles.plan import Plan, Point
+from profiles.session import PointState, Session
+from profiles.store.errors import CorruptFileError
+from profiles.store.opening import being_written, opened
+from profiles.store.records import (
+    CorrectnessRecord,
+    MeasurementRecord,
+    PointRecord,
+    ReadingRecord,
+    SampleRecord,
+    select,
+)
+from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
+
+INTERRUPTED = "The session's writer ended while this point was running; run the sweep again to measure it."
+
+ARRAY_DTYPES = {"<i4", "<i8", "<f4", "<f8"}
+
+R = TypeVar("R", bound=msgspec.Struct)
+ShortText = Annotated[str, msgspec.Meta(max_length=100_000)]
+
+
+class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The row of `session`."""
+
+    id: Annotated[str, msgspec.Meta(max_length=64)]
+    name: ShortText
+    note: ShortText
+    started_at: Annotated[str, msgspec.Meta(max_length=64)]
+    t0_ns: int
+    ended_ns: int | None
+    outcome: Outcome | None
+    plan: str
+    machine: str
+    telemetry: str | None
+
+
+def load(path: Path) -> Session:
+    """Read a session; a point that was running when its writer died is `interrupted`.
+
+    Raises:
+        ForeignFileError: It is not a session.
+        CorruptFileError: It is damaged or holds what no session holds.
+        NewerFileError: It was written by a newer Flashscope.
+        SessionFileError: It is missing, a folder, or may not be read.
+    """
+    with validating(path), opened(path) as connection:
+        session = read_session(connection)
+    if session.running is not None and not being_written(path):
+        _interrupt(session)
+    return session
+
+
+class validating:  # noqa: N801 - reads as the context it is
+    """Turns whatever is wrong with the values in a file into a CorruptFileError that names the file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, msgspec.MsgspecError | InputError | ValueError | OverflowError | TypeError):
+            raise CorruptFileError(
+                f"{self.path} holds values that no session holds ({error}); it was not opened."
+            ) from error
+
+
+def read_head(connection: sqlite3.Connection) -> tuple[SessionRecord, Plan, Machine]:
+    """The session's row, its plan and its machine."""
+    found = list(_records(connection, SessionRecord, "session LIMIT 2"))
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} sessions in place of 1")
+    head = found[0]
+    datetime.fromisoformat(head.started_at)
+    plan = msgspec.json.decode(head.plan, type=Plan)
+    if len(plan.kernels) * len(plan.problems) > MAX_POINTS:
+        raise ValueError(f"a plan of more than {MAX_POINTS} points")
+    return head, plan, msgspec.json.decode(head.machine, type=Machine)
+
+
+def read_session(connection: sqlite3.Connection) -> Session:
+    """Everything in the file, as it stands there."""
+    head, plan, machine = read_head(connection)
+    telemetry = head.telemetry and msgspec.json.decode(head.telemetry, type=TelemetryStarted)
+    return Session(
+        id=head.id,
+        plan=plan,
+        machine=machine,
+        started_at=head.started_at,
+        t0_ns=head.t0_ns,
+        points=_points(connection, plan),
+        telemetry=telemetry or None,
+        readings=[
+            r.reading() for r in _records(connection, ReadingRecord, f"readings ORDER BY n LIMIT {MAX_ROWS}")
+        ],
+        traces=_traces(connection),
+        outcome=head.outcome,
+        ended_ns=head.ended_ns,
+        name=head.name,
+        note=head.note,
+    )
+
+
+def _points(connection: sqlite3.Connection, plan: Plan) -> list[PointState]:
+    states = [
+        _state(r) for r in _records(connection, PointRecord, f"points ORDER BY point LIMIT {MAX_POINTS + 1}")
+    ]
+    if [state.point for state in states] != list(plan.points()):
+        raise ValueError("points other than those of its plan")
+    correct = {r.point: r.correctness() for r in _records(connection, CorrectnessRecord, "correctness")}
+    samples = _samples(connection)
+    for record in _records(connection, MeasurementRecord, "measurements"):
+        if not 0 <= record.point < len(states):
+            raise ValueError("a measurement of no point")
+        state = states[record.point]
+        state.measurement = record.measurement(samples.get(record.point, ()), correct.get(record.point))
+    return states
+
+
+def _state(record: PointRecord) -> PointState:
+    problem = msgspec.json.decode(record.problem, type=Problem)
+    return PointState(
+        point=Point(index=record.point, kernel=record.kernel, problem=problem),
+        predicted_bytes=record.predicted_bytes,
+        status=record.status,
+        reason=record.reason,
+        detail=record.detail,
+        started_ns=record.started_ns,
+        ended_ns=record.ended_ns,
+    )
+
+
+def _samples(connection: sqlite3.Connection) -> dict[int, tuple[Sample, ...]]:
+    ordered = _records(connection, SampleRecord, f"samples ORDER BY point, n LIMIT {MAX_ROWS}")
+    return {point: tuple(r.sample() for r in group) for point, group in groupby(ordered, lambda r: r.point)}
+
+
+def _traces(connection: sqlite3.Connection) -> list[Trace]:
+    blobs = connection.execute("SELECT trace FROM traces ORDER BY n LIMIT ?", (MAX_TRACES,))
+    return [_checked(msgspec.msgpack.decode(blob, type=Trace)) for (blob,) in blobs]
+
+
+def _checked(trace: Trace) -> Trace:
+    """The trace, if each of its arrays is as long as its shape and dtype say and holds plain numbers."""
+    values = (*msgspec.structs.astuple(trace), *(trace.request.inputs or ()))
+    for array in (value for value in values if isinstance(value, Array)):
+        if array.dtype not in ARRAY_DTYPES or min(array.shape, default=0) < 0:
+            raise ValueError(f"an array of {array.dtype!r} with shape {array.shape} in a trace")
+        array.numpy()
+    per_tile = (trace.s, trace.m, trace.l, trace.alpha, trace.o)
+    if {array.shape[:1] for array in per_tile} != {trace.tile.shape[:1]}:
+        raise ValueError("a trace whose arrays differ in their number of tiles")
+    return trace
+
+
+def _records(connection: sqlite3.Connection, kind: type[R], source: str) -> Iterator[R]:
+    names = kind.__struct_fields__
+    convert: Callable[..., R] = msgspec.convert
+    for row in connection.execute(select(kind, source)):
+        yield convert(dict(zip(names, row, strict=True)), type=kind)
+
+
+def _interrupt(session: Session) -> None:
+    for state in session.points:
+        if state.status == "running":
+            state.status, state.reason = "interrupted", INTERRUPTED

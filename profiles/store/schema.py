@@ -1,0 +1,36 @@
+"""What a session file is made of, and how large it may be."""
+
+import sqlite3
+from functools import cache
+
+from profiles.migrations import MIGRATIONS, migrate
+from profiles.migrations.v001_first import APPLICATION_ID
+
+__all__ = ["APPLICATION_ID", "SUFFIX", "VERSION", "expected_schema", "schema_of"]
+
+SUFFIX = ".flashscope"
+VERSION = len(MIGRATIONS)
+
+MAX_FILE_BYTES = 1 << 30
+MAX_VALUE_BYTES = 128 << 20  # a trace holds at most half of it
+MAX_POINTS = 100_000
+MAX_ROWS = 5_000_000  # readings at 20 Hz for almost three days
+MAX_TRACES = 1_000
+
+Schema = frozenset[tuple[str, str, str | None]]
+
+
+def schema_of(connection: sqlite3.Connection) -> Schema:
+    """Everything a file defines, as (type, name, SQL): tables, indexes, triggers, views."""
+    return frozenset(connection.execute("SELECT type, name, sql FROM sqlite_master"))
+
+
+@cache
+def expected_schema(version: int) -> Schema:
+    """What a file of that version defines, found by running the migrations on an empty database."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        migrate(connection, MIGRATIONS[:version])
+        return schema_of(connection)
+    finally:
+        connection.close()

@@ -1,0 +1,202 @@
+"""What is caused on purpose: killed writers, full disks, read-only folders, two writers."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from profiles.events import Event, PointMeasured, PointStarted
+from profiles.store import (
+    BusyFileError,
+    Recorder,
+    SessionFileError,
+    load,
+    opening,
+    rename,
+    trash,
+)
+from tests.profiles.store import builders
+
+KILLS = 12
+
+
+@pytest.mark.parametrize("acknowledged", range(1, 2 * KILLS, 2))
+def test_killing_the_writer_loses_no_acknowledged_point(tmp_path: Path, acknowledged: int) -> None:
+    path = tmp_path / "a.flashscope"
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.profiles.store.writing_process", str(path)],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(acknowledged * 3)]
+        process.kill()
+        lines += process.stdout.readlines()
+    seen = [line.split() for line in lines if line.endswith("\n")]
+    points = load(path).points
+    for word, index in seen:
+        if word == "done":
+            assert points[int(index)].status == "done"
+            assert points[int(index)].measurement == builders.MEASUREMENT
+    last_word, last = seen[-1]
+    if last_word == "started":
+        assert points[int(last)].status in {"interrupted", "done"}
+    assert not any(state.status == "running" for state in points)
+
+
+def test_a_point_in_flight_is_running_while_its_writer_lives_and_interrupted_after(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "a.flashscope")
+    recorder.record(builders.plan_started())
+    recorder.record(PointStarted(index=0, t_ns=1))
+    assert load(recorder.path).points[0].status == "running"
+    recorder.close()
+    found = load(recorder.path).points[0]
+    assert found.status == "interrupted"
+    assert "run the sweep again" in found.reason
+
+
+def test_a_write_cut_off_in_the_middle_is_undone_on_opening(tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    script = (
+        "import os, sys, pathlib\n"
+        "from profiles.store import Recorder; from tests.profiles.store import builders\n"
+        "r = Recorder(pathlib.Path(sys.argv[1])); r.record(builders.plan_started())\n"
+        "r._connection.execute('PRAGMA cache_size = 1'); r._connection.execute('PRAGMA cache_spill = 1')\n"
+        "r._connection.executemany('INSERT INTO readings (t_ns, throttle) VALUES (?, ?)',"
+        " [(n, 'x' * 4000) for n in range(200)])\n"
+        "os._exit(9)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(path)], check=False)
+    assert path.with_name("a.flashscope-journal").stat().st_size > 0
+    assert load(path).readings == []
+    assert not path.with_name("a.flashscope-journal").exists()
+
+
+def full_at(page: int) -> Callable[[Path, str], sqlite3.Connection]:
+    def connect(path: Path, mode: str) -> sqlite3.Connection:
+        connection = real_connect(path, mode)
+        connection.execute(f"PRAGMA max_page_count = {page}")
+        return connection
+
+    real_connect = opening.connect
+    return connect
+
+
+@pytest.mark.parametrize("page", range(1, 26))
+def test_a_disk_that_fills_up_is_named_and_costs_nothing_acknowledged(
+    tmp_path: Path, page: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.flashscope"
+    monkeypatch.setattr("profiles.store.writer.connect", full_at(page))
+    recorder = Recorder(path)
+    events = events_of_a_long_sweep()
+    refusals = [refusal(recorder, event) for event in events]
+    assert any(refusals)
+    assert all("disk is full" in text for text in refusals if text)
+    if refusals[0]:
+        assert not path.exists()
+        return
+    points = load(path).points
+    for event, refused in zip(events, refusals, strict=True):
+        if isinstance(event, PointMeasured) and not refused:
+            assert points[event.index].status == "done"
+
+
+def refusal(recorder: Recorder, event: Event) -> str:
+    try:
+        recorder.record(event)
+    except SessionFileError as error:
+        return str(error)
+    return ""
+
+
+def events_of_a_long_sweep() -> list[Event]:
+    plan = builders.plan(seqlens=tuple(range(1, 41)), kernels=("flash2",))
+    events: list[Event] = [builders.plan_started(plan)]
+    for point in plan.points():
+        many = builders.MEASUREMENT.samples * 100
+        measured = builders.measurement(samples=many)
+        events.append(PointStarted(index=point.index, t_ns=1))
+        events.append(PointMeasured(index=point.index, t_ns=1, measurement=measured))
+    return events
+
+
+def test_what_a_full_disk_refused_is_written_once_there_is_room(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "a.flashscope")
+    recorder.record(builders.plan_started())
+    assert recorder._connection is not None
+    recorder._connection.execute("PRAGMA max_page_count = 1")
+    measured = builders.measurement(samples=builders.MEASUREMENT.samples * 500)
+    with pytest.raises(SessionFileError, match="disk is full"):
+        recorder.record(PointMeasured(index=0, t_ns=1, measurement=measured))
+    recorder._connection.execute("PRAGMA max_page_count = 10000")
+    recorder.record(PointStarted(index=1, t_ns=2))
+    recorder.close()
+    assert load(recorder.path).points[0].measurement == measured
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_is_named(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(SessionFileError, match="Permission denied"):
+        Recorder(tmp_path / "a.flashscope").record(builders.plan_started())
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SessionFileError, match="cannot be used"):
+        Recorder(tmp_path / "file" / "a.flashscope").record(builders.plan_started())
+
+
+def test_a_second_writer_is_refused_and_told_who_the_first_is(tmp_path: Path) -> None:
+    first = Recorder(tmp_path / "a.flashscope")
+    first.record(builders.plan_started())
+    with pytest.raises(BusyFileError, match=f"process {os.getpid()}"):
+        Recorder(first.path).record(builders.plan_started())
+    first.close()
+
+
+def test_reading_in_the_recorders_own_process_leaves_its_lock_in_place(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "a.flashscope")
+    recorder.record(builders.plan_started())
+    load(recorder.path)
+    script = "import pathlib, sys; from profiles.store.opening import being_written as b; "
+    script += "sys.exit(0 if b(pathlib.Path(sys.argv[1])) else 7)"
+    seen = subprocess.run([sys.executable, "-c", script, str(recorder.path)], check=False)
+    recorder.close()
+    assert seen.returncode == 0
+
+
+def test_a_finished_file_is_not_written_over(tmp_path: Path) -> None:
+    first = Recorder(tmp_path / "a.flashscope")
+    first.record(builders.plan_started())
+    first.close()
+    before = first.path.read_bytes()
+    with pytest.raises(SessionFileError, match="exists already"):
+        Recorder(first.path).record(builders.plan_started())
+    assert first.path.read_bytes() == before
+
+
+def test_a_second_plan_needs_a_second_file(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "a.flashscope")
+    recorder.record(builders.plan_started())
+    with pytest.raises(SessionFileError, match="file of its own"):
+        recorder.record(builders.plan_started())
+    recorder.close()
+
+
+@pytest.mark.parametrize("change", [lambda path: rename(path, "x"), trash], ids=["rename", "trash"])
+def test_a_file_being_recorded_is_neither_renamed_nor_deleted(
+    tmp_path: Path, change: Callable[[Path], object]
+) -> None:
+    recorder = Recorder(tmp_path / "a.flashscope")
+    recorder.record(builders.plan_started())
+    with pytest.raises(BusyFileError, match="being recorded"):
+        change(recorder.path)
+    recorder.record(PointMeasured(index=0, t_ns=1, measurement=builders.MEASUREMENT))
+    recorder.close()
+    assert load(recorder.path).points[0].status == "done"

@@ -1,0 +1,235 @@
+"""Files from elsewhere: foreign, damaged, hostile, newer, older. Each is explained, none is executed."""
+
+import os
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+from profiles import migrations
+from profiles.store import (
+    CorruptFileError,
+    ForeignFileError,
+    NewerFileError,
+    Recorder,
+    SessionFileError,
+    load,
+    opening,
+    set_note,
+)
+from profiles.store.schema import MAX_VALUE_BYTES
+from tests.profiles.store import builders
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    recorder = Recorder(tmp_path / "a.flashscope")
+    for event in builders.whole_sweep():
+        recorder.record(event)
+    recorder.close()
+    return recorder.path
+
+
+def tamper(path: Path, *statements: str) -> None:
+    connection = sqlite3.connect(path, isolation_level=None)
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+def test_a_missing_file_is_named_and_not_created(tmp_path: Path) -> None:
+    with pytest.raises(SessionFileError, match="No such file"):
+        load(tmp_path / "none.flashscope")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_is_named_as_one(tmp_path: Path) -> None:
+    with pytest.raises(SessionFileError, match="is a folder"):
+        load(tmp_path)
+
+
+def test_an_empty_file_is_named_as_one(tmp_path: Path) -> None:
+    (tmp_path / "a.flashscope").touch()
+    with pytest.raises(CorruptFileError, match="is empty"):
+        load(tmp_path / "a.flashscope")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.flashscope")
+    with pytest.raises(ForeignFileError, match="not a plain file"):
+        load(tmp_path / "a.flashscope")
+
+
+def test_text_is_foreign(tmp_path: Path) -> None:
+    (tmp_path / "a.flashscope").write_text("kernel,seqlen\n" * 100)
+    with pytest.raises(ForeignFileError, match="not a Flashscope session"):
+        load(tmp_path / "a.flashscope")
+
+
+def test_another_programs_database_is_foreign(tmp_path: Path) -> None:
+    tamper(tmp_path / "a.flashscope", "CREATE TABLE bookmarks (url)")
+    with pytest.raises(ForeignFileError, match="another program"):
+        load(tmp_path / "a.flashscope")
+
+
+def test_a_write_ahead_database_is_foreign_and_nothing_is_left_beside_it(path: Path) -> None:
+    tamper(path, "PRAGMA journal_mode = WAL")
+    with pytest.raises(ForeignFileError, match="another kind"):
+        load(path)
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_another_application_id_is_foreign(path: Path) -> None:
+    tamper(path, "PRAGMA application_id = 7")
+    with pytest.raises(ForeignFileError):
+        load(path)
+
+
+def test_a_newer_file_is_refused_with_its_version(path: Path) -> None:
+    tamper(path, "PRAGMA user_version = 99")
+    with pytest.raises(NewerFileError, match="format version 99"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE extra (x)",
+        "CREATE VIEW v AS SELECT load_extension('evil')",
+        "CREATE TRIGGER t AFTER UPDATE ON session BEGIN DELETE FROM points; END",
+        "CREATE INDEX i ON points (upper(kernel))",
+        "ALTER TABLE session ADD COLUMN x TEXT",
+        "CREATE TABLE more (x TEXT DEFAULT (hex(randomblob(9))))",
+        "DROP TABLE traces",
+        "ANALYZE",
+        "PRAGMA user_version = 0",
+        "PRAGMA user_version = -5",
+    ],
+)
+def test_a_file_that_defines_anything_else_is_refused(path: Path, statement: str) -> None:
+    tamper(path, statement)
+    with pytest.raises(CorruptFileError):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE points SET status = 'excellent'",
+        "UPDATE points SET predicted_bytes = -1",
+        "UPDATE points SET predicted_bytes = 'many'",
+        "UPDATE points SET problem = '{}'",
+        """UPDATE points SET problem = '{"seqlen_q": 0, "seqlen_k": 1}'""",
+        "UPDATE points SET kernel = 'other'",
+        "UPDATE points SET kernel = x'00ff'",
+        "UPDATE points SET kernel = CAST(x'80ff' AS TEXT)",
+        "DELETE FROM points WHERE point = 1",
+        "UPDATE points SET point = -1 WHERE point = 0",
+        "UPDATE session SET plan = '[]'",
+        "UPDATE session SET plan = '[[[[[['",
+        "UPDATE session SET machine = 'null'",
+        "UPDATE session SET telemetry = '{}'",
+        "UPDATE session SET outcome = 'glorious'",
+        "UPDATE session SET started_at = 'yesterday'",
+        "UPDATE session SET t0_ns = 1.5",
+        "UPDATE session SET id = hex(zeroblob(1000))",
+        "DELETE FROM session",
+        "UPDATE measurements SET cold = 2",
+        "UPDATE measurements SET input_bytes = 'x'",
+        "UPDATE measurements SET prepare_ms = 'fast'",
+        "UPDATE measurements SET point = 77 WHERE point = 0",
+        "UPDATE correctness SET rows_compared = -1",
+        "UPDATE samples SET ms = 'slow'",
+        "UPDATE readings SET t_ns = 'now'",
+        "UPDATE readings SET throttle = '{'",
+        "UPDATE traces SET trace = x'80'",
+        "UPDATE traces SET trace = 'text'",
+        "UPDATE traces SET trace = zeroblob(1000)",
+    ],
+)
+def test_a_value_that_no_session_holds_is_refused(path: Path, statement: str) -> None:
+    tamper(path, statement)
+    with pytest.raises(CorruptFileError):
+        load(path)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Connection.setlimit exists from Python 3.11")
+def test_a_blob_beyond_the_limit_is_refused(path: Path) -> None:
+    tamper(path, f"UPDATE traces SET trace = zeroblob({MAX_VALUE_BYTES + 1})")  # noqa: S608 - a test's own
+    with pytest.raises(CorruptFileError):
+        load(path)
+
+
+def test_a_file_beyond_the_limit_is_not_opened(path: Path) -> None:
+    os.truncate(path, (1 << 30) + 1)
+    with pytest.raises(ForeignFileError, match="larger than any session"):
+        load(path)
+
+
+def test_a_plan_of_countless_points_is_refused_before_it_is_laid_out(path: Path) -> None:
+    names = ",".join(f'"k{n}"' for n in range(2000))
+    problems = ",".join(['{"seqlen_q":1,"seqlen_k":1}'] * 2000)
+    plan = f'{{"backend":"cpu","kernels":[{names}],"problems":[{problems}]}}'
+    tamper(path, f"UPDATE session SET plan = '{plan}'")  # noqa: S608 - a test's own
+    with pytest.raises(CorruptFileError, match="more than"):
+        load(path)
+
+
+def test_a_truncated_file_is_damaged_wherever_it_was_cut(path: Path) -> None:
+    whole = path.read_bytes()
+    for size in range(1, len(whole), 4096 // 2):
+        path.write_bytes(whole[:size])
+        with pytest.raises((CorruptFileError, ForeignFileError)):
+            load(path)
+
+
+def test_a_flipped_bit_is_read_as_a_session_or_explained_but_never_crashes(path: Path) -> None:
+    whole = path.read_bytes()
+    for position in range(0, len(whole), 997):
+        damaged = bytearray(whole)
+        damaged[position] ^= 1 << (position % 8)
+        path.write_bytes(damaged)
+        try:
+            load(path)
+        except SessionFileError as error:
+            assert str(path) in str(error)  # noqa: PT017 - some flips change a figure to another figure
+
+
+def test_opening_changes_nothing(path: Path) -> None:
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    load(path)
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def add_weather(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE session ADD COLUMN weather TEXT")
+
+
+def test_an_older_file_is_read_without_being_changed_and_brought_up_to_date_by_an_edit(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, before = load(path), path.read_bytes()
+    newer = (*migrations.MIGRATIONS, add_weather)
+    monkeypatch.setattr(opening, "VERSION", 2)
+    monkeypatch.setattr(opening, "migrate", lambda connection: migrations.migrate(connection, newer))
+    assert load(path) == session
+    assert path.read_bytes() == before
+    set_note(path, "sunny")
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("SELECT note, weather FROM session").fetchone() == ("sunny", None)
+    connection.close()
+
+
+def test_a_migration_that_fails_leaves_the_file_at_its_version(path: Path) -> None:
+    def fail(connection: sqlite3.Connection) -> None:
+        connection.execute("ALTER TABLE session ADD COLUMN half_done TEXT")
+        connection.execute("not a statement")
+
+    connection = sqlite3.connect(path, isolation_level=None)
+    with pytest.raises(sqlite3.OperationalError):
+        migrations.migrate(connection, (*migrations.MIGRATIONS, fail))
+    connection.close()
+    assert load(path).outcome == "cancelled"

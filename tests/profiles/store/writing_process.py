@@ -1,0 +1,28 @@
+"""Records an endless sweep and acknowledges every event on stdout; a test kills it."""
+
+import sys
+from pathlib import Path
+
+from profiles.events import PointMeasured, PointStarted
+from profiles.store import Recorder
+from tests.profiles.store import builders
+
+
+def acknowledge(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    plan = builders.plan(seqlens=tuple(range(1, 5001)), kernels=("flash2",))
+    recorder = Recorder(Path(sys.argv[1]))
+    recorder.record(builders.plan_started(plan))
+    for point in plan.points():
+        recorder.record(PointStarted(index=point.index, t_ns=point.index))
+        acknowledge(f"started {point.index}")
+        recorder.record(PointMeasured(index=point.index, t_ns=point.index, measurement=builders.MEASUREMENT))
+        acknowledge(f"done {point.index}")
+
+
+if __name__ == "__main__":
+    main()
