@@ -1,6 +1,6 @@
 """Puts a theme on the application: Fusion, palette, font, stylesheet; follows the desktop where it tells."""
 
-from typing import Literal
+from typing import Literal, cast
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
@@ -46,10 +46,20 @@ class Appearance(QObject):
             apply_theme(self._app, theme)
             self.changed.emit(theme)
 
+    def use(self, theme: Theme) -> None:
+        """Use this very theme from now on."""
+        self.choose(cast("Choice", theme.name))
+
     def _resolve(self) -> Theme:
         if self.choice in THEMES:
             return THEMES[self.choice]
         return LIGHT if self._app.styleHints().colorScheme() == Qt.ColorScheme.Light else DARK
+
+
+def appearance_of(choice: Choice = "system") -> Appearance:
+    """The appearance of the running QApplication, made with this choice when there is none yet."""
+    app = cast("QApplication", QApplication.instance())
+    return app.findChild(Appearance) or Appearance(app, choice)
 
 
 def apply_theme(app: QApplication, theme: Theme) -> None:

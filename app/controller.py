@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import Bridge
 from app.provenance import Kind, Provenance, of_machine, of_session
-from app.recording import OpenRecorder, RecordingWriter, open_recorder
+from app.recording import OpenRecorder, RecordingWriter
 from kernels.problem import Backend
 from kernels.trace import TraceRequest
 from profiles.engine import Engine, EngineBusyError, Sink
@@ -27,6 +27,7 @@ from profiles.events import (
 from profiles.machine import Machine
 from profiles.plan import Plan
 from profiles.session import Session
+from profiles.store import Recorder, SessionFileError, load, new_session_path
 
 EngineFactory = Callable[[Sink], Engine]
 LIVE_READINGS = 1200  # two minutes at 10 Hz
@@ -65,7 +66,7 @@ class Controller(QObject):
     error_raised = Signal(str, str)
 
     def __init__(
-        self, make_engine: EngineFactory, sessions_dir: Path, opener: OpenRecorder = open_recorder
+        self, make_engine: EngineFactory, sessions_dir: Path, opener: OpenRecorder = Recorder
     ) -> None:
         super().__init__()
         self._open_recorder = opener
@@ -78,6 +79,7 @@ class Controller(QObject):
         self.sessions_dir = sessions_dir
         self._kind: Kind = "live"
         self._writer: RecordingWriter | None = None
+        self._finishing: list[RecordingWriter] = []  # asked to end; waited for when the window closes
         self._replay: tuple[Engine, Bridge] | None = None
         self._measuring = False
         self._backend_chosen = False
@@ -151,8 +153,6 @@ class Controller(QObject):
 
     def open_session(self, path: Path) -> None:
         """Show a saved session; a file that cannot be opened raises `error_raised`, the old one stays."""
-        from profiles.store import SessionFileError, load  # noqa: PLC0415 - SQLite when a file is opened
-
         if self._measuring:
             self.error_raised.emit("A sweep is running; cancel it or wait for its end, then open a file.", "")
             return
@@ -190,6 +190,8 @@ class Controller(QObject):
         self._engine.close()
         self._bridge.stop()
         self._end_recording()
+        for writer in self._finishing:
+            writer.wait()
 
     def _use_backend(self, backend: Backend) -> None:
         if backend != self.backend:
@@ -241,7 +243,8 @@ class Controller(QObject):
 
     def _begin(self, event: PlanStarted) -> None:
         session = Session.begin(event)
-        path = self.sessions_dir / f"sweep-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.flashscope"
+        started = datetime.fromisoformat(event.started_at)
+        path = new_session_path(self.sessions_dir, event.plan.backend, started)
         self._writer = RecordingWriter(path, self._open_recorder, self)
         self._writer.failed.connect(self.error_raised)
         self._writer.record(event)
@@ -259,7 +262,8 @@ class Controller(QObject):
 
     def _end_recording(self) -> None:
         if self._writer is not None:
-            self._writer.close()
+            self._writer.finish()
+            self._finishing = [w for w in self._finishing if not w.finished] + [self._writer]
             self._writer = None
 
     def _take_replayed(self, events: list[Event]) -> None:

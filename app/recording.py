@@ -9,11 +9,11 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from profiles.events import Event
+from profiles.events import Event, PlanStarted
 
 
 class EventRecorder(Protocol):
-    """What writes events to one file; an event whose writing raises counts as unwritten."""
+    """What writes events to one file; an event whose writing raises is kept and tried again with the next."""
 
     def record(self, event: Event) -> None:
         """Write one event durably."""
@@ -25,18 +25,11 @@ class EventRecorder(Protocol):
 OpenRecorder = Callable[[Path], EventRecorder]
 
 
-def open_recorder(path: Path) -> EventRecorder:
-    """A recorder of a new session file."""
-    from profiles.store import Recorder  # noqa: PLC0415 - SQLite when a sweep starts
-
-    return Recorder(path)
-
-
 class RecordingWriter(QObject):
     """Records one session's events in order.
 
-    An event that cannot be written is kept, and so is everything after it; the next event and the end try
-    again. So a disk that is full for a while costs nothing, one that stays full only what came after.
+    What cannot be written is tried again with the next event and at the end: the recorder does so for the
+    events of a file it could create, this class for the file itself. A disk full for a while costs nothing.
 
     Attributes:
         path: The session's file.
@@ -54,48 +47,52 @@ class RecordingWriter(QObject):
         self._queue: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
         self._backlog: deque[Event] = deque()
         self._reported = False
-        self._thread = threading.Thread(target=self._work, name=f"recorder of {path.name}", daemon=True)
+        self._thread = threading.Thread(target=self._work, name=f"recorder of {path.name}")
         self._thread.start()
 
     @property
-    def unsaved(self) -> int:
-        """How many events could not be written so far."""
-        return len(self._backlog)
+    def finished(self) -> bool:
+        """Whether everything was tried and the file is closed."""
+        return not self._thread.is_alive()
 
     def record(self, event: Event) -> None:
         """Have one event written; returns at once."""
         self._queue.put(event)
 
-    def close(self) -> None:
-        """Write everything that waits and close the file; returns when it is on the disk."""
+    def finish(self) -> None:
+        """Write what waits, then close the file; returns at once."""
         self._queue.put(None)
+
+    def wait(self) -> None:
+        """After `finish`: return when the file is closed."""
         self._thread.join()
 
     def _work(self) -> None:
-        recorder: EventRecorder | None = None
+        recorder = self._open(self.path)
         while (event := self._queue.get()) is not None:
             self._backlog.append(event)
-            recorder = self._write(recorder)
-        if self._backlog:
-            recorder = self._write(recorder)
-        if recorder is not None:
-            recorder.close()
+            self._attempt(lambda: self._write(recorder))
+        self._attempt(lambda: self._write(recorder))
+        self._attempt(recorder.close)
 
-    def _write(self, recorder: EventRecorder | None) -> EventRecorder | None:
+    def _write(self, recorder: EventRecorder) -> None:
+        while self._backlog:
+            event = self._backlog[0]
+            try:
+                recorder.record(event)
+            except Exception:
+                if not isinstance(event, PlanStarted):
+                    self._backlog.popleft()  # the recorder keeps it and tries again
+                raise
+            self._backlog.popleft()
+
+    def _attempt(self, write: Callable[[], None]) -> None:
         try:
-            recorder = recorder or self._open(self.path)
-            while self._backlog:
-                recorder.record(self._backlog[0])
-                self._backlog.popleft()
+            write()
         except Exception as error:  # noqa: BLE001 - whatever the disk or SQLite says, the sweep goes on
-            self._report(error)
-        return recorder
-
-    def _report(self, error: Exception) -> None:
-        if not self._reported:
-            self._reported = True
-            self.failed.emit(
-                f"{self.path.name} cannot be written: {error}. The sweep goes on in memory; free some space "
-                "or make the folder writable, and the file catches up.",
-                f"{type(error).__name__}: {error}\n{self.path}",
-            )
+            if not self._reported:
+                self._reported = True
+                self.failed.emit(
+                    f"{error} The sweep goes on, and the file catches up once it can be written.",
+                    f"{type(error).__name__}: {error}\n{self.path}",
+                )

@@ -74,6 +74,12 @@ def _buttons(t: Theme) -> str:
     QToolButton[role="rail"]:checked {{ background: {t.raised}; color: {t.text};
         border-left: 3px solid {t.accent}; font-weight: 600; }}
     QToolButton[role="rail"]:focus {{ border: 2px solid {t.accent}; padding: 6px 0; }}
+    QPushButton[role="link"] {{ background: transparent; border-color: transparent; color: {t.accent};
+        text-align: left; padding: 3px 5px; }}
+    QPushButton[role="link"]:focus {{ border-color: {t.accent}; padding: 2px 4px; }}
+    QPushButton[role="brand"] {{ background: transparent; border-color: transparent; font-size: 15px;
+        font-weight: 600; padding: 3px 7px; }}
+    QPushButton[role="brand"]:focus {{ border-color: {t.accent}; padding: 2px 6px; }}
     QToolButton::menu-indicator {{ image: none; }}
     """
 

@@ -1,0 +1,266 @@
+"""The window: rail, pages, top bar, status bar, log, errors; and the way in and out."""
+
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QMainWindow,
+    QMessageBox,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.actions import ActionRegistry
+from app.appearance import Appearance, appearance_of
+from app.application import make_application
+from app.controller import Controller
+from app.pages.base import Page
+from app.pages.registry import PAGES
+from app.pages.sessions import SessionsPage
+from app.pages.start import StartPage
+from app.settings import Settings
+from app.theme import Theme
+from app.typing_guard import belongs_to_input
+from app.widgets.error_line import ErrorLine
+from app.widgets.log_panel import LogPanel
+from app.widgets.rail import Rail
+from app.widgets.status_bar import StatusBar
+from app.widgets.top_bar import TopBar
+from app.window_actions import WindowActions
+from profiles.events import Event, LogLine
+from profiles.local_engine import LocalEngine
+from profiles.session import Session
+from profiles.store import sessions_dir
+
+SMALLEST = (640, 400)
+FIRST_SIZE = (1280, 800)
+CLOSE_QUESTION = "A sweep is running: stop it and close?"
+
+
+class MainWindow(QMainWindow):
+    """One window over one controller.
+
+    Attributes:
+        controller: Everything that is not drawing.
+        registry: Everything a user can do.
+        pages: The start page and those of the rail, by key.
+    """
+
+    def __init__(self, controller: Controller, appearance: Appearance, settings: Settings) -> None:
+        super().__init__()
+        self.controller, self.appearance, self.settings = controller, appearance, settings
+        self.registry = ActionRegistry(self)
+        self._started = self._agreed = False
+        self.setWindowTitle("Flashscope")
+        self.setMinimumSize(*SMALLEST)
+        self.setAcceptDrops(True)
+        theme = appearance.theme
+        self.start_page = StartPage(controller, theme)
+        self.pages: dict[str, Page] = {"start": self.start_page}
+        self.pages.update({page.key: page(controller, theme) for page in PAGES})
+        self._make_parts(theme)
+        self._lay_out()
+        self._commands = WindowActions(self)
+        for action in self._commands.offered():
+            self.addAction(self.registry.add(action))
+        for page in self.pages.values():
+            self._take_page(page)
+        self._connect()
+        self.apply_theme(theme)
+        self.show_page("start")
+
+    @property
+    def page(self) -> Page:
+        """The page in front."""
+        return self.pages[self._shown]
+
+    def show_page(self, key: str) -> None:
+        """Bring a page to the front."""
+        self._shown = key
+        self._stack.setCurrentWidget(self._frames[key])
+        self.rail.show_page(key)
+        self.registry.show_page(key)
+        if key == "start":
+            self.start_page.show_recents(self.settings.recents)
+
+    def open_path(self, path: Path) -> None:
+        """Show a session file; what is wrong with it is told in the error line."""
+        self.controller.open_session(path)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour what is painted by hand."""
+        for part in (self.top_bar, self.rail, self.log, self.errors):
+            part.apply_theme(theme)
+        for page in self.pages.values():
+            page.apply_theme(theme)
+
+    def close_unasked(self) -> None:
+        """Stop what runs and close; for signals of the system."""
+        self._agreed = True
+        self.close()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Look at the machine once the window has been painted, not before."""
+        super().showEvent(event)
+        if not self._started:
+            self._started = True
+            QTimer.singleShot(0, self.controller.start)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask once when a sweep runs; stop everything and wait for it."""
+        measuring = self.controller.running and not self.controller.replaying
+        if measuring and not self._agreed and not self._ask_to_close():
+            event.ignore()
+            return
+        self.settings.geometry = self.saveGeometry()
+        self.hide()
+        self.controller.close()
+        for page in self.pages.values():
+            page.close()
+        super().closeEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take one local file."""
+        if _dropped(event) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the file dropped."""
+        path = _dropped(event)
+        if path is not None:
+            event.acceptProposedAction()
+            self.open_path(path)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep shortcuts silent where the key means something to the widget that has the focus."""
+        if event.type() == QEvent.Type.ShortcutOverride and belongs_to_input(event, self.focusWidget()):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def _make_parts(self, theme: Theme) -> None:
+        self.top_bar = TopBar(self.controller, self.registry)
+        self.rail = Rail(PAGES)
+        self.log = LogPanel(theme)
+        self.log.hide()
+        self.errors = ErrorLine()
+        self.status = StatusBar(self.controller)
+
+    def _lay_out(self) -> None:
+        self._stack = QStackedWidget()
+        self._frames = {key: _scrolling(page) for key, page in self.pages.items()}
+        for frame in self._frames.values():
+            self._stack.addWidget(frame)
+        split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
+        split.addWidget(self._stack)
+        split.addWidget(self.log)
+        split.setSizes([600, 160])
+        split.setStretchFactor(0, 1)
+        middle = QHBoxLayout()
+        middle.setSpacing(0)
+        middle.addWidget(self.rail)
+        middle.addWidget(split, 1)
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.top_bar)
+        column.addLayout(middle, 1)
+        column.addWidget(self.errors)
+        column.addWidget(self.status)
+        self.setCentralWidget(body)
+
+    def _take_page(self, page: Page) -> None:
+        for action in page.actions_offered():
+            self.addAction(self.registry.add(action, page.key))
+        page.page_requested.connect(self._request_page)
+        page.action_requested.connect(self._request_action)
+        if isinstance(page, StartPage | SessionsPage):
+            page.file_chosen.connect(self.open_path)
+        if isinstance(page, SessionsPage):
+            page.deleted.connect(self.errors.show_undo)
+
+    def _connect(self) -> None:
+        self.rail.chosen.connect(self.show_page)
+        self.top_bar.home_requested.connect(lambda: self.show_page("start"))
+        self.start_page.dialog_requested.connect(self._commands.open_dialog)
+        self.appearance.changed.connect(self.apply_theme)
+        self.controller.error_raised.connect(self.errors.show_error)
+        self.controller.events_arrived.connect(self._log)
+        self.controller.session_changed.connect(self._session_changed)
+
+    def _request_page(self, key: str) -> None:
+        if key in self.pages:
+            self.show_page(key)
+
+    def _request_action(self, key: str) -> None:
+        action = self.registry.find(key)
+        if action is not None:
+            action.trigger()
+
+    def _session_changed(self, session: Session | None) -> None:
+        path = self.controller.path
+        self.setWindowTitle(f"{path.stem} – Flashscope" if path else "Flashscope")
+        if path is not None:
+            self.settings.add_recent(path)
+        if session is not None and self._shown in {"start", "sessions"}:
+            self._request_page("profile")
+
+    def _log(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event, LogLine):
+                self.log.append(event)
+
+    def _ask_to_close(self) -> bool:
+        yes = QMessageBox.StandardButton.Yes
+        answer = QMessageBox.question(self, "Flashscope", CLOSE_QUESTION, yes | QMessageBox.StandardButton.No)
+        return answer == yes
+
+
+def build_window(controller: Controller, theme: Theme) -> MainWindow:
+    """The window over a controller, in a theme; not shown yet. Needs a QApplication."""
+    appearance = appearance_of()
+    appearance.use(theme)
+    return MainWindow(controller, appearance, Settings())
+
+
+def _scrolling(page: QWidget) -> QScrollArea:
+    """A page that does not fit scrolls; nothing is clipped."""
+    area = QScrollArea(widgetResizable=True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(page)
+    return area
+
+
+def _dropped(event: QDropEvent) -> Path | None:
+    files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+    return Path(files[0]) if len(files) == 1 else None
+
+
+def run_window(open_path: Path | None) -> int:
+    """Open the window and stay until it is closed; returns the exit code.
+
+    Args:
+        open_path: A session file to show, or None for the start page.
+    """
+    settings = Settings()
+    app = make_application(settings)
+    controller = Controller(LocalEngine, sessions_dir())
+    window = build_window(controller, appearance_of(settings.appearance).theme)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: window.close_unasked())  # Python runs it at the bridge's next tick
+    if settings.geometry is None or not window.restoreGeometry(settings.geometry):
+        window.resize(*FIRST_SIZE)
+    window.show()
+    if open_path is not None:
+        QTimer.singleShot(0, lambda: window.open_path(open_path))
+    return app.exec()

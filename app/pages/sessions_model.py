@@ -1,0 +1,119 @@
+"""The sessions as a table: texts to read, raw values to sort by."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from app.plots.units import seqlen_text
+from app.provenance import LABELS
+from profiles.store import SessionInfo
+
+SORT_ROLE = Qt.ItemDataRole.UserRole
+INFO_ROLE = Qt.ItemDataRole.UserRole + 1
+SEARCH_ROLE = Qt.ItemDataRole.UserRole + 2
+Index = QModelIndex | QPersistentModelIndex
+
+
+class Column(NamedTuple):
+    """One column: its title, its text and the raw value it sorts by."""
+
+    title: str
+    text: Callable[[SessionInfo], str]
+    raw: Callable[[SessionInfo], Any]
+    right: bool = False
+
+
+def session_name(info: SessionInfo) -> str:
+    """The user's name of a session, else its file's."""
+    return info.name or info.path.stem
+
+
+def _device(info: SessionInfo) -> str:
+    return f"{LABELS[info.backend]} · {info.device}" if info.backend else ""
+
+
+def _date(info: SessionInfo) -> str:
+    return info.started_at[:16].replace("T", " ")
+
+
+def _seqlens(info: SessionInfo) -> str:
+    if not info.seqlens:
+        return ""
+    first, last = info.seqlens[0], info.seqlens[-1]
+    return seqlen_text(first) if first == last else f"{seqlen_text(first)} – {seqlen_text(last)}"
+
+
+def _points(info: SessionInfo) -> str:
+    total, done = sum(info.statuses.values()), info.statuses.get("done", 0)
+    return "" if not total else str(total) if done == total else f"{done} of {total}"
+
+
+def _note(info: SessionInfo) -> str:
+    return info.error or info.note.partition("\n")[0]
+
+
+COLUMNS = (
+    Column("Name", session_name, lambda info: session_name(info).casefold()),
+    Column("Device", _device, _device),
+    Column("Date", _date, lambda info: info.started_at),
+    Column("Kernels", lambda info: ", ".join(info.kernels), lambda info: len(info.kernels)),
+    Column("N", _seqlens, lambda info: max(info.seqlens, default=0), right=True),
+    Column("Points", _points, lambda info: sum(info.statuses.values()), right=True),
+    Column("Note", _note, _note),
+)
+DATE_COLUMN = 2
+NOTE_COLUMN = len(COLUMNS) - 1
+
+
+class SessionsModel(QAbstractTableModel):
+    """One row a file."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._infos: list[SessionInfo] = []
+
+    def show(self, infos: list[SessionInfo]) -> None:
+        """List other files."""
+        self.beginResetModel()
+        self._infos = list(infos)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        """Number of files."""
+        return 0 if parent.isValid() else len(self._infos)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        """Number of columns."""
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Titles of the columns."""
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return COLUMNS[section].title
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Text, raw value, or the whole SessionInfo of a cell."""
+        if not index.isValid():
+            return None
+        info, column = self._infos[index.row()], COLUMNS[index.column()]
+        give = _ROLES.get(role)
+        return give(info, column) if give else None
+
+
+def _alignment(_info: SessionInfo, column: Column) -> int:
+    side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
+    return (side | Qt.AlignmentFlag.AlignVCenter).value
+
+
+_ROLES: dict[int, Callable[[SessionInfo, Column], Any]] = {
+    Qt.ItemDataRole.DisplayRole: lambda info, column: column.text(info),
+    Qt.ItemDataRole.ToolTipRole: lambda info, _column: info.error or info.note or str(info.path),
+    Qt.ItemDataRole.TextAlignmentRole: _alignment,
+    SORT_ROLE: lambda info, column: column.raw(info),
+    INFO_ROLE: lambda info, _column: info,
+    SEARCH_ROLE: lambda info, _column: " ".join(each.text(info) for each in COLUMNS),
+}

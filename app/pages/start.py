@@ -1,0 +1,204 @@
+"""The first page: four ways to begin, recent files, and what was found on this machine."""
+
+from functools import partial
+from pathlib import Path
+
+import qtawesome
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.bundled import bundled_sessions
+from app.controller import Controller
+from app.pages.base import Page
+from app.quick import quick_plan
+from app.theme import Theme
+from app.widgets.buttons import text_button
+from app.widgets.card import Card
+from app.widgets.elided import ElidedLabel
+from profiles.machine import Finding, Machine
+
+ICON_PX = 28
+WIDE = 860  # narrower than this, the four cards stand two by two
+
+
+class StartPage(Page):
+    """Four cards, recents, findings.
+
+    Signals:
+        file_chosen: A session file to open (Path).
+        dialog_requested: Let the user choose a file.
+    """
+
+    key, title, icon = "start", "Start", "mdi6.home-outline"
+
+    file_chosen = Signal(object)
+    dialog_requested = Signal()
+
+    def __init__(self, controller: Controller, theme: Theme) -> None:
+        super().__init__(controller, theme)
+        self.setObjectName("page")
+        self._icons: list[tuple[QLabel, str]] = []
+        self._columns = 0
+        heading = QLabel("What do you want to see?")
+        heading.setProperty("role", "heading")
+        self._grid = QGridLayout()
+        self._grid.setSpacing(12)
+        self._cards = [self._quick_card(), self._bundled_card(), self._stepper_card(), self._open_card()]
+        self._recents = Card("Recent sessions")
+        self._findings = Card("This machine")
+        lower = QHBoxLayout()
+        lower.setSpacing(12)
+        lower.addWidget(self._recents, 1)
+        lower.addWidget(self._findings, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 24, 24, 24)
+        column.setSpacing(16)
+        column.addWidget(heading)
+        column.addLayout(self._grid)
+        column.addLayout(lower)
+        column.addStretch(1)
+        self._arrange(4)
+        self.show_recents([])
+        self._show_machine(controller.machine)
+        controller.machine_found.connect(self._show_machine)
+        controller.running_changed.connect(lambda running: self.quick.setEnabled(not running))
+        self.apply_theme(theme)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Draw the cards' icons in the accent."""
+        super().apply_theme(theme)
+        for label, name in self._icons:
+            label.setPixmap(qtawesome.icon(name, color=theme.accent).pixmap(QSize(ICON_PX, ICON_PX)))
+
+    def resizeEvent(self, event: object) -> None:
+        """Put the cards in one row where there is room, else two by two."""
+        super().resizeEvent(event)  # type: ignore[arg-type] # Qt's own event, passed on
+        self._arrange(4 if self.width() >= WIDE else 2)
+
+    def show_recents(self, paths: list[Path]) -> None:
+        """List the files opened or recorded lately."""
+        _clear(self._recents)
+        if not paths:
+            self._recents.body.addWidget(
+                _words("Nothing yet. Sweeps are saved by themselves and appear here.")
+            )
+        for path in paths:
+            choose = partial(self.file_chosen.emit, path)
+            button = text_button(path.stem, f"Open {path.name}", choose, "link")
+            button.setToolTip(str(path))
+            self._recents.body.addWidget(button)
+        self._recents.body.addStretch(1)
+
+    def _arrange(self, columns: int) -> None:
+        if columns == self._columns:
+            return
+        self._columns = columns
+        for place, card in enumerate(self._cards):
+            self._grid.addWidget(card, place // columns, place % columns)
+        for column in range(4):
+            self._grid.setColumnStretch(column, 1 if column < columns else 0)
+
+    def _quick_card(self) -> Card:
+        self.quick = text_button("Run", "Run a quick sweep", self._run_quick, "primary")
+        return self._card(
+            "mdi6.speedometer",
+            "Run a quick sweep",
+            "Every kernel this machine can run, four sequence lengths, measured live in under 15 seconds.",
+            self.quick,
+        )
+
+    def _bundled_card(self) -> Card:
+        found = bundled_sessions()
+        button = text_button("Open", "Open a GPU recording", lambda: self.file_chosen.emit(found[0]))
+        button.setEnabled(bool(found))
+        words = "A sweep measured on a real GPU, with its telemetry. Needs no GPU here."
+        missing = "This copy of Flashscope comes without a recording."
+        return self._card("mdi6.expansion-card", "See a GPU recording", words if found else missing, button)
+
+    def _stepper_card(self) -> Card:
+        button = text_button("Step", "Step through the slide example", self._step)
+        return self._card(
+            "mdi6.stairs",
+            "Step through the softmax",
+            "The slide example, scores 1, 3 | 2, 0.5: m, ℓ, α and O after every block.",
+            button,
+        )
+
+    def _open_card(self) -> Card:
+        button = text_button("Choose a file", "Open a session file", self.dialog_requested.emit)
+        return self._card(
+            "mdi6.folder-open-outline",
+            "Open a session",
+            "A .flashscope file from this machine or another. Dropping it on the window opens it too.",
+            button,
+        )
+
+    def _card(self, icon: str, title: str, words: str, button: QPushButton) -> Card:
+        card = Card()
+        picture, name = QLabel(), QLabel(title)
+        picture.setFixedHeight(ICON_PX + 4)
+        name.setProperty("role", "title")
+        self._icons.append((picture, icon))
+        row = QHBoxLayout()
+        row.addWidget(button)
+        row.addStretch(1)
+        for widget in (picture, name, _words(words)):
+            card.body.addWidget(widget)
+        card.body.addStretch(1)
+        card.body.addLayout(row)
+        return card
+
+    def _run_quick(self) -> None:
+        self.page_requested.emit("profile")
+        self.controller.run(quick_plan(self.controller.machine))
+
+    def _step(self) -> None:
+        self.page_requested.emit("stepper")
+        self.action_requested.emit("stepper.slide")
+
+    def _show_machine(self, machine: Machine | None) -> None:
+        _clear(self._findings)
+        if machine is None:
+            self._findings.body.addWidget(_words("Looking for devices …"))
+        else:
+            self._findings.set_unit(machine.system)
+            for finding in machine.findings:
+                self._findings.body.addWidget(_finding(finding))
+        self._findings.body.addStretch(1)
+
+
+def _words(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setProperty("role", "dim")
+    label.setWordWrap(True)
+    label.setAlignment(Qt.AlignmentFlag.AlignTop)
+    return label
+
+
+def _finding(finding: Finding) -> QWidget:
+    row = QWidget()
+    mark = QLabel("✓" if finding.ok else "–")
+    mark.setProperty("role", "ok" if finding.ok else "warn")
+    mark.setAccessibleName("found" if finding.ok else "missing")
+    mark.setFixedWidth(16)
+    grid = QGridLayout(row)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setVerticalSpacing(2)
+    grid.setColumnStretch(2, 1)
+    grid.addWidget(mark, 0, 0)
+    grid.addWidget(QLabel(finding.name), 0, 1)
+    detail = ElidedLabel(finding.detail)
+    detail.setProperty("role", "dim")
+    grid.addWidget(detail, 0, 2)
+    if finding.remedy:
+        remedy = _words(finding.remedy)
+        remedy.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        grid.addWidget(remedy, 1, 1, 1, 2)
+    return row
+
+
+def _clear(card: Card) -> None:
+    while (item := card.body.takeAt(0)) is not None:
+        widget = item.widget()
+        if widget is not None:
+            widget.deleteLater()

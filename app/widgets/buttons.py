@@ -1,0 +1,47 @@
+"""Buttons as the whole window makes them, each with an accessible name."""
+
+from collections.abc import Callable
+
+import qtawesome
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QPushButton, QToolButton
+
+from app.theme import Theme
+
+ICON_PX = 16
+
+
+def themed_icon(name: str, theme: Theme, colour: str = "") -> QIcon:
+    """A qtawesome icon in a theme's colours; the text's colour unless another is given."""
+    icon: QIcon = qtawesome.icon(name, color=colour or theme.text, color_disabled=theme.dim)
+    return icon
+
+
+def text_button(text: str, name: str, clicked: Callable[[], object], role: str = "") -> QPushButton:
+    """A push button; `name` is what a screen reader says, `role` is one of the stylesheet's."""
+    button = QPushButton(text)
+    button.setAccessibleName(name)
+    if role:
+        button.setProperty("role", role)
+    button.clicked.connect(lambda _checked=False: clicked())
+    return button
+
+
+def icon_button(icon: str, name: str, clicked: Callable[[], object]) -> QToolButton:
+    """A button with an icon only; the name is its tool tip too. `recolour` gives it a theme's colours."""
+    button = QToolButton()
+    button.setAccessibleName(name)
+    button.setToolTip(name)
+    button.setProperty("role", "quiet")
+    button.setProperty("iconName", icon)
+    button.setIconSize(QSize(ICON_PX, ICON_PX))
+    button.clicked.connect(lambda _checked=False: clicked())
+    return button
+
+
+def recolour(button: QToolButton | QPushButton, theme: Theme, colour: str = "") -> None:
+    """Draw a button's icon, named by its `iconName` property, in a theme's colours."""
+    name = button.property("iconName")
+    if name:
+        button.setIcon(themed_icon(str(name), theme, colour))

@@ -1,0 +1,109 @@
+"""What went wrong, in one line at the bottom of the window, with its details a click away."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.fonts import mono_font
+from app.theme import Theme
+from app.widgets.buttons import icon_button, recolour, text_button
+from app.widgets.elided import ElidedLabel
+
+UNDO_MS = 10_000
+
+
+class ErrorLine(QFrame):
+    """One message: an error that stays until it is dismissed, or a notice that can be undone for a while."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("errorLine")
+        self._details = ""
+        self._act: Callable[[], None] | None = None
+        self._label = ElidedLabel()
+        self._act_button = text_button("Undo", "Undo", self._do)
+        self._details_button = text_button("Details", "Show the details of the message", self._show_details)
+        self._copy_button = text_button("Copy", "Copy the message and its details", self._copy)
+        self._timer = QTimer(self, singleShot=True, interval=UNDO_MS)
+        self._timer.timeout.connect(self.hide)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 4, 8, 4)
+        row.addWidget(self._label, 1)
+        for button in (self._act_button, self._details_button, self._copy_button):
+            row.addWidget(button)
+        self._close = icon_button("mdi6.close", "Dismiss the message", self.hide)
+        row.addWidget(self._close)
+        self.hide()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Draw the icon in a theme's colours."""
+        recolour(self._close, theme)
+
+    @property
+    def text(self) -> str:
+        """The message on show."""
+        return self._label.full_text
+
+    def show_error(
+        self, text: str, details: str = "", act: Callable[[], None] | None = None, label: str = "Retry"
+    ) -> None:
+        """Show what went wrong; `act` is what the button called `label` does about it."""
+        self._fill("error", text, details, act, label)
+        self._timer.stop()
+
+    def show_undo(self, text: str, undo: Callable[[], None]) -> None:
+        """Tell what was done, and offer to undo it for ten seconds."""
+        self._fill("dim", text, "", undo, "Undo")
+        self._timer.start()
+
+    def show_notice(self, text: str) -> None:
+        """Tell what was done, for ten seconds."""
+        self._fill("dim", text, "", None, "")
+        self._timer.start()
+
+    def _fill(self, role: str, text: str, details: str, act: Callable[[], None] | None, label: str) -> None:
+        self._details, self._act = details, act
+        self._label.setProperty("role", role)
+        self._label.style().polish(self._label)
+        self._label.set_text(text)
+        self._act_button.setText(label)
+        self._act_button.setAccessibleName(label)
+        self._act_button.setVisible(act is not None)
+        for button in (self._details_button, self._copy_button):
+            button.setVisible(role == "error")
+        self.show()
+
+    def _do(self) -> None:
+        act = self._act
+        self.hide()
+        if act is not None:
+            act()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText("\n\n".join(part for part in (self.text, self._details) if part))
+
+    def _show_details(self) -> None:
+        dialog = QDialog(self)
+        dialog.setWindowTitle("Details")
+        text = QPlainTextEdit("\n\n".join(part for part in (self.text, self._details) if part), readOnly=True)
+        text.setAccessibleName("Details of the message")
+        text.setFont(mono_font())
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole).clicked.connect(self._copy)
+        buttons.rejected.connect(dialog.reject)
+        column = QVBoxLayout(dialog)
+        column.addWidget(text)
+        column.addWidget(buttons)
+        dialog.resize(640, 320)
+        dialog.open()
+        dialog.finished.connect(dialog.deleteLater)

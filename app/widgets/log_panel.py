@@ -1,0 +1,59 @@
+"""What the engine and its children said, newest last."""
+
+from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app.fonts import mono_font
+from app.theme import Theme
+from app.widgets.buttons import text_button
+from profiles.events import LogLine
+
+KEPT_LINES = 5000
+
+
+class LogPanel(QFrame):
+    """A bounded list of log lines with copy and clear."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("logPanel")
+        self._theme = theme
+        self._text = QPlainTextEdit(readOnly=True)
+        self._text.setAccessibleName("Log")
+        self._text.setPlaceholderText(
+            "Nothing was logged yet. What the kernels' processes print appears here."
+        )
+        self._text.setMaximumBlockCount(KEPT_LINES)
+        self._text.setFont(mono_font())
+        caption = QLabel("Log")
+        caption.setProperty("role", "caption")
+        header = QHBoxLayout()
+        header.addWidget(caption)
+        header.addStretch(1)
+        header.addWidget(text_button("Copy", "Copy the log", self._copy, "quiet"))
+        header.addWidget(text_button("Clear", "Clear the log", self._text.clear, "quiet"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 4, 12, 8)
+        column.setSpacing(4)
+        column.addLayout(header)
+        column.addWidget(self._text)
+
+    @property
+    def text(self) -> str:
+        """Everything in the panel."""
+        return self._text.toPlainText()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Colours of the lines to come."""
+        self._theme = theme
+
+    def append(self, line: LogLine) -> None:
+        """Add one line."""
+        colours = {"error": self._theme.error, "warning": self._theme.warn, "debug": self._theme.dim}
+        form = QTextCharFormat()
+        form.setForeground(QColor(colours.get(line.level, self._theme.text)))
+        self._text.setCurrentCharFormat(form)
+        self._text.appendPlainText(f"{line.source}: {line.text}")
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.text)

@@ -1,0 +1,93 @@
+"""The command palette: every action, found by a few of its letters."""
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from app.actions import ActionRegistry
+
+KEY_ROLE = Qt.ItemDataRole.UserRole
+MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+def match(query: str, text: str) -> int | None:
+    """How badly the query's letters fit into the text, in order; None when they do not.
+
+    0 is best: the letters skipped between the first and the last that fits, fewer when words begin there.
+    """
+    position, score, found = 0, 0, text.casefold()
+    for letter in query.casefold().replace(" ", ""):
+        at = found.find(letter, position)
+        if at < 0:
+            return None
+        starts_word = at == 0 or not found[at - 1].isalnum()
+        score += 0 if starts_word or at == position else at - position
+        position = at + 1
+    return score
+
+
+class CommandPalette(QDialog):
+    """Type, choose, Return."""
+
+    def __init__(self, registry: ActionRegistry, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self._registry = registry
+        self._query = QLineEdit(placeholderText="Type a command")
+        self._query.setAccessibleName("Command")
+        self._list = QListWidget()
+        self._list.setAccessibleName("Commands found")
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        column = QVBoxLayout(self)
+        column.addWidget(self._query)
+        column.addWidget(self._list)
+        self.resize(480, 360)
+        self._query.textChanged.connect(self._fill)
+        self._query.returnPressed.connect(self._run)
+        self._list.itemClicked.connect(lambda _item: self._run())
+        self._query.installEventFilter(self)
+        self._fill("")
+
+    def titles(self) -> list[str]:
+        """The commands listed now, best first."""
+        return [self._list.item(row).text() for row in range(self._list.count())]
+
+    def open_over(self, window: QWidget) -> None:
+        """Show the palette in the upper middle of a window, empty."""
+        self._query.clear()
+        self._fill("")
+        corner = window.mapToGlobal(window.rect().topLeft())
+        self.move(corner.x() + (window.width() - self.width()) // 2, corner.y() + 64)
+        self.show()
+        self._query.setFocus()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let the arrows move in the list while the query keeps the focus."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in MOVES:
+            self._list.keyPressEvent(event)
+            return True
+        return super().eventFilter(watched, event)
+
+    def _fill(self, query: str) -> None:
+        self._list.clear()
+        fits = [(match(query, f"{a.group}: {a.title}"), a) for a in self._registry]
+        ranked = sorted(((score, a) for score, a in fits if score is not None), key=lambda fit: fit[0])
+        for _score, action in ranked:
+            qaction = self._registry.find(action.key)
+            keys = QKeySequence(action.shortcut.split("; ")[0]).toString(
+                QKeySequence.SequenceFormat.NativeText
+            )
+            item = QListWidgetItem(f"{action.group}: {action.title}" + (f"   ({keys})" if keys else ""))
+            item.setData(KEY_ROLE, action.key)
+            if qaction is None or not qaction.isEnabled():
+                item.setFlags(Qt.ItemFlag.NoItemFlags)
+            self._list.addItem(item)
+        self._list.setCurrentRow(0)
+
+    def _run(self) -> None:
+        item = self._list.currentItem()
+        if item is None or not item.flags() & Qt.ItemFlag.ItemIsEnabled:
+            return
+        self.hide()
+        action = self._registry.find(str(item.data(KEY_ROLE)))
+        if action is not None:
+            action.trigger()

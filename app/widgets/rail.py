@@ -1,0 +1,65 @@
+"""The left rail: one button a page."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QFrame, QToolButton, QVBoxLayout, QWidget
+
+from app.pages.base import Page
+from app.theme import Theme
+from app.widgets.buttons import recolour
+
+WIDTH = 72
+ICON_PX = 22
+
+
+class Rail(QFrame):
+    """Brings pages to the front.
+
+    Signals:
+        chosen: Key of the page to show.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, pages: Sequence[type[Page]], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("rail")
+        self.setFixedWidth(WIDTH)
+        self._group = QButtonGroup(self, exclusive=True)
+        self._buttons: dict[str, QToolButton] = {}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 8, 0, 8)
+        column.setSpacing(4)
+        for number, page in enumerate(pages, 1):
+            column.addWidget(self._button(number, page))
+        column.addStretch(1)
+
+    def show_page(self, key: str) -> None:
+        """Mark the page in front; one that has no button leaves all unmarked."""
+        self._group.setExclusive(False)
+        for owner, button in self._buttons.items():
+            button.setChecked(owner == key)
+        self._group.setExclusive(True)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Draw the icons in a theme's colours."""
+        for button in self._buttons.values():
+            recolour(button, theme)
+
+    def _button(self, number: int, page: type[Page]) -> QToolButton:
+        button = QToolButton()
+        button.setText(page.title)
+        button.setCheckable(True)
+        button.setToolTip(f"{page.title} (Ctrl+{number})")
+        button.setAccessibleName(f"{page.title} page")
+        button.setProperty("role", "rail")
+        button.setProperty("iconName", page.icon)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.setIconSize(QSize(ICON_PX, ICON_PX))
+        button.setFixedSize(WIDTH - 1, 60)
+        button.clicked.connect(lambda _checked=False: self.chosen.emit(page.key))
+        self._group.addButton(button)
+        self._buttons[page.key] = button
+        return button

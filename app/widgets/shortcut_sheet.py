@@ -1,0 +1,58 @@
+"""The `?` sheet: every key, by group."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QLabel,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.actions import Action, ActionRegistry
+
+
+class ShortcutSheet(QDialog):
+    """All actions that have a key."""
+
+    def __init__(self, registry: ActionRegistry, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keyboard shortcuts")
+        inner = QWidget()
+        grid = QGridLayout(inner)
+        grid.setHorizontalSpacing(32)
+        grid.setColumnStretch(0, 1)
+        for group, actions in registry.groups().items():
+            self._add_group(grid, group, [action for action in actions if action.shortcut])
+        grid.setRowStretch(grid.rowCount(), 1)
+        scroll = QScrollArea(widgetResizable=True)
+        scroll.setWidget(inner)
+        scroll.setAccessibleName("Keyboard shortcuts")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.addWidget(scroll)
+        column.addWidget(buttons)
+        self.resize(440, 560)
+
+    @staticmethod
+    def _add_group(grid: QGridLayout, group: str, actions: list[Action]) -> None:
+        if not actions:
+            return
+        caption = QLabel(group)
+        caption.setProperty("role", "caption")
+        grid.addWidget(caption, grid.rowCount(), 0, 1, 2)
+        for action in actions:
+            row = grid.rowCount()
+            keys = QLabel(
+                "  or  ".join(
+                    QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
+                    for keys in action.shortcut.split("; ")
+                )
+            )
+            keys.setProperty("role", "dim")
+            grid.addWidget(QLabel(action.title), row, 0)
+            grid.addWidget(keys, row, 1, Qt.AlignmentFlag.AlignRight)

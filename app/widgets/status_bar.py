@@ -1,0 +1,83 @@
+"""The bottom line: what runs, how far, how long still, the device's state and the file."""
+
+import time
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
+
+from app.controller import Controller
+from app.progress import NS, clock_text, device_text, job_text, memory_text, seconds_left
+from app.widgets.elided import ElidedLabel
+from profiles.events import Reading
+from profiles.session import Session
+
+TICK_MS = 500
+
+
+class StatusBar(QFrame):
+    """Reads the controller twice a second; nothing here is worth a repaint for every event."""
+
+    def __init__(self, controller: Controller, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("statusBar")
+        self._controller = controller
+        self.job, self.count, self.elapsed, self.left = (ElidedLabel() for _ in range(4))
+        self.device, self.memory = ElidedLabel(), ElidedLabel()
+        self.file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
+        self.bar = QProgressBar(textVisible=False)
+        self.bar.setFixedSize(120, 6)
+        self.bar.setAccessibleName("Progress of the sweep")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 4, 16, 4)
+        row.setSpacing(16)
+        for widget in (self.job, self.bar, self.count, self.elapsed, self.left):
+            row.addWidget(widget)
+        row.addStretch(1)
+        for widget in (self.device, self.memory, self.file):
+            row.addWidget(widget)
+        for label in (self.count, self.elapsed, self.left, self.device, self.memory, self.file):
+            label.setProperty("role", "dim")
+        timer = QTimer(self, interval=TICK_MS)
+        timer.timeout.connect(self.refresh)
+        timer.start()
+        controller.running_changed.connect(lambda _running: self.refresh())
+        controller.session_changed.connect(lambda _session: self.refresh())
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the controller's state as it is now."""
+        controller, session = self._controller, self._controller.session
+        self.bar.setVisible(controller.running and session is not None)
+        if session is None:
+            self.job.set_text("Starting the sweep" if controller.running else "Ready")
+        else:
+            self._show_session(session)
+        self._show_device()
+        verb = "autosaved" if controller.running and not controller.replaying else "file"
+        self.file.set_text(f"{verb} · {controller.path.name}" if controller.path else "")
+
+    def _show_session(self, session: Session) -> None:
+        running = self._controller.running
+        ended, total = session.ended_points, len(session.points)
+        self.bar.setMaximum(total)
+        self.bar.setValue(ended)
+        self.count.set_text(f"{ended} of {total} points")
+        self.job.set_text(job_text(session) if running else f"Sweep {session.outcome or 'interrupted'}")
+        self.elapsed.set_text(f"elapsed {clock_text(self._elapsed(session))}")
+        left = seconds_left(session) if running and not self._controller.replaying else None
+        self.left.set_text("" if left is None else f"about {clock_text(left)} left")
+
+    def _elapsed(self, session: Session) -> float:
+        if self._controller.running and not self._controller.replaying:
+            return (time.monotonic_ns() - session.t0_ns) / NS
+        ends = [s.ended_ns for s in session.points if s.ended_ns is not None]
+        last = session.ended_ns or max(ends, default=session.t0_ns)
+        return (last - session.t0_ns) / NS
+
+    def _show_device(self) -> None:
+        controller = self._controller
+        reading: Reading | None = controller.live_readings[-1] if controller.live_readings else None
+        self.device.set_text(device_text(reading) if reading else "")
+        total = controller.telemetry.memory_total if controller.telemetry else None
+        used = memory_text(reading, total) if reading else ""
+        self.memory.set_text(f"memory {used}" if used else "")

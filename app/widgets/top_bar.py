@@ -1,0 +1,132 @@
+"""The top bar: menu, backend, provenance, Cancel and Run."""
+
+from typing import cast
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QPushButton, QWidget
+
+from app.actions import ActionRegistry
+from app.controller import Controller
+from app.theme import Theme
+from app.widgets.badge import Badge
+from app.widgets.buttons import icon_button, recolour, text_button
+from kernels.problem import Backend
+
+REPLAY = "replay"
+
+
+class TopBar(QFrame):
+    """Always visible: where the figures come from, and how to start and stop.
+
+    Signals:
+        home_requested: Show the start page.
+    """
+
+    home_requested = Signal()
+
+    def __init__(
+        self, controller: Controller, registry: ActionRegistry, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("topBar")
+        self._controller, self._registry = controller, registry
+        self._menu_button = icon_button("mdi6.menu", "Menu", self._open_menu)
+        home = text_button("Flashscope", "Start page", self.home_requested.emit, "brand")
+        self.backend = QComboBox(minimumContentsLength=12)
+        self.backend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.backend.setAccessibleName("Backend")
+        self.backend.activated.connect(self._choose)
+        self.badge = Badge()
+        self.cancel = text_button("Cancel", "Cancel the sweep", lambda: self._trigger("cancel"))
+        self.run = text_button("Run  Ctrl+⏎", "Run the sweep", lambda: self._trigger("run"), "primary")
+        self.run.setProperty("iconName", "mdi6.play")
+        self._lay_out(home)
+        self._follow(controller)
+
+    def _lay_out(self, home: QPushButton) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 6, 16, 6)
+        row.setSpacing(8)
+        for widget in (self._menu_button, home, self.backend, self.badge):
+            row.addWidget(widget)
+        row.addStretch(1)
+        row.addWidget(self.cancel)
+        row.addWidget(self.run)
+
+    def _follow(self, controller: Controller) -> None:
+        for signal in (
+            controller.machine_found,
+            controller.session_changed,
+            controller.running_changed,
+            controller.backend_changed,
+        ):
+            signal.connect(lambda _value: self.refresh())
+        self.refresh()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Draw icons and badge in a theme's colours."""
+        recolour(self._menu_button, theme)
+        recolour(self.run, theme, theme.on_accent)
+        self.badge.apply_theme(theme)
+
+    def menu(self) -> QMenu:
+        """All actions, one submenu a group."""
+        menu = QMenu(self)
+        for group, actions in self._registry.groups().items():
+            submenu = menu.addMenu(group)
+            for action in actions:
+                qaction = self._registry.find(action.key)
+                if qaction is not None:
+                    submenu.addAction(qaction)
+        return menu
+
+    def refresh(self) -> None:
+        """Show the controller's state as it is now."""
+        controller = self._controller
+        self.badge.show_provenance(controller.provenance)
+        self.run.setEnabled(not controller.running)
+        self.cancel.setEnabled(controller.running)
+        self.backend.setEnabled(not controller.running)
+        self._fill_backends()
+
+    def _fill_backends(self) -> None:
+        controller, box = self._controller, self.backend
+        box.clear()
+        if controller.machine is None:
+            box.addItem("Looking for devices …", None)
+            return
+        for backend, label in (("cuda", "CUDA"), ("cpu", "CPU")):
+            device = controller.machine.device(cast("Backend", backend))
+            box.addItem(f"{label} · {device.name}" if device else f"{label} · none found", backend)
+            if device is None:
+                model = cast("QStandardItemModel", box.model())
+                model.item(box.count() - 1).setEnabled(False)
+                box.setItemData(box.count() - 1, self._why_no_gpu(), Qt.ItemDataRole.ToolTipRole)
+        if controller.path is not None and not controller.running:
+            box.addItem(f"Replay: {controller.path.name}", REPLAY)
+        if controller.replaying and controller.path is not None:
+            box.addItem(f"Replay: {controller.path.name}", REPLAY)
+        box.setCurrentIndex(box.findData(REPLAY if controller.replaying else controller.backend))
+
+    def _why_no_gpu(self) -> str:
+        machine = self._controller.machine
+        missing = [f for f in machine.findings if not f.ok] if machine else []
+        return "\n".join(f"{f.name}: {f.detail}. {f.remedy}" for f in missing) or "No CUDA device was found."
+
+    def _choose(self, index: int) -> None:
+        data = self.backend.itemData(index)
+        if data == REPLAY:
+            self._controller.replay(1.0)
+        elif data is not None:
+            self._controller.choose_backend(data)
+
+    def _trigger(self, key: str) -> None:
+        action = self._registry.find(key)
+        if action is not None:
+            action.trigger()
+
+    def _open_menu(self) -> None:
+        menu = self.menu()
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self._menu_button.mapToGlobal(self._menu_button.rect().bottomLeft()))

@@ -1,0 +1,150 @@
+"""An engine that says what a test scripts, from a thread of its own as the real one does."""
+
+import threading
+from collections.abc import Iterable
+
+from kernels.device import Device
+from kernels.problem import Backend, Problem
+from kernels.trace import TraceRequest
+from profiles.engine import EngineBusyError, Sink
+from profiles.events import (
+    Event,
+    Footprint,
+    MachineFound,
+    Measurement,
+    PlanFinished,
+    PlanStarted,
+    PointMeasured,
+    PointProgress,
+    PointStarted,
+    Reading,
+    Readings,
+    Sample,
+    TelemetryStarted,
+)
+from profiles.machine import Finding, Machine
+from profiles.plan import Plan
+
+MS = 1_000_000
+SECOND = 1_000 * MS
+GIB = 1 << 30
+CPU = Device(backend="cpu", name="Test CPU", memory_bytes=16 * GIB, multiprocessors=8)
+GPU = Device(backend="cuda", name="Test GPU", memory_bytes=80 * GIB, compute_capability=(9, 0), multiprocessors=132)
+FINDINGS = (
+    Finding(name="NumPy", ok=True, detail="2.4.6"),
+    Finding(
+        name="NVIDIA driver",
+        ok=False,
+        detail="no libcuda.so.1 on this machine",
+        remedy="Install the NVIDIA driver, or go on with the CPU backend and the recordings.",
+    ),
+)
+CPU_MACHINE = Machine(system="Test OS 1", python="3.11.0", devices=(CPU,), findings=FINDINGS)
+GPU_MACHINE = Machine(system="Test OS 1", python="3.11.0", devices=(GPU, CPU), driver="580.1", cuda="13.0")
+PLAN = Plan(
+    backend="cpu",
+    kernels=("standard", "flash2"),
+    problems=tuple(Problem(seqlen_q=n, seqlen_k=n, heads=2) for n in (256, 512, 1024)),
+)
+
+
+class FakeEngine:
+    """Answers probes and watches; runs are scripted by the test, through `say`.
+
+    Attributes:
+        machine: What a probe finds.
+        closed: How often it was closed.
+        cancelled: How often it was asked to stop.
+        plans: What it was asked to run.
+    """
+
+    def __init__(self, sink: Sink, machine: Machine = CPU_MACHINE) -> None:
+        self._sink = sink
+        self.machine = machine
+        self.closed = self.cancelled = 0
+        self.plans: list[Plan] = []
+        self.watched: list[Backend] = []
+        self.traces: list[TraceRequest] = []
+        self.busy = False
+
+    def say(self, events: Iterable[Event]) -> None:
+        """Say these from a thread, as an engine does, and wait until they are said."""
+        thread = threading.Thread(target=lambda: [self._sink(event) for event in events])
+        thread.start()
+        thread.join()
+
+    def probe(self) -> None:
+        self.say([MachineFound(machine=self.machine)])
+
+    def watch(self, backend: Backend) -> None:
+        self.watched.append(backend)
+        self.say([TelemetryStarted(source="psutil", device="Test CPU", memory_total=16 * GIB), reading(0)])
+
+    def run(self, plan: Plan) -> None:
+        if self.busy:
+            raise EngineBusyError("a trace is being recorded.")
+        self.plans.append(plan)
+
+    def trace(self, request: TraceRequest) -> None:
+        self.traces.append(request)
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def reading(second: float) -> Readings:
+    """One reading at that second."""
+    return Readings(
+        readings=(Reading(t_ns=int(second * SECOND), memory_used=4 * GIB, utilisation=50.0, temperature_c=41.0),)
+    )
+
+
+def plan_started(plan: Plan = PLAN, machine: Machine = CPU_MACHINE) -> PlanStarted:
+    """The first event of a sweep."""
+    predicted = tuple(point.problem.input_bytes + point.problem.output_bytes for point in plan.points())
+    return PlanStarted(
+        session_id="0123456789abcdef0123456789abcdef",
+        plan=plan,
+        machine=machine,
+        started_at="2026-11-21T10:00:00+00:00",
+        t_ns=0,
+        predicted_bytes=predicted,
+    )
+
+
+def measurement(ms: float, nbytes: int) -> Measurement:
+    """A measurement with ten samples about a median."""
+    return Measurement(
+        samples=tuple(Sample(ms * (1 + 0.01 * k)) for k in range(-5, 5)),
+        timer="perf_counter",
+        cold=True,
+        prepare_ms=1.0,
+        first_run_ms=ms * 2,
+        footprint=Footprint(inputs=nbytes, outputs=nbytes // 3, workspace=nbytes, peak=None, source="tracemalloc"),
+        correctness=None,
+    )
+
+
+def sweep(plan: Plan = PLAN, machine: Machine = CPU_MACHINE, points: int | None = None) -> list[Event]:
+    """A whole sweep, or its first points."""
+    events: list[Event] = [plan_started(plan, machine)]
+    every = plan.points()
+    for point in every[:points]:
+        t_ns = (point.index + 1) * SECOND
+        ms = point.problem.flops / 1e7 * (3 if point.kernel == "standard" else 1)
+        events += [
+            PointStarted(index=point.index, t_ns=t_ns),
+            PointProgress(index=point.index, phase="measure", done=3, total=10, last_ms=ms),
+            reading(t_ns / SECOND),
+            PointMeasured(
+                index=point.index,
+                t_ns=t_ns + 900 * MS,
+                measurement=measurement(ms, point.problem.input_bytes),
+            ),
+        ]
+    if points is None:
+        events.append(PlanFinished(t_ns=(len(every) + 2) * SECOND, outcome="finished"))
+    return events

@@ -1,0 +1,71 @@
+"""A window over a scripted engine."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.appearance import appearance_of
+from app.controller import Controller
+from app.main_window import MainWindow, build_window
+from app.theme import DARK
+from profiles.engine import Sink
+from profiles.events import Event
+from profiles.store import Recorder, sessions_dir
+from tests.app.fakes import FakeEngine
+
+
+class Rig:
+    """A controller, its scripted engine and, when asked for, a window."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self._qtbot = qtbot
+        self._made: list[FakeEngine] = []
+        self.controller = Controller(self._make, sessions_dir())
+        self.engine = self._made[0]
+
+    def _make(self, sink: Sink) -> FakeEngine:
+        self._made.append(FakeEngine(sink))
+        return self._made[-1]
+
+    def say(self, events: list[Event]) -> None:
+        """Let the engine say these and wait until the window has heard them."""
+        heard = self.controller.events_arrived
+        with self._qtbot.waitSignal(heard, timeout=5000):
+            self.engine.say(events)
+        self._qtbot.waitUntil(lambda: not self.controller._bridge._waiting)
+
+    def window(self) -> MainWindow:
+        """A window that is on show and has found its machine."""
+        appearance_of()
+        window = build_window(self.controller, DARK)
+        window._agreed = True
+        self._qtbot.addWidget(window)
+        with self._qtbot.waitSignal(self.controller.machine_found, timeout=5000):
+            window.show()
+        window._agreed = False
+        return window
+
+
+@pytest.fixture
+def rig(qtbot: QtBot, qapp: QApplication) -> Iterator[Rig]:
+    made = Rig(qtbot)
+    yield made
+    made.controller.close()
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Callable[[list[Event], str], Path]:
+    """Writes events to a session file."""
+
+    def write(events: list[Event], name: str) -> Path:
+        path = sessions_dir() / f"{name}.flashscope"
+        recorder = Recorder(path)
+        for event in events:
+            recorder.record(event)
+        recorder.close()
+        return path
+
+    return write
