@@ -42,7 +42,7 @@ def run(name: str, problem: Problem, inputs: Inputs | None = None) -> Verdict:
 
 @pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("lengths", (*LENGTHS, *MORE_LENGTHS), ids=str)
+@pytest.mark.parametrize("lengths", [*LENGTHS, *MORE_LENGTHS], ids=str)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_length_agrees_with_the_oracle(
     name: str, lengths: tuple[int, int], dtype: Dtype, causal: bool
