@@ -118,6 +118,16 @@ def test_a_mask_aligned_to_the_top_left_never_passes() -> None:
     assert not verify(problem, inputs, *answer(square, top_left)).passed
 
 
+def test_the_drift_of_one_long_running_sum_passes() -> None:
+    problem = Problem(seqlen_q=8, seqlen_k=60_000, head_dim=16, scale=1e-3)
+    inputs = draw(problem)
+    output, _ = answer(problem, inputs)
+    weights = np.exp(np.einsum("bhqd,bhkd->bhqk", inputs.q, inputs.k) * np.float32(1e-3))
+    running = np.log(np.cumsum(weights, axis=-1, dtype=np.float32)[..., -1])
+    assert verify(problem, inputs, output, running).passed
+    assert not verify(problem, inputs, output, running + np.float32(1e-3)).passed
+
+
 def test_a_large_problem_is_judged_by_a_sample_of_rows() -> None:
     problem = Problem(seqlen_q=3000, seqlen_k=50, heads=2, head_dim=16)
     inputs = draw(problem)
