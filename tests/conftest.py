@@ -40,3 +40,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if os.environ.get(need.required_by) == "1":
             pytest.fail(f"{need.required_by}=1, but {reason}", pytrace=False)
         pytest.skip(reason)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--record", metavar="DIR", help="keep session and pictures of the GPU sweep in DIR")
