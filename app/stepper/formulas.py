@@ -104,11 +104,11 @@ def _maximum(x: Terms, local_max: bool) -> tuple[Phase, str, str]:
 def _factors(x: Terms, local_max: bool) -> list[tuple[Phase, str, str]]:
     m, m_new, m_tile = number(x.m), number(x.m_new), number(x.m_tile)
     rows: list[tuple[Phase, str, str]] = [
-        ("maximum", "<a>α</a> = e<sup>m − m′</sup>", f"e<sup>{m} − {m_new}</sup> = <a>{number(x.alpha)}</a>")
+        ("maximum", "<a>α</a> = exp(<m>m</m> − <m>m′</m>)", f"exp({m} − {m_new}) = <a>{number(x.alpha)}</a>")
     ]
     if local_max:
-        numbers = f"e<sup>{m_tile} − {m_new}</sup> = {number(x.beta)}"
-        rows.append(("maximum", "β = e<sup>m̃ − m′</sup>", numbers))
+        numbers = f"exp({m_tile} − {m_new}) = {number(x.beta)}"
+        rows.append(("maximum", "β = exp(m̃ − <m>m′</m>)", numbers))
     return rows
 
 

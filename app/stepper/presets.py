@@ -37,12 +37,14 @@ class Preset:
         key: Its name in code.
         title: Its name on screen.
         idea: What it shows, in one sentence.
+        order: The loop order it is meant for; the user may take the other one.
         make: The request, for a backend and loop order.
     """
 
     key: str
     title: str
     idea: str
+    order: LoopOrder
     make: Callable[[Backend, LoopOrder], TraceRequest]
 
 
@@ -132,15 +134,20 @@ def _overflow(backend: Backend, order: LoopOrder) -> TraceRequest:
 
 PRESETS: tuple[Preset, ...] = (
     Preset(
-        "slide", "Slide example", "S = [1, 3 | 2, 0.5]: the maximum is in the first tile, so α = 1", _slide
+        "slide",
+        "Slide example",
+        "S = [1, 3 | 2, 0.5]: the first tile has the maximum, α = 1",
+        "flash1",
+        _slide,
     ),
     Preset(
         "slide-reversed",
         "Slide example, reversed",
         "The same scores from the right: the maximum rises, α = 0.368 rescales what came before",
+        "flash1",
         _slide_reversed,
     ),
-    Preset("random", "Random, N = 64", "Eight by eight tiles of standard-normal inputs", _random),
-    Preset("causal", "Causal, N = 64", "Tiles above the diagonal are never loaded", _causal),
-    Preset("overflow", "Large scores", "Scores near 200: e^S alone overflows float32", _overflow),
+    Preset("random", "Random, N = 64", "Eight by eight tiles of standard-normal inputs", "flash2", _random),
+    Preset("causal", "Causal, N = 64", "Tiles above the diagonal are never loaded", "flash2", _causal),
+    Preset("overflow", "Large scores", "Scores near 200: e^S alone overflows float32", "flash2", _overflow),
 )

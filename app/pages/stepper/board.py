@@ -69,7 +69,7 @@ class Board(QWidget):
         return "\n".join(panel.accessibleDescription() for panel in self.panels)
 
     def _lay_out(self) -> None:
-        top = _row([self._cards[p] for p in (self.tiles, self.scores, self.weights)], (26, 37, 37))
+        top = _row([self._cards[p] for p in (self.tiles, self.scores, self.weights)], (28, 36, 36))
         charts = _row([self._cards[chart] for chart in self.charts], (1, 1, 1, 1))
         left, right = QVBoxLayout(), QVBoxLayout()
         for column in (left, right):
@@ -100,6 +100,8 @@ class Board(QWidget):
         heatmaps: Sequence[Heatmap] = (self.scores, self.weights)
         for heatmap in heatmaps:
             heatmap.set_hovered(cell)
+        if self.scores.moment is not None:
+            self._write_titles(self.scores.moment)
 
     def _write_titles(self, moment: Moment) -> None:
         step, recording = moment.step, moment.recording
@@ -107,12 +109,12 @@ class Board(QWidget):
         top = "m̃" if moment.local_max else "m′"
         mask = " · causal" if recording.trace.request.problem.causal else ""
         self._write(self.tiles, "Tiles", f"{recording.order} order{mask}")
-        self._write(self.scores, f"Scores S{tile}", "row maximum ringed")
-        self._write(self.weights, f"Weights P{tile}", f"exp(S − {top}), from S and m")
+        self._write(self.scores, f"Scores S{tile}", self.scores.readout() or "row maximum ringed")
+        self._write(self.weights, f"Weights P{tile}", self.weights.readout() or f"exp(S − {top})")
         where = f", tile j = {step.j}" if moment.local_row is not None else ""
         dims = "component 0 of O" if recording.value_dim > 1 else ""
         self._write(self.formulas, f"Row {moment.row}{where}", dims)
-        self._write(self.memory, "Memory", "one tile at a time")
+        self._write(self.memory, "Memory", "bytes by tile, model")
         self._write(self.code, "Algorithm", f"step {moment.cursor.at} of {moment.cursor.last}")
         self._write(self.naive, "Naive against online", self.naive.verdict(moment))
         for chart in self.charts:
@@ -121,8 +123,8 @@ class Board(QWidget):
     def _chart_title(self, chart: RowChart, moment: Moment) -> str:
         if isinstance(chart, OutputChart):
             return "output O" + ("<sub>0</sub>" if moment.recording.value_dim > 1 else "")
-        if isinstance(chart, MaximumChart) and chart.series(moment).marks:
-            return "max m &nbsp;▲ rises"
+        if isinstance(chart, MaximumChart) and moment.track.rises.any():
+            return "max m ▲"
         return CHART_TITLES[type(chart).__name__]
 
     def _write(self, panel: Panel, title: str, unit: str) -> None:

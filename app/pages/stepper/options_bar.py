@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app.pages.stepper.own_problem import OwnProblem
 from app.stepper.presets import PRESETS
@@ -41,7 +41,8 @@ class OptionsBar(QWidget):
         self.form = OwnProblem(self)
         self.own = QPushButton("Own problem…")
         self.own.setToolTip("Choose N, d, tile sizes, causal, reversed and seed")
-        self.notation = QCheckBox("β as in the slides")
+        self.notation = QPushButton("Slides’ β")
+        self.notation.setCheckable(True)
         self.notation.setToolTip(
             "Take exponents relative to the tile's own maximum, with the factor β = e^(m̃ − m′)"
         )
@@ -53,7 +54,7 @@ class OptionsBar(QWidget):
         self._lay_out()
         self._connect()
         self.show_machine(None)
-        self.order.setCurrentIndex(1)
+        self._take_order()
 
     @property
     def chosen_backend(self) -> Backend:
@@ -71,9 +72,10 @@ class OptionsBar(QWidget):
         return str(self.preset.currentData())
 
     def choose_preset(self, key: str) -> None:
-        """Choose a preset without asking for it."""
+        """Choose a preset and the loop order it is meant for, without asking for it."""
         with QSignalBlocker(self.preset):
             self.preset.setCurrentIndex(self.preset.findData(key))
+        self._take_order()
 
     def show_machine(self, machine: Machine | None) -> None:
         """Offer only the backends that this machine has."""
@@ -113,10 +115,17 @@ class OptionsBar(QWidget):
         self.notation.toggled.connect(self.notation_changed)
 
     def _choose(self) -> None:
+        self._take_order()
         if self.chosen_preset == LAST_GPU:
             with QSignalBlocker(self.backend):
                 self.backend.setCurrentIndex(1)
         self.asked.emit()
+
+    def _take_order(self) -> None:
+        for preset in PRESETS:
+            if preset.key == self.chosen_preset:
+                with QSignalBlocker(self.order):
+                    self.order.setCurrentIndex(self.order.findData(preset.order))
 
     def _open_form(self) -> None:
         self.form.move(self.own.mapToGlobal(QPoint(0, self.own.height() + 4)))

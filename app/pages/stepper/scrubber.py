@@ -10,6 +10,12 @@ from app.theme import Theme
 
 MARGIN = 9.0
 HANDLE = 7.0
+# Pixels above the groove: the place tells the kinds apart, not the colour alone.
+TICKS: dict[EventKind, tuple[float, float]] = {
+    "max-rises": (10.0, 4.0),
+    "alpha-below": (17.0, 11.0),
+    "non-finite": (17.0, 4.0),
+}
 
 
 class Scrubber(QSlider):
@@ -20,7 +26,7 @@ class Scrubber(QSlider):
         self.theme = theme
         self._events: tuple[StepEvent, ...] = ()
         self.setAccessibleName("Step")
-        self.setToolTip("Drag to scrub; ticks: ▏maximum rises, ▏α small, ▏not finite")
+        self.setToolTip("Drag to scrub. Ticks: low, the maximum rises; high, α is small; long, not finite")
         self.setMinimumSize(160, 32)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
@@ -53,11 +59,12 @@ class Scrubber(QSlider):
         del event
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        y = self.height() / 2 + 4
+        y = self.height() / 2 + 6
         groove = QRectF(MARGIN, y - 2, self.width() - 2 * MARGIN, 4)
         for x, kind in sorted({(round(self._x(e.at)), e.kind) for e in self._events}):
             painter.setPen(QPen(QColor(self._tick_colour(kind)), 2))
-            painter.drawLine(QPointF(x, y - 12), QPointF(x, y - 4))
+            top, bottom = TICKS[kind]
+            painter.drawLine(QPointF(x, y - top), QPointF(x, y - bottom))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self.theme.line))
         painter.drawRoundedRect(groove, 2, 2)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QMenu, QSpinBox, QToolButton
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QPushButton, QSpinBox, QToolButton
 
 from app.actions import Action
 from app.pages.stepper.player import SPEEDS
@@ -63,7 +63,8 @@ class Transport(Card):
         self.row.setPrefix("row ")
         self.row.setAccessibleName("Row watched")
         self.row.setToolTip("The query row whose state is shown; click a row of S or P to choose it")
-        self.follow = QCheckBox("follow")
+        self.follow = QPushButton("Follow")
+        self.follow.setCheckable(True)
         self.follow.setChecked(True)
         self.follow.setToolTip("Watch the row at the same place of whichever query block is computed")
         self.breaks = QToolButton()

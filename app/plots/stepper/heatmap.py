@@ -6,7 +6,7 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QRectF, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QLinearGradient, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QLinearGradient, QMouseEvent, QPainter, QPen
 
 from app.plots.stepper.ink import on_fill, role_colour
 from app.plots.stepper.panel import SMALL, Panel, put
@@ -15,8 +15,9 @@ from app.stepper.numbers import number
 from app.stepper.recording import Floats
 from app.theme import Theme
 
-LARGEST_CELL = (72.0, 44.0)
+LARGEST_CELL = (96.0, 60.0)
 STEPS = 256
+WIDE = 100.0  # values from here on are written without decimals
 
 Cell = tuple[int, int]
 
@@ -94,6 +95,18 @@ class Heatmap(Panel):
         row = moment.local_row or 0
         return ", ".join(number(float(v), self._digits) for v in values[row])
 
+    def readout(self) -> str:
+        """The value under the pointer with its query row and key, empty without one."""
+        if self.moment is None or self.hovered is None:
+            return ""
+        values = self.values(self.moment)
+        row, column = self.hovered
+        if values is None or row >= values.shape[0] or column >= values.shape[1]:
+            return ""
+        step, recording = self.moment.step, self.moment.recording
+        query, key = step.i * recording.block_q + row, step.j * recording.block_k + column
+        return f"[{query}, {key}] = {number(float(values[row, column]))}"
+
     def set_hovered(self, cell: Cell | None) -> None:
         """Light a cell's row and column."""
         if cell != self.hovered:
@@ -125,6 +138,7 @@ class Heatmap(Panel):
         else:
             self._draw_cells(painter, moment, area, values)
             self._draw_rings(painter, moment, area)
+        painter.setFont(self.sized(SMALL))
         self._draw_labels(painter, moment, area)
         self._draw_marks(painter, moment, area)
         self._draw_scale(painter, moment, area)
@@ -137,7 +151,7 @@ class Heatmap(Panel):
     def _area(self, moment: Moment) -> Area:
         recording, step, unit = moment.recording, moment.step, self.unit()
         rows, columns = recording.rows(step.i), recording.columns(step.j)
-        left, right, top = 2.2 * unit, 3.4 * unit, 1.2 * unit
+        left, right, top = 1.9 * unit, 2.9 * unit, 1.2 * unit
         width = min((self.width() - left - right) / recording.block_k, LARGEST_CELL[0])
         height = min((self.height() - top - 4) / recording.block_q, LARGEST_CELL[1])
         x = left + max(0.0, (self.width() - left - right - width * recording.block_k) / 2)
@@ -161,19 +175,21 @@ class Heatmap(Panel):
 
     def _draw_cells(self, painter: QPainter, moment: Moment, area: Area, values: Floats) -> None:
         low, high = self.levels(moment)
-        metrics = QFontMetricsF(painter.font())
-        widest = number(-max(abs(low), abs(high)), self._digits)
-        legible = area.width >= metrics.horizontalAdvance(widest) + 3 and area.height >= metrics.height()
+        digits = self._digits if max(abs(low), abs(high)) < WIDE else 0
+        widest = number(low or high, digits)
+        fonts = (self.sized(SMALL), self.sized(SMALL * 0.9))
+        fitting = [font for font in fonts if _fits(widest, font, area)]
+        written = digits if fitting else None
+        painter.setFont(fitting[0] if fitting else fonts[0])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         for row in range(area.rows):
             for column in range(area.columns):
-                self._draw_cell(
-                    painter, area.rect(row, column), float(values[row, column]), (low, high), legible
-                )
+                rect, value = area.rect(row, column), float(values[row, column])
+                self._draw_cell(painter, rect, value, (low, high), written)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def _draw_cell(
-        self, painter: QPainter, rect: QRectF, value: float, levels: tuple[float, float], legible: bool
+        self, painter: QPainter, rect: QRectF, value: float, levels: tuple[float, float], digits: int | None
     ) -> None:
         inner = rect.adjusted(0, 0, -1, -1) if rect.width() > 6 else rect  # noqa: PLR2004 - a gap one can see
         if not np.isfinite(value):
@@ -182,9 +198,9 @@ class Heatmap(Panel):
             return
         fill = self.colour_of(value, levels)
         painter.fillRect(inner, fill)
-        if legible:
+        if digits is not None:
             painter.setPen(on_fill(fill))
-            painter.drawText(inner, Qt.AlignmentFlag.AlignCenter, number(value, self._digits))
+            painter.drawText(inner, Qt.AlignmentFlag.AlignCenter, number(value, digits))
 
     def colour_of(self, value: float, levels: tuple[float, float]) -> QColor:
         """The colour of a finite value."""
@@ -241,7 +257,12 @@ class Heatmap(Panel):
         low, high = self.levels(moment)
         for value, y in ((high, bar.top() + unit / 2), (low, bar.bottom() - unit / 2)):
             rect = QRectF(bar.right() + 3, y - unit / 2, self.width() - bar.right() - 3, unit)
-            put(painter, rect, number(value, 1), self.theme.dim)
+            put(painter, rect, number(value, 1 if abs(value) < WIDE else 0), self.theme.dim)
+
+
+def _fits(text: str, font: QFont, area: Area) -> bool:
+    metrics = QFontMetricsF(font)
+    return area.width >= metrics.horizontalAdvance(text) + 2 and area.height >= metrics.ascent() + 2
 
 
 class ScoreHeatmap(Heatmap):

@@ -41,7 +41,8 @@ class MemoryPanel(Panel):
     def draw(self, painter: QPainter, moment: Moment) -> None:
         """Paint the lanes on the left and the counters on the right."""
         split = self.width() * 0.66
-        lane = min(self.unit() * 2.1, self.height() * 0.34)
+        room = self.height()
+        lane = min(max(self.unit() * 2.1, room * 0.26), room * 0.34, self.unit() * 3)
         hbm = QRectF(0, 0, split - 16, lane)
         chip = QRectF(hbm.width() * 0.08, self.height() - lane, hbm.width() * 0.84, lane)
         self._draw_hbm(painter, moment, hbm)

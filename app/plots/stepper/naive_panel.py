@@ -70,7 +70,7 @@ class NaivePanel(Panel):
         """What the comparison shows at this moment, in one sentence."""
         track, done = moment.track, moment.finished
         if track.overflows:
-            return f"without subtracting m, e^{number(track.top, 0)} overflows float32"
+            return f"e^{number(track.top, 0)} alone overflows float32"
         if done == len(track.tiles) > 1:
             return "online is exact, a softmax for each tile is not"
         return "the same row, the same scores"

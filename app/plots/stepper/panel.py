@@ -72,7 +72,7 @@ class Panel(QWidget):
         """The panel's font, smaller or larger."""
         font = QFont(self.font())
         font.setPixelSize(max(8, round(self.fontInfo().pixelSize() * share)))
-        font.setBold(bold)
+        font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
         return font
 
     def unit(self) -> float:

@@ -13,6 +13,8 @@ from app.stepper.moment import Moment
 from app.stepper.numbers import number
 from app.theme import Theme
 
+WIDEST_BAR = 40.0  # pixels
+
 
 @dataclass(frozen=True)
 class Series:
@@ -79,7 +81,7 @@ class RowChart(Panel):
                 points.append(QPointF(slot.left(), axes.y(value)))
                 points.append(QPointF(slot.right(), axes.y(value)))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(QColor(role_colour(self.theme, self.role)), 2))
+        painter.setPen(QPen(QColor(role_colour(self.theme, self.role)), 2.4))
         painter.drawPolyline(points)
         for k in series.marks:
             if k < series.known:
@@ -208,7 +210,7 @@ class FactorChart(RowChart):
         colour = QColor(role_colour(self.theme, self.role))
         for k, value in enumerate(series.values[: series.known]):
             slot = axes.slot(k)
-            room = min(slot.width() * 0.2, 12.0)
+            room = max(slot.width() * 0.15, (slot.width() - WIDEST_BAR) / 2)
             bar = slot.adjusted(room, 0, -room, 0)
             if np.isfinite(value):
                 bar.setTop(min(axes.y(value), axes.frame.bottom() - 1))

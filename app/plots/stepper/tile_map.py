@@ -1,5 +1,6 @@
 """Which tiles (i, j) are done: Q blocks on the left, K and V blocks on top."""
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
@@ -10,9 +11,9 @@ from app.plots.stepper.panel import SMALL, Panel, put
 from app.stepper.moment import Moment
 from app.theme import KERNEL_MARKS, OTHER_MARK, Theme
 
-LARGEST_CELL = 40.0
+LARGEST_CELL = 48.0
 GLYPH_CELL = 13.0  # smaller cells show no glyph, only fill and hatching
-NUMBER_CELL = 24.0  # smaller cells do not fit `i,j`
+NUMBER_CELL = 22.0  # smaller cells do not fit `i,j`
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,8 @@ class TileMap(Panel):
 
     def words(self, moment: Moment) -> str:
         """Progress in words."""
-        recording, step = moment.recording, moment.step
-        done = (
-            moment.cursor.steps.tile_ends.index(moment.cursor.at) + 1 if self._at_end(moment) else step.tile
-        )
-        text = f"{max(0, done)} of {recording.tiles} tiles done"
-        if moment.started:
-            text += f" · now ({step.i}, {step.j})"
-        masked = int((recording.order_of_tile < 0).sum())
-        return text + (f" · {masked} masked" if masked else "")
+        now = f"; now i = {moment.step.i}, j = {moment.step.j}" if moment.started else ""
+        return f"Tiles: {self._caption(moment)}{now}"
 
     def draw(self, painter: QPainter, moment: Moment) -> None:
         """Paint the two strips, the cells and the caption."""
@@ -66,7 +60,7 @@ class TileMap(Panel):
         painter.setFont(self.sized(SMALL))
         unit = self.unit()
         bottom = QRectF(0, self.height() - unit, self.width(), unit)
-        put(painter, bottom, self.words(moment), self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
+        put(painter, bottom, self._caption(moment), self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose the tile under the pointer."""
@@ -80,15 +74,17 @@ class TileMap(Panel):
         if 0 <= i < ran.shape[0] and 0 <= j < ran.shape[1] and ran[i, j] >= 0:
             self.tile_chosen.emit(int(ran[i, j]))
 
-    def _at_end(self, moment: Moment) -> bool:
-        return moment.cursor.at in moment.cursor.steps.tile_ends
+    def _caption(self, moment: Moment) -> str:
+        done = bisect_right(moment.cursor.steps.tile_ends, moment.cursor.at)
+        masked = int((moment.recording.order_of_tile < 0).sum())
+        return f"{done} of {moment.recording.tiles} done" + (f" · {masked} masked ✕" if masked else "")
 
     def _grid(self, moment: Moment) -> Grid:
         recording, unit = moment.recording, self.unit()
-        side, top, bottom = 2.2 * unit, 2.2 * unit, 1.6 * unit
-        width, height = self.width() - 2 * side, self.height() - top - bottom
+        left, top, bottom = 2.0 * unit, 2.0 * unit, 1.3 * unit
+        width, height = self.width() - left - 2, self.height() - top - bottom
         cell = min(width / recording.blocks_k, height / recording.blocks_q, LARGEST_CELL)
-        x = (self.width() - cell * recording.blocks_k) / 2
+        x = max(left, (self.width() - cell * recording.blocks_k) / 2)
         return Grid(x, top + max(0.0, (height - cell * recording.blocks_q) / 2), max(cell, 1.0))
 
     def _draw_strips(self, painter: QPainter, moment: Moment, grid: Grid) -> None:
