@@ -11,7 +11,8 @@ from app.plots.units import seqlen_text
 
 Ticks = list[tuple[float, list[float]]]
 SEQLEN_GAP_PX = 38  # room for five digits
-VALUE_GAP_PX = 26
+VALUE_GAP_PX = 18
+FEW_DECADES = 2.5  # below, decades alone are too few ticks
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -28,7 +29,7 @@ def from_axis(place: float, scale: Scale) -> float:
     """The value at a place of an axis."""
     if scale == "linear":
         return place
-    return float(2.0**place if scale == "log2" else 10.0**place)
+    return float(2.0**place) if scale == "log2" else float(f"{10.0**place:.6g}")
 
 
 class SeqlenAxis(UnitAxis):
@@ -66,6 +67,7 @@ class ValueAxis(UnitAxis):
     def __init__(self, text: Callable[[float], str], scale: Scale, *, binary: bool = False) -> None:
         super().__init__("left", text)
         self.scale_name, self._binary = scale, binary
+        self._last = math.inf
 
     def set_scale(self, scale: Scale) -> None:
         """Change how values are placed."""
@@ -73,22 +75,35 @@ class ValueAxis(UnitAxis):
         self.picture = None
         self.update()
 
+    def end_at(self, place: float) -> None:
+        """Put no tick above this place: it is the room of the rail."""
+        self._last = place
+        self.picture = None
+        self.update()
+
     def tickValues(self, minVal: float, maxVal: float, size: float) -> Ticks:  # noqa: N803 - pyqtgraph's names
         """Places of the ticks: round values, as many as the height has room for."""
+        return [
+            (step, [place for place in places if place <= self._last])
+            for step, places in self._ticks(minVal, maxVal, size)
+        ]
+
+    def _ticks(self, minVal: float, maxVal: float, size: float) -> Ticks:  # noqa: N803 - pyqtgraph's names
         room = max(2, int(size / VALUE_GAP_PX))
         span = max(maxVal - minVal, 1e-12)
         if self.scale_name == "linear":
             step = binary_step(span / room) if self._binary else nice_step(span / room)
             return [(step, multiples(minVal, maxVal, step))]
-        if self.scale_name == "log10" and span < 1.5:  # noqa: PLR2004 - too few decades to do with them alone
-            return [(1.0, _one_two_five(minVal, maxVal))]
-        step = next((s for s in (1, 2, 5, 10) if span / s <= room), 20)
+        if self.scale_name == "log10" and span < FEW_DECADES:
+            factors = (1, 2, 5) if span * 3 <= room else (1, 3)
+            return [(1.0, _within_decades(minVal, maxVal, factors))]
+        step = next((s for s in (1, 2, 4, 5, 6, 8, 10) if span / s <= room), 20)
         return [(float(step), multiples(minVal, maxVal, step))]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         """The values at these places, as the metric writes them."""
         del scale, spacing
-        return [self._text(_clean(from_axis(place, self.scale_name))) for place in values]
+        return [self._text(from_axis(place, self.scale_name)) for place in values]
 
 
 def nice_step(at_least: float) -> float:
@@ -108,11 +123,7 @@ def multiples(low: float, high: float, step: float) -> list[float]:
     return [k * step for k in range(first, last + 1)]
 
 
-def _one_two_five(low: float, high: float) -> list[float]:
+def _within_decades(low: float, high: float, factors: Sequence[int]) -> list[float]:
     decades = range(math.floor(low), math.ceil(high) + 1)
-    places = [k + math.log10(factor) for k in decades for factor in (1, 2, 5)]
+    places = [k + math.log10(factor) for k in decades for factor in factors]
     return [place for place in places if low <= place <= high]
-
-
-def _clean(value: float) -> float:
-    return float(f"{value:.6g}")

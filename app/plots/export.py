@@ -83,7 +83,7 @@ def write_png(export: Export, path: Path) -> None:
     picture = image(export)
     for key, value in export.provenance.items():
         picture.setText(key, value)
-    if not picture.save(str(path), b"PNG"):  # type: ignore[call-overload]  # the stub wants str, Qt wants a C string
+    if not picture.save(str(path), b"PNG"):
         raise OSError(f"{path} cannot be written.")
 
 

@@ -31,4 +31,7 @@ def mark_pixmap(kernel: str, size: int = 14) -> QPixmap:
 
 def mark_icon(kernel: str) -> QIcon:
     """The symbol of a kernel as an icon."""
-    return QIcon(mark_pixmap(kernel))
+    pixmap = mark_pixmap(kernel)
+    icon = QIcon(pixmap)
+    icon.addPixmap(pixmap, QIcon.Mode.Selected)  # a selected row must not tint it
+    return icon

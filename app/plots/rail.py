@@ -13,6 +13,7 @@ from app.theme import Theme, kernel_mark
 
 HEADROOM_PX = 8
 ROW_PX = 15
+LOW_PX = 150  # a view lower than this has room for one row only, and for no words
 
 
 def failure_text(failure: Failure) -> str:
@@ -25,12 +26,14 @@ def failure_text(failure: Failure) -> str:
 class FailureRail:
     """Glyphs in rows, one row a kernel that failed somewhere, kept at the top of the view.
 
+    In a low view all glyphs stand in one row, the kernels' side by side.
+
     Attributes:
-        row_count: How many rows there are.
         scatter: The glyphs; each spot's data is its Failure.
     """
 
-    def __init__(self, plot: pg.PlotWidget) -> None:
+    def __init__(self, plot: pg.PlotWidget, theme: Theme) -> None:
+        self._theme = theme
         self._plot = plot
         self._rows: list[tuple[Failure, ...]] = []
         self._words: list[pg.TextItem] = []
@@ -40,62 +43,67 @@ class FailureRail:
         plot.getViewBox().sigRangeChanged.connect(self.place)
 
     @property
-    def row_count(self) -> int:
-        """Rows in use."""
-        return len(self._rows)
+    def height_px(self) -> int:
+        """Pixels the rail takes from the top of the view."""
+        if not self._rows:
+            return 0
+        return HEADROOM_PX + ROW_PX * (1 if self._compact else len(self._rows))
+
+    @property
+    def _compact(self) -> bool:
+        return bool(self._plot.getViewBox().height() < LOW_PX) and len(self._rows) > 1
 
     def set_failures(self, by_kernel: Sequence[tuple[Failure, ...]]) -> None:
         """Show these, one row for each kernel that has any."""
         self._rows = [failures for failures in by_kernel if failures]
         while len(self._words) < len(self._rows):
-            word = pg.TextItem(anchor=(1, 0.5))
+            word = pg.TextItem(anchor=(1, 0.5), fill=self._theme.panel)
             word.setFont(tick_font())
             self._plot.addItem(word, ignoreBounds=True)
             self._words.append(word)
         for word, failures in zip(self._words, self._rows, strict=False):
             word.setText(STATUS_MARKS[failures[0].status].word, color=kernel_mark(failures[0].kernel).colour)
-        for index, word in enumerate(self._words):
-            word.setVisible(index < len(self._rows))
         self.place()
 
     def place(self, *_: object) -> None:
         """Put the rows back at the top after the view moved."""
-        view = self._plot.getViewBox()
+        places = [
+            [self._place(failure, row) for failure in failures] for row, failures in enumerate(self._rows)
+        ]
         spots = [
-            _spot(failure, view.mapToView(QPointF(0, HEADROOM_PX + ROW_PX * row)).y())
-            for row, failures in enumerate(self._rows)
-            for failure in failures
+            _spot(failure, place.x(), place.y())
+            for failures, line in zip(self._rows, places, strict=True)
+            for failure, place in zip(failures, line, strict=True)
         ]
         self.scatter.setData(spots)
-        for row, (word, failures) in enumerate(zip(self._words, self._rows, strict=False)):
-            word.setPos(*_word_place(view, failures[0], row))
+        for index, word in enumerate(self._words):
+            word.setVisible(index < len(self._rows) and not self._compact)
+            if index < len(self._rows):
+                word.setPos(self._place(self._rows[index][0], index, left_px=7))
+
+    def _place(self, failure: Failure, row: int, left_px: float = 0.0) -> QPointF:
+        view = self._plot.getViewBox()
+        x = view.mapFromView(QPointF(float(np.log2(failure.seqlen)), 0)).x() - left_px
+        if self._compact:
+            peers = [r for r, line in enumerate(self._rows) if any(f.seqlen == failure.seqlen for f in line)]
+            x += ROW_PX * (peers.index(row) - (len(peers) - 1) / 2)
+        y = HEADROOM_PX + (0 if self._compact else ROW_PX * row)
+        return QPointF(view.mapToView(QPointF(x, y)))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the words' background so that curves do not run through them."""
+        self._theme = theme
         for word in self._words:
             word.fill = pg.mkBrush(theme.panel)
             word.update()
 
 
-def _spot(failure: Failure, y: float) -> dict[str, object]:
+def _spot(failure: Failure, x: float, y: float) -> dict[str, object]:
     pen = pg.mkPen(kernel_mark(failure.kernel).colour, width=1.8)
     symbol = status_path(failure.status)
-    return {
-        "pos": (float(np.log2(failure.seqlen)), y),
-        "symbol": symbol,
-        "pen": pen,
-        "brush": None,
-        "data": failure,
-    }
+    return {"pos": (x, y), "symbol": symbol, "pen": pen, "brush": None, "data": failure}
 
 
 def _tip(x: float, y: float, data: Failure) -> str:
     del x, y
     return failure_text(data)
-
-
-def _word_place(view: pg.ViewBox, failure: Failure, row: int) -> tuple[float, float]:
-    """Left of the row's first glyph."""
-    glyph = view.mapFromView(QPointF(float(np.log2(failure.seqlen)), 0)).x()
-    place = view.mapToView(QPointF(glyph - 7, HEADROOM_PX + ROW_PX * row))
-    return place.x(), place.y()

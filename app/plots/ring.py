@@ -67,7 +67,7 @@ class ReadingRing:
         return None if np.isnan(value) else float(value)
 
     def _ordered(self, row: int) -> Values:
-        column = self._columns[row]
+        column: Values = self._columns[row]
         if self._written <= self.capacity:
             return column[: self._written]
         start = self._written % self.capacity

@@ -64,4 +64,6 @@ def status_icon(status: str, colour: str, size: int = 12) -> QIcon:
     painter.setPen(QPen(QColor(colour), 1.6 / (size - 3)))
     painter.drawPath(status_path(status))
     painter.end()
-    return QIcon(pixmap)
+    icon = QIcon(pixmap)
+    icon.addPixmap(pixmap, QIcon.Mode.Selected)  # a selected row must not tint it
+    return icon

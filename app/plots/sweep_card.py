@@ -31,7 +31,7 @@ class SweepCard(Card):
 
     def __init__(self, metric: Metric, theme: Theme) -> None:
         super().__init__(metric.title, metric.unit)
-        self.metric, self._theme = metric, theme
+        self.quantity, self._theme = metric, theme
         self._session: Session | None = None
         self._rows: Sequence[PointRow] = ()
         self._series: list[Series] = []
@@ -41,8 +41,7 @@ class SweepCard(Card):
         self.export_button = ExportButton(metric.title, self.make_export, theme)
         self.baseline = self._make_baseline()
         self.header.addWidget(self.export_button)
-        self.layout().setContentsMargins(12, 4, 6, 4)
-        self.layout().setSpacing(0)
+        self.setContentsMargins(0, -4, -6, -6)
         self.body.setSpacing(0)
         self.body.addWidget(self.readouts)
         self.body.addWidget(self.plot, 1)
@@ -52,16 +51,17 @@ class SweepCard(Card):
         box.setAccessibleName("Baseline of the speed-up")
         box.setToolTip("Every kernel's runtime is divided into this kernel's at the same N")
         box.textActivated.connect(self.baseline_chosen)
-        box.setVisible(self.metric is SPEEDUP)
-        if self.metric is SPEEDUP:
+        box.setFixedHeight(24)
+        self.header.insertWidget(1, box)
+        box.setVisible(self.quantity is SPEEDUP)
+        if self.quantity is SPEEDUP:
             self.set_title("Speed-up over")
-            self.header.insertWidget(1, box)
         return box
 
     def show_rows(self, session: Session | None, rows: Sequence[PointRow], baseline: str | None) -> None:
         """Draw the rows of a session; the readouts follow."""
         self._session, self._rows = session, rows
-        self._series = extract(rows, self.metric, baseline)
+        self._series = extract(rows, self.quantity, baseline)
         kernels = kernels_of(rows)
         self._show_baseline(kernels, baseline)
         self.readouts.set_kernels(kernels)
@@ -84,10 +84,10 @@ class SweepCard(Card):
         """What the export menu writes; None while there is nothing to show."""
         if self._session is None:
             return None
-        metric = self.metric
+        quantity = self.quantity
         return Export(
-            title=f"{metric.title}, {metric.unit}",
-            name=metric.key,
+            title=f"{quantity.title}, {quantity.unit}",
+            name=quantity.key,
             plots=[self.plot],
             theme=self._theme,
             provenance=session_header(self._session),
@@ -95,7 +95,7 @@ class SweepCard(Card):
                 "kernel",
                 "seqlen",
                 "status",
-                f"{metric.key}_{metric.unit_name}",
+                f"{quantity.key}_{quantity.unit_name}",
                 "low",
                 "high",
                 "model",
@@ -121,4 +121,4 @@ class SweepCard(Card):
             value = None if self._cursor is None else one.at(self._cursor)
             failed = next((f for f in one.failures if f.seqlen == self._cursor), None)
             reason = STATUS_MARKS[failed.status].word if failed else ""
-            self.readouts.show_value(one.kernel, None if value is None else self.metric.text(value), reason)
+            self.readouts.show_value(one.kernel, None if value is None else self.quantity.text(value), reason)

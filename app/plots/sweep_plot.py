@@ -10,7 +10,7 @@ from app.fonts import ui_font
 from app.plots.axes import SeqlenAxis, ValueAxis, to_axis
 from app.plots.kernel_curves import KernelCurves
 from app.plots.metric import Metric, Scale
-from app.plots.rail import HEADROOM_PX, ROW_PX, FailureRail
+from app.plots.rail import FailureRail
 from app.plots.series import Series
 from app.plots.style import restyle
 from app.theme import Theme, kernel_mark
@@ -32,9 +32,10 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         self._x_axis = SeqlenAxis()
         self._y_axis = ValueAxis(metric.tick, metric.scale, binary=metric.scale == "log2")
         super().__init__(axisItems={"bottom": self._x_axis, "left": self._y_axis})
-        self.metric, self.scale = metric, metric.scale
+        self.quantity, self.scale_name = metric, metric.scale
         self._theme, self._grid, self._auto = theme, True, True
         self._series: list[Series] = []
+        self._flight_value: float | None = None
         self._measured: tuple[int, ...] = ()
         self._curves: dict[str, KernelCurves] = {}
         self._make_marks()
@@ -45,7 +46,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         self._band = pg.LinearRegionItem(movable=False)
         self._flight = pg.ScatterPlotItem(size=12, pxMode=True)
         self._cross = pg.InfiniteLine(angle=90, movable=False)
-        self.rail = FailureRail(self)
+        self.rail = FailureRail(self, self._theme)
         for item in (self._band, self._cross, self._flight):
             self.addItem(item, ignoreBounds=True)
             item.hide()
@@ -68,7 +69,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         view.sigResized.connect(self._resized)
         self.scene().sigMouseMoved.connect(self._hover)
         self.setMinimumSize(160, 80)
-        self.setAccessibleName(f"{self.metric.title} over sequence length")
+        self.setAccessibleName(f"{self.quantity.title} over sequence length")
 
     def show_series(self, series: Sequence[Series], measured: Sequence[int], seqlens: Sequence[int]) -> None:
         """Draw these; `measured` is where the crosshair may stand, `seqlens` where the ticks do."""
@@ -78,7 +79,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         for kernel, curves in self._curves.items():
             curves.set_visible(kernel in shown)
         for one in series:
-            self._curves_of(one.kernel).set_series(one, self.scale)
+            self._curves_of(one.kernel).set_series(one, self.scale_name)
         self.rail.set_failures([one.failures for one in series])
         self._range()
 
@@ -86,6 +87,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         """Mark the point in flight: a band at its N, and a hollow symbol where its value is so far."""
         self._band.setVisible(kernel is not None)
         self._flight.setVisible(kernel is not None and value is not None)
+        self._flight_value = value if kernel is not None else None
         if kernel is None:
             return
         place, mark = float(np.log2(seqlen)), kernel_mark(kernel)
@@ -95,8 +97,9 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         self._band.setBrush(colour)
         if value is not None:
             pen = pg.mkPen(mark.colour, width=2)
-            y = float(to_axis(value, self.scale))
+            y = float(to_axis(value, self.scale_name))
             self._flight.setData(x=[place], y=[y], symbol=mark.symbol, pen=pen, brush=self._theme.panel)
+            self._range()
 
     def set_cursor_at(self, seqlen: int | None) -> None:
         """Stand the crosshair at a sequence length."""
@@ -107,12 +110,13 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
     def show_hint(self, text: str) -> None:
         """Say in the middle of the plot what would fill it; an empty text says nothing."""
         self._hint.setText(text, color=self._theme.dim)
+        self._hint.fill = pg.mkBrush(self._theme.panel)
         self._hint.setVisible(bool(text))
         self._place_hint()
 
     def set_scale(self, scale: Scale) -> None:
         """Change the y axis between its logarithmic and its linear form."""
-        self.scale = scale
+        self.scale_name = scale
         self._y_axis.set_scale(scale)
         for one in self._series:
             self._curves_of(one.kernel).set_series(one, scale)
@@ -120,9 +124,9 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
 
     def toggle_log(self) -> None:
         """Linear becomes logarithmic and back."""
-        home = self.metric.scale
+        home = self.quantity.scale
         logarithmic: Scale = "log10" if home == "linear" else home
-        self.set_scale(logarithmic if self.scale == "linear" else "linear")
+        self.set_scale(logarithmic if self.scale_name == "linear" else "linear")
 
     def toggle_grid(self) -> None:
         """Show or hide the grid."""
@@ -150,6 +154,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
 
     def _style_axes(self) -> None:
         for axis in (self._x_axis, self._y_axis):
+            axis.setZValue(-1000)  # the grid belongs behind the curves
             axis.setStyle(tickLength=0, tickTextOffset=6)
             axis.setGrid(255 if self._grid else False)
 
@@ -164,6 +169,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
 
     def _leave_auto(self) -> None:
         self._auto = False
+        self._y_axis.end_at(np.inf)
 
     def _resized(self) -> None:
         self._range()
@@ -177,20 +183,23 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         xs = np.concatenate([to_axis(one.seqlen, "log2") for one in self._series] or [np.array([8.0, 14.0])])
         low, high = self._extent()
         pixels = max(self.getViewBox().height(), 1.0)
-        rail = min(0.5, (HEADROOM_PX + ROW_PX * self.rail.row_count) / pixels) if self.rail.row_count else 0.0
+        rail = min(0.5, self.rail.height_px / pixels)
         top = low + (high - low) / (1.0 - rail)
+        self._y_axis.end_at(high if rail else np.inf)
         self.getViewBox().setRange(
             xRange=(xs.min() - 0.35, xs.max() + 0.35), yRange=(low, top), padding=0, disableAutoRange=True
         )
 
     def _extent(self) -> tuple[float, float]:
         columns = [c for one in self._series for c in (one.value, one.low, one.high, one.model)]
-        places = to_axis(np.concatenate(columns), self.scale) if columns else np.array([])
+        columns.append(np.array([np.nan if self._flight_value is None else self._flight_value]))
+        places = to_axis(np.concatenate(columns), self.scale_name)
         places = places[np.isfinite(places)]
+        self._y_axis.setStyle(showValues=bool(places.size))
         if not places.size:
             return (0.0, 1.0)
         low, high = float(places.min()), float(places.max())
-        if self.scale == "linear":
+        if self.scale_name == "linear":
             return (0.0, high * (1 + 2 * MARGIN) or 1.0)
         room = max((high - low) * MARGIN, 0.15)
         return (low - room, high + room)

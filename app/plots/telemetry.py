@@ -13,9 +13,12 @@ from app.plots.style import SecondsAxis, UnitAxis, restyle, tick_font
 from app.plots.units import seqlen_text
 from app.theme import Theme, kernel_mark
 
+Ends = tuple[float, float]
 GIB = float(1 << 30)
 LABEL_GAP_PX = 34  # between two labels of N
 SHADE = 44  # opacity of a span, of 255
+TOP_PX, BOTTOM_PX = 8, 3  # free above the top tick and below 0
+TWO_TICKS_PX = 36
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,18 @@ class Lane:
 
 
 LANES = (
-    Lane("memory_used", "memory used", "GiB", "Whole device, other programs included.", GIB, 0.25, 4),
+    Lane(
+        "memory_used",
+        "memory used",
+        "GiB",
+        "Whole device, other programs included.",
+        GIB,
+        0.25,
+        4,
+    ),
     Lane(
         "utilisation",
-        "busy",
+        "busy (driver window)",
         "%",
         "Share of the driver's window in which any kernel ran; not efficiency.",
         1.0,
@@ -64,14 +75,13 @@ LANES = (
 )
 
 
-class _TwoTicks(UnitAxis):
-    """An axis for little room: 0 and the top."""
+class _EndTicks(UnitAxis):
+    """An axis for little room: the top, and 0 where both have room."""
 
     def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803
-        """The two ends of the scale."""
-        del size
-        top = max(minVal, 0.0) + nice_floor(maxVal)
-        return [(top or 1.0, [0.0, top])]
+        """One or two ends of the scale."""
+        top = nice_floor(maxVal - TOP_PX * (maxVal - minVal) / max(size, 1.0))
+        return [(top or 1.0, [0.0, top] if size >= TWO_TICKS_PX else [top])]
 
 
 def nice_floor(at_most: float) -> float:
@@ -88,7 +98,7 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
     """Draws one field of the readings as steps, its capacity, and the spans of the kernels."""
 
     def __init__(self, lane: Lane, theme: Theme, *, with_time: bool, with_seqlen: bool) -> None:
-        super().__init__(axisItems={"left": _TwoTicks("left"), "bottom": SecondsAxis()})
+        super().__init__(axisItems={"left": _EndTicks("left"), "bottom": SecondsAxis()})
         self.lane, self._theme, self._with_seqlen = lane, theme, with_seqlen
         self._labels: list[pg.TextItem] = []
         self._make_items()
@@ -103,7 +113,7 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
         left.setWidth(44)
         bottom.setHeight(18 if with_time else 1)
         bottom.setStyle(showValues=with_time, tickLength=0, tickTextOffset=3)
-        left.setStyle(tickLength=0, tickTextOffset=4)
+        left.setStyle(tickLength=0, tickTextOffset=4, hideOverlappingLabels=False)
         self.setMinimumHeight(34 if with_time else 18)
         self.setAccessibleName(f"{lane.title} in {lane.unit} over time in seconds")
         self.apply_theme(theme)
@@ -113,23 +123,26 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
         self._changes = pg.PlotDataItem(connect="pairs")
         self._capacity = pg.InfiniteLine(angle=0, movable=False)
         self.curve = pg.PlotDataItem(connect="finite", stepMode="right", antialias=False)
-        self._missing = pg.TextItem(anchor=(0, 0.5))
-        for item in (self._shades, self._changes, self._capacity, self.curve, self._missing):
+        self._note = pg.TextItem(anchor=(0, 0.5))
+        self._note.setFont(tick_font())
+        self._note.setZValue(10)
+        for item in (self._shades, self._changes, self._capacity, self.curve, self._note):
             self.addItem(item, ignoreBounds=True)
         self._capacity.hide()
-        self._missing.hide()
+        self._note.hide()
 
-    def show_readings(
-        self, times: Values, values: Values, spans: Sequence[Span], view: tuple[float, float]
-    ) -> None:
+    def show_readings(self, times: Values, values: Values, spans: Sequence[Span], view: Ends) -> None:
         """Draw the readings that lie in the view (seconds), and the spans behind them."""
         first, last = np.searchsorted(times, view)
         inside = slice(max(0, first - 1), last + 1)
         seen_t, seen_v = thin(times[inside], values[inside] / self.lane.divisor)
         self.curve.setData(seen_t, seen_v)
         top = self._top(seen_v)
-        self.getViewBox().setRange(xRange=view, yRange=(-0.06 * top, 1.12 * top), padding=0)
-        self._shade([span for span in spans if (span.end_s or view[1]) >= view[0]], view, top)
+        scale = top / max(self.getViewBox().height() - TOP_PX - BOTTOM_PX, 4.0)
+        low, high = -BOTTOM_PX * scale, top + TOP_PX * scale
+        self.getViewBox().setRange(xRange=view, yRange=(low, high), padding=0)
+        self._note.setPos(view[0], (low + high) / 2)
+        self._shade([span for span in spans if (span.end_s or view[1]) >= view[0]], view, (low, high))
 
     def show_capacity(self, capacity: float | None) -> None:
         """Draw a dashed line at the capacity, given in the reading's unit."""
@@ -137,12 +150,11 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
         if capacity is not None:
             self._capacity.setValue(capacity / self.lane.divisor)
 
-    def show_missing(self, reason: str | None) -> None:
-        """Say why there is nothing to draw; None: there is."""
-        self._missing.setVisible(reason is not None)
-        self.getAxis("left").setStyle(showValues=reason is None)
-        if reason is not None:
-            self._missing.setText(f"n/a: {reason}", color=self._theme.dim)
+    def show_note(self, note: str) -> None:
+        """Say why there is nothing to draw; an empty note: there is."""
+        self._note.setVisible(bool(note))
+        self.getAxis("left").setStyle(showValues=not note)
+        self._note.setText(note, color=self._theme.dim)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour everything that is drawn."""
@@ -151,35 +163,31 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
         self.curve.setPen(pg.mkPen(theme.text, width=2))
         self._changes.setPen(pg.mkPen(theme.dim, width=1, dash=[2, 3]))
         self._capacity.setPen(pg.mkPen(theme.error, width=1, dash=[5, 4]))
-        self._missing.setColor(theme.dim)
+        self._note.setColor(theme.dim)
+        self._note.fill = pg.mkBrush(theme.panel)
         for label in self._labels:
             label.setColor(theme.dim)
 
     def _top(self, values: Values) -> float:
         finite = values[np.isfinite(values)]
         highest = max(float(finite.max()) if finite.size else 0.0, self.lane.top)
-        return binary_step(highest) if self.lane.unit == "GiB" else highest * 1.05
+        return binary_step(highest) if self.lane.unit == "GiB" else highest
 
-    def _shade(self, spans: Sequence[Span], view: tuple[float, float], top: float) -> None:
+    def _shade(self, spans: Sequence[Span], view: Ends, height: Ends) -> None:
         ends = [view[1] if span.end_s is None else span.end_s for span in spans]
         self._shades.setOpts(
             x0=[span.start_s for span in spans],
             x1=ends,
-            y0=[-0.06 * top] * len(spans),
-            height=[1.2 * top] * len(spans),
+            y0=[height[0]] * len(spans),
+            height=[height[1] - height[0]] * len(spans),
             brushes=[_shade_brush(span.kernel) for span in spans],
         )
         changes = seqlen_changes(list(spans))
-        self._changes.setData(
-            np.repeat([time for time, _ in changes], 2), np.tile([-0.06 * top, 1.2 * top], len(changes))
-        )
-        self._missing.setPos(view[0], top / 2)
+        self._changes.setData(np.repeat([time for time, _ in changes], 2), np.tile(height, len(changes)))
         if self._with_seqlen:
-            self._label_seqlens(changes, view, top)
+            self._label_seqlens(changes, view, height[1])
 
-    def _label_seqlens(
-        self, changes: Sequence[tuple[float, int]], view: tuple[float, float], top: float
-    ) -> None:
+    def _label_seqlens(self, changes: Sequence[tuple[float, int]], view: Ends, top: float) -> None:
         gap = LABEL_GAP_PX * (view[1] - view[0]) / max(1.0, self.getViewBox().width())
         kept: list[tuple[float, int]] = []
         for index, (time, seqlen) in enumerate(changes):
@@ -193,7 +201,7 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
             self._labels.append(label)
         for label, (time, seqlen) in zip(self._labels, kept, strict=False):
             label.setText(seqlen_text(seqlen))
-            label.setPos(time, 1.2 * top)
+            label.setPos(time, top)
         for index, label in enumerate(self._labels):
             label.setVisible(index < len(kept))
 

@@ -21,6 +21,14 @@ def bytes_text(value: float) -> str:
     return f"{value:.0f} B" if unit == 0 else f"{digits(value)} {_BYTE_UNITS[unit]}"
 
 
+def bytes_short(value: float) -> str:
+    """Bytes in two or three digits, for narrow columns."""
+    unit = 0
+    while abs(value) >= KIB and unit + 1 < len(_BYTE_UNITS):
+        value, unit = value / KIB, unit + 1
+    return f"{value:.1f} {_BYTE_UNITS[unit]}" if value < 10 and unit else f"{value:.0f} {_BYTE_UNITS[unit]}"  # noqa: PLR2004
+
+
 def bytes_tick(value: float) -> str:
     """A power of two of bytes, short enough for an axis."""
     return bytes_text(value).replace(".00 ", " ").replace(".0 ", " ")

@@ -36,7 +36,7 @@ class BottomCard(Card):
         self._stack.addWidget(self.table)
         self.tabs = QButtonGroup(self)
         self._make_header()
-        self.layout().setContentsMargins(12, 4, 8, 6)
+        self.setContentsMargins(0, -4, -4, -4)
         self.body.addWidget(self._stack)
 
     def _make_header(self) -> None:

@@ -6,11 +6,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.pages.profile.dry_run import DryRow, Fit
-from app.plots.units import bytes_tick, seqlen_full, seqlen_text
+from app.plots.units import bytes_short, seqlen_full, seqlen_text
 
 ROLES: dict[Fit, str] = {"fits": "ok", "tight": "warn", "will not fit": "error", "unknown": "unit"}
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+ROOMY = 3  # kernels beside which the verdict has room for its word
 WORDS: dict[Fit, str] = {"fits": "✓ fits", "tight": "! tight", "will not fit": "× won't fit", "unknown": "–"}
 
 
@@ -22,7 +23,7 @@ class DryRunTable(QWidget):
         self.setAccessibleName("Dry run: predicted bytes of every point")
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(8)
+        self._grid.setHorizontalSpacing(6)
         self._grid.setVerticalSpacing(3)
         self._labels: dict[tuple[int, int], QLabel] = {}
 
@@ -57,14 +58,15 @@ class DryRunTable(QWidget):
 def _texts(row: DryRow) -> list[tuple[str, str, str]]:
     cells = [
         (
-            bytes_tick(cell.predicted_bytes),
-            "" if cell.fit in {"fits", "unknown"} else ROLES[cell.fit],
+            bytes_short(cell.predicted_bytes),
+            "unit" if cell.fit == "fits" else ROLES[cell.fit],
             f"{cell.kernel}: {seqlen_full(cell.predicted_bytes)} bytes, {cell.fit}",
         )
         for cell in row.cells
     ]
+    word = WORDS[row.worst] if len(cells) <= ROOMY else WORDS[row.worst][0]
     return [
-        (seqlen_text(row.seqlen), "", f"N = {row.seqlen}"),
+        (seqlen_text(row.seqlen), "unit", f"N = {row.seqlen}"),
         *cells,
-        (WORDS[row.worst], ROLES[row.worst], ""),
+        (word, ROLES[row.worst], row.worst),
     ]

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+FIELD_PX = 30
 W = TypeVar("W", bound=QWidget)
 
 
@@ -56,6 +57,7 @@ def labelled(field: QWidget) -> QWidget:
     name.setProperty("role", "unit")
     name.setBuddy(field)
     column.addWidget(name)
+    field.setFixedHeight(FIELD_PX)
     column.addWidget(field)
     return box
 

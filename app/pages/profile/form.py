@@ -25,7 +25,7 @@ from kernels.registry import KERNELS
 from kernels.spec import HEAD_DIMS
 from profiles.machine import Machine
 
-WIDTH = 308
+WIDTH = 316
 FREE_STEP = 0.01  # the dry run follows free memory in steps of this share
 
 
@@ -68,7 +68,9 @@ class SweepForm(QFrame):
         )
         self.batch = number("batch", 1, 1024, 1, "Independent sequences")
         self.heads = number("heads", 1, 1024, 1, "Heads")
-        self.mask = choice("mask", ("none", "causal"), "Causal keeps only keys that are not after the query")
+        self.masking = choice(
+            "mask", ("none", "causal"), "Causal keeps only keys that are not after the query"
+        )
         self.chips = SeqlenChips()
         self.repeats = number(
             "repeats", 3, 1000, 1, "Samples of each point; 10 or more for quartiles worth drawing"
@@ -98,7 +100,7 @@ class SweepForm(QFrame):
         column.setSpacing(6)
         self._section(column, "Kernels", self.kernels)
         self._section(
-            column, "Problem", self._grid((self.dtype, self.head_dim), (self.batch, self.heads, self.mask))
+            column, "Problem", self._grid((self.dtype, self.head_dim), (self.batch, self.heads, self.masking))
         )
         self._section(column, "Sequence lengths", self.chips)
         self._section(column, "Dry run", self.dry_table, beside=self.free_label)
@@ -119,10 +121,11 @@ class SweepForm(QFrame):
 
     def _footer(self) -> QVBoxLayout:
         buttons = QHBoxLayout()
+        buttons.setSpacing(8)
         buttons.addWidget(self.copy_button)
         buttons.addWidget(self.use_button)
         footer = QVBoxLayout()
-        footer.setContentsMargins(16, 6, 12, 10)
+        footer.setContentsMargins(16, 6, 20, 10)
         footer.addWidget(self.message)
         footer.addLayout(buttons)
         return footer
@@ -157,7 +160,7 @@ class SweepForm(QFrame):
     def _connect(self) -> None:
         for spin in (self.head_dim, self.batch, self.heads, self.repeats, self.seed, self.time_cap):
             spin.valueChanged.connect(self._changed)
-        for box in (self.dtype, self.mask, self.cache):
+        for box in (self.dtype, self.masking, self.cache):
             box.currentTextChanged.connect(self._changed)
         for signal in (self.kernels.changed, self.chips.changed, self.verify.toggled):
             signal.connect(self._changed)
@@ -174,7 +177,7 @@ class SweepForm(QFrame):
             batch=self.batch.value(),
             heads=self.heads.value(),
             head_dim=self.head_dim.value(),
-            causal=self.mask.currentText() == "causal",
+            causal=self.masking.currentText() == "causal",
             repeats=self.repeats.value(),
             time_cap_s=self.time_cap.value(),
             seed=self.seed.value(),
@@ -188,7 +191,7 @@ class SweepForm(QFrame):
         self.backend = sweep.backend
         self._offer_dtypes()
         self.dtype.setCurrentText(sweep.dtype)
-        self.mask.setCurrentText("causal" if sweep.causal else "none")
+        self.masking.setCurrentText("causal" if sweep.causal else "none")
         self.cache.setCurrentText("cold" if sweep.cold else "warm")
         for spin, value in (
             (self.batch, sweep.batch),

@@ -1,7 +1,7 @@
 """The kernels there are: a mark, a name, one line of what the idea is, or why it cannot be chosen."""
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 from superqt import QElidingLabel
 
 from app.pages.profile.sweep import Sweep, unavailable
@@ -9,6 +9,8 @@ from app.plots.marks import mark_icon
 from kernels.device import Device
 from kernels.registry import KERNELS
 from kernels.spec import KernelSpec
+
+INDENT_PX = 44  # where the name begins, after box and mark
 
 
 class KernelRow(QWidget):
@@ -23,12 +25,14 @@ class KernelRow(QWidget):
         self.box.setAccessibleName(f"Kernel {spec.name}")
         self.line = QElidingLabel(spec.idea)
         self.line.setProperty("role", "unit")
-        self.line.setContentsMargins(48, 0, 0, 0)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.box)
-        column.addWidget(self.line)
+        indented = QHBoxLayout()
+        indented.setContentsMargins(INDENT_PX, 0, 0, 0)
+        indented.addWidget(self.line)
+        column.addLayout(indented)
 
     def show_reason(self, reason: str | None) -> None:
         """Disable the row for a reason; None: it can be chosen."""

@@ -21,9 +21,9 @@ class LegendBar(QWidget):
         self.model_label.setProperty("role", "unit")
         self.flight = QLabel()
         self.flight.setProperty("role", "unit")
-        self.cursor = QLabel()
-        self.cursor.setProperty("role", "title")
-        self.cursor.setMinimumWidth(90)
+        self.position = QLabel()
+        self.position.setProperty("role", "title")
+        self.position.setMinimumWidth(90)
         row = QHBoxLayout(self)
         row.setContentsMargins(4, 0, 4, 0)
         row.setSpacing(12)
@@ -31,7 +31,7 @@ class LegendBar(QWidget):
         row.addWidget(self.model_label)
         row.addStretch(1)
         row.addWidget(self.flight)
-        row.addWidget(self.cursor)
+        row.addWidget(self.position)
         self.setFixedHeight(24)
 
     def set_kernels(self, kernels: Sequence[str]) -> None:
@@ -46,11 +46,12 @@ class LegendBar(QWidget):
             mark, name = QLabel(), QLabel(kernel)
             mark.setPixmap(mark_pixmap(kernel))
             self._entries.addWidget(mark)
+            name.setContentsMargins(0, 0, 10, 0)
             self._entries.addWidget(name)
 
     def show_cursor(self, seqlen: int | None) -> None:
         """Say where the crosshair stands."""
-        self.cursor.setText("" if seqlen is None else f"N = {seqlen_full(seqlen)}")
+        self.position.setText("" if seqlen is None else f"N = {seqlen_full(seqlen)}")
 
     def show_flight(self, state: PointState | None) -> None:
         """Say what the point in flight is doing."""

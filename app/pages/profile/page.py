@@ -34,7 +34,6 @@ from profiles.session import Session
 from profiles.summary import rows
 
 OUTCOMES = (PointStarted, PointMeasured, PointFailed, PlanFinished)
-EMPTY_HINT = "Press Run (Ctrl+Return) to measure,\nor open a saved session"
 
 
 class ProfilePage(Page):
@@ -64,12 +63,12 @@ class ProfilePage(Page):
     def _lay_out(self) -> None:
         splitter = QSplitter(Qt.Orientation.Vertical)
         splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(8)
+        splitter.setHandleWidth(1)
         splitter.addWidget(self.plots)
-        splitter.addWidget(self.bottom)
-        splitter.setStretchFactor(0, 5)
-        splitter.setStretchFactor(1, 2)
-        splitter.setSizes([500, 210])
+        splitter.addWidget(_below(self.bottom))
+        splitter.setStretchFactor(0, 2)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([430, 236])
         splitter.handle(1).setAccessibleName("Height of the telemetry")
         right = QWidget()
         column = QVBoxLayout(right)
@@ -91,8 +90,11 @@ class ProfilePage(Page):
         self.plots.cursor_moved.connect(self.bottom.table.show_cursor)
         self.plots.baseline_changed.connect(self._refresh_table)
         self.bottom.table.seqlen_selected.connect(self.plots.move_cursor)
-        for card in (*self.plots.cards.values(), self.bottom):
-            card.export_button.failed.connect(self.controller.error_raised)
+        for button in (
+            *(card.export_button for card in self.plots.cards.values()),
+            self.bottom.export_button,
+        ):
+            button.failed.connect(self.controller.error_raised)
 
     def plan(self) -> Plan:
         """The Plan of the form.
@@ -152,7 +154,7 @@ class ProfilePage(Page):
         session = self.controller.session
         shown = preview_rows(self.form.sweep()) if session is None else rows(session)
         self.plots.show_rows(session, shown)
-        self.plots.show_hint(EMPTY_HINT if session is None else "")
+        self.plots.show_hints(empty=session is None)
         self._show_flight()
         self._refresh_table()
 
@@ -222,3 +224,12 @@ class ProfilePage(Page):
         used = live[-1].memory_used if live else None
         if telemetry is not None and telemetry.memory_total is not None and used is not None:
             self.form.set_free_bytes(telemetry.memory_total - used)
+
+
+def _below(card: QWidget) -> QWidget:
+    """The card with a gap above, where the splitter's thin handle is."""
+    box = QWidget()
+    column = QVBoxLayout(box)
+    column.setContentsMargins(0, 7, 0, 0)
+    column.addWidget(card)
+    return box

@@ -16,13 +16,18 @@ from profiles.session import PointState, Session
 from profiles.summary import PointRow
 
 FAVOURED_BASELINE = "standard"
+EMPTY_HINTS = {
+    "runtime": "Press Run (Ctrl+Return) to measure,\nor open a saved session.",
+    "speed-up": "Not measured yet.",
+    "throughput": "Not measured yet.",
+}
 
 
 class PlotsView(QWidget):
     """Draws rows; knows nothing of engines.
 
     Attributes:
-        cursor: The sequence length under the crosshair, None before there is one.
+        seqlen: The sequence length under the crosshair, None before there is one.
         baseline: The kernel that speed-ups are over, None without kernels.
 
     Signals:
@@ -35,7 +40,7 @@ class PlotsView(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self.cursor: int | None = None
+        self.seqlen: int | None = None
         self.baseline: str | None = None
         self._session: Session | None = None
         self._rows: Sequence[PointRow] = ()
@@ -48,7 +53,7 @@ class PlotsView(QWidget):
             card.plot.hovered.connect(self.move_cursor)
             card.baseline_chosen.connect(self._choose_baseline)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(0, 0, 0, 7)
         column.setSpacing(4)
         column.addWidget(self.legend)
         column.addLayout(grid, 1)
@@ -63,13 +68,13 @@ class PlotsView(QWidget):
         for card in self.cards.values():
             card.show_rows(session, rows, self.baseline)
         measured = seqlens_of(rows)
-        if self.cursor not in measured:
+        if self.seqlen not in measured:
             self._place_cursor(measured[-1] if measured else None)
 
-    def show_hint(self, text: str) -> None:
-        """Say in every empty plot what to do; an empty text says nothing."""
-        for card in self.cards.values():
-            card.plot.show_hint(text)
+    def show_hints(self, *, empty: bool) -> None:
+        """Say in the empty plots what to do; the footprint's shows its model already."""
+        for key, card in self.cards.items():
+            card.plot.show_hint(EMPTY_HINTS.get(key, "") if empty else "")
 
     def show_flight(self, state: PointState | None, last_ms: float | None) -> None:
         """Mark the point in flight in every plot."""
@@ -88,15 +93,15 @@ class PlotsView(QWidget):
 
     def move_cursor(self, seqlen: int) -> None:
         """Stand the crosshair at a measured sequence length."""
-        if seqlen != self.cursor:
+        if seqlen != self.seqlen:
             self._place_cursor(seqlen)
             self.cursor_moved.emit(seqlen)
 
     def step_cursor(self, step: int) -> None:
         """Move the crosshair to the next or the previous measured sequence length."""
         measured = seqlens_of(self._rows)
-        if self.cursor in measured:
-            place = measured.index(self.cursor) + step
+        if self.seqlen in measured:
+            place = measured.index(self.seqlen) + step
             self.move_cursor(measured[min(max(place, 0), len(measured) - 1)])
 
     def autorange(self) -> None:
@@ -120,7 +125,7 @@ class PlotsView(QWidget):
             card.apply_theme(theme)
 
     def _place_cursor(self, seqlen: int | None) -> None:
-        self.cursor = seqlen
+        self.seqlen = seqlen
         self.legend.show_cursor(seqlen)
         for card in self.cards.values():
             card.show_cursor(seqlen)

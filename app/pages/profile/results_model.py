@@ -51,17 +51,17 @@ COLUMNS = (
     Column("N", lambda row: row.seqlen, lambda n: seqlen_full(round(n)), "Query sequence length"),
     Column("status", lambda row: STATUS_MARKS[row.status].word),
     Column("median", lambda row: row.runtime_ms_median, ms_text, "Median runtime of the accepted samples"),
-    Column("q1", lambda row: row.runtime_ms_q1, ms_text, "Lower quartile of the runtime"),
-    Column("q3", lambda row: row.runtime_ms_q3, ms_text, "Upper quartile of the runtime"),
-    Column("samples", lambda row: row.samples or None, _whole, "Accepted samples"),
     Column("speed-up", _kept_apart, ratio_text, "Over the baseline at the same N"),
     Column("throughput", lambda row: row.tflops, tflops_text, "Problem FLOPs over the median"),
     Column("footprint", lambda row: row.footprint_bytes, bytes_text, "Inputs + outputs + workspace as held"),
     Column("predicted", lambda row: row.predicted_bytes, bytes_text, "The same before the launch"),
+    Column("max |error|", lambda row: row.max_abs_error, _error_text, "Against the float64 oracle"),
+    Column("q1", lambda row: row.runtime_ms_q1, ms_text, "Lower quartile of the runtime"),
+    Column("q3", lambda row: row.runtime_ms_q3, ms_text, "Upper quartile of the runtime"),
+    Column("samples", lambda row: row.samples or None, _whole, "Accepted samples"),
     Column(
         "allocator peak", lambda row: row.allocator_peak_bytes, bytes_text, "The allocator's high-water mark"
     ),
-    Column("max |error|", lambda row: row.max_abs_error, _error_text, "Against the float64 oracle"),
     Column("reason", lambda row: row.reason or None),
 )
 SPEEDUP_COLUMN = next(i for i, column in enumerate(COLUMNS) if column.title == "speed-up")

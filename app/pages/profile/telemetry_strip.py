@@ -49,10 +49,10 @@ class TelemetryStrip(QWidget):
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(2, 1)
         for row, lane in enumerate(LANES):
-            name, value = QLabel(lane.title), QLabel()
+            name, value = QLabel(f"{lane.title}, {lane.unit}"), QLabel()
             name.setProperty("role", "unit")
             value.setProperty("role", "title")
-            value.setFixedWidth(118)
+            value.setFixedWidth(72)
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for label in (name, value):
                 label.setToolTip(lane.about)
@@ -84,8 +84,6 @@ class TelemetryStrip(QWidget):
     def watch(self, telemetry: TelemetryStarted) -> None:
         """Say what the device offers: its capacity, and which fields are missing for what reason."""
         self._missing, self._capacity = telemetry.missing, telemetry.memory_total
-        for field, lane in self.lanes.items():
-            lane.show_missing(telemetry.missing.get(field))
         self.lanes["memory_used"].show_capacity(telemetry.memory_total)
         self.lanes["power_w"].show_capacity(telemetry.power_limit_w)
         if self._session is None:
@@ -103,6 +101,7 @@ class TelemetryStrip(QWidget):
         view = self._view(float(times[-1]) if times.size else 0.0)
         for lane in LANES:
             self.lanes[lane.field].show_readings(times, self.ring.values(lane.field), spans, view)
+            self.lanes[lane.field].show_note(self._note(lane, empty=not times.size))
             self._values[lane.field].setText(self._readout(lane))
 
     def apply_theme(self, theme: Theme) -> None:
@@ -129,6 +128,11 @@ class TelemetryStrip(QWidget):
         ended = (session.ended_ns - session.t0_ns) / 1e9 if session.ended_ns is not None else newest
         return (0.0, max(ended, LEAST_S))
 
+    def _note(self, lane: Lane, *, empty: bool) -> str:
+        if lane.field in self._missing:
+            return f"n/a: {self._missing[lane.field]}"
+        return "Waiting for the first reading." if empty and lane is LANES[0] else ""
+
     def _readout(self, lane: Lane) -> str:
         if lane.field in self._missing:
             return "n/a"
@@ -136,6 +140,5 @@ class TelemetryStrip(QWidget):
         if value is None:
             return "–"
         if lane.field == "memory_used":
-            total = f" of {bytes_text(self._capacity)}" if self._capacity else ""
-            return f"{bytes_text(value)}{total}"
+            return bytes_text(value)
         return f"{digits(value) if lane.field == 'power_w' else round(value)} {lane.unit}"

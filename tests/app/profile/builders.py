@@ -1,11 +1,10 @@
 """Sessions built from scripted events, for looking at the page and for testing it without an engine."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject
-
 from app.controller import Controller
+from app.pages.profile.sweep import Sweep
 from kernels.device import Device
 from kernels.problem import Backend
 from kernels.registry import find_kernel
@@ -30,9 +29,8 @@ from profiles.events import (
     TelemetryStarted,
 )
 from profiles.machine import Machine
-from profiles.plan import Plan, Point, Protocol
+from profiles.plan import Plan, Point
 from profiles.session import Session
-from profiles.summary import row
 
 T0 = 5_000_000_000
 GIB = 1 << 30
@@ -90,6 +88,8 @@ class SilentEngine:
 class NoRecorder:
     """Keeps nothing."""
 
+    def __init__(self, path: Path) -> None: ...
+
     def record(self, event: Event) -> None: ...
 
     def close(self) -> None: ...
@@ -103,7 +103,7 @@ def make_controller(folder: Path) -> tuple[Controller, SilentEngine]:
         made.append(SilentEngine(sink))
         return made[0]
 
-    controller = Controller(make, folder, lambda path: NoRecorder())
+    controller = Controller(make, folder, NoRecorder)
     return controller, made[0]
 
 
@@ -112,8 +112,6 @@ def make_plan(
     seqlens: Sequence[int] = (512, 1024, 2048),
     backend: Backend = "cuda",
 ) -> Plan:
-    from app.pages.profile.sweep import Sweep
-
     return Sweep(
         backend=backend,
         kernels=tuple(kernels),
@@ -226,9 +224,17 @@ def _readings(start: int, end: int, point: Point | None, plan: Plan, telemetry: 
         "temperature_c": 44.0 if busy else 36.0,
         "sm_clock_mhz": 1980.0 if busy else 345.0,
     }
-    known = {name: value for name, value in values.items() if name not in telemetry.missing}
+    known = {name: None if name in telemetry.missing else value for name, value in values.items()}
     return Readings(
         readings=tuple(
-            Reading(t_ns=t, memory_used=int(0.8 * GIB) + held, **known) for t in range(start, end, 50_000_000)
+            Reading(
+                t_ns=t,
+                memory_used=int(0.8 * GIB) + held,
+                utilisation=known["utilisation"],
+                power_w=known["power_w"],
+                temperature_c=known["temperature_c"],
+                sm_clock_mhz=known["sm_clock_mhz"],
+            )
+            for t in range(start, end, 50_000_000)
         )
     )
