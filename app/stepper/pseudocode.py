@@ -57,14 +57,15 @@ def lines(order: str, *, local_max: bool, reverse: bool) -> tuple[Line, ...]:
 
 
 def _softmax(order: str, *, local_max: bool) -> tuple[Line, ...]:
-    beta = ";  β = exp(m̃ − m′)" if local_max else ""
-    top = "m̃ = rowmax S;  m′ = max(m, m̃)" if local_max else "m′ = max(m, rowmax S)"
+    texts = ["m′ = max(m, rowmax S);  α = exp(m − m′)"]
+    if local_max:
+        texts = ["m̃ = rowmax S;  m′ = max(m, m̃)", "α = exp(m − m′);  β = exp(m̃ − m′)"]
     weights = "P̃ = exp(S − m̃);  ℓ′ = αℓ + β Σ P̃" if local_max else "P = exp(S − m′);  ℓ′ = αℓ + Σ P"
     product = "β P̃V<sub>j</sub>" if local_max else "PV<sub>j</sub>"
     output = f"O = (αℓ O + {product}) / ℓ′" if order == "flash1" else f"Ō = αŌ + {product}"
     return (
         Line(0, "S = Q<sub>i</sub>K<sub>j</sub><sup>T</sup> · scale", ("scores",)),
-        Line(0, f"{top};  α = exp(m − m′){beta}", ("maximum",)),
+        *(Line(0, text, ("maximum",)) for text in texts),
         Line(0, weights, ("weights",)),
         Line(0, f"{output};  m = m′;  ℓ = ℓ′", ("output",)),
     )

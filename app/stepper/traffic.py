@@ -1,7 +1,7 @@
 """Bytes between HBM and the chip, tile by tile: a model, not a measurement.
 
-The totals are the tile-level IO of Dao et al., FlashAttention (2022), theorem 2 and its proof, and
-FlashAttention-2 (2023), section 3.1. Caches are ignored, and so are a GEMM's own re-reads in `standard`.
+The running counter adds up, step by step, to the tile-level IO of `profiles.theory` with the trace's tiles
+(FlashAttention, 2022, algorithm 1 and theorem 2; FlashAttention-2, 2023, algorithm 1). Caches are ignored.
 """
 
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from app.stepper.recording import Recording
 from app.stepper.snapshots import Snapshot
 from kernels.problem import LSE_ITEMSIZE
+from profiles.theory import Tiles, standard_io
 
 FLOAT32 = 4  # bytes of one element of S, P, m, l and the accumulator on the chip
 
@@ -40,15 +41,16 @@ def moved_by(recording: Recording, step: Snapshot, previous_j: int | None) -> Mo
     problem = recording.trace.request.problem
     e, d, dv = problem.itemsize, problem.head_dim, recording.value_dim
     rows, columns = recording.rows(step.i), recording.columns(step.j)
-    state = rows * (dv * e + 2 * FLOAT32)  # O, m and l, which flash1 keeps in HBM between tiles
+    state = rows * (dv + 2) * FLOAT32  # O, m and l, which flash1 keeps in HBM between tiles
     if step.phase == "load" and recording.order == "flash1":
         new_keys = columns * (d + dv) * e if previous_j != step.j else 0
         return Moved(read=new_keys + rows * d * e + state)
     if step.phase == "load":
         return Moved(read=columns * (d + dv) * e + (rows * d * e if step.first else 0))
-    if step.phase == "write":
-        return Moved(written=state if recording.order == "flash1" else rows * (dv * e + LSE_ITEMSIZE))
-    return Moved()
+    if step.phase != "write":
+        return Moved()
+    result = rows * (dv * e + LSE_ITEMSIZE) if step.last else 0
+    return Moved(written=result + (state if recording.order == "flash1" else 0))
 
 
 def running_traffic(recording: Recording, steps: tuple[Snapshot, ...]) -> tuple[Moved, ...]:
@@ -63,12 +65,8 @@ def running_traffic(recording: Recording, steps: tuple[Snapshot, ...]) -> tuple[
 
 
 def standard_bytes(recording: Recording) -> int:
-    """What standard attention moves for the whole problem: S and P written and read, Q, K, V and O once."""
-    problem = recording.trace.request.problem
-    scores = 4 * recording.seqlen_q * recording.seqlen_k
-    query_side = recording.seqlen_q * (problem.head_dim + recording.value_dim)
-    key_side = recording.seqlen_k * (problem.head_dim + recording.value_dim)
-    return (scores + query_side + key_side) * problem.itemsize
+    """What standard attention moves for the whole problem with GEMM tiles of the same size."""
+    return standard_io(recording.trace.request.problem, Tiles(recording.block_q, recording.block_k))
 
 
 @dataclass(frozen=True)

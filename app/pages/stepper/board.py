@@ -69,7 +69,7 @@ class Board(QWidget):
         return "\n".join(panel.accessibleDescription() for panel in self.panels)
 
     def _lay_out(self) -> None:
-        top = _row([self._cards[p] for p in (self.tiles, self.scores, self.weights)], (28, 36, 36))
+        top = _row([self._cards[p] for p in (self.tiles, self.scores, self.weights)], (24, 38, 38))
         charts = _row([self._cards[chart] for chart in self.charts], (1, 1, 1, 1))
         left, right = QVBoxLayout(), QVBoxLayout()
         for column in (left, right):
@@ -122,7 +122,10 @@ class Board(QWidget):
 
     def _chart_title(self, chart: RowChart, moment: Moment) -> str:
         if isinstance(chart, OutputChart):
-            return "output O" + ("<sub>0</sub>" if moment.recording.value_dim > 1 else "")
+            component = "<sub>0</sub>" if moment.recording.value_dim > 1 else ""
+            if moment.recording.order == "flash1":
+                return f"output O{component}"
+            return f"output Ō{component} / ℓ"
         if isinstance(chart, MaximumChart) and moment.track.rises.any():
             return "max m ▲"
         return CHART_TITLES[type(chart).__name__]

@@ -17,6 +17,7 @@ from app.theme import Theme
 
 LARGEST_CELL = (96.0, 60.0)
 STEPS = 256
+BAR_ROOM = 18.0  # pixels: a gap, the colour bar, a gap, and a little air
 WIDE = 100.0  # values from here on are written without decimals
 
 Cell = tuple[int, int]
@@ -151,7 +152,10 @@ class Heatmap(Panel):
     def _area(self, moment: Moment) -> Area:
         recording, step, unit = moment.recording, moment.step, self.unit()
         rows, columns = recording.rows(step.i), recording.columns(step.j)
-        left, right, top = 1.9 * unit, 2.9 * unit, 1.2 * unit
+        metrics = QFontMetricsF(self.sized(SMALL))
+        left = metrics.horizontalAdvance(str(recording.seqlen_q)) + 7
+        widest = max(metrics.horizontalAdvance(_end(level)) for level in self.levels(moment))
+        right, top = widest + BAR_ROOM, 1.2 * unit
         width = min((self.width() - left - right) / recording.block_k, LARGEST_CELL[0])
         height = min((self.height() - top - 4) / recording.block_q, LARGEST_CELL[1])
         x = left + max(0.0, (self.width() - left - right - width * recording.block_k) / 2)
@@ -249,7 +253,7 @@ class Heatmap(Panel):
         unit = self.unit()
         height = max(area.rows * area.height, 4 * unit)
         middle = area.y + area.rows * area.height / 2
-        bar = QRectF(area.x + area.columns * area.width + 8, middle - height / 2, 6, height)
+        bar = QRectF(area.x + area.columns * area.width + 6, middle - height / 2, 6, height)
         gradient = QLinearGradient(bar.bottomLeft(), bar.topLeft())
         for share in np.linspace(0, 1, 9):
             gradient.setColorAt(float(share), self._colours[int(share * (STEPS - 1))])
@@ -257,7 +261,12 @@ class Heatmap(Panel):
         low, high = self.levels(moment)
         for value, y in ((high, bar.top() + unit / 2), (low, bar.bottom() - unit / 2)):
             rect = QRectF(bar.right() + 3, y - unit / 2, self.width() - bar.right() - 3, unit)
-            put(painter, rect, number(value, 1 if abs(value) < WIDE else 0), self.theme.dim)
+            put(painter, rect, _end(value), self.theme.dim)
+
+
+def _end(level: float) -> str:
+    """An end of the colour scale as its label."""
+    return number(level, 1 if abs(level) < WIDE else 0)
 
 
 def _fits(text: str, font: QFont, area: Area) -> bool:

@@ -30,6 +30,7 @@ def contrast(one: QColor, other: QColor) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+@lru_cache(maxsize=1024)
 def mix(one: str, other: str, share: float) -> QColor:
     """A colour between two, `share` of the way from the first to the second."""
     a, b = QColor(one), QColor(other)

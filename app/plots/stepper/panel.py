@@ -1,7 +1,5 @@
 """What every panel is: a widget that paints one moment in the theme's colours and can say it in words."""
 
-from functools import lru_cache
-
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QStaticText, QTextOption
 from PySide6.QtWidgets import QWidget
@@ -12,14 +10,28 @@ from app.theme import Theme
 SMALL = 11 / 13  # captions against text
 
 
-@lru_cache(maxsize=4096)
-def _static(html: str, font_key: str) -> QStaticText:
-    del font_key  # one layout a font: sharing one would lay it out again at every change of font
+MOST_TEXTS = 4096
+_texts: dict[tuple[str, str], QStaticText] = {}
+
+
+def _static(html: str, font: QFont) -> QStaticText:
+    """A line of HTML laid out in a font, once: laying out is most of what a frame would cost."""
+    key = (html, font.key())
+    found = _texts.get(key)
+    if found is None:
+        if len(_texts) >= MOST_TEXTS:
+            _texts.clear()
+        found = _texts[key] = _laid_out(html, font)
+    return found
+
+
+def _laid_out(html: str, font: QFont) -> QStaticText:
     text = QStaticText(html)
     text.setTextFormat(Qt.TextFormat.RichText)
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.NoWrap)
     text.setTextOption(option)
+    text.prepare(font=font)
     return text
 
 
@@ -88,8 +100,7 @@ def put(
     align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
 ) -> float:
     """Write one line of HTML, vertically centred in a rectangle; gives its width in pixels."""
-    text = _static(html, painter.font().key())
-    text.prepare(painter.transform(), painter.font())
+    text = _static(html, painter.font())
     size = text.size()
     x = rect.left()
     if align & Qt.AlignmentFlag.AlignRight:
@@ -103,6 +114,4 @@ def put(
 
 def width_of(html: str, font: QFont) -> float:
     """Width of one line of HTML in pixels."""
-    text = _static(html, font.key())
-    text.prepare(font=font)
-    return text.size().width()
+    return _static(html, font).size().width()

@@ -12,6 +12,7 @@ from app.stepper.moment import Moment
 from app.theme import KERNEL_MARKS, OTHER_MARK, Theme
 
 LARGEST_CELL = 48.0
+SMALL_CELL = 10.0  # smaller cells have no outline and no glyph
 GLYPH_CELL = 13.0  # smaller cells show no glyph, only fill and hatching
 NUMBER_CELL = 22.0  # smaller cells do not fit `i,j`
 
@@ -54,9 +55,12 @@ class TileMap(Panel):
         """Paint the two strips, the cells and the caption."""
         grid = self._grid(moment)
         self._draw_strips(painter, moment, grid)
-        for i in range(moment.recording.blocks_q):
-            for j in range(moment.recording.blocks_k):
-                self._draw_cell(painter, moment, grid, i, j)
+        if grid.cell < SMALL_CELL:
+            self._draw_small_cells(painter, moment, grid)
+        else:
+            for i in range(moment.recording.blocks_q):
+                for j in range(moment.recording.blocks_k):
+                    self._draw_cell(painter, moment, grid, i, j)
         painter.setFont(self.sized(SMALL))
         unit = self.unit()
         bottom = QRectF(0, self.height() - unit, self.width(), unit)
@@ -77,7 +81,9 @@ class TileMap(Panel):
     def _caption(self, moment: Moment) -> str:
         done = bisect_right(moment.cursor.steps.tile_ends, moment.cursor.at)
         masked = int((moment.recording.order_of_tile < 0).sum())
-        return f"{done} of {moment.recording.tiles} done" + (f" · {masked} masked ✕" if masked else "")
+        text = f"{done} of {moment.recording.tiles} done" + (f" · {masked} masked ✕" if masked else "")
+        sm = moment.recording.trace.sm
+        return text + (f" · SM {sm.numpy()[moment.step.tile]}" if sm is not None and moment.started else "")
 
     def _grid(self, moment: Moment) -> Grid:
         recording, unit = moment.recording, self.unit()
@@ -129,6 +135,25 @@ class TileMap(Panel):
             painter.setPen(QPen(QColor(self.theme.line), 1))
             painter.setBrush(QColor(self.theme.raised))
             painter.drawRoundedRect(rect, radius, radius)
+
+    def _draw_small_cells(self, painter: QPainter, moment: Moment, grid: Grid) -> None:
+        """Cells without outline or glyph, all of one kind at once: there may be thousands."""
+        ran, now = moment.recording.order_of_tile, moment.step.tile
+        hatched = QBrush(QColor(self.theme.dim), Qt.BrushStyle.BDiagPattern)
+        kinds = (
+            (ran < 0, hatched),
+            (ran > now, QBrush(QColor(self.theme.raised))),
+            ((ran >= 0) & (ran < now), QBrush(mix(self.theme.accent, self.theme.panel, 0.6))),
+            (ran == now, QBrush(QColor(self.theme.accent))),
+        )
+        painter.setPen(Qt.PenStyle.NoPen)
+        for chosen, brush in kinds:
+            painter.setBrush(brush)
+            painter.drawRects([grid.rect(int(i), int(j)) for i, j in zip(*chosen.nonzero(), strict=True)])
+        if moment.started:
+            painter.setPen(QPen(QColor(self.theme.text), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(grid.rect(moment.step.i, moment.step.j).adjusted(-1, -1, 1, 1))
 
     def _masked(self, painter: QPainter, rect: QRectF, radius: float, cell: float) -> None:
         painter.setPen(QPen(QColor(self.theme.line), 1))

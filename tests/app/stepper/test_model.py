@@ -1,4 +1,5 @@
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -15,7 +16,9 @@ from app.stepper.pseudocode import lines
 from app.stepper.recording import Recording
 from app.stepper.track import track
 from app.stepper.traffic import on_chip, standard_bytes
+from kernels.problem import Problem
 from kernels.trace import LoopOrder
+from profiles.theory import Tiles, flash1_io, flash2_io, standard_io
 from tests.app.stepper.builders import build_trace, random_trace, slide_trace
 
 ORDERS: tuple[LoopOrder, ...] = ("flash1", "flash2")
@@ -137,17 +140,16 @@ def _equal(a: Moment, b: Moment, name: str) -> bool:
     return bool(np.array_equal(getattr(a.state, name), getattr(b.state, name)))
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_the_running_bytes_end_at_the_published_tile_io(order: LoopOrder) -> None:
-    n, d, block, e = 32, 8, 8, 4
-    of = story(n=n, head_dim=d, block=block, order=order)
-    tiles = n // block
-    expected = {
-        "flash1": 2 * n * d * e + tiles * (2 * n * d * e + n * d * e + 16 * n),
-        "flash2": n * d * e + tiles * 2 * n * d * e + n * d * e + 4 * n,
-    }
-    assert of.traffic[-1].total == expected[order]
-    assert standard_bytes(of.recording) == 4 * n * n * e + 4 * n * d * e
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("n", [32, 20])
+@pytest.mark.parametrize(("order", "io"), [("flash1", flash1_io), ("flash2", flash2_io)])
+def test_the_running_bytes_add_up_to_the_theory(
+    order: LoopOrder, io: Callable[[Problem, Tiles], int], n: int, causal: bool
+) -> None:
+    of = story(n=n, block=8, causal=causal, order=order)
+    problem = of.recording.trace.request.problem
+    assert of.traffic[-1].total == io(problem, Tiles(8, 8))
+    assert standard_bytes(of.recording) == standard_io(problem, Tiles(8, 8))
     assert [m.total for m in of.traffic] == sorted(m.total for m in of.traffic)
 
 
