@@ -1,0 +1,61 @@
+"""What arguments may look like; each function raises what argparse turns into one line."""
+
+import math
+from argparse import ArgumentTypeError
+from pathlib import Path
+
+from kernels.registry import find_kernel
+from profiles.seqlens import SeqlenError, parse_seqlens
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return number
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Finite numbers separated by commas."""
+    try:
+        found = tuple(float(part) for part in text.split(","))
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is not a list of numbers like 1,3,2,0.5") from error
+    if not all(map(math.isfinite, found)):
+        raise ArgumentTypeError(f"{text!r} holds a number that is not finite")
+    return found
+
+
+def kernel_list(text: str) -> tuple[str, ...]:
+    """Names of kernels separated by commas."""
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not names:
+        raise ArgumentTypeError("name at least one kernel")
+    try:
+        for name in names:
+            find_kernel(name)
+    except KeyError as error:
+        raise ArgumentTypeError(str(error.args[0])) from error
+    if len(set(names)) < len(names):
+        raise ArgumentTypeError(f"a kernel is listed twice in {text!r}")
+    return names
+
+
+def seqlen_list(text: str) -> tuple[int, ...]:
+    """Sequence lengths, by the grammar of the form."""
+    try:
+        return parse_seqlens(text)
+    except SeqlenError as error:
+        raise ArgumentTypeError(str(error).rstrip(".")) from error
+
+
+def new_file(text: str) -> Path:
+    """A path where there is nothing yet, in a folder that exists or can be made."""
+    path = Path(text)
+    if path.exists():
+        raise ArgumentTypeError(f"{text} exists already; name another file or remove it")
+    return path

@@ -1,0 +1,126 @@
+"""The command line: one parser; each command's module is imported when it is asked for."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import NoReturn
+
+from app.arguments import (
+    kernel_list,
+    new_file,
+    numbers,
+    positive,
+    seqlen_list,
+)
+from kernels.errors import KernelError
+from kernels.problem import DTYPES
+from profiles.store.errors import SessionFileError
+
+USAGE_ERROR = 2
+FAILED = 1
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that reports what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and exit with code 2."""
+        self.exit(USAGE_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command, or open the window; returns the exit code."""
+    parser = make_parser()
+    options = parser.parse_args(_spelled_out(arguments))
+    command = import_module(f"app.commands.{options.command}")
+    try:
+        code: int = command.run(options)
+        sys.stdout.flush()
+    except (SessionFileError, KernelError) as error:
+        sys.stderr.write(f"flashscope {options.command}: {error}\n")
+        return FAILED
+    except BrokenPipeError:  # whoever reads the output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    return code
+
+
+def make_parser() -> Parser:
+    """The one parser of the program."""
+    parser = Parser(
+        prog="flashscope",
+        description="Runs attention kernels and shows why tiling wins. No command: open the window.",
+        allow_abbrev=False,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    window = commands.add_parser("window", help="open the window, with a session in it when FILE is given")
+    window.add_argument("file", nargs="?", type=Path, metavar="FILE")
+    _add_sweep(commands.add_parser("sweep", help="measure kernels over sequence lengths", allow_abbrev=False))
+    show = commands.add_parser("show", help="print a saved session", allow_abbrev=False)
+    show.add_argument("file", type=Path, metavar="FILE")
+    formats = show.add_mutually_exclusive_group()
+    _add_json(formats)
+    formats.add_argument("--csv", action="store_true", help="print a CSV table with a header of metadata")
+    _add_trace(commands.add_parser("trace", help="walk the online softmax of one row", allow_abbrev=False))
+    _add_json(commands.add_parser("kernels", help="list the kernels and where they run", allow_abbrev=False))
+    _add_json(
+        commands.add_parser("doctor", help="say what is missing here, and the remedy", allow_abbrev=False)
+    )
+    shots = commands.add_parser("shots", help="render every page to PNG files", allow_abbrev=False)
+    shots.add_argument("folder", type=Path, metavar="DIR")
+    shots.add_argument("--open", type=Path, metavar="FILE", help="a session to show on the pages")
+    return parser
+
+
+def _add_sweep(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--backend", choices=("auto", "cuda", "cpu"), default="auto", help="auto: cuda if usable, else cpu")
+    add("--kernels", type=kernel_list, metavar="A,B", help="default: all there are")
+    add(
+        "--seqlen",
+        type=seqlen_list,
+        metavar="LENGTHS",
+        help="256:4096 (doubling), 256:1024:256 or 256,384,1000",
+    )
+    add("--head-dim", type=positive, default=64, metavar="D")
+    add("--heads", type=positive, metavar="H", help="default: 16 on cuda, 2 on cpu")
+    add("--batch", type=positive, default=1, metavar="B")
+    add("--dtype", choices=DTYPES, help="default: float16 on cuda, float32 on cpu")
+    add("--causal", action="store_true", help="mask keys after the query")
+    add("--repeats", type=positive, default=10, metavar="R", help="timed runs of each point")
+    add("--seed", type=int, default=0, help="seed of the random inputs")
+    add(
+        "--out",
+        type=new_file,
+        metavar="FILE",
+        help="the session file; default: a new one among your sessions",
+    )
+    _add_json(parser)
+
+
+def _add_trace(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--scores", type=numbers, required=True, metavar="S,S,...", help="the row of scores")
+    add("--values", type=numbers, metavar="V,V,...", help="one value a score; default: 1, 2, 3, ...")
+    add("--block", type=positive, default=2, metavar="B", help="scores in a block")
+    add("--reverse", action="store_true", help="walk the blocks from the last to the first")
+    add("--order", choices=("flash1", "flash2"), default="flash2", help="loop order of the kernel")
+    _add_json(parser)
+
+
+def _add_json(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+
+
+def _spelled_out(arguments: Sequence[str]) -> list[str]:
+    """The arguments with the window's command in front where it was left out, and `--scores -1,2` joined."""
+    known = ("window", "sweep", "show", "trace", "kernels", "doctor", "shots", "-h", "--help")
+    spelled = list(arguments) if arguments and arguments[0] in known else ["window", *arguments]
+    for option in ("--scores", "--values"):  # argparse takes a list that starts with a minus for an option
+        if option in spelled[:-1]:
+            place = spelled.index(option)
+            spelled[place : place + 2] = [f"{option}={spelled[place + 1]}"]
+    return spelled

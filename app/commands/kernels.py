@@ -1,0 +1,56 @@
+"""`kernels`: every kernel, and on which backend it runs here or why not."""
+
+from argparse import Namespace
+from typing import Any, get_args
+
+import msgspec
+
+from app.commands.local import find_machine, local_engine, why_no_device
+from app.commands.sweep import SIGNALLED
+from kernels.problem import Backend, Problem
+from kernels.registry import KERNELS
+from kernels.spec import KernelSpec
+from profiles.machine import Machine
+
+
+def run(options: Namespace) -> int:
+    """Probe this machine in a child and print the kernels."""
+    with local_engine() as (engine, events):
+        machine = find_machine(engine, events)
+    if isinstance(machine, int):
+        return SIGNALLED + machine
+    found = [describe(spec, machine) for spec in KERNELS]
+    if options.json:
+        print(msgspec.json.encode({"kernels": found}).decode())
+        return 0
+    for kernel in found:
+        print(f"{kernel['name']}: {kernel['idea']}")
+        for name, backend in kernel["backends"].items():
+            print(f"  {name}: {backend['reason'] or 'supported, ' + ', '.join(backend['dtypes'])}")
+    return 0
+
+
+def describe(spec: KernelSpec, machine: Machine) -> dict[str, Any]:
+    """One kernel as it goes into the JSON document."""
+    backends: tuple[Backend, ...] = get_args(Backend)
+    return {
+        "name": spec.name,
+        "family": spec.family,
+        "idea": spec.idea,
+        "head_dims": list(spec.head_dims),
+        "backends": {backend: _support(spec, backend, machine) for backend in backends},
+    }
+
+
+def _support(spec: KernelSpec, backend: Backend, machine: Machine) -> dict[str, Any]:
+    """Whether a kernel runs on a backend here, which dtypes it takes, and why it does not run."""
+    dtypes, device = spec.dtypes.get(backend, ()), machine.device(backend)
+    reason: str | None = None
+    if not dtypes:
+        reason = f"{spec.name} is not implemented on the {backend} backend"
+    elif device is None:
+        reason = f"no usable GPU here: {why_no_device(machine)}"
+    else:
+        problem = Problem(seqlen_q=1, seqlen_k=1, head_dim=spec.head_dims[0], dtype=dtypes[0])
+        reason = spec.unsupported(problem, device)
+    return {"supported": reason is None, "reason": reason, "dtypes": list(dtypes)}

@@ -1,0 +1,41 @@
+"""The engine of this machine without a window: events come out of a queue."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+
+from profiles.events import Event, MachineFound
+from profiles.local_engine import LocalEngine
+from profiles.machine import Machine
+
+Events = SimpleQueue[Event | int]  # an int is the number of a signal that arrived
+
+
+@contextmanager
+def local_engine() -> Iterator[tuple[LocalEngine, Events]]:
+    """An engine and the queue it fills; closed at the end, with all of its children."""
+    events: Events = SimpleQueue()
+    engine = LocalEngine(events.put)
+    try:
+        yield engine, events
+    finally:
+        engine.close()
+
+
+def find_machine(engine: LocalEngine, events: Events) -> Machine | int:
+    """Probe this machine in a child; the number of a signal that arrived before the answer, if one did."""
+    engine.probe()
+    while True:
+        event = events.get()
+        if isinstance(event, MachineFound):
+            return event.machine
+        if isinstance(event, int):
+            return event
+
+
+def why_no_device(machine: Machine) -> str:
+    """Why kernels cannot run on a GPU here: the findings that are not ok, with their remedies."""
+    missing = [f for f in machine.findings if not f.ok]
+    if not missing:
+        return "none was found"
+    return "; ".join(f"{f.name}: {f.detail}" + (f" ({f.remedy})" if f.remedy else "") for f in missing)

@@ -1,0 +1,40 @@
+"""`shots DIR`: every page as PNG files, light and dark, small and large, on no screen."""
+
+import os
+import shutil
+import tempfile
+from argparse import Namespace
+from pathlib import Path
+
+from app import system
+from app.commands.progress import tell
+
+SIZES = ((1280, 720), (1600, 1000))
+
+
+def run(options: Namespace) -> int:
+    """Render the pages; the user's settings and sessions are neither shown nor changed."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    reason = system.why_no_window()
+    if reason is not None:
+        tell(f"flashscope shots: {reason}")
+        return 1
+    from app.shots import render_pages  # noqa: PLC0415 - Qt must not be imported before it is known to load
+
+    options.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["FLASHSCOPE_HOME"] = home
+        shown = _copy(options.open, Path(home)) if options.open else None
+        for path in render_pages(options.folder, shown, SIZES):
+            print(path)
+    return 0
+
+
+def _copy(session: Path, home: Path) -> Path:
+    """A copy of the session where the Sessions page lists it; refuses what cannot be opened."""
+    from profiles.store import load  # noqa: PLC0415 - with the rest of what this command imports late
+
+    load(session)
+    folder = home / "sessions"
+    folder.mkdir()
+    return Path(shutil.copy(session, folder / session.name))

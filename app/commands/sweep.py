@@ -1,0 +1,156 @@
+"""`sweep`: measure kernels over sequence lengths, without a window.
+
+Exit codes: 0 when at least one point is done and every other was predicted not to fit; 1 when a point failed,
+was wrong, unsupported, timed out or ran out of memory, when none is done, or when the file could not be
+written; 128 plus the signal's number after Ctrl-C (130) or SIGTERM (143), with the points measured until then
+kept.
+"""
+
+import signal
+from argparse import Namespace
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from app.commands.local import Events, find_machine, local_engine, why_no_device
+from app.commands.progress import report_event, tell
+from app.commands.table import print_session
+from kernels.problem import Backend, Problem
+from kernels.registry import KERNELS
+from profiles.defaults import DTYPES, HEADS, SEQLENS
+from profiles.events import Event, PlanFinished, PlanStarted, TelemetryStarted
+from profiles.export import to_json
+from profiles.local_engine import LocalEngine
+from profiles.machine import Machine
+from profiles.plan import Plan, Protocol
+from profiles.session import Session
+from profiles.store import Recorder, SessionFileError, new_session_path, sessions_dir
+
+FINE = {"done", "will-not-fit"}
+SIGNALLED = 128  # plus the signal's number: the shell's convention
+
+
+def run(options: Namespace) -> int:
+    """Run the sweep, record it, print it."""
+    with local_engine() as (engine, events):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda received, _: events.put(received))
+        found = find_machine(engine, events)
+        if isinstance(found, int):
+            return SIGNALLED + found
+        backend = choose_backend(options.backend, found)
+        if found.device(backend) is None:
+            tell(f"flashscope sweep: no usable GPU here: {why_no_device(found)}. Use --backend cpu.")
+            return 1
+        path = options.out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
+        sweep = Sweep(engine, events, path)
+        sweep.follow(make_plan(options, backend))
+    return report(sweep, as_json=options.json)
+
+
+def choose_backend(asked: str, machine: Machine) -> Backend:
+    """The backend asked for; `auto` is the GPU if there is one that can be used."""
+    if asked == "cpu" or (asked == "auto" and machine.device("cuda") is None):
+        return "cpu"
+    return "cuda"
+
+
+def make_plan(options: Namespace, backend: Backend) -> Plan:
+    """The plan of these options; what was left out depends on the backend."""
+    problems = tuple(
+        Problem(
+            seqlen_q=seqlen,
+            seqlen_k=seqlen,
+            batch=options.batch,
+            heads=options.heads or HEADS[backend],
+            head_dim=options.head_dim,
+            dtype=options.dtype or DTYPES[backend],
+            causal=options.causal,
+            seed=options.seed,
+        )
+        for seqlen in options.seqlen or SEQLENS[backend]
+    )
+    return Plan(
+        backend=backend,
+        kernels=options.kernels or tuple(spec.name for spec in KERNELS if backend in spec.dtypes),
+        problems=problems,
+        protocol=Protocol(repeats=options.repeats),
+        seed=options.seed,
+    )
+
+
+class Sweep:
+    """One sweep, followed to its end.
+
+    Attributes:
+        path: Its file.
+        session: What is known of it, None before it began.
+        stopped_by: The signal that ended it, None when none did.
+        trouble: Why the file is not complete or the sweep could not go on; empty when all is well.
+    """
+
+    def __init__(self, engine: LocalEngine, events: Events, path: Path) -> None:
+        self.path = path
+        self.session: Session | None = None
+        self.stopped_by: int | None = None
+        self.trouble = ""
+        self._engine, self._events = engine, events
+        self._recorder = Recorder(path)
+        self._telemetry: TelemetryStarted | None = None
+
+    def follow(self, plan: Plan) -> None:
+        """Run the plan and take in its events until it has ended."""
+        self._engine.watch(plan.backend)
+        self._engine.run(plan)
+        event: Event | int | None = None
+        while not isinstance(event, PlanFinished):
+            event = self._events.get()
+            if isinstance(event, int):
+                self.stopped_by = event
+                self._engine.cancel()
+            else:
+                self._take(event)
+        self._write(self._recorder.close)
+
+    def _take(self, event: Event) -> None:
+        self._write(lambda: self._recorder.record(event))
+        match event:
+            case PlanStarted():
+                self.session = Session.begin(event)
+                self.session.telemetry = self._telemetry
+            case TelemetryStarted() if self.session is None:
+                self._telemetry = event
+            case PlanFinished(reason=reason) if reason:
+                self._complain(reason)
+        if self.session is not None:
+            self.session.apply(event)
+            report_event(self.session, event)
+
+    def _write(self, write: Callable[[], None]) -> None:
+        """What cannot be written is said once; the sweep goes on, and the recorder tries again."""
+        try:
+            write()
+        except SessionFileError as error:
+            self._complain(str(error))
+
+    def _complain(self, trouble: str) -> None:
+        if trouble != self.trouble:
+            self.trouble = trouble
+            tell(f"flashscope sweep: {trouble}")
+
+
+def report(sweep: Sweep, *, as_json: bool) -> int:
+    """Print the result; returns the exit code."""
+    session = sweep.session
+    if session is None:
+        return 1
+    if as_json:
+        print(to_json(session, str(sweep.path)).decode())
+    else:
+        print_session(session)
+        if sweep.path.exists():
+            print(f"Saved as {sweep.path}")
+    if sweep.stopped_by is not None:
+        return SIGNALLED + sweep.stopped_by
+    statuses = {state.status for state in session.points}
+    return 0 if statuses <= FINE and "done" in statuses and not sweep.trouble else 1

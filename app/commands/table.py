@@ -1,0 +1,58 @@
+"""A session as text for a terminal."""
+
+from app.plots.units import bytes_text, ms_text, tflops_text
+from profiles.session import Session
+from profiles.summary import PointRow, rows
+
+HEADINGS = (
+    "kernel",
+    "N",
+    "status",
+    "median",
+    "q1 .. q3",
+    "footprint",
+    "predicted",
+    "max error",
+    "throughput",
+)
+NOTHING = "-"
+
+
+def print_session(session: Session) -> None:
+    """Print what was measured where, then a line for each point, then the reasons of those not done."""
+    device = session.machine.device(session.backend)
+    found = rows(session)
+    print(
+        f"{session.name or 'Session'} of {session.started_at} on {device.name if device else session.backend}"
+    )
+    if session.note:
+        print(session.note)
+    print_table([HEADINGS, *(_cells(row) for row in found)])
+    for row in found:
+        if row.reason:
+            print(f"{row.kernel} at N = {row.seqlen}: {row.reason}")
+
+
+def print_table(lines: list[tuple[str, ...]]) -> None:
+    """Print cells in columns, the first left-aligned, the others right-aligned."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for first, *rest in lines:
+        cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(rest, widths[1:], strict=True))]
+        print("  ".join(cells).rstrip())
+
+
+def _cells(row: PointRow) -> tuple[str, ...]:
+    quartiles = NOTHING
+    if row.runtime_ms_q1 is not None and row.runtime_ms_q3 is not None:
+        quartiles = f"{ms_text(row.runtime_ms_q1)} .. {ms_text(row.runtime_ms_q3)}"
+    return (
+        row.kernel,
+        str(row.seqlen),
+        row.status,
+        NOTHING if row.runtime_ms_median is None else ms_text(row.runtime_ms_median),
+        quartiles,
+        NOTHING if row.footprint_bytes is None else bytes_text(row.footprint_bytes),
+        bytes_text(row.predicted_bytes),
+        NOTHING if row.max_abs_error is None else f"{row.max_abs_error:.1e}",
+        NOTHING if row.tflops is None else tflops_text(row.tflops),
+    )

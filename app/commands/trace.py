@@ -1,0 +1,79 @@
+"""`trace`: the online softmax of one row of scores, block by block, beside the exact result."""
+
+import math
+from argparse import Namespace
+from typing import Any
+
+import msgspec
+
+from app.commands.progress import tell
+from app.commands.table import print_table
+from app.stepper.presets import score_row
+from kernels.cpu.trace import record
+from kernels.trace import Trace
+
+USAGE_ERROR = 2
+
+
+def run(options: Namespace) -> int:
+    """Trace the row on the CPU backend and print it."""
+    scores = options.scores
+    values = options.values or tuple(float(n) for n in range(1, len(scores) + 1))
+    if len(values) != len(scores):
+        tell(f"flashscope trace: {len(scores)} scores need as many values, not {len(values)}")
+        return USAGE_ERROR
+    block = min(options.block, len(scores))
+    document = describe(
+        record(score_row(scores, values, block, reverse=options.reverse, order=options.order))
+    )
+    document |= {"scores": list(scores), "values": list(values), "block_size": block}
+    if options.json:
+        print(msgspec.json.encode(document).decode())
+    else:
+        _print(document, values_given=options.values is not None)
+    return 0
+
+
+def describe(trace: Trace) -> dict[str, Any]:
+    """The trace of one row with one value column as a JSON document; blocks count from 1 as they ran.
+
+    A block's `output` is O normalised by l; `accumulator` is O as the kernel holds it, which is the same for
+    flash1 and not yet normalised for flash2.
+    """
+    m, l, alpha, o = (array.numpy() for array in (trace.m, trace.l, trace.alpha, trace.o))
+    size, keys = trace.request.block_k, trace.request.problem.seqlen_k
+    normalised = trace.request.order == "flash1"
+    blocks = [
+        {
+            "block": t + 1,
+            "keys": list(range(j * size, min((j + 1) * size, keys))),
+            "m": float(m[t, 0]),
+            "l": float(l[t, 0]),
+            "alpha": float(alpha[t, 0]),
+            "accumulator": float(o[t, 0, 0]),
+            "output": float(o[t, 0, 0]) if normalised else float(o[t, 0, 0] / l[t, 0]),
+        }
+        for t, (_, j) in enumerate(trace.tile.numpy().tolist())
+    ]
+    lse = float(trace.exact_lse.numpy()[0])
+    return {
+        "order": trace.request.order,
+        "reverse": trace.request.reverse,
+        "blocks": blocks,
+        "softmax": [math.exp(score - lse) for score in trace.k.numpy()[:, 0].tolist()],
+        "output": float(trace.exact_output.numpy()[0, 0]),
+    }
+
+
+def _print(document: dict[str, Any], *, values_given: bool) -> None:
+    if not values_given:
+        print(f"No --values given: V = 1 .. {len(document['values'])}.")
+    titles = ("block", "scores", "m", "alpha", "l", "O / l")
+    print_table([titles, *(_line(block, document["scores"]) for block in document["blocks"])])
+    print("exact softmax: " + ", ".join(f"{p:.6f}" for p in document["softmax"]))
+    print(f"exact output:  {document['output']:.6f}")
+
+
+def _line(block: dict[str, Any], scores: list[float]) -> tuple[str, ...]:
+    numbers = (f"{block[name]:.6g}" for name in ("m", "alpha", "l", "output"))
+    return (str(block["block"]), ", ".join(f"{scores[k]:g}" for k in block["keys"]), *numbers)

@@ -1,0 +1,64 @@
+"""Pictures of every page, in both themes, at several sizes."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.application import make_application
+from app.controller import Controller
+from app.main_window import MainWindow, build_window
+from app.settings import Settings
+from app.theme import DARK, LIGHT
+from profiles.local_engine import LocalEngine
+from profiles.store import SessionFileError, sessions_dir
+
+PROBE_MS = 60_000  # a machine that does not answer by then is shown as unknown
+SETTLE_MS = 200  # layouts, coalesced plots
+
+
+def render_pages(folder: Path, session: Path | None, sizes: Sequence[tuple[int, int]]) -> Iterator[Path]:
+    """Render every page as `PAGE-THEME-WxH.png`; yields each file as it is written.
+
+    Raises:
+        SessionFileError: A picture cannot be written.
+    """
+    make_application(Settings())
+    window = build_window(Controller(LocalEngine, sessions_dir()), DARK)
+    window.show()
+    _wait_for_machine(window.controller)
+    if session is not None:
+        window.open_path(session)
+    try:
+        for theme in (DARK, LIGHT):
+            window.appearance.use(theme)
+            for width, height in sizes:
+                window.resize(width, height)
+                for key in window.pages:
+                    path = folder / f"{key}-{theme.name}-{width}x{height}.png"
+                    _save(window, key, path)
+                    yield path
+    finally:
+        window.close_unasked()
+
+
+def _save(window: MainWindow, key: str, path: Path) -> None:
+    window.show_page(key)
+    _run_loop(SETTLE_MS)
+    if not window.grab().save(str(path)):
+        raise SessionFileError(f"{path} cannot be written: check the folder's permissions and the disk.")
+
+
+def _wait_for_machine(controller: Controller) -> None:
+    loop = QEventLoop()
+    controller.machine_found.connect(loop.quit)
+    QTimer.singleShot(PROBE_MS, loop.quit)
+    loop.exec()
+
+
+def _run_loop(milliseconds: int) -> None:
+    loop = QEventLoop()
+    QTimer.singleShot(milliseconds, loop.quit)
+    loop.exec()
+    QApplication.sendPostedEvents()

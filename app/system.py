@@ -1,0 +1,114 @@
+"""What Qt needs of the operating system, looked at without Qt: shared libraries and a display."""
+
+import ctypes
+import importlib.util
+import os
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+# (Debian package, the library it brings); the second group is needed for windows on X11 only.
+LIBRARIES = (
+    ("libegl1", "libEGL.so.1"),
+    ("libgl1", "libGL.so.1"),
+    ("libdbus-1-3", "libdbus-1.so.3"),
+    ("libfontconfig1", "libfontconfig.so.1"),
+    ("libxkbcommon0", "libxkbcommon.so.0"),
+    ("libglib2.0-0", "libglib-2.0.so.0"),
+)
+X11_LIBRARIES = (
+    ("libxcb-cursor0", "libxcb-cursor.so.0"),
+    ("libxcb-icccm4", "libxcb-icccm.so.4"),
+    ("libxcb-keysyms1", "libxcb-keysyms.so.1"),
+    ("libxcb-image0", "libxcb-image.so.0"),
+    ("libxcb-randr0", "libxcb-randr.so.0"),
+    ("libxcb-render-util0", "libxcb-render-util.so.0"),
+    ("libxcb-shape0", "libxcb-shape.so.0"),
+    ("libxcb-xkb1", "libxcb-xkb.so.1"),
+    ("libxkbcommon-x11-0", "libxkbcommon-x11.so.0"),
+)
+SCREEN_PLATFORMS = {"", "xcb", "wayland", "wayland-egl"}
+NO_DISPLAY = (
+    "there is no display to open a window on. Use a virtual one (xvfb-run python main.py), or work without a "
+    "window: QT_QPA_PLATFORM=offscreen python main.py shots DIR, or the command line (python main.py --help)."
+)
+
+
+def missing_packages(libraries: Sequence[tuple[str, str]] = LIBRARIES + X11_LIBRARIES) -> list[str]:
+    """Debian packages whose library cannot be loaded here; empty on other systems than Linux."""
+    if not sys.platform.startswith("linux"):
+        return []
+    return [package for package, library in libraries if not _loads(library)]
+
+
+def apt_command(packages: Sequence[str]) -> str:
+    """The one command that installs them on Debian and its kin."""
+    return f"sudo apt-get install -y {' '.join(packages)}"
+
+
+def qt_missing() -> str | None:
+    """Why there can be no window for want of Python packages, None when they are there."""
+    missing = [name for name in ("PySide6", "pyqtgraph") if importlib.util.find_spec(name) is None]
+    if not missing:
+        return None
+    return f"{' and '.join(missing)} cannot be imported; run `pip install -e .` in this environment."
+
+
+def why_no_window(environment: Mapping[str, str] = os.environ) -> str | None:
+    """Why Qt could not open a window and would abort, with the remedy; None when it can."""
+    reason = qt_missing()
+    if reason is not None:
+        return reason
+    on_screen = platform(environment) in SCREEN_PLATFORMS
+    packages = missing_packages(LIBRARIES + X11_LIBRARIES if on_screen else LIBRARIES)
+    if packages:
+        return f"system libraries are missing; install them with: {apt_command(packages)}"
+    if on_screen and sys.platform.startswith("linux") and not has_display(environment):
+        return NO_DISPLAY
+    return None
+
+
+def platform(environment: Mapping[str, str]) -> str:
+    """Qt's platform plugin that the environment asks for; empty: Qt chooses."""
+    return environment.get("QT_QPA_PLATFORM", "").split(";")[0].split(":")[0]
+
+
+def has_display(environment: Mapping[str, str]) -> bool:
+    """Whether the display server that Qt would use answers."""
+    asked = platform(environment)
+    wayland = asked != "xcb" and _wayland_answers(environment)
+    return wayland or (asked in {"", "xcb"} and _x11_answers(environment))
+
+
+def _x11_answers(environment: Mapping[str, str]) -> bool:
+    name = environment.get("DISPLAY")
+    if not name:
+        return False
+    xcb = ctypes.CDLL("libxcb.so.1")
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    connection = ctypes.c_void_p(xcb.xcb_connect(name.encode(), None))
+    try:
+        return bool(xcb.xcb_connection_has_error(connection) == 0)
+    finally:
+        xcb.xcb_disconnect(connection)
+
+
+def _wayland_answers(environment: Mapping[str, str]) -> bool:
+    name, folder = environment.get("WAYLAND_DISPLAY"), environment.get("XDG_RUNTIME_DIR", "")
+    if not name:
+        return False
+    with socket.socket(socket.AF_UNIX) as client:
+        try:
+            client.connect(str(Path(folder) / name))
+        except OSError:
+            return False
+    return True
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True

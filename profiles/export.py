@@ -1,0 +1,76 @@
+"""A session in formats that other programs read: CSV with a header of metadata, and one JSON document."""
+
+import csv
+import io
+from typing import Any
+
+import msgspec
+
+from profiles.plan import Plan
+from profiles.session import Session
+from profiles.summary import PointRow, rows
+
+
+def to_csv(session: Session) -> str:
+    """One line a point; lines starting with # before it say what was measured where. Missing is empty."""
+    text = io.StringIO()
+    for name, value in _metadata(session):
+        text.write(f"# {name}: {' '.join(str(value).split())}\n")
+    table = csv.DictWriter(text, PointRow.__struct_fields__, lineterminator="\n")
+    table.writeheader()
+    table.writerows(msgspec.structs.asdict(row) for row in rows(session))
+    return text.getvalue()
+
+
+def to_json(session: Session, path: str | None = None) -> bytes:
+    """`{"session": {...}, "points": [PointRow, ...]}` as one line; missing and NaN are null.
+
+    Args:
+        session: What to write.
+        path: The session's file, None when it has none.
+    """
+    device = session.machine.device(session.backend)
+    document: dict[str, Any] = {
+        "session": {
+            "id": session.id,
+            "name": session.name,
+            "note": session.note,
+            "file": path,
+            "started_at": session.started_at,
+            "outcome": session.outcome,
+            "backend": session.backend,
+            "device": device,
+            "machine": session.machine,
+            "plan": session.plan,
+            "readings": len(session.readings),
+            "traces": len(session.traces),
+        },
+        "points": rows(session),
+    }
+    return msgspec.json.encode(document)
+
+
+def _metadata(session: Session) -> list[tuple[str, object]]:
+    machine = session.machine
+    device = machine.device(session.backend)
+    return [
+        ("session", session.id),
+        ("name", session.name),
+        ("note", session.note),
+        ("started at", session.started_at),
+        ("outcome", session.outcome or "unfinished"),
+        ("device", device.name if device else session.backend),
+        ("driver", machine.driver or "none"),
+        ("CUDA", machine.cuda or "none"),
+        ("system", machine.system),
+        ("python", machine.python),
+        ("packages", ", ".join(f"{name} {version}" for name, version in machine.packages.items())),
+        ("protocol", _protocol(session.plan)),
+        ("units", "runtime in ms, footprint and predicted in bytes, throughput in TFLOP/s"),
+    ]
+
+
+def _protocol(plan: Plan) -> str:
+    protocol = plan.protocol
+    cache = "cold cache" if protocol.cold else "warm cache"
+    return f"{protocol.warmup} warm-up runs, {protocol.repeats} repeats, {cache}, seed {plan.seed}"

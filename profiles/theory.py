@@ -1,0 +1,124 @@
+"""What theory says of a kernel: footprint, tile-level IO, compulsory DRAM traffic, intensity, roofline.
+
+Everything here is a formula and is shown as *model*, never as a measurement. Three kinds of bytes are never
+mixed: the footprint (what is held), the tile-level IO (what the SMs move to and from L2) and the compulsory
+DRAM traffic (what must cross the HBM bus once). The re-reads of K and V of a tiled kernel are mostly served
+by L2, so its tile-level IO is tens of times its DRAM traffic.
+
+Sources:
+    FA1: Dao, Fu, Ermon, Rudra, Ré, "FlashAttention", 2022: Algorithms 0 and 1, Theorem 2.
+    FA2: Dao, "FlashAttention-2", 2023: Algorithm 1.
+    Roofline: Williams, Waterman, Patterson, 2009.
+"""
+
+from collections.abc import Iterator
+from math import ceil
+from typing import NamedTuple
+
+from kernels.problem import LSE_ITEMSIZE, Backend, Problem
+from kernels.registry import find_kernel
+
+FLOAT32 = 4
+
+
+class Tiles(NamedTuple):
+    """Tile sizes: Br query rows, Bc key rows."""
+
+    block_q: int = 128
+    block_k: int = 64
+
+
+CUDA_TILES = Tiles()  # the tiles of the CUDA kernels here while the head dim is at most 64
+
+
+def footprint_bytes(kernel: str, problem: Problem, backend: Backend) -> int:
+    """Bytes held at once: inputs + outputs + workspace, exact (FA1, section 2.2 and Theorem 1).
+
+    `standard` holds S and P, so it grows with N^2; the tiled kernels hold O(N) beyond inputs and outputs.
+
+    Raises:
+        KeyError: No kernel has this name.
+    """
+    return find_kernel(kernel).predicted_bytes(problem, backend)
+
+
+def tile_io_bytes(kernel: str, problem: Problem, tiles: Tiles = CUDA_TILES) -> int | None:
+    """Bytes that thread blocks move between SM and L2 in one run; None for a kernel without a formula.
+
+    Raises:
+        KeyError: No kernel has this name.
+    """
+    find_kernel(kernel)
+    formula = {"standard": standard_io, "flash1": flash1_io, "flash2": flash2_io}.get(kernel)
+    return None if formula is None else formula(problem, tiles)
+
+
+def standard_io(problem: Problem, tiles: Tiles) -> int:
+    """FA1, Algorithm 0 and Theorem 2, Θ(Nd + N²): S written and read, P written and read, GEMM tiles.
+
+    Of a blocked GEMM each row block reads all of the other operand once: Q ceil(Nk/Bc) times, K and V
+    ceil(Nq/Br) times; P and O pass once. The mask is applied in the softmax, so nothing is skipped.
+    """
+    heads = problem.batch * problem.heads
+    rows, keys, d = problem.seqlen_q, problem.seqlen_k, problem.head_dim
+    blocks_q, blocks_k = ceil(rows / tiles.block_q), ceil(keys / tiles.block_k)
+    elements = 4 * rows * keys + blocks_k * rows * d + 2 * blocks_q * keys * d + rows * d
+    return heads * (elements * problem.itemsize + rows * LSE_ITEMSIZE)
+
+
+def flash1_io(problem: Problem, tiles: Tiles) -> int:
+    """FA1, Algorithm 1 and Theorem 2, Θ(N²d²/M): K and V once; for each key block Q, and O, m, l twice.
+
+    O is held in float32 between key blocks. Under a causal mask tiles without a kept pair are not visited.
+    """
+    d = problem.head_dim
+    state = 2 * d * FLOAT32 + 4 * FLOAT32  # a row's O, m and l, read and written
+    visited = sum(rows for rows, _ in _visited(problem, tiles))
+    rows, keys = problem.seqlen_q, problem.seqlen_k
+    once = 2 * keys * d * problem.itemsize + rows * (d * problem.itemsize + LSE_ITEMSIZE)
+    return problem.batch * problem.heads * (once + visited * (d * problem.itemsize + state))
+
+
+def flash2_io(problem: Problem, tiles: Tiles) -> int:
+    """FA2, Algorithm 1: Q and O once; for each query block the K and V it may see."""
+    d = problem.head_dim
+    visited = sum(keys for _, keys in _visited(problem, tiles))
+    rows = problem.seqlen_q
+    once = 2 * rows * d * problem.itemsize + rows * LSE_ITEMSIZE
+    return problem.batch * problem.heads * (once + 2 * visited * d * problem.itemsize)
+
+
+def compulsory_dram_bytes(kernel: str, problem: Problem, l2_bytes: int = 0) -> int:
+    """Bytes that must cross the HBM bus even with a perfect cache: inputs once, outputs once.
+
+    `standard` also writes and reads S and P as soon as one head's S is larger than the L2 cache.
+
+    Raises:
+        KeyError: No kernel has this name.
+    """
+    once = problem.input_bytes + problem.output_bytes
+    matrix = problem.seqlen_q * problem.seqlen_k * problem.itemsize
+    if find_kernel(kernel).family != "standard" or matrix <= l2_bytes:
+        return once
+    return once + 4 * problem.batch * problem.heads * matrix
+
+
+def arithmetic_intensity(problem: Problem, moved_bytes: int) -> float:
+    """FLOP a byte moved; say which bytes (L2 or DRAM) next to the figure (Williams et al. 2009)."""
+    return problem.flops / moved_bytes
+
+
+def roofline_tflops(intensity: float, peak_tflops: float, bandwidth_gbs: float) -> float:
+    """The ceiling min(peak, bandwidth x intensity), TFLOP/s, from GB/s (decimal) and FLOP/byte."""
+    return min(peak_tflops, bandwidth_gbs * intensity / 1e3)
+
+
+def _visited(problem: Problem, tiles: Tiles) -> Iterator[tuple[int, int]]:
+    """For each query block: rows summed over the key blocks it visits, and keys of those blocks."""
+    for start in range(0, problem.seqlen_q, tiles.block_q):
+        stop = min(start + tiles.block_q, problem.seqlen_q)
+        keys = problem.seqlen_k
+        if problem.causal:
+            keys = max(0, min(keys, stop + problem.seqlen_k - problem.seqlen_q))
+        blocks = ceil(keys / tiles.block_k)
+        yield (stop - start) * blocks, min(blocks * tiles.block_k, problem.seqlen_k)
