@@ -26,6 +26,7 @@ from profiles.events import (
 )
 from profiles.machine import Machine
 from profiles.plan import Plan
+from profiles.replay import ReplayEngine
 from profiles.session import Session
 from profiles.store import Recorder, SessionFileError, load, new_session_path
 
@@ -81,6 +82,7 @@ class Controller(QObject):
         self._writer: RecordingWriter | None = None
         self._finishing: list[RecordingWriter] = []  # asked to end; waited for when the window closes
         self._replay: tuple[Engine, Bridge] | None = None
+        self._recorded: tuple[Session, Kind] | None = None  # what is shown again when the replay ends
         self._measuring = False
         self._backend_chosen = False
         self._closed = False
@@ -137,10 +139,12 @@ class Controller(QObject):
         self.running_changed.emit(True)
 
     def cancel(self) -> None:
-        """Stop the sweep within one repeat, or the replay where it is."""
+        """Stop the sweep within one repeat, or end the replay and show its session whole again."""
         if self._replay is not None:
             self._end_replay()
             self.running_changed.emit(False)
+            if self._recorded is not None:
+                self._show(*self._recorded, self.path)
         elif self._measuring:
             self._engine.cancel()
 
@@ -166,8 +170,6 @@ class Controller(QObject):
 
     def replay(self, speed: float) -> None:
         """Play the session on show again from its start, `speed` times as fast as it was recorded."""
-        from profiles.replay import ReplayEngine  # noqa: PLC0415 - not before the first paint
-
         session = self.session
         if session is None or self._measuring:
             self.error_raised.emit("There is no finished session on show to replay; open one first.", "")
@@ -177,6 +179,7 @@ class Controller(QObject):
         bridge.arrived.connect(self._take_replayed)
         engine = ReplayEngine(bridge.push, session, speed)
         self._replay = (engine, bridge)
+        self._recorded = (session, self._kind)
         self._kind = "replay"
         self.running_changed.emit(True)
         engine.run(session.plan)
@@ -269,16 +272,12 @@ class Controller(QObject):
     def _take_replayed(self, events: list[Event]) -> None:
         for event in events:
             if isinstance(event, PlanStarted):
-                session = Session.begin(event)
-                if self.session is not None:
-                    session.name, session.note = self.session.name, self.session.note
-                self._show(session, "replay", self.path)
+                self._show(Session.begin(event), "replay", self.path)
             elif self.session is not None:
                 self.session.apply(event)
         self.events_arrived.emit(events)
         if any(isinstance(event, PlanFinished) for event in events):
-            self._end_replay()
-            self.running_changed.emit(False)
+            self.cancel()
 
     def _end_replay(self) -> None:
         if self._replay is not None:

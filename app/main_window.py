@@ -112,6 +112,7 @@ class MainWindow(QMainWindow):
         super().showEvent(event)
         if not self._started:
             self._started = True
+            self.start_page.quick.setFocus()
             QTimer.singleShot(0, self.controller.start)
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -5,7 +5,11 @@ Widgets opt in by dynamic properties, never by their own stylesheet:
 `role` of a button (`primary`, `quiet`, `chip`, `rail`), `mono` (the font of code).
 """
 
+from pathlib import Path
+
 from app.theme import CAPTION_PX, CARD_RADIUS, CONTROL_RADIUS, TEXT_PX, Theme
+
+MARKS = (Path(__file__).parent.parent / "assets" / "marks").as_posix()
 
 
 def stylesheet(theme: Theme) -> str:
@@ -95,11 +99,17 @@ def _inputs(t: Theme) -> str:
     {focused} {{ border: 2px solid {t.accent}; padding: 3px 7px; }}
     {disabled} {{ color: {t.dim}; background: {t.panel}; }}
     QComboBox::drop-down {{ border: none; width: 20px; }}
+    QComboBox::down-arrow {{ image: url("{MARKS}/down-{t.name}.svg"); width: 12px; height: 12px; }}
     QComboBox QAbstractItemView {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line};
         selection-background-color: {t.accent}; selection-color: {t.on_accent}; outline: none; }}
     QCheckBox, QRadioButton {{ background: transparent; color: {t.text}; spacing: 8px; padding: 2px;
         border: 1px solid transparent; border-radius: 4px; }}
     QCheckBox:focus, QRadioButton:focus {{ border-color: {t.accent}; }}
+    QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {t.dim}; border-radius: 4px;
+        background: {t.raised}; }}
+    QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent};
+        image: url("{MARKS}/check-{t.name}.svg"); }}
+    QCheckBox::indicator:disabled {{ background: {t.panel}; border-color: {t.line}; }}
     QCheckBox:disabled, QRadioButton:disabled {{ color: {t.dim}; }}
     """
 
@@ -112,9 +122,10 @@ def _views(t: Theme) -> str:
         selection-color: {t.on_accent}; }}
     QTableView:focus, QListView:focus, QTreeView:focus {{ border: 1px solid {t.accent}; }}
     QTableView::item, QListView::item {{ padding: 4px 8px; border: none; }}
+    QTableView::item:selected, QListView::item:selected {{ background: {t.accent}; color: {t.on_accent}; }}
     QHeaderView {{ background: {t.panel}; border: none; }}
     QHeaderView::section {{ background: {t.panel}; color: {t.dim}; border: none;
-        border-bottom: 1px solid {t.line}; padding: 6px 8px; font-size: {CAPTION_PX}px; font-weight: 600; }}
+        border-bottom: 1px solid {t.line}; padding: 6px 11px; font-size: {CAPTION_PX}px; font-weight: 600; }}
     QHeaderView::section:hover {{ color: {t.text}; }}
     QTableCornerButton::section {{ background: {t.panel}; border: none; }}
     QMenu {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line}; padding: 4px; }}

@@ -11,15 +11,19 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.actions import Action
 from app.appearance import Choice
+from app.controller import Controller
 from app.pages.registry import PAGES
 from app.settings import SCALES
 from app.widgets.palette import CommandPalette
 from app.widgets.shortcut_sheet import ShortcutSheet
+from profiles.export import to_csv, to_json
+from profiles.session import Session
 from profiles.store import SUFFIX
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
 
+EXPORTS = "CSV table (*.csv);;JSON document (*.json)"
 FILTER = f"Flashscope sessions (*{SUFFIX})"
 
 
@@ -45,6 +49,7 @@ class WindowActions:
         return [
             Action("open", "Open a session …", self.open_dialog, "File", "Ctrl+O"),
             Action("save-copy", "Save a copy of the session …", self._save_copy, "File", "Ctrl+S"),
+            Action("export", "Export the figures as CSV or JSON …", self._export, "File", "Ctrl+E"),
             Action("quit", "Quit", self._quit, "File", "Ctrl+Q"),
         ]
 
@@ -101,6 +106,24 @@ class WindowActions:
         else:
             self._window.errors.show_notice(f"Saved a copy as {Path(target).name}.")
 
+    def _export(self) -> None:
+        controller, errors = self._window.controller, self._window.errors
+        session = controller.session
+        if session is None:
+            errors.show_error("There is no session to export; run a sweep or open a file first.")
+            return
+        stem = controller.path.stem if controller.path else "flashscope"
+        chosen, _filter = QFileDialog.getSaveFileName(self._window, "Export", f"{stem}.csv", EXPORTS)
+        if not chosen:
+            return
+        target = Path(chosen)
+        try:
+            target.write_bytes(_exported(controller, session, target))
+        except OSError as error:
+            errors.show_error(f"{target.name} was not written: {error}.")
+        else:
+            errors.show_notice(f"Exported {len(session.points)} points to {target.name}.")
+
     def _toggle_log(self) -> None:
         self._window.log.setVisible(not self._window.log.isVisible())
 
@@ -131,3 +154,9 @@ class WindowActions:
         sheet = ShortcutSheet(self._window.registry, self._window)
         sheet.finished.connect(sheet.deleteLater)
         sheet.open()
+
+
+def _exported(controller: Controller, session: Session, target: Path) -> bytes:
+    if target.suffix == ".json":
+        return to_json(session, str(controller.path) if controller.path else None)
+    return f"# provenance: {controller.provenance.badge}\n{to_csv(session)}".encode()

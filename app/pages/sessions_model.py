@@ -90,10 +90,12 @@ class SessionsModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Titles of the columns."""
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section].title
-        return None
+        """Titles of the columns, aligned as their cells."""
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(None, COLUMNS[section])
+        return COLUMNS[section].title if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Text, raw value, or the whole SessionInfo of a cell."""
@@ -104,7 +106,7 @@ class SessionsModel(QAbstractTableModel):
         return give(info, column) if give else None
 
 
-def _alignment(_info: SessionInfo, column: Column) -> int:
+def _alignment(_info: SessionInfo | None, column: Column) -> int:
     side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
     return (side | Qt.AlignmentFlag.AlignVCenter).value
 

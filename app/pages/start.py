@@ -10,11 +10,14 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVB
 from app.bundled import bundled_sessions
 from app.controller import Controller
 from app.pages.base import Page
+from app.plots.units import bytes_text
+from app.provenance import LABELS
 from app.quick import quick_plan
 from app.theme import Theme
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
+from kernels.device import Device
 from profiles.machine import Finding, Machine
 
 ICON_PX = 28
@@ -154,7 +157,7 @@ class StartPage(Page):
 
     def _step(self) -> None:
         self.page_requested.emit("stepper")
-        self.action_requested.emit("stepper.slide")
+        self.action_requested.emit("stepper.preset.slide")
 
     def _show_machine(self, machine: Machine | None) -> None:
         _clear(self._findings)
@@ -162,6 +165,8 @@ class StartPage(Page):
             self._findings.body.addWidget(_words("Looking for devices …"))
         else:
             self._findings.set_unit(machine.system)
+            for device in machine.devices:
+                self._findings.body.addWidget(_finding(_device(device)))
             for finding in machine.findings:
                 self._findings.body.addWidget(_finding(finding))
         self._findings.body.addStretch(1)
@@ -173,6 +178,13 @@ def _words(text: str) -> QLabel:
     label.setWordWrap(True)
     label.setAlignment(Qt.AlignmentFlag.AlignTop)
     return label
+
+
+def _device(device: Device) -> Finding:
+    parts = [device.name, bytes_text(device.memory_bytes)]
+    if device.compute_capability is not None:
+        parts.append("compute capability " + ".".join(map(str, device.compute_capability)))
+    return Finding(name=LABELS[device.backend], ok=True, detail=" · ".join(parts))
 
 
 def _finding(finding: Finding) -> QWidget:

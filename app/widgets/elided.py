@@ -17,8 +17,11 @@ class ElidedLabel(QLabel):
         text: str = "",
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
         parent: QWidget | None = None,
+        *,
+        whole: bool = False,
     ) -> None:
         super().__init__(parent)
+        self._whole = whole
         self.full_text = ""
         self._mode = mode
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -39,7 +42,9 @@ class ElidedLabel(QLabel):
         return QSize(width, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        """Room for nothing but the ellipsis."""
+        """Room for nothing but the ellipsis; for all of it when the text is to stay whole."""
+        if self._whole:
+            return self.sizeHint()
         return QSize(self.fontMetrics().horizontalAdvance("…"), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -58,7 +58,7 @@ class ErrorLine(QFrame):
         self, text: str, details: str = "", act: Callable[[], None] | None = None, label: str = "Retry"
     ) -> None:
         """Show what went wrong; `act` is what the button called `label` does about it."""
-        self._fill("error", text, details, act, label)
+        self._fill("error", " ".join(text.split()), details, act, label)
         self._timer.stop()
 
     def show_undo(self, text: str, undo: Callable[[], None]) -> None:

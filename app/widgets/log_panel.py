@@ -1,5 +1,7 @@
 """What the engine and its children said, newest last."""
 
+from collections import deque
+
 from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
@@ -18,6 +20,7 @@ class LogPanel(QFrame):
         super().__init__(parent)
         self.setObjectName("logPanel")
         self._theme = theme
+        self._lines: deque[LogLine] = deque(maxlen=KEPT_LINES)
         self._text = QPlainTextEdit(readOnly=True)
         self._text.setAccessibleName("Log")
         self._text.setPlaceholderText(
@@ -31,7 +34,7 @@ class LogPanel(QFrame):
         header.addWidget(caption)
         header.addStretch(1)
         header.addWidget(text_button("Copy", "Copy the log", self._copy, "quiet"))
-        header.addWidget(text_button("Clear", "Clear the log", self._text.clear, "quiet"))
+        header.addWidget(text_button("Clear", "Clear the log", self.clear, "quiet"))
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 4, 12, 8)
         column.setSpacing(4)
@@ -44,11 +47,23 @@ class LogPanel(QFrame):
         return self._text.toPlainText()
 
     def apply_theme(self, theme: Theme) -> None:
-        """Colours of the lines to come."""
+        """Write the lines again in a theme's colours."""
         self._theme = theme
+        self._text.clear()
+        for line in self._lines:
+            self._write(line)
 
     def append(self, line: LogLine) -> None:
         """Add one line."""
+        self._lines.append(line)
+        self._write(line)
+
+    def clear(self) -> None:
+        """Forget all lines."""
+        self._lines.clear()
+        self._text.clear()
+
+    def _write(self, line: LogLine) -> None:
         colours = {"error": self._theme.error, "warning": self._theme.warn, "debug": self._theme.dim}
         form = QTextCharFormat()
         form.setForeground(QColor(colours.get(line.level, self._theme.text)))

@@ -21,7 +21,8 @@ class StatusBar(QFrame):
         super().__init__(parent)
         self.setObjectName("statusBar")
         self._controller = controller
-        self.job, self.count, self.elapsed, self.left = (ElidedLabel() for _ in range(4))
+        self.job = ElidedLabel()
+        self.count, self.elapsed, self.left = (ElidedLabel(whole=True) for _ in range(3))
         self.device, self.memory = ElidedLabel(), ElidedLabel()
         self.file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
         self.bar = QProgressBar(textVisible=False)

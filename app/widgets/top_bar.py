@@ -14,6 +14,7 @@ from app.widgets.buttons import icon_button, recolour, text_button
 from kernels.problem import Backend
 
 REPLAY = "replay"
+WIDEST = 260  # of the backend box; a long file name must not push the badge away
 
 
 class TopBar(QFrame):
@@ -35,6 +36,7 @@ class TopBar(QFrame):
         home = text_button("Flashscope", "Start page", self.home_requested.emit, "brand")
         self.backend = QComboBox(minimumContentsLength=12)
         self.backend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.backend.setMaximumWidth(WIDEST)
         self.backend.setAccessibleName("Backend")
         self.backend.activated.connect(self._choose)
         self.badge = Badge()
@@ -49,7 +51,7 @@ class TopBar(QFrame):
         row.setContentsMargins(8, 6, 16, 6)
         row.setSpacing(8)
         for widget in (self._menu_button, home, self.backend, self.badge):
-            row.addWidget(widget)
+            row.addWidget(widget, alignment=Qt.AlignmentFlag.AlignVCenter)
         row.addStretch(1)
         row.addWidget(self.cancel)
         row.addWidget(self.run)
@@ -103,9 +105,7 @@ class TopBar(QFrame):
                 model = cast("QStandardItemModel", box.model())
                 model.item(box.count() - 1).setEnabled(False)
                 box.setItemData(box.count() - 1, self._why_no_gpu(), Qt.ItemDataRole.ToolTipRole)
-        if controller.path is not None and not controller.running:
-            box.addItem(f"Replay: {controller.path.name}", REPLAY)
-        if controller.replaying and controller.path is not None:
+        if controller.path is not None and (controller.replaying or not controller.running):
             box.addItem(f"Replay: {controller.path.name}", REPLAY)
         box.setCurrentIndex(box.findData(REPLAY if controller.replaying else controller.backend))
 

@@ -1,4 +1,4 @@
-"""Every test of the window: no screen, settings and sessions in a folder of its own, no thread left behind."""
+"""Every test of the window: no screen, settings and sessions in its own folder, no thread left behind."""
 
 import os
 

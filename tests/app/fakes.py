@@ -29,7 +29,9 @@ MS = 1_000_000
 SECOND = 1_000 * MS
 GIB = 1 << 30
 CPU = Device(backend="cpu", name="Test CPU", memory_bytes=16 * GIB, multiprocessors=8)
-GPU = Device(backend="cuda", name="Test GPU", memory_bytes=80 * GIB, compute_capability=(9, 0), multiprocessors=132)
+GPU = Device(
+    backend="cuda", name="Test GPU", memory_bytes=80 * GIB, compute_capability=(9, 0), multiprocessors=132
+)
 FINDINGS = (
     Finding(name="NumPy", ok=True, detail="2.4.6"),
     Finding(
@@ -98,7 +100,9 @@ class FakeEngine:
 def reading(second: float) -> Readings:
     """One reading at that second."""
     return Readings(
-        readings=(Reading(t_ns=int(second * SECOND), memory_used=4 * GIB, utilisation=50.0, temperature_c=41.0),)
+        readings=(
+            Reading(t_ns=int(second * SECOND), memory_used=4 * GIB, utilisation=50.0, temperature_c=41.0),
+        )
     )
 
 
@@ -123,7 +127,9 @@ def measurement(ms: float, nbytes: int) -> Measurement:
         cold=True,
         prepare_ms=1.0,
         first_run_ms=ms * 2,
-        footprint=Footprint(inputs=nbytes, outputs=nbytes // 3, workspace=nbytes, peak=None, source="tracemalloc"),
+        footprint=Footprint(
+            inputs=nbytes, outputs=nbytes // 3, workspace=nbytes, peak=None, source="tracemalloc"
+        ),
         correctness=None,
     )
 

@@ -16,6 +16,8 @@ from profiles.events import Event
 from profiles.store import Recorder, sessions_dir
 from tests.app.fakes import FakeEngine
 
+Save = Callable[[list[Event], str], Path]
+
 
 class Rig:
     """A controller, its scripted engine and, when asked for, a window."""
@@ -41,11 +43,9 @@ class Rig:
         """A window that is on show and has found its machine."""
         appearance_of()
         window = build_window(self.controller, DARK)
-        window._agreed = True
-        self._qtbot.addWidget(window)
+        self._qtbot.addWidget(window, before_close_func=MainWindow.close_unasked)
         with self._qtbot.waitSignal(self.controller.machine_found, timeout=5000):
             window.show()
-        window._agreed = False
         return window
 
 
@@ -57,7 +57,7 @@ def rig(qtbot: QtBot, qapp: QApplication) -> Iterator[Rig]:
 
 
 @pytest.fixture
-def save(tmp_path: Path) -> Callable[[list[Event], str], Path]:
+def save() -> Save:
     """Writes events to a session file."""
 
     def write(events: list[Event], name: str) -> Path:

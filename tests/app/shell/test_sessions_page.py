@@ -1,0 +1,157 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QInputDialog
+from pytestqt.qtbot import QtBot
+
+from app.main_window import MainWindow
+from app.pages.sessions import EMPTY, NOTHING_FOUND, SessionsPage
+from app.pages.sessions_model import COLUMNS, SessionsModel
+from profiles.store import list_sessions, load, sessions_dir
+from tests.app.fakes import PLAN, sweep
+from tests.app.shell.conftest import Rig, Save
+
+NAME, POINTS = 0, next(i for i, column in enumerate(COLUMNS) if column.title == "Points")
+
+
+@pytest.fixture
+def window(rig: Rig) -> MainWindow:
+    return rig.window()
+
+
+@pytest.fixture
+def page(window: MainWindow) -> SessionsPage:
+    window.show_page("sessions")
+    found = window.pages["sessions"]
+    assert isinstance(found, SessionsPage)
+    return found
+
+
+def fill(page: SessionsPage, save: Save, qtbot: QtBot, *names: str) -> None:
+    for place, name in enumerate(names, 1):
+        save(sweep(points=None if place == 1 else place), name)
+    listed(page, qtbot, len(names))
+
+
+def listed(page: SessionsPage, qtbot: QtBot, count: int) -> None:
+    page.refresh()
+    qtbot.waitUntil(lambda: page.model.rowCount() == count, timeout=5000)
+
+
+def names(page: SessionsPage) -> list[str]:
+    return [page.proxy.index(row, NAME).data() for row in range(page.proxy.rowCount())]
+
+
+def choose(page: SessionsPage, name: str) -> None:
+    page.table.selectRow(names(page).index(name))
+
+
+def test_the_model_keeps_qts_rules(qtbot: QtBot, qapp: object, save: Save) -> None:
+    model = SessionsModel()
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    save(sweep(), "one")
+    save(sweep(points=1), "two")
+    model.show(list_sessions(sessions_dir()))
+    assert model.rowCount() == 2
+    model.show([])
+
+
+def test_an_empty_folder_is_told_in_words(page: SessionsPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: page.words.text() == EMPTY, timeout=5000)
+    assert page.words.isVisible()
+
+
+def test_columns_sort_by_value_not_by_text(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
+    fill(page, save, qtbot, "b", "a", "C")
+    page.table.sortByColumn(NAME, Qt.SortOrder.AscendingOrder)
+    assert names(page) == ["a", "b", "C"]
+
+
+def test_the_search_finds_in_every_column_and_says_when_it_finds_nothing(
+    page: SessionsPage, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "apples", "pears")
+    page.search.setText("APPL")
+    assert names(page) == ["apples"]
+    page.search.setText("flash2")
+    assert len(names(page)) == 2
+    page.search.setText("zebra")
+    assert page.words.isVisible()
+    assert page.words.text() == NOTHING_FOUND
+
+
+def test_opening_a_row_shows_its_session(
+    page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one")
+    choose(page, "one")
+    page.open_chosen()
+    assert window.controller.path == sessions_dir() / "one.flashscope"
+    assert window.page.key == "profile"
+
+
+def test_a_deleted_session_comes_back_with_undo(
+    page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one", "two")
+    choose(page, "one")
+    page.delete_chosen()
+    qtbot.waitUntil(lambda: names(page) == ["two"], timeout=5000)
+    assert window.errors.text == "Deleted one."
+    window.errors._act_button.click()
+    qtbot.waitUntil(lambda: sorted(names(page)) == ["one", "two"], timeout=5000)
+
+
+def test_a_renamed_session_keeps_its_file(
+    page: SessionsPage, save: Save, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(page, save, qtbot, "one")
+    choose(page, "one")
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("the good one", True))
+    page.rename_chosen()
+    qtbot.waitUntil(lambda: names(page) == ["the good one"], timeout=5000)
+    assert load(sessions_dir() / "one.flashscope").name == "the good one"
+
+
+def test_a_note_is_written_into_the_file(
+    page: SessionsPage, save: Save, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(page, save, qtbot, "one")
+    choose(page, "one")
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("before the fan broke", True))
+    page.note_chosen()
+    assert load(sessions_dir() / "one.flashscope").note == "before the fan broke"
+
+
+def test_a_file_that_cannot_be_read_is_listed_with_the_reason(
+    page: SessionsPage, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "good")
+    (sessions_dir() / "bad.flashscope").write_bytes(b"no session")
+    listed(page, qtbot, 2)
+    choose(page, "bad")
+    info = page.chosen()
+    assert info is not None
+    assert "bad.flashscope" in info.error
+    assert not page._buttons[1].isEnabled()
+
+
+def test_a_replay_starts_from_the_chosen_row(
+    page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one")
+    choose(page, "one")
+    page.speed.setCurrentIndex(page.speed.count() - 1)
+    page.replay_chosen()
+    assert window.controller.replaying
+    qtbot.waitUntil(lambda: window.top_bar.badge.text().startswith("REPLAY · CPU"), timeout=5000)
+    window.controller.cancel()
+    assert window.top_bar.badge.text().startswith("SAVED · CPU")
+
+
+def test_a_finished_sweep_appears_in_the_list(
+    page: SessionsPage, rig: Rig, window: MainWindow, qtbot: QtBot
+) -> None:
+    rig.controller.run(PLAN)
+    rig.say(sweep())
+    qtbot.waitUntil(lambda: page.model.rowCount() == 1, timeout=5000)
