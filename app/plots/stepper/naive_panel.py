@@ -36,17 +36,18 @@ def bars(track: Track, done: int, order: str) -> tuple[Bar, ...]:
     """Exact, online and naive weights of a row after `done` of its tiles."""
     if not len(track.tiles):
         return ()
-    exact = number(float(track.exact[0]))
-    rows = [Bar("exact", track.shares[-1].tolist(), f"Σ = 1 · O = {exact}", OTHER_MARK.colour)]
+    o = "O" if len(track.exact) == 1 else "O<sub>0</sub>"
+    exact = f"Σ = 1 · {o} = {number(float(track.exact[0]))}"
+    rows = [Bar("exact", track.shares[-1].tolist(), exact, OTHER_MARK.colour)]
     colours = KERNEL_MARKS[order].colour, KERNEL_MARKS["standard"].colour
     if not done:
         return (*rows, Bar("online", (), "nothing seen yet", colours[0]), Bar("per tile", (), "", colours[1]))
     k = done - 1
     shares = track.shares[k, :done].tolist()
-    online = f"Σ = {number(float(np.sum(shares)))} · O = {number(float(track.o[k, 0]))}"
+    online = f"Σ = {number(float(np.sum(shares)))} · {o} = {number(float(track.o[k, 0]))}"
     total = int(track.naive_sum[k])
     naive = float(track.naive[k, 0])
-    text = f"Σ = {total} · O = {number(naive)}"
+    text = f"Σ = {total} · {o} = {number(naive)}"
     if total > 1:
         text += f" · ÷{total}: {number(naive / total)}"
     each = np.diff(track.naive_sum[:done], prepend=0).tolist()

@@ -104,7 +104,7 @@ class RowChart(Panel):
 
     def _axes(self, series: Series) -> Axes:
         metrics = QFontMetricsF(self.sized(SMALL))
-        labels = (number(series.low, 1), number(series.high, 1))
+        labels = (_end(series.low, series), _end(series.high, series))
         left = max(metrics.horizontalAdvance(label) for label in labels) + 6
         unit = self.unit()
         frame = QRectF(left, unit / 2, self.width() - left - 4, self.height() - unit * 1.75)
@@ -119,7 +119,7 @@ class RowChart(Panel):
         for y, value in ((frame.top(), series.high), (frame.bottom(), series.low)):
             painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
             rect = QRectF(0, y - unit / 2, frame.left() - 5, unit)
-            put(painter, rect, number(value, 1), self.theme.dim, Qt.AlignmentFlag.AlignRight)
+            put(painter, rect, _end(value, series), self.theme.dim, Qt.AlignmentFlag.AlignRight)
             painter.setPen(QPen(QColor(self.theme.line), 1))
         self._draw_blocks(painter, moment, axes)
         if series.final is not None and np.isfinite(series.final):
@@ -148,6 +148,12 @@ class RowChart(Panel):
             return "–"
         value = number(float(series.values[series.known - 1]))
         return f'<span style="color:{role_ink(self.theme, self.role)}; font-weight:600">{value}</span>'
+
+
+def _end(value: float, series: Series) -> str:
+    """An end of the y axis, with as many decimals as tell it from the other end."""
+    digits = next((d for d in (1, 2, 3) if series.high - series.low >= 4 * 0.1**d), 4)
+    return number(value, digits)
 
 
 def span(values: Sequence[float], *more: float, zero: bool = False) -> tuple[float, float]:
