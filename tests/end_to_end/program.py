@@ -1,0 +1,51 @@
+"""Runs `main.py` as a user would: as a process of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+ROOT = Path(__file__).parents[2]
+TIMEOUT_S = 240
+
+
+def environment(home: Path | None = None, **others: str) -> dict[str, str]:
+    """The environment without a display, with the user's data kept in `home`."""
+    kept = {k: v for k, v in os.environ.items() if k not in {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}}
+    kept |= {"FLASHSCOPE_HOME": str(home)} if home else {}
+    return kept | others
+
+
+def run(*arguments: str, home: Path | None = None, **others: str) -> subprocess.CompletedProcess[str]:
+    """Run the program to its end."""
+    return subprocess.run(
+        [sys.executable, str(ROOT / "main.py"), *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        env=environment(home, **others),
+        cwd=ROOT,
+    )
+
+
+def document(done: subprocess.CompletedProcess[str]) -> Any:
+    """The one JSON document on stdout; anything beside it fails."""
+    assert done.stdout.endswith("\n")
+    assert done.stdout.count("\n") == 1, done.stdout
+    return msgspec.json.decode(done.stdout)
+
+
+def start(*arguments: str, home: Path | None = None, **others: str) -> subprocess.Popen[str]:
+    """Start the program and come back at once; its stderr can be read line by line."""
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "main.py"), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(home, **others),
+        cwd=ROOT,
+    )

@@ -1,0 +1,165 @@
+"""The commands besides `sweep`, and what is said about bad arguments."""
+
+import math
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from kernels.registry import KERNELS
+from profiles.store import Recorder
+from tests.end_to_end import program
+from tests.profiles.store import builders
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    recorder = Recorder(tmp_path / "a.flashscope")
+    for event in builders.whole_sweep():
+        recorder.record(event)
+    recorder.close()
+    return recorder.path
+
+
+@pytest.mark.parametrize("order", ["flash1", "flash2"])
+def test_the_slide_example_is_traced_block_by_block(order: str) -> None:
+    done = program.run("trace", "--scores", "1,3,2,0.5", "--block", "2", "--order", order, "--json")
+    found = program.document(done)
+    first, second = found["blocks"]
+    assert [first["block"], second["block"]] == [1, 2]
+    assert [first["m"], second["m"]] == [3, 3]
+    assert first["l"] == pytest.approx(1.135, abs=5e-4)
+    assert second["l"] == pytest.approx(1.585, abs=5e-4)
+    assert second["alpha"] == 1
+    weights = [math.exp(s) for s in (1, 3, 2, 0.5)]
+    assert found["softmax"] == pytest.approx([w / sum(weights) for w in weights], abs=1e-6)
+    exact = sum(v * w for v, w in zip((1, 2, 3, 4), weights, strict=True)) / sum(weights)
+    assert found["output"] == pytest.approx(exact, abs=1e-6)
+    assert second["output"] == pytest.approx(exact, abs=1e-5)
+
+
+def test_walked_backwards_the_maximum_rises_and_the_result_stays() -> None:
+    done = program.run("trace", "--scores", "1,3,2,0.5", "--block", "2", "--reverse", "--json")
+    first, second = program.document(done)["blocks"]
+    assert (first["m"], second["m"]) == (2, 3)
+    assert second["alpha"] == pytest.approx(0.368, abs=5e-4)
+    assert (first["l"], second["l"]) == (pytest.approx(1.223, abs=5e-4), pytest.approx(1.585, abs=5e-4))
+    assert second["output"] == pytest.approx(2.250, abs=5e-4)
+
+
+def test_a_trace_takes_negative_scores_own_values_and_a_ragged_last_block() -> None:
+    done = program.run("trace", "--scores", "-1,0,1", "--values", "-5,0,5", "--block", "2", "--json")
+    found = program.document(done)
+    assert [block["keys"] for block in found["blocks"]] == [[0, 1], [2]]
+    assert found["values"] == [-5, 0, 5]
+
+
+def test_a_trace_for_people_says_which_values_it_took() -> None:
+    done = program.run("trace", "--scores", "1,3,2,0.5", "--block", "2")
+    assert "V = 1 .. 4" in done.stdout
+    assert "exact output:  2.250246" in done.stdout
+
+
+def test_show_prints_a_saved_session_as_table_csv_and_json(session: Path) -> None:
+    table, csv = program.run("show", str(session)), program.run("show", str(session), "--csv")
+    assert "Out of memory." in table.stdout
+    assert csv.stdout.startswith("# session: 0123")
+    assert len(program.document(program.run("show", str(session), "--json"))["points"]) == 4
+
+
+def test_show_explains_a_file_it_cannot_open_in_one_line(session: Path, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("hello " * 100)
+    (tmp_path / "cut").write_bytes(session.read_bytes()[:9000])
+    connection = sqlite3.connect(session)
+    connection.execute("PRAGMA user_version = 42")
+    connection.close()
+    expected = {
+        tmp_path / "text": "not a Flashscope session",
+        tmp_path / "cut": "damaged",
+        session: "format version 42",
+        tmp_path / "none": "No such file",
+        tmp_path: "is a folder",
+    }
+    for path, sentence in expected.items():
+        done = program.run("show", str(path), "--json")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert sentence in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "sweep --seqlen 4096:256",
+        "sweep --seqlen 0",
+        "sweep --seqlen many",
+        "sweep --kernels flash9",
+        "sweep --kernels flash1,flash1",
+        "sweep --kernels ,",
+        "sweep --backend tpu",
+        "sweep --heads 0",
+        "sweep --head-dim x",
+        "sweep --dtype float8",
+        "sweep --repeats -1",
+        "sweep --colour",
+        "sweep --out pyproject.toml",
+        "sweep file",
+        "show",
+        "show a b",
+        "show a --json --csv",
+        "trace",
+        "trace --scores 1,,2",
+        "trace --scores 1,nan",
+        "trace --scores 1,2 --block 0",
+        "trace --scores 1,2 --values 1",
+        "trace --scores 1,2 --order flash3",
+        "shots",
+        "--colour",
+        "swep",
+    ],
+)
+def test_bad_arguments_get_one_line_and_exit_code_2(arguments: str) -> None:
+    done = program.run(*arguments.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_every_kernel_is_listed_with_where_it_runs_or_why_not() -> None:
+    found = program.document(program.run("kernels", "--json"))["kernels"]
+    assert [kernel["name"] for kernel in found] == [spec.name for spec in KERNELS]
+    for kernel in found:
+        assert kernel["backends"]["cpu"]["supported"] is True
+        for backend in kernel["backends"].values():
+            assert backend["supported"] is (backend["reason"] is None)
+
+
+def test_the_doctor_names_every_finding_and_its_remedy() -> None:
+    found = program.document(program.run("doctor", "--json"))
+    names = [finding["name"] for finding in found["findings"]]
+    assert names[:4] == ["System libraries", "Qt", "Display", "CPU"]
+    assert {"NVML", "CuPy"} & set(names)
+    assert all(finding["detail"] for finding in found["findings"])
+    assert (found["apt"] is None) == found["findings"][0]["ok"]
+
+
+def test_the_doctor_works_where_qt_cannot_be_imported(tmp_path: Path) -> None:
+    for name in ("PySide6", "pyqtgraph"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise ImportError('not here')")
+    done = program.run("doctor", PYTHONPATH=str(tmp_path))
+    assert "CPU" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_display_the_window_is_refused_in_one_line_that_says_what_to_do() -> None:
+    done = program.run()
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "doctor" in done.stderr or "xvfb-run" in done.stderr or "apt-get install" in done.stderr
+
+
+def test_a_display_that_does_not_answer_is_refused_like_none() -> None:
+    done = program.run(DISPLAY=":987")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1

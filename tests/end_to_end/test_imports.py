@@ -1,0 +1,44 @@
+"""What a fresh interpreter holds after importing the program, command by command."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.end_to_end import program
+
+
+def modules_after(script: str) -> set[str]:
+    seen = subprocess.run(
+        [sys.executable, "-c", f"{script}\nimport sys\nprint(*sys.modules)"],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=program.ROOT,
+        env=program.environment(QT_QPA_PLATFORM="offscreen"),
+        timeout=program.TIMEOUT_S,
+    )
+    return {name.partition(".")[0] for name in seen.stdout.splitlines()[-1].split()}
+
+
+def app_modules() -> list[str]:
+    files = (program.ROOT / "app").rglob("*.py")
+    names = (".".join(path.relative_to(program.ROOT).with_suffix("").parts) for path in files)
+    return sorted(name.removesuffix(".__init__") for name in names)
+
+
+def test_the_whole_app_is_imported_without_cupy_or_torch() -> None:
+    found = modules_after("\n".join(f"import {name}" for name in app_modules()))
+    assert "PySide6" in found
+    assert not found & {"cupy", "cupyx", "torch"}
+
+
+@pytest.mark.parametrize("command", ["sweep", "show", "trace", "kernels", "doctor", "window", "shots"])
+def test_a_command_is_imported_without_qt_or_a_gpu_library(command: str) -> None:
+    found = modules_after(f"import app.cli, app.commands.{command}")
+    assert not found & {"PySide6", "pyqtgraph", "cupy", "torch"}
+
+
+@pytest.mark.parametrize("module", ["profiles.events", "profiles.plan", "kernels.problem", "kernels.spec"])
+def test_the_messages_are_imported_without_numpy(module: str) -> None:
+    assert not modules_after(f"import {module}") & {"numpy", "PySide6", "cupy", "torch"}

@@ -1,0 +1,121 @@
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from profiles.store import load
+from profiles.summary import PointRow
+from tests.end_to_end import program
+
+SMALL = ("sweep", "--backend", "cpu", "--heads", "1", "--head-dim", "16", "--repeats", "3")
+LONG = ("sweep", "--backend", "cpu", "--seqlen", "256:4096", "--heads", "4", "--head-dim", "64")
+
+
+def footprints(points: list[dict[str, Any]], kernel: str) -> list[int]:
+    return [p["footprint_bytes"] for p in points if p["kernel"] == kernel]
+
+
+def test_a_cpu_sweep_measures_every_kernel_and_saves_what_it_prints(tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    done = program.run(
+        *("sweep", "--backend", "cpu", "--kernels", "standard,flash1,flash2", "--seqlen", "256:2048"),
+        *("--heads", "2", "--head-dim", "64", "--out", str(path), "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    points = program.document(done)["points"]
+    assert len(points) == 12
+    assert all(set(point) == set(PointRow.__struct_fields__) for point in points)
+    assert {point["status"] for point in points} == {"done"}
+    assert all(point["max_abs_error"] < 1e-4 for point in points)
+    assert all(point["samples"] >= 3 for point in points)
+    *_, before, last = footprints(points, "standard")
+    assert last / before == pytest.approx(4, rel=0.1)
+    for kernel in ("flash1", "flash2"):
+        *_, before, last = footprints(points, kernel)
+        assert last / before == pytest.approx(2, rel=0.1)
+    shown = program.document(program.run("show", str(path), "--json"))
+    assert shown["points"] == points
+
+
+def test_progress_goes_to_stderr_one_line_a_point_with_the_time_left(tmp_path: Path) -> None:
+    done = program.run(*SMALL, "--seqlen", "32,64", "--kernels", "flash2", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 of 2  flash2  N = 32" in done.stderr
+    assert "2 of 2  flash2  N = 64, about 0:0" in done.stderr
+
+
+def test_a_sweep_without_out_is_saved_among_the_sessions(tmp_path: Path) -> None:
+    done = program.run(*SMALL, "--seqlen", "32", home=tmp_path)
+    (saved,) = (tmp_path / "sessions").iterdir()
+    assert f"Saved as {saved}" in done.stdout
+    assert load(saved).outcome == "finished"
+
+
+def test_the_automatic_backend_is_one_that_works_here(tmp_path: Path) -> None:
+    done = program.run("sweep", "--seqlen", "64", "--repeats", "3", "--json", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {p["status"] for p in program.document(done)["points"]} == {"done"}
+
+
+def test_a_sweep_with_points_that_cannot_run_says_why_exits_1_and_still_writes_its_file(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.flashscope"
+    done = program.run(*SMALL[:-4], "--head-dim", "17", "--seqlen", "32", "--out", str(path), "--json")
+    assert done.returncode == 1
+    points = program.document(done)["points"]
+    assert {point["status"] for point in points} == {"unsupported"}
+    assert all("head dims" in point["reason"] for point in points)
+    assert load(path).outcome == "finished"
+
+
+def test_ctrl_c_keeps_the_points_measured_so_far_and_leaves_no_child(tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    process = program.start(*LONG, "--out", str(path), "--json")
+    wait_for_line(process, "3 of ")
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert children
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert printed.count("\n") == 1
+    session = load(path)
+    assert session.outcome == "cancelled"
+    assert [s.status for s in session.points[:2]] == ["done", "done"]
+    assert psutil.wait_procs(children, timeout=10)[1] == []
+
+
+def test_killing_the_main_process_keeps_every_point_it_had_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    process = program.start(*LONG, "--out", str(path))
+    children: list[psutil.Process] = []
+    wait_for_line(process, "4 of ")
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.communicate()
+    shown = program.run("show", str(path), "--json")
+    statuses = [point["status"] for point in program.document(shown)["points"]]
+    assert statuses[:3] == ["done"] * 3
+    assert "interrupted" in statuses[3:5]
+    assert set(statuses[5:]) == {"pending"}
+    assert "running" not in statuses
+    assert psutil.wait_procs(children, timeout=20)[1] == []
+
+
+def test_a_sweep_that_cannot_create_its_file_says_so_and_exits_1(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    done = program.run(*SMALL, "--seqlen", "32", "--out", str(tmp_path / "file" / "a.flashscope"))
+    assert done.returncode == 1
+    assert "cannot be used" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def wait_for_line(process: subprocess.Popen[str], beginning: str) -> None:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith(beginning):
+            return
+    pytest.fail(f"the sweep ended before it said {beginning!r}")
