@@ -41,6 +41,8 @@ class SeqlenAxis(UnitAxis):
 
     def set_seqlens(self, seqlens: Sequence[int]) -> None:
         """Put the ticks at these lengths; none: at powers of two."""
+        if self._seqlens == tuple(seqlens):
+            return
         self._seqlens = tuple(seqlens)
         self.picture = None
         self.update()
@@ -77,6 +79,8 @@ class ValueAxis(UnitAxis):
 
     def end_at(self, place: float) -> None:
         """Put no tick above this place: it is the room of the rail."""
+        if self._last == place:
+            return
         self._last = place
         self.picture = None
         self.update()

@@ -83,7 +83,8 @@ def write_png(export: Export, path: Path) -> None:
     picture = image(export)
     for key, value in export.provenance.items():
         picture.setText(key, value)
-    if not picture.save(str(path), b"PNG"):
+    # The stub wants bytes where Qt takes a str, and Qt refuses bytes.
+    if not picture.save(str(path), "PNG"):  # type: ignore[call-overload]  # see above
         raise OSError(f"{path} cannot be written.")
 
 

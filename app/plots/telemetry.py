@@ -101,6 +101,7 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
         super().__init__(axisItems={"left": _EndTicks("left"), "bottom": SecondsAxis()})
         self.lane, self._theme, self._with_seqlen = lane, theme, with_seqlen
         self._labels: list[pg.TextItem] = []
+        self._drawn: object = None  # what the spans were drawn from: they change far less often than readings
         self._make_items()
         self.plotItem.hideButtons()
         self.setMenuEnabled(False)
@@ -152,6 +153,8 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
 
     def show_note(self, note: str) -> None:
         """Say why there is nothing to draw; an empty note: there is."""
+        if note == self._note.toPlainText() and self._note.isVisible() == bool(note):
+            return
         self._note.setVisible(bool(note))
         self.getAxis("left").setStyle(showValues=not note)
         self._note.setText(note, color=self._theme.dim)
@@ -174,6 +177,10 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
         return binary_step(highest) if self.lane.unit == "GiB" else highest
 
     def _shade(self, spans: Sequence[Span], view: Ends, height: Ends) -> None:
+        drawn = (tuple(spans), view, height, self.width())
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
         ends = [view[1] if span.end_s is None else span.end_s for span in spans]
         self._shades.setOpts(
             x0=[span.start_s for span in spans],

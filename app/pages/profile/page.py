@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
@@ -33,6 +33,7 @@ from profiles.plan import Plan
 from profiles.session import Session
 from profiles.summary import rows
 
+STRIP_DELAY_MS = 20
 OUTCOMES = (PointStarted, PointMeasured, PointFailed, PlanFinished)
 
 
@@ -55,6 +56,9 @@ class ProfilePage(Page):
         self.form = SweepForm(controller.backend)
         self.plots = PlotsView(theme)
         self.bottom = BottomCard(theme)
+        # Plots and lanes drawn in one turn would hold the event loop for too long: the lanes follow.
+        self._strip_turn = QTimer(self, singleShot=True, interval=STRIP_DELAY_MS)
+        self._strip_turn.timeout.connect(self.bottom.strip.draw)
         self._lay_out()
         self._connect()
         self.form.set_machine(controller.machine)
@@ -143,9 +147,11 @@ class ProfilePage(Page):
         self.bottom.strip.take(readings)
         if any(isinstance(event, OUTCOMES) for event in events):
             self.refresh()
+            self._strip_turn.start()
         elif any(isinstance(event, PointProgress) for event in events):
             self._show_flight()
-        self.bottom.strip.draw()
+        if not self._strip_turn.isActive():
+            self.bottom.strip.draw()
         if readings:
             self._follow_free_memory()
 

@@ -1,8 +1,10 @@
 """The telemetry under the plots: one lane a quantity, all on one time axis."""
 
+import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.plots.export import Cell
@@ -95,7 +97,7 @@ class TelemetryStrip(QWidget):
 
     def draw(self) -> None:
         """Draw what the ring holds, unless frozen."""
-        if self.frozen:
+        if self.frozen or not self.isVisible():
             return
         times, spans = self.ring.times(), self._spans()
         view = self._view(float(times[-1]) if times.size else 0.0)
@@ -103,6 +105,11 @@ class TelemetryStrip(QWidget):
             self.lanes[lane.field].show_readings(times, self.ring.values(lane.field), spans, view)
             self.lanes[lane.field].show_note(self._note(lane, empty=not times.size))
             self._values[lane.field].setText(self._readout(lane))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Catch up with what was recorded while the strip was not to be seen."""
+        super().showEvent(event)
+        self.draw()
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -124,9 +131,11 @@ class TelemetryStrip(QWidget):
     def _view(self, newest: float) -> tuple[float, float]:
         session = self._session
         if session is None:
-            return (max(0.0, newest - IDLE_S), max(newest, LEAST_S))
-        ended = (session.ended_ns - session.t0_ns) / 1e9 if session.ended_ns is not None else newest
-        return (0.0, max(ended, LEAST_S))
+            end = math.ceil(max(newest, LEAST_S))
+            return (max(0.0, end - IDLE_S), float(end))
+        if session.ended_ns is not None:
+            return (0.0, max((session.ended_ns - session.t0_ns) / 1e9, LEAST_S))
+        return (0.0, _roomy(newest))
 
     def _note(self, lane: Lane, *, empty: bool) -> str:
         if lane.field in self._missing:
@@ -142,3 +151,9 @@ class TelemetryStrip(QWidget):
         if lane.field == "memory_used":
             return bytes_text(value)
         return f"{digits(value) if lane.field == 'power_w' else round(value)} {lane.unit}"
+
+
+def _roomy(newest: float) -> float:
+    """An end of the time axis that moves in steps: new axes for each reading would cost most of a tick."""
+    step = 2.0 ** max(0, math.floor(math.log2(max(newest, 1.0))) - 2)
+    return max(LEAST_S, (math.floor(newest / step) + 1) * step)

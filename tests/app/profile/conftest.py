@@ -1,0 +1,53 @@
+"""A Profile page over an engine that says only what a test scripts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.appearance import apply_theme
+from app.controller import Controller
+from app.pages.profile import ProfilePage
+from app.theme import DARK
+from profiles.events import Event
+from tests.app.profile.builders import SilentEngine, make_controller
+
+
+@dataclass
+class Bench:
+    """The page, what it talks to, and a way to let the engine speak."""
+
+    page: ProfilePage
+    controller: Controller
+    engine: SilentEngine
+    qtbot: QtBot
+
+    def tell(self, events: Sequence[Event]) -> None:
+        """Push events as an engine does, and wait until the window has taken them."""
+        told: list[Event] = []
+        self.controller.events_arrived.connect(told.extend)
+        for event in events:
+            self.engine.sink(event)
+        self.qtbot.waitUntil(lambda: bool(told) and told[-1] is events[-1], timeout=10_000)
+        self.controller.events_arrived.disconnect(told.extend)
+
+    def sweep(self, events: Sequence[Event]) -> None:
+        """The same, as a sweep that the page started."""
+        self.page.run()
+        self.tell(events)
+
+
+@pytest.fixture
+def bench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Bench]:
+    apply_theme(qapp, DARK)
+    controller, engine = make_controller(tmp_path)
+    page = ProfilePage(controller, DARK)
+    qtbot.addWidget(page)
+    page.resize(1200, 640)
+    page.show()
+    qtbot.waitExposed(page)
+    yield Bench(page, controller, engine, qtbot)
+    controller.close()

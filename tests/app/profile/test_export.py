@@ -1,0 +1,91 @@
+"""Plots as files."""
+
+import csv
+import io
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from PySide6.QtGui import QGuiApplication, QImage
+
+from app.plots import SWEEP_PLOTS
+from app.plots.export import csv_text
+from profiles.summary import rows
+from tests.app.profile.builders import make_plan, script, session_of
+from tests.app.profile.conftest import Bench
+
+EVENTS = script(
+    make_plan(("standard", "flash2"), (512, 1024)),
+    {("standard", 1024): ("oom", "Memory is full,\nchoose a shorter sequence.")},
+)
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def _show(bench: Bench) -> None:
+    bench.controller._show(session_of(EVENTS), "saved", None)
+
+
+@pytest.mark.parametrize("key", [metric.key for metric in SWEEP_PLOTS])
+def test_every_plot_writes_png_svg_and_csv_that_name_their_source(
+    bench: Bench, key: str, tmp_path: Path
+) -> None:
+    _show(bench)
+    button = bench.page.plots.cards[key].export_button
+    for kind in ("png", "svg", "csv"):
+        button.save(kind, tmp_path / f"plot.{kind}")
+    picture = QImage(str(tmp_path / "plot.png"))
+    assert picture.width() > 300
+    assert "NVIDIA H200" in picture.text("device")
+    drawing = ET.parse(tmp_path / "plot.svg").getroot()  # noqa: S314 - written two lines above
+    assert drawing.find(f".//{SVG}path") is not None
+    assert not drawing.findall(f".//{SVG}image"), "a bitmap in a vector file"
+    assert "NVIDIA H200" in "".join(drawing.itertext())
+    assert "# device: cuda · NVIDIA H200" in (tmp_path / "plot.csv").read_text(encoding="utf-8")
+
+
+def test_the_csv_holds_the_rows_values_and_leaves_absent_cells_empty(bench: Bench) -> None:
+    _show(bench)
+    export = bench.page.plots.cards["runtime"].make_export()
+    assert export is not None
+    text = csv_text(export)
+    body = [line for line in text.splitlines() if not line.startswith("#")]
+    table = list(csv.DictReader(io.StringIO("\n".join(body))))
+    session = bench.controller.session
+    assert session is not None
+    for cells, row in zip(table, rows(session), strict=False):
+        shown = cells["runtime_ms"]
+        assert (float(shown) if shown else None) == row.runtime_ms_median
+        assert cells["status"] == row.status
+
+
+def test_the_telemetry_exports_every_reading(bench: Bench, tmp_path: Path) -> None:
+    _show(bench)
+    button = bench.page.bottom.export_button
+    for kind in ("png", "svg", "csv"):
+        button.save(kind, tmp_path / f"telemetry.{kind}")
+        assert (tmp_path / f"telemetry.{kind}").stat().st_size > 0
+    lines = (tmp_path / "telemetry.csv").read_text(encoding="utf-8").splitlines()
+    session = bench.controller.session
+    assert session is not None
+    assert len([line for line in lines if not line.startswith("#")]) == 1 + len(session.readings)
+
+
+def test_a_picture_goes_to_the_clipboard(bench: Bench) -> None:
+    _show(bench)
+    bench.page.plots.cards["footprint"].export_button.copy()
+    assert not QGuiApplication.clipboard().image().isNull()
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "csv"])
+def test_a_folder_that_cannot_be_written_is_told_and_not_traced(
+    bench: Bench, kind: str, tmp_path: Path
+) -> None:
+    _show(bench)
+    button = bench.page.plots.cards["footprint"].export_button
+    with bench.qtbot.waitSignal(bench.controller.error_raised) as raised:
+        button.save(kind, tmp_path / "missing" / f"plot.{kind}")
+    assert "another folder" in raised.args[0]
+
+
+def test_without_a_session_there_is_nothing_to_export(bench: Bench) -> None:
+    assert bench.page.plots.cards["footprint"].make_export() is None

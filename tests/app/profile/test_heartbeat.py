@@ -1,0 +1,99 @@
+"""The event loop stays free while a sweep is watched."""
+
+import gc
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from PySide6.QtCore import QTimer
+
+from kernels.registry import KERNELS
+from profiles.events import PointProgress, Reading, Readings
+from tests.app.profile.builders import GIB, T0, make_plan, script
+from tests.app.profile.conftest import Bench
+
+LONGEST_GAP_S = 0.050
+BEAT_MS = 5
+
+
+class Heart:
+    """A timer on the window's thread that notes how long the loop was away.
+
+    `busy` counts the thread's own processor time: on a machine that others load too, it alone tells what this
+    program did. `gaps` is wall time, which also holds waiting.
+    """
+
+    def __init__(self) -> None:
+        self.gaps: list[float] = []
+        self.busy: list[float] = []
+        self._last = (time.perf_counter(), time.thread_time())
+        self._timer = QTimer()
+        self._timer.setInterval(BEAT_MS)
+        self._timer.timeout.connect(self._beat)
+
+    @contextmanager
+    def beating(self) -> Iterator[None]:
+        self._last = (time.perf_counter(), time.thread_time())
+        self._timer.start()
+        yield
+        self._timer.stop()
+
+    def summary(self) -> str:
+        """How it beat, in ms."""
+        worst, longest = max(self.busy) * 1e3, max(self.gaps) * 1e3
+        return f"{len(self.gaps)} beats; worst busy {worst:.0f} ms, longest gap {longest:.0f} ms"
+
+    def _beat(self) -> None:
+        now = (time.perf_counter(), time.thread_time())
+        self.gaps.append(now[0] - self._last[0])
+        self.busy.append(now[1] - self._last[1])
+        self._last = now
+
+
+def test_a_flood_of_events_never_blocks_the_event_loop_for_50_ms(bench: Bench) -> None:
+    names = tuple(spec.name for spec in KERNELS)
+    plan = make_plan(names, tuple(256 << k for k in range(8)))
+    events = script(plan)
+    bench.page.run()
+    bench.tell(events[:4])  # the session is there, every curve is made
+    flood = threading.Thread(target=_flood, args=(bench, events[4:]))
+    gc.collect()
+    heart = Heart()
+    with heart.beating():
+        flood.start()
+        bench.qtbot.waitUntil(lambda: not bench.controller.running, timeout=60_000)
+        flood.join()
+    assert len(heart.gaps) > 50, "the heart hardly beat"
+    assert max(heart.busy) <= LONGEST_GAP_S, heart.summary()
+    assert sorted(heart.gaps)[len(heart.gaps) * 9 // 10] <= LONGEST_GAP_S, heart.summary()
+    assert len(bench.page.bottom.strip.ring) > 3000
+
+
+def _flood(bench: Bench, events: list) -> None:  # type: ignore[type-arg]  # any events
+    """Far more than an engine says: 250 readings a point, and progress after each of 40 samples."""
+    second = 0.0
+    for event in events:
+        bench.engine.sink(event)
+        for done in range(40):
+            bench.engine.sink(
+                PointProgress(index=0, phase="measure", done=done, total=40, last_ms=1.0 + done)
+            )
+        bench.engine.sink(Readings(readings=tuple(_reading(second + k / 100) for k in range(150))))
+        second += 1.5
+        time.sleep(0.02)  # the pace of a sweep of short points
+
+
+def _reading(second: float) -> Reading:
+    return Reading(t_ns=T0 + round(second * 1e9), memory_used=GIB, utilisation=50.0, power_w=300.0)
+
+
+@pytest.mark.benchmark
+def test_the_cost_of_one_refresh_is_printed(bench: Bench) -> None:
+    bench.sweep(script(make_plan(tuple(spec.name for spec in KERNELS), tuple(256 << k for k in range(8)))))
+    begin = time.perf_counter()
+    for _ in range(20):
+        bench.page.refresh()
+        bench.page.bottom.strip.draw()
+    print(f"refresh: {(time.perf_counter() - begin) / 20 * 1e3:.1f} ms")  # noqa: T201 - a benchmark prints

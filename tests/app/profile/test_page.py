@@ -1,0 +1,247 @@
+"""The page as a user meets it."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit
+
+from app.pages.profile.results_model import COLUMNS, RAW
+from app.plots import SWEEP_PLOTS
+from app.plots.rail import failure_text
+from app.plots.runtime import RUNTIME
+from app.plots.units import ms_text
+from app.theme import DARK, LIGHT, kernel_mark
+from profiles.events import MachineFound
+from profiles.summary import rows
+from tests.app.profile.builders import CPU_TELEMETRY, MACHINE, make_plan, script, session_of
+from tests.app.profile.conftest import Bench
+
+KERNELS = ("standard", "flash2")
+LENGTHS = (512, 1024, 2048)
+FAILURES = {
+    ("standard", 1024): ("timeout", "It took longer than 120 s."),
+    ("standard", 2048): ("oom", "Full."),
+}
+EVENTS = script(make_plan(KERNELS, LENGTHS), FAILURES)  # type: ignore[arg-type]  # literals
+
+
+def test_run_sends_the_form_s_plan_to_the_engine(bench: Bench) -> None:
+    bench.page.form.chips.field.setText("256, 384, 1000")
+    bench.page.run()
+    (plan,) = bench.engine.plans
+    assert tuple(problem.seqlen_q for problem in plan.problems) == (256, 384, 1000)
+    assert plan == bench.page.plan()
+
+
+def test_a_text_that_is_no_list_of_lengths_blocks_run_and_says_so_in_place(bench: Bench) -> None:
+    with bench.qtbot.waitSignal(bench.page.run_blocked) as blocked:
+        bench.page.form.chips.field.setText("256:abc")
+    assert "256:abc" in blocked.args[0]
+    assert bench.page.form.chips.message.isVisible()
+    with bench.qtbot.waitSignal(bench.controller.error_raised):
+        bench.page.run()
+    assert not bench.engine.plans
+
+
+def test_removing_a_chip_removes_its_length(bench: Bench) -> None:
+    chips = bench.page.form.chips
+    chips.field.setText("256:1024")
+    chips._chips[1].click()
+    assert chips.seqlens == (256, 1024)
+
+
+def test_another_backend_brings_its_own_lengths_and_types(bench: Bench) -> None:
+    bench.page.set_backend("cuda")
+    assert bench.page.form.sweep().seqlens[-1] == 16384
+    bench.page.set_backend("cpu")
+    assert bench.page.form.sweep().dtype == "float32"
+    assert bench.page.form.sweep().seqlens[-1] == 2048
+
+
+def test_the_dry_run_judges_by_the_free_memory_that_was_found(bench: Bench) -> None:
+    bench.tell([MachineFound(machine=MACHINE)])
+    bench.page.form.chips.field.setText("65536")
+    assert "free 139 GiB" in bench.page.form.free_label.text()
+    assert "won't fit" in bench.page.form.dry_table.text_at(1, len(bench.page.form.sweep().kernels) + 1)
+
+
+def test_failed_points_stand_on_the_rail_at_their_length_with_the_reason(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    for card in bench.page.plots.cards.values():
+        spots = card.plot.rail.scatter.points()
+        assert [spot.data().seqlen for spot in spots] == [1024, 2048]
+        assert [round(2 ** spot.pos().x()) for spot in spots] == [1024, 2048]
+        assert "It took longer than 120 s." in failure_text(spots[0].data())
+        curve = card.plot._curves["standard"].curve.getData()[1]
+        assert np.isnan(curve[1:]).all()
+
+
+def test_readout_table_and_session_say_the_same(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    session = bench.controller.session
+    assert session is not None
+    bench.page.plots.move_cursor(512)
+    readouts = bench.page.plots.cards["runtime"].readouts
+    model = bench.page.bottom.table.results
+    median = next(i for i, column in enumerate(COLUMNS) if column.title == "median")
+    for place, row in enumerate(rows(session)):
+        raw = model.index(place, median).data(RAW)
+        assert raw == row.runtime_ms_median
+        if row.seqlen == 512 and row.runtime_ms_median is not None:
+            assert readouts.value_text(row.kernel) == ms_text(row.runtime_ms_median)
+            assert model.index(place, median).data() == ms_text(row.runtime_ms_median)
+
+
+def test_a_failed_point_reads_its_status_under_the_crosshair(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    bench.page.plots.move_cursor(1024)
+    assert bench.page.plots.cards["runtime"].readouts.value_text("standard") == "timeout"
+
+
+def test_table_and_crosshair_follow_each_other(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    table = bench.page.bottom.table
+    table.selectRow(0)
+    assert bench.page.plots.seqlen == 512
+    bench.page.plots.step_cursor(1)
+    assert {table.results.row_at(index.row()).seqlen for index in table.selectionModel().selectedRows()} == {
+        1024
+    }
+
+
+def test_the_table_sorts_by_value_with_absent_cells_last(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    table = bench.page.bottom.table
+    median = next(i for i, column in enumerate(COLUMNS) if column.title == "median")
+    table.sortByColumn(median, Qt.SortOrder.AscendingOrder)
+    raw = [table.proxy.index(row, median).data(RAW) for row in range(table.proxy.rowCount())]
+    known = [value for value in raw if value is not None]
+    assert known == sorted(known)
+    assert raw[len(known) :] == [None] * (len(raw) - len(known))
+
+
+def test_the_results_model_passes_qt_s_own_model_tester(bench: Bench, qtmodeltester: object) -> None:
+    bench.sweep(EVENTS)
+    qtmodeltester.check(bench.page.bottom.table.results)  # type: ignore[attr-defined]  # the fixture is untyped
+
+
+def test_the_point_in_flight_is_marked_until_it_ends(bench: Bench) -> None:
+    plan = make_plan(KERNELS, LENGTHS)
+    bench.sweep(script(plan, stop_before=2, in_flight=True))
+    plot = bench.page.plots.cards["runtime"].plot
+    assert plot._band.isVisible()
+    assert plot._flight.isVisible()
+    assert "standard at N = 1" in bench.page.plots.legend.flight.text()
+
+
+def test_curves_are_made_once_and_fed_again(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    plot = bench.page.plots.cards["runtime"].plot
+    before = len(plot.plotItem.items)
+    for _ in range(5):
+        bench.page.refresh()
+    assert len(plot.plotItem.items) == before
+
+
+def test_another_baseline_divides_by_it(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    card = bench.page.plots.cards["speed-up"]
+    card.baseline_chosen.emit("flash2")
+    bench.page.plots.move_cursor(512)
+    assert card.readouts.value_text("flash2") == "1.00×"
+
+
+def test_a_theme_switch_recolours_what_is_drawn_and_keeps_the_kernels_colours(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    bench.page.apply_theme(LIGHT)
+    plot = bench.page.plots.cards["runtime"].plot
+    assert plot.backgroundBrush().color().name() == LIGHT.panel.lower()
+    assert plot.getAxis("left").textPen().color().name() == LIGHT.dim.lower()
+    lane = bench.page.bottom.strip.lanes["memory_used"]
+    assert lane.curve.opts["pen"].color().name() == LIGHT.text.lower()
+    curve = plot._curves["standard"].curve
+    assert curve.opts["pen"].color().name() == kernel_mark("standard").colour.lower()
+    bench.page.apply_theme(DARK)
+    assert plot.backgroundBrush().color().name() == DARK.panel.lower()
+
+
+def test_freezing_stops_the_display_and_not_the_recording(bench: Bench) -> None:
+    bench.page.bottom.freeze.setChecked(True)
+    bench.sweep(EVENTS)
+    strip = bench.page.bottom.strip
+    shown = strip.lanes["memory_used"].curve.getData()[0]
+    assert shown is None or not len(shown)
+    session = bench.controller.session
+    assert session is not None
+    assert len(strip.ring) == len(session.readings) > 0
+    bench.page.bottom.freeze.setChecked(False)
+    assert len(strip.lanes["memory_used"].curve.getData()[0]) > 0
+
+
+def test_a_field_without_readings_says_why(bench: Bench) -> None:
+    events = script(make_plan(("standard",), LENGTHS, "cpu"), telemetry=CPU_TELEMETRY)
+    bench.page.show_session(session_of(events))
+    strip = bench.page.bottom.strip
+    assert strip.value_text("power_w") == "n/a"
+    assert "psutil does not read power" in strip.lanes["power_w"]._note.toPlainText()
+
+
+def test_a_saved_session_shows_its_recorded_readings_and_lends_its_parameters(bench: Bench) -> None:
+    session = session_of(EVENTS)
+    bench.controller._show(session, "saved", None)
+    assert len(bench.page.bottom.strip.ring) == len(session.readings)
+    bench.page.use_session()
+    assert bench.page.plan() == session.plan
+
+
+def test_the_command_line_goes_to_the_clipboard(bench: Bench) -> None:
+    bench.page.copy_command_line()
+    assert QGuiApplication.clipboard().text() == bench.page.form.sweep().command_line()
+
+
+def test_without_a_session_the_plots_say_what_to_do_and_show_the_model(bench: Bench) -> None:
+    assert "Press Run" in bench.page.plots.cards["runtime"].plot._hint.toPlainText()
+    assert bench.page.plots.cards["footprint"]._series
+    bench.sweep(EVENTS)
+    assert not bench.page.plots.cards["runtime"].plot._hint.isVisible()
+
+
+@pytest.mark.parametrize("key", [metric.key for metric in SWEEP_PLOTS])
+def test_log_grid_and_autorange_keep_every_value_in_view(bench: Bench, key: str) -> None:
+    bench.sweep(EVENTS)
+    plot = bench.page.plots.cards[key].plot
+    for _ in range(2):
+        bench.page.plots.toggle_log()
+        bench.page.plots.toggle_grid()
+        low, high = plot.viewRange()[1]
+        values = plot._curves["flash2"].curve.getData()[1]
+        assert low <= np.nanmin(values)
+        assert np.nanmax(values) <= high
+    assert plot.scale_name == plot.quantity.scale
+
+
+def test_a_view_the_user_chose_stays_until_autorange(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    plot = bench.page.plots.cards[RUNTIME.key].plot
+    fitted = plot.viewRange()
+    plot.getViewBox().setRange(xRange=(9, 10), padding=0)
+    plot.getViewBox().sigRangeChangedManually.emit([True, True])
+    bench.page.refresh()
+    assert plot.viewRange()[0] == pytest.approx([9, 10])
+    bench.page.plots.autorange()
+    assert plot.viewRange() == fitted
+
+
+def test_every_input_has_an_accessible_name(bench: Bench) -> None:
+    kinds = (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit)
+    for kind in kinds:
+        for widget in bench.page.findChildren(kind):
+            if widget.isVisible() and widget.objectName() != "qt_spinbox_lineedit":
+                named = widget.accessibleName() or getattr(widget, "text", str)()
+                assert named, widget
+
+
+def test_nothing_is_wider_than_the_window_at_1280_by_720(bench: Bench) -> None:
+    assert bench.page.minimumSizeHint().width() <= 1280 - 80
+    assert bench.page.minimumSizeHint().height() <= 720 - 76

@@ -1,0 +1,95 @@
+"""From rows to curves."""
+
+import numpy as np
+
+from app.plots import SWEEP_PLOTS
+from app.plots.axes import ValueAxis, nice_step, to_axis
+from app.plots.footprint import FOOTPRINT
+from app.plots.runtime import RUNTIME
+from app.plots.series import extract, seqlens_of
+from app.plots.speedup import SPEEDUP
+from app.plots.status_marks import STATUS_MARKS, status_path
+from app.plots.throughput import THROUGHPUT
+from app.plots.units import bytes_text, ms_text
+from profiles.events import PointStatus
+from profiles.summary import rows
+from tests.app.profile.builders import make_plan, script, session_of
+
+KERNELS = ("standard", "flash2")
+LENGTHS = (512, 1024, 2048, 4096)
+FAILURES = {
+    ("standard", 1024): ("timeout", "It took longer than 120 s."),
+    ("standard", 4096): ("oom", "Memory."),
+}
+
+
+def _rows() -> list:  # type: ignore[type-arg]  # rows of the summary
+    return rows(session_of(script(make_plan(KERNELS, LENGTHS), FAILURES)))  # type: ignore[arg-type]  # literals
+
+
+def test_a_failed_point_is_a_gap_in_the_line_and_a_failure_with_its_reason() -> None:
+    standard = extract(_rows(), RUNTIME)[0]
+    assert np.isnan(standard.value).tolist() == [False, True, False, True]
+    assert [(f.seqlen, f.status, f.reason) for f in standard.failures] == [
+        (1024, "timeout", "It took longer than 120 s."),
+        (4096, "oom", "Memory."),
+    ]
+
+
+def test_the_model_goes_on_where_the_measurement_could_not() -> None:
+    standard = extract(_rows(), FOOTPRINT)[0]
+    assert np.isfinite(standard.model).all()
+    assert np.isnan(standard.value[-1])
+
+
+def test_speed_up_needs_the_baseline_at_the_same_length() -> None:
+    flash2 = extract(_rows(), SPEEDUP, "standard")[1]
+    assert flash2.at(512) is not None
+    assert flash2.at(1024) is None
+
+
+def test_every_value_is_the_row_s_own() -> None:
+    for one in extract(_rows(), THROUGHPUT):
+        for row in _rows():
+            if row.kernel == one.kernel and row.status == "done":
+                assert one.at(row.seqlen) == row.tflops
+
+
+def test_an_unfinished_length_takes_no_crosshair() -> None:
+    session = session_of(script(make_plan(("standard",), LENGTHS), stop_before=2, in_flight=True))
+    assert seqlens_of(rows(session)) == (512, 1024)
+    assert extract(rows(session), RUNTIME)[0].running == 2048
+
+
+def test_every_status_has_its_own_glyph() -> None:
+    assert set(PointStatus.__args__) == set(STATUS_MARKS)  # type: ignore[attr-defined]  # of a Literal
+    strokes = [mark.strokes for mark in STATUS_MARKS.values()]
+    assert len(set(strokes)) == len(strokes)
+    assert not any(status_path(status).isEmpty() for status in STATUS_MARKS)
+
+
+def test_every_plot_has_a_key_a_title_and_a_unit_of_its_own() -> None:
+    assert len({metric.key for metric in SWEEP_PLOTS}) == len(SWEEP_PLOTS)
+    assert all(metric.title and metric.unit for metric in SWEEP_PLOTS)
+
+
+def test_what_has_no_place_on_a_logarithmic_axis_is_absent() -> None:
+    assert np.isnan(to_axis([0.0, -1.0], "log10")).all()
+    assert to_axis(1024, "log2") == 10
+
+
+def test_ticks_are_round_values_that_fit_the_height(qapp: object) -> None:
+    axis = ValueAxis(ms_text, "log10")
+    ((_, places),) = axis.tickValues(-2.0, 3.0, 100.0)
+    assert places == [-2, -1, 0, 1, 2, 3] or len(places) <= 6
+    assert axis.tickStrings([0.0], 1, 1) == ["1.00 ms"]
+    axis.end_at(1.0)
+    assert max(axis.tickValues(-2.0, 3.0, 100.0)[0][1]) <= 1.0
+    assert nice_step(0.3) == 0.5
+
+
+def test_bytes_and_milliseconds_are_written_with_their_unit() -> None:
+    assert bytes_text(1 << 30) == "1.00 GiB"
+    assert bytes_text(12) == "12 B"
+    assert ms_text(0.05) == "50.0 µs"
+    assert ms_text(12_000) == "12.0 s"

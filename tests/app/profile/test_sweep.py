@@ -1,0 +1,90 @@
+"""The form without its widgets."""
+
+import itertools
+import shlex
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.pages.profile.dry_run import dry_run, fit
+from app.pages.profile.sweep import Sweep, blocked, unavailable
+from kernels.problem import DTYPES
+from kernels.registry import KERNELS, find_kernel
+from profiles.seqlens import parse_seqlens
+from tests.app.profile.builders import CPU, GPU, MACHINE
+
+NAMES = tuple(spec.name for spec in KERNELS)
+
+SWEEPS = st.builds(
+    Sweep,
+    backend=st.sampled_from(("cpu", "cuda")),
+    kernels=st.lists(st.sampled_from(NAMES), min_size=1, unique=True).map(tuple),
+    seqlens=st.lists(st.integers(1, 1 << 16), min_size=1, max_size=6, unique=True).map(
+        lambda n: tuple(sorted(n))
+    ),
+    dtype=st.sampled_from(DTYPES),
+    batch=st.integers(1, 4),
+    heads=st.integers(1, 32),
+    head_dim=st.sampled_from((16, 64, 128)),
+    causal=st.booleans(),
+    repeats=st.integers(3, 50),
+    seed=st.integers(0, 99),
+    verify=st.booleans(),
+    cold=st.booleans(),
+)
+
+
+@given(SWEEPS)
+def test_a_plan_holds_every_choice_and_gives_the_same_choices_back(sweep: Sweep) -> None:
+    plan = sweep.plan()
+    assert tuple(problem.seqlen_q for problem in plan.problems) == sweep.seqlens
+    assert {problem.dtype for problem in plan.problems} == {sweep.dtype}
+    assert Sweep.of_plan(plan) == sweep
+
+
+@given(SWEEPS)
+def test_the_command_line_names_the_same_sweep(sweep: Sweep) -> None:
+    words = shlex.split(sweep.command_line())
+    said = dict(itertools.pairwise(words))
+    assert parse_seqlens(said["--seqlen"]) == sweep.seqlens
+    assert said["--kernels"].split(",") == list(sweep.kernels)
+    assert said["--dtype"] == sweep.dtype
+    assert ("--causal" in words) == sweep.causal
+
+
+def test_a_sweep_without_kernels_lengths_or_device_is_blocked_with_a_reason() -> None:
+    sweep = Sweep.default("cuda")
+    assert blocked(sweep, MACHINE) is None
+    no_kernel = Sweep(backend="cuda", kernels=(), seqlens=(256,), dtype="float16")
+    assert "kernel" in str(blocked(no_kernel, MACHINE))
+    no_length = Sweep(backend="cuda", kernels=("standard",), seqlens=(), dtype="float16")
+    assert "sequence length" in str(blocked(no_length, MACHINE))
+    cpu_only = type(MACHINE)(system="Debian", python="3.11", devices=(CPU,))
+    assert "no cuda device" in str(blocked(sweep, cpu_only))
+
+
+def test_a_kernel_that_the_device_rules_out_says_why() -> None:
+    half_on_cpu = Sweep(backend="cpu", kernels=NAMES, seqlens=(256,), dtype="float16")
+    assert "float16" in str(unavailable(KERNELS[0], half_on_cpu, CPU))
+    assert unavailable(KERNELS[0], Sweep.default("cuda"), GPU) is None
+
+
+@given(st.integers(1, 1 << 40), st.integers(1, 1 << 40))
+def test_what_needs_more_than_is_free_never_fits(predicted: int, free: int) -> None:
+    verdict = fit(predicted, free, 0.05)
+    assert (verdict == "will not fit") == (predicted * 1.05 > free)
+
+
+def test_the_dry_run_predicts_what_the_kernels_predict() -> None:
+    sweep = Sweep(backend="cuda", kernels=NAMES, seqlens=(512, 65536), dtype="float16", heads=16)
+    short, long = dry_run(sweep, 141 << 30)
+    for cell in (*short.cells, *long.cells):
+        seqlen = 512 if cell in short.cells else 65536
+        assert cell.predicted_bytes == find_kernel(cell.kernel).predicted_bytes(sweep.problem(seqlen), "cuda")
+    assert short.worst == "fits"
+    assert long.worst == "will not fit"
+    assert next(cell for cell in long.cells if cell.kernel != "standard").fit == "fits"
+
+
+def test_without_knowing_what_is_free_the_dry_run_judges_nothing() -> None:
+    assert {row.worst for row in dry_run(Sweep.default("cpu"), None)} == {"unknown"}
