@@ -76,8 +76,8 @@ class Board(QWidget):
             column.setSpacing(8)
         left.addWidget(self._cards[self.memory], 44)
         left.addLayout(charts, 56)
-        right.addWidget(self._cards[self.code], 62)
-        right.addWidget(self._cards[self.naive], 38)
+        right.addWidget(self._cards[self.code], 66)
+        right.addWidget(self._cards[self.naive], 34)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(8)
@@ -87,7 +87,7 @@ class Board(QWidget):
         grid.addLayout(right, 1, 1)
         for index, stretch in enumerate((66, 34)):
             grid.setColumnStretch(index, stretch)
-        for index, stretch in enumerate((43, 57)):
+        for index, stretch in enumerate((42, 58)):
             grid.setRowStretch(index, stretch)
 
     def _connect(self) -> None:

@@ -72,7 +72,8 @@ class StepperPage(Page):
         self.position: Cursor | None = None
         self.events: tuple[StepEvent, ...] = ()
         self._choice = RowChoice()
-        self._wanted: TraceRequest | None = None
+        self._wanted: TraceRequest | None = None  # what the user waits for
+        self._asked: TraceRequest | None = None  # what the engine records
         self._lay_out()
         self._connect()
 
@@ -94,12 +95,15 @@ class StepperPage(Page):
 
     def show_preset(self, key: str) -> None:
         """Bring this page to the front and trace a preset."""
-        self.page_requested.emit(self.key)
         self.bar.choose_preset(key)
+        self.page_requested.emit(self.key)
         self.ask()
 
     def ask(self) -> None:
-        """Ask for the trace that the bar describes; the answer comes as `trace_ready`."""
+        """Ask for the trace that the bar describes; the answer comes as `trace_ready`.
+
+        While another trace is being recorded this one waits for its turn; only the last one asked for does.
+        """
         request = self._request()
         if request is None:
             self._say("No GPU session is on show: run or open one, then choose its last problem again.")
@@ -107,11 +111,11 @@ class StepperPage(Page):
         self._wanted = request
         self.player.set_playing(False)
         self._say(f"Recording the trace on {'the GPU' if request.backend == 'cuda' else 'the CPU'} …")
-        self.controller.request_trace(request)
+        if self._asked is None:
+            self._send(request)
 
     def show_trace(self, trace: Trace) -> None:
         """Show a trace from its start."""
-        self._wanted = None
         self.story = Story.of(Recording.of(trace))
         self.bar.show_trace(trace)
         self.stack.setCurrentWidget(self.board)
@@ -206,14 +210,28 @@ class StepperPage(Page):
         self.board.memory.update()
 
     def _take_trace(self, trace: Trace) -> None:
+        self._asked = None
         if self._wanted is None or trace.request == self._wanted:
+            self._wanted = None
             self.show_trace(trace)
+        else:
+            self._send(self._wanted)
 
     def _take_error(self, text: str, details: str) -> None:
         del details  # the window's error line opens to them
-        if self._wanted is not None:
+        asked, wanted = self._asked, self._wanted
+        if asked is None or wanted is None:
+            return  # it was about something else
+        self._asked = None
+        if asked != wanted:
+            self._send(wanted)
+        else:
             self._wanted = None
             self._say(text)
+
+    def _send(self, request: TraceRequest) -> None:
+        self._asked = request
+        self.controller.request_trace(request)
 
     def _go(self, move: Callable[[Cursor], Cursor]) -> None:
         if self.position is None:

@@ -10,6 +10,8 @@ from app.stepper.numbers import plain
 from app.stepper.pseudocode import Line, lines
 from app.theme import Theme
 
+SMALLEST = 0.77  # 10 px beside 13 px text
+
 
 class CodePanel(Panel):
     """All lines of the loop order, the active ones marked by a bar and full ink."""
@@ -26,7 +28,8 @@ class CodePanel(Panel):
         """Paint the lines."""
         code = self._lines(moment)
         height = min(self.height() / len(code), self.unit() * 1.65)
-        painter.setFont(self.sized(0.96))
+        share = min(0.96, max(SMALLEST, 0.72 * height / self.unit()))
+        painter.setFont(self.sized(round(share, 2)))
         for k, line in enumerate(code):
             self._draw_line(
                 painter, QRectF(0, k * height, self.width(), height), line, line.active(moment.step)

@@ -1,6 +1,6 @@
 """What every panel is: a widget that paints one moment in the theme's colours and can say it in words."""
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QStaticText, QTextOption
 from PySide6.QtWidgets import QWidget
 
@@ -44,6 +44,8 @@ class Panel(QWidget):
     """
 
     def __init__(self, theme: Theme, name: str) -> None:
+        self._fonts: dict[tuple[float, bool], QFont] = {}
+        self._unit: float | None = None
         super().__init__()
         self.theme = theme
         self.moment: Moment | None = None
@@ -82,14 +84,26 @@ class Panel(QWidget):
 
     def sized(self, share: float = 1.0, *, bold: bool = False) -> QFont:
         """The panel's font, smaller or larger."""
-        font = QFont(self.font())
-        font.setPixelSize(max(8, round(self.fontInfo().pixelSize() * share)))
-        font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+        font = self._fonts.get((share, bold))
+        if font is None:
+            font = QFont(self.font())
+            font.setPixelSize(max(8, round(self.fontInfo().pixelSize() * share)))
+            font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+            self._fonts[share, bold] = font
         return font
 
     def unit(self) -> float:
         """Height of a caption line in pixels; distances are made of it, so they scale with the font."""
-        return QFontMetricsF(self.sized(SMALL)).height()
+        if self._unit is None:
+            self._unit = QFontMetricsF(self.sized(SMALL)).height()
+        return self._unit
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Measure again when the font has changed."""
+        super().changeEvent(event)
+        if event.type() in {QEvent.Type.FontChange, QEvent.Type.StyleChange}:
+            self._fonts.clear()
+            self._unit = None
 
 
 def put(

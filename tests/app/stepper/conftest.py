@@ -28,7 +28,7 @@ class BenchEngine:
     Attributes:
         requests: Every trace asked for.
         refusal: When set, traces fail with this reason.
-        silent: When set, traces are never answered.
+        silent: When set, traces are answered only when a test says so.
     """
 
     def __init__(self, sink: Sink) -> None:
@@ -54,8 +54,11 @@ class BenchEngine:
 
     def trace(self, request: TraceRequest) -> None:
         self.requests.append(request)
-        if self.silent:
-            return
+        if not self.silent:
+            self.answer(request)
+
+    def answer(self, request: TraceRequest) -> None:
+        """Answer a request now."""
         if self.refusal:
             self._sink(RequestFailed(request="trace", reason=self.refusal))
         else:

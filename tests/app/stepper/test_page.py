@@ -297,6 +297,28 @@ def test_a_trace_nobody_waits_for_any_more_is_not_shown(bench: Bench) -> None:
     assert page.story is before
 
 
+def test_a_preset_asked_for_from_another_page_is_recorded_once(bench: Bench) -> None:
+    bench.page.page_requested.connect(bench.page.show)
+    bench.page.show_preset("random")
+    bench.qtbot.waitUntil(lambda: bench.page.story is not None)
+    assert len(bench.engine.requests) == 1
+    assert bench.engine.requests[0].problem.seqlen_q == 64
+
+
+def test_a_preset_chosen_while_another_is_recorded_comes_next(bench: Bench) -> None:
+    page = bench.show("slide")
+    bench.engine.silent = True
+    for preset in ("causal", "overflow", "random"):
+        page.show_preset(preset)
+    assert [request.problem.causal for request in bench.engine.requests[2:]] == [True]
+    bench.engine.silent = False
+    bench.engine.answer(bench.engine.requests[-1])
+    bench.qtbot.waitUntil(lambda: "of 64 done" in page.words())
+    assert page.story is not None
+    assert not page.story.recording.trace.request.problem.causal
+    assert len(bench.engine.requests) == 4
+
+
 def test_the_slides_notation_shows_beta(bench: Bench) -> None:
     page = bench.show("slide")
     page.seek(10_000)
