@@ -23,6 +23,7 @@ from app.appearance import Appearance, appearance_of
 from app.application import make_application
 from app.controller import Controller
 from app.pages.base import Page
+from app.pages.profile import ProfilePage
 from app.pages.registry import PAGES
 from app.pages.sessions import SessionsPage
 from app.pages.start import StartPage
@@ -40,7 +41,7 @@ from profiles.local_engine import LocalEngine
 from profiles.session import Session
 from profiles.store import sessions_dir
 
-SMALLEST = (640, 400)
+SMALLEST = (600, 340)  # what 200 % leaves of a 1280 x 720 screen, less its panels
 FIRST_SIZE = (1280, 800)
 CLOSE_QUESTION = "A sweep is running: stop it and close?"
 
@@ -94,6 +95,8 @@ class MainWindow(QMainWindow):
     def open_path(self, path: Path) -> None:
         """Show a session file; what is wrong with it is told in the error line."""
         self.controller.open_session(path)
+        if self.controller.path != path:
+            self.errors.offer("Retry", lambda: self.open_path(path))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour what is painted by hand."""
@@ -184,6 +187,8 @@ class MainWindow(QMainWindow):
             self.addAction(self.registry.add(action, page.key))
         page.page_requested.connect(self._request_page)
         page.action_requested.connect(self._request_action)
+        if isinstance(page, ProfilePage):
+            page.run_blocked.connect(self.top_bar.block_run)
         if isinstance(page, StartPage | SessionsPage):
             page.file_chosen.connect(self.open_path)
         if isinstance(page, SessionsPage):
@@ -194,7 +199,7 @@ class MainWindow(QMainWindow):
         self.top_bar.home_requested.connect(lambda: self.show_page("start"))
         self.start_page.dialog_requested.connect(self._commands.open_dialog)
         self.appearance.changed.connect(self.apply_theme)
-        self.controller.error_raised.connect(self.errors.show_error)
+        self.controller.error_raised.connect(self._show_error)
         self.controller.events_arrived.connect(self._log)
         self.controller.session_changed.connect(self._session_changed)
 
@@ -214,6 +219,10 @@ class MainWindow(QMainWindow):
             self.settings.add_recent(path)
         if session is not None and self._shown in {"start", "sessions"}:
             self._request_page("profile")
+
+    def _show_error(self, text: str, details: str) -> None:
+        self.errors.show_error(text, details)
+        self.log.append(LogLine(source="flashscope", text=text, level="error"))
 
     def _log(self, events: Sequence[Event]) -> None:
         for event in events:

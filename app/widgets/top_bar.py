@@ -40,6 +40,7 @@ class TopBar(QFrame):
         self.backend.setAccessibleName("Backend")
         self.backend.activated.connect(self._choose)
         self.badge = Badge()
+        self._blocked = ""
         self.cancel = text_button("Cancel", "Cancel the sweep", lambda: self._trigger("cancel"))
         self.run = text_button("Run  Ctrl+⏎", "Run the sweep", lambda: self._trigger("run"), "primary")
         self.run.setProperty("iconName", "mdi6.play")
@@ -83,11 +84,17 @@ class TopBar(QFrame):
                     submenu.addAction(qaction)
         return menu
 
+    def block_run(self, reason: str) -> None:
+        """Disable Run and say why in its tooltip; an empty reason lets it go."""
+        self._blocked = reason
+        self.refresh()
+
     def refresh(self) -> None:
         """Show the controller's state as it is now."""
         controller = self._controller
         self.badge.show_provenance(controller.provenance)
-        self.run.setEnabled(not controller.running)
+        self.run.setEnabled(not controller.running and not self._blocked)
+        self.run.setToolTip(self._blocked or "Run the sweep")
         self.cancel.setEnabled(controller.running)
         self.backend.setEnabled(not controller.running)
         self._fill_backends()

@@ -7,16 +7,10 @@ from kernels.device import Device
 from kernels.problem import Backend, Dtype, Problem
 from kernels.registry import KERNELS
 from kernels.spec import KernelSpec
+from profiles.defaults import DTYPES, HEADS, SEQLENS
 from profiles.machine import Machine
 from profiles.plan import Plan, Protocol
-from profiles.seqlens import format_seqlens, parse_seqlens
-
-DEFAULT_SEQLENS: dict[Backend, tuple[int, ...]] = {
-    "cuda": parse_seqlens("256:16384"),
-    "cpu": parse_seqlens("256:2048"),
-}
-DEFAULT_DTYPE: dict[Backend, Dtype] = {"cuda": "float16", "cpu": "float32"}
-DEFAULT_HEADS: dict[Backend, int] = {"cuda": 16, "cpu": 2}
+from profiles.seqlens import format_seqlens
 
 
 @dataclass(frozen=True)
@@ -43,9 +37,9 @@ class Sweep:
         return cls(
             backend=backend,
             kernels=tuple(spec.name for spec in KERNELS if backend in spec.dtypes),
-            seqlens=DEFAULT_SEQLENS[backend],
-            dtype=DEFAULT_DTYPE[backend],
-            heads=DEFAULT_HEADS[backend],
+            seqlens=SEQLENS[backend],
+            dtype=DTYPES[backend],
+            heads=HEADS[backend],
         )
 
     @classmethod

@@ -5,13 +5,21 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
+from app.controller import Controller
+from app.main_window import build_window
+from app.pages.profile import ProfilePage
+from app.theme import DARK
 from kernels.registry import KERNELS
 from profiles.events import PointProgress, Reading, Readings
-from tests.app.profile.builders import GIB, T0, make_plan, script
+from profiles.local_engine import LocalEngine
+from tests.app.profile.builders import GIB, T0, make_controller, make_plan, script
 from tests.app.profile.conftest import Bench
 
 LONGEST_GAP_S = 0.050
@@ -87,6 +95,49 @@ def _flood(bench: Bench, events: list) -> None:  # type: ignore[type-arg]  # any
 
 def _reading(second: float) -> Reading:
     return Reading(t_ns=T0 + round(second * 1e9), memory_used=GIB, utilisation=50.0, power_w=300.0)
+
+
+def test_a_real_cpu_sweep_in_the_real_window_never_blocks_it_for_50_ms(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    window = build_window(Controller(LocalEngine, tmp_path), DARK)
+    qtbot.addWidget(window)
+    window.resize(1280, 720)
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    try:
+        with qtbot.waitSignal(window.controller.machine_found, timeout=60_000):
+            window.show()
+        window.controller.choose_backend("cpu")
+        page.form.chips.field.setText("256:1024")
+        window.show_page("profile")
+        window.top_bar.run.click()
+        qtbot.waitUntil(lambda: window.controller.session is not None, timeout=60_000)
+        heart = Heart()
+        with heart.beating():
+            qtbot.waitUntil(lambda: not window.controller.running, timeout=120_000)
+        session = window.controller.session
+        assert session is not None
+        assert [state.status for state in session.points] == ["done"] * 3 * len(page.form.sweep().kernels)
+        assert max(heart.busy) <= LONGEST_GAP_S, heart.summary()
+        assert sorted(heart.gaps)[len(heart.gaps) * 9 // 10] <= LONGEST_GAP_S, heart.summary()
+    finally:
+        window.close_unasked()
+
+
+def test_run_is_disabled_with_the_reason_while_the_form_cannot_run(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    window = build_window(make_controller(tmp_path)[0], DARK)
+    qtbot.addWidget(window)
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    page.form.chips.field.setText("")
+    assert not window.top_bar.run.isEnabled()
+    assert "sequence length" in window.top_bar.run.toolTip()
+    page.form.chips.field.setText("256")
+    assert window.top_bar.run.isEnabled()
+    window.close_unasked()
 
 
 @pytest.mark.benchmark
