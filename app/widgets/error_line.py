@@ -54,31 +54,35 @@ class ErrorLine(QFrame):
         """The message on show."""
         return self._label.full_text
 
-    def show_error(
-        self, text: str, details: str = "", act: Callable[[], None] | None = None, label: str = "Retry"
-    ) -> None:
-        """Show what went wrong; `act` is what the button called `label` does about it."""
-        self._fill("error", " ".join(text.split()), details, act, label)
+    def show_error(self, text: str, details: str = "") -> None:
+        """Show what went wrong."""
+        self._fill("error", " ".join(text.split()), details)
         self._timer.stop()
+
+    def offer(self, label: str, act: Callable[[], None]) -> None:
+        """Add a button to the message on show that does something about it."""
+        self._act = act
+        self._act_button.setText(label)
+        self._act_button.setAccessibleName(label)
+        self._act_button.show()
 
     def show_undo(self, text: str, undo: Callable[[], None]) -> None:
         """Tell what was done, and offer to undo it for ten seconds."""
-        self._fill("dim", text, "", undo, "Undo")
+        self._fill("dim", text)
+        self.offer("Undo", undo)
         self._timer.start()
 
     def show_notice(self, text: str) -> None:
         """Tell what was done, for ten seconds."""
-        self._fill("dim", text, "", None, "")
+        self._fill("dim", text)
         self._timer.start()
 
-    def _fill(self, role: str, text: str, details: str, act: Callable[[], None] | None, label: str) -> None:
-        self._details, self._act = details, act
+    def _fill(self, role: str, text: str, details: str = "") -> None:
+        self._details, self._act = details, None
         self._label.setProperty("role", role)
         self._label.style().polish(self._label)
         self._label.set_text(text)
-        self._act_button.setText(label)
-        self._act_button.setAccessibleName(label)
-        self._act_button.setVisible(act is not None)
+        self._act_button.hide()
         for button in (self._details_button, self._copy_button):
             button.setVisible(role == "error")
         self.show()

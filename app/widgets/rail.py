@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QFrame, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from app.pages.base import Page
 from app.theme import Theme
@@ -26,7 +26,6 @@ class Rail(QFrame):
         super().__init__(parent)
         self.setObjectName("rail")
         self.setFixedWidth(WIDTH)
-        self._group = QButtonGroup(self, exclusive=True)
         self._buttons: dict[str, QToolButton] = {}
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 8)
@@ -37,10 +36,8 @@ class Rail(QFrame):
 
     def show_page(self, key: str) -> None:
         """Mark the page in front; one that has no button leaves all unmarked."""
-        self._group.setExclusive(False)
         for owner, button in self._buttons.items():
             button.setChecked(owner == key)
-        self._group.setExclusive(True)
 
     def apply_theme(self, theme: Theme) -> None:
         """Draw the icons in a theme's colours."""
@@ -60,6 +57,5 @@ class Rail(QFrame):
         button.setIconSize(QSize(ICON_PX, ICON_PX))
         button.setFixedSize(WIDTH - 1, 60)
         button.clicked.connect(lambda _checked=False: self.chosen.emit(page.key))
-        self._group.addButton(button)
         self._buttons[page.key] = button
         return button

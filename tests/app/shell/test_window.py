@@ -273,7 +273,7 @@ def test_keys_are_silent_while_something_is_typed(window: MainWindow, qtbot: QtB
     assert search.text() == "rn?/"
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (640, 400)])
+@pytest.mark.parametrize("size", [(1280, 720), (640, 360)])
 @pytest.mark.parametrize("page", ["start", "sessions"])
 def test_nothing_is_wider_than_the_window(window: MainWindow, page: str, size: tuple[int, int]) -> None:
     window.resize(*size)
@@ -295,3 +295,41 @@ def test_export_writes_a_table_with_its_provenance(
         (tmp_path / "table.csv").read_text().startswith("# provenance: SAVED · CPU Test CPU · 2026-11-21\n")
     )
     assert (tmp_path / "table.json").read_bytes().startswith(b"{")
+
+
+def test_opening_a_file_that_failed_can_be_tried_again(window: MainWindow, save: Save) -> None:
+    path = sessions_dir() / "later.flashscope"
+    window.open_path(path)
+    assert window.errors._act_button.text() == "Retry"
+    save(sweep(), "later")
+    window.errors._act_button.click()
+    assert window.controller.path == path
+
+
+def test_errors_are_kept_in_the_log(window: MainWindow, rig: Rig) -> None:
+    rig.controller.error_raised.emit("It broke.", "")
+    assert "It broke." in window.log.text
+
+
+def test_space_presses_the_focused_button_and_is_no_shortcut_there(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_page("stepper")
+    window.activateWindow()
+    button = window.rail._buttons["sessions"]
+    button.setFocus()
+    qtbot.waitUntil(button.hasFocus)
+    QTest.keyClick(button, Qt.Key.Key_Space)
+    assert window.page.key == "sessions"
+
+
+def test_tab_reaches_every_button_of_the_start_page(window: MainWindow, qtbot: QtBot) -> None:
+    window.activateWindow()
+    start = window.start_page
+    qtbot.waitUntil(start.quick.hasFocus)
+    reached = set()
+    for _ in range(60):
+        QTest.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
+        reached.add(window.focusWidget())
+    buttons = [b for b in start.findChildren(QAbstractButton) if b.isEnabled()]
+    assert set(buttons) <= reached
+    assert set(window.rail._buttons.values()) <= reached
+    assert window.top_bar.backend in reached
