@@ -82,16 +82,18 @@ def has_display(environment: Mapping[str, str]) -> bool:
 
 
 def _x11_answers(environment: Mapping[str, str]) -> bool:
+    """Whether the X server can be connected to.
+
+    The connection stays open until the process ends: a virtual server starts anew when its last client leaves,
+    and would refuse Qt in that moment.
+    """
     name = environment.get("DISPLAY")
     if not name:
         return False
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p
     connection = ctypes.c_void_p(xcb.xcb_connect(name.encode(), None))
-    try:
-        return bool(xcb.xcb_connection_has_error(connection) == 0)
-    finally:
-        xcb.xcb_disconnect(connection)
+    return bool(xcb.xcb_connection_has_error(connection) == 0)
 
 
 def _wayland_answers(environment: Mapping[str, str]) -> bool:

@@ -1,6 +1,7 @@
 """Which tests need what: one table of marker, condition and reason."""
 
 import os
+import shutil
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -19,6 +20,12 @@ def _without_gpu() -> str | None:
     return None
 
 
+def _without_xvfb() -> str | None:
+    """Why no window can be opened on a virtual display, or None when one can."""
+    missing = [program for program in ("Xvfb", "xwininfo") if shutil.which(program) is None]
+    return f"{' and '.join(missing)} must be installed" if missing else None
+
+
 class Need(NamedTuple):
     """A marker, what stands in its way here, and the variable that turns such a skip into a failure."""
 
@@ -27,7 +34,10 @@ class Need(NamedTuple):
     required_by: str
 
 
-NEEDS = (Need("gpu", _without_gpu, "REQUIRE_GPU"),)
+NEEDS = (
+    Need("gpu", _without_gpu, "REQUIRE_GPU"),
+    Need("xvfb", _without_xvfb, "REQUIRE_XVFB"),
+)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +41,18 @@ def document(done: subprocess.CompletedProcess[str]) -> Any:
     return msgspec.json.decode(done.stdout)
 
 
-def start(*arguments: str, home: Path | None = None, **others: str) -> subprocess.Popen[str]:
-    """Start the program and come back at once; its stderr can be read line by line."""
-    return subprocess.Popen(
+@contextmanager
+def started(*arguments: str, home: Path | None = None, **others: str) -> Iterator[subprocess.Popen[str]]:
+    """The running program; its stderr can be read line by line. It is killed if it still runs at the end."""
+    with subprocess.Popen(
         [sys.executable, str(ROOT / "main.py"), *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=environment(home, **others),
         cwd=ROOT,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()

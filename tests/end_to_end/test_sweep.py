@@ -74,12 +74,12 @@ def test_a_sweep_with_points_that_cannot_run_says_why_exits_1_and_still_writes_i
 
 def test_ctrl_c_keeps_the_points_measured_so_far_and_leaves_no_child(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
-    process = program.start(*LONG, "--out", str(path), "--json")
-    wait_for_line(process, "3 of ")
-    children = psutil.Process(process.pid).children(recursive=True)
-    assert children
-    process.send_signal(signal.SIGINT)
-    printed, _ = process.communicate(timeout=60)
+    with program.started(*LONG, "--out", str(path), "--json") as process:
+        wait_for_line(process, "3 of ")
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert children
+        process.send_signal(signal.SIGINT)
+        printed, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     assert printed.count("\n") == 1
     session = load(path)
@@ -90,12 +90,11 @@ def test_ctrl_c_keeps_the_points_measured_so_far_and_leaves_no_child(tmp_path: P
 
 def test_killing_the_main_process_keeps_every_point_it_had_told_of(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
-    process = program.start(*LONG, "--out", str(path))
-    children: list[psutil.Process] = []
-    wait_for_line(process, "4 of ")
-    children = psutil.Process(process.pid).children(recursive=True)
-    process.kill()
-    process.communicate()
+    with program.started(*LONG, "--out", str(path)) as process:
+        wait_for_line(process, "4 of ")
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+        process.communicate()
     shown = program.run("show", str(path), "--json")
     statuses = [point["status"] for point in program.document(shown)["points"]]
     assert statuses[:3] == ["done"] * 3
