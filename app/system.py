@@ -84,8 +84,8 @@ def has_display(environment: Mapping[str, str]) -> bool:
 def _x11_answers(environment: Mapping[str, str]) -> bool:
     """Whether the X server can be connected to.
 
-    The connection stays open until the process ends: a virtual server starts anew when its last client leaves,
-    and would refuse Qt in that moment.
+    The connection stays open until the process ends: a virtual server starts anew when its last client
+    leaves, and would refuse Qt in that moment.
     """
     name = environment.get("DISPLAY")
     if not name:
