@@ -16,9 +16,9 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def power(value: float) -> str:
-    """A value as a·10ⁿ with superscript HTML; 0 stays 0."""
-    if not value:
-        return "0"
+    """A value as a·10ⁿ with superscript HTML; 0 stays 0, and what is no number is named."""
+    if not value or not math.isfinite(value):
+        return number(value, 0)
     mantissa, exponent = f"{value:.1e}".split("e")
     return f"{mantissa}·10<sup>{int(exponent)}</sup>".replace("-", "−")
 

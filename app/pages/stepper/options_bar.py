@@ -47,7 +47,7 @@ class OptionsBar(QWidget):
             "Take exponents relative to the tile's own maximum, with the factor β = e^(m̃ − m′)"
         )
         self.result = QLabel()
-        self.result.setProperty("role", "ok")
+        self.result.setProperty("role", "dim")
         self.source = ElidedLabel()
         self.source.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.source.setProperty("role", "dim")
@@ -96,6 +96,14 @@ class OptionsBar(QWidget):
         """Name where a trace came from and start the form from its problem."""
         self.source.set_text(f"{trace.device} · {trace.source}")
         self.form.show_request(trace.request)
+
+    def show_result(self, text: str, role: str = "dim") -> None:
+        """Say something at the right end; `role` is one of the stylesheet's (`ok`, `error`, `dim`)."""
+        self.result.setText(text)
+        if self.result.property("role") != role:
+            self.result.setProperty("role", role)
+            self.result.style().unpolish(self.result)
+            self.result.style().polish(self.result)
 
     def _lay_out(self) -> None:
         bar = QHBoxLayout(self)

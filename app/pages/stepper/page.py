@@ -1,5 +1,6 @@
 """The Stepper page: owns the cursor, hands moments to the panels, asks the controller for traces."""
 
+import math
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
@@ -197,11 +198,11 @@ class StepperPage(Page):
             return own(self.bar.form.options(backend, order))
         return next(preset for preset in PRESETS if preset.key == chosen).make(backend, order)
 
-    def _say(self, text: str) -> None:
+    def _say(self, text: str, role: str = "dim") -> None:
         if self.story is None:
             self.message.setText(text)
         else:
-            self.bar.result.setText(text)
+            self.bar.show_result(text, role)
 
     def _take_machine(self, machine: Machine) -> None:
         self.bar.show_machine(machine)
@@ -227,7 +228,7 @@ class StepperPage(Page):
             self._send(wanted)
         else:
             self._wanted = None
-            self._say(text)
+            self._say(text, "error")
 
     def _send(self, request: TraceRequest) -> None:
         self._asked = request
@@ -269,7 +270,8 @@ class StepperPage(Page):
         moment = Moment(self.story, self.position, self._choice, local_max=self.bar.notation.isChecked())
         self.board.show_moment(moment)
         self.transport.show_moment(moment)
-        self.bar.result.setText(_result(moment))
+        finite = math.isfinite(self.story.recording.max_error)
+        self.bar.show_result(_result(moment), "ok" if finite else "error")
 
 
 def _result(moment: Moment) -> str:

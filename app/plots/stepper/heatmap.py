@@ -198,7 +198,9 @@ class Heatmap(Panel):
         inner = rect.adjusted(0, 0, -1, -1) if rect.width() > 6 else rect  # noqa: PLR2004 - a gap one can see
         if not np.isfinite(value):
             painter.fillRect(inner, QColor(self.theme.raised))
-            painter.fillRect(inner, QBrush(QColor(self.theme.dim), Qt.BrushStyle.BDiagPattern))
+            masked = value == -np.inf  # anything else that is not finite is wrong
+            hatching = self.theme.dim if masked else self.theme.error
+            painter.fillRect(inner, QBrush(QColor(hatching), Qt.BrushStyle.BDiagPattern))
             return
         fill = self.colour_of(value, levels)
         painter.fillRect(inner, fill)

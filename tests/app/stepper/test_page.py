@@ -1,3 +1,4 @@
+import msgspec
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -16,7 +17,9 @@ from app.pages.stepper import StepperPage
 from app.plots.stepper.ink import READABLE, Role, contrast, role_ink
 from app.stepper.cursor import Cursor
 from app.theme import LIGHT, THEMES
-from tests.app.stepper.builders import random_trace
+from kernels.problem import Problem
+from kernels.trace import Array, TraceRequest
+from tests.app.stepper.builders import build_trace, random_trace
 from tests.app.stepper.conftest import Bench
 
 
@@ -317,6 +320,32 @@ def test_a_preset_chosen_while_another_is_recorded_comes_next(bench: Bench) -> N
     assert page.story is not None
     assert not page.story.recording.trace.request.problem.causal
     assert len(bench.engine.requests) == 4
+
+
+def test_a_broken_trace_says_so_and_paints(bench: Bench, qapp: QApplication) -> None:
+    page = bench.show("slide")
+    trace = random_trace(16)
+    s, output = trace.s.numpy().copy(), trace.output.numpy().copy()
+    s[1, 0, 0], output[3] = np.nan, np.nan
+    page.show_trace(msgspec.structs.replace(trace, s=Array.of(s), output=Array.of(output)))
+    for step in range(len(here(page).steps.all)):
+        page.seek(step)
+        qapp.processEvents()
+    assert page.bar.result.text().startswith("max |O − exact| = NaN")
+    assert page.bar.result.property("role") == "error"
+
+
+def test_rows_that_keep_no_key_are_shown_as_empty(bench: Bench, qapp: QApplication) -> None:
+    page = bench.show("slide")
+    problem = Problem(seqlen_q=24, seqlen_k=8, head_dim=8, causal=True)
+    page.show_trace(build_trace(TraceRequest(problem=problem, block_q=8, block_k=8)))
+    page.transport.follow.setChecked(False)
+    page.transport.row.setValue(3)
+    for step in range(len(here(page).steps.all)):
+        page.seek(step)
+        qapp.processEvents()
+    assert "Row 3 is in another query block" in page.words()
+    assert page.bar.result.property("role") == "ok"
 
 
 def test_the_slides_notation_shows_beta(bench: Bench) -> None:
