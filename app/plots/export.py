@@ -15,7 +15,8 @@ from app.plots.marks import paint_mark
 from app.theme import Theme
 
 SCALE = 2  # PNG pixels for each pixel of the screen
-PAD, LINE = 12, 18  # pixels
+PAD, LINE, GUTTER = 12, 18, 150  # pixels
+SAID = ("device", "measured", "problem")  # what the picture itself says of its provenance
 Cell = str | int | float | None
 
 
@@ -32,6 +33,7 @@ class Export:
         columns: Names of the CSV's columns, units included.
         rows: Its rows; None is an empty cell.
         kernels: The legend.
+        labels: What stands left of each plot; none: nothing does.
     """
 
     title: str
@@ -42,13 +44,21 @@ class Export:
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     kernels: Sequence[str] = field(default=())
+    labels: Sequence[str] = field(default=())
+
+    @property
+    def gutter(self) -> int:
+        """Width of the labels in pixels."""
+        return GUTTER if self.labels else 0
 
     @property
     def size(self) -> QSize:
         """Size of the picture in pixels."""
         width = max(plot.width() for plot in self.plots)
         height = sum(plot.height() for plot in self.plots)
-        return QSize(width + 2 * PAD, height + 2 * PAD + 2 * LINE + (LINE if self.kernels else 0))
+        return QSize(
+            width + 2 * PAD + self.gutter, height + 2 * PAD + 2 * LINE + (LINE if self.kernels else 0)
+        )
 
 
 def csv_text(export: Export) -> str:
@@ -143,8 +153,10 @@ def _paint(export: Export, painter: QPainter) -> None:
     if export.kernels:
         _paint_legend(export, painter, y)
         y += LINE
-    for plot in export.plots:
-        _paint_plot(plot, painter, QRectF(PAD, y, plot.width(), plot.height()))
+    for index, plot in enumerate(export.plots):
+        if export.labels:
+            _paint_label(export, painter, index, QRectF(PAD, y, GUTTER, plot.height()))
+        _paint_plot(plot, painter, QRectF(PAD + export.gutter, y, plot.width(), plot.height()))
         y += plot.height()
     font.setPixelSize(10)
     font.setBold(False)
@@ -156,8 +168,18 @@ def _paint(export: Export, painter: QPainter) -> None:
 
 def _paint_plot(plot: pg.PlotWidget, painter: QPainter, target: QRectF) -> None:
     painter.save()
-    plot.scene().render(painter, target, plot.viewRect())
+    seen = plot.mapToScene(plot.viewport().rect()).boundingRect()
+    plot.scene().render(painter, target, seen)
     painter.restore()
+
+
+def _paint_label(export: Export, painter: QPainter, index: int, area: QRectF) -> None:
+    font = QFont(painter.font())
+    font.setPixelSize(11)
+    font.setBold(False)
+    painter.setFont(font)
+    painter.setPen(QColor(export.theme.dim))
+    painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, export.labels[index])
 
 
 def _paint_legend(export: Export, painter: QPainter, y: float) -> None:
@@ -174,7 +196,8 @@ def _paint_legend(export: Export, painter: QPainter, y: float) -> None:
 
 
 def _footer(provenance: Mapping[str, str]) -> str:
-    return " · ".join(_one_line(value) for value in provenance.values())
+    said = [value for key, value in provenance.items() if key in SAID] or list(provenance.values())
+    return " · ".join(_one_line(value) for value in said)
 
 
 def _one_line(value: str) -> str:

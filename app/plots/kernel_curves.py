@@ -14,6 +14,7 @@ class KernelCurves:
 
     def __init__(self, plot: pg.PlotWidget, kernel: str, theme: Theme) -> None:
         self._mark = kernel_mark(kernel)
+        self._drawn: tuple[Series, Scale] | None = None
         # The places are computed here, so the items never transform themselves: log mode stays off.
         self._model = plot.plot(connect="finite", antialias=True)
         self._whiskers = plot.plot(connect="pairs", antialias=True)
@@ -23,6 +24,9 @@ class KernelCurves:
 
     def set_series(self, series: Series, scale: Scale) -> None:
         """Draw the series, placed on axes of log2 N and of that scale."""
+        if self._drawn is not None and _same(self._drawn[0], series) and self._drawn[1] == scale:
+            return  # most updates concern another kernel
+        self._drawn = (series, scale)
         x = to_axis(series.seqlen, "log2")
         _draw(self.curve, x, to_axis(series.value, scale))
         _draw(self._model, x, to_axis(series.model, scale))
@@ -52,3 +56,9 @@ def _draw(item: pg.PlotDataItem, x: Values, y: Values) -> None:
     """Set the data; symbols need at least one finite place, so without one there is no data at all."""
     known = slice(None) if np.isfinite(y).any() else slice(0)
     item.setData(x[known], y[known])
+
+
+def _same(one: Series, other: Series) -> bool:
+    """Whether two series look the same."""
+    columns = ("seqlen", "value", "low", "high", "model")
+    return all(np.array_equal(getattr(one, c), getattr(other, c), equal_nan=True) for c in columns)

@@ -60,6 +60,7 @@ class FailureRail:
             word = pg.TextItem(anchor=(1, 0.5), fill=self._theme.panel)
             word.setFont(tick_font())
             self._plot.addItem(word, ignoreBounds=True)
+            word.setZValue(19 - len(self._words))  # a word's background must not cut the one above
             self._words.append(word)
         for word, failures in zip(self._words, self._rows, strict=False):
             word.setText(STATUS_MARKS[failures[0].status].word, color=kernel_mark(failures[0].kernel).colour)

@@ -85,7 +85,8 @@ class BottomCard(Card):
         header = session_header(session) if session else {"session": "live readings, not saved"}
         lanes = [self.strip.lanes[lane.field] for lane in LANES]
         return Export(
-            title="Telemetry: " + ", ".join(f"{lane.title} ({lane.unit})" for lane in LANES),
+            title="Telemetry over time",
+            labels=[f"{lane.title}, {lane.unit}" for lane in LANES],
             name="telemetry",
             plots=lanes,
             theme=self._theme,

@@ -6,10 +6,12 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter
+from PySide6.QtSvg import QSvgRenderer
 
 from app.plots import SWEEP_PLOTS
-from app.plots.export import csv_text
+from app.plots.export import LINE, PAD, csv_text
+from app.theme import kernel_mark
 from profiles.summary import rows
 from tests.app.profile.builders import make_plan, script, session_of
 from tests.app.profile.conftest import Bench
@@ -41,6 +43,35 @@ def test_every_plot_writes_png_svg_and_csv_that_name_their_source(
     assert not drawing.findall(f".//{SVG}image"), "a bitmap in a vector file"
     assert "NVIDIA H200" in "".join(drawing.itertext())
     assert "# device: cuda · NVIDIA H200" in (tmp_path / "plot.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_picture_shows_the_curves_where_the_plot_is(bench: Bench, kind: str, tmp_path: Path) -> None:
+    _show(bench)
+    card = bench.page.plots.cards["footprint"]
+    path = tmp_path / f"plot.{kind}"
+    card.export_button.save(kind, path)
+    export = card.make_export()
+    assert export is not None
+    picture = QImage(export.size * 2, QImage.Format.Format_ARGB32)
+    painter = QPainter(picture)
+    if kind == "svg":
+        QSvgRenderer(str(path)).render(painter)
+    else:
+        painter.drawImage(picture.rect(), QImage(str(path)))
+    painter.end()
+    for kernel, least in (
+        ("standard", 8),
+        ("flash2", picture.width() // 4),
+    ):  # standard has one point, no line
+        assert _columns_with(picture, kernel_mark(kernel).colour) > least
+
+
+def _columns_with(picture: QImage, colour: str) -> int:
+    """How many columns below title and legend hold a colour."""
+    wanted, top = QColor(colour).rgb(), 2 * (PAD + 2 * LINE)
+    rows_below = range(top, picture.height(), 1)
+    return sum(any(picture.pixel(x, y) == wanted for y in rows_below) for x in range(picture.width()))
 
 
 def test_the_csv_holds_the_rows_values_and_leaves_absent_cells_empty(bench: Bench) -> None:

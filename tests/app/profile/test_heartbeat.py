@@ -68,11 +68,13 @@ def test_a_flood_of_events_never_blocks_the_event_loop_for_50_ms(bench: Bench) -
     bench.tell(events[:4])  # the session is there, every curve is made
     flood = threading.Thread(target=_flood, args=(bench, events[4:]))
     gc.collect()
+    gc.freeze()  # what earlier tests left behind is not to be walked through in this one
     heart = Heart()
     with heart.beating():
         flood.start()
         bench.qtbot.waitUntil(lambda: not bench.controller.running, timeout=60_000)
         flood.join()
+    gc.unfreeze()
     assert len(heart.gaps) > 50, "the heart hardly beat"
     assert max(heart.busy) <= LONGEST_GAP_S, heart.summary()
     assert sorted(heart.gaps)[len(heart.gaps) * 9 // 10] <= LONGEST_GAP_S, heart.summary()
