@@ -13,17 +13,18 @@ ASSUMED_L2_BYTES = 64 << 20
 
 
 class CudaBench:
-    """CUDA events, the driver's own memory pool and NVML, on CUDA device 0."""
+    """CUDA events, the driver's own memory pool and NVML, on the current CUDA device."""
 
     timer = "CUDA events"
     memory_source = "cudaMemPoolAttrUsedMemHigh"
 
     def __init__(self, uuid: str | None) -> None:
+        device = runtime.getDevice()
         self._pool = cupy.cuda.MemoryAsyncPool()
         cupy.cuda.set_allocator(self._pool.malloc)
-        self._handle = runtime.deviceGetMemPool(0)
+        self._handle = runtime.deviceGetMemPool(device)
         self._start, self._end = cupy.cuda.Event(), cupy.cuda.Event()
-        l2_bytes = runtime.getDeviceProperties(0)["l2CacheSize"] or ASSUMED_L2_BYTES
+        l2_bytes = runtime.getDeviceProperties(device)["l2CacheSize"] or ASSUMED_L2_BYTES
         self._sweep = cupy.cuda.Memory(2 * l2_bytes)  # cudaMalloc: apart from the pool whose peak is measured
         self._nvml, self._gpu = _gpu(uuid)
 

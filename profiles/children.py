@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from typing import Literal
 
 from profiles.child import main
@@ -63,8 +63,8 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether the process still runs."""
-        return self._process.is_alive()
+        """Whether the process still runs; asked of the system, so that nobody else's waitpid can mislead."""
+        return not wait([self._process.sentinel], 0)
 
     @property
     def ending(self) -> bool:

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import cupy
 from cupy.cuda import nvrtc, runtime
 
+from kernels.cuda.device import describe
 from kernels.device import Device
 from profiles.machine import Finding
-from profiles.nvml import NvmlError, open_nvml
 
 
 class CudaFound(NamedTuple):
@@ -20,46 +20,21 @@ class CudaFound(NamedTuple):
 
 
 def find_cuda() -> CudaFound:
-    """Look at CUDA device 0.
+    """Look at the current CUDA device.
 
     Raises:
-        CUDARuntimeError: There is no driver or no device.
-        ImportError: CuPy is installed but its libraries are not.
+        DeviceUnavailableError: CuPy does not load or sees no GPU.
+        CUDARuntimeError: The GPU does not answer.
     """
-    properties = runtime.getDeviceProperties(0)
-    name = properties["name"].decode()
-    uuid = _uuid()
-    device = Device(
-        backend="cuda",
-        name=name,
-        memory_bytes=properties["totalGlobalMem"],
-        compute_capability=(properties["major"], properties["minor"]),
-        shared_memory_per_block=properties["sharedMemPerBlockOptin"],
-        multiprocessors=properties["multiProcessorCount"],
-        l2_bytes=properties["l2CacheSize"],
-        uuid=uuid,
-    )
+    device = describe()
     version = runtime.runtimeGetVersion()
     cuda = f"{version // 1000}.{version % 1000 // 10}"
     findings = [
         Finding(name="CuPy", ok=True, detail=cupy.__version__),
-        Finding(name="CUDA", ok=True, detail=f"{cuda} on {name}"),
+        Finding(name="CUDA", ok=True, detail=f"{cuda} on {device.name}"),
         _nvrtc(),
     ]
     return CudaFound(device, runtime.memGetInfo()[0], cuda, findings)
-
-
-def _uuid() -> str | None:
-    """CUDA device 0's UUID as NVML spells it, found by its place on the bus; None without NVML."""
-    try:
-        nvml = open_nvml()
-    except NvmlError:
-        return None
-    try:
-        handle = nvml.nvmlDeviceGetHandleByPciBusId(cupy.cuda.Device(0).pci_bus_id)
-        return str(nvml.nvmlDeviceGetUUID(handle))
-    except nvml.NVMLError:
-        return None
 
 
 def _nvrtc() -> Finding:

@@ -17,7 +17,7 @@ from profiles.events import (
     RequestFailed,
     TraceReady,
 )
-from profiles.jobs import Job, SweepJob, Task, probe_job
+from profiles.jobs import Job, RequestJob, SweepJob, Task, probe_job
 from profiles.machine import Machine
 from profiles.messages import Cancel, Message, Ready, Retiring
 from profiles.probe_host import probe_host
@@ -84,7 +84,7 @@ class Runner:
         """Close every sweep and trace as cancelled and ask the worker to end."""
         task, self._task = self._task, None
         if task is not None and self._job is not None and self._job.exclusive:
-            self._say(task.fail("cancelled", "The engine was closed.", ""))
+            self._close_task(task.fail("cancelled", "The engine was closed.", ""))
         self._leave(ask=True)
         self._deadline = self._patience = None
         for job in (self._job, *self._jobs):
@@ -165,6 +165,8 @@ class Runner:
 
     def _close_task(self, event: Event) -> None:
         self._task = self._deadline = self._patience = None
+        if isinstance(self._job, RequestJob):  # its answer is its last event
+            self._finish_job(None)
         self._say(event)
 
     def _say(self, event: Event) -> None:

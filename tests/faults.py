@@ -1,0 +1,138 @@
+"""Kernels that misbehave on purpose, beside the real ones: what an engine must survive.
+
+Each faulty kernel is named after what it does. This module is their registry (`tests.faults:KERNELS`) and,
+on the CPU, also their implementation; those for CUDA are in tests/faults_cuda.py.
+"""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kernels.errors import CompileError
+from kernels.launch import Inputs, Launch
+from kernels.problem import Backend, Problem
+from kernels.registry import KERNELS as REAL
+from kernels.registry import find_kernel
+from kernels.spec import Buffer, KernelSpec
+
+COMPILER_LOG = "kernel.cu(7): error: expected a ';'"
+GARBAGE = b"\x00\xff\x82 not a message\n" * 3
+SLOW_S = 0.03
+
+
+def _nothing(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    return ()
+
+
+def _spec(name: str) -> KernelSpec:
+    return KernelSpec(
+        name=name,
+        family="tiled",
+        idea=f"a fault: {name}",
+        dtypes={"cpu": ("float32",), "cuda": ("float32",)},
+        workspace=_nothing,
+        implementation={"cpu": "tests.faults", "cuda": "tests.faults_cuda"},
+    )
+
+
+class FaultyLaunch:
+    """The real flash2, spoilt."""
+
+    def __init__(self, real: Launch, fault: Callable[["FaultyLaunch"], None]) -> None:
+        self.output: Any = real.output
+        self.lse: Any = real.lse
+        self.workspace_bytes = real.workspace_bytes
+        self._real, self._fault = real, fault
+
+    def run(self) -> None:
+        self._real.run()
+        self._fault(self)
+
+
+def _abort(_: FaultyLaunch) -> None:
+    os.abort()
+
+
+def _kill_itself(_: FaultyLaunch) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _hang(_: FaultyLaunch) -> None:
+    while True:
+        pass
+
+
+def _hang_deaf(_: FaultyLaunch) -> None:
+    """Endless, and terminating does not help."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while True:
+        pass
+
+
+def _raise(_: FaultyLaunch) -> None:
+    raise RuntimeError("the kernel says no")
+
+
+def _run_out_of_memory(_: FaultyLaunch) -> None:
+    raise MemoryError
+
+
+def _fail_to_compile(_: FaultyLaunch) -> None:
+    raise CompileError("The compiler refused the kernel.", COMPILER_LOG)
+
+
+def _be_wrong(launch: FaultyLaunch) -> None:
+    launch.output[..., 0] += 1
+
+
+def _write_nan(launch: FaultyLaunch) -> None:
+    launch.output[0, 0, 0, 0] = np.nan
+
+
+def _chatter(_: FaultyLaunch) -> None:
+    """Garbage on the descriptors, as a C library would print it, and through Python."""
+    os.write(1, GARBAGE)
+    os.write(2, b"to stderr\n")
+    print("from Python")  # noqa: T201 - this is the fault
+    os.write(1, b"an end without a newline")
+
+
+def _be_slow(_: FaultyLaunch) -> None:
+    """A run of a known, noticeable length."""
+    end = time.perf_counter() + SLOW_S
+    while time.perf_counter() < end:
+        pass
+
+
+def _tell_imports(_: FaultyLaunch) -> None:
+    print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))  # noqa: T201 - read by a test
+
+
+FAULTS: dict[str, Callable[[FaultyLaunch], None]] = {
+    "abort": _abort,
+    "kill-itself": _kill_itself,
+    "hang": _hang,
+    "hang-deaf": _hang_deaf,
+    "raise": _raise,
+    "out-of-memory": _run_out_of_memory,
+    "compile-error": _fail_to_compile,
+    "wrong": _be_wrong,
+    "nan": _write_nan,
+    "chatter": _chatter,
+    "slow": _be_slow,
+    "tell-imports": _tell_imports,
+}
+CUDA_FAULTS = ("illegal-address", "endless")
+
+KERNELS: tuple[KernelSpec, ...] = (*REAL, *map(_spec, (*FAULTS, *CUDA_FAULTS)))
+
+
+def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
+    from kernels.cpu import flash2  # noqa: PLC0415 - the registry above loads no implementation
+
+    return FaultyLaunch(flash2.prepare(find_kernel("flash2"), problem, inputs), FAULTS[spec.name])

@@ -1,0 +1,135 @@
+"""The engine on a real GPU: the same faults, an exact ledger, every telemetry field."""
+
+from itertools import pairwise
+
+import pytest
+
+from kernels.problem import Problem
+from kernels.registry import KERNELS, find_kernel
+from kernels.trace import TraceRequest
+from profiles.events import (
+    LogLine,
+    MachineFound,
+    PlanFinished,
+    PlanStarted,
+    PointFailed,
+    PointMeasured,
+    PointStarted,
+    Readings,
+    TelemetryStarted,
+    TraceReady,
+)
+from profiles.plan import Plan, Protocol
+from tests.profiles.heard import QUICK, Heard, quick_plan
+
+pytestmark = pytest.mark.gpu
+
+CUPY_GRANULARITY = 512  # CuPy rounds every allocation up to this many bytes
+INPUT_AND_OUTPUT_ARRAYS = 5  # Q, K, V, O, LSE
+OUTCOMES = {
+    "raise": ("failed", "the kernel says no"),
+    "illegal-address": ("failed", "illegal"),
+    "out-of-memory": ("oom", "Memory ran out"),
+    "compile-error": ("failed", "The compiler refused the kernel."),
+    "wrong": ("wrong", "float64 oracle"),
+    "nan": ("wrong", "NaN"),
+    "abort": ("failed", "SIGABRT"),
+}
+
+
+@pytest.mark.parametrize("kernel", OUTCOMES)
+def test_a_fault_on_the_gpu_ends_its_own_point_and_the_sweep_goes_on(heard: Heard, kernel: str) -> None:
+    failed, after = heard.sweep(quick_plan(kernel, "flash2", backend="cuda"))
+    assert isinstance(failed, PointFailed)
+    status, words = OUTCOMES[kernel]
+    assert (failed.status, words in failed.reason) == (status, True), failed.reason
+    assert isinstance(after, PointMeasured), after.reason
+    assert heard.all(PlanFinished)[0].outcome == "finished"
+
+
+def test_an_endless_kernel_on_the_gpu_is_killed_at_its_deadline_while_telemetry_reads_on(
+    heard: Heard,
+) -> None:
+    heard.engine.watch("cuda")
+    heard.until(Readings)
+    protocol = Protocol(warmup=0, repeats=3, deadline_s=8.0)
+    failed, after = heard.sweep(quick_plan("endless", "flash2", backend="cuda", protocol=protocol))
+    assert isinstance(failed, PointFailed)
+    assert failed.status == "timeout"
+    started = heard.all(PointStarted)[0]
+    during = [r for e in heard.all(Readings) for r in e.readings if started.t_ns + 1e9 < r.t_ns < failed.t_ns]
+    assert len(during) > 50
+    assert isinstance(after, PointMeasured), after.reason
+
+
+def test_an_endless_kernel_on_the_gpu_is_ended_when_cancelled(heard: Heard) -> None:
+    heard.engine.run(quick_plan("endless", "flash2", backend="cuda"))
+    heard.until(PointStarted)
+    heard.engine.cancel()
+    heard.until(LogLine, lambda e: e.source == "engine")
+    assert heard.until(PointFailed).status == "cancelled"
+    assert heard.until(PlanFinished).outcome == "cancelled"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_the_pools_peak_equals_the_ledger_and_the_prediction_to_the_rounding(
+    heard: Heard, dtype: str
+) -> None:
+    problems = tuple(
+        Problem(seqlen_q=n, seqlen_k=n, heads=2, head_dim=64, dtype=dtype)  # type: ignore[arg-type]  # parametrized as plain str
+        for n in (1000, 2048)
+    )
+    names = tuple(spec.name for spec in KERNELS)
+    plan = Plan(backend="cuda", kernels=names, problems=problems, protocol=QUICK)
+    ends = heard.sweep(plan)
+    predicted = heard.all(PlanStarted)[0].predicted_bytes
+    for point, end in zip(plan.points(), ends, strict=True):
+        assert isinstance(end, PointMeasured), end.reason
+        ledger = end.measurement.footprint
+        buffers = len(find_kernel(point.kernel).workspace(point.problem, "cuda")) + INPUT_AND_OUTPUT_ARRAYS
+        assert ledger.total == predicted[point.index]
+        assert ledger.peak is not None
+        assert 0 <= ledger.peak - ledger.total <= buffers * CUPY_GRANULARITY, point
+        assert ledger.device_delta is not None
+        assert end.measurement.timer == "CUDA events"
+        assert end.measurement.correctness is not None
+        assert end.measurement.correctness.passed
+
+
+def test_what_will_not_fit_the_gpu_is_not_launched(heard: Heard) -> None:
+    (failed,) = heard.sweep(quick_plan("standard", seqlens=(1 << 19,), backend="cuda"))
+    assert isinstance(failed, PointFailed)
+    assert failed.status == "will-not-fit"
+    assert "GiB" in failed.reason
+
+
+def test_a_probe_finds_the_gpu_and_telemetry_matches_it_with_every_field(heard: Heard) -> None:
+    heard.engine.probe()
+    machine = heard.until(MachineFound).machine
+    device = machine.device("cuda")
+    assert device is not None
+    assert device.uuid is not None
+    assert device.uuid.startswith("GPU-")
+    assert machine.driver
+    assert machine.cuda
+    assert 0 < machine.free_bytes["cuda"] <= device.memory_bytes
+    heard.engine.watch("cuda")
+    started = heard.until(TelemetryStarted)
+    assert started.source.startswith("NVML (memory v")
+    assert started.device in {device.name, f"NVIDIA {device.name}"}
+    assert started.missing == {}
+    assert started.power_limit_w
+    readings = [r for _ in range(15) for r in heard.until(Readings).readings]
+    assert (len(readings) - 1) / ((readings[-1].t_ns - readings[0].t_ns) / 1e9) >= 10
+    assert all(a.t_ns < b.t_ns for a, b in pairwise(readings))
+    last = readings[-1]
+    assert last.memory_used
+    assert None not in {last.utilisation, last.power_w, last.temperature_c, last.sm_clock_mhz}
+    assert last.throttle is not None
+
+
+def test_a_trace_is_recorded_on_the_gpu(heard: Heard) -> None:
+    problem = Problem(seqlen_q=32, seqlen_k=32, head_dim=16)
+    request = TraceRequest(problem=problem, backend="cuda")
+    heard.engine.trace(request)
+    assert heard.until(TraceReady).trace.request == request

@@ -1,0 +1,82 @@
+"""An engine under test, and a way to read what it says."""
+
+import time
+from collections.abc import Callable
+from queue import Queue
+from typing import TypeVar
+
+import psutil
+
+from kernels.problem import Backend, Problem
+from profiles.events import (
+    Event,
+    PlanFinished,
+    PointFailed,
+    PointMeasured,
+)
+from profiles.local_engine import LocalEngine
+from profiles.plan import Plan, Protocol
+
+E = TypeVar("E", bound=Event)
+PATIENCE_S = 30.0
+QUICK = Protocol(warmup=1, repeats=3, time_cap_s=5.0, deadline_s=30.0)
+
+
+class Heard:
+    """An engine and everything it said."""
+
+    def __init__(self, kernels: str) -> None:
+        self.events: list[Event] = []
+        self._queue: Queue[Event] = Queue()
+        self.engine = LocalEngine(self._queue.put, kernels)
+
+    def next(self) -> Event:
+        """The next event, waited for."""
+        event = self._queue.get(timeout=PATIENCE_S)
+        self.events.append(event)
+        return event
+
+    def until(self, kind: type[E], matching: Callable[[E], bool] = lambda _: True) -> E:
+        """The next event of a kind."""
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            event = self.next()
+            if isinstance(event, kind) and matching(event):
+                return event
+        raise TimeoutError(f"no {kind.__name__} came")
+
+    def sweep(self, plan: Plan) -> list[PointMeasured | PointFailed]:
+        """Run a plan to its end; the closing event of each point."""
+        start = len(self.events)
+        self.engine.run(plan)
+        self.until(PlanFinished)
+        return [e for e in self.events[start:] if isinstance(e, PointMeasured | PointFailed)]
+
+    def all(self, kind: type[E]) -> list[E]:
+        """Everything of a kind that was heard so far."""
+        return [e for e in self.events if isinstance(e, kind)]
+
+    def drain(self) -> None:
+        """Take in what has arrived, without waiting."""
+        while not self._queue.empty():
+            self.events.append(self._queue.get_nowait())
+
+
+def quick_plan(
+    *kernels: str,
+    seqlens: tuple[int, ...] = (64,),
+    backend: Backend = "cpu",
+    protocol: Protocol = QUICK,
+) -> Plan:
+    """A plan that is over in no time."""
+    problems = tuple(Problem(seqlen_q=n, seqlen_k=n, head_dim=32) for n in seqlens)
+    return Plan(backend=backend, kernels=kernels, problems=problems, protocol=protocol)
+
+
+def running_children() -> list[psutil.Process]:
+    """Spawned children of this process that still run; multiprocessing's own tracker is none."""
+    return [
+        child
+        for child in psutil.Process().children(recursive=True)
+        if any("spawn_main" in part for part in child.cmdline()) and child.is_running()
+    ]
