@@ -21,6 +21,7 @@ from profiles.store.errors import SessionFileError
 
 USAGE_ERROR = 2
 FAILED = 1
+INTERRUPTED = 130
 
 
 class Parser(argparse.ArgumentParser):
@@ -45,6 +46,8 @@ def main(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # whoever reads the output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
     return code
 
 

@@ -6,8 +6,7 @@ from argparse import Namespace
 import msgspec
 
 from app import system
-from app.commands.local import find_machine, local_engine
-from app.commands.sweep import SIGNALLED
+from app.commands.local import SIGNALLED, find_machine, local_engine
 from profiles.machine import Finding
 
 NEEDED_FOR_THE_WINDOW = ("System libraries", "Qt")

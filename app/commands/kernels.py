@@ -5,8 +5,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from app.commands.local import find_machine, local_engine, why_no_device
-from app.commands.sweep import SIGNALLED
+from app.commands.local import SIGNALLED, find_machine, local_engine, why_no_device
 from kernels.problem import Backend, Problem
 from kernels.registry import KERNELS
 from kernels.spec import KernelSpec

@@ -1,5 +1,6 @@
 """The engine of this machine without a window: events come out of a queue."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
@@ -8,13 +9,19 @@ from profiles.events import Event, MachineFound
 from profiles.local_engine import LocalEngine
 from profiles.machine import Machine
 
+SIGNALLED = 128  # plus the signal's number: the exit code by the shell's convention
 Events = SimpleQueue[Event | int]  # an int is the number of a signal that arrived
 
 
 @contextmanager
 def local_engine() -> Iterator[tuple[LocalEngine, Events]]:
-    """An engine and the queue it fills; closed at the end, with all of its children."""
+    """An engine and the queue it fills; closed at the end, with all of its children.
+
+    From then on Ctrl-C and SIGTERM are what arrives in the queue: they never interrupt a write.
+    """
     events: Events = SimpleQueue()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda received, _: events.put(received))
     engine = LocalEngine(events.put)
     try:
         yield engine, events

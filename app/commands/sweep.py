@@ -6,13 +6,12 @@ written; 128 plus the signal's number after Ctrl-C (130) or SIGTERM (143), with 
 kept.
 """
 
-import signal
 from argparse import Namespace
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from app.commands.local import Events, find_machine, local_engine, why_no_device
+from app.commands.local import SIGNALLED, Events, find_machine, local_engine, why_no_device
 from app.commands.progress import report_event, tell
 from app.commands.table import print_session
 from kernels.problem import Backend, Problem
@@ -27,14 +26,11 @@ from profiles.session import Session
 from profiles.store import Recorder, SessionFileError, new_session_path, sessions_dir
 
 FINE = {"done", "will-not-fit"}
-SIGNALLED = 128  # plus the signal's number: the shell's convention
 
 
 def run(options: Namespace) -> int:
     """Run the sweep, record it, print it."""
     with local_engine() as (engine, events):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda received, _: events.put(received))
         found = find_machine(engine, events)
         if isinstance(found, int):
             return SIGNALLED + found

@@ -1,6 +1,7 @@
 """The user's sessions as files: where they are, what is in each, renaming, deleting and taking it back."""
 
 import os
+import sqlite3
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
@@ -11,7 +12,7 @@ import platformdirs
 
 from kernels.problem import Backend, Dtype
 from profiles.events import Outcome, PointStatus
-from profiles.store.errors import BusyFileError, SessionFileError, explain_os
+from profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
 from profiles.store.opening import being_written, editing, opened, recover
 from profiles.store.reader import read_head, validating
 from profiles.store.schema import SUFFIX
@@ -108,6 +109,8 @@ def trash(path: Path) -> Path:
         return path.rename(_free(path.parent / TRASH / path.name))
     except OSError as error:
         raise explain_os(error, path) from error
+    except sqlite3.Error as error:
+        raise explain_sqlite(error, path) from error
 
 
 def restore(trashed: Path) -> Path:

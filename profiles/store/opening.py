@@ -31,6 +31,9 @@ from profiles.store.schema import (
 )
 
 BUSY_TIMEOUT_S = 5.0
+SUPER_JOURNAL = bytes.fromhex(
+    "d9d505f920a163d7"
+)  # ends a journal that has SQLite look at, and delete, others
 PRAGMAS = ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", "synchronous = EXTRA")
 # (name of the limit, value); Connection.setlimit exists from Python 3.11. On 3.10 the bound on the file's
 # size and the exact comparison of its schema remain.
@@ -164,6 +167,13 @@ def recover(path: Path) -> None:
         raise SessionFileError(
             f"{path} was cut off in the middle of a write and must be repaired, but it is read-only: "
             f"copy it together with {journal.name} to a folder you can write to."
+        )
+    with journal.open("rb") as file:
+        file.seek(max(0, journal.stat().st_size - len(SUPER_JOURNAL)))
+        ending = file.read()
+    if ending == SUPER_JOURNAL:
+        raise CorruptFileError(
+            f"{journal} names other files, which no session's journal does; it was not used."
         )
     with closing(connect(path, "rw")) as connection:
         connection.execute("PRAGMA schema_version").fetchone()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -108,9 +108,7 @@ def read_session(connection: sqlite3.Connection) -> Session:
         t0_ns=head.t0_ns,
         points=_points(connection, plan),
         telemetry=telemetry or None,
-        readings=[
-            r.reading() for r in _records(connection, ReadingRecord, f"readings ORDER BY n LIMIT {MAX_ROWS}")
-        ],
+        readings=[r.reading() for r in _records(connection, ReadingRecord, "readings ORDER BY n")],
         traces=_traces(connection),
         outcome=head.outcome,
         ended_ns=head.ended_ns,
@@ -120,9 +118,7 @@ def read_session(connection: sqlite3.Connection) -> Session:
 
 
 def _points(connection: sqlite3.Connection, plan: Plan) -> list[PointState]:
-    states = [
-        _state(r) for r in _records(connection, PointRecord, f"points ORDER BY point LIMIT {MAX_POINTS + 1}")
-    ]
+    states = [_state(r) for r in _records(connection, PointRecord, "points ORDER BY point")]
     if [state.point for state in states] != list(plan.points()):
         raise ValueError("points other than those of its plan")
     correct = {r.point: r.correctness() for r in _records(connection, CorrectnessRecord, "correctness")}
@@ -149,12 +145,12 @@ def _state(record: PointRecord) -> PointState:
 
 
 def _samples(connection: sqlite3.Connection) -> dict[int, tuple[Sample, ...]]:
-    ordered = _records(connection, SampleRecord, f"samples ORDER BY point, n LIMIT {MAX_ROWS}")
+    ordered = _records(connection, SampleRecord, "samples ORDER BY point, n")
     return {point: tuple(r.sample() for r in group) for point, group in groupby(ordered, lambda r: r.point)}
 
 
 def _traces(connection: sqlite3.Connection) -> list[Trace]:
-    blobs = connection.execute("SELECT trace FROM traces ORDER BY n LIMIT ?", (MAX_TRACES,))
+    blobs = _bounded(connection.execute("SELECT trace FROM traces ORDER BY n"), MAX_TRACES, "traces")
     return [_checked(msgspec.msgpack.decode(blob, type=Trace)) for (blob,) in blobs]
 
 
@@ -174,8 +170,15 @@ def _checked(trace: Trace) -> Trace:
 def _records(connection: sqlite3.Connection, kind: type[R], source: str) -> Iterator[R]:
     names = kind.__struct_fields__
     convert: Callable[..., R] = msgspec.convert
-    for row in connection.execute(select(kind, source)):
+    for row in _bounded(connection.execute(select(kind, source)), MAX_ROWS, f"rows of {source}"):
         yield convert(dict(zip(names, row, strict=True)), type=kind)
+
+
+def _bounded(rows: sqlite3.Cursor, most: int, what: str) -> Iterator[tuple[Any, ...]]:
+    for n, row in enumerate(rows):
+        if n >= most:
+            raise ValueError(f"more than {most} {what}")
+        yield row
 
 
 def _interrupt(session: Session) -> None:

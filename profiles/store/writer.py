@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from profiles.events import (
@@ -115,6 +115,8 @@ class Recorder:
         except (sqlite3.Error, OverflowError) as error:
             if connection.in_transaction:  # SQLite has rolled back by itself when the disk is full
                 connection.execute("ROLLBACK")
+            with suppress(sqlite3.Error):
+                connection.execute("BEGIN IMMEDIATE")  # readers must still see that the writer lives
             raise _explained(error, self.path) from error
 
     def _write_each(self, connection: sqlite3.Connection) -> None:

@@ -196,6 +196,13 @@ def test_a_flipped_bit_is_read_as_a_session_or_explained_but_never_crashes(path:
             assert str(path) in str(error)  # noqa: PT017 - some flips change a figure to another figure
 
 
+def test_a_journal_that_names_other_files_is_not_used(path: Path) -> None:
+    journal = path.with_name(path.name + "-journal")
+    journal.write_bytes(b"/some/file" + bytes.fromhex("0000000a 00000000 d9d505f920a163d7"))
+    with pytest.raises(CorruptFileError, match="names other files"):
+        load(path)
+
+
 def test_opening_changes_nothing(path: Path) -> None:
     before = path.read_bytes(), path.stat().st_mtime_ns
     load(path)
