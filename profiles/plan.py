@@ -11,7 +11,7 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How each point is measured.
 
     Attributes:
-        warmup: Unrecorded runs before the first sample.
+        warmup: Unrecorded runs before the first sample, fewer when they alone use up the time cap.
         repeats: Samples to take, at least 10 for quartiles worth drawing.
         time_cap_s: Stop sampling a point after this many seconds, but not before 3 samples.
         cold: Flush the last-level cache before every sample; otherwise samples run back to back (warm).
