@@ -1,7 +1,7 @@
 """One lane of the telemetry strip: a quantity over time, with the running kernels shaded behind it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyqtgraph as pg
@@ -143,7 +143,9 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
         low, high = -BOTTOM_PX * scale, top + TOP_PX * scale
         self.getViewBox().setRange(xRange=view, yRange=(low, high), padding=0)
         self._note.setPos(view[0], (low + high) / 2)
-        self._shade([span for span in spans if (span.end_s or view[1]) >= view[0]], view, (low, high))
+        newest = float(times[-1]) if times.size else view[0]
+        shown = [span if span.end_s is not None else replace(span, end_s=newest) for span in spans]
+        self._shade([span for span in shown if (span.end_s or newest) >= view[0]], view, (low, high))
 
     def show_capacity(self, capacity: float | None) -> None:
         """Draw a dashed line at the capacity, given in the reading's unit."""
