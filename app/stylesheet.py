@@ -98,6 +98,12 @@ def _inputs(t: Theme) -> str:
         selection-color: {t.on_accent}; }}
     {focused} {{ border: 2px solid {t.accent}; padding: 3px 7px; }}
     {disabled} {{ color: {t.dim}; background: {t.panel}; }}
+    QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ subcontrol-origin: border; width: 18px;
+        border: none; background: transparent; }}
+    QAbstractSpinBox::up-button {{ subcontrol-position: top right; margin: 2px 2px 0 0; }}
+    QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; margin: 0 2px 2px 0; }}
+    QAbstractSpinBox::up-arrow {{ image: url("{MARKS}/up-{t.name}.svg"); width: 10px; height: 10px; }}
+    QAbstractSpinBox::down-arrow {{ image: url("{MARKS}/down-{t.name}.svg"); width: 10px; height: 10px; }}
     QComboBox::drop-down {{ border: none; width: 20px; }}
     QComboBox::down-arrow {{ image: url("{MARKS}/down-{t.name}.svg"); width: 12px; height: 12px; }}
     QComboBox QAbstractItemView {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line};

@@ -48,7 +48,7 @@ LIGHT = Theme(
     grid="#E6EAEE",
     accent="#0072B2",
     ok="#1E7F5C",
-    warn="#9A6500",
+    warn="#8F5E00",
     error="#B83A22",
     on_accent="#FFFFFF",
 )

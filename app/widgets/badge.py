@@ -1,30 +1,28 @@
 """The provenance badge: where the figures on show come from."""
 
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.fonts import ui_font
 from app.provenance import Provenance
-from app.theme import DARK, Theme
+from app.theme import CAPTION_PX, DARK, Theme
+from app.widgets.elided import ElidedLabel
 
 
-class Badge(QLabel):
+class Badge(ElidedLabel):
     """A pill in the colour of its kind: measured here now, or recorded."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent, padding=26)
         self.setObjectName("badge")
+        self.setFont(ui_font(CAPTION_PX, bold=True))
         self._theme = DARK
         self._kind = "live"
 
     def show_provenance(self, provenance: Provenance) -> None:
         """Show other figures' provenance."""
         self._kind = provenance.kind
-        self.setText(provenance.badge)
+        self.set_text(provenance.badge)
         self.setAccessibleName(f"Provenance: {provenance.badge}")
-        self.setToolTip(
-            "Measured on this machine."
-            if provenance.kind == "live"
-            else "Measured earlier, perhaps elsewhere; read from a file."
-        )
         self._paint()
 
     def apply_theme(self, theme: Theme) -> None:
@@ -36,5 +34,5 @@ class Badge(QLabel):
         colour = self._theme.ok if self._kind == "live" else self._theme.warn
         self.setStyleSheet(
             f"QLabel {{ color: {colour}; border: 1px solid {colour}; border-radius: 10px; padding: 2px 10px;"
-            "font-size: 11px; font-weight: 600; }"
+            "}"
         )

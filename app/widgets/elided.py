@@ -8,6 +8,13 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 class ElidedLabel(QLabel):
     """One line of text, as wide as there is room.
 
+    Args:
+        text: The text.
+        mode: Where the ellipsis stands.
+        parent: Its owner.
+        whole: Never shorten it.
+        padding: Pixels that the stylesheet takes on the left and right.
+
     Attributes:
         full_text: The text before it was shortened.
     """
@@ -19,9 +26,10 @@ class ElidedLabel(QLabel):
         parent: QWidget | None = None,
         *,
         whole: bool = False,
+        padding: int = 2,
     ) -> None:
         super().__init__(parent)
-        self._whole = whole
+        self._whole, self._padding = whole, padding
         self.full_text = ""
         self._mode = mode
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -38,14 +46,16 @@ class ElidedLabel(QLabel):
 
     def sizeHint(self) -> QSize:
         """Room for the whole line."""
-        width = self.fontMetrics().horizontalAdvance(self._line()) + 2
+        width = self.fontMetrics().horizontalAdvance(self._line()) + self._padding
         return QSize(width, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
         """Room for nothing but the ellipsis; for all of it when the text is to stay whole."""
         if self._whole:
             return self.sizeHint()
-        return QSize(self.fontMetrics().horizontalAdvance("…"), super().minimumSizeHint().height())
+        return QSize(
+            self.fontMetrics().horizontalAdvance("…") + self._padding, super().minimumSizeHint().height()
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shorten the text to the new width."""
@@ -56,6 +66,6 @@ class ElidedLabel(QLabel):
         return self.full_text.partition("\n")[0]
 
     def _elide(self) -> None:
-        shown = self.fontMetrics().elidedText(self._line(), self._mode, self.width())
+        shown = self.fontMetrics().elidedText(self._line(), self._mode, self.width() - self._padding + 2)
         self.setText(shown)
         self.setToolTip(self.full_text if shown != self.full_text else "")

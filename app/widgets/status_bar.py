@@ -3,6 +3,7 @@
 import time
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
 from app.controller import Controller
@@ -12,6 +13,8 @@ from profiles.events import Reading
 from profiles.session import Session
 
 TICK_MS = 500
+ROOMY, WIDE = 900, 1400  # widths of the bar in pixels
+FILE_PX, MOST_PX = 180, 480  # widths of the file's name
 
 
 class StatusBar(QFrame):
@@ -23,7 +26,7 @@ class StatusBar(QFrame):
         self._controller = controller
         self.job = ElidedLabel()
         self.count, self.elapsed, self.left = (ElidedLabel(whole=True) for _ in range(3))
-        self.device, self.memory = ElidedLabel(), ElidedLabel()
+        self.device, self.memory = ElidedLabel(), ElidedLabel(whole=True)
         self.file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedSize(120, 6)
@@ -44,6 +47,13 @@ class StatusBar(QFrame):
         controller.running_changed.connect(lambda _running: self.refresh())
         controller.session_changed.connect(lambda _session: self.refresh())
         self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out what is not the sweep's where room is short; the file's name gives way first."""
+        super().resizeEvent(event)
+        for label in (self.device, self.memory, self.file):
+            label.setVisible(self.width() >= ROOMY)
+        self.file.setMaximumWidth(FILE_PX if self.width() < WIDE else MOST_PX)
 
     def refresh(self) -> None:
         """Show the controller's state as it is now."""

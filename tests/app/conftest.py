@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QMessageBox
 
 
 @pytest.fixture(autouse=True)
@@ -34,8 +34,3 @@ def no_dialog_waits_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail("a question was asked that the test does not answer")
 
     monkeypatch.setattr(QMessageBox, "question", fail)
-
-
-@pytest.fixture
-def app(qapp: QApplication) -> QApplication:
-    return qapp

@@ -144,9 +144,9 @@ def test_a_replay_starts_from_the_chosen_row(
     page.speed.setCurrentIndex(page.speed.count() - 1)
     page.replay_chosen()
     assert window.controller.replaying
-    qtbot.waitUntil(lambda: window.top_bar.badge.text().startswith("REPLAY · CPU"), timeout=5000)
+    qtbot.waitUntil(lambda: window.top_bar.badge.full_text.startswith("REPLAY · CPU"), timeout=5000)
     window.controller.cancel()
-    assert window.top_bar.badge.text().startswith("SAVED · CPU")
+    assert window.top_bar.badge.full_text.startswith("SAVED · CPU")
 
 
 def test_a_finished_sweep_appears_in_the_list(

@@ -201,12 +201,12 @@ def test_the_error_line_is_copied_with_its_details_and_dismissed(window: MainWin
 
 
 def test_the_badge_tells_where_the_figures_come_from(window: MainWindow, rig: Rig, save: Save) -> None:
-    assert window.top_bar.badge.text() == "CPU"
+    assert window.top_bar.badge.full_text == "CPU"
     window.open_path(save(sweep(), "saved"))
-    assert window.top_bar.badge.text() == "SAVED · CPU Test CPU · 2026-11-21"
+    assert window.top_bar.badge.full_text == "SAVED · CPU Test CPU · 2026-11-21"
     rig.controller.run(PLAN)
     rig.say(sweep(points=1))
-    assert window.top_bar.badge.text() == "CPU"
+    assert window.top_bar.badge.full_text == "CPU"
 
 
 def test_run_and_cancel_follow_the_sweep(window: MainWindow, rig: Rig) -> None:

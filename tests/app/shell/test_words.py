@@ -1,0 +1,179 @@
+"""The pure parts of the shell: texts, plans, settings, matching."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from app.appearance import appearance_of
+from app.application import version_warning
+from app.fonts import load_fonts, ui_font
+from app.plots.style import Log2Axis, seconds_tick
+from app.progress import clock_text, device_text, job_text, memory_text, seconds_left
+from app.provenance import of_machine, of_session
+from app.quick import quick_plan
+from app.settings import RECENTS, Settings
+from app.stylesheet import stylesheet
+from app.theme import DARK, LIGHT, THEMES, Theme
+from app.widgets.palette import match
+from profiles.events import PlanStarted, Reading
+from profiles.session import Session
+from tests.app.fakes import CPU_MACHINE, GIB, GPU_MACHINE, sweep
+
+
+def session_after(points: int | None) -> Session:
+    first, *rest = sweep(points=points)
+    assert isinstance(first, PlanStarted)
+    session = Session.begin(first)
+    for event in rest:
+        session.apply(event)
+    return session
+
+
+def test_no_time_is_promised_before_a_point_has_run() -> None:
+    assert seconds_left(session_after(0)) is None
+
+
+def test_the_time_left_shrinks_to_nothing() -> None:
+    left = [seconds_left(session_after(points)) for points in (1, 3, None)]
+    assert left == [pytest.approx(5 * 0.9), pytest.approx(3 * 0.9), 0]
+
+
+def test_there_is_no_job_between_points() -> None:
+    assert job_text(session_after(None)) == ""
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0, "0:00"), (59.6, "1:00"), (3661, "1:01:01"), (-1, "0:00")])
+def test_durations_read_as_clocks(seconds: float, text: str) -> None:
+    assert clock_text(seconds) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(5, "5 s"), (0.5, "0.5 s"), (75, "1:15"), (-75, "-1:15")])
+def test_ticks_of_time_read_as_clocks(seconds: float, text: str) -> None:
+    assert seconds_tick(seconds) == text
+
+
+def test_what_a_device_does_not_tell_is_left_out() -> None:
+    assert device_text(Reading(t_ns=0)) == ""
+    assert memory_text(Reading(t_ns=0), None) == ""
+    told = Reading(t_ns=0, sm_clock_mhz=1980.0, temperature_c=61.0, throttle=("power cap",), memory_used=GIB)
+    assert device_text(told) == "SM 1980 MHz · 61 °C · throttled: power cap"
+    assert memory_text(told, 4 * GIB) == "1.00 GiB of 4.00 GiB"
+
+
+def test_badges_name_gpu_cpu_and_recordings() -> None:
+    assert of_machine(None, "cpu").badge == "CPU"
+    assert of_machine(GPU_MACHINE, "cuda").badge == "LIVE GPU"
+    session = session_after(None)
+    assert of_session(session, "saved").badge == "SAVED · CPU Test CPU · 2026-11-21"
+    assert of_session(session, "replay").badge == "REPLAY · CPU Test CPU · 2026-11-21"
+
+
+@pytest.mark.parametrize(("machine", "backend"), [(None, "cpu"), (CPU_MACHINE, "cpu"), (GPU_MACHINE, "cuda")])
+def test_the_quick_sweep_runs_on_the_best_device_within_its_time(machine: object, backend: str) -> None:
+    plan = quick_plan(machine)  # type: ignore[arg-type] # None, or a Machine
+    assert plan.backend == backend
+    assert plan.protocol.time_cap_s * len(plan.points()) < 15
+    assert {"standard", "flash2"} <= set(plan.kernels)
+
+
+def test_settings_are_remembered(home: Path, tmp_path: Path) -> None:
+    first = Settings()
+    first.appearance, first.scale = "light", 150
+    files = [tmp_path / f"{number}.flashscope" for number in range(RECENTS + 3)]
+    for path in files:
+        path.touch()
+        first.add_recent(path)
+    again = Settings()
+    assert (again.appearance, again.scale) == ("light", 150)
+    assert again.recents == files[::-1][:RECENTS]
+    files[-1].unlink()
+    assert files[-1] not in again.recents
+
+
+def test_nonsense_in_the_settings_is_passed_over(home: Path) -> None:
+    home.mkdir()
+    (home / "settings.ini").write_text("[General]\nappearance=mauve\nscale=9000\nrecents=nowhere\n")
+    found = Settings()
+    assert (found.appearance, found.scale, found.recents) == ("system", 100, [])
+
+
+@pytest.mark.parametrize(
+    ("qt", "plotting", "warned"),
+    [
+        ("6.10.3", "0.14.0", False),
+        ("6.11.1", "0.14.0", True),
+        ("6.9.1", "0.14.0", True),
+        ("6.10.3", "0.13.7", True),
+    ],
+)
+def test_pairs_known_to_break_are_warned_of(qt: str, plotting: str, warned: bool) -> None:
+    assert bool(version_warning(qt, plotting)) is warned
+
+
+@given(st.text(max_size=8), st.text(max_size=30))
+def test_a_match_means_that_the_letters_occur_in_order(query: str, text: str) -> None:
+    letters = iter(text.casefold())
+    occurs = all(any(letter == other for other in letters) for letter in query.casefold().replace(" ", ""))
+    assert (match(query, text) is not None) is occurs
+
+
+def test_beginnings_of_words_match_better_than_their_middles() -> None:
+    good, bad = match("st", "Show the table"), match("st", "xsxxt")
+    assert good is not None
+    assert bad is not None
+    assert good < bad
+
+
+def test_powers_of_two_are_the_ticks_of_sequence_lengths(qapp: QApplication) -> None:
+    axis = Log2Axis()
+    (spacing, ticks), *_ = axis.tickValues(8.7, 14.2, 400)
+    assert spacing == 1
+    assert axis.tickStrings(ticks, 1, spacing) == ["512", "1k", "2k", "4k", "8k", "16k"]
+    (_, few), *_ = axis.tickValues(8.7, 14.2, 100)
+    assert len(few) < len(ticks)
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+def test_text_stands_out_from_every_surface(theme: Theme) -> None:
+    for surface in (theme.bg, theme.panel, theme.raised):
+        assert contrast(theme.text, surface) >= 7
+        for ink in (theme.dim, theme.error, theme.warn, theme.ok):
+            assert contrast(ink, surface) >= 4.5, f"{ink} on {surface}"
+    assert contrast(theme.on_accent, theme.accent) >= 4.5
+
+
+def contrast(one: str, other: str) -> float:
+    """Ratio of two colours' luminances (WCAG 2.1, success criterion 1.4.3)."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_the_bundled_fonts_are_found(qapp: QApplication) -> None:
+    assert {"Inter", "DejaVu Sans Mono"} <= set(load_fonts())
+    assert ui_font().family() == "Inter"
+
+
+def test_the_stylesheet_is_built_from_the_themes_colours_alone() -> None:
+    for theme in (DARK, LIGHT):
+        other = LIGHT if theme is DARK else DARK
+        assert theme.panel in stylesheet(theme)
+        assert other.bg not in stylesheet(theme)
+
+
+def test_the_users_choice_of_a_theme_outlasts_the_systems(qapp: QApplication) -> None:
+    appearance = appearance_of()
+    appearance.choose("light")
+    qapp.styleHints().colorSchemeChanged.emit(Qt.ColorScheme.Dark)
+    assert appearance.theme == LIGHT
+    appearance.choose("dark")
+    assert appearance.theme == DARK
