@@ -1,5 +1,6 @@
 """One lane of the telemetry strip: a quantity over time, with the running kernels shaded behind it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,7 @@ LABEL_GAP_PX = 34  # between two labels of N
 SHADE = 44  # opacity of a span, of 255
 TOP_PX, BOTTOM_PX = 8, 3  # free above the top tick and below 0
 TWO_TICKS_PX = 36
+SPAN_STEPS = 150  # the open span grows in so many steps, not with every reading
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,8 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
         low, high = -BOTTOM_PX * scale, top + TOP_PX * scale
         self.getViewBox().setRange(xRange=view, yRange=(low, high), padding=0)
         self._note.setPos(view[0], (low + high) / 2)
-        newest = float(times[-1]) if times.size else view[0]
+        step = (view[1] - view[0]) / SPAN_STEPS
+        newest = math.floor(float(times[-1]) / step) * step if times.size else view[0]
         shown = [span if span.end_s is not None else replace(span, end_s=newest) for span in spans]
         self._shade([span for span in shown if (span.end_s or newest) >= view[0]], view, (low, high))
 
