@@ -83,7 +83,7 @@ def test_a_flood_of_events_never_blocks_the_event_loop_for_50_ms(bench: Bench) -
 
 
 def _flood(bench: Bench, events: list) -> None:  # type: ignore[type-arg]  # any events
-    """Far more than an engine says: 150 readings, a millisecond apart, with every event, and progress after each of 40 samples."""
+    """Far more than an engine says: with every event 150 readings and 40 steps of progress."""
     second = 0.0
     for event in events:
         bench.engine.sink(event)
