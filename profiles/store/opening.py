@@ -161,22 +161,30 @@ def recover(path: Path) -> None:
     SQLite does this when a file with a journal beside it is opened for writing and read.
     """
     journal = path.with_name(path.name + "-journal")
-    if not journal.exists() or journal.stat().st_size == 0:
+    ending = _ending(journal, len(SUPER_JOURNAL))
+    if not ending:
         return
     if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
         raise SessionFileError(
             f"{path} was cut off in the middle of a write and must be repaired, but it is read-only: "
             f"copy it together with {journal.name} to a folder you can write to."
         )
-    with journal.open("rb") as file:
-        file.seek(max(0, journal.stat().st_size - len(SUPER_JOURNAL)))
-        ending = file.read()
     if ending == SUPER_JOURNAL:
         raise CorruptFileError(
             f"{journal} names other files, which no session's journal does; it was not used."
         )
     with closing(connect(path, "rw")) as connection:
         connection.execute("PRAGMA schema_version").fetchone()
+
+
+def _ending(path: Path, size: int) -> bytes:
+    """The last bytes of a file; nothing when it is missing: a live writer removes its journal."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - size))
+            return file.read()
+    except FileNotFoundError:
+        return b""
 
 
 def _refuse_wal(path: Path) -> None:

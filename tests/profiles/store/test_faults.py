@@ -28,7 +28,7 @@ KILLS = 12
 def test_killing_the_writer_loses_no_acknowledged_point(tmp_path: Path, acknowledged: int) -> None:
     path = tmp_path / "a.flashscope"
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.profiles.store.writing_process", str(path)],
+        [sys.executable, "-m", "tests.profiles.store.writing_process", str(path), "5000"],
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
@@ -46,6 +46,32 @@ def test_killing_the_writer_loses_no_acknowledged_point(tmp_path: Path, acknowle
     if last_word == "started":
         assert points[int(last)].status in {"interrupted", "done"}
     assert not any(state.status == "running" for state in points)
+
+
+def test_a_file_read_while_it_is_written_is_never_misjudged(tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    seen: list[int] = []
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.profiles.store.writing_process", str(path), "400"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        while process.poll() is None:
+            seen += points_done(path)
+        process.stdout.read()
+    assert seen == sorted(seen)
+    assert points_done(path) == [400]
+
+
+def points_done(path: Path) -> list[int]:
+    """How many points are done; nothing when a writer without a pause kept the reader waiting too long."""
+    try:
+        session = load(path)
+    except BusyFileError:
+        return []
+    return [sum(state.status == "done" for state in session.points)]
 
 
 def test_a_point_in_flight_is_running_while_its_writer_lives_and_interrupted_after(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Records an endless sweep and acknowledges every event on stdout; a test kills it."""
+"""Records a long sweep (of as many points as asked for) and acknowledges every event on stdout."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,7 @@ def acknowledge(text: str) -> None:
 
 
 def main() -> None:
-    plan = builders.plan(seqlens=tuple(range(1, 5001)), kernels=("flash2",))
+    plan = builders.plan(seqlens=tuple(range(1, 1 + int(sys.argv[2]))), kernels=("flash2",))
     recorder = Recorder(Path(sys.argv[1]))
     recorder.record(builders.plan_started(plan))
     for point in plan.points():
