@@ -19,6 +19,17 @@ def positive(text: str) -> int:
     return number
 
 
+def seconds(text: str) -> float:
+    """A finite time longer than 0 s."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < math.inf:
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    return number
+
+
 def numbers(text: str) -> tuple[float, ...]:
     """Finite numbers separated by commas."""
     try:

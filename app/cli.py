@@ -13,6 +13,7 @@ from app.arguments import (
     new_file,
     numbers,
     positive,
+    seconds,
     seqlen_list,
 )
 from kernels.errors import KernelError
@@ -94,6 +95,9 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     add("--dtype", choices=DTYPES, help="default: float16 on cuda, float32 on cpu")
     add("--causal", action="store_true", help="mask keys after the query")
     add("--repeats", type=positive, default=10, metavar="R", help="timed runs of each point")
+    add("--time-cap", type=seconds, default=10.0, metavar="S", help="stop sampling a point after S seconds")
+    add("--warm", action="store_true", help="leave the cache as it is between runs; default: flush it (cold)")
+    add("--no-verify", action="store_true", help="skip the comparison with the float64 reference")
     add("--seed", type=int, default=0, help="seed of the random inputs")
     add(
         "--out",

@@ -50,7 +50,7 @@ class Controller(QObject):
     Signals:
         session_changed: Another session is on show (Session or None).
         events_arrived: A batch of events, already applied to the session; at most 30 batches a second. While
-            a replay runs these are the recording's; this machine's readings then only go to `live_readings`.
+            a recording is on show this machine's readings are not among them; they go to `live_readings`.
         machine_found: The probe answered (Machine).
         trace_ready: A trace arrived (Trace).
         running_changed: A sweep or a replay started or ended (bool).
@@ -210,7 +210,7 @@ class Controller(QObject):
         for event in events:
             self._note(event)
         shown = events
-        if self.replaying:
+        if self._kind != "live":
             shown = [e for e in events if not isinstance(e, Readings | TelemetryStarted)]
         if shown:
             self.events_arrived.emit(shown)

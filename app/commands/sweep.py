@@ -70,7 +70,12 @@ def make_plan(options: Namespace, backend: Backend) -> Plan:
         backend=backend,
         kernels=options.kernels or tuple(spec.name for spec in KERNELS if backend in spec.dtypes),
         problems=problems,
-        protocol=Protocol(repeats=options.repeats),
+        protocol=Protocol(
+            repeats=options.repeats,
+            time_cap_s=options.time_cap,
+            cold=not options.warm,
+            verify=not options.no_verify,
+        ),
         seed=options.seed,
     )
 

@@ -97,7 +97,9 @@ class Sweep:
         words += ["--seqlen", format_seqlens(self.seqlens), "--head-dim", str(self.head_dim)]
         words += ["--heads", str(self.heads), "--batch", str(self.batch), "--dtype", self.dtype]
         words += ["--repeats", str(self.repeats), "--seed", str(self.seed)]
-        words += ["--causal"] if self.causal else []
+        words += ["--time-cap", f"{self.time_cap_s:g}"]
+        switches = {"--causal": self.causal, "--warm": not self.cold, "--no-verify": not self.verify}
+        words += [switch for switch, on in switches.items() if on]
         return shlex.join([*words, "--out", "sweep.flashscope"])
 
 

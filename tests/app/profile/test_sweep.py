@@ -1,16 +1,16 @@
 """The form without its widgets."""
 
-import itertools
 import shlex
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.cli import make_parser
+from app.commands.sweep import make_plan
 from app.pages.profile.dry_run import dry_run, fit
 from app.pages.profile.sweep import Sweep, blocked, unavailable
 from kernels.problem import DTYPES
 from kernels.registry import KERNELS, find_kernel
-from profiles.seqlens import parse_seqlens
 from tests.app.profile.builders import CPU, GPU, MACHINE
 
 NAMES = tuple(spec.name for spec in KERNELS)
@@ -28,6 +28,7 @@ SWEEPS = st.builds(
     head_dim=st.sampled_from((16, 64, 128)),
     causal=st.booleans(),
     repeats=st.integers(3, 50),
+    time_cap_s=st.sampled_from((0.5, 10.0, 60.0)),
     seed=st.integers(0, 99),
     verify=st.booleans(),
     cold=st.booleans(),
@@ -44,12 +45,10 @@ def test_a_plan_holds_every_choice_and_gives_the_same_choices_back(sweep: Sweep)
 
 @given(SWEEPS)
 def test_the_command_line_names_the_same_sweep(sweep: Sweep) -> None:
-    words = shlex.split(sweep.command_line())
-    said = dict(itertools.pairwise(words))
-    assert parse_seqlens(said["--seqlen"]) == sweep.seqlens
-    assert said["--kernels"].split(",") == list(sweep.kernels)
-    assert said["--dtype"] == sweep.dtype
-    assert ("--causal" in words) == sweep.causal
+    python, main, *words = shlex.split(sweep.command_line())
+    assert (python, main) == ("python", "main.py")
+    options = make_parser().parse_args(words)
+    assert make_plan(options, sweep.backend) == sweep.plan()
 
 
 def test_a_sweep_without_kernels_lengths_or_device_is_blocked_with_a_reason() -> None:

@@ -8,7 +8,7 @@ from app.controller import Controller
 from kernels.problem import Problem
 from kernels.trace import TraceRequest
 from profiles.engine import Sink
-from profiles.events import Event, PlanFinished, PlanStarted, PointMeasured, RequestFailed
+from profiles.events import Event, LogLine, PlanFinished, PlanStarted, PointMeasured, RequestFailed
 from profiles.session import Session
 from profiles.store import load, sessions_dir
 from tests.app.fakes import GPU_MACHINE, PLAN, FakeEngine, reading, sweep
@@ -50,6 +50,17 @@ def test_readings_outside_a_sweep_are_kept_and_change_no_session(rig: Rig) -> No
     before = len(session.readings)
     rig.say([reading(99)])
     assert len(session.readings) == before
+    assert rig.controller.live_readings[-1] == reading(99).readings[0]
+
+
+def test_a_saved_session_on_show_is_not_mixed_with_the_telemetry_of_this_machine(
+    rig: Rig, save: Save
+) -> None:
+    rig.controller.open_session(save())
+    arrived: list[Event] = []
+    rig.controller.events_arrived.connect(arrived.extend)
+    rig.say([reading(99), LogLine(source="worker", text="hello")])
+    assert [type(event) for event in arrived] == [LogLine]
     assert rig.controller.live_readings[-1] == reading(99).readings[0]
 
 
