@@ -1,5 +1,6 @@
 """From rows to what a plot draws: one series a kernel, with gaps where there is no value."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -56,6 +57,12 @@ class Series:
 def kernels_of(rows: Sequence[PointRow]) -> tuple[str, ...]:
     """The kernels in the order of their first row."""
     return tuple(dict.fromkeys(row.kernel for row in rows))
+
+
+def telling_seqlen(rows: Sequence[PointRow]) -> int | None:
+    """The sequence length that compares most: the longest of those that most kernels have done."""
+    done = Counter(row.seqlen for row in rows if row.status == "done")
+    return max(seqlens_of(rows), key=lambda n: (done[n], n), default=None)
 
 
 def seqlens_of(rows: Sequence[PointRow]) -> tuple[int, ...]:

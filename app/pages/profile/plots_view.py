@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 from app.pages.profile.in_flight import in_flight_value
 from app.pages.profile.legend import LegendBar
 from app.plots import SWEEP_PLOTS
-from app.plots.series import extract, kernels_of, seqlens_of
+from app.plots.series import extract, kernels_of, seqlens_of, telling_seqlen
 from app.plots.speedup import SPEEDUP
 from app.plots.sweep_card import SweepCard
 from app.theme import Theme
@@ -43,6 +43,7 @@ class PlotsView(QWidget):
         self.seqlen: int | None = None
         self.baseline: str | None = None
         self._session: Session | None = None
+        self._placed_by_user = False
         self._rows: Sequence[PointRow] = ()
         self.legend = LegendBar()
         self.cards = {metric.key: SweepCard(metric, theme) for metric in SWEEP_PLOTS}
@@ -50,6 +51,8 @@ class PlotsView(QWidget):
         grid.setSpacing(8)
         for index, card in enumerate(self.cards.values()):
             grid.addWidget(card, index // 2, index % 2)
+            grid.setRowStretch(index // 2, 1)
+            grid.setColumnStretch(index % 2, 1)
             card.plot.hovered.connect(self.move_cursor)
             card.baseline_chosen.connect(self._choose_baseline)
         column = QVBoxLayout(self)
@@ -60,6 +63,8 @@ class PlotsView(QWidget):
 
     def show_rows(self, session: Session | None, rows: Sequence[PointRow]) -> None:
         """Draw these; without a session they are a preview of what would be run."""
+        if session is not self._session:
+            self._placed_by_user = False
         self._session, self._rows = session, rows
         kernels = kernels_of(rows)
         if self.baseline not in kernels:
@@ -67,9 +72,8 @@ class PlotsView(QWidget):
         self.legend.set_kernels(kernels)
         for card in self.cards.values():
             card.show_rows(session, rows, self.baseline)
-        measured = seqlens_of(rows)
-        if self.seqlen not in measured:
-            self._place_cursor(measured[-1] if measured else None)
+        if not self._placed_by_user or self.seqlen not in seqlens_of(rows):
+            self._place_cursor(telling_seqlen(rows))
 
     def show_hints(self, *, empty: bool) -> None:
         """Say in the empty plots what to do; the footprint's shows its model already."""
@@ -92,7 +96,8 @@ class PlotsView(QWidget):
         return [found[row.kernel].at(row.seqlen) if row.status == "done" else None for row in self._rows]
 
     def move_cursor(self, seqlen: int) -> None:
-        """Stand the crosshair at a measured sequence length."""
+        """Stand the crosshair at a measured sequence length, and leave it there as more is measured."""
+        self._placed_by_user = True
         if seqlen != self.seqlen:
             self._place_cursor(seqlen)
             self.cursor_moved.emit(seqlen)

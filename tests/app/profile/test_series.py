@@ -6,7 +6,7 @@ from app.plots import SWEEP_PLOTS
 from app.plots.axes import ValueAxis, nice_step, to_axis
 from app.plots.footprint import FOOTPRINT
 from app.plots.runtime import RUNTIME
-from app.plots.series import extract, seqlens_of
+from app.plots.series import extract, seqlens_of, telling_seqlen
 from app.plots.speedup import SPEEDUP
 from app.plots.status_marks import STATUS_MARKS, status_path
 from app.plots.throughput import THROUGHPUT
@@ -93,3 +93,8 @@ def test_bytes_and_milliseconds_are_written_with_their_unit() -> None:
     assert bytes_text(12) == "12 B"
     assert ms_text(0.05) == "50.0 µs"
     assert ms_text(12_000) == "12.0 s"
+
+
+def test_the_crosshair_first_stands_at_the_longest_length_that_most_kernels_have_done() -> None:
+    assert telling_seqlen(_rows()) == 2048
+    assert telling_seqlen([]) is None

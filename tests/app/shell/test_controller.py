@@ -56,7 +56,7 @@ def test_readings_outside_a_sweep_are_kept_and_change_no_session(rig: Rig) -> No
 def test_a_saved_session_on_show_is_not_mixed_with_the_telemetry_of_this_machine(
     rig: Rig, save: Save
 ) -> None:
-    rig.controller.open_session(save())
+    rig.controller.open_session(save(sweep(), "old"))
     arrived: list[Event] = []
     rig.controller.events_arrived.connect(arrived.extend)
     rig.say([reading(99), LogLine(source="worker", text="hello")])
