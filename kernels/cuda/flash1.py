@@ -4,9 +4,6 @@ import numpy as np
 
 from kernels.cuda.launch import bind
 from kernels.cuda.program import (
-    FLOAT,
-    LOG2E,
-    PAD,
     Program,
     Stage,
     Target,
@@ -14,14 +11,16 @@ from kernels.cuda.program import (
     ceil_div,
     choose_tile,
     defines_of,
-    v_stride,
+    exponent_factor,
 )
+from kernels.cuda.units import Units, units_for
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 
-WIDE_HEAD = 64  # above it a thread's part of O leaves no registers for 8 x 8 scores
-TILES = (Tile(128, 64), Tile(128, 32), Tile(64, 32), Tile(64, 16))
+# (widest head, tile), best first. What O takes of a thread's registers S cannot have: these spill nothing.
+SIMT_TILES = ((64, Tile(128, 64)), (128, Tile(128, 32)), (128, Tile(64, 32)), (128, Tile(64, 16)))
+TENSOR_TILES = ((96, Tile(128, 64)), (128, Tile(128, 48)))
 FINISH_THREADS = 256
 
 
@@ -32,24 +31,25 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 
 def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the two launches for a problem on a target, with the largest tile that fits it."""
-    tiles = TILES if problem.head_dim <= WIDE_HEAD else TILES[1:]
-    tile = choose_tile(tiles, lambda t: shared_bytes(problem.head_dim, t), target.shared_memory, per_sm=1)
-    return build(problem, tile, block=tile)
+    units = units_for(problem, target)
+    table = TENSOR_TILES if units.tensor_cores else SIMT_TILES
+    tiles = [tile for widest, tile in table if problem.head_dim <= widest]
+    tile = choose_tile(tiles, lambda t: shared_bytes(problem, units, t), target.shared_memory, per_sm=1)
+    return build(problem, units, tile, block=tile)
 
 
-def build(problem: Problem, tile: Tile, block: Tile) -> Program:
+def build(problem: Problem, units: Units, tile: Tile, block: Tile) -> Program:
     """The program with a given tile, of which only the first `block` rows and columns are used.
 
     The timed kernel uses all of its tile; the trace asks for blocks of any size.
     """
     running = "o" if problem.dtype == "float32" else "O"
     lengths = (np.int32(problem.seqlen_q), np.int32(problem.seqlen_k))
-    scale = np.float32(problem.softmax_scale * LOG2E)
     pass_all = Stage(
         "flash1",
         grid=problem.batch * problem.heads,
-        arguments=("q", "k", "v", running, "m", "l", *lengths, scale),
-        shared_bytes=shared_bytes(problem.head_dim, tile),
+        arguments=("q", "k", "v", running, "m", "l", *lengths, exponent_factor(problem)),
+        shared_bytes=shared_bytes(problem, units, tile),
     )
     finish = Stage(
         "flash1_finish",
@@ -57,10 +57,11 @@ def build(problem: Problem, tile: Tile, block: Tile) -> Program:
         arguments=(running, "m", "l", "o", "lse", np.int64(problem.rows)),
         threads=FINISH_THREADS,
     )
-    return Program("flash1.cu", defines_of(problem, tile, block), (pass_all, finish))
+    defines = defines_of(problem, units.tensor_cores, tile, block)
+    return Program("flash1.cu", defines, (pass_all, finish))
 
 
-def shared_bytes(head_dim: int, tile: Tile) -> int:
-    """Shared memory of a block: Q, K, V and P, each in its own place."""
-    qk = (tile.q + tile.k) * (head_dim + PAD)
-    return FLOAT * (qk + tile.k * v_stride(head_dim) + tile.q * (tile.k + PAD))
+def shared_bytes(problem: Problem, units: Units, tile: Tile) -> int:
+    """Shared memory of a block: Q, K, V and, on the FMA units, P."""
+    tiles = units.q_bytes(problem, tile.q + tile.k) + units.v_bytes(problem, tile.k)
+    return tiles if units.tensor_cores else tiles + units.p_bytes(tile)

@@ -5,14 +5,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from kernels.problem import Problem
 
 LOG2E = math.log2(math.e)
 
-THREADS = 128  # of a block, THREADS in tile.cuh
-THREAD_ROWS, THREAD_COLUMNS = 16, 8  # how they stand, as in tile.cuh
-PAD = 4  # floats between the rows of a shared tile, PAD in tile.cuh
-FLOAT = 4  # bytes of what a shared tile holds
+THREADS = 128  # of a block, THREADS in simt.cuh and tensor.cuh
 
 KIB = 1024
 SHARED_MEMORY_LIMITS = {
@@ -89,10 +88,12 @@ class Program:
 ProgramOf = Callable[[Problem, Target], Program]
 
 
-def defines_of(problem: Problem, tile: Tile, block: Tile) -> dict[str, int]:
+def defines_of(problem: Problem, tensor_cores: bool, tile: Tile, block: Tile) -> dict[str, int]:
     """The defines every kernel takes; `block` is how much of a tile holds rows and columns."""
     return {
         f"DTYPE_{problem.dtype}": 1,
+        "TENSOR_CORES": int(tensor_cores),
+        "NEGATIVE_SCALE": int(problem.softmax_scale < 0),
         "HEAD_DIM": problem.head_dim,
         "CAUSAL": int(problem.causal),
         "TILE_Q": tile.q,
@@ -127,6 +128,10 @@ def round_up(count: int, step: int) -> int:
     return ceil_div(count, step) * step
 
 
-def v_stride(head_dim: int) -> int:
-    """Floats from one shared row of V to the next: threads take columns in groups that cover 32."""
-    return round_up(head_dim, 32) + PAD
+def exponent_factor(problem: Problem) -> np.float32:
+    """|scale| * log2(e): exp(scale * s) = exp2(factor * s), the sign going in by NEGATIVE_SCALE.
+
+    A scale of 0 becomes one that still makes all kept scores alike and masked ones, at -inf, vanish.
+    """
+    factor: np.float32 = np.float32(max(abs(problem.softmax_scale) * LOG2E, 1e-30))
+    return factor

@@ -6,33 +6,36 @@
 // micro-tile products and its softmax is as wide as HBM allows.
 // Limit: HBM. S and P are each written and read once, 4 Nq Nk elements per head, on top of 4 Nq Nk d operations.
 // Known to be wrong with it: memory grows with Nq * Nk, and the three steps wait for one another.
-#include "product.cuh"
 #include "softmax.cuh"
 
-constexpr int ROWS = TILE_Q / THREAD_ROWS;
-constexpr int COLUMNS = TILE_K / THREAD_COLUMNS;
-constexpr int GROUPS = round_up(HEAD_DIM, 32) / 32;
-constexpr int DEPTH = 32;  // of one step through shared memory
-constexpr int STRIDE = DEPTH + PAD;
-constexpr int V_STRIDE = GROUPS * 32 + PAD;
+constexpr int STEP = TENSOR_CORES ? HEAD_DEPTH : 32;  // depth of one step of QK^T through shared memory
+constexpr int STEP_STRIDE = STEP + PAD;
+constexpr int S_STRIDE = TILE_K + VECTOR;  // of the finished tile, in elements
+constexpr int KEYS = TENSOR_CORES ? 64 : 32;  // depth of one step of PV
+constexpr int KEYS_STRIDE = KEYS + PAD;
+constexpr int STAGES = 2;  // steps of PV in shared memory at a time
 
-// One step of a score tile: WIDTH of the head's dimensions, from d0 on.
+// One step of a score tile: WIDTH of the head's dimensions.
 template <int WIDTH>
-__device__ __forceinline__ void accumulate_scores(const element* q, const element* k, int rows, int keys, int d0,
-                                                  float scale, float* shared_q, float* shared_k,
+__device__ __forceinline__ void accumulate_scores(const element* q, const element* k, int rows, int keys,
+                                                  shared_element* shared_q, shared_element* shared_k,
                                                   float (&s)[ROWS][COLUMNS]) {
+    constexpr int DEPTH = round_up(WIDTH, DEPTH_STEP);
     __syncthreads();  // the previous step's tiles are done with
-    load_tile<TILE_Q, WIDTH, STRIDE>(q + d0, HEAD_DIM, rows, shared_q, scale);
-    load_tile<TILE_K, WIDTH, STRIDE, Grouped>(k + d0, HEAD_DIM, keys, shared_k);
+    load_tile<TILE_Q, WIDTH, DEPTH>(q, HEAD_DIM, rows, shared_q);
+    load_tile<TILE_K, WIDTH, DEPTH>(k, HEAD_DIM, keys, shared_k);
+    end_group();
+    wait_for_groups<0>();
     __syncthreads();
-    multiply_rows<WIDTH, STRIDE>(shared_q, shared_k, s);
+    multiply_rows<DEPTH, DEPTH + PAD>(shared_q, shared_k, s);
 }
 
-// S = scale * QK^T, masked entries -inf. One block a tile.
-extern "C" __global__ void __launch_bounds__(THREADS, 3)
+// S = scale * QK^T, masked entries -inf. One block a tile; it leaves through shared memory, in whole rows.
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
     standard_scores(const element* q, const element* k, element* scores, int seqlen_q, int seqlen_k, float scale) {
-    __shared__ __align__(16) float shared_q[TILE_Q * STRIDE];
-    __shared__ __align__(16) float shared_k[TILE_K * STRIDE];
+    extern __shared__ __align__(16) unsigned char shared[];
+    shared_element* const shared_q = reinterpret_cast<shared_element*>(shared);
+    shared_element* const shared_k = shared_q + TILE_Q * STEP_STRIDE;
     const int tiles_q = (seqlen_q + TILE_Q - 1) / TILE_Q, tiles_k = (seqlen_k + TILE_K - 1) / TILE_K;
     const int tile = blockIdx.x % (tiles_q * tiles_k), head = blockIdx.x / (tiles_q * tiles_k);
     const int q0 = tile / tiles_k * TILE_Q, k0 = tile % tiles_k * TILE_K;
@@ -45,38 +48,46 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3)
     k += ((long long)head * seqlen_k + k0) * HEAD_DIM;
     float s[ROWS][COLUMNS] = {};
 #pragma unroll 1
-    for (int d0 = 0; d0 + DEPTH <= HEAD_DIM; d0 += DEPTH) {
-        accumulate_scores<DEPTH>(q, k, rows, keys, d0, scale, shared_q, shared_k, s);
+    for (int d = 0; d + STEP <= HEAD_DIM; d += STEP) {
+        accumulate_scores<STEP>(q + d, k + d, rows, keys, shared_q, shared_k, s);
     }
-    if constexpr (HEAD_DIM % DEPTH != 0) {
-        accumulate_scores<HEAD_DIM % DEPTH>(q, k, rows, keys, HEAD_DIM / DEPTH * DEPTH, scale, shared_q, shared_k, s);
+    if constexpr (HEAD_DIM % STEP != 0) {
+        constexpr int DONE = HEAD_DIM / STEP * STEP;
+        accumulate_scores<HEAD_DIM % STEP>(q + DONE, k + DONE, rows, keys, shared_q, shared_k, s);
     }
 
-    const bool vectors = seqlen_k % 4 == 0;
+    __syncthreads();  // Q and K are done with
+    element* const finished = reinterpret_cast<element*>(shared);
 #pragma unroll
     for (int i = 0; i < ROWS; ++i) {
-        const int row = thread_row() + THREAD_ROWS * i;
-        if (row >= rows) continue;
-        const int end = mask.end(q0 + row) - k0;
+        const int row = tile_row(i), end = mask.end(q0 + row) - k0;
 #pragma unroll
-        for (int j = 0; j < COLUMNS; j += 4) {
-            const int column = thread_column() * 4 + j * THREAD_COLUMNS;
-            element* const place = scores + (first_row + row) * seqlen_k + k0 + column;
-            float x[4];
-#pragma unroll
-            for (int n = 0; n < 4; ++n) x[n] = column + n < end ? s[i][j + n] : MINUS_INFINITY;
-            if (vectors && column < keys) store_four(place, make_float4(x[0], x[1], x[2], x[3]));
-#pragma unroll
-            for (int n = 0; n < 4; ++n) {
-                if (!vectors && column + n < keys) place[n] = from_float(x[n]);
+        for (int j = 0; j < COLUMNS; ++j) {
+            const float x = tile_column(j) < end ? s[i][j] * scale : MINUS_INFINITY;
+            finished[row * S_STRIDE + tile_column(j)] = from_float(x);
+        }
+    }
+    __syncthreads();
+    scores += first_row * seqlen_k + k0;
+    if (seqlen_k % VECTOR == 0) {
+        constexpr int CHUNKS = TILE_K / VECTOR;
+        for (int c = threadIdx.x; c < TILE_Q * CHUNKS; c += THREADS) {
+            const int row = c / CHUNKS, column = c % CHUNKS * VECTOR;
+            if (row < rows && column < keys) {
+                store_vector(scores + (long long)row * seqlen_k + column, load_vector(finished + row * S_STRIDE + column));
             }
+        }
+    } else {
+        for (int c = threadIdx.x; c < TILE_Q * TILE_K; c += THREADS) {
+            const int row = c / TILE_K, column = c % TILE_K;
+            if (row < rows && column < keys) scores[(long long)row * seqlen_k + column] = finished[row * S_STRIDE + column];
         }
     }
 }
 
 // Loads or stores WIDTH neighbours of a row: one access when rows are aligned to it, else one each.
 template <int WIDTH>
-struct Run {
+struct Piece {
     float x[WIDTH];
     __device__ __forceinline__ void load(const element* row, int at, int end) {
         if constexpr (WIDTH == VECTOR) {
@@ -127,7 +138,7 @@ __device__ __forceinline__ void softmax_row(const element* scores, element* prob
     constexpr int LANES = WHOLE_BLOCK ? THREADS : 32;
     constexpr float LOG2E = 1.44269504088896341f;
     const int lane = threadIdx.x % LANES;
-    Run<WIDTH> run[CACHED];
+    Piece<WIDTH> run[CACHED];
     float top = MINUS_INFINITY;
 #pragma unroll
     for (int c = 0; c < CACHED; ++c) {
@@ -136,7 +147,7 @@ __device__ __forceinline__ void softmax_row(const element* scores, element* prob
         for (int i = 0; i < WIDTH; ++i) top = fmaxf(top, run[c].x[i]);
     }
     for (int at = (CACHED * LANES + lane) * WIDTH; at < end; at += LANES * WIDTH) {
-        Run<WIDTH> far;
+        Piece<WIDTH> far;
         far.load(scores, at, end);
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) top = fmaxf(top, far.x[i]);
@@ -151,7 +162,7 @@ __device__ __forceinline__ void softmax_row(const element* scores, element* prob
         for (int i = 0; i < WIDTH; ++i) sum += run[c].x[i] = exp2f((run[c].x[i] - origin) * LOG2E);
     }
     for (int at = (CACHED * LANES + lane) * WIDTH; at < end; at += LANES * WIDTH) {
-        Run<WIDTH> far;
+        Piece<WIDTH> far;
         far.load(scores, at, end);
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) sum += exp2f((far.x[i] - origin) * LOG2E);
@@ -167,7 +178,7 @@ __device__ __forceinline__ void softmax_row(const element* scores, element* prob
         run[c].store(probabilities, (c * LANES + lane) * WIDTH, written);
     }
     for (int at = (CACHED * LANES + lane) * WIDTH; at < written; at += LANES * WIDTH) {
-        Run<WIDTH> far;
+        Piece<WIDTH> far;
         far.load(scores, at, end);
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) far.x[i] = exp2f((far.x[i] - origin) * LOG2E) * inverse;
@@ -208,25 +219,31 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     softmax<true>(scores, probabilities, lse, rows, seqlen_q, seqlen_k);
 }
 
-// A tile of P to shared memory; rows of P are 16-byte aligned only when seqlen_k allows it.
+// Begins to copy a tile of P; its rows are 16-byte aligned only when seqlen_k allows it.
 __device__ __forceinline__ void load_probabilities(const element* source, int seqlen_k, int rows, int keys,
-                                                   float* target) {
-    if (seqlen_k % VECTOR == 0 && keys >= DEPTH) {
-        load_tile<TILE_Q, DEPTH, STRIDE>(source, seqlen_k, rows, target);
+                                                   shared_element* target) {
+    if (seqlen_k % VECTOR == 0 && keys >= KEYS) {
+        load_tile<TILE_Q, KEYS, KEYS>(source, seqlen_k, rows, target);
         return;
     }
-    for (int c = threadIdx.x; c < TILE_Q * DEPTH; c += THREADS) {
-        const int row = c / DEPTH, column = c % DEPTH;
+    for (int c = threadIdx.x; c < TILE_Q * KEYS; c += THREADS) {
+        const int row = c / KEYS, column = c % KEYS;
         const bool inside = row < rows && column < keys;
-        target[row * STRIDE + column] = inside ? to_float(source[(long long)row * seqlen_k + column]) : 0.0f;
+        const element x = inside ? source[(long long)row * seqlen_k + column] : element(0);
+#if TENSOR_CORES
+        target[row * KEYS_STRIDE + column] = x;
+#else
+        target[row * KEYS_STRIDE + column] = to_float(x);
+#endif
     }
 }
 
-// O = PV, one block TILE_Q rows of it.
+// O = PV, one block TILE_Q rows of it; the next STAGES - 1 steps are on their way while one is multiplied.
 extern "C" __global__ void __launch_bounds__(THREADS, 2)
     standard_output(const element* probabilities, const element* v, element* o, int seqlen_q, int seqlen_k) {
-    __shared__ __align__(16) float shared_p[TILE_Q * STRIDE];
-    __shared__ __align__(16) float shared_v[DEPTH * V_STRIDE];
+    extern __shared__ __align__(16) unsigned char shared[];
+    constexpr int P_SIZE = TILE_Q * KEYS_STRIDE, STAGE_SIZE = P_SIZE + KEYS * V_STRIDE;
+    shared_element* const stages = reinterpret_cast<shared_element*>(shared);
     const int tiles_q = (seqlen_q + TILE_Q - 1) / TILE_Q;
     const int head = blockIdx.x / tiles_q, q0 = blockIdx.x % tiles_q * TILE_Q;
     const int rows = min(TILE_Q, seqlen_q - q0);
@@ -235,24 +252,29 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
     v += (long long)head * seqlen_k * HEAD_DIM;
     const Mask mask{seqlen_k, seqlen_k - seqlen_q};
     const int end = mask.end(q0 + rows - 1);
-    clear_padding<DEPTH, HEAD_DIM, V_STRIDE>(shared_v);
+    const int steps = end > 0 ? (end + KEYS - 1) / KEYS : 0;
 
-    float4 acc[ROWS][GROUPS] = {};
-    for (int k0 = 0; k0 < end; k0 += DEPTH) {
-        __syncthreads();  // the previous step's tiles are done with
-        load_probabilities(probabilities + k0, seqlen_k, rows, end - k0, shared_p);
-        load_tile<DEPTH, HEAD_DIM, V_STRIDE>(v + (long long)k0 * HEAD_DIM, HEAD_DIM, end - k0, shared_v);
-        __syncthreads();
-        multiply_columns<DEPTH, STRIDE, V_STRIDE>(shared_p, shared_v, acc);
+    auto load = [&](int step) {
+        if (step < steps) {
+            shared_element* const stage = stages + step % STAGES * STAGE_SIZE;
+            const int k0 = step * KEYS;
+            load_probabilities(probabilities + k0, seqlen_k, rows, end - k0, stage);
+            load_tile<KEYS, HEAD_DIM, OUTPUT_WIDTH>(v + (long long)k0 * HEAD_DIM, HEAD_DIM, end - k0, stage + P_SIZE);
+        }
+        end_group();
+    };
+    for (int step = 0; step < STAGES - 1; ++step) load(step);
+    float acc[ROWS][OUTPUTS] = {};
+    for (int step = 0; step < steps; ++step) {
+        wait_for_groups<STAGES - 2>();
+        __syncthreads();  // this step's tiles are there, the previous one's are done with
+        load(step + STAGES - 1);
+        const shared_element* const stage = stages + step % STAGES * STAGE_SIZE;
+        multiply_columns<KEYS, KEYS_STRIDE, V_STRIDE>(stage, stage + P_SIZE, acc);
     }
 
 #pragma unroll
     for (int i = 0; i < ROWS; ++i) {
-        const int row = thread_row() + THREAD_ROWS * i;
-#pragma unroll
-        for (int c = 0; c < GROUPS; ++c) {
-            const int column = thread_column() * 4 + c * 32;
-            if (row < rows && column < HEAD_DIM) store_four(o + (first_row + row) * HEAD_DIM + column, acc[i][c]);
-        }
+        if (tile_row(i) < rows) store_row(o + (first_row + tile_row(i)) * HEAD_DIM, acc[i], 1.0f);
     }
 }

@@ -10,7 +10,7 @@ from kernels import tracing
 from kernels.cuda.compile import compile_module
 from kernels.cuda.device import describe
 from kernels.cuda.instrument import RECORDED, instrumented
-from kernels.cuda.launch import bind_stages
+from kernels.cuda.launch import bind_stages, current_target
 from kernels.cuda.program import ceil_div, round_up
 from kernels.errors import InputError
 from kernels.problem import Problem
@@ -36,7 +36,7 @@ def record(request: TraceRequest) -> Trace:
     width = round_up(max(q.shape[1], v.shape[1]), VECTOR)
     problem = msgspec.structs.replace(request.problem, head_dim=width, scale=request.problem.softmax_scale)
     buffers = _buffers(request, problem, (q, k, v))
-    program = instrumented(request, problem)
+    program = instrumented(request, problem, current_target())
     for launch in bind_stages(program, compile_module(program), buffers):
         launch()
     value_dim = v.shape[1]

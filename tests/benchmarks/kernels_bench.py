@@ -1,4 +1,4 @@
-"""Kernel times on this GPU, side by side: python -m tests.benchmarks.kernels_bench, or pytest -m benchmark -s.
+"""Kernel times on this GPU, side by side: python -m tests.benchmarks.kernels_bench or pytest -m benchmark -s.
 
 Cold: the L2 cache is overwritten before every sample. Kernels take turns within a problem. Prints a table and
 gates on nothing.

@@ -1,4 +1,4 @@
-// The element type of Q, K, V and O, chosen by -D, and its conversions to the float that all arithmetic uses.
+// The element type of Q, K, V and O, chosen by -D, and its conversions to the float that sums are kept in.
 // Conversions are PTX, not cuda_fp16.h: nothing but the compiler is needed, and a kernel compiles in milliseconds.
 #pragma once
 
@@ -45,10 +45,4 @@ __device__ __forceinline__ void store_vector(element* target, const Vector& v) {
     *reinterpret_cast<Vector*>(target) = v;
 }
 
-// Four neighbouring floats to four elements: one 16-byte or one 8-byte store.
-__device__ __forceinline__ void store_four(element* target, float4 v) {
-    struct alignas(4 * sizeof(element)) Four {
-        element x[4];
-    };
-    *reinterpret_cast<Four*>(target) = Four{{from_float(v.x), from_float(v.y), from_float(v.z), from_float(v.w)}};
-}
+constexpr int round_up(int x, int step) { return (x + step - 1) / step * step; }

@@ -7,7 +7,8 @@
 #define TRACE_PARAMETERS                                                                                        \
     , float *trace_s, float *trace_m, float *trace_l, float *trace_alpha, float *trace_o, long long *trace_t_ns, \
         int *trace_sm, int reverse
-#define MAKE_RECORDER Recorder{trace_s, trace_m, trace_l, trace_alpha, trace_o, trace_t_ns, trace_sm, 0, 0}
+#define MAKE_RECORDER \
+    Recorder { trace_s, trace_m, trace_l, trace_alpha, trace_o, trace_t_ns, trace_sm, 0, 0 }
 
 struct Recorder {
     float* s;         // (slots, BLOCK_Q, BLOCK_K), scaled and masked, natural units
@@ -30,30 +31,34 @@ struct Recorder {
         sm[slot] = id;
     }
 
-    template <int ROWS, int COLUMNS>
-    __device__ __forceinline__ void scores(const float (&tile)[ROWS][COLUMNS]) const {
+    __device__ __forceinline__ void scores(const float (&tile)[ROWS][COLUMNS], float factor) const {
 #pragma unroll
         for (int i = 0; i < ROWS; ++i) {
-            const int row = thread_row() + THREAD_ROWS * i;
+            const int row = tile_row(i);
 #pragma unroll
             for (int j = 0; j < COLUMNS; ++j) {
-                const int column = thread_column() + THREAD_COLUMNS * j;
+                const int column = tile_column(j);
                 if (row < rows && column < BLOCK_K) {
-                    s[(slot * BLOCK_Q + row) * BLOCK_K + column] = tile[i][j] * LN2;
+                    s[(slot * BLOCK_Q + row) * BLOCK_K + column] = tile[i][j] * (factor * LN2);
                 }
             }
         }
     }
 
-    __device__ __forceinline__ void row(int tile_row, float row_m, float row_l, float row_alpha) const {
-        if (tile_row >= rows || thread_column() != 0) return;
-        m[slot * BLOCK_Q + tile_row] = row_m * LN2;
-        l[slot * BLOCK_Q + tile_row] = row_l;
-        alpha[slot * BLOCK_Q + tile_row] = row_alpha;
+    __device__ __forceinline__ void row(int i, float row_m, float row_l, float row_alpha) const {
+        const int row = tile_row(i);
+        if (row >= rows || row_lane() != 0) return;
+        m[slot * BLOCK_Q + row] = row_m * LN2;
+        l[slot * BLOCK_Q + row] = row_l;
+        alpha[slot * BLOCK_Q + row] = row_alpha;
     }
 
-    __device__ __forceinline__ void output(int tile_row, int column, float4 v) const {
-        if (tile_row >= rows || column >= HEAD_DIM) return;
-        *reinterpret_cast<float4*>(o + (slot * BLOCK_Q + tile_row) * HEAD_DIM + column) = v;
+    __device__ __forceinline__ void output(int i, const float (&acc)[OUTPUTS]) const {
+        const int row = tile_row(i);
+#pragma unroll
+        for (int c = 0; c < OUTPUTS; ++c) {
+            const int column = output_column(c);
+            if (row < rows && column < HEAD_DIM) o[(slot * BLOCK_Q + row) * HEAD_DIM + column] = acc[c];
+        }
     }
 };

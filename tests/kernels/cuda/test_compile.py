@@ -98,7 +98,7 @@ def test_every_head_dim_compiles(name: str, head_dim: int) -> None:
 def test_the_instrumented_kernels_compile(order: LoopOrder, block: int) -> None:
     workload = Problem(seqlen_q=100, seqlen_k=100, head_dim=64)
     request = TraceRequest(problem=workload, backend="cuda", order=order, block_q=block, block_k=block)
-    _, log = compile_offline(instrumented(request, workload), HOPPER)
+    _, log = compile_offline(instrumented(request, workload, HOPPER), HOPPER)
     assert resources(log)[order].registers > 0
 
 
