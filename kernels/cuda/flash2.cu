@@ -5,7 +5,7 @@
 // Changed from flash1: the loops are swapped. O, l and m never touch HBM while they grow, and every query tile is a
 // block of its own, so that batch * heads * Nq / TILE_Q blocks fill the GPU instead of batch * heads.
 // Limit: arithmetic. 4 Nq Nk d operations a head over the rate of the unit that multiplies: on an H200 67 TFLOP/s
-// for float32 on the FMA units, and for 16 bits about 600 of the tensor cores' 990, which is what mma.sync can reach.
+// for float32 on the FMA units, and for 16 bits an estimated 600 of the tensor cores' 990, which is what mma.sync reaches.
 // HBM sees little more than Q, K, V and O once.
 // Known to be wrong with it: softmax and products of one warp take turns; only other warps fill the gaps.
 #include "softmax.cuh"
