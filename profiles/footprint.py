@@ -13,6 +13,9 @@ def measure_footprint(spec: KernelSpec, problem: Problem, backend: Backend, benc
     Inputs and outputs are exact by the problem's shapes, the workspace is what the launch says it holds.
     Their sum is the ledger, and the peak must equal it to the allocator's rounding: up to 512 bytes an
     allocation on CUDA, Python's own objects of a few KiB on the CPU.
+
+    Raises:
+        MemoryError: It does not fit.
     """
     made: list[Inputs] = []
     workspace = 0
