@@ -15,8 +15,10 @@ from app.controller import Controller
 from app.main_window import MainWindow, build_window
 from app.pages.profile.page import ProfilePage
 from app.pages.profile.sweep import Sweep
+from app.pages.stepper.page import StepperPage
 from app.theme import DARK, LIGHT
 from kernels.problem import Problem
+from kernels.trace import Trace
 from profiles.events import PointStatus
 from profiles.local_engine import LocalEngine
 from profiles.plan import Plan, Protocol
@@ -157,6 +159,29 @@ def _nvml_rise(session: Session, state: PointState) -> int:
     assert state.ended_ns is not None
     during = [bytes_ for t, bytes_ in used if state.started_ns <= t <= state.ended_ns]
     return max(during) - min(bytes_ for _, bytes_ in used)
+
+
+def test_the_stepper_walks_a_trace_that_the_gpu_recorded(
+    window: MainWindow, qtbot: QtBot, request: pytest.FixtureRequest
+) -> None:
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    assert page.bar.chosen_backend == "cuda"
+    for preset, last_sum in (("slide", 1.585), ("random", None)):
+        with qtbot.waitSignal(window.controller.trace_ready, timeout=60_000) as recorded:
+            page.show_preset(preset)
+        trace: Trace = recorded.args[0]
+        assert trace.request.backend == "cuda"
+        assert "H200" in trace.device or "NVIDIA" in trace.device
+        assert trace.sm is not None
+        assert last_sum is None or trace.l.numpy()[-1, 0] == pytest.approx(last_sum, abs=1e-3)
+        error = abs(trace.output.numpy() - trace.exact_output.numpy()).max()
+        assert error < 1e-5
+    page.seek(150)
+    record = request.config.getoption("--record")
+    if record:
+        _shoot(window, Path(record) / "stepper-dark.png")
+    assert trace.device in page.words()
 
 
 def test_an_illegal_address_and_an_endless_kernel_leave_the_window_alive_and_the_sweep_going(

@@ -77,6 +77,11 @@ class OptionsBar(QWidget):
             self.preset.setCurrentIndex(self.preset.findData(key))
         self._take_order()
 
+    def follow_backend(self, backend: Backend) -> None:
+        """Choose the backend of the top bar for the next trace, without asking for one."""
+        with QSignalBlocker(self.backend):
+            self.backend.setCurrentIndex(self.backend.findData(backend))
+
     def show_machine(self, machine: Machine | None) -> None:
         """Offer only the backends that this machine has."""
         for index, (backend, title) in enumerate(BACKENDS):

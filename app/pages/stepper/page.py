@@ -184,6 +184,8 @@ class StepperPage(Page):
         self.player.ticked.connect(self.tick)
         self.player.playing_changed.connect(self.transport.show_playing)
         self.controller.machine_found.connect(self._take_machine)
+        self.controller.backend_changed.connect(self.bar.follow_backend)
+        self.bar.follow_backend(self.controller.backend)
         self.controller.trace_ready.connect(self._take_trace)
         self.controller.error_raised.connect(self._take_error)
         self.show_session(self.controller.session)

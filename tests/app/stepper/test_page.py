@@ -364,3 +364,11 @@ def test_cuda_cannot_be_chosen_where_there_is_none(bench: Bench) -> None:
         & Qt.ItemFlag.ItemIsEnabled
     )
     assert "not available" in page.bar.backend.itemData(index, Qt.ItemDataRole.ToolTipRole)
+
+
+def test_the_next_trace_runs_where_the_top_bar_says(bench: Bench) -> None:
+    bench.page.controller.choose_backend("cuda")
+    assert bench.page.bar.chosen_backend == "cuda"
+    assert bench.engine.requests == []
+    bench.page.show_preset("slide")
+    assert bench.engine.requests[-1].backend == "cuda"
