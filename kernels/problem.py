@@ -5,7 +5,9 @@ from typing import Literal, get_args
 
 import msgspec
 
+from kernels.block_mask import BlockMask
 from kernels.errors import InputError
+from kernels.mask import Mask
 
 Backend = Literal["cpu", "cuda"]
 Dtype = Literal["float32", "float16", "bfloat16"]
@@ -13,21 +15,29 @@ Dtype = Literal["float32", "float16", "bfloat16"]
 DTYPES: tuple[Dtype, ...] = get_args(Dtype)
 ITEMSIZE: dict[Dtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 LSE_ITEMSIZE = 4  # float32, whatever the dtype of the inputs
+UNBOUNDED = -1  # a side of a window
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One attention workload; arrays are (batch, heads, seqlen, head_dim), row-major.
 
+    The masks combine: a pair is kept where causal, window and block mask all keep it. D is Nk - Nq.
+
     Attributes:
         seqlen_q: Number of query rows, Nq.
         seqlen_k: Number of key and value rows, Nk.
         batch: Number of independent sequences.
-        heads: Number of heads.
+        heads: Number of query heads.
         head_dim: Width of one head, d.
         dtype: Element type of Q, K, V and O.
         causal: Keep only keys k <= q + Nk - Nq (aligned to the bottom right).
         scale: Factor on the scores; None means 1/sqrt(head_dim).
         seed: Seed of the random inputs.
+        kv_heads: Number of key and value heads, a divisor of `heads` (grouped-query attention): query head h
+            attends to K/V head h // (heads // kv_heads). None: as many as query heads.
+        window: (left, right): keep only keys q + D - left <= k <= q + D + right (sliding window); -1 is
+            unbounded, and causal bounds the right by 0.
+        block_mask: Keep only these blocks of the score matrix, in every head.
     """
 
     seqlen_q: int
@@ -39,6 +49,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     causal: bool = False
     scale: float | None = None
     seed: int = 0
+    kv_heads: int | None = None
+    window: tuple[int, int] | None = None
+    block_mask: BlockMask | None = None
 
     def __post_init__(self) -> None:
         for name in ("seqlen_q", "seqlen_k", "batch", "heads", "head_dim"):
@@ -48,6 +61,27 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             raise InputError(f"dtype must be one of {', '.join(DTYPES)}, not {self.dtype!r}.")
         if self.scale is not None and not math.isfinite(self.scale):
             raise InputError(f"scale must be a finite number, not {self.scale}.")
+        if self.kv_heads is not None and (self.kv_heads < 1 or self.heads % self.kv_heads):
+            raise InputError(f"kv_heads must divide the {self.heads} heads, not be {self.kv_heads}.")
+        if self.window is not None and min(self.window) < UNBOUNDED:
+            raise InputError(
+                f"Both sides of window must be at least 0, or {UNBOUNDED} for unbounded, not "
+                f"{self.window[0]} and {self.window[1]}."
+            )
+        if self.block_mask is not None:
+            self.block_mask.check_fits(self.seqlen_q, self.seqlen_k)
+
+    @property
+    def key_heads(self) -> int:
+        """The number of key and value heads that is really used."""
+        return self.heads if self.kv_heads is None else self.kv_heads
+
+    @property
+    def mask(self) -> Mask:
+        """Causal, window and block mask as one."""
+        return Mask.of(
+            self.seqlen_q, self.seqlen_k, causal=self.causal, window=self.window, blocks=self.block_mask
+        )
 
     @property
     def softmax_scale(self) -> float:
@@ -67,7 +101,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     @property
     def k_shape(self) -> tuple[int, int, int, int]:
         """Shape of K and of V."""
-        return (self.batch, self.heads, self.seqlen_k, self.head_dim)
+        return (self.batch, self.key_heads, self.seqlen_k, self.head_dim)
 
     @property
     def rows(self) -> int:
@@ -91,15 +125,13 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def kept_pairs(self) -> int:
-        """Number of (query, key) pairs of one head that the mask keeps."""
-        if not self.causal:
-            return self.seqlen_q * self.seqlen_k
-        shift = self.seqlen_k - self.seqlen_q
-        first, last = max(0, -shift), self.seqlen_q - 1  # earlier rows keep nothing
-        count = last - first + 1
-        if count <= 0:
-            return 0
-        return count * ((first + shift + 1) + (last + shift + 1)) // 2
+        """Number of (query, key) pairs of one head that the masks keep, exactly."""
+        return self.mask.kept_pairs()
+
+    @property
+    def kept_share(self) -> float:
+        """Kept pairs over all pairs: 1 without a mask."""
+        return self.kept_pairs / (self.seqlen_q * self.seqlen_k)
 
     @property
     def flops(self) -> int:

@@ -2,36 +2,67 @@
 
     S = scale * Q K^T,  LSE = ln sum exp(S),  O = exp(S - LSE) V        (Vaswani et al. 2017, equation 1)
 
-Causal keeps key k for query q where k <= q + Nk - Nq. A row that keeps no key has O = 0 and LSE = -inf.
+With D = Nk - Nq, causal keeps key k for query q where k <= q + D; a window (left, right) where
+q + D - left <= k <= q + D + right, -1 being unbounded; a block mask where the pair's block is kept. A pair
+must pass all three. A row that keeps no key has O = 0 and LSE = -inf. With fewer K/V heads than query heads,
+query head h meets K/V head h // (heads / kv_heads).
 Limit: as slow as it looks; memory is bounded by one head of K and V and one chunk of rows.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kernels.arrays import array_module
+from kernels.block_mask import BlockMask
 
 CHUNK_BYTES = 16 * 2**20  # scores of one chunk of rows; a handful of arrays of this size live at once
 
 
+class Masking(NamedTuple):
+    """Options that hide pairs, as `Problem` has them."""
+
+    causal: bool
+    window: tuple[int, int] | None
+    block_mask: BlockMask | None
+
+
 def attention_reference(
-    q: Any, k: Any, v: Any, *, causal: bool, scale: float, rows: Sequence[int] | None = None
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    causal: bool,
+    scale: float,
+    window: tuple[int, int] | None = None,
+    block_mask: BlockMask | None = None,
+    rows: Sequence[int] | None = None,
 ) -> tuple[Any, Any]:
     """The float64 oracle.
 
     Args:
         q: (batch, heads, Nq, d), NumPy or CuPy, any floating dtype.
-        k: (batch, heads, Nk, d), same kind.
-        v: (batch, heads, Nk, dv), same kind.
+        k: (batch, kv_heads, Nk, d), same kind; kv_heads divides heads.
+        v: (batch, kv_heads, Nk, dv), same kind.
         causal: Keep only keys k <= q + Nk - Nq.
         scale: Factor on the scores.
+        window: (left, right) in keys, -1 for an unbounded side; None: no window.
+        block_mask: Keep only these blocks; None: all.
         rows: Query rows to compute, in every head; None: all of them.
 
     Returns:
         O as float64 (batch, heads, R, dv) and LSE (natural log) as float64 (batch, heads, R); R rows.
     """
     return plain_attention(
-        q, k, v, causal=causal, scale=scale, rows=rows, compute_dtype="float64", storage_dtype="float64"
+        q,
+        k,
+        v,
+        causal=causal,
+        scale=scale,
+        window=window,
+        block_mask=block_mask,
+        rows=rows,
+        compute_dtype="float64",
+        storage_dtype="float64",
     )
 
 
@@ -43,6 +74,8 @@ def plain_attention(
     causal: bool,
     scale: float,
     rows: Sequence[int] | None,
+    window: tuple[int, int] | None = None,
+    block_mask: BlockMask | None = None,
     compute_dtype: Any,
     storage_dtype: Any,
 ) -> tuple[Any, Any]:
@@ -52,30 +85,39 @@ def plain_attention(
     """
     xp = array_module(q)
     batch, heads, seqlen_q, _ = q.shape
-    seqlen_k = k.shape[2]
+    group, seqlen_k = heads // k.shape[1], k.shape[2]
     picked = xp.arange(seqlen_q) if rows is None else xp.asarray(rows)
     output = xp.empty((batch, heads, len(picked), v.shape[3]), dtype=compute_dtype)
     lse = xp.empty((batch, heads, len(picked)), dtype=compute_dtype)
     chunk = max(1, CHUNK_BYTES // (seqlen_k * output.itemsize))
+    masking = Masking(causal, window, block_mask)
     for b in range(batch):
         for h in range(heads):
-            keys, values = k[b, h].astype(compute_dtype), v[b, h].astype(compute_dtype)
+            keys, values = (array[b, h // group].astype(compute_dtype) for array in (k, v))
             for start in range(0, len(picked), chunk):
                 part = slice(start, start + chunk)
                 queries = q[b, h][picked[part]].astype(compute_dtype)
-                limit = picked[part] + (seqlen_k - seqlen_q) if causal else None
-                scores = _scores(queries, keys, scale, limit, storage_dtype)
+                scores = _rounded(queries @ keys.T * queries.dtype.type(scale), storage_dtype)
+                _hide(scores, picked[part], seqlen_q, masking)
                 output[b, h, part], lse[b, h, part] = _weigh(scores, values, storage_dtype)
     return output, lse
 
 
-def _scores(q: Any, k: Any, scale: float, limit: Any, storage_dtype: Any) -> Any:
-    """Scaled scores (R, Nk) of some rows, -inf beyond each row's last visible key."""
-    xp = array_module(q)
-    s = _rounded(q @ k.T * q.dtype.type(scale), storage_dtype)
-    if limit is not None:
-        s[xp.arange(len(k))[None, :] > limit[:, None]] = -xp.inf
-    return s
+def _hide(s: Any, rows: Any, seqlen_q: int, masking: Masking) -> None:
+    """Set the hidden pairs of some query rows' scores (R, Nk) to -inf."""
+    xp, keys = array_module(s), array_module(s).arange(s.shape[1])
+    diagonal = (rows + s.shape[1] - seqlen_q)[:, None]
+    left, right = masking.window or (-1, -1)
+    if masking.causal:
+        s[keys > diagonal] = -xp.inf
+    if left >= 0:
+        s[keys < diagonal - left] = -xp.inf
+    if right >= 0:
+        s[keys > diagonal + right] = -xp.inf
+    if masking.block_mask is not None:
+        blocks = masking.block_mask
+        kept = xp.asarray(blocks.array())
+        s[~kept[(rows // blocks.block_q)[:, None], keys // blocks.block_k]] = -xp.inf
 
 
 def _weigh(s: Any, v: Any, storage_dtype: Any) -> tuple[Any, Any]:

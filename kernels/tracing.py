@@ -97,17 +97,24 @@ def visits(request: TraceRequest) -> Iterator[tuple[int, int]]:
         ordered = ((i, j) for j in keys for i in range(rows))
     else:
         ordered = ((i, j) for i in range(rows) for j in keys)
+    mask = request.problem.mask
     for i, j in ordered:
-        if j < _visible_blocks(request, i):
+        if mask.keeps(*area(request, i, j)):
             yield i, j
+
+
+def area(request: TraceRequest, i: int, j: int) -> tuple[slice, slice]:
+    """The query rows and the keys of tile (i, j)."""
+    problem = request.problem
+    return (
+        slice(i * request.block_q, min((i + 1) * request.block_q, problem.seqlen_q)),
+        slice(j * request.block_k, min((j + 1) * request.block_k, problem.seqlen_k)),
+    )
 
 
 def tile_count(request: TraceRequest) -> int:
     """How many tiles `visits` yields."""
-    rows, columns = _tiles(request)
-    if not request.problem.causal:
-        return rows * columns
-    return sum(_visible_blocks(request, i) for i in range(rows))
+    return sum(1 for _ in visits(request))
 
 
 def trace_bytes(request: TraceRequest) -> int:
@@ -146,6 +153,8 @@ def assemble(
     exact, exact_lse = attention_reference(
         *(array[None, None] for array in qkv),
         causal=request.problem.causal,
+        window=request.problem.window,
+        block_mask=request.problem.block_mask,
         scale=request.problem.softmax_scale,
     )
     s, m, l, alpha, o = snapshots
@@ -176,16 +185,6 @@ def _tiles(request: TraceRequest) -> tuple[int, int]:
     """Number of query blocks and of key blocks."""
     problem = request.problem
     return ceil(problem.seqlen_q / request.block_q), ceil(problem.seqlen_k / request.block_k)
-
-
-def _visible_blocks(request: TraceRequest, i: int) -> int:
-    """How many leading key blocks the mask leaves to query block i."""
-    problem = request.problem
-    if not problem.causal:
-        return _tiles(request)[1]
-    last_row = min((i + 1) * request.block_q, problem.seqlen_q) - 1
-    keys = last_row + problem.seqlen_k - problem.seqlen_q + 1
-    return max(0, ceil(keys / request.block_k))
 
 
 def _value_dim(request: TraceRequest) -> int:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from kernels.arrays import array_module
 from kernels.launch import Inputs
+from kernels.mask import Mask
 from kernels.problem import Dtype, Problem
 from kernels.reference import attention_reference, plain_attention
 
@@ -61,12 +62,15 @@ def verify(problem: Problem, inputs: Inputs, output: Any, lse: Any, *, max_rows:
     xp = array_module(inputs.q)
     rows = sample_rows(problem, max_rows)
     picked = xp.asarray(rows)
-    exact, exact_lse = attention_reference(
-        *inputs, causal=problem.causal, scale=problem.softmax_scale, rows=rows
-    )
+    masks: dict[str, Any] = {
+        "causal": problem.causal,
+        "window": problem.window,
+        "block_mask": problem.block_mask,
+    }
+    exact, exact_lse = attention_reference(*inputs, **masks, scale=problem.softmax_scale, rows=rows)
     low, low_lse = plain_attention(
         *inputs,
-        causal=problem.causal,
+        **masks,
         scale=problem.softmax_scale,
         rows=rows,
         compute_dtype="float32",
@@ -87,16 +91,16 @@ def verify(problem: Problem, inputs: Inputs, output: Any, lse: Any, *, max_rows:
 def sample_rows(problem: Problem, max_rows: int) -> list[int]:
     """Query rows worth comparing, sorted: all when they are few, else the risky ones and an even spread.
 
-    Risky are the first and last rows, both sides of tile edges near both ends and, when causal, the first row
-    that keeps a key. The same problem always yields the same rows.
+    Risky are the first and last rows, both sides of tile edges near both ends, the rows where causal or a
+    window begins or ends to hide keys, and both sides of the block mask's edges near both ends. The same
+    problem always yields the same rows.
     """
     count = problem.seqlen_q
     if count <= max_rows:
         return list(range(count))
-    last_tile = (count - 1) // EDGE * EDGE
-    edges = [0, EDGE, 2 * EDGE, last_tile - EDGE, last_tile, count]
-    if problem.causal:
-        edges.append(count - problem.seqlen_k)
+    edges = [*_tile_edges(count, EDGE), *_band_edges(problem.mask)]
+    if problem.block_mask is not None:
+        edges += _tile_edges(count, problem.block_mask.block_q)
     risky = {row for edge in edges for row in (edge - 1, edge) if 0 <= row < count}
     spread = max(2, max_rows - len(risky))
     return sorted(risky | {i * (count - 1) // (spread - 1) for i in range(spread)})
@@ -106,6 +110,18 @@ def storage_dtype(dtype: Dtype) -> Any:
     """The array dtype of that name, for NumPy and CuPy; bfloat16 comes from ml_dtypes."""
     if dtype != "bfloat16":
         return dtype
+def _tile_edges(count: int, block: int) -> list[int]:
+    """The first rows of the first tiles and of the last ones, and the end."""
+    last_tile = (count - 1) // block * block
+    return [0, block, 2 * block, last_tile - block, last_tile, count]
+
+
+def _band_edges(mask: Mask) -> list[int]:
+    """The first rows that see the first and the last key, and the first that no longer see them."""
+    last_key = mask.seqlen_k - 1
+    return [-mask.highest, last_key - mask.highest, 1 - mask.lowest, last_key + 1 - mask.lowest]
+
+
     import ml_dtypes  # noqa: PLC0415 - installed with the CUDA extras only
 
     return ml_dtypes.bfloat16

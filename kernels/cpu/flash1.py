@@ -10,7 +10,7 @@ and O is divided by l every time only to be multiplied by it at the next visit.
 import numpy as np
 
 from kernels.cpu.launch import CpuLaunch, Floats, bind
-from kernels.cpu.tiles import Tile, absorb, blocks, log_sum_exp, normalise, scores, visible
+from kernels.cpu.tiles import Tile, absorb, blocks, log_sum_exp, normalise, scores
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
@@ -33,13 +33,13 @@ def _flash1(launch: CpuLaunch) -> None:
 
 def _head(launch: CpuLaunch, head: tuple[int, ...]) -> None:
     """All tiles of one head, key blocks outside."""
-    problem, tile = launch.problem, Tile.of(launch)
-    q, k, v = (array[head] for array in launch.inputs)
+    problem, mask, tile = launch.problem, launch.problem.mask, Tile.of(launch)
+    q, k, v = launch.head(head)
     o, m, l = launch.output[head], launch.workspace["m"][head], launch.workspace["l"][head]
     block_q, block_k = tile.s.shape
     for columns in blocks(problem.seqlen_k, block_k):
         for rows in blocks(problem.seqlen_q, block_q):
-            if visible(problem, (rows, columns)):
+            if mask.keeps(rows, columns):
                 part = tile.cut(rows.stop - rows.start, columns.stop - columns.start)
                 scores(q[rows], k[columns], part.s, problem, (rows, columns))
                 absorb_normalised(part, v[columns], m[rows], l[rows], o[rows])

@@ -9,7 +9,7 @@ Limit: K and V are read again for every Q block; larger Q blocks are what reduce
 import numpy as np
 
 from kernels.cpu.launch import CpuLaunch, bind
-from kernels.cpu.tiles import Tile, absorb, blocks, log_sum_exp, normalise, scores, visible
+from kernels.cpu.tiles import Tile, absorb, blocks, log_sum_exp, normalise, scores
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
@@ -30,15 +30,15 @@ def _flash2(launch: CpuLaunch) -> None:
 
 def _query_block(launch: CpuLaunch, head: tuple[int, ...], rows: slice) -> None:
     """All keys of one block of query rows; O's rows serve as the accumulator."""
-    problem, tile = launch.problem, Tile.of(launch)
-    q, k, v = (array[head] for array in launch.inputs)
+    problem, mask, tile = launch.problem, launch.problem.mask, Tile.of(launch)
+    q, k, v = launch.head(head)
     count = rows.stop - rows.start
     o, m, l = launch.output[head][rows], launch.workspace["m"][:count], launch.workspace["l"][:count]
     o.fill(0)
     m.fill(-np.inf)
     l.fill(0)
     for columns in blocks(problem.seqlen_k, tile.s.shape[1]):
-        if visible(problem, (rows, columns)):
+        if mask.keeps(rows, columns):
             part = tile.cut(count, columns.stop - columns.start)
             scores(q[rows], k[columns], part.s, problem, (rows, columns))
             absorb(part, v[columns], m, l, o)

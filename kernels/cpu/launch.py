@@ -39,6 +39,12 @@ class CpuLaunch:
         """Compute O and LSE once."""
         self.compute(self)
 
+    def head(self, head: tuple[int, ...]) -> tuple[Floats, Floats, Floats]:
+        """Q (Nq, d), and the K and V (Nk, d) that it meets, of query head (batch, head)."""
+        b, h = head
+        kv = h // (self.problem.heads // self.problem.key_heads)
+        return self.inputs.q[b, h], self.inputs.k[b, kv], self.inputs.v[b, kv]
+
 
 def bind(
     spec: KernelSpec, problem: Problem, inputs: Inputs, compute: Callable[[CpuLaunch], None]

@@ -8,8 +8,8 @@ element makes several trips through it.
 
 import numpy as np
 
-from kernels.cpu.launch import CpuLaunch, bind
-from kernels.cpu.tiles import mask_causal
+from kernels.cpu.launch import CpuLaunch, Floats, bind
+from kernels.cpu.tiles import scores
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
@@ -21,30 +21,27 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 
 
 def _standard(launch: CpuLaunch) -> None:
-    _scores(launch)
-    _softmax(launch)
-    np.matmul(launch.workspace["P"], launch.inputs.v, out=launch.output)
-
-
-def _scores(launch: CpuLaunch) -> None:
-    """S = scale Q K^T, masked."""
-    problem, s = launch.problem, launch.workspace["S"]
-    np.matmul(launch.inputs.q, launch.inputs.k.swapaxes(-1, -2), out=s)
-    s *= np.float32(problem.softmax_scale)
-    mask_causal(s, problem, (slice(0, problem.seqlen_q), slice(0, problem.seqlen_k)))
-
-
-def _softmax(launch: CpuLaunch) -> None:
-    """P = exp(S - m) / l and LSE = m + ln l; `lse` holds m on the way."""
-    problem, lse = launch.problem, launch.lse
+    problem = launch.problem
     s, p, l = (launch.workspace[name] for name in ("S", "P", "l"))
-    empty = max(0, problem.seqlen_q - problem.seqlen_k) if problem.causal else 0  # leading rows without keys
-    np.max(s, axis=-1, out=lse)
-    lse[..., :empty] = 0  # exp(-inf - 0) = 0 where -inf - -inf would be NaN
-    np.subtract(s, lse[..., None], out=p)
+    everything = (slice(0, problem.seqlen_q), slice(0, problem.seqlen_k))
+    for head in np.ndindex(problem.batch, problem.heads):
+        q, k, _ = launch.head(head)
+        scores(q, k, s[head], problem, everything)
+    for head in np.ndindex(problem.batch, problem.heads):
+        _softmax(s[head], p[head], l[head], launch.lse[head])
+    for head in np.ndindex(problem.batch, problem.heads):
+        np.matmul(p[head], launch.head(head)[2], out=launch.output[head])
+
+
+def _softmax(s: Floats, p: Floats, l: Floats, lse: Floats) -> None:
+    """P = exp(S - m) / l and LSE = m + ln l of one head; `lse` holds m on the way."""
+    np.max(s, axis=1, out=lse)
+    empty = np.isneginf(lse)  # rows that keep no key
+    lse[empty] = 0  # exp(-inf - 0) = 0 where -inf - -inf would be NaN
+    np.subtract(s, lse[:, None], out=p)
     np.exp(p, out=p)
-    np.sum(p, axis=-1, out=l)
-    l[..., :empty] = 1
-    p /= l[..., None]
+    np.sum(p, axis=1, out=l)
+    l[empty] = 1
+    p /= l[:, None]
     lse += np.log(l, out=l)
-    lse[..., :empty] = -np.inf
+    lse[empty] = -np.inf

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.cpu.launch import CpuLaunch, Floats
+from kernels.mask import Mask
 from kernels.problem import Problem
 
 Area = tuple[slice, slice]  # the query rows and key columns of a tile
@@ -47,28 +48,30 @@ def blocks(seqlen: int, block: int) -> list[slice]:
     return [slice(start, min(start + block, seqlen)) for start in range(0, seqlen, block)]
 
 
-def visible(problem: Problem, area: Area) -> bool:
-    """Whether the mask keeps any pair of the tile; a tile it does not is never computed."""
+def hide(s: Floats, mask: Mask, area: Area) -> None:
+    """Set scores (..., rows, columns) of hidden pairs to -inf, in place and without a mask array."""
     rows, columns = area
-    shift = problem.seqlen_k - problem.seqlen_q
-    return not problem.causal or columns.start <= rows.stop - 1 + shift
-
-
-def mask_causal(s: Floats, problem: Problem, area: Area) -> None:
-    """Set scores (..., rows, columns) of keys k > q + Nk - Nq to -inf, in place and without a mask array."""
-    if not problem.causal:
-        return
-    rows, columns = area
-    first_hidden = rows.start + problem.seqlen_k - problem.seqlen_q + 1 - columns.start
-    for r in range(min(s.shape[-2], s.shape[-1] - first_hidden)):
+    count, width = s.shape[-2:]
+    first_hidden = rows.start + mask.highest + 1 - columns.start  # of the first row; each row one further
+    for r in range(min(count, width - first_hidden)):
         s[..., r, max(0, first_hidden + r) :] = -np.inf
+    first_kept = rows.start + mask.lowest - columns.start
+    for r in range(max(0, 1 - first_kept), count):
+        s[..., r, : first_kept + r] = -np.inf
+    for part_rows, part_columns in mask.dropped(rows, columns):
+        s[..., _within(part_rows, rows), _within(part_columns, columns)] = -np.inf
+
+
+def _within(part: slice, whole: slice) -> slice:
+    """A part of a span, counted from the span's start."""
+    return slice(part.start - whole.start, part.stop - whole.start)
 
 
 def scores(q: Floats, k: Floats, s: Floats, problem: Problem, area: Area) -> None:
     """S = scale Q K^T of one tile (the rows of Q and K that `area` names), masked, into `s`."""
     np.matmul(q, k.T, out=s)
     s *= np.float32(problem.softmax_scale)
-    mask_causal(s, problem, area)
+    hide(s, problem.mask, area)
 
 
 def online_softmax(tile: Tile, m: Floats, l: Floats) -> None:

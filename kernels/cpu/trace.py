@@ -54,8 +54,7 @@ def _run(
     q, k, v = qkv
     tile = _tile(request.block_q, request.block_k, v.shape[1])
     for t, (i, j) in enumerate(tracing.visits(request)):
-        rows = slice(i * request.block_q, min((i + 1) * request.block_q, len(q)))
-        columns = slice(j * request.block_k, min((j + 1) * request.block_k, len(k)))
+        rows, columns = tracing.area(request, i, j)
         m, l, o = (array[rows] for array in state)
         part = tile.cut(len(m), columns.stop - columns.start)
         scores(q[rows], k[columns], part.s, request.problem, (rows, columns))

@@ -15,6 +15,7 @@ from kernels.launch import make_inputs
 from kernels.problem import Problem
 from kernels.registry import find_kernel
 from kernels.trace import Array, LoopOrder, Trace, TraceRequest
+from tests.kernels.masked import kept, masked_problems
 from tests.kernels.running import run
 
 each_order = pytest.mark.parametrize("order", ["flash1", "flash2"])
@@ -62,16 +63,13 @@ def test_flash1_holds_a_normalised_accumulator_and_flash2_does_not() -> None:
     np.testing.assert_allclose(column(kept["flash2"].o)[-1], 2.250 * 1.585, atol=2e-3)
 
 
+def one_head(problem: Problem) -> Problem:
+    return msgspec.structs.replace(problem, batch=1, heads=1, kv_heads=None, head_dim=1 + problem.seed % 9)
+
+
 requests = st.builds(
     TraceRequest,
-    problem=st.builds(
-        Problem,
-        seqlen_q=st.integers(1, 23),
-        seqlen_k=st.integers(1, 23),
-        head_dim=st.integers(1, 9),
-        causal=st.booleans(),
-        seed=st.integers(0, 1000),
-    ),
+    problem=masked_problems(longest=23).map(one_head),
     order=st.sampled_from(["flash1", "flash2"]),
     block_q=st.integers(1, 9),
     block_k=st.integers(1, 9),
@@ -94,20 +92,20 @@ def expected_state(trace: Trace, row: int, keys: list[int]) -> tuple[float, floa
 @given(requests)
 def test_every_snapshot_is_what_the_definition_gives_for_the_keys_seen(request: TraceRequest) -> None:
     trace, problem = record(request), request.problem
-    shift = problem.seqlen_k - problem.seqlen_q
+    pairs = kept(problem)
     seen: dict[int, list[int]] = {row: [] for row in range(problem.seqlen_q)}
     for t, (i, j) in enumerate(trace.tile.numpy().tolist()):
         for r in range(request.block_q):
             row = i * request.block_q + r
             columns = range(j * request.block_k, min((j + 1) * request.block_k, problem.seqlen_k))
-            kept = [k for k in columns if not problem.causal or k <= row + shift]
+            keys = [k for k in columns if row < problem.seqlen_q and pairs[row, k]]
             m, l, o = -np.inf, 0.0, np.zeros(problem.head_dim)
             if row < problem.seqlen_q:
                 before = expected_state(trace, row, seen[row])[0]
-                seen[row] += kept
+                seen[row] += keys
                 m, l, o = expected_state(trace, row, seen[row])
                 alpha = np.exp(before - m) if seen[row] else 1.0
-                assert np.isfinite(trace.s.numpy()[t, r]).sum() == len(kept)
+                assert np.isfinite(trace.s.numpy()[t, r]).sum() == len(keys)
             else:
                 alpha = 1.0
                 assert np.isneginf(trace.s.numpy()[t, r]).all()
@@ -122,14 +120,7 @@ def test_every_snapshot_is_what_the_definition_gives_for_the_keys_seen(request: 
 @settings(deadline=None)
 @given(requests)
 def test_exactly_the_tiles_that_keep_a_pair_are_visited_once(request: TraceRequest) -> None:
-    problem = request.problem
-    shift = problem.seqlen_k - problem.seqlen_q
-    needed = {
-        (q // request.block_q, k // request.block_k)
-        for q in range(problem.seqlen_q)
-        for k in range(problem.seqlen_k)
-        if not problem.causal or k <= q + shift
-    }
+    needed = {(q // request.block_q, k // request.block_k) for q, k in np.argwhere(kept(request.problem))}
     visited = list(tracing.visits(request))
     assert len(visited) == tracing.tile_count(request)
     assert set(visited) == needed

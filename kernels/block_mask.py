@@ -1,0 +1,107 @@
+"""A block mask: which blocks of the score matrix are kept at all."""
+
+import random
+from math import ceil
+from typing import Any
+
+import msgspec
+
+from kernels.errors import InputError
+
+KEPT, DROPPED = b"\1", b"\0"
+
+
+class BlockMask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Kept blocks of the score matrix, the same for all heads.
+
+    Block (i, j) holds the pairs of queries i * block_q <= q < (i + 1) * block_q with keys
+    j * block_k <= k < (j + 1) * block_k.
+
+    Attributes:
+        block_q: Query rows of a block; the last block may be cut off by the sequence's end.
+        block_k: Keys of a block, likewise.
+        shape: Number of query blocks and of key blocks: ceil(Nq / block_q), ceil(Nk / block_k).
+        kept: One byte a block, row-major: 1 is kept, 0 is dropped.
+    """
+
+    block_q: int
+    block_k: int
+    shape: tuple[int, int]
+    kept: bytes
+
+    def __post_init__(self) -> None:
+        if self.block_q < 1 or self.block_k < 1:
+            raise InputError(
+                f"The blocks of a block mask must be at least 1 long, not {self.block_q} x {self.block_k}."
+            )
+        rows, columns = self.shape
+        if rows < 1 or columns < 1 or len(self.kept) != rows * columns:
+            raise InputError(
+                f"A block mask of {rows} x {columns} blocks needs one byte for each, not {len(self.kept)}."
+            )
+        if self.kept.translate(None, KEPT + DROPPED):
+            raise InputError("The bytes of a block mask must be 1 (kept) or 0 (dropped).")
+
+    @classmethod
+    def of(cls, kept: Any, block_q: int, block_k: int) -> "BlockMask":
+        """From a boolean array (query blocks, key blocks) in host memory, or nested lists of booleans.
+
+        Raises:
+            InputError: It is not boolean, has not two axes, or a block is shorter than 1.
+        """
+        import numpy as np  # noqa: PLC0415 - the messages stay importable in milliseconds
+
+        array = np.ascontiguousarray(kept)
+        if array.dtype != np.bool_ or array.ndim != 2:  # noqa: PLR2004 - query blocks, key blocks
+            raise InputError(
+                "A block mask is made from a boolean array with two axes (query blocks, key blocks), not "
+                f"{array.dtype} of shape {array.shape}."
+            )
+        rows, columns = array.shape
+        return cls(block_q=block_q, block_k=block_k, shape=(rows, columns), kept=array.tobytes())
+
+    @classmethod
+    def random(
+        cls, seqlen_q: int, seqlen_k: int, *, block_q: int, block_k: int, kept_share: float, seed: int = 0
+    ) -> "BlockMask":
+        """Keep round(kept_share * blocks) blocks of a Nq x Nk score matrix, drawn from the seed.
+
+        Raises:
+            InputError: The share is not between 0 and 1, or a block is shorter than 1.
+        """
+        if not 0 <= kept_share <= 1:
+            raise InputError(f"The kept share must be between 0 and 1, not {kept_share}.")
+        if block_q < 1 or block_k < 1:
+            raise InputError(
+                f"The blocks of a block mask must be at least 1 long, not {block_q} x {block_k}."
+            )
+        rows, columns = ceil(seqlen_q / block_q), ceil(seqlen_k / block_k)
+        blocks = bytearray(rows * columns)
+        drawn = random.Random(seed).sample(range(len(blocks)), round(kept_share * len(blocks)))  # noqa: S311 - a pattern, not a secret
+        for block in drawn:
+            blocks[block] = 1
+        return cls(block_q=block_q, block_k=block_k, shape=(rows, columns), kept=bytes(blocks))
+
+    def array(self) -> Any:
+        """The blocks as a NumPy array, bool (query blocks, key blocks), read-only."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        return np.frombuffer(self.kept, np.bool_).reshape(self.shape)
+
+    def keeps(self, i: int, j: int) -> bool:
+        """Whether block (i, j) is kept."""
+        return self.kept[i * self.shape[1] + j] == 1
+
+    def check_fits(self, seqlen_q: int, seqlen_k: int) -> None:
+        """Refuse sequences that are not cut into this number of blocks.
+
+        Raises:
+            InputError: The shape is that of other lengths; the text has both.
+        """
+        needed = ceil(seqlen_q / self.block_q), ceil(seqlen_k / self.block_k)
+        if self.shape != needed:
+            raise InputError(
+                f"Sequences of {seqlen_q} queries and {seqlen_k} keys in blocks of {self.block_q} x "
+                f"{self.block_k} need a block mask of {needed[0]} x {needed[1]} blocks, not "
+                f"{self.shape[0]} x {self.shape[1]}."
+            )
