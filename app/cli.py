@@ -82,7 +82,7 @@ def make_parser() -> Parser:
 def _add_sweep(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--backend", choices=("auto", "cuda", "cpu"), default="auto", help="auto: cuda if usable, else cpu")
-    add("--kernels", type=kernel_list, metavar="A,B", help="default: all there are")
+    add("--kernels", type=kernel_list, metavar="A,B", help="default: our own, without library peers")
     add(
         "--seqlen",
         type=seqlen_list,

@@ -2,7 +2,7 @@
 
 from kernels.device import Device
 from kernels.problem import Problem
-from kernels.registry import KERNELS
+from kernels.registry import LADDER
 from profiles.machine import Machine
 from profiles.plan import Plan, Protocol
 
@@ -12,14 +12,14 @@ CPU_SEQLENS = (128, 256, 512, 1024)
 
 
 def quick_plan(machine: Machine | None) -> Plan:
-    """Every kernel that runs on the best device of this machine, over four sequence lengths."""
+    """Every kernel of the ladder that runs on the best device of this machine, over four sequence lengths."""
     device = _device(machine)
     on_gpu = device is not None and device.backend == "cuda"
     problems = tuple(
         Problem(seqlen_q=n, seqlen_k=n, heads=8 if on_gpu else 2, dtype="float16" if on_gpu else "float32")
         for n in (GPU_SEQLENS if on_gpu else CPU_SEQLENS)
     )
-    kernels = tuple(k.name for k in KERNELS if device is None or k.unsupported(problems[0], device) is None)
+    kernels = tuple(k.name for k in LADDER if device is None or k.unsupported(problems[0], device) is None)
     cap = BUDGET_S / (len(kernels) * len(problems))
     return Plan(
         backend="cuda" if on_gpu else "cpu",

@@ -90,11 +90,17 @@ KERNEL_MARKS = {
     "flash1": Mark("#E69F00", "s"),
     "flash2": Mark("#0072B2", "t1"),
     "flash3": Mark("#56B4E9", "d"),
+    # Library peers share a colour; the symbol tells them apart.
+    "torch-math": Mark("#009E73", "p"),
+    "torch-efficient": Mark("#009E73", "h"),
+    "torch-flash": Mark("#009E73", "star"),
+    "torch-cudnn": Mark("#009E73", "t"),
+    "torch-auto": Mark("#009E73", "+"),
 }
 OTHER_MARK = Mark("#009E73", "x")
 M_COLOUR = "#CC79A7"  # the running maximum, on every page
 
 
 def kernel_mark(name: str) -> Mark:
-    """The mark of a kernel; library peers share one."""
+    """The mark of a kernel; those without one of their own share one."""
     return KERNEL_MARKS.get(name, OTHER_MARK)

@@ -1,7 +1,7 @@
 """From a spec and arrays to something that can be run again and again."""
 
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from kernels.problem import Backend, Problem
 from kernels.spec import KernelSpec
@@ -19,17 +19,40 @@ class Launch(Protocol):
     """A kernel bound to its arrays, compiled and allocated, ready to run.
 
     Attributes:
-        output: O, same shape and dtype as Q; valid after `run`.
+        output: O, same shape and dtype as Q; valid after `run`, None before it where a library allocates it.
         lse: Natural log-sum-exp of the scaled scores, float32 (batch, heads, seqlen_q); valid after `run`.
+            None: the library returns none.
         workspace_bytes: Bytes held beside inputs and outputs.
     """
 
-    output: Any
     lse: Any
     workspace_bytes: int
 
+    @property
+    def output(self) -> Any:
+        """O, see above."""
+
     def run(self) -> None:
         """Compute O and LSE once; on CUDA this enqueues on the current stream and returns."""
+
+
+@runtime_checkable
+class LibraryLaunch(Launch, Protocol):
+    """A launch of a library that allocates for itself and may choose among kernels of its own.
+
+    Attributes:
+        note: What the library chose, in words; empty when nothing was left to choose.
+        allocator: What `allocated_bytes` was read from, in words, or why it could not be.
+        allocated_bytes: The high-water mark of the library's own allocator over one run, O included;
+            None: it cannot be read.
+    """
+
+    note: str
+    allocator: str
+    allocated_bytes: int | None
+
+    def release(self) -> None:
+        """Drop the output and give back what the library's allocator keeps cached."""
 
 
 def make_inputs(problem: Problem, backend: Backend) -> Inputs:

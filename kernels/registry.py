@@ -1,4 +1,7 @@
-"""The kernels there are. Forms, tables, tests and documents iterate over this tuple."""
+"""The kernels there are: our own ladder, and a library's kernels beside it as peers.
+
+Forms, tables, tests and documents iterate over these tuples.
+"""
 
 from kernels import workspace
 from kernels.problem import Backend, Dtype
@@ -8,6 +11,8 @@ DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
     "cuda": ("float32", "float16", "bfloat16"),
     "cpu": ("float32",),
 }
+
+LIBRARY_HEAD_DIMS = range(8, 257, 8)
 
 STANDARD = KernelSpec(
     name="standard",
@@ -36,7 +41,75 @@ FLASH2 = KernelSpec(
     implementation={"cuda": "kernels.cuda.flash2", "cpu": "kernels.cpu.flash2"},
 )
 
-KERNELS: tuple[KernelSpec, ...] = (STANDARD, FLASH1, FLASH2)
+SIXTEEN_BIT: tuple[Dtype, ...] = ("float16", "bfloat16")
+ON_A_GPU: dict[Backend, tuple[Dtype, ...]] = {"cuda": DTYPES_BY_BACKEND["cuda"]}
+WRAPPED: dict[Backend, str] = {"cuda": "kernels.torch_attention", "cpu": "kernels.torch_attention"}
+
+TORCH_MATH = KernelSpec(
+    name="torch-math",
+    family="library",
+    idea="PyTorch's plain attention: matmul, softmax, matmul in float32, S and P in memory",
+    dtypes=DTYPES_BY_BACKEND,
+    workspace=workspace.torch_math,
+    implementation=WRAPPED,
+    head_dims=LIBRARY_HEAD_DIMS,
+    extra="torch",
+)
+
+TORCH_EFFICIENT = KernelSpec(
+    name="torch-efficient",
+    family="library",
+    idea="PyTorch's memory-efficient attention: tiled, from xFormers and CUTLASS",
+    dtypes=ON_A_GPU,
+    workspace=workspace.torch_fused,
+    implementation={"cuda": WRAPPED["cuda"]},
+    head_dims=LIBRARY_HEAD_DIMS,
+    extra="torch",
+)
+
+TORCH_FLASH = KernelSpec(
+    name="torch-flash",
+    family="library",
+    idea="PyTorch's FlashAttention: FlashAttention-2 on a GPU, its own tiled kernel on the CPU",
+    dtypes={"cuda": SIXTEEN_BIT, "cpu": ("float32",)},
+    workspace=workspace.torch_fused,
+    implementation=WRAPPED,
+    head_dims=LIBRARY_HEAD_DIMS,
+    min_compute_capability=(8, 0),
+    extra="torch",
+)
+
+TORCH_CUDNN = KernelSpec(
+    name="torch-cudnn",
+    family="library",
+    idea="cuDNN's fused attention through PyTorch, generated for the GPU it runs on",
+    dtypes={"cuda": SIXTEEN_BIT},
+    workspace=workspace.torch_fused,
+    implementation={"cuda": WRAPPED["cuda"]},
+    head_dims=LIBRARY_HEAD_DIMS,
+    min_compute_capability=(8, 0),
+    extra="torch",
+)
+
+TORCH_AUTO = KernelSpec(
+    name="torch-auto",
+    family="library",
+    idea="PyTorch's dispatcher left to itself; the note of a point names what it chose",
+    dtypes=DTYPES_BY_BACKEND,
+    workspace=workspace.torch_fused,
+    implementation=WRAPPED,
+    head_dims=LIBRARY_HEAD_DIMS,
+    extra="torch",
+)
+
+LADDER: tuple[KernelSpec, ...] = (STANDARD, FLASH1, FLASH2)
+LIBRARY: tuple[KernelSpec, ...] = (TORCH_MATH, TORCH_EFFICIENT, TORCH_FLASH, TORCH_CUDNN, TORCH_AUTO)
+KERNELS: tuple[KernelSpec, ...] = (*LADDER, *LIBRARY)
+
+
+def ladder_on(backend: Backend) -> tuple[str, ...]:
+    """Names of our own kernels on a backend: what runs when nothing else is chosen."""
+    return tuple(spec.name for spec in LADDER if backend in spec.dtypes)
 
 
 def find_kernel(name: str, kernels: tuple[KernelSpec, ...] = KERNELS) -> KernelSpec:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from math import prod
 from typing import Literal
 
@@ -47,6 +48,7 @@ class KernelSpec:
         implementation: Dotted module that implements it, by backend (imported when it is used).
         head_dims: The head dims it takes.
         min_compute_capability: The oldest GPU it runs on.
+        extra: The optional extra that installs the library it wraps, named like it; None: no library.
     """
 
     name: str
@@ -57,12 +59,15 @@ class KernelSpec:
     implementation: Mapping[Backend, str]
     head_dims: range = field(default=HEAD_DIMS)
     min_compute_capability: tuple[int, int] = (7, 5)
+    extra: str | None = None
 
     def unsupported(self, problem: Problem, device: Device) -> str | None:
         """Why this kernel cannot run the problem on the device, or None when it can."""
         dtypes = self.dtypes.get(device.backend)
         if dtypes is None:
             return f"{self.name} is not implemented on the {device.backend} backend"
+        if self.extra is not None and find_spec(self.extra) is None:  # looked for, not imported
+            return f"{self.name} needs {self.extra}: pip install 'flashscope[{self.extra}]'"
         if problem.dtype not in dtypes:
             return f"{self.name} takes {', '.join(dtypes)} on {device.backend}, not {problem.dtype}"
         if problem.head_dim not in self.head_dims:

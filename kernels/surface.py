@@ -58,6 +58,8 @@ def attention(
             raise UnsupportedError(f"{reason[0].upper()}{reason[1:]}.")
         launch = prepare(spec, problem, Inputs(q, k, v), backend)
         launch.run()
+    if return_lse and launch.lse is None:
+        raise InputError(f"{kernel} returns no LSE; leave return_lse out or choose another kernel.")
     return (launch.output, launch.lse) if return_lse else launch.output
 
 

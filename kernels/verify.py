@@ -35,16 +35,17 @@ class Verdict(NamedTuple):
     Attributes:
         max_abs_error: max |O - oracle| over the rows compared; NaN or inf when O holds one.
         bound: The largest error that passes.
-        lse_error: max |LSE - oracle's LSE|; inf when a row without keys does not hold exactly -inf.
-        lse_bound: The largest LSE error that passes.
+        lse_error: max |LSE - oracle's LSE|; inf when a row without keys does not hold exactly -inf. None: there
+            is no LSE to compare.
+        lse_bound: The largest LSE error that passes; None as above.
         rows: Query rows compared, of all batch * heads * seqlen_q.
-        passed: Both errors are within their bounds and nothing is NaN.
+        passed: Every error there is lies within its bound and nothing is NaN.
     """
 
     max_abs_error: float
     bound: float
-    lse_error: float
-    lse_bound: float
+    lse_error: float | None
+    lse_bound: float | None
     rows: int
     passed: bool
 
@@ -56,7 +57,7 @@ def verify(problem: Problem, inputs: Inputs, output: Any, lse: Any, *, max_rows:
         problem: What was computed.
         inputs: Q, K and V it was computed from; NumPy or CuPy.
         output: O, shape and dtype of Q.
-        lse: float32 (batch, heads, seqlen_q).
+        lse: float32 (batch, heads, seqlen_q); None: the kernel returns none, and O alone is compared.
         max_rows: Compare at most about this many query rows, those of `sample_rows`, in every head.
     """
     xp = array_module(inputs.q)
@@ -80,11 +81,14 @@ def verify(problem: Problem, inputs: Inputs, output: Any, lse: Any, *, max_rows:
     error = _largest_difference(output[:, :, picked], exact)
     bound = _criterion(low, exact, storage_dtype(problem.dtype))
     bound += FLOAT32_EPS * ((1 + scores) * _largest(inputs.v, abs) + drift * _largest_finite(exact))
+    passed = error <= bound  # False when the error is NaN
+    count = problem.batch * problem.heads * len(rows)
+    if lse is None:
+        return Verdict(error, bound, None, None, count, passed)
     lse_error = _largest_difference(lse[:, :, picked], exact_lse)
     lse_bound = _criterion(low_lse, exact_lse, "float32")
     lse_bound += FLOAT32_EPS * (_largest_finite(exact_lse) + scores + drift)
-    passed = error <= bound and lse_error <= lse_bound  # False when either error is NaN
-    count = problem.batch * problem.heads * len(rows)
+    passed = passed and lse_error <= lse_bound
     return Verdict(error, bound, lse_error, lse_bound, count, passed)
 
 

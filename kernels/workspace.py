@@ -36,6 +36,25 @@ def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     return (Buffer("m", rows, "float32"), Buffer("l", rows, "float32"), *_cpu_tile(problem))
 
 
+def torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """What PyTorch materialises in float32: scaled Q and K, S and P; of 16 bits also Q, K, V and O.
+
+    An estimate from PyTorch's source: a library allocates as it likes, and its measured peak is what counts.
+    """
+    del backend
+    matrix = (problem.batch, problem.heads, problem.seqlen_q, problem.seqlen_k)
+    shapes = {"scaled Q": problem.q_shape, "scaled K": problem.k_shape, "S": matrix, "P": matrix}
+    if problem.dtype != "float32":
+        shapes |= {"Q": problem.q_shape, "K": problem.k_shape, "V": problem.k_shape, "O": problem.q_shape}
+    return tuple(Buffer(f"{name} (float32)", shape, "float32") for name, shape in shapes.items())
+
+
+def torch_fused(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """Nothing that is known: what a fused library kernel allocates besides its outputs is its own affair."""
+    del problem, backend
+    return ()
+
+
 def _cpu_tile(problem: Problem) -> tuple[Buffer, ...]:
     """Buffers of one tile, reused for all: what shared memory and registers hold on a GPU."""
     rows, columns = min(CPU_BLOCK_Q, problem.seqlen_q), min(CPU_BLOCK_K, problem.seqlen_k)

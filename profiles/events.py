@@ -71,16 +71,16 @@ class Correctness(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         max_abs_error: max |O - oracle| over the rows compared.
         bound: The largest error that passes (FlashAttention's criterion).
-        lse_error: max |LSE - oracle's LSE|.
-        lse_bound: The largest LSE error that passes.
+        lse_error: max |LSE - oracle's LSE|; None: the kernel returns no LSE.
+        lse_bound: The largest LSE error that passes; None as above.
         rows: How many query rows were compared, of all `batch * heads * seqlen_q`.
-        passed: Whether both are within their bounds and nothing is NaN.
+        passed: Whether every error there is lies within its bound and nothing is NaN.
     """
 
     max_abs_error: float
     bound: float
-    lse_error: float
-    lse_bound: float
+    lse_error: float | None
+    lse_bound: float | None
     rows: int
     passed: bool
 
@@ -96,6 +96,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
         first_run_ms: The first launch.
         footprint: The memory ledger.
         correctness: None when it was not verified.
+        note: What the kernel has to say of its run, such as what a library's dispatcher chose.
     """
 
     samples: tuple[Sample, ...]
@@ -105,6 +106,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     first_run_ms: float | None
     footprint: Footprint
     correctness: Correctness | None
+    note: str = ""
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):

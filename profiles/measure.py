@@ -4,7 +4,7 @@ import math
 import time
 from typing import NamedTuple
 
-from kernels.launch import Launch, make_inputs, prepare
+from kernels.launch import Inputs, Launch, LibraryLaunch, make_inputs, prepare
 from kernels.spec import KernelSpec
 from kernels.verify import verify
 from profiles.bench import Bench
@@ -33,6 +33,7 @@ class Timing(NamedTuple):
     first_run_ms: float
     correctness: Correctness | None
     samples: tuple[Sample, ...]
+    note: str
 
 
 class Measuring:
@@ -91,18 +92,27 @@ class Measuring:
         start = time.perf_counter_ns()
         launch = prepare(self._spec, problem, inputs, backend)
         prepare_ms = (time.perf_counter_ns() - start) / 1e6
-        launch.output.fill(math.nan)  # an output that is not written never passes
-        launch.lse.fill(math.nan)
+        try:
+            return self._timed(launch, inputs, prepare_ms)
+        finally:
+            if isinstance(launch, LibraryLaunch):
+                launch.release()
+
+    def _timed(self, launch: Launch, inputs: Inputs, prepare_ms: float) -> Timing:
+        for array in (launch.output, launch.lse):
+            if array is not None:
+                array.fill(math.nan)  # an output that is not written never passes
         first_run_ms = self._bench.time_ms(launch.run)
+        note = launch.note if isinstance(launch, LibraryLaunch) else ""
         correctness = None
         if self._protocol.verify:
             self._step("verify")
-            verdict = verify(problem, inputs, launch.output, launch.lse)
+            verdict = verify(self._point.problem, inputs, launch.output, launch.lse)
             correctness = Correctness(**verdict._asdict())
             if not correctness.passed:
-                return Timing(prepare_ms, first_run_ms, correctness, ())
+                return Timing(prepare_ms, first_run_ms, correctness, (), note)
         self._warm_up(launch)
-        return Timing(prepare_ms, first_run_ms, correctness, self._sample(launch))
+        return Timing(prepare_ms, first_run_ms, correctness, self._sample(launch), note)
 
     def _warm_up(self, launch: Launch) -> None:
         """Unrecorded runs, fewer when they alone use up the time cap."""
@@ -138,6 +148,7 @@ class Measuring:
             first_run_ms=timing.first_run_ms,
             footprint=footprint,
             correctness=timing.correctness,
+            note=timing.note,
         )
 
     def _step(self, phase: Phase, done: int = 0, total: int = 0, last_ms: float | None = None) -> None:
@@ -153,7 +164,7 @@ class Measuring:
 
 def _what_is_wrong(found: Correctness) -> str:
     """One sentence on an output that differs from the oracle."""
-    if math.isnan(found.max_abs_error) or math.isnan(found.lse_error):
+    if math.isnan(found.max_abs_error) or (found.lse_error is not None and math.isnan(found.lse_error)):
         return "The output holds NaN where the float64 oracle does not."
     if found.max_abs_error > found.bound:
         return (

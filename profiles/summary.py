@@ -58,6 +58,7 @@ class PointRow(msgspec.Struct, frozen=True, kw_only=True):
     allocator_peak_bytes: int | None = None
     max_abs_error: float | None = None
     error_bound: float | None = None
+    note: str = ""
 
 
 def rows(session: Session) -> list[PointRow]:
@@ -98,4 +99,5 @@ def row(backend: Backend, state: PointState) -> PointRow:
         allocator_peak_bytes=measured.footprint.peak,
         max_abs_error=correct and correct.max_abs_error,
         error_bound=correct and correct.bound,
+        note=measured.note,
     )

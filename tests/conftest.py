@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import pytest
@@ -18,6 +19,11 @@ def _without_gpu() -> str | None:
     except DeviceUnavailableError as error:
         return str(error)
     return None
+
+
+def _without_torch() -> str | None:
+    """Why PyTorch's kernels cannot run here, or None when they can."""
+    return "PyTorch is not installed (the extra torch)" if find_spec("torch") is None else None
 
 
 def _without_xvfb() -> str | None:
@@ -36,6 +42,7 @@ class Need(NamedTuple):
 
 NEEDS = (
     Need("gpu", _without_gpu, "REQUIRE_GPU"),
+    Need("torch", _without_torch, "REQUIRE_TORCH"),
     Need("xvfb", _without_xvfb, "REQUIRE_XVFB"),
 )
 

@@ -15,7 +15,7 @@ from app.commands.local import SIGNALLED, Events, find_machine, local_engine, wh
 from app.commands.progress import report_event, tell
 from app.commands.table import print_session
 from kernels.problem import Backend, Problem
-from kernels.registry import KERNELS
+from kernels.registry import ladder_on
 from profiles.defaults import DTYPES, HEADS, SEQLENS
 from profiles.events import Event, PlanFinished, PlanStarted, TelemetryStarted
 from profiles.export import to_json
@@ -68,7 +68,7 @@ def make_plan(options: Namespace, backend: Backend) -> Plan:
     )
     return Plan(
         backend=backend,
-        kernels=options.kernels or tuple(spec.name for spec in KERNELS if backend in spec.dtypes),
+        kernels=options.kernels or ladder_on(backend),
         problems=problems,
         protocol=Protocol(
             repeats=options.repeats,

@@ -8,10 +8,11 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from profiles.migrations.v001_first import create_tables
+from profiles.migrations.v002_library_kernels import allow_library_kernels
 
 Migration = Callable[[sqlite3.Connection], None]
 
-MIGRATIONS: tuple[Migration, ...] = (create_tables,)
+MIGRATIONS: tuple[Migration, ...] = (create_tables, allow_library_kernels)
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:

@@ -45,6 +45,7 @@ class MeasurementRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     peak_bytes: Bytes | None
     peak_source: Text
     device_delta_bytes: int | None
+    note: Text
 
     @classmethod
     def of(cls, point: int, measured: Measurement) -> "MeasurementRecord":
@@ -62,6 +63,7 @@ class MeasurementRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             peak_bytes=ledger.peak,
             peak_source=ledger.source,
             device_delta_bytes=ledger.device_delta,
+            note=measured.note,
         )
 
     def measurement(self, samples: tuple[Sample, ...], correctness: Correctness | None) -> Measurement:
@@ -81,6 +83,7 @@ class MeasurementRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
                 device_delta=self.device_delta_bytes,
             ),
             correctness=correctness,
+            note=self.note,
         )
 
 
@@ -90,8 +93,8 @@ class CorrectnessRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     point: int
     max_abs_error: Real
     error_bound: Real
-    lse_error: Real
-    lse_bound: Real
+    lse_error: Real | None
+    lse_bound: Real | None
     rows_compared: Annotated[int, msgspec.Meta(ge=0)]
     passed: Flag
 
@@ -102,8 +105,8 @@ class CorrectnessRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             point=point,
             max_abs_error=real(found.max_abs_error),
             error_bound=real(found.bound),
-            lse_error=real(found.lse_error),
-            lse_bound=real(found.lse_bound),
+            lse_error=stored(found.lse_error),
+            lse_bound=stored(found.lse_bound),
             rows_compared=found.rows,
             passed=flag(found.passed),
         )
@@ -113,8 +116,8 @@ class CorrectnessRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         return Correctness(
             max_abs_error=float(self.max_abs_error),
             bound=float(self.error_bound),
-            lse_error=float(self.lse_error),
-            lse_bound=float(self.lse_bound),
+            lse_error=figure(self.lse_error),
+            lse_bound=figure(self.lse_bound),
             rows=self.rows_compared,
             passed=bool(self.passed),
         )

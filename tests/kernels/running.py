@@ -5,11 +5,11 @@ import pytest
 
 from kernels.launch import Inputs, Launch, prepare
 from kernels.problem import Problem
-from kernels.registry import KERNELS
+from kernels.registry import LADDER
 from kernels.spec import KernelSpec
 from kernels.verify import Verdict, verify
 
-CPU_KERNELS = tuple(spec for spec in KERNELS if "cpu" in spec.implementation)
+CPU_KERNELS = tuple(spec for spec in LADDER if "cpu" in spec.implementation)
 each_kernel = pytest.mark.parametrize("spec", CPU_KERNELS, ids=lambda spec: spec.name)
 
 

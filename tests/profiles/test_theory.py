@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels.problem import Problem
-from kernels.registry import KERNELS
+from kernels.registry import LADDER
 from kernels.spec import KernelSpec
 from profiles import theory
 from profiles.theory import Tiles
@@ -67,7 +67,7 @@ def test_a_perfect_cache_moves_inputs_and_outputs_once_and_the_scores_only_when_
     assert theory.compulsory_dram_bytes("standard", p, l2_bytes=1 << 20) == once + 4 * 4096**2 * 4
 
 
-@pytest.mark.parametrize("spec", KERNELS, ids=lambda spec: spec.name)
+@pytest.mark.parametrize("spec", LADDER, ids=lambda spec: spec.name)
 def test_every_kernel_of_ours_has_a_formula_for_its_traffic(spec: KernelSpec) -> None:
     assert theory.tile_io_bytes(spec.name, problem(256))
 

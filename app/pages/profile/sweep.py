@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from kernels.device import Device
 from kernels.problem import Backend, Dtype, Problem
-from kernels.registry import KERNELS
+from kernels.registry import ladder_on
 from kernels.spec import KernelSpec
 from profiles.defaults import DTYPES, HEADS, SEQLENS
 from profiles.machine import Machine
@@ -33,10 +33,10 @@ class Sweep:
 
     @classmethod
     def default(cls, backend: Backend) -> "Sweep":
-        """The sweep the form opens with on a backend: every kernel there is on it."""
+        """The sweep the form opens with on a backend: the whole ladder on it; library peers are chosen."""
         return cls(
             backend=backend,
-            kernels=tuple(spec.name for spec in KERNELS if backend in spec.dtypes),
+            kernels=ladder_on(backend),
             seqlens=SEQLENS[backend],
             dtype=DTYPES[backend],
             heads=HEADS[backend],

@@ -17,7 +17,7 @@ from app.controller import Controller
 from app.main_window import build_window
 from app.pages.profile import ProfilePage
 from app.theme import DARK
-from kernels.registry import KERNELS
+from kernels.registry import LADDER
 from profiles.events import PointProgress, Reading, Readings
 from profiles.local_engine import LocalEngine
 from tests.app.profile.builders import GIB, T0, make_controller, make_plan, script
@@ -62,7 +62,7 @@ class Heart:
 
 
 def test_a_flood_of_events_never_blocks_the_event_loop_for_50_ms(bench: Bench) -> None:
-    names = tuple(spec.name for spec in KERNELS)
+    names = tuple(spec.name for spec in LADDER)
     plan = make_plan(names, tuple(256 << k for k in range(8)))
     events = script(plan)
     bench.page.run()
@@ -145,7 +145,7 @@ def test_run_is_disabled_with_the_reason_while_the_form_cannot_run(
 
 @pytest.mark.benchmark
 def test_the_cost_of_one_refresh_is_printed(bench: Bench) -> None:
-    bench.sweep(script(make_plan(tuple(spec.name for spec in KERNELS), tuple(256 << k for k in range(8)))))
+    bench.sweep(script(make_plan(tuple(spec.name for spec in LADDER), tuple(256 << k for k in range(8)))))
     begin = time.perf_counter()
     for _ in range(20):
         bench.page.refresh()

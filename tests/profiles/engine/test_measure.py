@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from kernels.registry import KERNELS
+from kernels.registry import LADDER
 from profiles.bench_cpu import CpuBench
 from profiles.events import PlanFinished, PlanStarted, PointMeasured, PointProgress, PointStarted
 from profiles.plan import Plan, Protocol
@@ -20,7 +20,7 @@ SEQLENS = (256, 512, 1024)
 def swept() -> Heard:
     """One sweep of the three real kernels, at its end."""
     heard = Heard("kernels.registry:KERNELS")
-    names = tuple(spec.name for spec in KERNELS)
+    names = tuple(spec.name for spec in LADDER)
     try:
         heard.sweep(quick_plan(*names, seqlens=SEQLENS, protocol=Protocol(warmup=1, repeats=10)))
     finally:
@@ -30,7 +30,7 @@ def swept() -> Heard:
 
 def test_every_point_of_a_cpu_sweep_is_done_with_a_small_error(swept: Heard) -> None:
     measured = swept.all(PointMeasured)
-    assert len(measured) == len(KERNELS) * len(SEQLENS)
+    assert len(measured) == len(LADDER) * len(SEQLENS)
     for point in measured:
         found = point.measurement
         assert found.correctness is not None

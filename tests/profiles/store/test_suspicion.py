@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from profiles import migrations
+from profiles.session import Session
 from profiles.store import (
     CorruptFileError,
     ForeignFileError,
@@ -18,6 +19,7 @@ from profiles.store import (
     opening,
     set_note,
 )
+from profiles.store.rows import write_session
 from profiles.store.schema import MAX_VALUE_BYTES
 from tests.profiles.store import builders
 
@@ -219,15 +221,34 @@ def test_an_older_file_is_read_without_being_changed_and_brought_up_to_date_by_a
 ) -> None:
     session, before = load(path), path.read_bytes()
     newer = (*migrations.MIGRATIONS, add_weather)
-    monkeypatch.setattr(opening, "VERSION", 2)
+    monkeypatch.setattr(opening, "VERSION", len(newer))
     monkeypatch.setattr(opening, "migrate", lambda connection: migrations.migrate(connection, newer))
     assert load(path) == session
     assert path.read_bytes() == before
     set_note(path, "sunny")
     connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (len(newer),)
     assert connection.execute("SELECT note, weather FROM session").fetchone() == ("sunny", None)
     connection.close()
+
+
+def test_a_file_of_version_1_is_read_with_its_lse_errors_and_without_notes(tmp_path: Path) -> None:
+    path = tmp_path / "first.flashscope"
+    connection = sqlite3.connect(path, isolation_level=None)
+    migrations.migrate(connection, migrations.MIGRATIONS[:1])
+    session = Session.begin(builders.plan_started())
+    write_session(connection, session, writer="a test")
+    connection.execute(
+        "INSERT INTO measurements VALUES (0, 'perf_counter', 1, 1.0, 2.0, 10, 20, 30, NULL, 'nothing', NULL)"
+    )
+    connection.execute("INSERT INTO correctness VALUES (0, 1e-7, 1e-5, 2e-7, 3e-5, 4, 1)")
+    connection.close()
+    measured = load(path).points[0].measurement
+    assert measured is not None
+    assert measured.note == ""
+    assert measured.correctness is not None
+    assert (measured.correctness.lse_error, measured.correctness.lse_bound) == (2e-7, 3e-5)
+    assert measured.footprint.workspace == 30
 
 
 def test_a_migration_that_fails_leaves_the_file_at_its_version(path: Path) -> None:

@@ -1,0 +1,275 @@
+"""PyTorch's scaled_dot_product_attention as peers of our ladder. The one module that imports torch.
+
+Idea: each of PyTorch's backends is forced through the dispatcher's own switches (those that
+torch.nn.attention.sdpa_kernel sets; that context alone takes tens of microseconds, too long to be timed).
+One run at the start records which operators PyTorch really executed: a backend that the dispatcher refuses,
+or quietly replaces, is unsupported with the dispatcher's reason; `torch-auto` says what was chosen for it.
+Limit: PyTorch allocates O anew in every run, from an allocator of its own, and returns no LSE. Its
+`is_causal` is aligned to the top left; ours, to the bottom right, is asked for where Nq < Nk, and a problem
+whose first rows keep no key (Nq > Nk) is refused, because PyTorch answers it with NaN.
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import torch
+from torch.backends import cuda as switches
+from torch.nn.attention.bias import causal_lower_right
+from torch.nn.functional import scaled_dot_product_attention
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from kernels.arrays import backend_of
+from kernels.errors import UnsupportedError
+from kernels.launch import Inputs, Launch
+from kernels.problem import Problem
+from kernels.spec import KernelSpec
+
+AUTO = "torch-auto"
+CHOICES = ("flash", "efficient", "math", "cudnn")  # in the order of `_switch`
+CHOICE_OF_OPERATOR = {
+    "_scaled_dot_product_flash_attention": "flash",
+    "_scaled_dot_product_flash_attention_for_cpu": "flash",
+    "_scaled_dot_product_efficient_attention": "efficient",
+    "_efficient_attention_forward": "efficient",  # what causal_lower_right calls
+    "_scaled_dot_product_cudnn_attention": "cudnn",
+    "_safe_softmax": "math",  # the plain formula is made of small operators
+    "_softmax": "math",
+}
+NEED_A_MASK = ("math", "cudnn")  # they know no causal mask aligned to the bottom right
+GPU_ALLOCATOR = "torch.cuda.max_memory_allocated"
+CPU_ALLOCATOR = "PyTorch tells no peak on the CPU; its workspace is predicted"
+HEADINGS = {"flash": "flash attention", "efficient": "memory efficient", "math": "math", "cudnn": "cudnn"}
+REFUSED = ("No available kernel", "No viable backend", "cuDNN Frontend error")
+Switches = tuple[bool, ...]
+
+
+class TorchLaunch:
+    """One backend of PyTorch bound to arrays it shares with CuPy or NumPy.
+
+    Attributes:
+        lse: None: PyTorch returns no LSE.
+        workspace_bytes: What it held beside O during one run; the prediction where that cannot be read.
+        note: What the dispatcher chose, for `torch-auto`; empty for a forced backend.
+        allocator: What `allocated_bytes` was read from.
+        allocated_bytes: Peak of PyTorch's allocator over one run, O and a mask included; None on the CPU.
+        on_gpu: Whether the arrays are CuPy's.
+        mask_bytes: Size of the mask, where one had to be materialised.
+    """
+
+    lse: Any = None
+
+    def __init__(self, problem: Problem, inputs: Inputs, choice: str | None) -> None:
+        self.note, self.workspace_bytes = "", 0
+        self.allocated_bytes: int | None = None
+        self.on_gpu = backend_of(inputs.q) == "cuda"
+        self.allocator = GPU_ALLOCATOR if self.on_gpu else CPU_ALLOCATOR
+        self._inputs = inputs  # kept alive: the tensors only borrow them
+        self._tensors = tuple(_tensor(array) for array in inputs)
+        self._wanted = None if choice is None else tuple(name == choice for name in CHOICES)
+        mask, self.mask_bytes = _mask(problem, choice, self._tensors[0].device)
+        grouped = problem.kv_heads not in {None, problem.heads}
+        self._options = {"scale": problem.softmax_scale, "enable_gqa": grouped, **mask}
+        self._result: Any = None
+
+    @property
+    def output(self) -> Any:
+        """O of the newest run, as an array of the inputs' kind; None before there is one."""
+        return None if self._result is None else _array(self._result)
+
+    def run(self) -> None:
+        """Enqueue on CuPy's current stream; on the CPU, compute.
+
+        Raises:
+            MemoryError: PyTorch's allocator refused.
+        """
+        self._result = None  # O's memory is free to be used again
+        try:
+            with _cupy_stream() if self.on_gpu else nullcontext(), _switched(self._wanted):
+                self._result = scaled_dot_product_attention(*self._tensors, **self._options)
+        except torch.OutOfMemoryError as error:
+            raise MemoryError(str(error)) from error
+
+    def release(self) -> None:
+        """Drop O and give PyTorch's cached memory back to the device."""
+        self._result = None
+        if self.on_gpu:
+            torch.cuda.empty_cache()
+
+
+def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
+    """Bind the arrays, run once to see what PyTorch does with them, and measure what it allocates.
+
+    Raises:
+        UnsupportedError: The dispatcher refuses the problem, or would run another backend; the text says why.
+        MemoryError: It does not fit.
+    """
+    _refuse(spec, problem, inputs)
+    forced = None if spec.name == AUTO else spec.name.removeprefix("torch-")
+    launch = TorchLaunch(problem, inputs, forced)
+    try:
+        chosen = _observe(spec.name, launch, forced)
+        _measure(launch, spec.workspace_bytes(problem, "cpu") + launch.mask_bytes)
+    finally:
+        launch.release()
+    if forced is None:
+        launch.note = f"PyTorch {torch.__version__} chose {chosen}"
+    return launch
+
+
+def _refuse(spec: KernelSpec, problem: Problem, inputs: Inputs) -> None:
+    """Say what PyTorch cannot do before it is asked to."""
+    if backend_of(inputs.q) == "cuda" and not torch.cuda.is_available():
+        raise UnsupportedError(
+            f"{spec.name} cannot use the GPU: PyTorch {torch.__version__} finds no CUDA; "
+            "install a build of PyTorch that fits the driver."
+        )
+    if problem.window is not None or problem.block_mask is not None:
+        raise UnsupportedError(f"{spec.name} takes no mask but the causal one; choose one of our kernels.")
+    if problem.causal and problem.seqlen_q > problem.seqlen_k:
+        raise UnsupportedError(
+            f"{spec.name} answers NaN where rows keep no key: choose at least as many keys as queries."
+        )
+
+
+def _mask(problem: Problem, choice: str | None, device: Any) -> tuple[dict[str, Any], int]:
+    """The arguments that keep the keys k <= q + Nk - Nq, and the bytes of the mask where one is made."""
+    rows, keys = problem.seqlen_q, problem.seqlen_k
+    if not problem.causal:
+        return {}, 0
+    if rows == keys:
+        return {"is_causal": True}, 0
+    if choice in NEED_A_MASK:
+        mask = torch.ones(rows, keys, dtype=torch.bool, device=device).tril(keys - rows)
+        return {"attn_mask": mask}, rows * keys
+    return {"attn_mask": causal_lower_right(rows, keys)}, 0
+
+
+class _Seen(TorchDispatchMode):  # type: ignore[misc]  # torch is not analysed, so its classes are Any
+    """Notes the names of the operators that PyTorch executes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        del types
+        self.names.append(func.overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+def _observe(name: str, launch: TorchLaunch, forced: str | None) -> str:
+    """Run once; the backend that PyTorch executed, or the reason why it is not the one asked for."""
+    with warnings.catch_warnings(record=True) as said, _Seen() as seen:
+        warnings.simplefilter("always")
+        try:
+            launch.run()
+        except RuntimeError as error:
+            if not str(error).startswith(REFUSED):
+                raise
+            reason = dispatcher_reason([str(w.message) for w in said], forced) or _first_line(str(error))
+            raise UnsupportedError(f"PyTorch refuses {name}: {reason}") from error
+    chosen = next((CHOICE_OF_OPERATOR[op] for op in seen.names if op in CHOICE_OF_OPERATOR), "unknown")
+    if forced not in {None, chosen}:
+        raise UnsupportedError(f"PyTorch ran {chosen} in place of {name}; it does not take this problem.")
+    return chosen
+
+
+def dispatcher_reason(messages: Sequence[str], backend: str | None) -> str:
+    """What the dispatcher said of one backend, from the warnings it gave while it tried them all.
+
+    Each backend's reasons follow a heading like `Flash attention kernel not used because:`.
+    """
+    reasons: list[str] = []
+    under_heading = False
+    for message in messages:
+        text = _first_line(message)
+        if "not used because" in text:
+            under_heading = backend is not None and HEADINGS[backend] in text.lower()
+        elif under_heading:
+            reasons.append(text)
+    return " ".join(reasons)
+
+
+def _first_line(text: str) -> str:
+    """The first line, without the place in PyTorch's source that it was triggered at."""
+    return next(iter(text.splitlines()), "").partition(" (Triggered internally")[0].strip()
+
+
+def _measure(launch: TorchLaunch, predicted: int) -> None:
+    """Run once more and read the allocator, without what PyTorch keeps for good since the first run."""
+    held = launch.output.nbytes
+    if not launch.on_gpu:
+        launch.workspace_bytes = predicted
+        return
+    launch.release()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    launch.run()
+    launch.allocated_bytes = torch.cuda.max_memory_allocated() - before + launch.mask_bytes
+    launch.workspace_bytes = launch.allocated_bytes - held
+
+
+@contextmanager
+def _switched(wanted: Switches | None) -> Iterator[None]:
+    """Leave exactly one backend switched on; None leaves the switches as they are."""
+    if wanted is None:
+        yield
+        return
+    before = (
+        switches.flash_sdp_enabled(),
+        switches.mem_efficient_sdp_enabled(),
+        switches.math_sdp_enabled(),
+        switches.cudnn_sdp_enabled(),
+    )
+    _switch(wanted)
+    try:
+        yield
+    finally:
+        _switch(before)
+
+
+def _switch(on: Switches) -> None:
+    flash, efficient, math, cudnn = on
+    switches.enable_flash_sdp(flash)
+    switches.enable_mem_efficient_sdp(efficient)
+    switches.enable_math_sdp(math)
+    switches.enable_cudnn_sdp(cudnn)
+
+
+def _cupy_stream() -> AbstractContextManager[Any]:
+    """Make PyTorch work on CuPy's current stream; nothing is done when it does already."""
+    import cupy  # noqa: PLC0415 - for a GPU only
+
+    pointer = cupy.cuda.get_current_stream().ptr
+    if pointer == torch.cuda.current_stream().cuda_stream:
+        return nullcontext()
+    stream: AbstractContextManager[Any] = torch.cuda.stream(torch.cuda.ExternalStream(pointer))
+    return stream
+
+
+def _tensor(array: Any) -> Any:
+    """The array's memory as a tensor; NumPy and CuPy have bfloat16 from elsewhere, so it travels as int16."""
+    if backend_of(array) == "cuda":
+        if array.dtype.name == "bfloat16":
+            return torch.from_dlpack(array.view("int16")).view(torch.bfloat16)
+        return torch.from_dlpack(array)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a read-only array, which is only read
+        return torch.from_numpy(array)
+
+
+def _array(tensor: Any) -> Any:
+    """The tensor's memory as an array of its kind."""
+    if not tensor.is_cuda:
+        return tensor.numpy()
+    import cupy  # noqa: PLC0415 - for a GPU only
+
+    if tensor.dtype is torch.bfloat16:
+        import ml_dtypes  # noqa: PLC0415 - as above
+
+        return cupy.from_dlpack(tensor.view(torch.int16)).view(ml_dtypes.bfloat16)
+    return cupy.from_dlpack(tensor)
