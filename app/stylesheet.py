@@ -27,6 +27,7 @@ def _surfaces(t: Theme) -> str:
         border-top: 1px solid {t.line}; }}
     QFrame#rail {{ background: {t.panel}; border: none; border-right: 1px solid {t.line}; }}
     QFrame#sidePanel {{ background: {t.panel}; border: none; border-right: 1px solid {t.line}; }}
+    QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
     QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; border: none; }}
     QSplitter::handle {{ background: {t.line}; }}
     QSplitter::handle:hover {{ background: {t.accent}; }}

@@ -17,6 +17,12 @@ from app.theme import Theme, kernel_mark
 
 BAND = 0.16  # half the width of the band around the point in flight, in doublings of N
 MARGIN = 0.06  # share of the range left free around the data
+SEQLEN_LIMITS = (-1.0, 25.0)  # how far one can zoom out, in log2 N
+VALUE_LIMITS: dict[Scale, tuple[float, float]] = {
+    "linear": (-1e18, 1e18),
+    "log2": (-60.0, 60.0),
+    "log10": (-18.0, 18.0),
+}
 
 
 class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no types
@@ -65,6 +71,8 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         view = self.getViewBox()
         view.disableAutoRange()
         view.setDefaultPadding(0)
+        view.setLimits(xMin=SEQLEN_LIMITS[0], xMax=SEQLEN_LIMITS[1])
+        self._limit_values()
         view.sigRangeChangedManually.connect(self._leave_auto)
         view.sigResized.connect(self._resized)
         self.scene().sigMouseMoved.connect(self._hover)
@@ -118,6 +126,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         """Change the y axis between its logarithmic and its linear form."""
         self.scale_name = scale
         self._y_axis.set_scale(scale)
+        self._limit_values()
         for one in self._series:
             self._curves_of(one.kernel).set_series(one, scale)
         self.autorange()
@@ -157,6 +166,10 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
             axis.setZValue(-1000)  # the grid belongs behind the curves
             axis.setStyle(tickLength=0, tickTextOffset=6)
             axis.setGrid(255 if self._grid else False)
+
+    def _limit_values(self) -> None:
+        low, high = VALUE_LIMITS[self.scale_name]
+        self.getViewBox().setLimits(yMin=low, yMax=high)
 
     def _curves_of(self, kernel: str) -> KernelCurves:
         if kernel not in self._curves:

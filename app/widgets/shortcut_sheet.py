@@ -30,6 +30,7 @@ class ShortcutSheet(QDialog):
         grid.setRowStretch(grid.rowCount(), 1)
         scroll = QScrollArea(widgetResizable=True)
         scroll.setWidget(inner)
+        scroll.setMinimumWidth(inner.sizeHint().width() + scroll.verticalScrollBar().sizeHint().width())
         scroll.setAccessibleName("Keyboard shortcuts")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)

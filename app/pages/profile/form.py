@@ -167,6 +167,10 @@ class SweepForm(QFrame):
         self.copy_button.clicked.connect(self.copy_requested)
         self.use_button.clicked.connect(self.use_session_requested)
 
+    def hasHeightForWidth(self) -> bool:
+        """No: the form's width is fixed, and a wrapped message must not make the whole page grow."""
+        return False
+
     def sweep(self) -> Sweep:
         """What the form says now."""
         return Sweep(

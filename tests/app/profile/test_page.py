@@ -233,6 +233,20 @@ def test_a_view_the_user_chose_stays_until_autorange(bench: Bench) -> None:
     assert plot.viewRange() == fitted
 
 
+@pytest.mark.parametrize("logarithmic", [True, False])
+def test_zooming_out_ends_before_the_axis_has_no_numbers_left(bench: Bench, *, logarithmic: bool) -> None:
+    bench.sweep(EVENTS)
+    plot = bench.page.plots.cards[RUNTIME.key].plot
+    if not logarithmic:
+        plot.toggle_log()
+    for _ in range(40):
+        plot.getViewBox().scaleBy((10, 10))
+    (left, right), (low, high) = plot.viewRange()
+    assert right - left < 30
+    places = [place for _, level in plot._y_axis.tickValues(low, high, 200) for place in level]
+    assert all(plot._y_axis.tickStrings(places, 1.0, 1.0))
+
+
 def test_every_input_has_an_accessible_name(bench: Bench) -> None:
     kinds = (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit)
     for kind in kinds:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QMessageBox,
     QPlainTextEdit,
+    QScrollArea,
     QScrollBar,
     QTabBar,
     QWidget,
@@ -24,13 +25,14 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.main_window import CLOSE_QUESTION, MainWindow
+from app.pages.profile import ProfilePage
 from app.plots.style import make_plot, restyle
 from app.theme import DARK, LIGHT
 from app.widgets.palette import CommandPalette
 from app.widgets.shortcut_sheet import ShortcutSheet
-from profiles.events import LogLine
+from profiles.events import LogLine, MachineFound
 from profiles.store import sessions_dir
-from tests.app.fakes import PLAN, sweep
+from tests.app.fakes import CPU_MACHINE, PLAN, sweep
 from tests.app.shell.conftest import Rig, Save
 
 INTERACTIVE = (
@@ -116,6 +118,16 @@ def test_the_sheet_lists_every_key(window: MainWindow, qtbot: QtBot) -> None:
     texts = {label.text() for label in sheet.findChildren(QWidget) if hasattr(label, "text")}
     for action in window.registry:
         assert not action.shortcut or action.title in texts
+
+
+def test_the_sheet_shows_its_keys_whole(window: MainWindow, qtbot: QtBot) -> None:
+    sheet = ShortcutSheet(window.registry, window)
+    qtbot.addWidget(sheet)
+    with qtbot.waitExposed(sheet):
+        sheet.show()
+    area = sheet.findChild(QScrollArea)
+    assert area is not None
+    assert area.horizontalScrollBar().maximum() == 0
 
 
 def test_every_interactive_widget_has_an_accessible_name(window: MainWindow) -> None:
@@ -282,6 +294,25 @@ def test_nothing_is_wider_than_the_window(window: MainWindow, page: str, size: t
     assert window.top_bar.width() <= size[0]
     assert window.status.width() <= size[0]
     assert window.top_bar.run.geometry().right() <= window.top_bar.width()
+
+
+def test_a_reason_under_the_form_leaves_the_page_as_high_as_the_window(
+    window: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    window.resize(1440, 870)
+    window.show_page("profile")
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    rig.engine.say([MachineFound(machine=CPU_MACHINE)])
+    qtbot.waitUntil(lambda: page.form.blocked_reason is None)
+    height = page.height()
+    page.form.kernels.choose(())
+    qtbot.waitUntil(page.form.message.isVisible)
+    for _ in range(5):
+        QTest.qWait(0)
+    assert page.height() == height
+    place = page.form.message.mapTo(window, page.form.message.rect().bottomLeft())
+    assert place.y() < window.height()
 
 
 def test_export_writes_a_table_with_its_provenance(
