@@ -35,8 +35,8 @@ class Verdict(NamedTuple):
     Attributes:
         max_abs_error: max |O - oracle| over the rows compared; NaN or inf when O holds one.
         bound: The largest error that passes.
-        lse_error: max |LSE - oracle's LSE|; inf when a row without keys does not hold exactly -inf. None: there
-            is no LSE to compare.
+        lse_error: max |LSE - oracle's LSE|; inf when a row without keys does not hold exactly -inf. None:
+            there is no LSE to compare.
         lse_bound: The largest LSE error that passes; None as above.
         rows: Query rows compared, of all batch * heads * seqlen_q.
         passed: Every error there is lies within its bound and nothing is NaN.
@@ -110,10 +110,6 @@ def sample_rows(problem: Problem, max_rows: int) -> list[int]:
     return sorted(risky | {i * (count - 1) // (spread - 1) for i in range(spread)})
 
 
-def storage_dtype(dtype: Dtype) -> Any:
-    """The array dtype of that name, for NumPy and CuPy; bfloat16 comes from ml_dtypes."""
-    if dtype != "bfloat16":
-        return dtype
 def _tile_edges(count: int, block: int) -> list[int]:
     """The first rows of the first tiles and of the last ones, and the end."""
     last_tile = (count - 1) // block * block
@@ -126,6 +122,10 @@ def _band_edges(mask: Mask) -> list[int]:
     return [-mask.highest, last_key - mask.highest, 1 - mask.lowest, last_key + 1 - mask.lowest]
 
 
+def storage_dtype(dtype: Dtype) -> Any:
+    """The array dtype of that name, for NumPy and CuPy; bfloat16 comes from ml_dtypes."""
+    if dtype != "bfloat16":
+        return dtype
     import ml_dtypes  # noqa: PLC0415 - installed with the CUDA extras only
 
     return ml_dtypes.bfloat16
