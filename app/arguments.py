@@ -41,6 +41,14 @@ def numbers(text: str) -> tuple[float, ...]:
     return found
 
 
+def kernel(text: str) -> str:
+    """The name of one kernel."""
+    names = kernel_list(text)
+    if len(names) > 1:
+        raise ArgumentTypeError(f"{text!r} is more than one kernel")
+    return names[0]
+
+
 def kernel_list(text: str) -> tuple[str, ...]:
     """Names of kernels separated by commas."""
     names = tuple(part.strip() for part in text.split(",") if part.strip())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from app.arguments import (
+    kernel,
     kernel_list,
     new_file,
     numbers,
@@ -18,6 +19,7 @@ from app.arguments import (
 )
 from kernels.errors import KernelError
 from kernels.problem import DTYPES
+from profiles.presets import PRESETS
 from profiles.store.errors import SessionFileError
 
 USAGE_ERROR = 2
@@ -37,6 +39,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run one command, or open the window; returns the exit code."""
     parser = make_parser()
     options = parser.parse_args(_spelled_out(arguments))
+    if options.command == "sweep" and options.preset is not None and _says_problem(options):
+        parser.error("--preset names its own problems; leave out --seqlen, --dtype and the like")
     command = import_module(f"app.commands.{options.command}")
     try:
         code: int = command.run(options)
@@ -68,6 +72,7 @@ def make_parser() -> Parser:
     formats = show.add_mutually_exclusive_group()
     _add_json(formats)
     formats.add_argument("--csv", action="store_true", help="print a CSV table with a header of metadata")
+    formats.add_argument("--against", type=kernel, metavar="KERNEL", help="print ratios to this kernel")
     _add_trace(commands.add_parser("trace", help="walk the online softmax of one row", allow_abbrev=False))
     _add_json(commands.add_parser("kernels", help="list the kernels and where they run", allow_abbrev=False))
     _add_json(
@@ -82,7 +87,8 @@ def make_parser() -> Parser:
 def _add_sweep(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--backend", choices=("auto", "cuda", "cpu"), default="auto", help="auto: cuda if usable, else cpu")
-    add("--kernels", type=kernel_list, metavar="A,B", help="default: our own, without library peers")
+    add("--preset", choices=PRESETS, help="a sweep with a name: peers compares with PyTorch's kernels")
+    add("--kernels", type=kernel_list, metavar="A,B", help="default: our own; with a preset all there are")
     add(
         "--seqlen",
         type=seqlen_list,
@@ -106,6 +112,12 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
         help="the session file; default: a new one among your sessions",
     )
     _add_json(parser)
+
+
+def _says_problem(options: argparse.Namespace) -> bool:
+    """Whether an option that makes problems was given another value than its default."""
+    choices = (options.seqlen, options.heads, options.dtype, options.causal)
+    return any(choices) or (options.head_dim, options.batch) != (64, 1)
 
 
 def _add_trace(parser: argparse.ArgumentParser) -> None:

@@ -1,8 +1,8 @@
 """`sweep`: measure kernels over sequence lengths, without a window.
 
 Exit codes: 0 when at least one point is done and every other was predicted not to fit; 1 when a point failed,
-was wrong, unsupported, timed out or ran out of memory, when none is done, or when the file could not be
-written; 128 plus the signal's number after Ctrl-C (130) or SIGTERM (143), with the points measured until then
+was wrong, unsupported (which a preset expects of some kernels), timed out or ran out of memory, when none is
+done, or when the file could not be written; 128 plus the signal's number after Ctrl-C (130) or SIGTERM (143), with the points measured until then
 kept.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+from app.commands.comparison import print_comparison
 from app.commands.local import SIGNALLED, Events, find_machine, local_engine, why_no_device
 from app.commands.progress import report_event, tell
 from app.commands.table import print_session
@@ -22,9 +23,11 @@ from profiles.export import to_json
 from profiles.local_engine import LocalEngine
 from profiles.machine import Machine
 from profiles.plan import Plan, Protocol
+from profiles.presets import PEERS, peers_plan
 from profiles.session import Session
 from profiles.store import Recorder, SessionFileError, new_session_path, sessions_dir
 
+PEER = "torch-flash"  # FlashAttention-2: what a tiled kernel is measured against
 FINE = {"done", "will-not-fit"}
 
 
@@ -41,7 +44,7 @@ def run(options: Namespace) -> int:
         path = options.out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
         sweep = Sweep(engine, events, path)
         sweep.follow(make_plan(options, backend))
-    return report(sweep, as_json=options.json)
+    return report(sweep, as_json=options.json, compared=options.preset == PEERS)
 
 
 def choose_backend(asked: str, machine: Machine) -> Backend:
@@ -52,7 +55,15 @@ def choose_backend(asked: str, machine: Machine) -> Backend:
 
 
 def make_plan(options: Namespace, backend: Backend) -> Plan:
-    """The plan of these options; what was left out depends on the backend."""
+    """The plan of these options, or of the preset; what was left out depends on the backend."""
+    protocol = Protocol(
+        repeats=options.repeats,
+        time_cap_s=options.time_cap,
+        cold=not options.warm,
+        verify=not options.no_verify,
+    )
+    if options.preset == PEERS:
+        return peers_plan(backend, protocol, options.seed, options.kernels)
     problems = tuple(
         Problem(
             seqlen_q=seqlen,
@@ -70,12 +81,7 @@ def make_plan(options: Namespace, backend: Backend) -> Plan:
         backend=backend,
         kernels=options.kernels or ladder_on(backend),
         problems=problems,
-        protocol=Protocol(
-            repeats=options.repeats,
-            time_cap_s=options.time_cap,
-            cold=not options.warm,
-            verify=not options.no_verify,
-        ),
+        protocol=protocol,
         seed=options.seed,
     )
 
@@ -140,18 +146,22 @@ class Sweep:
             tell(f"flashscope sweep: {trouble}")
 
 
-def report(sweep: Sweep, *, as_json: bool) -> int:
-    """Print the result; returns the exit code."""
+def report(sweep: Sweep, *, as_json: bool, compared: bool) -> int:
+    """Print the result, as ratios to the peer if `compared`; returns the exit code."""
     session = sweep.session
     if session is None:
         return 1
     if as_json:
         print(to_json(session, str(sweep.path)).decode())
     else:
-        print_session(session)
+        if compared:
+            print_comparison(session, PEER)
+        else:
+            print_session(session)
         if sweep.path.exists():
             print(f"Saved as {sweep.path}")
     if sweep.stopped_by is not None:
         return SIGNALLED + sweep.stopped_by
     statuses = {state.status for state in session.points}
-    return 0 if statuses <= FINE and "done" in statuses and not sweep.trouble else 1
+    fine = FINE | {"unsupported"} if compared else FINE
+    return 0 if statuses <= fine and "done" in statuses and not sweep.trouble else 1

@@ -1,6 +1,7 @@
 """A session as text for a terminal."""
 
 from app.plots.units import bytes_text, ms_text, tflops_text
+from profiles.groups import grouped
 from profiles.session import Session
 from profiles.summary import PointRow, rows
 
@@ -27,10 +28,18 @@ def print_session(session: Session) -> None:
     )
     if session.note:
         print(session.note)
-    print_table([HEADINGS, *(_cells(row) for row in found)])
-    for row in found:
-        if row.reason:
-            print(f"{row.kernel} at N = {row.seqlen}: {row.reason}")
+    groups = grouped(found)
+    placed = [(group.label, row) for group, members in groups.items() for row in members]
+    if len(groups) == 1:
+        print_table([HEADINGS, *(_cells(row) for row in found)])
+    else:
+        lines = [(f"{row.kernel}, {label}", *_cells(row)[1:]) for label, row in placed]
+        print_table([("kernel, problem", *HEADINGS[1:]), *lines])
+    for label, row in placed:
+        where = f"N = {row.seqlen}" if len(groups) == 1 else f"{label}, N = {row.seqlen}"
+        for text in (row.reason, row.note):
+            if text:
+                print(f"{row.kernel} at {where}: {text}")
 
 
 def print_table(lines: list[tuple[str, ...]]) -> None:

@@ -118,3 +118,20 @@ def wait_for_line(process: subprocess.Popen[str], beginning: str) -> None:
         if line.startswith(beginning):
             return
     pytest.fail(f"the sweep ended before it said {beginning!r}")
+
+
+def test_the_peers_preset_prints_ratios_and_saves_what_show_prints_again(tmp_path: Path) -> None:
+    path = tmp_path / "peers.flashscope"
+    done = program.run(
+        *("sweep", "--preset", "peers", "--backend", "cpu", "--kernels", "standard,flash2"),
+        *("--repeats", "3", "--time-cap", "0.2", "--no-verify", "--out", str(path)),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "geometric mean" in done.stdout
+    assert len(load(path).points) == 2 * 12
+    against = program.run("show", str(path), "--against", "standard").stdout
+    mean = next(line for line in against.splitlines() if line.startswith("geometric mean"))
+    assert mean.split()[2] == "1.00×"
+    assert "flash2: 12 of 12 problems compared, worst" in against
+    assert "d 128, causal" in program.run("show", str(path)).stdout
+    assert program.run("show", str(path), "--csv").stdout.count("\nflash2,") == 12

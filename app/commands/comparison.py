@@ -1,0 +1,64 @@
+"""Kernels side by side for a terminal: throughput of each problem, and its ratio to one peer."""
+
+from app.commands.table import NOTHING, print_table
+from app.plots.units import digits, ratio_text, seqlen_text
+from profiles.ratios import Comparison, Line, compare
+from profiles.session import Session
+from profiles.summary import PointRow, rows
+
+
+def print_comparison(session: Session, peer: str) -> None:
+    """Print a line for each problem and a column for each kernel, then mean and worst ratio of each."""
+    found = rows(session)
+    comparison = compare(found, peer)
+    kernels = list(dict.fromkeys(row.kernel for row in found))
+    print(f"TFLOP/s, and in brackets the ratio to {peer}")
+    lines = [("d", "mask", "batch", "N", *kernels)]
+    lines += [_cells(line, kernels) for line in comparison.lines]
+    lines += _summary(comparison, kernels)
+    print_table(lines)
+    for kernel, worst in comparison.worst.items():
+        if kernel != peer:
+            cells = sum(kernel in line.ratios for line in comparison.lines)
+            print(
+                f"{kernel}: {cells} of {len(comparison.lines)} problems compared, worst "
+                f"{ratio_text(worst.ratio)} at {worst.line.group.label}, N = {worst.line.seqlen}"
+            )
+    for text in dict.fromkeys(text for row in found for text in _remarks(row)):
+        print(text)
+
+
+def _cells(line: Line, kernels: list[str]) -> tuple[str, ...]:
+    group = line.group
+    problem = (
+        str(group.head_dim),
+        "causal" if group.causal else "none",
+        str(line.batch),
+        seqlen_text(line.seqlen),
+    )
+    return (*problem, *(_cell(line, kernel) for kernel in kernels))
+
+
+def _cell(line: Line, kernel: str) -> str:
+    row = line.rows.get(kernel)
+    if row is None:
+        return NOTHING
+    if row.status != "done" or row.tflops is None:
+        return row.status
+    ratio = line.ratios.get(kernel)
+    return digits(row.tflops) + ("" if ratio is None else f" ({ratio_text(ratio)})")
+
+
+def _summary(comparison: Comparison, kernels: list[str]) -> list[tuple[str, ...]]:
+    """Geometric mean and worst of each kernel's ratios."""
+    means = (comparison.means.get(kernel) for kernel in kernels)
+    worst = (comparison.worst.get(kernel) for kernel in kernels)
+    return [
+        ("geometric mean", "", "", "", *(NOTHING if mean is None else ratio_text(mean) for mean in means)),
+        ("worst", "", "", "", *(NOTHING if cell is None else ratio_text(cell.ratio) for cell in worst)),
+    ]
+
+
+def _remarks(row: PointRow) -> list[str]:
+    """Why a row is not done and what the kernel has to say, without the problem: most recur on every line."""
+    return [f"{row.kernel}: {text}" for text in (row.reason, row.note) if text]

@@ -1,0 +1,47 @@
+"""Points that belong on one curve over N: those that share everything else but the batch.
+
+The batch may vary along a curve, as in a sweep with a constant number of tokens.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kernels.problem import Dtype
+from profiles.summary import PointRow
+
+
+class Group(NamedTuple):
+    """What the points of one curve share; see Problem."""
+
+    head_dim: int
+    heads: int
+    dtype: Dtype
+    causal: bool
+    batch: int | None = None
+
+    @property
+    def label(self) -> str:
+        """Head dim and mask in words, and the batch where it tells groups apart."""
+        batch = "" if self.batch is None else f", batch {self.batch}"
+        return f"d {self.head_dim}, {'causal' if self.causal else 'no mask'}{batch}"
+
+
+def group_of(row: PointRow) -> Group:
+    """The group of a row among rows whose batch follows from N."""
+    return Group(row.head_dim, row.heads, row.dtype, row.causal)
+
+
+def grouped(rows: Sequence[PointRow]) -> dict[Group, list[PointRow]]:
+    """Rows by group, in the order of their first row.
+
+    The batch tells groups apart where the same kernel and N would otherwise stand twice on a curve.
+    """
+    by_batch = {}
+    for row in rows:
+        by_batch.setdefault((row.kernel, row.seqlen, row.seqlen_k, group_of(row)), set()).add(row.batch)
+    apart = any(len(batches) > 1 for batches in by_batch.values())
+    found: dict[Group, list[PointRow]] = {}
+    for row in rows:
+        group = group_of(row)
+        found.setdefault(group._replace(batch=row.batch) if apart else group, []).append(row)
+    return found

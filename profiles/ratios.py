@@ -1,0 +1,82 @@
+"""Kernels side by side in one run: throughput of every cell, ratios to one peer, geometric means.
+
+A cell is one problem. Ratios of kernels of the same run share its clocks, its inputs and its protocol; ratios
+to published figures do not, so there are none here.
+"""
+
+from collections.abc import Sequence
+from statistics import geometric_mean
+from typing import NamedTuple
+
+from profiles.groups import Group, group_of
+from profiles.summary import PointRow
+
+
+class Line(NamedTuple):
+    """One problem, all kernels.
+
+    Attributes:
+        group: What it shares with the other sequence lengths of its curve.
+        seqlen: N.
+        batch: Sequences.
+        rows: The row of each kernel, by name.
+        ratios: Throughput over the peer's, by kernel; a kernel or peer that is not done has none.
+    """
+
+    group: Group
+    seqlen: int
+    batch: int
+    rows: dict[str, PointRow]
+    ratios: dict[str, float]
+
+
+class Worst(NamedTuple):
+    """The cell where a kernel does worst against the peer."""
+
+    ratio: float
+    line: Line
+
+
+class Comparison(NamedTuple):
+    """Every cell, and how each kernel does over those it shares with the peer.
+
+    Attributes:
+        peer: The kernel that ratios are to.
+        lines: One a problem, in running order.
+        means: Geometric mean of a kernel's ratios; kernels without any are missing.
+        worst: A kernel's worst cell; missing as above.
+    """
+
+    peer: str
+    lines: tuple[Line, ...]
+    means: dict[str, float]
+    worst: dict[str, Worst]
+
+
+def compare(rows: Sequence[PointRow], peer: str) -> Comparison:
+    """Compare every kernel of a session with one of them; a problem measured twice shows its last rows."""
+    cells: dict[tuple[Group, int, int], dict[str, PointRow]] = {}
+    for row in rows:
+        cells.setdefault((group_of(row), row.seqlen, row.batch), {})[row.kernel] = row
+    lines = tuple(Line(*key, found, _ratios(found, peer)) for key, found in cells.items())
+    kernels = dict.fromkeys(row.kernel for row in rows)
+    by_kernel = {k: [Worst(line.ratios[k], line) for line in lines if k in line.ratios] for k in kernels}
+    return Comparison(
+        peer=peer,
+        lines=lines,
+        means={k: geometric_mean(cell.ratio for cell in found) for k, found in by_kernel.items() if found},
+        worst={k: min(found, key=lambda cell: cell.ratio) for k, found in by_kernel.items() if found},
+    )
+
+
+def _ratios(rows: dict[str, PointRow], peer: str) -> dict[str, float]:
+    base = _tflops(rows.get(peer))
+    if base is None:
+        return {}
+    found = {kernel: _tflops(row) for kernel, row in rows.items()}
+    return {kernel: tflops / base for kernel, tflops in found.items() if tflops is not None}
+
+
+def _tflops(row: PointRow | None) -> float | None:
+    """A row's throughput if it counts: a point that is wrong or failed is never compared."""
+    return row.tflops if row is not None and row.status == "done" and row.tflops else None
