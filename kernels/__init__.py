@@ -7,8 +7,9 @@
 Importing this is cheap: NumPy, CuPy and the kernels themselves are imported when they are used.
 """
 
+from kernels.block_mask import BlockMask
 from kernels.problem import Problem
-from kernels.registry import KERNELS
+from kernels.registry import KERNELS, choose_kernel
 from kernels.surface import attention
 
-__all__ = ["KERNELS", "Problem", "attention"]
+__all__ = ["KERNELS", "BlockMask", "Problem", "attention", "choose_kernel"]

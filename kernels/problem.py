@@ -11,6 +11,7 @@ from kernels.mask import Mask
 
 Backend = Literal["cpu", "cuda"]
 Dtype = Literal["float32", "float16", "bfloat16"]
+Feature = Literal["causal", "window", "gqa", "block_mask"]
 
 DTYPES: tuple[Dtype, ...] = get_args(Dtype)
 ITEMSIZE: dict[Dtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
@@ -82,6 +83,17 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return Mask.of(
             self.seqlen_q, self.seqlen_k, causal=self.causal, window=self.window, blocks=self.block_mask
         )
+
+    @property
+    def features(self) -> frozenset[Feature]:
+        """What a kernel must support beyond plain attention."""
+        asked: dict[Feature, bool] = {
+            "causal": self.causal,
+            "window": self.window not in {None, (UNBOUNDED, UNBOUNDED)},
+            "gqa": self.key_heads != self.heads,
+            "block_mask": self.block_mask is not None,
+        }
+        return frozenset(feature for feature, used in asked.items() if used)
 
     @property
     def softmax_scale(self) -> float:

@@ -4,15 +4,19 @@ Forms, tables, tests and documents iterate over these tuples.
 """
 
 from kernels import workspace
-from kernels.problem import Backend, Dtype
-from kernels.spec import KernelSpec
+from kernels.device import Device
+from kernels.errors import UnsupportedError
+from kernels.problem import Backend, Dtype, Feature, Problem
+from kernels.spec import CAUSAL_ONLY, EVERY_FEATURE, KernelSpec
 
 DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
     "cuda": ("float32", "float16", "bfloat16"),
     "cpu": ("float32",),
 }
+FEATURES_BY_BACKEND: dict[Backend, frozenset[Feature]] = {"cuda": CAUSAL_ONLY, "cpu": EVERY_FEATURE}
+LIBRARY_FEATURES: dict[Backend, frozenset[Feature]] = dict.fromkeys(("cuda", "cpu"), CAUSAL_ONLY | {"gqa"})
 
-LIBRARY_HEAD_DIMS = range(8, 257, 8)
+LIBRARY_HEAD_DIMS: dict[Backend, range] = {"cuda": range(8, 257, 8), "cpu": range(8, 257, 8)}
 
 STANDARD = KernelSpec(
     name="standard",
@@ -21,6 +25,7 @@ STANDARD = KernelSpec(
     dtypes=DTYPES_BY_BACKEND,
     workspace=workspace.standard,
     implementation={"cuda": "kernels.cuda.standard", "cpu": "kernels.cpu.standard"},
+    features=FEATURES_BY_BACKEND,
 )
 
 FLASH1 = KernelSpec(
@@ -30,6 +35,7 @@ FLASH1 = KernelSpec(
     dtypes=DTYPES_BY_BACKEND,
     workspace=workspace.flash1,
     implementation={"cuda": "kernels.cuda.flash1", "cpu": "kernels.cpu.flash1"},
+    features=FEATURES_BY_BACKEND,
 )
 
 FLASH2 = KernelSpec(
@@ -39,6 +45,7 @@ FLASH2 = KernelSpec(
     dtypes=DTYPES_BY_BACKEND,
     workspace=workspace.flash2,
     implementation={"cuda": "kernels.cuda.flash2", "cpu": "kernels.cpu.flash2"},
+    features=FEATURES_BY_BACKEND,
 )
 
 SIXTEEN_BIT: tuple[Dtype, ...] = ("float16", "bfloat16")
@@ -53,6 +60,7 @@ TORCH_MATH = KernelSpec(
     workspace=workspace.torch_math,
     implementation=WRAPPED,
     head_dims=LIBRARY_HEAD_DIMS,
+    features=LIBRARY_FEATURES,
     extra="torch",
 )
 
@@ -64,6 +72,7 @@ TORCH_EFFICIENT = KernelSpec(
     workspace=workspace.torch_fused,
     implementation={"cuda": WRAPPED["cuda"]},
     head_dims=LIBRARY_HEAD_DIMS,
+    features=LIBRARY_FEATURES,
     extra="torch",
 )
 
@@ -75,6 +84,7 @@ TORCH_FLASH = KernelSpec(
     workspace=workspace.torch_fused,
     implementation=WRAPPED,
     head_dims=LIBRARY_HEAD_DIMS,
+    features=LIBRARY_FEATURES,
     min_compute_capability=(8, 0),
     extra="torch",
 )
@@ -87,6 +97,7 @@ TORCH_CUDNN = KernelSpec(
     workspace=workspace.torch_fused,
     implementation={"cuda": WRAPPED["cuda"]},
     head_dims=LIBRARY_HEAD_DIMS,
+    features=LIBRARY_FEATURES,
     min_compute_capability=(8, 0),
     extra="torch",
 )
@@ -99,6 +110,7 @@ TORCH_AUTO = KernelSpec(
     workspace=workspace.torch_fused,
     implementation=WRAPPED,
     head_dims=LIBRARY_HEAD_DIMS,
+    features=LIBRARY_FEATURES,
     extra="torch",
 )
 
@@ -122,3 +134,23 @@ def find_kernel(name: str, kernels: tuple[KernelSpec, ...] = KERNELS) -> KernelS
         if spec.name == name:
             return spec
     raise KeyError(f"no kernel is called {name!r}; there are {', '.join(k.name for k in kernels)}")
+
+
+FASTEST_FIRST: tuple[str, ...] = ("flash2", "flash1", "standard")
+"""The order in which `choose_kernel` tries our own kernels, on either backend."""
+
+
+def choose_kernel(problem: Problem, device: Device) -> KernelSpec:
+    """The kernel that "auto" stands for: the first of `FASTEST_FIRST` that supports the problem there.
+
+    Raises:
+        UnsupportedError: None does; the text has each one's reason.
+    """
+    reasons: dict[str, None] = {}  # in order, each once
+    for name in FASTEST_FIRST:
+        spec = find_kernel(name)
+        reason = spec.unsupported(problem, device)
+        if reason is None:
+            return spec
+        reasons[reason] = None
+    raise UnsupportedError(f"No kernel can run this: {'; '.join(reasons)}.")

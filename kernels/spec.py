@@ -7,10 +7,20 @@ from math import prod
 from typing import Literal
 
 from kernels.device import Device
-from kernels.problem import Backend, Dtype, Problem
+from kernels.problem import Backend, Dtype, Feature, Problem
 
 Family = Literal["standard", "tiled", "library"]
-HEAD_DIMS = range(16, 129, 8)
+HEAD_DIMS = range(16, 129, 8)  # of our CUDA kernels
+CPU_HEAD_DIMS = range(16, 257, 8)
+
+FEATURES: Mapping[Feature, str] = {
+    "causal": "a causal mask",
+    "window": "a sliding window",
+    "gqa": "fewer key/value heads than query heads",
+    "block_mask": "a block mask",
+}
+CAUSAL_ONLY: frozenset[Feature] = frozenset({"causal"})
+EVERY_FEATURE: frozenset[Feature] = frozenset(FEATURES)
 
 BUFFER_ITEMSIZE = {"float32": 4, "float16": 2, "bfloat16": 2}
 
@@ -46,7 +56,8 @@ class KernelSpec:
         dtypes: The element types it takes, by backend; a backend that is missing is not implemented.
         workspace: Buffers it allocates besides inputs and outputs, for a problem on a backend.
         implementation: Dotted module that implements it, by backend (imported when it is used).
-        head_dims: The head dims it takes.
+        head_dims: The head dims it takes, by backend.
+        features: What it supports beyond plain attention, by backend.
         min_compute_capability: The oldest GPU it runs on.
         extra: The optional extra that installs the library it wraps, named like it; None: no library.
     """
@@ -57,7 +68,12 @@ class KernelSpec:
     dtypes: Mapping[Backend, tuple[Dtype, ...]]
     workspace: Callable[[Problem, Backend], tuple[Buffer, ...]]
     implementation: Mapping[Backend, str]
-    head_dims: range = field(default=HEAD_DIMS)
+    head_dims: Mapping[Backend, range] = field(
+        default_factory=lambda: {"cuda": HEAD_DIMS, "cpu": CPU_HEAD_DIMS}
+    )
+    features: Mapping[Backend, frozenset[Feature]] = field(
+        default_factory=lambda: {"cuda": CAUSAL_ONLY, "cpu": CAUSAL_ONLY}
+    )
     min_compute_capability: tuple[int, int] = (7, 5)
     extra: str | None = None
 
@@ -70,12 +86,16 @@ class KernelSpec:
             return f"{self.name} needs {self.extra}: pip install 'flashscope[{self.extra}]'"
         if problem.dtype not in dtypes:
             return f"{self.name} takes {', '.join(dtypes)} on {device.backend}, not {problem.dtype}"
-        if problem.head_dim not in self.head_dims:
-            dims = self.head_dims
+        dims = self.head_dims[device.backend]
+        if problem.head_dim not in dims:
             return (
-                f"{self.name} takes head dims {dims[0]} to {dims[-1]} in steps of {dims.step}, "
-                f"not {problem.head_dim}"
+                f"{self.name} takes head dims {dims[0]} to {dims[-1]} in steps of {dims.step} on "
+                f"{device.backend}, not {problem.head_dim}"
             )
+        missing = problem.features - self.features[device.backend]
+        if missing:
+            asked = " and ".join(text for feature, text in FEATURES.items() if feature in missing)
+            return f"{self.name} does not take {asked} on {device.backend}"
         return self._unsupported_gpu(problem, device)
 
     def _unsupported_gpu(self, problem: Problem, device: Device) -> str | None:

@@ -2,17 +2,20 @@
 
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
+from operator import index
 from typing import Any
 
 from kernels.arrays import array_module, backend_of
+from kernels.block_mask import BlockMask
 from kernels.errors import InputError, UnsupportedError
 from kernels.launch import Inputs, prepare
 from kernels.problem import DTYPES, Backend, Problem
-from kernels.registry import KERNELS, find_kernel
+from kernels.registry import KERNELS, choose_kernel, find_kernel
 from kernels.spec import KernelSpec
 
 AXES = "(batch, heads, seqlen, head_dim)"
 RANK = 4
+AUTO = "auto"
 
 
 def attention(
@@ -23,6 +26,8 @@ def attention(
     kernel: str,
     causal: bool = False,
     scale: float | None = None,
+    window: tuple[int, int] | None = None,
+    block_mask: BlockMask | None = None,
     return_lse: bool = False,
 ) -> Any:
     """softmax(scale Q K^T) V on the CPU (NumPy arrays) or the GPU that holds them (CuPy arrays).
@@ -31,11 +36,16 @@ def attention(
 
     Args:
         q: (batch, heads, Nq, head_dim), contiguous; float32, on a GPU also float16 or bfloat16.
-        k: (batch, heads, Nk, head_dim), of the same kind and dtype.
+        k: (batch, kv_heads, Nk, head_dim), of the same kind and dtype. kv_heads divides heads; query head h
+            attends to K/V head h // (heads // kv_heads).
         v: Like `k`.
-        kernel: Name of one of `kernels.KERNELS`.
+        kernel: Name of one of `kernels.KERNELS`; "auto" is the one that `kernels.choose_kernel` names for the
+            same Problem and Device.
         causal: Keep only keys k <= q + Nk - Nq (aligned to the bottom right).
         scale: Factor on the scores; None means 1/sqrt(head_dim).
+        window: (left, right): keep only keys q + Nk - Nq - left <= k <= q + Nk - Nq + right; -1 is unbounded.
+            With `causal` the right side is 0.
+        block_mask: Keep only these blocks of the scores, in every head; tiled kernels skip the others.
         return_lse: Also return the log-sum-exp.
 
     Returns:
@@ -48,11 +58,12 @@ def attention(
         CompileError: The CUDA compiler refused the kernel.
         MemoryError: The outputs or the workspace do not fit.
     """
-    spec = _find(kernel)
+    named = None if kernel == AUTO else _find(kernel)
     backend = _check_kind(Inputs(q, k, v))
-    problem = _problem(Inputs(q, k, v), causal=causal, scale=scale)
+    problem = _problem(Inputs(q, k, v), causal=causal, scale=scale, window=window, block_mask=block_mask)
     with _on_device_of(q, backend):
         device = import_module(f"kernels.{backend}.device").describe()
+        spec = named or choose_kernel(problem, device)
         reason = spec.unsupported(problem, device)
         if reason is not None:
             raise UnsupportedError(f"{reason[0].upper()}{reason[1:]}.")
@@ -67,7 +78,7 @@ def _find(kernel: str) -> KernelSpec:
     try:
         return find_kernel(kernel)
     except KeyError:
-        names = ", ".join(spec.name for spec in KERNELS)
+        names = ", ".join((AUTO, *(spec.name for spec in KERNELS)))
         raise InputError(f"kernel must be one of {names}, not {kernel!r}.") from None
 
 
@@ -89,11 +100,24 @@ def _check_kind(inputs: Inputs) -> Backend:
     return "cuda" if backends[0] == "cuda" else "cpu"
 
 
-def _problem(inputs: Inputs, *, causal: bool, scale: float | None) -> Problem:
+def _problem(
+    inputs: Inputs,
+    *,
+    causal: bool,
+    scale: float | None,
+    window: tuple[int, int] | None,
+    block_mask: BlockMask | None,
+) -> Problem:
     """The workload the arrays describe."""
     _check_layout(inputs)
     _check_shapes(inputs)
     batch, heads, seqlen_q, head_dim = inputs.q.shape
+    kv_heads = inputs.k.shape[1]
+    if block_mask is not None and not isinstance(block_mask, BlockMask):
+        raise InputError(
+            f"block_mask must be a BlockMask or None, not {type(block_mask).__qualname__}; BlockMask.of "
+            "makes one from a boolean array."
+        )
     return Problem(
         batch=batch,
         heads=heads,
@@ -103,6 +127,9 @@ def _problem(inputs: Inputs, *, causal: bool, scale: float | None) -> Problem:
         dtype=inputs.q.dtype.name,
         causal=bool(causal),
         scale=_finite(scale),
+        kv_heads=None if kv_heads == heads else kv_heads,
+        window=_two_sides(window),
+        block_mask=block_mask,
     )
 
 
@@ -112,6 +139,17 @@ def _finite(scale: float | None) -> float | None:
         return None if scale is None else float(scale)
     except (TypeError, ValueError):
         raise InputError(f"scale must be a finite number or None, not {scale!r}.") from None
+
+
+def _two_sides(window: tuple[int, int] | None) -> tuple[int, int] | None:
+    """The window as two plain integers; Problem refuses those below -1."""
+    try:
+        if window is None:
+            return None
+        left, right = map(index, window)
+    except (TypeError, ValueError):
+        raise InputError(f"window must be two whole numbers (left, right) or None, not {window!r}.") from None
+    return left, right
 
 
 def _check_layout(inputs: Inputs) -> None:
@@ -138,7 +176,12 @@ def _check_layout(inputs: Inputs) -> None:
 def _check_shapes(inputs: Inputs) -> None:
     """Whether the three shapes belong together."""
     q, k, v = (array.shape for array in inputs)
-    for axis, name in ((0, "batch"), (1, "heads"), (3, "head_dim")):
+    if k[1] != v[1] or q[1] % k[1]:
+        raise InputError(
+            f"k and v must have the same heads (axis 1 of {AXES}), a divisor of the {q[1]} heads of q, not "
+            f"{k[1]} and {v[1]}."
+        )
+    for axis, name in ((0, "batch"), (3, "head_dim")):
         if not q[axis] == k[axis] == v[axis]:
             raise InputError(
                 f"q, k and v must have the same {name} (axis {axis} of {AXES}), "

@@ -8,7 +8,7 @@ import msgspec
 from app.commands.local import SIGNALLED, find_machine, local_engine, why_no_device
 from kernels.problem import Backend, Problem
 from kernels.registry import KERNELS
-from kernels.spec import KernelSpec
+from kernels.spec import FEATURES, KernelSpec
 from profiles.machine import Machine
 
 
@@ -25,7 +25,8 @@ def run(options: Namespace) -> int:
     for kernel in found:
         print(f"{kernel['name']}: {kernel['idea']}")
         for name, backend in kernel["backends"].items():
-            print(f"  {name}: {backend['reason'] or 'supported, ' + ', '.join(backend['dtypes'])}")
+            supported = f"{', '.join(backend['dtypes'])}; {', '.join(backend['features'])}"
+            print(f"  {name}: {backend['reason'] or supported}")
     return 0
 
 
@@ -36,7 +37,6 @@ def describe(spec: KernelSpec, machine: Machine) -> dict[str, Any]:
         "name": spec.name,
         "family": spec.family,
         "idea": spec.idea,
-        "head_dims": list(spec.head_dims),
         "backends": {backend: _support(spec, backend, machine) for backend in backends},
     }
 
@@ -44,12 +44,19 @@ def describe(spec: KernelSpec, machine: Machine) -> dict[str, Any]:
 def _support(spec: KernelSpec, backend: Backend, machine: Machine) -> dict[str, Any]:
     """Whether a kernel runs on a backend here, which dtypes it takes, and why it does not run."""
     dtypes, device = spec.dtypes.get(backend, ()), machine.device(backend)
+    head_dims = list(spec.head_dims[backend]) if dtypes else []
     reason: str | None = None
     if not dtypes:
         reason = f"{spec.name} is not implemented on the {backend} backend"
     elif device is None:
         reason = f"no usable GPU here: {why_no_device(machine)}"
     else:
-        problem = Problem(seqlen_q=1, seqlen_k=1, head_dim=spec.head_dims[0], dtype=dtypes[0])
+        problem = Problem(seqlen_q=1, seqlen_k=1, head_dim=head_dims[0], dtype=dtypes[0])
         reason = spec.unsupported(problem, device)
-    return {"supported": reason is None, "reason": reason, "dtypes": list(dtypes)}
+    return {
+        "supported": reason is None,
+        "reason": reason,
+        "dtypes": list(dtypes),
+        "head_dims": head_dims,
+        "features": [name for name in FEATURES if dtypes and name in spec.features[backend]],
+    }

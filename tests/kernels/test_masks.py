@@ -1,5 +1,6 @@
 """Causal, window, block mask and grouped heads: counted, computed and skipped exactly as defined."""
 
+import dataclasses
 from typing import Any
 from unittest.mock import patch
 
@@ -12,12 +13,14 @@ from hypothesis import strategies as st
 from kernels import workspace
 from kernels.block_mask import BlockMask
 from kernels.cpu import flash1, flash2
+from kernels.cpu.device import describe
 from kernels.cpu.tiles import scores
 from kernels.errors import InputError
 from kernels.launch import make_inputs
 from kernels.problem import Problem
 from kernels.reference import attention_reference
 from kernels.registry import find_kernel
+from kernels.spec import CAUSAL_ONLY
 from kernels.verify import sample_rows
 from tests.kernels.masked import brute_force, kept, masked_problems
 from tests.kernels.running import CPU_KERNELS, judge, run
@@ -175,6 +178,37 @@ def test_an_impossible_mask_is_refused_with_what_is_needed(changed: dict[str, An
     fields: dict[str, Any] = {"seqlen_q": 64, "seqlen_k": 100, "heads": 6} | changed
     with pytest.raises(InputError, match=says):
         Problem(**fields)
+
+
+CAUSAL = dataclasses.replace(find_kernel("flash2"), name="a", features={"cpu": CAUSAL_ONLY})
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({}, None),
+        ({"causal": True}, None),
+        ({"window": (-1, -1), "kv_heads": 4}, None),
+        ({"window": (3, -1)}, "a does not take a sliding window on cpu"),
+        ({"kv_heads": 2, "causal": True}, "a does not take fewer key/value heads than query heads on cpu"),
+        (
+            {"kv_heads": 1, "block_mask": BlockMask.random(8, 8, block_q=4, block_k=4, kept_share=0.5)},
+            "a does not take fewer key/value heads than query heads and a block mask on cpu",
+        ),
+    ],
+)
+def test_a_kernel_refuses_what_its_spec_does_not_name(changed: dict[str, Any], says: str | None) -> None:
+    fields: dict[str, Any] = {"seqlen_q": 8, "seqlen_k": 8, "heads": 4} | changed
+    assert CAUSAL.unsupported(Problem(**fields), describe()) == says
+    assert find_kernel("flash2").unsupported(Problem(**fields), describe()) is None
+
+
+@pytest.mark.parametrize("head_dim", [136, 192, 256])
+def test_the_cpu_kernels_take_wide_heads(head_dim: int) -> None:
+    problem = Problem(seqlen_q=30, seqlen_k=50, heads=4, kv_heads=2, head_dim=head_dim, window=(9, 4))
+    for spec in CPU_KERNELS:
+        assert spec.unsupported(problem, describe()) is None
+        assert judge(spec, problem, make_inputs(problem, "cpu")).passed
 
 
 def test_a_block_mask_is_its_array_again() -> None:

@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
-from kernels import KERNELS, Problem, attention
+from kernels import KERNELS, BlockMask, Problem, attention, choose_kernel
+from kernels.cpu.device import describe
 from kernels.errors import InputError, UnsupportedError
 from kernels.spec import KernelSpec
 from kernels.verify import verify
 from tests.kernels.cases import draw
-from tests.kernels.running import each_kernel
+from tests.kernels.masked import masked_problems
+from tests.kernels.running import CPU_KERNELS, each_kernel
 
 
 def array(*shape: int, dtype: Any = np.float32) -> Any:
@@ -52,6 +55,36 @@ def test_every_registered_kernel_can_be_asked_for() -> None:
     assert library == ["torch-math", "torch-efficient", "torch-flash", "torch-cudnn", "torch-auto"]
 
 
+@settings(max_examples=30, deadline=None)
+@given(masked_problems())
+def test_attention_takes_masks_and_grouped_heads(problem: Problem) -> None:
+    inputs = draw(problem)
+    for kernel in ("auto", *(spec.name for spec in CPU_KERNELS)):
+        output, lse = attention(
+            *inputs,
+            kernel=kernel,
+            causal=problem.causal,
+            window=problem.window,
+            block_mask=problem.block_mask,
+            return_lse=True,
+        )
+        assert verify(problem, inputs, output, lse).passed
+
+
+def test_auto_is_the_kernel_that_choose_kernel_names() -> None:
+    problem = Problem(seqlen_q=40, seqlen_k=40, head_dim=16, causal=True)
+    chosen = choose_kernel(problem, describe())
+    assert chosen.name == "flash2"
+    inputs = draw(problem)
+    by_name = attention(*inputs, kernel=chosen.name, causal=True)
+    np.testing.assert_array_equal(attention(*inputs, kernel="auto", causal=True), by_name)
+
+
+def test_auto_passes_over_kernels_that_cannot_and_says_why_when_none_can() -> None:
+    with pytest.raises(UnsupportedError, match=r"No kernel can run this: .*flash2 takes head dims .* not 20"):
+        attention(array(2, 3, 5, 20), array(2, 3, 5, 20), array(2, 3, 5, 20), kernel="auto")
+
+
 Tensor = type("Tensor", (), {"__module__": "torch"})
 
 
@@ -64,7 +97,24 @@ Tensor = type("Tensor", (), {"__module__": "torch"})
         ),
         ({"v": array(1, 2, 3, 5, 16)}, "v must have 4 axes"),
         ({"k": array(1, 3, 5, 16)}, "the same batch .* not 2, 1 and 2"),
-        ({"k": array(2, 1, 5, 16)}, "the same heads .* not 3, 1 and 3"),
+        ({"k": array(2, 1, 5, 16)}, "the same heads .* a divisor of the 3 heads of q, not 1 and 3"),
+        (
+            {"k": array(2, 2, 5, 16), "v": array(2, 2, 5, 16)},
+            "a divisor of the 3 heads of q, not 2 and 2",
+        ),
+        (
+            {"k": array(2, 6, 5, 16), "v": array(2, 6, 5, 16)},
+            "a divisor of the 3 heads of q, not 6 and 6",
+        ),
+        ({"window": (4,)}, r"window must be two whole numbers \(left, right\) or None, not \(4,\)"),
+        ({"window": 4}, "window must be two whole numbers .* not 4"),
+        ({"window": (0.5, 1)}, "window must be two whole numbers .* not .0.5, 1."),
+        ({"window": (3, -2)}, "at least 0, or -1 for unbounded, not 3 and -2"),
+        ({"block_mask": np.ones((1, 1), bool)}, "block_mask must be a BlockMask or None, not ndarray"),
+        (
+            {"block_mask": BlockMask.of(np.ones((2, 1), bool), 4, 4)},
+            "5 queries and 5 keys in blocks of 4 x 4 need a block mask of 2 x 2 blocks, not 2 x 1",
+        ),
         ({"v": array(2, 3, 5, 24)}, "the same head_dim .* not 16, 16 and 24"),
         ({"v": array(2, 3, 6, 16)}, "k and v must have the same seqlen .* not 5 and 6"),
         ({"q": array(2, 3, 0, 16)}, "q is empty"),
@@ -81,7 +131,7 @@ Tensor = type("Tensor", (), {"__module__": "torch"})
         ({"k": Tensor()}, "k must be a NumPy array .* not torch.Tensor; .* cupy.from_dlpack"),
         ({"v": None}, "v must be a NumPy array .* not NoneType"),
         ({"q": np.ma.masked_array(GOOD)}, "q must be a NumPy array .* not numpy.ma"),
-        ({"kernel": "flash9"}, "kernel must be one of standard, flash1, flash2, .* not 'flash9'"),
+        ({"kernel": "flash9"}, "kernel must be one of auto, standard, .*flash2, .* not 'flash9'"),
         ({"kernel": None}, "kernel must be one of"),
         ({"scale": float("nan")}, "scale must be a finite number, not nan"),
         ({"scale": float("-inf")}, "scale must be a finite number, not -inf"),
@@ -100,10 +150,10 @@ def test_a_wrong_question_is_answered_with_what_is_accepted(changed: dict[str, A
     ("given", "says"),
     [
         (array(2, 3, 5, 16, dtype=np.float16), "Flash2 takes float32 on cpu, not float16"),
-        (array(2, 3, 5, 20), "Flash2 takes head dims 16 to 128 in steps of 8, not 20"),
-        (array(2, 3, 5, 136), "Flash2 takes head dims 16 to 128 in steps of 8, not 136"),
+        (array(2, 3, 5, 20), "Flash2 takes head dims 16 to 256 in steps of 8 on cpu, not 20"),
+        (array(2, 3, 5, 264), "Flash2 takes head dims 16 to 256 in steps of 8 on cpu, not 264"),
     ],
-    ids=["float16", "20", "136"],
+    ids=["float16", "20", "264"],
 )
 def test_what_the_kernel_cannot_run_is_refused_with_the_reason(given: Any, says: str) -> None:
     with pytest.raises(UnsupportedError, match=says):
