@@ -36,7 +36,7 @@ def grouped(rows: Sequence[PointRow]) -> dict[Group, list[PointRow]]:
 
     The batch tells groups apart where the same kernel and N would otherwise stand twice on a curve.
     """
-    by_batch = {}
+    by_batch: dict[tuple[str, int, int, Group], set[int]] = {}
     for row in rows:
         by_batch.setdefault((row.kernel, row.seqlen, row.seqlen_k, group_of(row)), set()).add(row.batch)
     apart = any(len(batches) > 1 for batches in by_batch.values())

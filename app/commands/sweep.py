@@ -2,8 +2,8 @@
 
 Exit codes: 0 when at least one point is done and every other was predicted not to fit; 1 when a point failed,
 was wrong, unsupported (which a preset expects of some kernels), timed out or ran out of memory, when none is
-done, or when the file could not be written; 128 plus the signal's number after Ctrl-C (130) or SIGTERM (143), with the points measured until then
-kept.
+done, or when the file could not be written; 128 plus the signal's number after Ctrl-C (130) or SIGTERM (143),
+with the points measured until then kept.
 """
 
 from argparse import Namespace

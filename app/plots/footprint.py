@@ -25,5 +25,5 @@ FOOTPRINT = Metric(
     tick=bytes_tick,
     value=_held,
     model=_predicted,
-    model_source="inputs + outputs + workspace, exact for every kernel",
+    model_source="inputs + outputs + workspace, exact for our kernels, a lower bound for libraries",
 )

@@ -1,27 +1,43 @@
 """The metadata that every exported plot carries."""
 
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
+from profiles.groups import Group, grouped
 from profiles.session import Session
+from profiles.summary import PointRow
+from profiles.summary import rows as rows_of
 
 
-def session_header(session: Session) -> dict[str, str]:
-    """Who measured, when and how, as `key: value`."""
+def session_header(session: Session, rows: Sequence[PointRow] = ()) -> dict[str, str]:
+    """Who measured what, when and how, as `key: value`.
+
+    Args:
+        session: Where it comes from.
+        rows: What of it is exported; none: all of it.
+    """
     machine, plan = session.machine, session.plan
     device = machine.device(session.backend)
-    first = plan.problems[0]
+    groups = grouped(rows or rows_of(session))
     software = [f"{name} {found}" for name, found in machine.packages.items()]
     return {
         "session": session.name or session.id,
         "measured": session.started_at,
         "device": f"{session.backend} · {device.name if device else 'unknown device'}",
-        "problem": f"batch {first.batch}, heads {first.heads}, head dim {first.head_dim}, {first.dtype}, "
-        f"{'causal' if first.causal else 'not causal'}, seed {plan.seed}",
+        "problem": f"{'; '.join(_problem(*found) for found in groups.items())}, seed {plan.seed}",
         "protocol": f"{'cold' if plan.protocol.cold else 'warm'} cache, {plan.protocol.repeats} repeats, "
         f"warm-up {plan.protocol.warmup}, {'verified' if plan.protocol.verify else 'not verified'}",
         "software": ", ".join([machine.system, f"Python {machine.python}", *software]),
         "written by": f"Flashscope {_own_version()}",
     }
+
+
+def _problem(group: Group, rows: Sequence[PointRow]) -> str:
+    """What the points of a group share; the batch may go from one to another along N."""
+    batches = list(dict.fromkeys(row.batch for row in rows))
+    batch = f"{batches[0]}" if len(batches) == 1 else f"{batches[0]} to {batches[-1]}"
+    causal = "causal" if group.causal else "not causal"
+    return f"batch {batch}, heads {group.heads}, head dim {group.head_dim}, {group.dtype}, {causal}"
 
 
 def _own_version() -> str:

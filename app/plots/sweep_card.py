@@ -90,7 +90,7 @@ class SweepCard(Card):
             name=quantity.key,
             plots=[self.plot],
             theme=self._theme,
-            provenance=session_header(self._session),
+            provenance=session_header(self._session, self._rows),
             columns=[
                 "kernel",
                 "seqlen",

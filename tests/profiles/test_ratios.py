@@ -55,7 +55,8 @@ def test_what_is_wrong_or_was_not_measured_is_never_compared() -> None:
     assert "broken" not in found.means
     assert found.lines[2].ratios == {}
     nobody = compare(ROWS, "elsewhere")
-    assert nobody.means == nobody.worst == {}
+    assert not nobody.means
+    assert not nobody.worst
 
 
 def test_a_batch_that_follows_from_n_stays_on_one_curve() -> None:

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 
 from app.plots.marks import mark_pixmap
 from app.plots.units import seqlen_full
@@ -10,7 +11,13 @@ from profiles.session import PointState
 
 
 class LegendBar(QWidget):
-    """Marks and names of the kernels on show, and two readouts at the right."""
+    """Marks and names of the kernels on show, which problems are, and two readouts at the right.
+
+    Signals:
+        group_chosen: Show the group of problems at this place of the list (int).
+    """
+
+    group_chosen = Signal(int)
 
     def __init__(self) -> None:
         super().__init__()
@@ -19,6 +26,12 @@ class LegendBar(QWidget):
         self._entries.setSpacing(6)
         self.model_label = QLabel("┄ model")
         self.model_label.setProperty("role", "unit")
+        self.groups = QComboBox()
+        self.groups.setAccessibleName("Problems on show")
+        self.groups.setToolTip("This session holds several problems at the same N; these are on show")
+        self.groups.setFixedHeight(24)
+        self.groups.activated.connect(self.group_chosen)
+        self.groups.hide()
         self.flight = QLabel()
         self.flight.setProperty("role", "unit")
         self.position = QLabel()
@@ -29,6 +42,7 @@ class LegendBar(QWidget):
         row.setSpacing(12)
         row.addLayout(self._entries)
         row.addWidget(self.model_label)
+        row.addWidget(self.groups)
         row.addStretch(1)
         row.addWidget(self.flight)
         row.addWidget(self.position)
@@ -48,6 +62,14 @@ class LegendBar(QWidget):
             self._entries.addWidget(mark)
             name.setContentsMargins(0, 0, 10, 0)
             self._entries.addWidget(name)
+
+    def set_groups(self, labels: Sequence[str], current: int) -> None:
+        """Offer these groups of problems; a single one leaves nothing to choose."""
+        if [self.groups.itemText(i) for i in range(self.groups.count())] != list(labels):
+            self.groups.clear()
+            self.groups.addItems(list(labels))
+        self.groups.setCurrentIndex(current)
+        self.groups.setVisible(len(labels) > 1)
 
     def show_cursor(self, seqlen: int | None) -> None:
         """Say where the crosshair stands."""

@@ -12,6 +12,7 @@ from app.plots.series import extract, kernels_of, seqlens_of, telling_seqlen
 from app.plots.speedup import SPEEDUP
 from app.plots.sweep_card import SweepCard
 from app.theme import Theme
+from profiles.groups import Group, grouped
 from profiles.session import PointState, Session
 from profiles.summary import PointRow
 
@@ -29,6 +30,7 @@ class PlotsView(QWidget):
     Attributes:
         seqlen: The sequence length under the crosshair, None before there is one.
         baseline: The kernel that speed-ups are over, None without kernels.
+        group: The problems on show, where a session holds several at the same N; None without rows.
 
     Signals:
         cursor_moved: The crosshair stands at another sequence length (int).
@@ -42,10 +44,15 @@ class PlotsView(QWidget):
         super().__init__()
         self.seqlen: int | None = None
         self.baseline: str | None = None
+        self.group: Group | None = None
+        self._groups: dict[Group, list[PointRow]] = {}
+        self._group_chosen = False
         self._session: Session | None = None
         self._placed_by_user = False
-        self._rows: Sequence[PointRow] = ()
+        self._rows: Sequence[PointRow] = ()  # of the group on show
+        self._all_rows: Sequence[PointRow] = ()
         self.legend = LegendBar()
+        self.legend.group_chosen.connect(self._choose_group)
         self.cards = {metric.key: SweepCard(metric, theme) for metric in SWEEP_PLOTS}
         grid = QGridLayout()
         grid.setSpacing(8)
@@ -62,10 +69,29 @@ class PlotsView(QWidget):
         column.addLayout(grid, 1)
 
     def show_rows(self, session: Session | None, rows: Sequence[PointRow]) -> None:
-        """Draw these; without a session they are a preview of what would be run."""
+        """Draw one group of these; without a session they are a preview of what would be run."""
         if session is not self._session:
-            self._placed_by_user = False
-        self._session, self._rows = session, rows
+            self._placed_by_user = self._group_chosen = False
+            self.group = None
+        self._session, self._all_rows, self._groups = session, rows, grouped(rows)
+        self._pick_group()
+        self._draw()
+
+    def _pick_group(self) -> None:
+        """Stay with the group on show; until the user chooses one, follow the point in flight."""
+        running = next((group for group, members in self._groups.items() if _running(members)), None)
+        if running is not None and not self._group_chosen:
+            self.group = running
+        if self.group not in self._groups:
+            self.group = next(iter(self._groups), None)
+
+    def _draw(self) -> None:
+        """Draw the rows of the group on show."""
+        session = self._session
+        self._rows = rows = () if self.group is None else self._groups[self.group]
+        places = list(self._groups)
+        labels = [group.label for group in places]
+        self.legend.set_groups(labels, places.index(self.group) if self.group in self._groups else -1)
         kernels = kernels_of(rows)
         if self.baseline not in kernels:
             self.baseline = FAVOURED_BASELINE if FAVOURED_BASELINE in kernels else next(iter(kernels), None)
@@ -84,16 +110,20 @@ class PlotsView(QWidget):
         """Mark the point in flight in every plot."""
         self.legend.show_flight(state)
         for key, card in self.cards.items():
-            if state is None:
+            if state is None or not _running(self._rows):
                 card.plot.show_flight(None)
             else:
                 value = in_flight_value(key, state, last_ms)
                 card.plot.show_flight(state.point.kernel, state.point.problem.seqlen_q, value)
 
     def speedups(self) -> list[float | None]:
-        """The speed-up of every row, as the plot shows it."""
-        found = {series.kernel: series for series in extract(self._rows, SPEEDUP, self.baseline)}
-        return [found[row.kernel].at(row.seqlen) if row.status == "done" else None for row in self._rows]
+        """The speed-up of every row of every group, in the order the rows were given."""
+        found: dict[PointRow, float | None] = {}
+        for members in self._groups.values():
+            series = {one.kernel: one for one in extract(members, SPEEDUP, self.baseline)}
+            for row in members:
+                found[row] = series[row.kernel].at(row.seqlen) if row.status == "done" else None
+        return [found[row] for row in self._all_rows]
 
     def move_cursor(self, seqlen: int) -> None:
         """Stand the crosshair at a measured sequence length, and leave it there as more is measured."""
@@ -137,5 +167,15 @@ class PlotsView(QWidget):
 
     def _choose_baseline(self, kernel: str) -> None:
         self.baseline = kernel
-        self.show_rows(self._session, self._rows)
+        self._draw()
         self.baseline_changed.emit()
+
+    def _choose_group(self, place: int) -> None:
+        self._group_chosen = True
+        self.group = list(self._groups)[place]
+        self._draw()
+
+
+def _running(rows: Sequence[PointRow]) -> bool:
+    """Whether the point in flight is one of these."""
+    return any(row.status == "running" for row in rows)

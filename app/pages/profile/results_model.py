@@ -16,6 +16,7 @@ from app.plots.marks import mark_icon
 from app.plots.status_marks import STATUS_MARKS, status_icon
 from app.plots.units import bytes_text, ms_text, ratio_text, seqlen_full, tflops_text
 from app.theme import Theme, kernel_mark
+from profiles.groups import group_of
 from profiles.summary import PointRow
 
 Index = QModelIndex | QPersistentModelIndex
@@ -48,6 +49,7 @@ def _kept_apart(row: PointRow) -> None:
 
 COLUMNS = (
     Column("kernel", lambda row: row.kernel),
+    Column("problem", lambda row: group_of(row).label, hint="Head dim and mask"),
     Column("N", lambda row: row.seqlen, lambda n: seqlen_full(round(n)), "Query sequence length"),
     Column("status", lambda row: STATUS_MARKS[row.status].word),
     Column("median", lambda row: row.runtime_ms_median, ms_text, "Median runtime of the accepted samples"),
@@ -62,8 +64,9 @@ COLUMNS = (
     Column(
         "allocator peak", lambda row: row.allocator_peak_bytes, bytes_text, "The allocator's high-water mark"
     ),
-    Column("reason", lambda row: row.reason or None),
+    Column("reason", lambda row: row.reason or row.note or None, hint="Why it is not done, or what it says"),
 )
+PROBLEM_COLUMN = next(i for i, column in enumerate(COLUMNS) if column.title == "problem")
 SPEEDUP_COLUMN = next(i for i, column in enumerate(COLUMNS) if column.title == "speed-up")
 
 

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from app.pages.profile.results_model import COLUMNS, ResultsModel, ResultsProxy
+from app.pages.profile.results_model import COLUMNS, PROBLEM_COLUMN, ResultsModel, ResultsProxy
 from app.theme import Theme
+from profiles.groups import grouped
 from profiles.summary import PointRow
 
 ROW_PX = 24
@@ -44,7 +45,8 @@ class ResultsTable(QTableView):
         self.selectionModel().selectionChanged.connect(self._tell)
 
     def show_rows(self, rows: Sequence[PointRow], speedups: Sequence[float | None]) -> None:
-        """Show these rows."""
+        """Show these rows; what problem each is of only where there are several."""
+        self.setColumnHidden(PROBLEM_COLUMN, len(grouped(rows)) <= 1)
         self.results.set_rows(rows, speedups)
 
     def show_cursor(self, seqlen: int | None) -> None:

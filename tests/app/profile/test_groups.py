@@ -1,0 +1,77 @@
+"""A session with several problems at the same N: one group is on show, and the table names each."""
+
+import pytest
+
+from app.pages.profile.results_model import PROBLEM_COLUMN, RAW, SPEEDUP_COLUMN
+from app.plots.provenance import session_header
+from profiles.plan import Protocol
+from profiles.presets import peers_plan
+from profiles.session import Session
+from tests.app.profile.builders import make_plan, script, session_of
+from tests.app.profile.conftest import Bench
+
+KERNELS = ("standard", "flash2", "torch-flash")
+PLAN = peers_plan("cuda", Protocol(), kernels=KERNELS)
+LABELS = ["d 64, no mask", "d 64, causal", "d 128, no mask", "d 128, causal"]
+
+
+@pytest.fixture
+def session(bench: Bench) -> Session:
+    session = session_of(script(PLAN))
+    bench.controller.session = session
+    bench.page.show_session(session)
+    return session
+
+
+def offered(bench: Bench) -> list[str]:
+    box = bench.page.plots.legend.groups
+    return [box.itemText(i) for i in range(box.count())]
+
+
+@pytest.mark.usefixtures("session")
+def test_one_group_is_on_show_and_the_others_can_be_chosen(bench: Bench) -> None:
+    plots = bench.page.plots
+    assert offered(bench) == LABELS
+    assert plots.legend.groups.isVisible()
+    first = plots.cards["throughput"].make_export()
+    plots.legend.groups.setCurrentIndex(3)
+    plots.legend.group_chosen.emit(3)
+    last = plots.cards["throughput"].make_export()
+    assert first is not None
+    assert last is not None
+    assert len(first.rows) == len(last.rows) == 3 * 5
+    assert "head dim 64, bfloat16, not causal" in first.provenance["problem"]
+    assert "batch 16 to 1, heads 16, head dim 128, bfloat16, causal" in last.provenance["problem"]
+    assert first.rows != last.rows
+
+
+@pytest.mark.usefixtures("session")
+def test_the_table_holds_every_group_with_its_name_and_its_own_speed_up(bench: Bench) -> None:
+    table = bench.page.bottom.table
+    assert table.results.rowCount() == 3 * 20
+    assert not table.isColumnHidden(PROBLEM_COLUMN)
+    names = {table.results.index(row, PROBLEM_COLUMN).data() for row in range(60)}
+    assert names == set(LABELS)
+    standard = [row for row in range(60) if table.results.row_at(row).kernel == "standard"]
+    assert {table.results.index(row, SPEEDUP_COLUMN).data(RAW) for row in standard} == {1.0}
+
+
+def test_a_session_of_one_group_offers_no_choice(bench: Bench) -> None:
+    bench.sweep(script(make_plan(("standard", "flash2"))))
+    assert not bench.page.plots.legend.groups.isVisible()
+    assert bench.page.bottom.table.isColumnHidden(PROBLEM_COLUMN)
+
+
+def test_the_group_of_the_point_in_flight_is_on_show_until_the_user_chooses(bench: Bench) -> None:
+    plots = bench.page.plots
+    half = len(PLAN.points()) // 2
+    bench.sweep(script(PLAN, stop_before=half, in_flight=True))
+    assert plots.legend.groups.currentText() == LABELS[2]
+    plots.legend.group_chosen.emit(0)
+    bench.page.refresh()
+    assert plots.legend.groups.currentText() == LABELS[0]
+
+
+def test_an_export_of_everything_names_every_problem() -> None:
+    problem = session_header(session_of(script(PLAN)))["problem"]
+    assert problem.count("batch 16 to 1") == 4
