@@ -1,0 +1,118 @@
+"""PyTorch's kernels on a real GPU: right, forced, refused with a reason, on CuPy's stream, accounted for."""
+
+from typing import Any
+
+import pytest
+
+from kernels.errors import UnsupportedError
+from kernels.launch import LibraryLaunch, make_inputs, prepare
+from kernels.problem import Dtype, Problem
+from kernels.registry import LIBRARY, TORCH_AUTO, TORCH_CUDNN, TORCH_EFFICIENT, TORCH_FLASH, TORCH_MATH
+from kernels.spec import KernelSpec
+from kernels.verify import verify
+from profiles.events import PlanStarted, PointFailed, PointMeasured
+from profiles.plan import Plan
+from tests.profiles.heard import QUICK, Heard
+
+pytestmark = [pytest.mark.gpu, pytest.mark.torch]
+
+each_peer = pytest.mark.parametrize("spec", LIBRARY, ids=lambda spec: spec.name)
+SHAPES: tuple[dict[str, Any], ...] = (
+    {"seqlen_q": 300, "seqlen_k": 300, "batch": 2},
+    {"seqlen_q": 300, "seqlen_k": 300, "causal": True, "head_dim": 128, "scale": 0.2},
+    {"seqlen_q": 130, "seqlen_k": 257, "causal": True},
+)
+FUSED = {"flash", "efficient", "cudnn"}
+
+
+@pytest.fixture
+def cp() -> Any:
+    import cupy  # noqa: PLC0415 - on a GPU only
+
+    return cupy
+
+
+def prepared(spec: KernelSpec, problem: Problem) -> tuple[Any, LibraryLaunch]:
+    inputs = make_inputs(problem, "cuda")
+    launch = prepare(spec, problem, inputs, "cuda")
+    assert isinstance(launch, LibraryLaunch)
+    return inputs, launch
+
+
+@each_peer
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("shape", SHAPES, ids=("square", "causal", "ragged-causal"))
+def test_a_peer_passes_the_criterion_of_our_own_kernels(
+    cp: Any, spec: KernelSpec, dtype: Dtype, shape: dict[str, Any]
+) -> None:
+    problem = Problem(heads=3, dtype=dtype, **shape)
+    inputs, launch = prepared(spec, problem)
+    launch.run()
+    output = launch.output
+    assert isinstance(output, cp.ndarray)
+    assert output.shape == problem.q_shape
+    assert output.dtype.name == dtype
+    verdict = verify(problem, inputs, output, launch.lse)
+    assert verdict.passed, verdict
+
+
+@pytest.mark.parametrize("spec", [TORCH_MATH, TORCH_EFFICIENT, TORCH_AUTO], ids=lambda spec: spec.name)
+def test_float32_passes_where_the_spec_claims_it(spec: KernelSpec) -> None:
+    problem = Problem(seqlen_q=200, seqlen_k=200, heads=2)
+    inputs, launch = prepared(spec, problem)
+    launch.run()
+    verdict = verify(problem, inputs, launch.output, launch.lse)
+    assert verdict.passed, verdict
+
+
+@pytest.mark.parametrize("spec", [TORCH_FLASH, TORCH_CUDNN], ids=lambda spec: spec.name)
+def test_the_dispatchers_own_reason_is_told_when_it_refuses(spec: KernelSpec) -> None:
+    from kernels import torch_attention  # noqa: PLC0415 - imports PyTorch
+
+    problem = Problem(seqlen_q=64, seqlen_k=64)  # float32, which the spec would have kept from it
+    with pytest.raises(UnsupportedError, match=f"PyTorch refuses {spec.name}: .*(dtype|Half|BFloat16)"):
+        torch_attention.prepare(spec, problem, make_inputs(problem, "cuda"))
+
+
+def test_the_dispatchers_choice_is_named() -> None:
+    _, fused = prepared(TORCH_AUTO, Problem(seqlen_q=512, seqlen_k=512, heads=2, dtype="bfloat16"))
+    assert fused.note.rpartition(" ")[2] in FUSED
+    _, other = prepared(TORCH_AUTO, Problem(seqlen_q=512, seqlen_k=512, heads=2))
+    assert other.note.rpartition(" ")[2] in {"efficient", "math"}
+
+
+@each_peer
+def test_a_run_waits_for_what_cupys_stream_did_before_it(cp: Any, spec: KernelSpec) -> None:
+    problem = Problem(seqlen_q=512, seqlen_k=512, heads=4, dtype="float16")
+    inputs, launch = prepared(spec, problem)
+    stream = cp.cuda.Stream(non_blocking=True)
+    cp.cuda.Device().synchronize()
+    with stream:
+        busy = cp.ones((4096, 4096), cp.float32)
+        for _ in range(20):
+            busy = busy @ busy * 1e-4
+        inputs.v.fill(2)  # after all of that, on the same stream
+        launch.run()
+        largest = abs(launch.output.astype(cp.float32) - 2).max()
+    stream.synchronize()
+    assert float(largest) < 1e-2
+
+
+def test_every_peer_is_measured_by_the_engine_with_an_honest_ledger(heard: Heard) -> None:
+    problem = Problem(seqlen_q=2048, seqlen_k=2048, heads=4, dtype="bfloat16")
+    names = ("flash2", *(spec.name for spec in LIBRARY))
+    plan = Plan(backend="cuda", kernels=names, problems=(problem,), protocol=QUICK)
+    ends = dict(zip(names, heard.sweep(plan), strict=True))
+    for name, end in ends.items():
+        assert isinstance(end, PointMeasured), (name, end.reason if isinstance(end, PointFailed) else "")
+        ledger = end.measurement.footprint
+        assert ledger.peak is not None
+        assert 0 <= ledger.peak - ledger.total <= 5 * 512
+        if name != "flash2":
+            assert "torch.cuda.max_memory_allocated" in ledger.source
+            assert ledger.outputs == problem.output_bytes - problem.rows * 4  # O alone
+    assert heard.all(PlanStarted)
+    ledgers = {name: end.measurement.footprint for name, end in ends.items() if end.measurement}
+    scores = problem.score_elements * 4
+    assert ledgers["torch-math"].workspace > scores
+    assert ledgers["torch-flash"].workspace < scores / 8
