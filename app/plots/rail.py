@@ -13,6 +13,7 @@ from app.theme import Theme, kernel_mark
 
 HEADROOM_PX = 8
 ROW_PX = 15
+GAP_PX = 7  # between a glyph and its word
 LOW_PX = 150  # a view lower than this has room for one row only, and for no words
 
 
@@ -80,11 +81,19 @@ class FailureRail:
         for index, word in enumerate(self._words):
             word.setVisible(index < len(self._rows) and not self._compact)
             if index < len(self._rows):
-                word.setPos(self._place(self._rows[index][0], index, left_px=7))
+                self._place_word(word, self._rows[index], index)
 
-    def _place(self, failure: Failure, row: int, left_px: float = 0.0) -> QPointF:
+    def _place_word(self, word: pg.TextItem, failures: Sequence[Failure], row: int) -> None:
+        """Left of the first glyph, or right of the last one where the left has no room."""
         view = self._plot.getViewBox()
-        x = view.mapFromView(QPointF(float(np.log2(failure.seqlen)), 0)).x() - left_px
+        first = view.mapFromView(QPointF(float(np.log2(failures[0].seqlen)), 0)).x()
+        fits = first - GAP_PX >= word.boundingRect().width()
+        word.setAnchor((1, 0.5) if fits else (0, 0.5))
+        word.setPos(self._place(failures[0] if fits else failures[-1], row, -GAP_PX if fits else GAP_PX))
+
+    def _place(self, failure: Failure, row: int, shift_px: float = 0.0) -> QPointF:
+        view = self._plot.getViewBox()
+        x = view.mapFromView(QPointF(float(np.log2(failure.seqlen)), 0)).x() + shift_px
         if self._compact:
             peers = [r for r, line in enumerate(self._rows) if any(f.seqlen == failure.seqlen for f in line)]
             x += ROW_PX * (peers.index(row) - (len(peers) - 1) / 2)

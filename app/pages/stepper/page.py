@@ -117,6 +117,7 @@ class StepperPage(Page):
 
     def show_trace(self, trace: Trace) -> None:
         """Show a trace from its start."""
+        first = self.story is None
         self.story = Story.of(Recording.of(trace))
         self.bar.show_trace(trace)
         self.stack.setCurrentWidget(self.board)
@@ -125,6 +126,8 @@ class StepperPage(Page):
         self._find_events()
         self.transport.show_rows(self.story.recording.seqlen_q)
         self._show()
+        if first:  # the transport, disabled until now, could not have the focus: the keys step from here
+            self.transport.scrubber.setFocus()
 
     def seek(self, at: int) -> None:
         """Go to a step, counted from 0."""

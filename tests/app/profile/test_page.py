@@ -77,6 +77,19 @@ def test_failed_points_stand_on_the_rail_at_their_length_with_the_reason(bench: 
         assert np.isnan(curve[1:]).all()
 
 
+def test_the_word_on_the_rail_stays_inside_the_plot(bench: Bench) -> None:
+    bench.page.resize(1200, 900)  # a low plot shows glyphs only
+    for seqlen in LENGTHS:
+        bench.sweep(script(make_plan(("standard",), LENGTHS), {("standard", seqlen): ("timeout", "Slow.")}))
+        plot = bench.page.plots.cards[RUNTIME.key].plot
+        word = plot.rail._words[0]
+        assert word.isVisible()
+        view, text = plot.getViewBox(), word.mapRectToScene(word.boundingRect())
+        frame = view.mapRectToScene(view.boundingRect())
+        assert frame.left() <= text.left()
+        assert text.right() <= frame.right()
+
+
 def test_readout_table_and_session_say_the_same(bench: Bench) -> None:
     bench.sweep(EVENTS)
     session = bench.controller.session

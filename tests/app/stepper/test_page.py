@@ -44,6 +44,14 @@ def test_the_page_says_words_before_the_first_trace(bench: Bench) -> None:
     assert not bench.page.transport.isEnabled()
 
 
+def test_the_keys_step_as_soon_as_the_page_is_shown(bench: Bench) -> None:
+    page = bench.show()
+    focused = page.focusWidget()
+    assert focused is page.transport.scrubber
+    bench.qtbot.keyClick(focused, Qt.Key.Key_Right)  # type: ignore[no-untyped-call]  # pytest-qt types none
+    assert at(page) == 1
+
+
 def test_a_trace_that_fails_leaves_its_reason_on_the_page(bench: Bench) -> None:
     bench.engine.refusal = "The GPU has gone; trace on the CPU."
     bench.page.show()
