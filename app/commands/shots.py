@@ -21,7 +21,11 @@ def run(options: Namespace) -> int:
         return 1
     from app.shots import render_pages  # noqa: PLC0415 - Qt must not be imported before it is known to load
 
-    options.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        options.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        tell(f"flashscope shots: no folder can be made at {options.folder}: {error.strerror}. Name another one.")
+        return 1
     with tempfile.TemporaryDirectory() as home:
         os.environ["FLASHSCOPE_HOME"] = home
         shown = _copy(options.open, Path(home)) if options.open else None

@@ -13,6 +13,7 @@ from kernels.cpu.trace import record
 from kernels.trace import Trace
 
 USAGE_ERROR = 2
+LARGEST = 1e30  # beyond, differences and sums of float32 numbers overflow
 
 
 def run(options: Namespace) -> int:
@@ -21,6 +22,9 @@ def run(options: Namespace) -> int:
     values = options.values or tuple(float(n) for n in range(1, len(scores) + 1))
     if len(values) != len(scores):
         tell(f"flashscope trace: {len(scores)} scores need as many values, not {len(values)}")
+        return USAGE_ERROR
+    if max(map(abs, (*scores, *values))) > LARGEST:
+        tell(f"flashscope trace: the kernel computes in float32: give numbers of at most {LARGEST:g}")
         return USAGE_ERROR
     block = min(options.block, len(scores))
     document = describe(

@@ -115,6 +115,7 @@ def test_show_explains_a_file_it_cannot_open_in_one_line(session: Path, tmp_path
         "trace --scores 1,,2",
         "trace --scores 1,nan",
         "trace --scores 1,2 --block 0",
+        "trace --scores 1,1e300",
         "trace --scores 1,2 --values 1",
         "trace --scores 1,2 --order flash3",
         "shots",
@@ -126,6 +127,14 @@ def test_bad_arguments_get_one_line_and_exit_code_2(arguments: str) -> None:
     done = program.run(*arguments.split())
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_pictures_go_to_a_folder_or_one_line_says_why_not(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = program.run("shots", str(tmp_path / "file" / "pictures"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no folder can be made" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_every_kernel_is_listed_with_where_it_runs_or_why_not() -> None:
