@@ -24,9 +24,7 @@ def run(options: Namespace) -> int:
     try:
         options.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        tell(
-            f"flashscope shots: no folder can be made at {options.folder}: {error.strerror}. Name another one."
-        )
+        tell(f"flashscope shots: no folder can be made at {options.folder}: {error.strerror}. Name another.")
         return 1
     with tempfile.TemporaryDirectory() as home:
         os.environ["FLASHSCOPE_HOME"] = home
