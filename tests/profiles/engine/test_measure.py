@@ -5,12 +5,13 @@ from itertools import pairwise
 
 import pytest
 
-from kernels.registry import LADDER
+from kernels.problem import Problem
+from kernels.registry import ladder_on
 from profiles.bench_cpu import CpuBench
-from profiles.events import PlanFinished, PlanStarted, PointMeasured, PointProgress, PointStarted
+from profiles.events import PlanFinished, PlanStarted, PointFailed, PointMeasured, PointProgress, PointStarted
 from profiles.plan import Plan, Protocol
 from profiles.session import Session
-from tests.profiles.heard import Heard, quick_plan
+from tests.profiles.heard import QUICK, Heard, quick_plan
 
 PYTHONS_OWN_BYTES = 64 << 10  # what the interpreter allocates beside the arrays
 SEQLENS = (256, 512, 1024)
@@ -20,7 +21,7 @@ SEQLENS = (256, 512, 1024)
 def swept() -> Heard:
     """One sweep of the three real kernels, at its end."""
     heard = Heard("kernels.registry:KERNELS")
-    names = tuple(spec.name for spec in LADDER)
+    names = ladder_on("cpu")
     try:
         heard.sweep(quick_plan(*names, seqlens=SEQLENS, protocol=Protocol(warmup=1, repeats=10)))
     finally:
@@ -30,7 +31,7 @@ def swept() -> Heard:
 
 def test_every_point_of_a_cpu_sweep_is_done_with_a_small_error(swept: Heard) -> None:
     measured = swept.all(PointMeasured)
-    assert len(measured) == len(LADDER) * len(SEQLENS)
+    assert len(measured) == len(ladder_on("cpu")) * len(SEQLENS)
     for point in measured:
         found = point.measurement
         assert found.correctness is not None
@@ -104,3 +105,31 @@ def test_the_cpu_clock_times_in_milliseconds() -> None:
     ms = bench.time_ms(bench.flush)
     assert 0 < ms < 10_000
     assert math.isfinite(ms)
+
+
+@pytest.mark.torch
+def test_a_librarys_point_says_what_it_chose_and_that_its_peak_is_unknown_on_the_cpu(heard: Heard) -> None:
+    auto, forced = heard.sweep(quick_plan("torch-auto", "torch-math"))
+    for point in (auto, forced):
+        assert isinstance(point, PointMeasured), point.reason
+        found = point.measurement
+        assert found.correctness is not None
+        assert found.correctness.passed
+        assert found.correctness.lse_error is None
+        assert found.footprint.peak is None
+        assert "no peak on the CPU" in found.footprint.source
+        assert found.footprint.outputs == 64 * 32 * 4  # O alone
+        assert len(found.samples) == 3
+    assert isinstance(auto, PointMeasured)
+    assert auto.measurement.note.endswith("chose flash")
+
+
+@pytest.mark.torch
+def test_a_problem_that_a_library_refuses_is_unsupported_with_its_reason(heard: Heard) -> None:
+    problem = Problem(seqlen_q=20, seqlen_k=10, causal=True)
+    plan = Plan(backend="cpu", kernels=("torch-flash", "flash2"), problems=(problem,), protocol=QUICK)
+    refused, after = heard.sweep(plan)
+    assert isinstance(refused, PointFailed)
+    assert refused.status == "unsupported"
+    assert "at least as many keys as queries" in refused.reason
+    assert isinstance(after, PointMeasured)
