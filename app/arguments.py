@@ -4,7 +4,8 @@ import math
 from argparse import ArgumentTypeError
 from pathlib import Path
 
-from kernels.registry import find_kernel
+from kernels.problem import UNBOUNDED
+from kernels.registry import AUTO, find_kernel
 from profiles.seqlens import SeqlenError, parse_seqlens
 
 
@@ -44,14 +45,27 @@ def numbers(text: str) -> tuple[float, ...]:
 def kernel(text: str) -> str:
     """The name of one kernel."""
     names = kernel_list(text)
-    if len(names) > 1:
-        raise ArgumentTypeError(f"{text!r} is more than one kernel")
+    if len(names) > 1 or names == (AUTO,):
+        raise ArgumentTypeError(f"{text!r} is not the name of one kernel")
     return names[0]
 
 
+def window(text: str) -> tuple[int, int]:
+    """Two whole numbers from -1, separated by a comma."""
+    try:
+        left, right = map(int, text.split(","))
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is not a window like 128,0") from error
+    if min(left, right) < UNBOUNDED:
+        raise ArgumentTypeError(f"a side of the window {text!r} is below {UNBOUNDED} (unbounded)")
+    return left, right
+
+
 def kernel_list(text: str) -> tuple[str, ...]:
-    """Names of kernels separated by commas."""
+    """Names of kernels separated by commas, or `auto`."""
     names = tuple(part.strip() for part in text.split(",") if part.strip())
+    if names == (AUTO,):
+        return names
     if not names:
         raise ArgumentTypeError("name at least one kernel")
     try:

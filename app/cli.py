@@ -16,6 +16,7 @@ from app.arguments import (
     positive,
     seconds,
     seqlen_list,
+    window,
 )
 from kernels.errors import KernelError
 from kernels.problem import DTYPES
@@ -88,7 +89,12 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--backend", choices=("auto", "cuda", "cpu"), default="auto", help="auto: cuda if usable, else cpu")
     add("--preset", choices=PRESETS, help="a sweep with a name: peers compares with PyTorch's kernels")
-    add("--kernels", type=kernel_list, metavar="A,B", help="default: our own; with a preset all there are")
+    add(
+        "--kernels",
+        type=kernel_list,
+        metavar="A,B",
+        help="default: our own; with a preset all; auto: the fastest",
+    )
     add(
         "--seqlen",
         type=seqlen_list,
@@ -97,9 +103,11 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     )
     add("--head-dim", type=positive, default=64, metavar="D")
     add("--heads", type=positive, metavar="H", help="default: 16 on cuda, 2 on cpu")
+    add("--kv-heads", type=positive, metavar="H", help="key and value heads, a divisor; default: as many")
     add("--batch", type=positive, default=1, metavar="B")
     add("--dtype", choices=DTYPES, help="default: float16 on cuda, float32 on cpu")
     add("--causal", action="store_true", help="mask keys after the query")
+    add("--window", type=window, metavar="L,R", help="keep L keys before and R after the query; -1: all")
     add("--repeats", type=positive, default=10, metavar="R", help="timed runs of each point")
     add("--time-cap", type=seconds, default=10.0, metavar="S", help="stop sampling a point after S seconds")
     add("--warm", action="store_true", help="leave the cache as it is between runs; default: flush it (cold)")
@@ -116,7 +124,7 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
 
 def _says_problem(options: argparse.Namespace) -> bool:
     """Whether an option that makes problems was given another value than its default."""
-    choices = (options.seqlen, options.heads, options.dtype, options.causal)
+    choices = (options.seqlen, options.heads, options.kv_heads, options.dtype, options.causal, options.window)
     return any(choices) or (options.head_dim, options.batch) != (64, 1)
 
 
@@ -138,7 +146,11 @@ def _spelled_out(arguments: Sequence[str]) -> list[str]:
     """The arguments with the window's command in front where it was left out, and `--scores -1,2` joined."""
     known = ("window", "sweep", "show", "trace", "kernels", "doctor", "shots", "-h", "--help")
     spelled = list(arguments) if arguments and arguments[0] in known else ["window", *arguments]
-    for option in ("--scores", "--values"):  # argparse takes a list that starts with a minus for an option
+    for option in (
+        "--scores",
+        "--values",
+        "--window",
+    ):  # argparse takes a list that starts with a minus for an option
         if option in spelled[:-1]:
             place = spelled.index(option)
             spelled[place : place + 2] = [f"{option}={spelled[place + 1]}"]

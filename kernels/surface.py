@@ -10,12 +10,11 @@ from kernels.block_mask import BlockMask
 from kernels.errors import InputError, UnsupportedError
 from kernels.launch import Inputs, prepare
 from kernels.problem import DTYPES, Backend, Problem
-from kernels.registry import KERNELS, choose_kernel, find_kernel
+from kernels.registry import AUTO, KERNELS, choose_kernel, find_kernel
 from kernels.spec import KernelSpec
 
 AXES = "(batch, heads, seqlen, head_dim)"
 RANK = 4
-AUTO = "auto"
 
 
 def attention(

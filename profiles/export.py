@@ -18,7 +18,7 @@ def to_csv(session: Session) -> str:
         text.write(f"# {name}: {' '.join(str(value).split())}\n")
     table = csv.DictWriter(text, PointRow.__struct_fields__, lineterminator="\n")
     table.writeheader()
-    table.writerows(msgspec.structs.asdict(row) for row in rows(session))
+    table.writerows(_line(row) for row in rows(session))
     return text.getvalue()
 
 
@@ -48,6 +48,12 @@ def to_json(session: Session, path: str | None = None) -> bytes:
         "points": rows(session),
     }
     return msgspec.json.encode(document)
+
+
+def _line(row: PointRow) -> dict[str, object]:
+    """A row for CSV: a window as the command line takes it."""
+    window = row.window and f"{row.window[0]},{row.window[1]}"
+    return msgspec.structs.asdict(row) | {"window": window}
 
 
 def _metadata(session: Session) -> list[tuple[str, object]]:

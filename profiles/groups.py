@@ -17,18 +17,29 @@ class Group(NamedTuple):
     heads: int
     dtype: Dtype
     causal: bool
+    kv_heads: int | None
+    window: tuple[int, int] | None
+    block_mask: bool
     batch: int | None = None
 
     @property
     def label(self) -> str:
-        """Head dim and mask in words, and the batch where it tells groups apart."""
+        """Head dim and mask in words, grouped heads, and the batch where it tells groups apart."""
+        shared = "" if self.kv_heads in {None, self.heads} else f", {self.kv_heads} kv heads"
         batch = "" if self.batch is None else f", batch {self.batch}"
-        return f"d {self.head_dim}, {'causal' if self.causal else 'no mask'}{batch}"
+        return f"d {self.head_dim}, {self.mask}{shared}{batch}"
+
+    @property
+    def mask(self) -> str:
+        """The masks in words."""
+        window = self.window and f"window {self.window[0]},{self.window[1]}"
+        words = ("causal" if self.causal else "", window, "block mask" if self.block_mask else "")
+        return ", ".join(filter(None, words)) or "no mask"
 
 
 def group_of(row: PointRow) -> Group:
     """The group of a row among rows whose batch follows from N."""
-    return Group(row.head_dim, row.heads, row.dtype, row.causal)
+    return Group(row.head_dim, row.heads, row.dtype, row.causal, row.kv_heads, row.window, row.block_mask)
 
 
 def grouped(rows: Sequence[PointRow]) -> dict[Group, list[PointRow]]:

@@ -17,10 +17,10 @@ class PointRow(msgspec.Struct, frozen=True, kw_only=True):
         seqlen: Query sequence length, N.
         seqlen_k: Key sequence length.
         batch: Sequences.
-        heads: Heads.
+        heads: Query heads.
         head_dim: d.
         dtype: Element type.
-        causal: Whether masked.
+        causal: Whether the mask is causal.
         status: Where the point stands.
         reason: Why it is not `done`; empty otherwise.
         runtime_ms_median: Median of the accepted samples, ms.
@@ -34,6 +34,10 @@ class PointRow(msgspec.Struct, frozen=True, kw_only=True):
         predicted_bytes: Predicted before the launch.
         max_abs_error: Against the float64 oracle.
         error_bound: The largest error that passes.
+        kv_heads: Key and value heads; None: as many as query heads.
+        window: (left, right) of a sliding window, -1 unbounded; None: no window.
+        kept_share: Pairs that all masks together keep, of all pairs: below 1 also for a causal one.
+        block_mask: Whether a block mask is among them.
     """
 
     kernel: str
@@ -59,6 +63,10 @@ class PointRow(msgspec.Struct, frozen=True, kw_only=True):
     max_abs_error: float | None = None
     error_bound: float | None = None
     note: str = ""
+    kv_heads: int | None = None
+    window: tuple[int, int] | None = None
+    kept_share: float = 1.0
+    block_mask: bool = False
 
 
 def rows(session: Session) -> list[PointRow]:
@@ -82,6 +90,10 @@ def row(backend: Backend, state: PointState) -> PointRow:
         status=state.status,
         reason=state.reason,
         predicted_bytes=state.predicted_bytes,
+        kv_heads=problem.key_heads,
+        window=problem.window,
+        kept_share=problem.kept_share,
+        block_mask=problem.block_mask is not None,
     )
     if measured is None:
         return base

@@ -11,7 +11,7 @@ Sources:
     Roofline: Williams, Waterman, Patterson, 2009.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from math import ceil
 from typing import NamedTuple
 
@@ -49,7 +49,9 @@ def tile_io_bytes(kernel: str, problem: Problem, tiles: Tiles = CUDA_TILES) -> i
         KeyError: No kernel has this name.
     """
     find_kernel(kernel)
-    formula = {"standard": standard_io, "flash1": flash1_io, "flash2": flash2_io}.get(kernel)
+    formula = {"standard": standard_io, "flash1": flash1_io, "flash2": flash2_io, "simt": flash2_io}.get(
+        kernel
+    )
     return None if formula is None else formula(problem, tiles)
 
 
@@ -57,7 +59,8 @@ def standard_io(problem: Problem, tiles: Tiles) -> int:
     """FA1, Algorithm 0 and Theorem 2, Θ(Nd + N²): S written and read, P written and read, GEMM tiles.
 
     Of a blocked GEMM each row block reads all of the other operand once: Q ceil(Nk/Bc) times, K and V
-    ceil(Nq/Br) times; P and O pass once. The mask is applied in the softmax, so nothing is skipped.
+    ceil(Nq/Br) times; P and O pass once. Masks are applied in the softmax, so nothing is skipped; heads that
+    share K and V each read them.
     """
     heads = problem.batch * problem.heads
     rows, keys, d = problem.seqlen_q, problem.seqlen_k, problem.head_dim
@@ -69,20 +72,27 @@ def standard_io(problem: Problem, tiles: Tiles) -> int:
 def flash1_io(problem: Problem, tiles: Tiles) -> int:
     """FA1, Algorithm 1 and Theorem 2, Θ(N²d²/M): K and V once; for each key block Q, and O, m, l twice.
 
-    O is held in float32 between key blocks. Under a causal mask tiles without a kept pair are not visited.
+    O is held in float32 between key blocks. Tiles of which the masks keep no pair are not visited, and key
+    blocks without any tile not loaded. Heads that share K and V each load them.
     """
     d = problem.head_dim
     state = 2 * d * FLOAT32 + 4 * FLOAT32  # a row's O, m and l, read and written
-    visited = sum(rows for rows, _ in _visited(problem, tiles))
-    rows, keys = problem.seqlen_q, problem.seqlen_k
+    visited, loaded = 0, set[int]()
+    for count, blocks in _visited(problem, tiles):
+        visited += count * len(blocks)
+        loaded.update(blocks)
+    rows, keys = problem.seqlen_q, _keys(problem, tiles, loaded)
     once = 2 * keys * d * problem.itemsize + rows * (d * problem.itemsize + LSE_ITEMSIZE)
     return problem.batch * problem.heads * (once + visited * (d * problem.itemsize + state))
 
 
 def flash2_io(problem: Problem, tiles: Tiles) -> int:
-    """FA2, Algorithm 1: Q and O once; for each query block the K and V it may see."""
+    """FA2, Algorithm 1: Q and O once; for each query block the key blocks of which the masks keep a pair.
+
+    Heads that share K and V each load them.
+    """
     d = problem.head_dim
-    visited = sum(keys for _, keys in _visited(problem, tiles))
+    visited = sum(_keys(problem, tiles, blocks) for _, blocks in _visited(problem, tiles))
     rows = problem.seqlen_q
     once = 2 * rows * d * problem.itemsize + rows * LSE_ITEMSIZE
     return problem.batch * problem.heads * (once + 2 * visited * d * problem.itemsize)
@@ -91,7 +101,8 @@ def flash2_io(problem: Problem, tiles: Tiles) -> int:
 def compulsory_dram_bytes(kernel: str, problem: Problem, l2_bytes: int = 0) -> int:
     """Bytes that must cross the HBM bus even with a perfect cache: inputs once, outputs once.
 
-    `standard` also writes and reads S and P as soon as one head's S is larger than the L2 cache.
+    Assumes that the masks keep every key for some query, so that all of K and V is needed. `standard` also
+    writes and reads S and P as soon as one head's S is larger than the L2 cache; no mask makes them smaller.
 
     Raises:
         KeyError: No kernel has this name.
@@ -113,12 +124,25 @@ def roofline_tflops(intensity: float, peak_tflops: float, bandwidth_gbs: float) 
     return min(peak_tflops, bandwidth_gbs * intensity / 1e3)
 
 
-def _visited(problem: Problem, tiles: Tiles) -> Iterator[tuple[int, int]]:
-    """For each query block: rows summed over the key blocks it visits, and keys of those blocks."""
+def _visited(problem: Problem, tiles: Tiles) -> Iterator[tuple[int, Sequence[int]]]:
+    """For each query block its rows, and the key blocks of which the masks keep a pair."""
+    mask = problem.mask
     for start in range(0, problem.seqlen_q, tiles.block_q):
-        stop = min(start + tiles.block_q, problem.seqlen_q)
-        keys = problem.seqlen_k
-        if problem.causal:
-            keys = max(0, min(keys, stop + problem.seqlen_k - problem.seqlen_q))
-        blocks = ceil(keys / tiles.block_k)
-        yield (stop - start) * blocks, min(blocks * tiles.block_k, problem.seqlen_k)
+        rows = slice(start, min(start + tiles.block_q, problem.seqlen_q))
+        first = max(0, rows.start + mask.lowest) // tiles.block_k
+        stop = ceil(min(problem.seqlen_k, rows.stop + mask.highest) / tiles.block_k)
+        blocks: Sequence[int] = range(first, stop)
+        if mask.blocks is not None:
+            blocks = [j for j in blocks if mask.keeps(rows, _span(problem, tiles, j))]
+        yield rows.stop - rows.start, blocks
+
+
+def _keys(problem: Problem, tiles: Tiles, blocks: Collection[int]) -> int:
+    """Keys of these key blocks, of which only the last may be shorter."""
+    last = (problem.seqlen_k - 1) // tiles.block_k
+    missing = (last + 1) * tiles.block_k - problem.seqlen_k
+    return len(blocks) * tiles.block_k - (missing if last in blocks else 0)
+
+
+def _span(problem: Problem, tiles: Tiles, j: int) -> slice:
+    return slice(j * tiles.block_k, min((j + 1) * tiles.block_k, problem.seqlen_k))

@@ -11,12 +11,15 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from app.commands.comparison import print_comparison
 from app.commands.local import SIGNALLED, Events, find_machine, local_engine, why_no_device
 from app.commands.progress import report_event, tell
 from app.commands.table import print_session
+from kernels.device import Device
 from kernels.problem import Backend, Problem
-from kernels.registry import ladder_on
+from kernels.registry import AUTO, choose_kernel, ladder_on
 from profiles.defaults import DTYPES, HEADS, SEQLENS
 from profiles.events import Event, PlanFinished, PlanStarted, TelemetryStarted
 from profiles.export import to_json
@@ -38,12 +41,14 @@ def run(options: Namespace) -> int:
         if isinstance(found, int):
             return SIGNALLED + found
         backend = choose_backend(options.backend, found)
-        if found.device(backend) is None:
+        device = found.device(backend)
+        if device is None:
             tell(f"flashscope sweep: no usable GPU here: {why_no_device(found)}. Use --backend cpu.")
             return 1
+        plan = with_kernels_chosen(make_plan(options, backend), device)
         path = options.out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
         sweep = Sweep(engine, events, path)
-        sweep.follow(make_plan(options, backend))
+        sweep.follow(plan)
     return report(sweep, as_json=options.json, compared=options.preset == PEERS)
 
 
@@ -70,9 +75,11 @@ def make_plan(options: Namespace, backend: Backend) -> Plan:
             seqlen_k=seqlen,
             batch=options.batch,
             heads=options.heads or HEADS[backend],
+            kv_heads=options.kv_heads,
             head_dim=options.head_dim,
             dtype=options.dtype or DTYPES[backend],
             causal=options.causal,
+            window=options.window,
             seed=options.seed,
         )
         for seqlen in options.seqlen or SEQLENS[backend]
@@ -84,6 +91,19 @@ def make_plan(options: Namespace, backend: Backend) -> Plan:
         protocol=protocol,
         seed=options.seed,
     )
+
+
+def with_kernels_chosen(plan: Plan, device: Device) -> Plan:
+    """The plan with `auto` replaced by the kernels it stands for, which is said; others as they are.
+
+    Raises:
+        UnsupportedError: No kernel supports one of the problems.
+    """
+    if plan.kernels != (AUTO,):
+        return plan
+    chosen = tuple({choose_kernel(problem, device).name: None for problem in plan.problems})
+    tell(f"flashscope sweep: auto chose {', '.join(chosen)}")
+    return replace(plan, kernels=chosen)
 
 
 class Sweep:

@@ -36,8 +36,10 @@ def _problem(group: Group, rows: Sequence[PointRow]) -> str:
     """What the points of a group share; the batch may go from one to another along N."""
     batches = list(dict.fromkeys(row.batch for row in rows))
     batch = f"{batches[0]}" if len(batches) == 1 else f"{batches[0]} to {batches[-1]}"
-    causal = "causal" if group.causal else "not causal"
-    return f"batch {batch}, heads {group.heads}, head dim {group.head_dim}, {group.dtype}, {causal}"
+    heads = (
+        f"{group.heads}" if group.kv_heads in {None, group.heads} else f"{group.heads} over {group.kv_heads}"
+    )
+    return f"batch {batch}, heads {heads}, head dim {group.head_dim}, {group.dtype}, {group.mask}"
 
 
 def _own_version() -> str:

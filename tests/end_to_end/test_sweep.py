@@ -47,6 +47,43 @@ def test_progress_goes_to_stderr_one_line_a_point_with_the_time_left(tmp_path: P
     assert "2 of 2  flash2  N = 64, about 0:0" in done.stderr
 
 
+def test_masks_and_grouped_heads_come_back_from_the_file_with_the_kernel_that_auto_chose(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.flashscope"
+    done = program.run(
+        *(
+            "sweep",
+            "--backend",
+            "cpu",
+            "--kernels",
+            "auto",
+            "--seqlen",
+            "40,80",
+            "--heads",
+            "4",
+            "--repeats",
+            "3",
+        ),
+        *("--kv-heads", "2", "--window", "-1,8", "--out", str(path), "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "auto chose flash2" in done.stderr
+    points = program.document(done)["points"]
+    assert [(p["kernel"], p["kv_heads"], p["window"]) for p in points] == [("flash2", 2, [-1, 8])] * 2
+    assert all(0.5 < p["kept_share"] < 1 and p["max_abs_error"] < 1e-4 for p in points)
+    assert {(p.kv_heads, p.window) for p in load(path).plan.problems} == {(2, (-1, 8))}
+    assert '"-1,8"' in program.run("show", str(path), "--csv").stdout
+
+
+def test_heads_that_cannot_be_shared_are_refused_in_one_line(tmp_path: Path) -> None:
+    done = program.run(*SMALL, "--heads", "4", "--kv-heads", "3", "--seqlen", "32", home=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines()[-1] == (
+        "flashscope sweep: kv_heads must divide the 4 heads, not be 3."
+    )
+
+
 def test_a_sweep_without_out_is_saved_among_the_sessions(tmp_path: Path) -> None:
     done = program.run(*SMALL, "--seqlen", "32", home=tmp_path)
     (saved,) = (tmp_path / "sessions").iterdir()

@@ -1,3 +1,5 @@
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from kernels.registry import LADDER
 from kernels.spec import KernelSpec
 from profiles import theory
 from profiles.theory import Tiles
+from tests.kernels.masked import kept, masked_problems
 
 
 def problem(seqlen: int) -> Problem:
@@ -57,6 +60,26 @@ def test_a_causal_mask_never_adds_traffic_and_one_that_hides_nothing_takes_none_
         assert masked <= unmasked
         if rows == 1:
             assert masked == unmasked
+
+
+@given(masked_problems(), st.integers(1, 40), st.integers(1, 40))
+def test_tiled_traffic_is_that_of_the_tiles_that_keep_a_pair(
+    problem: Problem, block_q: int, block_k: int
+) -> None:
+    pairs, d, e = kept(problem), problem.head_dim, problem.itemsize
+    flash1 = flash2 = 0
+    loaded = set()
+    for q, k in product(range(0, problem.seqlen_q, block_q), range(0, problem.seqlen_k, block_k)):
+        tile = pairs[q : q + block_q, k : k + block_k]
+        if tile.any():
+            flash1 += tile.shape[0] * (d * e + 2 * d * 4 + 16)
+            flash2 += 2 * tile.shape[1] * d * e
+            loaded |= set(range(k, k + tile.shape[1]))
+    flash1 += 2 * len(loaded) * d * e + problem.seqlen_q * (d * e + 4)
+    flash2 += 2 * problem.seqlen_q * d * e + problem.seqlen_q * 4
+    heads = problem.batch * problem.heads
+    assert theory.flash1_io(problem, Tiles(block_q, block_k)) == heads * flash1
+    assert theory.flash2_io(problem, Tiles(block_q, block_k)) == heads * flash2
 
 
 def test_a_perfect_cache_moves_inputs_and_outputs_once_and_the_scores_only_when_they_do_not_fit() -> None:

@@ -14,7 +14,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from kernels.problem import UNBOUNDED
+
 FIELD_PX = 30
+LONGEST = 1 << 24  # keys; no sequence here is longer
+DEFAULT_SIDE = 128
 W = TypeVar("W", bound=QWidget)
 
 
@@ -33,6 +37,15 @@ def number(name: str, lowest: int, highest: int, step: int, hint: str) -> QSpinB
     box.setSingleStep(step)
     box.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
     return _named(box, name, f"{hint} ({lowest} to {highest})")
+
+
+def side(name: str, hint: str) -> QSpinBox:
+    """One side of a window: a number of keys, or all."""
+    box = number(name, UNBOUNDED, LONGEST, 1, hint)
+    box.setSpecialValueText("all")
+    box.setValue(DEFAULT_SIDE)
+    box.setToolTip(f"{hint} ({UNBOUNDED}: all)")
+    return box
 
 
 def decimal(name: str, lowest: float, highest: float, unit: str, hint: str) -> QDoubleSpinBox:

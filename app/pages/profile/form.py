@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from app.pages.profile.chips import SeqlenChips
 from app.pages.profile.dry_run import dry_run
 from app.pages.profile.dry_run_table import DryRunTable
-from app.pages.profile.fields import choice, decimal, labelled, number
+from app.pages.profile.fields import choice, decimal, labelled, number, side
 from app.pages.profile.kernel_list import KernelList
 from app.pages.profile.sweep import Sweep, blocked
 from app.plots.units import bytes_text
@@ -26,6 +26,8 @@ from kernels.spec import CPU_HEAD_DIMS
 from profiles.machine import Machine
 
 WIDTH = 316
+CAUSAL, WINDOW = "causal", "window"
+MASKS = ("none", CAUSAL, WINDOW)
 FREE_STEP = 0.01  # the dry run follows free memory in steps of this share
 
 
@@ -68,9 +70,15 @@ class SweepForm(QFrame):
         )
         self.batch = number("batch", 1, 1024, 1, "Independent sequences")
         self.heads = number("heads", 1, 1024, 1, "Heads")
-        self.masking = choice(
-            "mask", ("none", "causal"), "Causal keeps only keys that are not after the query"
+        self.kv_heads = choice(
+            "kv heads", (), "Heads of K and V; fewer than heads: query heads share them (GQA, MQA)"
         )
+        self.masking = choice(
+            "mask", MASKS, "Causal keeps keys that are not after the query; a window keeps those near it"
+        )
+        self.window_left = side("keys before", "Keys that a window keeps before the query")
+        self.window_right = side("keys after", "Keys that a window keeps after the query")
+        self.window_line = self._grid((self.window_left, self.window_right))
         self.chips = SeqlenChips()
         self.repeats = number(
             "repeats", 3, 1000, 1, "Samples of each point; 10 or more for quartiles worth drawing"
@@ -99,9 +107,7 @@ class SweepForm(QFrame):
         column.setContentsMargins(16, 12, 12, 12)
         column.setSpacing(6)
         self._section(column, "Kernels", self.kernels)
-        self._section(
-            column, "Problem", self._grid((self.dtype, self.head_dim), (self.batch, self.heads, self.masking))
-        )
+        self._section(column, "Problem", self._problem_fields())
         self._section(column, "Sequence lengths", self.chips)
         self._section(column, "Dry run", self.dry_table, beside=self.free_label)
         protocol = self._grid((self.repeats, self.time_cap, self.cache), (self.seed, self.verify))
@@ -118,6 +124,17 @@ class SweepForm(QFrame):
         outer.setSpacing(0)
         outer.addWidget(scroll, 1)
         outer.addLayout(self._footer())
+
+    def _problem_fields(self) -> QWidget:
+        """Two lines of fields, and a third while the mask is a window."""
+        box = QWidget()
+        column = QVBoxLayout(box)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        first, second = (self.dtype, self.head_dim, self.batch), (self.heads, self.kv_heads, self.masking)
+        column.addWidget(self._grid(first, second))
+        column.addWidget(self.window_line)
+        return box
 
     def _footer(self) -> QVBoxLayout:
         buttons = QHBoxLayout()
@@ -158,9 +175,12 @@ class SweepForm(QFrame):
         return box
 
     def _connect(self) -> None:
+        self.heads.valueChanged.connect(self._offer_kv_heads)
         for spin in (self.head_dim, self.batch, self.heads, self.repeats, self.seed, self.time_cap):
             spin.valueChanged.connect(self._changed)
-        for box in (self.dtype, self.masking, self.cache):
+        for spin in (self.window_left, self.window_right):
+            spin.valueChanged.connect(self._changed)
+        for box in (self.dtype, self.kv_heads, self.masking, self.cache):
             box.currentTextChanged.connect(self._changed)
         for signal in (self.kernels.changed, self.chips.changed, self.verify.toggled):
             signal.connect(self._changed)
@@ -181,7 +201,9 @@ class SweepForm(QFrame):
             batch=self.batch.value(),
             heads=self.heads.value(),
             head_dim=self.head_dim.value(),
-            causal=self.masking.currentText() == "causal",
+            causal=self.masking.currentText() == CAUSAL,
+            kv_heads=self._chosen_kv_heads(),
+            window=self._chosen_window(),
             repeats=self.repeats.value(),
             time_cap_s=self.time_cap.value(),
             seed=self.seed.value(),
@@ -195,7 +217,7 @@ class SweepForm(QFrame):
         self.backend = sweep.backend
         self._offer_dtypes()
         self.dtype.setCurrentText(sweep.dtype)
-        self.masking.setCurrentText("causal" if sweep.causal else "none")
+        self._show_mask(sweep)
         self.cache.setCurrentText("cold" if sweep.cold else "warm")
         for spin, value in (
             (self.batch, sweep.batch),
@@ -205,6 +227,8 @@ class SweepForm(QFrame):
             (self.seed, sweep.seed),
         ):
             spin.setValue(value)
+        self._offer_kv_heads()
+        self.kv_heads.setCurrentText(str(sweep.kv_heads or sweep.heads))
         self.time_cap.setValue(sweep.time_cap_s)
         self.verify.setChecked(sweep.verify)
         self.chips.set_seqlens(sweep.seqlens)
@@ -234,9 +258,39 @@ class SweepForm(QFrame):
         self.dtype.clear()
         self.dtype.addItems(offered)
 
+    def _show_mask(self, sweep: Sweep) -> None:
+        """A causal window is one whose right side is 0."""
+        if sweep.window is None:
+            self.masking.setCurrentText(CAUSAL if sweep.causal else MASKS[0])
+            return
+        left, right = sweep.window
+        self.masking.setCurrentText(WINDOW)
+        self.window_left.setValue(left)
+        self.window_right.setValue(0 if sweep.causal else right)
+
+    def _offer_kv_heads(self) -> None:
+        """Every divisor of the heads; what was chosen stays where it still divides them."""
+        heads, chosen = self.heads.value(), self._chosen_kv_heads()
+        self.kv_heads.blockSignals(True)
+        self.kv_heads.clear()
+        self.kv_heads.addItems([str(n) for n in range(heads, 0, -1) if heads % n == 0])
+        if chosen is not None:
+            self.kv_heads.setCurrentIndex(max(0, self.kv_heads.findText(str(chosen))))
+        self.kv_heads.blockSignals(False)
+
+    def _chosen_kv_heads(self) -> int | None:
+        """None for as many as there are heads: the first choice."""
+        return int(self.kv_heads.currentText()) if self.kv_heads.currentIndex() > 0 else None
+
+    def _chosen_window(self) -> tuple[int, int] | None:
+        if self.masking.currentText() != WINDOW:
+            return None
+        return self.window_left.value(), self.window_right.value()
+
     def _changed(self, *_: object) -> None:
         if self._filling:
             return
+        self.window_line.setVisible(self.masking.currentText() == WINDOW)
         device = self._machine.device(self.backend) if self._machine else None
         self.kernels.show_reasons(self.sweep(), device)
         sweep = self.sweep()

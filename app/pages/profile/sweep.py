@@ -25,6 +25,8 @@ class Sweep:
     heads: int = 1
     head_dim: int = 64
     causal: bool = False
+    kv_heads: int | None = None
+    window: tuple[int, int] | None = None
     repeats: int = 10
     time_cap_s: float = 10.0
     seed: int = 0
@@ -55,6 +57,8 @@ class Sweep:
             heads=first.heads,
             head_dim=first.head_dim,
             causal=first.causal,
+            kv_heads=first.kv_heads,
+            window=first.window,
             repeats=plan.protocol.repeats,
             time_cap_s=plan.protocol.time_cap_s,
             seed=plan.seed,
@@ -72,6 +76,8 @@ class Sweep:
             head_dim=self.head_dim,
             dtype=self.dtype,
             causal=self.causal,
+            kv_heads=self.kv_heads,
+            window=self.window,
             seed=self.seed,
         )
 
@@ -98,6 +104,10 @@ class Sweep:
         words += ["--heads", str(self.heads), "--batch", str(self.batch), "--dtype", self.dtype]
         words += ["--repeats", str(self.repeats), "--seed", str(self.seed)]
         words += ["--time-cap", f"{self.time_cap_s:g}"]
+        if self.kv_heads is not None:
+            words += ["--kv-heads", str(self.kv_heads)]
+        if self.window is not None:
+            words.append(f"--window={self.window[0]},{self.window[1]}")
         switches = {"--causal": self.causal, "--warm": not self.cold, "--no-verify": not self.verify}
         words += [switch for switch, on in switches.items() if on]
         return shlex.join([*words, "--out", "sweep.flashscope"])

@@ -40,7 +40,7 @@ def test_one_group_is_on_show_and_the_others_can_be_chosen(bench: Bench) -> None
     assert first is not None
     assert last is not None
     assert len(first.rows) == len(last.rows) == 3 * 5
-    assert "head dim 64, bfloat16, not causal" in first.provenance["problem"]
+    assert "head dim 64, bfloat16, no mask" in first.provenance["problem"]
     assert "batch 16 to 1, heads 16, head dim 128, bfloat16, causal" in last.provenance["problem"]
     assert first.rows != last.rows
 

@@ -1,6 +1,7 @@
 """The form without its widgets."""
 
 import shlex
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,8 +16,16 @@ from tests.app.profile.builders import CPU, GPU, MACHINE
 
 NAMES = tuple(spec.name for spec in KERNELS)
 
+
+def with_kv_heads(sweep: Sweep) -> st.SearchStrategy[Sweep]:
+    """The same sweep with every number of K/V heads that divides its heads."""
+    divisors = [n for n in range(1, sweep.heads + 1) if sweep.heads % n == 0]
+    return st.sampled_from((None, *divisors)).map(lambda kv_heads: replace(sweep, kv_heads=kv_heads))
+
+
 SWEEPS = st.builds(
     Sweep,
+    window=st.none() | st.tuples(st.integers(-1, 300), st.integers(-1, 300)),
     backend=st.sampled_from(("cpu", "cuda")),
     kernels=st.lists(st.sampled_from(NAMES), min_size=1, unique=True).map(tuple),
     seqlens=st.lists(st.integers(1, 1 << 16), min_size=1, max_size=6, unique=True).map(
@@ -32,7 +41,7 @@ SWEEPS = st.builds(
     seed=st.integers(0, 99),
     verify=st.booleans(),
     cold=st.booleans(),
-)
+).flatmap(with_kv_heads)
 
 
 @given(SWEEPS)

@@ -1,0 +1,70 @@
+"""The form's masks and grouped heads: what is chosen is what is planned."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.pages.profile.sweep import Sweep, unavailable
+from kernels.problem import Backend
+from tests.app.profile.builders import MACHINE
+from tests.app.profile.conftest import Bench
+
+BASE = replace(Sweep.default("cpu"), heads=8)
+
+
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        BASE,
+        replace(BASE, causal=True),
+        replace(BASE, window=(64, 0)),
+        replace(BASE, window=(-1, 7), kv_heads=2),
+        replace(BASE, kv_heads=1, causal=True),
+    ],
+    ids=["plain", "causal", "window", "half window, GQA", "causal, MQA"],
+)
+def test_the_form_gives_back_the_sweep_it_shows(bench: Bench, sweep: Sweep) -> None:
+    form = bench.page.form
+    form.show_sweep(sweep)
+    assert form.sweep() == sweep
+    assert {problem.window for problem in form.sweep().plan().problems} == {sweep.window}
+    assert form.window_line.isVisible() == (sweep.window is not None)
+
+
+def test_a_causal_window_is_shown_as_a_window_that_ends_at_the_query(bench: Bench) -> None:
+    form = bench.page.form
+    both = replace(BASE, causal=True, window=(9, 5))
+    form.show_sweep(both)
+    shown = form.sweep()
+    assert (shown.causal, shown.window) == (False, (9, 0))
+    assert shown.problem(40).mask == both.problem(40).mask
+
+
+def test_only_divisors_of_the_heads_are_offered_for_k_and_v(bench: Bench) -> None:
+    form = bench.page.form
+    form.show_sweep(replace(BASE, kv_heads=4))
+    form.heads.setValue(12)
+    assert [form.kv_heads.itemText(i) for i in range(form.kv_heads.count())] == [
+        "12",
+        "6",
+        "4",
+        "3",
+        "2",
+        "1",
+    ]
+    assert form.sweep().kv_heads == 4
+    form.heads.setValue(7)
+    assert form.sweep().kv_heads is None
+    assert form.sweep().problem(8).key_heads == 7
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+def test_kernels_that_cannot_take_a_window_say_so_in_the_list(bench: Bench, backend: Backend) -> None:
+    form = bench.page.form
+    form.set_machine(MACHINE)
+    sweep = replace(Sweep.default(backend), window=(64, 0))
+    form.show_sweep(sweep)
+    for row in form.kernels.rows:
+        reason = unavailable(row.spec, sweep, MACHINE.device(backend))
+        assert row.box.isEnabled() == (reason is None), row.spec.name
+        assert row.line.text() == (reason or row.spec.idea)
