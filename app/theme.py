@@ -87,6 +87,7 @@ class Mark:
 
 KERNEL_MARKS = {
     "standard": Mark("#D55E00", "o"),
+    "simt": Mark("#7F7F7F", "t2"),
     "flash1": Mark("#E69F00", "s"),
     "flash2": Mark("#0072B2", "t1"),
     "flash3": Mark("#56B4E9", "d"),

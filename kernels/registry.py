@@ -16,6 +16,8 @@ DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
 FEATURES_BY_BACKEND: dict[Backend, frozenset[Feature]] = {"cuda": CAUSAL_ONLY, "cpu": EVERY_FEATURE}
 LIBRARY_FEATURES: dict[Backend, frozenset[Feature]] = dict.fromkeys(("cuda", "cpu"), CAUSAL_ONLY | {"gqa"})
 
+ON_A_GPU: dict[Backend, tuple[Dtype, ...]] = {"cuda": DTYPES_BY_BACKEND["cuda"]}
+
 LIBRARY_HEAD_DIMS: dict[Backend, range] = {"cuda": range(8, 257, 8), "cpu": range(8, 257, 8)}
 
 STANDARD = KernelSpec(
@@ -26,6 +28,15 @@ STANDARD = KernelSpec(
     workspace=workspace.standard,
     implementation={"cuda": "kernels.cuda.standard", "cpu": "kernels.cpu.standard"},
     features=FEATURES_BY_BACKEND,
+)
+
+SIMT = KernelSpec(
+    name="simt",
+    family="tiled",
+    idea="flash2's order without tensor cores: float32 arithmetic throughout, on any GPU; the accuracy baseline",
+    dtypes=ON_A_GPU,
+    workspace=workspace.flash2,
+    implementation={"cuda": "kernels.cuda.simt"},
 )
 
 FLASH1 = KernelSpec(
@@ -49,7 +60,6 @@ FLASH2 = KernelSpec(
 )
 
 SIXTEEN_BIT: tuple[Dtype, ...] = ("float16", "bfloat16")
-ON_A_GPU: dict[Backend, tuple[Dtype, ...]] = {"cuda": DTYPES_BY_BACKEND["cuda"]}
 WRAPPED: dict[Backend, str] = {"cuda": "kernels.torch_attention", "cpu": "kernels.torch_attention"}
 
 TORCH_MATH = KernelSpec(
@@ -114,7 +124,7 @@ TORCH_AUTO = KernelSpec(
     extra="torch",
 )
 
-LADDER: tuple[KernelSpec, ...] = (STANDARD, FLASH1, FLASH2)
+LADDER: tuple[KernelSpec, ...] = (STANDARD, SIMT, FLASH1, FLASH2)
 LIBRARY: tuple[KernelSpec, ...] = (TORCH_MATH, TORCH_EFFICIENT, TORCH_FLASH, TORCH_CUDNN, TORCH_AUTO)
 KERNELS: tuple[KernelSpec, ...] = (*LADDER, *LIBRARY)
 
@@ -136,7 +146,6 @@ def find_kernel(name: str, kernels: tuple[KernelSpec, ...] = KERNELS) -> KernelS
     raise KeyError(f"no kernel is called {name!r}; there are {', '.join(k.name for k in kernels)}")
 
 
-AUTO = "auto"  # in place of a kernel's name: the one `choose_kernel` names
 FASTEST_FIRST: tuple[str, ...] = ("flash2", "flash1", "standard")
 """The order in which `choose_kernel` tries our own kernels, on either backend."""
 

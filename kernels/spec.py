@@ -22,7 +22,8 @@ FEATURES: Mapping[Feature, str] = {
 CAUSAL_ONLY: frozenset[Feature] = frozenset({"causal"})
 EVERY_FEATURE: frozenset[Feature] = frozenset(FEATURES)
 
-BUFFER_ITEMSIZE = {"float32": 4, "float16": 2, "bfloat16": 2}
+BufferDtype = Dtype | Literal["int32"]
+BUFFER_ITEMSIZE: dict[BufferDtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4}
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Buffer:
 
     name: str
     shape: tuple[int, ...]
-    dtype: Dtype
+    dtype: BufferDtype
 
     @property
     def nbytes(self) -> int:

@@ -1,15 +1,22 @@
 """What each kernel holds besides inputs and outputs: predicted from it, and allocated from it."""
 
+from kernels.block_mask import BlockMask
 from kernels.problem import Backend, Problem
 from kernels.spec import Buffer
 
 CPU_BLOCK_Q = 128  # rows of a tile on the CPU backend, Br
 CPU_BLOCK_K = 512  # columns of a tile, Bc: its scores are 256 KiB and stay in an L2 cache
+ROW_STEP = 8  # elements in 16 bytes
 
 
 def standard(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
-    """S and P, both Nq x Nk for every head: the quadratic footprint. On the CPU also the row sums l."""
-    shape = (problem.batch, problem.heads, problem.seqlen_q, problem.seqlen_k)
+    """S and P, both Nq x Nk for every head: the quadratic footprint. On the CPU also the row sums l.
+
+    Rows of 16-bit elements are padded to 16 bytes on CUDA: the accesses of the tensor cores' tiles.
+    """
+    padded = backend == "cuda" and problem.dtype != "float32"
+    columns = -(-problem.seqlen_k // ROW_STEP) * ROW_STEP if padded else problem.seqlen_k
+    shape = (problem.batch, problem.heads, problem.seqlen_q, columns)
     matrices = (Buffer("S", shape, problem.dtype), Buffer("P", shape, problem.dtype))
     return (*matrices, Buffer("l", shape[:3], "float32")) if backend == "cpu" else matrices
 
@@ -29,9 +36,12 @@ def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 
 
 def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
-    """Nothing on CUDA: the tile lives in registers and shared memory. On the CPU one tile's buffers."""
+    """Nothing on CUDA: the tile lives in registers and shared memory. On the CPU one tile's buffers.
+
+    Of a block mask CUDA holds each row's kept blocks, and how many steps they make.
+    """
     if backend == "cuda":
-        return ()
+        return () if problem.block_mask is None else _block_tables(problem.block_mask)
     rows = (min(CPU_BLOCK_Q, problem.seqlen_q),)
     return (Buffer("m", rows, "float32"), Buffer("l", rows, "float32"), *_cpu_tile(problem))
 
@@ -53,6 +63,10 @@ def torch_fused(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """Nothing that is known: what a fused library kernel allocates besides its outputs is its own affair."""
     del problem, backend
     return ()
+
+
+def _block_tables(blocks: BlockMask) -> tuple[Buffer, ...]:
+    return (Buffer("block lists", blocks.shape, "int32"), Buffer("step counts", blocks.shape[:1], "int32"))
 
 
 def _cpu_tile(problem: Problem) -> tuple[Buffer, ...]:

@@ -1,132 +1,143 @@
-// flash1: O = softmax(QK^T) V with K/V outer and Q inner (FlashAttention, arXiv 2205.14135, Algorithm 1).
+// flash1: O = softmax(QK^T) V with K/V outer and Q inner (FlashAttention, arXiv 2205.14135, Algorithm 1), with the same
+// products as flash2: the order of the loops is the difference.
 //
 // Idea: one block owns one head. It holds a tile of K and V and passes all query tiles by it; each pass reads that
 // tile's O, l and m from HBM, adds what these keys contribute, normalises, and writes them back.
 // Changed from standard: S and P exist only as one tile on the chip, so memory grows with N, not N^2.
-// Limit: latency. O (float), l and m cross HBM or L2 once per key tile: Nk / TILE_K times 8 Nq d bytes and more.
+// Limit: latency and L2. O (float), l and m cross them once per key tile: Nk / BLOCK_K times 8 Nq d bytes and more.
 // Known to be wrong with it: the loop order. Only batch * heads blocks run, and O is read and written again and again;
 // flash2 swaps the loops.
+//
+// Tried on an H200 (N = 8192, d = 128, 16 heads): 4 warps of 32 rows and 64 keys a tile 20 TFLOP/s; 8 warps of 16 rows
+// 41; 16 warps of 16 rows and 128 keys 46, kept: with one block a head only more warps hide the latency.
+#include "product.cuh"
 #include "softmax.cuh"
-#if TRACE
-#include "trace.cuh"
-#endif
 
-// This thread's part of a row of the running O: O = gain * PV + keep * O. It is float whatever the inputs are:
-// rounding it to 16 bits after every tile would add up.
-__device__ __forceinline__ void blend_row(float* row, float (&acc)[OUTPUTS], float gain, float keep, bool fresh) {
-#pragma unroll
-    for (int c = 0; c < OUTPUTS; c += OUTPUT_RUN) {
-        if (output_column(c) >= HEAD_DIM) continue;
-        Run<float>* const place = reinterpret_cast<Run<float>*>(row + output_column(c));
-        const Run<float> old = fresh ? Run<float>{} : *place;
-        Run<float> run;
-#pragma unroll
-        for (int i = 0; i < OUTPUT_RUN; ++i) run.x[i] = acc[c + i] = fmaf(acc[c + i], gain, old.x[i] * keep);
-        *place = run;
-    }
-}
+constexpr int THREADS = WARPS * 32;
+constexpr int TILE_Q = WARPS * SUBTILES * 16;
+constexpr int WIDTH = round_up(HEAD_DIM, 16);
+using TileQ = Tile<TILE_Q, WIDTH, THREADS>;
+using TileK = Tile<BLOCK_K, WIDTH, THREADS>;
 
+// The running O is float whatever the inputs are: rounding it to 16 bits after every tile would add up.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    flash1(const element* q, const element* k, const element* v, float* o, float* m, float* l, int seqlen_q,
-           int seqlen_k, float factor
-#if TRACE
-               TRACE_PARAMETERS
-#endif
-    ) {
-#if TRACE
-    Recorder recorder = MAKE_RECORDER;
-#endif
-    extern __shared__ __align__(16) unsigned char shared[];
-    shared_element* const shared_q = reinterpret_cast<shared_element*>(shared);  // TILE_Q x HEAD_DIM
-    shared_element* const shared_k = shared_q + TILE_Q * QK_STRIDE;              // TILE_K x HEAD_DIM
-    shared_element* const shared_v = shared_k + TILE_K * QK_STRIDE;              // TILE_K x HEAD_DIM
-    shared_element* const shared_p = shared_v + TILE_K * V_STRIDE;               // TILE_Q x TILE_K, where P needs it
+    flash1(const element* q, const element* k, const element* v, float* o, float* m, float* l, int group, int seqlen_q,
+           int seqlen_k, int window_left, int window_right, float scale) {
+    extern __shared__ __align__(1024) unsigned char shared[];
+    const unsigned shared_q = shared_address(shared);  // two stages
+    const unsigned shared_k = shared_q + 2 * TileQ::BYTES;
+    const unsigned shared_v = shared_k + TileK::BYTES;
 
-    const long long head = blockIdx.x;
-    q += head * seqlen_q * HEAD_DIM;
+    const long long head = blockIdx.x, first_key = head / group * seqlen_k;
+    q = TileQ::thread_source(q + head * seqlen_q * HEAD_DIM, HEAD_DIM);
+    k = TileK::thread_source(k + first_key * HEAD_DIM, HEAD_DIM);
+    v = TileK::thread_source(v + first_key * HEAD_DIM, HEAD_DIM);
     o += head * seqlen_q * HEAD_DIM;
     m += head * seqlen_q;
     l += head * seqlen_q;
-    k += head * seqlen_k * HEAD_DIM;
-    v += head * seqlen_k * HEAD_DIM;
-    const Mask mask{seqlen_k, seqlen_k - seqlen_q};
-    const int tiles_k = (seqlen_k + BLOCK_K - 1) / BLOCK_K;
+    const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
+    const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * SUBTILES * 16;
+    const unsigned lane_k = shared_k + TileK::lane_columns_first(lane),
+                   lane_v = shared_v + TileK::lane_rows_first(lane);
+    const unsigned lane_q = shared_q + TileQ::lane_rows_first(lane) + warp_row * TileQ::ROW_BYTES;
+    const unsigned target_q = TileQ::thread_target(shared_q);
+    const float factor = softmax_factor(scale);
+    const int tiles_q = (seqlen_q + TILE_Q - 1) / TILE_Q;
 
-    for (int step = 0; step < tiles_k; ++step) {
-#if TRACE
-        const int k0 = (reverse ? tiles_k - 1 - step : step) * BLOCK_K;
-#else
-        const int k0 = step * BLOCK_K;
-#endif
-        const int width = min(BLOCK_K, seqlen_k - k0);
-        __syncthreads();  // the previous K and V are done with, and the state written by then is visible
-        load_tile<TILE_K, HEAD_DIM, HEAD_DEPTH>(k + (long long)k0 * HEAD_DIM, HEAD_DIM, width, shared_k);
-        load_tile<TILE_K, HEAD_DIM, OUTPUT_WIDTH>(v + (long long)k0 * HEAD_DIM, HEAD_DIM, width, shared_v);
-
-        for (int q0 = 0; q0 < seqlen_q; q0 += BLOCK_Q) {
-            const int rows = min(BLOCK_Q, seqlen_q - q0);
-            // The first pass meets every row, also those that see nothing: it sets their state to empty.
-            if (step > 0 && mask.end(q0 + rows - 1) <= k0) continue;
-            __syncthreads();  // the previous Q is done with
-            load_tile<TILE_Q, HEAD_DIM, HEAD_DEPTH>(q + (long long)q0 * HEAD_DIM, HEAD_DIM, rows, shared_q);
-            end_group();
-            wait_for_groups<0>();
-            __syncthreads();
-
-            float s[ROWS][COLUMNS] = {};
-            compute_scores(shared_q, shared_k, s, mask, q0, k0, width);
-#if TRACE
-            recorder.slot = q0 / BLOCK_Q * tiles_k + k0 / BLOCK_K;
-            recorder.rows = rows;
-            recorder.scores(s, factor);
-#endif
-            float keep[ROWS], gain[ROWS];  // factors on the old O and on this tile's PV
-#pragma unroll
-            for (int i = 0; i < ROWS; ++i) {
-                const int row = q0 + tile_row(i);
-                const bool fresh = step == 0 || tile_row(i) >= rows;
-                float row_m = fresh ? MINUS_INFINITY : m[row];
-                float row_l = fresh ? 0.0f : l[row];
-                float sum;
-                const float alpha = update_row(s[i], factor, row_m, sum);
-                const float old = row_l * alpha;
-                row_l = old + row_sum(sum);
-                gain[i] = row_l > 0.0f ? 1.0f / row_l : 0.0f;
-                keep[i] = old * gain[i];
-                __syncwarp();  // all threads of the row have read its state
-                if (tile_row(i) < rows && row_lane() == 0) m[row] = row_m, l[row] = row_l;
-#if TRACE
-                recorder.row(i, row_m, row_l, alpha);
-#endif
+#pragma unroll 1
+    for (int k0 = 0; k0 < seqlen_k; k0 += BLOCK_K) {
+        // Query tiles that see some of these keys. The first pass meets all rows: it sets their state to empty.
+        auto sees = [&](int tile) {
+            const int q0 = tile * TILE_Q;
+            return k0 == 0 || (mask.end(min(q0 + TILE_Q, seqlen_q) - 1) > k0 && mask.begin(q0) < k0 + BLOCK_K);
+        };
+        auto next = [&](int tile) {
+            while (tile < tiles_q && !sees(tile)) ++tile;
+            return tile;
+        };
+        auto copy_q = [&](int tile, unsigned stage) {
+            if (tile < tiles_q) {
+                const int q0 = tile * TILE_Q;
+                TileQ::copy(target_q + stage, q + (long long)q0 * HEAD_DIM, HEAD_DIM, seqlen_q - q0, HEAD_DIM);
             }
-            float acc[ROWS][OUTPUTS] = {};
-            multiply_probabilities<V_STRIDE>(s, shared_p, shared_v, acc);
+            commit_copies();
+        };
+        int tile = next(0);
+        if (tile == tiles_q) continue;
+        __syncthreads();  // the previous K and V are done with
+        TileK::copy(TileK::thread_target(shared_k), k + (long long)k0 * HEAD_DIM, HEAD_DIM, seqlen_k - k0, HEAD_DIM);
+        TileK::copy(TileK::thread_target(shared_v), v + (long long)k0 * HEAD_DIM, HEAD_DIM, seqlen_k - k0, HEAD_DIM);
+        copy_q(tile, 0);
+        unsigned stage = 0;
+#pragma unroll 1
+        while (tile < tiles_q) {
+            const int q0 = tile * TILE_Q, following = next(tile + 1);
+            wait_copies<0>();
+            if (scale < 0.0f) TileQ::negate(shared + stage);
+            __syncthreads();  // this Q is complete, the previous one done with
+            copy_q(following, TileQ::BYTES - stage);
+
+            float s[SUBTILES][BLOCK_K / 8][4];
+            const Rows<TileQ, SUBTILES, false> left{lane_q + stage};
+            multiply_rows<TileK>(s, left, lane_k);
+            if (k0 + BLOCK_K > mask.end(q0) || k0 < mask.begin(q0 + TILE_Q - 1)) apply_mask(s, mask, q0 + warp_row, k0);
+
+            float keep[SUBTILES][2], gain[SUBTILES][2];  // factors on the old O and on this tile's PV
 #pragma unroll
-            for (int i = 0; i < ROWS; ++i) {
-                if (tile_row(i) >= rows) continue;
-                blend_row(o + (long long)(q0 + tile_row(i)) * HEAD_DIM, acc[i], gain[i], keep[i], step == 0);
-#if TRACE
-                recorder.output(i, acc[i]);
-#endif
+            for (int i = 0; i < SUBTILES; ++i) {
+#pragma unroll
+                for (int r = 0; r < 2; ++r) {
+                    const int row = q0 + warp_row + i * 16 + lane / 4 + 8 * r;
+                    const bool fresh = k0 == 0 || row >= seqlen_q;
+                    const float before = fresh ? MINUS_INFINITY : m[row], row_l = fresh ? 0.0f : l[row];
+                    const float row_m = fmaxf(before, row_max(s[i], r));
+                    const float origin = exponent_origin(row_m, factor);
+                    const float old = row_l * exp2_approx(fmaf(before, factor, -origin));
+                    const float sum = old + quad_sum(exponentiate(s[i], r, factor, origin));
+                    gain[i][r] = sum > 0.0f ? reciprocal_approx(sum) : 0.0f;
+                    keep[i][r] = old * gain[i][r];
+                    __syncwarp();  // all four lanes of the row have read its state
+                    if (row < seqlen_q && lane % 4 == 0) m[row] = row_m, l[row] = sum;
+                }
             }
-#if TRACE
-            recorder.stamp();
-#endif
+            float acc[SUBTILES][WIDTH / 8][4] = {};
+            multiply_columns<TileK>(acc, s, lane_v);
+#pragma unroll
+            for (int i = 0; i < SUBTILES; ++i) {
+#pragma unroll
+                for (int r = 0; r < 2; ++r) {
+                    const int row = q0 + warp_row + i * 16 + lane / 4 + 8 * r;
+                    if (row >= seqlen_q) continue;
+                    float* const place = o + (long long)row * HEAD_DIM + lane % 4 * 2;
+                    float2 old[WIDTH / 8];
+#pragma unroll
+                    for (int n = 0; n < HEAD_DIM / 8; ++n) {
+                        old[n] = k0 > 0 ? *reinterpret_cast<const float2*>(place + n * 8) : make_float2(0.0f, 0.0f);
+                    }
+#pragma unroll
+                    for (int n = 0; n < HEAD_DIM / 8; ++n) {
+                        *reinterpret_cast<float2*>(place + n * 8) =
+                            make_float2(fmaf(acc[i][n][2 * r], gain[i][r], old[n].x * keep[i][r]),
+                                        fmaf(acc[i][n][2 * r + 1], gain[i][r], old[n].y * keep[i][r]));
+                    }
+                }
+            }
+            __syncwarp();
+            tile = following;
+            stage = TileQ::BYTES - stage;
         }
     }
 }
 
-// Last pass, one thread for four elements of O: to the element type, and LSE from m and l.
+// Last pass, one thread for eight elements of O: to the element type, and LSE from m and l.
 extern "C" __global__ void flash1_finish(const float* running, const float* m, const float* l, element* o, float* lse,
-                                         long long rows) {
-    constexpr int FOURS = HEAD_DIM / 4;
+                                         long long rows, float scale) {
+    constexpr int CHUNKS = HEAD_DIM / 8;
     const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    const long long row = index / FOURS;
+    const long long row = index / CHUNKS;
     if (row >= rows) return;
-    if (index % FOURS == 0) lse[row] = log_sum_exp(m[row], l[row]);
-#ifndef DTYPE_float32  // float32 grew in place
-    const float4 x = *reinterpret_cast<const float4*>(running + index * 4);
-    const ushort4 rounded = make_ushort4(from_float(x.x), from_float(x.y), from_float(x.z), from_float(x.w));
-    *reinterpret_cast<ushort4*>(o + index * 4) = rounded;
-#endif
+    if (index % CHUNKS == 0) lse[row] = log_sum_exp(m[row], l[row], scale);
+    const float4 a = reinterpret_cast<const float4*>(running)[2 * index],
+                 b = reinterpret_cast<const float4*>(running)[2 * index + 1];
+    reinterpret_cast<uint4*>(o)[index] = make_uint4(pack(a.x, a.y), pack(a.z, a.w), pack(b.x, b.y), pack(b.z, b.w));
 }

@@ -2,25 +2,24 @@
 
 import numpy as np
 
+from kernels.cuda import simt_flash1
 from kernels.cuda.launch import bind
-from kernels.cuda.program import (
-    Program,
-    Stage,
-    Target,
-    Tile,
-    ceil_div,
-    choose_tile,
-    defines_of,
-    exponent_factor,
-)
-from kernels.cuda.units import Units, units_for
+from kernels.cuda.program import Program, Stage, Target, ceil_div, choose, shape_arguments
+from kernels.cuda.tensor import Variant, tile_bytes
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 
-# (widest head, tile), best first. What O takes of a thread's registers S cannot have: these spill nothing.
-SIMT_TILES = ((64, Tile(128, 64)), (128, Tile(128, 32)), (128, Tile(64, 32)), (128, Tile(64, 16)))
-TENSOR_TILES = ((96, Tile(128, 64)), (128, Tile(128, 48)))
+# (widest head, cut), best first: as many warps as fit, since one block a head must hide all latency.
+VARIANTS = (
+    (128, Variant(16, 1, 128)),
+    (128, Variant(16, 1, 64)),
+    (128, Variant(8, 1, 64)),
+    (128, Variant(4, 1, 64)),
+    (256, Variant(8, 1, 32)),
+    (256, Variant(4, 1, 32)),
+    (256, Variant(2, 1, 32)),
+)
 FINISH_THREADS = 256
 
 
@@ -30,38 +29,31 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 
 
 def program(problem: Problem, target: Target) -> Program:
-    """Source, defines and the two launches for a problem on a target, with the largest tile that fits it."""
-    units = units_for(problem, target)
-    table = TENSOR_TILES if units.tensor_cores else SIMT_TILES
-    tiles = [tile for widest, tile in table if problem.head_dim <= widest]
-    tile = choose_tile(tiles, lambda t: shared_bytes(problem, units, t), target.shared_memory, per_sm=1)
-    return build(problem, units, tile, block=tile)
-
-
-def build(problem: Problem, units: Units, tile: Tile, block: Tile) -> Program:
-    """The program with a given tile, of which only the first `block` rows and columns are used.
-
-    The timed kernel uses all of its tile; the trace asks for blocks of any size.
-    """
-    running = "o" if problem.dtype == "float32" else "O"
-    lengths = (np.int32(problem.seqlen_q), np.int32(problem.seqlen_k))
+    """Source, defines and the two launches for a problem on a target, with the largest cut that fits it."""
+    if problem.dtype == "float32":
+        return simt_flash1.program(problem, target)
+    variant = choose(
+        [variant for widest, variant in VARIANTS if problem.head_dim <= widest],
+        lambda variant: shared_bytes(problem, variant),
+        target.shared_memory,
+    )
+    scale = np.float32(problem.softmax_scale)
     pass_all = Stage(
         "flash1",
         grid=problem.batch * problem.heads,
-        arguments=("q", "k", "v", running, "m", "l", *lengths, exponent_factor(problem)),
-        shared_bytes=shared_bytes(problem, units, tile),
+        arguments=("q", "k", "v", "O", "m", "l", *shape_arguments(problem), scale),
+        threads=variant.threads,
+        shared_bytes=shared_bytes(problem, variant),
     )
     finish = Stage(
         "flash1_finish",
-        grid=ceil_div(problem.rows * problem.head_dim // 4, FINISH_THREADS),
-        arguments=(running, "m", "l", "o", "lse", np.int64(problem.rows)),
+        grid=ceil_div(problem.rows * problem.head_dim // 8, FINISH_THREADS),
+        arguments=("O", "m", "l", "o", "lse", np.int64(problem.rows), scale),
         threads=FINISH_THREADS,
     )
-    defines = defines_of(problem, units.tensor_cores, tile, block)
-    return Program("flash1.cu", defines, (pass_all, finish))
+    return Program("flash1.cu", variant.defines(problem), (pass_all, finish))
 
 
-def shared_bytes(problem: Problem, units: Units, tile: Tile) -> int:
-    """Shared memory of a block: Q, K, V and, on the FMA units, P."""
-    tiles = units.q_bytes(problem, tile.q + tile.k) + units.v_bytes(problem, tile.k)
-    return tiles if units.tensor_cores else tiles + units.p_bytes(tile)
+def shared_bytes(problem: Problem, variant: Variant) -> int:
+    """Shared memory of a block: two stages of Q, and K and V."""
+    return tile_bytes(2 * variant.tile_q + 2 * variant.block_k, problem.head_dim)

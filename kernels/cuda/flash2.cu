@@ -1,126 +1,170 @@
-// flash2: O = softmax(QK^T) V with Q outer and K/V inner (FlashAttention-2, arXiv 2307.08691, Algorithm 1).
+// flash2: O = softmax(QK^T) V with Q outer and K/V inner (FlashAttention-2, arXiv 2307.08691, Algorithm 1), on the
+// tensor cores with mma.sync.
 //
-// Idea: one block owns TILE_Q query rows and walks over the keys. S and P exist only as one tile on the chip; m, l
-// and an unnormalised O stay in registers until the end, when one division finishes the row.
+// Idea: a block owns TILE_Q query rows and walks over the keys; O, l and m stay in registers and one division ends a
+// row. A warp owns SUBTILES x 16 of the rows alone, so that its softmax needs no other warp, and S comes out of one
+// product in exactly the registers that P must go into the next one. K and V of tile j + 1 are copied while tile j is
+// computed.
 // Changed from flash1: the loops are swapped. O, l and m never touch HBM while they grow, and every query tile is a
 // block of its own, so that batch * heads * Nq / TILE_Q blocks fill the GPU instead of batch * heads.
-// Limit: arithmetic. 4 Nq Nk d operations a head over the rate of the unit that multiplies: on an H200 67 TFLOP/s
-// for float32 on the FMA units, and for 16 bits an estimated 600 of the tensor cores' 990, which is what mma.sync reaches.
-// HBM sees little more than Q, K, V and O once.
-// Known to be wrong with it: softmax and products of one warp take turns; only other warps fill the gaps.
+// Limit: the issue of instructions. On an H200 at d = 128 the products alone run at 442 TFLOP/s, the kernel at 414:
+// mma.sync feeds Hopper's tensor cores at less than half their 990, and the softmax fills what it leaves.
+// Known to be wrong with it: softmax and products of one warp take turns, and operands pass through registers.
+// flash3's warp groups take them from shared memory, asynchronously.
+//
+// Tried and lost, or won, on an H200 (geometric mean over N = 1k to 16k, d = 64 and 128):
+//   one stage of K and V instead of two          -3 %
+//   exp2 fused into the product with V            0
+//   rescale O only when a row's maximum rose     +2 % at d = 128, -2 % at 64; kept with the next one
+//   let the maximum lag by 2^8                   +5 % at d = 128, +1 % at 64; kept
+//   longest causal tiles of all heads first      +10 % at d = 128, +5 % at 64; kept, without a mask -2 %
+//   next copies after QK^T, not at the barrier   +2 to 3 %; kept
+//   one sub-tile a warp instead of two           -20 % at d = 128, -7 % at 64: shared memory sets the pace
+//   three blocks an SM at d = 64, Q read again   -3 %
+//   two warps a block, four blocks an SM         -3 % at d = 64, -9 % at 128
+//   a polynomial for 1/4 of the exp2             -7 % at d = 64: issue slots are short, not special functions
+//   QK^T of tile j + 1 amid the softmax of j     -0.5 to -1.5 %
+//   keys a tile at d = 64: 96 instead of 64      +2.5 % at N >= 4k without a mask (used there), causal -2 %; 128: -5 %
+#include "product.cuh"
 #include "softmax.cuh"
-#if TRACE
-#include "trace.cuh"
-#endif
 
-constexpr int K_SIZE = TILE_K * QK_STRIDE, P_SIZE = SHARES_K_AND_P ? TILE_Q * P_STRIDE : 0;
+constexpr int THREADS = WARPS * 32;
+constexpr int TILE_Q = WARPS * SUBTILES * 16;
+constexpr int WIDTH = round_up(HEAD_DIM, 16);
+using TileQ = Tile<TILE_Q, WIDTH, THREADS>;
+using TileK = Tile<BLOCK_K, WIDTH, THREADS>;
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2)
-    flash2(const element* q, const element* k, const element* v, element* o, float* lse, int batch_heads, int seqlen_q,
-           int seqlen_k, float factor
-#if TRACE
-               TRACE_PARAMETERS
-#endif
-    ) {
-#if TRACE
-    Recorder recorder = MAKE_RECORDER;
-#endif
-    extern __shared__ __align__(16) unsigned char shared[];
-    shared_element* const shared_q = reinterpret_cast<shared_element*>(shared);  // TILE_Q x HEAD_DIM
-    shared_element* const shared_k = shared_q + TILE_Q * QK_STRIDE;              // TILE_K x HEAD_DIM; P may follow it
-    shared_element* const shared_v = shared_k + (K_SIZE > P_SIZE ? K_SIZE : P_SIZE);
+// A row keeps its old reference point until the maximum has risen by this many powers of two: P and l then stay below
+// 2^8 times their usual range, the result is the same, and almost no tile has to rescale O.
+constexpr float LAZINESS = 8.0f;
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
+    flash2(const element* q, const element* k, const element* v, element* o, float* lse, int heads, int group,
+           int seqlen_q, int seqlen_k, int window_left, int window_right, float scale, const int* lists,
+           const int* counts) {
+    extern __shared__ __align__(1024) unsigned char shared[];
+    const unsigned shared_q = shared_address(shared);
+    const unsigned shared_k = shared_q + TileQ::BYTES;  // two stages
+    const unsigned shared_v = shared_k + 2 * TileK::BYTES;
 
     // Causal rows get longer downwards: the longest tiles of all heads start first, the short ones fill the end.
-    const int tiles_q = gridDim.x / batch_heads;
-#if CAUSAL
-    const int head = blockIdx.x % batch_heads, tile_q = tiles_q - 1 - blockIdx.x / batch_heads;
+    const int tiles_q = gridDim.x / heads;
+    const int head = CAUSAL ? blockIdx.x % heads : blockIdx.x / tiles_q;
+    const int tile_q = CAUSAL ? tiles_q - 1 - blockIdx.x / heads : blockIdx.x % tiles_q;
+    const int q0 = tile_q * TILE_Q;
+    const int rows = min(TILE_Q, seqlen_q - q0);
+    const long long first_row = (long long)head * seqlen_q + q0;
+    const long long first_key = (long long)(head / group) * seqlen_k;
+    const long long v_from_k = v - k;
+    k = TileK::thread_source(k + first_key * HEAD_DIM, HEAD_DIM);
+
+    const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
+    const int full_begin = mask.begin(q0 + rows - 1), full_end = mask.end(q0);  // tiles between them need no mask
+#if SPARSE
+    // The kept blocks of this row of blocks, in rising order.
+    constexpr int BLOCK_KEYS = TILES_PER_BLOCK_K * BLOCK_K;
+    const int* const list = lists + tile_q / TILES_PER_BLOCK_Q * ((seqlen_k + BLOCK_KEYS - 1) / BLOCK_KEYS);
+    const int steps = counts[tile_q / TILES_PER_BLOCK_Q];
+    auto key_tile = [&](int step) {
+        return list[step / TILES_PER_BLOCK_K] * TILES_PER_BLOCK_K + step % TILES_PER_BLOCK_K;
+    };
 #else
-    const int head = blockIdx.x / tiles_q, tile_q = blockIdx.x % tiles_q;
+    const int last = (max(0, mask.end(q0 + rows - 1)) + BLOCK_K - 1) / BLOCK_K - 1;
+    const int steps = max(0, last + 1 - mask.begin(q0) / BLOCK_K);
+    auto key_tile = [&](int step) { return last - step; };
 #endif
-    const int q0 = tile_q * BLOCK_Q;
-    const int rows = min(BLOCK_Q, seqlen_q - q0);
-    const long long q_row = (long long)head * seqlen_q + q0;
-    k += (long long)head * seqlen_k * HEAD_DIM;
-    v += (long long)head * seqlen_k * HEAD_DIM;
 
-    const Mask mask{seqlen_k, seqlen_k - seqlen_q};
-    const int keys = max(0, mask.end(q0 + rows - 1));  // the last row sees the most
-    const int tiles_k = (keys + BLOCK_K - 1) / BLOCK_K;
-    auto first_key = [&](int step) {
-#if TRACE
-        if (reverse) step = tiles_k - 1 - step;
-#endif
-        return step * BLOCK_K;
-    };
-    auto load_k = [&](int k0) {
-        load_tile<TILE_K, HEAD_DIM, HEAD_DEPTH>(k + (long long)k0 * HEAD_DIM, HEAD_DIM, min(BLOCK_K, seqlen_k - k0), shared_k);
-    };
-    auto load_v = [&](int k0) {
-        load_tile<TILE_K, HEAD_DIM, OUTPUT_WIDTH>(v + (long long)k0 * HEAD_DIM, HEAD_DIM, min(BLOCK_K, seqlen_k - k0), shared_v);
-    };
+    const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * SUBTILES * 16;
+    Rows<TileQ, SUBTILES, Q_IN_REGISTERS> left{shared_q + TileQ::lane_rows_first(lane) + warp_row * TileQ::ROW_BYTES};
+    const unsigned lane_k = shared_k + TileK::lane_columns_first(lane);
+    const unsigned lane_v = shared_v + TileK::lane_rows_first(lane);
+    const unsigned target_k = TileK::thread_target(shared_k), target_v = TileK::thread_target(shared_v);
 
-    load_tile<TILE_Q, HEAD_DIM, HEAD_DEPTH>(q + q_row * HEAD_DIM, HEAD_DIM, rows, shared_q);
-    if (!SHARES_K_AND_P && tiles_k > 0) load_k(first_key(0));
-    end_group();
+    TileQ::copy(TileQ::thread_target(shared_q), TileQ::thread_source(q + first_row * HEAD_DIM, HEAD_DIM), HEAD_DIM,
+                rows, HEAD_DIM);
+    if (steps > 0) {
+        const int k0 = key_tile(0) * BLOCK_K;
+        k += (long long)k0 * HEAD_DIM;
+        TileK::copy(target_k, k, HEAD_DIM, seqlen_k - k0, HEAD_DIM);
+        TileK::copy(target_v, k + v_from_k, HEAD_DIM, seqlen_k - k0, HEAD_DIM);
+    }
+    commit_copies();
+    wait_copies<0>();
+    if (scale < 0.0f) TileQ::negate(shared);
+    __syncthreads();
+    left.keep();
 
-    float m[ROWS], l[ROWS];  // l: this thread's columns only
-    float acc[ROWS][OUTPUTS] = {};
+    float acc[SUBTILES][WIDTH / 8][4] = {};
+    float m[SUBTILES][2], l[SUBTILES][2];  // m in units of the scores; l: this lane's columns only
 #pragma unroll
-    for (int i = 0; i < ROWS; ++i) m[i] = MINUS_INFINITY, l[i] = 0.0f;
+    for (int i = 0; i < SUBTILES; ++i) m[i][0] = m[i][1] = MINUS_INFINITY, l[i][0] = l[i][1] = 0.0f;
+    const float factor = softmax_factor(scale);
+    unsigned stage = 0;
 
-    for (int step = 0; step < tiles_k; ++step) {
-        const int k0 = first_key(step);
-        if constexpr (SHARES_K_AND_P) {
-            __syncthreads();  // the previous probabilities and V are done with
-            load_k(k0);
-            load_v(k0);
-            end_group();
-            wait_for_groups<0>();
-            __syncthreads();
-        } else {
-            wait_for_groups<0>();
-            __syncthreads();  // K is there, the previous V is done with
-            load_v(k0);
-            end_group();
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+        const int k0 = key_tile(step) * BLOCK_K;
+        wait_copies<0>();
+        __syncthreads();  // this K and V are complete, the previous ones done with
+
+        float s[SUBTILES][BLOCK_K / 8][4];
+        multiply_rows<TileK>(s, left, lane_k + stage);
+        if (step + 1 < steps) {
+            const int next = key_tile(step + 1) * BLOCK_K;
+            const unsigned other = TileK::BYTES - stage;
+            k += (long long)(next - k0) * HEAD_DIM;
+            TileK::copy(target_k + other, k, HEAD_DIM, seqlen_k - next, HEAD_DIM);
+            TileK::copy(target_v + other, k + v_from_k, HEAD_DIM, seqlen_k - next, HEAD_DIM);
+            commit_copies();
         }
+        if (k0 + BLOCK_K > full_end || k0 < full_begin) apply_mask(s, mask, q0 + warp_row, k0);
 
-        float s[ROWS][COLUMNS] = {};
-        compute_scores(shared_q, shared_k, s, mask, q0, k0, min(BLOCK_K, seqlen_k - k0));
-#if TRACE
-        recorder.slot = tile_q * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + k0 / BLOCK_K;
-        recorder.rows = rows;
-        recorder.scores(s, factor);
-#endif
-        wait_for_groups<0>();
-        __syncthreads();  // V is there, K is done with
-        if (!SHARES_K_AND_P && step + 1 < tiles_k) load_k(first_key(step + 1));
-        end_group();
-
+        float origin[SUBTILES][2], alpha[SUBTILES][2];
+        bool risen = false;
 #pragma unroll
-        for (int i = 0; i < ROWS; ++i) {
-            float sum;
-            const float alpha = update_row(s[i], factor, m[i], sum);
-            l[i] = fmaf(l[i], alpha, sum);
+        for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll
-            for (int c = 0; c < OUTPUTS; ++c) acc[i][c] *= alpha;
-#if TRACE
-            recorder.row(i, m[i], row_sum(l[i]), alpha);
-#endif
+            for (int r = 0; r < 2; ++r) {
+                const float top = row_max(s[i], r), before = m[i][r];
+                const bool rise = before == MINUS_INFINITY || (top - before) * factor > LAZINESS;
+                if (rise) m[i][r] = top;
+                risen |= rise;
+                origin[i][r] = exponent_origin(m[i][r], factor);
+                alpha[i][r] = exp2_approx(fmaf(before, factor, -origin[i][r]));
+            }
         }
-        multiply_probabilities<V_STRIDE>(s, shared_k, shared_v, acc);
-#if TRACE
+        if (__any_sync(0xffffffffu, risen)) {
 #pragma unroll
-        for (int i = 0; i < ROWS; ++i) recorder.output(i, acc[i]);
-        recorder.stamp();
-#endif
+            for (int i = 0; i < SUBTILES; ++i) {
+                l[i][0] *= alpha[i][0], l[i][1] *= alpha[i][1];
+#pragma unroll
+                for (int n = 0; n < WIDTH / 8; ++n) {
+#pragma unroll
+                    for (int c = 0; c < 4; ++c) acc[i][n][c] *= alpha[i][c / 2];
+                }
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < SUBTILES; ++i) {
+#pragma unroll
+            for (int r = 0; r < 2; ++r) l[i][r] += exponentiate(s[i], r, factor, origin[i][r]);
+        }
+        multiply_columns<TileK>(acc, s, lane_v + stage);
+        stage = TileK::BYTES - stage;
     }
 
 #pragma unroll
-    for (int i = 0; i < ROWS; ++i) {
-        const int row = tile_row(i);
-        const float sum = row_sum(l[i]);
-        if (row >= rows) continue;
-        if (row_lane() == 0) lse[q_row + row] = log_sum_exp(m[i], sum);
-        store_row(o + (q_row + row) * HEAD_DIM, acc[i], sum > 0.0f ? 1.0f / sum : 0.0f);
+    for (int i = 0; i < SUBTILES; ++i) {
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            const int row = warp_row + i * 16 + lane / 4 + 8 * r;
+            const float sum = quad_sum(l[i][r]);
+            if (row < rows && lane % 4 == 0) lse[first_row + row] = log_sum_exp(m[i][r], sum, scale);
+            const float inverse = sum > 0.0f ? reciprocal_approx(sum) : 0.0f;
+#pragma unroll
+            for (int n = 0; n < WIDTH / 8; ++n) acc[i][n][2 * r] *= inverse, acc[i][n][2 * r + 1] *= inverse;
+        }
     }
+    // Q's place is free: this warp alone has read these rows.
+    store_rows<TileQ>(shared, acc, warp_row, o + first_row * HEAD_DIM, HEAD_DIM, rows, HEAD_DIM);
 }

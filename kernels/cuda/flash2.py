@@ -1,34 +1,35 @@
-"""flash2 on CUDA: one launch, one block a query tile."""
+"""flash2 on CUDA: one launch, one block a query tile; on the tensor cores in 16 bits, as simt in float32."""
 
 import numpy as np
 
+from kernels.cuda import simt
 from kernels.cuda.launch import bind
 from kernels.cuda.program import (
     Program,
     Stage,
     Target,
-    Tile,
     ceil_div,
-    choose_tile,
-    defines_of,
-    exponent_factor,
+    choose,
+    shape_arguments,
 )
-from kernels.cuda.units import Units, units_for
+from kernels.cuda.sparse import divides, sparse_defines, sparse_tables
+from kernels.cuda.tensor import FRAGMENT_ROWS, Variant, tile_bytes
+from kernels.errors import InputError
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 
-# (widest head, tile), best first. What O takes of a thread's registers S cannot have: these spill nothing on
-# any architecture. On an H200 (bfloat16, d = 128, N = 16384) 48 columns ran 16 % faster than 64, which spill,
-# and 14 % faster than 32.
-SIMT_TILES = ((64, Tile(128, 64)), (128, Tile(128, 32)), (128, Tile(64, 32)), (128, Tile(64, 16)))
-TENSOR_TILES = (
-    (64, Tile(128, 96)),
-    (96, Tile(128, 64)),
-    (128, Tile(128, 48)),
-    (128, Tile(64, 64)),
-    (128, Tile(64, 32)),
-)
+NARROW_HEAD, MIDDLE_HEAD = (
+    64,
+    128,
+)  # Q stays in registers up to the first; two blocks share an SM up to the second
+WIDE = (Variant(8, 1, 64), Variant(8, 1, 32), Variant(4, 1, 32), Variant(4, 1, 16))  # by shared memory
+SPILLING = {(9, 0): range(97, 121), (10, 0): range(97, 129)}
+"""Head dims with which 64 keys a tile spill registers, where two such blocks would fit an SM."""
+LONG, LONG_KEYS = (
+    4096,
+    96,
+)  # from this length on, without a mask, a narrow head gains 2 % from more keys a tile
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -37,36 +38,72 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 
 
 def program(problem: Problem, target: Target) -> Program:
-    """Source, defines and the launch for a problem on a target, with the largest tile that fits it well."""
-    units = units_for(problem, target)
-    table = TENSOR_TILES if units.tensor_cores else SIMT_TILES
-    tiles = [tile for widest, tile in table if problem.head_dim <= widest]
-    tile = choose_tile(tiles, lambda t: shared_bytes(problem, units, t), target.shared_memory, per_sm=2)
-    return build(problem, units, tile, block=tile)
-
-
-def build(problem: Problem, units: Units, tile: Tile, block: Tile) -> Program:
-    """The program with a given tile, of which only the first `block` rows and columns are used.
-
-    The timed kernel uses all of its tile; the trace asks for blocks of any size.
-    """
+    """Source, defines and the launch for a problem on a target."""
+    if problem.dtype == "float32":
+        return simt.program(problem, target)
+    variant = choose(
+        masked_variants(problem, target),
+        lambda variant: shared_bytes(problem, variant),
+        target.shared_memory,
+        per_sm=blocks_per_sm(problem),
+    )
     heads = problem.batch * problem.heads
     stage = Stage(
         "flash2",
-        grid=heads * ceil_div(problem.seqlen_q, block.q),
+        grid=heads * ceil_div(problem.seqlen_q, variant.tile_q),
         arguments=(
             *("q", "k", "v", "o", "lse"),
-            *(np.int32(n) for n in (heads, problem.seqlen_q, problem.seqlen_k)),
-            exponent_factor(problem),
+            np.int32(heads),
+            *shape_arguments(problem),
+            np.float32(problem.softmax_scale),
+            *simt.sparse_arguments(problem),
         ),
-        shared_bytes=shared_bytes(problem, units, tile),
+        threads=variant.threads,
+        shared_bytes=shared_bytes(problem, variant),
     )
-    return Program("flash2.cu", defines_of(problem, units.tensor_cores, tile, block), (stage,))
+    defines = {
+        **variant.defines(problem),
+        **sparse_defines(problem, variant.tile),
+        "Q_IN_REGISTERS": int(problem.head_dim <= NARROW_HEAD),
+        "BLOCKS_PER_SM": blocks_per_sm(problem),
+    }
+    return Program("flash2.cu", defines, (stage,), sparse_tables(problem, variant.tile))
 
 
-def shared_bytes(problem: Problem, units: Units, tile: Tile) -> int:
-    """Shared memory of a block: Q, K and V; on the FMA units K and P take turns in one place."""
-    k_or_p = units.q_bytes(problem, tile.k)
-    if units.shares_k_and_p:
-        k_or_p = max(k_or_p, units.p_bytes(tile))
-    return units.q_bytes(problem, tile.q) + k_or_p + units.v_bytes(problem, tile.k)
+def variants(problem: Problem, target: Target) -> tuple[Variant, ...]:
+    """Cuts that spill no registers, best first; the first that fits is taken."""
+    if problem.head_dim > MIDDLE_HEAD:
+        return WIDE
+    if problem.head_dim > NARROW_HEAD:
+        spills = problem.head_dim in SPILLING.get(target.compute_capability, range(MIDDLE_HEAD + 1))
+        return (Variant(4, 2, 32),) if spills else (Variant(4, 2, 64), Variant(4, 2, 32))
+    masked = problem.causal or problem.window is not None or problem.block_mask is not None
+    long = problem.seqlen_k >= LONG and not masked and target.compute_capability == (9, 0)
+    return (Variant(4, 2, LONG_KEYS if long else 64),)
+
+
+def masked_variants(problem: Problem, target: Target) -> list[Variant]:
+    """Of these and smaller ones, those whose tiles never lie in two blocks of the block mask.
+
+    Raises:
+        InputError: There is none.
+    """
+    table = variants(problem, target)
+    small = (Variant(warps, 1, keys) for warps in (8, 4, 2, 1) for keys in (64, 32, 16))
+    fitting = [variant for variant in (*table, *small) if divides(problem, variant.tile)]
+    if not fitting:
+        raise InputError(
+            f"flash2 takes block masks whose blocks are multiples of {FRAGMENT_ROWS} long in "
+            f"{problem.dtype}, not {simt.block_text(problem)}."
+        )
+    return fitting
+
+
+def blocks_per_sm(problem: Problem) -> int:
+    """Blocks that share the registers of an SM."""
+    return 2 if problem.head_dim <= MIDDLE_HEAD else 1
+
+
+def shared_bytes(problem: Problem, variant: Variant) -> int:
+    """Shared memory of a block: Q, and two stages of K and V."""
+    return tile_bytes(variant.tile_q + 4 * variant.block_k, problem.head_dim)

@@ -1,12 +1,12 @@
-"""The tiled kernels with their recording switched on: the same source, compiled apart from the timed one."""
+"""The tiled kernels on the FMA units with their recording switched on: the source of the float32 kernels."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from kernels.cuda import flash1, flash2
-from kernels.cuda.program import Program, Target, Tile, round_up
-from kernels.cuda.units import units_for
+from kernels.cuda import simt, simt_flash1
+from kernels.cuda.program import Program, Tile, round_up
+from kernels.cuda.simt_layout import TILE_STEP
 from kernels.problem import Problem
 from kernels.trace import TraceRequest
 
@@ -14,13 +14,16 @@ RECORDED = ("trace_s", "trace_m", "trace_l", "trace_alpha", "trace_o", "trace_t_
 """Buffers of the recording, in the order of TRACE_PARAMETERS in trace.cuh."""
 
 
-def instrumented(request: TraceRequest, problem: Problem, target: Target) -> Program:
-    """The kernel's own program with small blocks, and with the recording compiled in."""
-    units = units_for(problem, target)
+def instrumented(request: TraceRequest, problem: Problem) -> Program:
+    """The program of a loop order with small blocks, and with the recording compiled in.
+
+    The FMA units take blocks of any size, whatever the dtype; in 16 bits the timed kernels multiply on the
+    tensor cores instead, in tiles of their own.
+    """
     block = Tile(request.block_q, request.block_k)
-    tile = Tile(round_up(block.q, units.tile_step.q), round_up(block.k, units.tile_step.k))
-    build = flash1.build if request.order == "flash1" else flash2.build
-    program = build(problem, units, tile, block)
+    tile = Tile(round_up(block.q, TILE_STEP.q), round_up(block.k, TILE_STEP.k))
+    build = simt_flash1.build if request.order == "flash1" else simt.build
+    program = build(problem, tile, block)
     first, *others = program.stages
     first = replace(first, arguments=(*first.arguments, *RECORDED, np.int32(request.reverse)))
     return replace(program, defines={**program.defines, "TRACE": 1}, stages=(first, *others))

@@ -3,15 +3,20 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from kernels.problem import Problem
 
 LOG2E = math.log2(math.e)
+UNBOUNDED = (
+    1 << 29
+)  # a side of a window that no sequence reaches, and that sums with a length stay 32 bits wide
+NO_POINTER = np.intp(0)
+BLOCK_LISTS, STEP_COUNTS = "block lists", "step counts"
 
-THREADS = 128  # of a block, THREADS in simt.cuh and tensor.cuh
+T = TypeVar("T")
 
 KIB = 1024
 SHARED_MEMORY_LIMITS = {
@@ -59,15 +64,15 @@ class Stage:
         grid: Blocks.
         arguments: In the kernel's order: the name of a buffer (`q`, `o`, `lse`, one of the workspace), or a
             NumPy scalar of the parameter's exact type.
-        shared_bytes: Dynamic shared memory of a block.
         threads: Threads of a block.
+        shared_bytes: Dynamic shared memory of a block.
     """
 
     entry: str
     grid: int
     arguments: tuple[Any, ...]
+    threads: int
     shared_bytes: int = 0
-    threads: int = THREADS
 
 
 @dataclass(frozen=True)
@@ -78,44 +83,48 @@ class Program:
         source: File in this folder.
         defines: Names and values for the preprocessor.
         stages: The launches.
+        tables: What the workspace's buffers of these names hold before the first launch.
     """
 
     source: str
     defines: dict[str, int]
-    stages: tuple[Stage, ...] = field(default=())
+    stages: tuple[Stage, ...]
+    tables: dict[str, Any] = field(default_factory=dict)
 
 
 ProgramOf = Callable[[Problem, Target], Program]
 
 
-def defines_of(problem: Problem, tensor_cores: bool, tile: Tile, block: Tile) -> dict[str, int]:
-    """The defines every kernel takes; `block` is how much of a tile holds rows and columns."""
+def defines_of(problem: Problem) -> dict[str, int]:
+    """The defines every kernel takes."""
     return {
         f"DTYPE_{problem.dtype}": 1,
-        "TENSOR_CORES": int(tensor_cores),
-        "NEGATIVE_SCALE": int(problem.softmax_scale < 0),
         "HEAD_DIM": problem.head_dim,
         "CAUSAL": int(problem.causal),
-        "TILE_Q": tile.q,
-        "TILE_K": tile.k,
-        "BLOCK_Q": block.q,
-        "BLOCK_K": block.k,
-        "TRACE": 0,
+        "WINDOW": int(problem.window is not None),
+        "SPARSE": int(problem.block_mask is not None),
     }
 
 
-def choose_tile(tiles: Iterable[Tile], shared_bytes: Callable[[Tile], int], limit: int, per_sm: int) -> Tile:
-    """The first tile with which `per_sm` blocks share an SM, else the first that fits a block's limit.
+def shape_arguments(problem: Problem) -> tuple[np.int32, ...]:
+    """Query heads a K/V head, Nq, Nk and both sides of the window."""
+    window = (UNBOUNDED if side < 0 else min(side, UNBOUNDED) for side in problem.window or (-1, -1))
+    group = problem.heads // problem.key_heads
+    return tuple(np.int32(n) for n in (group, problem.seqlen_q, problem.seqlen_k, *window))
+
+
+def choose(candidates: Iterable[T], shared_bytes: Callable[[T], int], limit: int, per_sm: int = 1) -> T:
+    """The first candidate with which `per_sm` blocks share an SM, else the first that fits a block's limit.
 
     Raises:
         ValueError: None fits; the tables of the kernels leave that to no architecture from sm_75 on.
     """
-    candidates = tuple(tiles)
+    table = tuple(candidates)
     for share in (limit // per_sm, limit):
-        for tile in candidates:
-            if shared_bytes(tile) <= share:
-                return tile
-    raise ValueError(f"no tile of {candidates} fits {limit} bytes of shared memory")
+        for candidate in table:
+            if shared_bytes(candidate) <= share:
+                return candidate
+    raise ValueError(f"none of {table} fits {limit} bytes of shared memory")
 
 
 def ceil_div(count: int, step: int) -> int:

@@ -1,20 +1,54 @@
 """standard on CUDA: three launches with S and P in HBM."""
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
+from kernels.cuda import simt_standard
 from kernels.cuda.launch import bind
-from kernels.cuda.program import THREADS, Program, Stage, Target, Tile, ceil_div, choose_tile, defines_of
-from kernels.cuda.units import Units, units_for
+from kernels.cuda.program import Program, Stage, Target, ceil_div, choose, round_up, shape_arguments
+from kernels.cuda.tensor import Variant, tile_bytes
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 
-TENSOR_TILES = (Tile(128, 128), Tile(64, 128))
-SIMT_TILES = (Tile(128, 64), Tile(64, 64))
-SIMT_STEP = 32  # depth of one step of QK^T and of PV on the FMA units
-TENSOR_KEYS = 64  # depth of one step of PV on the tensor cores
-WARPS = THREADS // 32
-LONGEST_WARP_ROW = 1024  # a warp's registers hold that much of a row; longer rows get a block each
+SPAN_TILES = 16  # key tiles that a block of QK^T passes by its query rows
+STAGES_OF_SCORES, STAGES_OF_OUTPUT = 2, 3
+VECTOR = 8  # elements of one access
+WARP = 32
+SMALLEST_SOFTMAX = 128  # threads
+
+
+class Cut(NamedTuple):
+    """How the blocks of the two products are cut.
+
+    Attributes:
+        variant: Query rows, and keys of a tile of PV.
+        scores_k: Keys of a tile of QK^T.
+        scores_blocks: Blocks of QK^T that share an SM's registers.
+        output_blocks: Blocks of PV that do.
+    """
+
+    variant: Variant
+    scores_k: int
+    scores_blocks: int
+    output_blocks: int
+
+
+# (widest head, cut), best first.
+CUTS = (
+    (128, Cut(Variant(4, 2, 64), 64, 3, 2)),
+    (64, Cut(Variant(4, 2, 32), 64, 3, 2)),
+    (128, Cut(Variant(4, 2, 16), 64, 3, 2)),
+    (256, Cut(Variant(8, 1, 64), 64, 1, 1)),
+    (256, Cut(Variant(8, 1, 32), 32, 1, 1)),
+    (256, Cut(Variant(4, 1, 16), 32, 1, 1)),
+)
+
+# (longest row, threads of a row, vectors of one thread): a row stays in registers, the longest in part.
+SOFTMAX_ROWS = ((1024, 32, 4), (2048, 32, 8), (4096, 128, 4), (8192, 256, 4), (math.inf, 512, 4))
+CAUSAL_SOFTMAX_ROWS = ((1024, 32, 4), (2048, 32, 8), (math.inf, 128, 4))  # half as long on average
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -24,49 +58,70 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 
 def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the three launches for a problem on a target."""
-    units = units_for(problem, target)
-    tiles = TENSOR_TILES if units.tensor_cores else SIMT_TILES
-    tile = choose_tile(
-        tiles,
-        lambda t: max(scores_bytes(problem, units, t), output_bytes(problem, units, t)),
+    if problem.dtype == "float32":
+        return simt_standard.program(problem, target)
+    cut = choose(
+        [cut for widest, cut in CUTS if problem.head_dim <= widest],
+        lambda cut: max(scores_bytes(problem, cut), output_bytes(problem, cut)),
         target.shared_memory,
-        per_sm=1,
     )
-    heads = problem.batch * problem.heads
-    tiles_q, tiles_k = ceil_div(problem.seqlen_q, tile.q), ceil_div(problem.seqlen_k, tile.k)
-    lengths = (np.int32(problem.seqlen_q), np.int32(problem.seqlen_k))
+    row_threads, row_vectors = softmax_row(problem)
+    defines = {
+        **cut.variant.defines(problem),
+        "SPAN_TILES": SPAN_TILES,
+        "SCORES_K": cut.scores_k,
+        "SCORES_BLOCKS": cut.scores_blocks,
+        "OUTPUT_BLOCKS": cut.output_blocks,
+        "ROW_THREADS": row_threads,
+        "ROW_VECTORS": row_vectors,
+    }
+    return Program("standard.cu", defines, stages(problem, cut, row_threads))
+
+
+def stages(problem: Problem, cut: Cut, row_threads: int) -> tuple[Stage, ...]:
+    """The three launches."""
+    variant, shape = cut.variant, shape_arguments(problem)
+    tiles_q = problem.batch * problem.heads * ceil_div(problem.seqlen_q, variant.tile_q)
+    stride = np.int64(round_up(problem.seqlen_k, VECTOR))
+    threads = max(SMALLEST_SOFTMAX, row_threads)
     scores = Stage(
         "standard_scores",
-        grid=heads * tiles_q * tiles_k,
-        arguments=("q", "k", "S", *lengths, np.float32(problem.softmax_scale)),
-        shared_bytes=scores_bytes(problem, units, tile),
+        grid=tiles_q * ceil_div(problem.seqlen_k, SPAN_TILES * cut.scores_k),
+        arguments=("q", "k", "S", *shape, np.float32(problem.softmax_scale), stride),
+        threads=variant.threads,
+        shared_bytes=scores_bytes(problem, cut),
     )
-    whole_block = problem.seqlen_k > LONGEST_WARP_ROW
     softmax = Stage(
-        "standard_softmax_block" if whole_block else "standard_softmax_warp",
-        grid=problem.rows if whole_block else ceil_div(problem.rows, WARPS),
-        arguments=("S", "P", "lse", np.int64(problem.rows), *lengths),
+        "standard_softmax",
+        grid=ceil_div(problem.rows, threads // row_threads),
+        arguments=("S", "P", "lse", *shape[1:], np.int64(problem.rows), stride),
+        threads=threads,
     )
     output = Stage(
         "standard_output",
-        grid=heads * tiles_q,
-        arguments=("P", "v", "o", *lengths),
-        shared_bytes=output_bytes(problem, units, tile),
+        grid=tiles_q,
+        arguments=("P", "v", "o", *shape, stride),
+        threads=variant.threads,
+        shared_bytes=output_bytes(problem, cut),
     )
-    return Program(
-        "standard.cu", defines_of(problem, units.tensor_cores, tile, tile), (scores, softmax, output)
-    )
+    return scores, softmax, output
 
 
-def scores_bytes(problem: Problem, units: Units, tile: Tile) -> int:
-    """Shared memory of a block of QK^T: one step's Q and K, then the finished tile."""
-    step = problem.head_dim if units.tensor_cores else SIMT_STEP
-    vector = 16 // problem.itemsize
-    finished = tile.q * (tile.k + vector) * problem.itemsize
-    return max(units.row_bytes(step, units.depth_step, tile.q + tile.k), finished)
+def softmax_row(problem: Problem) -> tuple[int, int]:
+    """Threads of a row, and vectors of eight scores in each."""
+    table = CAUSAL_SOFTMAX_ROWS if problem.causal else SOFTMAX_ROWS
+    return next((threads, vectors) for longest, threads, vectors in table if problem.seqlen_k <= longest)
 
 
-def output_bytes(problem: Problem, units: Units, tile: Tile) -> int:
-    """Shared memory of a block of PV: two steps' P and V."""
-    keys = TENSOR_KEYS if units.tensor_cores else SIMT_STEP
-    return 2 * (units.row_bytes(keys, units.depth_step, tile.q) + units.v_bytes(problem, keys))
+def scores_bytes(problem: Problem, cut: Cut) -> int:
+    """Shared memory of a block of QK^T: Q, whose place S takes on its way out, and two stages of K."""
+    rows = cut.variant.tile_q
+    q_or_s = max(tile_bytes(rows, problem.head_dim), tile_bytes(rows, cut.scores_k))
+    return q_or_s + STAGES_OF_SCORES * tile_bytes(cut.scores_k, problem.head_dim)
+
+
+def output_bytes(problem: Problem, cut: Cut) -> int:
+    """Shared memory of a block of PV: three stages of P and V, then O on its way out."""
+    rows, keys = cut.variant.tile_q, cut.variant.block_k
+    stage = tile_bytes(rows, keys) + tile_bytes(keys, problem.head_dim)
+    return max(STAGES_OF_OUTPUT * stage, tile_bytes(rows, problem.head_dim))

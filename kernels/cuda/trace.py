@@ -1,4 +1,4 @@
-"""Trace of a CUDA run: the flash1 and flash2 sources compiled once more, with their recording switched on."""
+"""Trace of a CUDA run: a loop order on the FMA units, compiled once more with its recording switched on."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from kernels import tracing
 from kernels.cuda.compile import compile_module
 from kernels.cuda.device import describe
 from kernels.cuda.instrument import RECORDED, instrumented
-from kernels.cuda.launch import bind_stages, current_target
+from kernels.cuda.launch import bind_stages
 from kernels.cuda.program import ceil_div, round_up
 from kernels.errors import InputError
 from kernels.problem import Problem
@@ -36,7 +36,7 @@ def record(request: TraceRequest) -> Trace:
     width = round_up(max(q.shape[1], v.shape[1]), VECTOR)
     problem = msgspec.structs.replace(request.problem, head_dim=width, scale=request.problem.softmax_scale)
     buffers = _buffers(request, problem, (q, k, v))
-    program = instrumented(request, problem, current_target())
+    program = instrumented(request, problem)
     for launch in bind_stages(program, compile_module(program), buffers):
         launch()
     value_dim = v.shape[1]
@@ -45,7 +45,7 @@ def record(request: TraceRequest) -> Trace:
     return tracing.assemble(
         request,
         device=describe().name,
-        source=f"{program.source}, instrumented, on the GPU",
+        source=f"{program.source}, {request.order} order on the FMA units, instrumented, on the GPU",
         qkv=(q, k, v),
         snapshots=snapshots,
         result=result,

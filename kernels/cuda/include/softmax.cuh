@@ -1,85 +1,63 @@
-// The online softmax on the scores of one tile. m is kept in base 2, times scale * log2(e), so that a probability
-// costs one multiply-add and one instruction of the special function unit: p = exp2(s * factor - m).
+// The online softmax on the fragments that multiply_rows leaves in a warp's registers.
 #pragma once
-#include "tile.cuh"
+#include "mask.cuh"
+#include "mma.cuh"
 
-#define MINUS_INFINITY __int_as_float(0xff800000)
-constexpr float LN2 = 0.693147180559945309f;
-
-// Maximum or sum over the threads that share a row; all of them get it.
-__device__ __forceinline__ float row_max(float x) {
+// Scores of masked entries become -inf. The warp's rows start at q0, the tile's keys at k0.
+template <int MT, int COLUMNS>
+__device__ __forceinline__ void apply_mask(float (&s)[MT][COLUMNS][4], const Mask& mask, int q0, int k0) {
+    const int lane = threadIdx.x % 32;
+    k0 += lane % 4 * 2;
 #pragma unroll
-    for (int lane = ROW_LANES / 2; lane > 0; lane /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, lane));
-    return x;
-}
-
-__device__ __forceinline__ float row_sum(float x) {
+    for (int i = 0; i < MT; ++i) {
 #pragma unroll
-    for (int lane = ROW_LANES / 2; lane > 0; lane /= 2) x += __shfl_xor_sync(0xffffffffu, x, lane);
-    return x;
-}
-
-// The reference point of an exponent. A row that has seen only masked scores has m = -inf, and -inf - -inf is NaN.
-__device__ __forceinline__ float finite_max(float m) { return m == MINUS_INFINITY ? 0.0f : m; }
-
-// Natural log-sum-exp of a row; -inf when it attended to nothing.
-__device__ __forceinline__ float log_sum_exp(float m, float l) { return l > 0.0f ? m * LN2 + logf(l) : MINUS_INFINITY; }
-
-// Columns of a row from `end` on do not count.
-struct Mask {
-    int seqlen_k;
-    int shift;  // Nk - Nq: causal keeps k <= q + shift
-    __device__ __forceinline__ int end(int q) const {
-#if CAUSAL
-        return min(seqlen_k, q + shift + 1);
-#else
-        return seqlen_k;
-#endif
-    }
-};
-
-// Sets the masked scores of a tile at rows q0.., columns k0.. to -inf; `width` columns of it are in use.
-__device__ __forceinline__ void apply_mask(float (&s)[ROWS][COLUMNS], const Mask& mask, int q0, int k0, int width) {
+        for (int r = 0; r < 2; ++r) {
+            const int row = q0 + i * 16 + lane / 4 + 8 * r;
+            const int begin = mask.begin(row) - k0, end = mask.end(row) - k0;
 #pragma unroll
-    for (int i = 0; i < ROWS; ++i) {
-        const int end = min(width, mask.end(q0 + tile_row(i)) - k0);
+            for (int n = 0; n < COLUMNS; ++n) {
 #pragma unroll
-        for (int j = 0; j < COLUMNS; ++j) {
-            if (tile_column(j) >= end) s[i][j] = MINUS_INFINITY;
+                for (int c = 0; c < 2; ++c) {
+                    if (n * 8 + c < begin || n * 8 + c >= end) s[i][n][2 * r + c] = MINUS_INFINITY;
+                }
+            }
         }
     }
 }
 
-// One tile of scores, masked where it must be. A negative scale turns their order round: the sign goes in here, and
-// `factor` is a magnitude.
-__device__ __forceinline__ void compute_scores(const shared_element* q, const shared_element* k,
-                                               float (&s)[ROWS][COLUMNS], const Mask& mask, int q0, int k0, int width) {
-    multiply_rows<HEAD_DEPTH, QK_STRIDE>(q, k, s);
-#if NEGATIVE_SCALE
+// scale * log2(e), so that p = exp2(factor * s - factor * m). Its sign went into Q; zero must not meet -inf.
+__device__ __forceinline__ float softmax_factor(float scale) { return fmaxf(fabsf(scale) * LOG2E, 1e-30f); }
+
+// The maximum of row r of sub-tile i; all four lanes that share it get it.
+template <int COLUMNS>
+__device__ __forceinline__ float row_max(const float (&s)[COLUMNS][4], int r) {
+    float top = fmaxf(s[0][2 * r], s[0][2 * r + 1]);
 #pragma unroll
-    for (int i = 0; i < ROWS; ++i) {
-#pragma unroll
-        for (int j = 0; j < COLUMNS; ++j) s[i][j] = -s[i][j];
-    }
-#endif
-    // Every row of the tile sees at least as much as its first.
-    if (BLOCK_K < TILE_K || k0 + TILE_K > mask.end(q0)) apply_mask(s, mask, q0, k0, width);
+    for (int n = 1; n < COLUMNS; ++n) top = fmaxf(top, fmaxf(s[n][2 * r], s[n][2 * r + 1]));
+    return quad_max(top);
 }
 
-// One row's step: raises m to the maximum of this tile, turns the scores into probabilities, and returns
-// alpha = exp2(m_old - m_new), the factor on what was summed before. `sum` gets this thread's part of the row.
-__device__ __forceinline__ float update_row(float (&s)[COLUMNS], float factor, float& m, float& sum) {
-    float top = s[0];
+// A row that has seen only masked scores has m = -inf, and -inf - -inf is NaN.
+__device__ __forceinline__ float exponent_origin(float m, float factor) {
+    return m == MINUS_INFINITY ? 0.0f : m * factor;
+}
+
+// Scores of row r to probabilities; returns this lane's part of their sum.
+template <int COLUMNS>
+__device__ __forceinline__ float exponentiate(float (&s)[COLUMNS][4], int r, float factor, float origin) {
+    float sum = 0.0f;
 #pragma unroll
-    for (int j = 1; j < COLUMNS; ++j) top = fmaxf(top, s[j]);
-    const float before = m;
-    m = fmaxf(m, row_max(top) * factor);
-    const float origin = finite_max(m);
-    sum = 0.0f;
+    for (int n = 0; n < COLUMNS; ++n) {
 #pragma unroll
-    for (int j = 0; j < COLUMNS; ++j) {
-        s[j] = exp2f(fmaf(s[j], factor, -origin));
-        sum += s[j];
+        for (int c = 2 * r; c < 2 * r + 2; ++c) {
+            s[n][c] = exp2_approx(fmaf(s[n][c], factor, -origin));
+            sum += s[n][c];
+        }
     }
-    return exp2f(before - origin);
+    return sum;
+}
+
+// Natural log-sum-exp of a row; -inf when it attended to nothing. m is in units of the scores.
+__device__ __forceinline__ float log_sum_exp(float m, float l, float scale) {
+    return l > 0.0f ? m * fabsf(scale) + LN2 * log2_approx(l) : MINUS_INFINITY;
 }

@@ -2,13 +2,12 @@
 // contain none of it. Tile (i, j) has slot i * tiles_k + j in every array; what is never visited keeps the
 // caller's fill.
 #pragma once
-#include "softmax.cuh"
+#include "simt_softmax.cuh"
 
-#define TRACE_PARAMETERS                                                                                        \
+#define TRACE_PARAMETERS                                                                                         \
     , float *trace_s, float *trace_m, float *trace_l, float *trace_alpha, float *trace_o, long long *trace_t_ns, \
         int *trace_sm, int reverse
-#define MAKE_RECORDER \
-    Recorder { trace_s, trace_m, trace_l, trace_alpha, trace_o, trace_t_ns, trace_sm, 0, 0 }
+#define MAKE_RECORDER Recorder{trace_s, trace_m, trace_l, trace_alpha, trace_o, trace_t_ns, trace_sm, 0, 0}
 
 struct Recorder {
     float* s;         // (slots, BLOCK_Q, BLOCK_K), scaled and masked, natural units

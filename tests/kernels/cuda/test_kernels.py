@@ -10,14 +10,14 @@ from kernels import attention
 from kernels.errors import InputError
 from kernels.launch import Inputs, Launch, make_inputs, prepare
 from kernels.problem import DTYPES, Dtype, Problem
-from kernels.registry import KERNELS, find_kernel
+from kernels.registry import LADDER, find_kernel
 from kernels.spec import HEAD_DIMS
 from kernels.verify import Verdict, storage_dtype, verify
 from tests.kernels.cases import LENGTHS, PROBES, Case
 
 pytestmark = pytest.mark.gpu
 
-NAMES = [spec.name for spec in KERNELS]
+NAMES = [spec.name for spec in LADDER]
 MORE_LENGTHS = ((1, 239), (3, 799), (128, 64), (2050, 1300))  # one row, one tile, tiles of every kind
 
 
@@ -30,7 +30,8 @@ def prepared(name: str, problem: Problem, inputs: Inputs) -> Launch:
 
 def poison(launch: Any) -> None:
     for array in (launch.output, launch.lse, *launch.workspace.values()):
-        array.fill(float("nan"))
+        if array.dtype.kind != "i":  # a table of a block mask is read, not written
+            array.fill(float("nan"))
 
 
 def run(name: str, problem: Problem, inputs: Inputs | None = None) -> Verdict:
@@ -181,5 +182,5 @@ def test_a_view_off_its_alignment_is_refused(cp: Any) -> None:
 def test_workspace_is_what_the_spec_predicts() -> None:
     problem = Problem(heads=2, seqlen_q=90, seqlen_k=120, dtype="bfloat16")
     inputs = make_inputs(problem, "cuda")
-    for spec in KERNELS:
+    for spec in LADDER:
         assert prepare(spec, problem, inputs, "cuda").workspace_bytes == spec.workspace_bytes(problem, "cuda")

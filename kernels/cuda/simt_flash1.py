@@ -1,0 +1,48 @@
+"""flash1 on the FMA units, for float32 and for traces: one block a head, then one launch for LSE."""
+
+import numpy as np
+
+from kernels.cuda.program import (
+    Program,
+    Stage,
+    Target,
+    Tile,
+    ceil_div,
+    choose,
+    exponent_factor,
+    shape_arguments,
+)
+from kernels.cuda.simt_layout import THREADS, row_bytes, simt_defines, tiles_for, v_bytes
+from kernels.problem import Problem
+
+FINISH_THREADS = 256
+
+
+def program(problem: Problem, target: Target) -> Program:
+    """Source, defines and the two launches for a problem on a target, with the largest tile that fits it."""
+    tile = choose(tiles_for(problem), lambda tile: shared_bytes(problem, tile), target.shared_memory)
+    return build(problem, tile, block=tile)
+
+
+def build(problem: Problem, tile: Tile, block: Tile) -> Program:
+    """The program with a given tile, of which only the first `block` rows and columns are used."""
+    running = "o" if problem.dtype == "float32" else "O"
+    pass_all = Stage(
+        "simt_flash1",
+        grid=problem.batch * problem.heads,
+        arguments=("q", "k", "v", running, "m", "l", *shape_arguments(problem), exponent_factor(problem)),
+        threads=THREADS,
+        shared_bytes=shared_bytes(problem, tile),
+    )
+    finish = Stage(
+        "simt_flash1_finish",
+        grid=ceil_div(problem.rows * problem.head_dim // 4, FINISH_THREADS),
+        arguments=(running, "m", "l", "o", "lse", np.int64(problem.rows)),
+        threads=FINISH_THREADS,
+    )
+    return Program("simt_flash1.cu", simt_defines(problem, tile, block), (pass_all, finish))
+
+
+def shared_bytes(problem: Problem, tile: Tile) -> int:
+    """Shared memory of a block: Q, K, V and P."""
+    return row_bytes(problem.head_dim, tile.q + tile.k) + v_bytes(problem, tile.k) + row_bytes(tile.k, tile.q)

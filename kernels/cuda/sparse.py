@@ -1,0 +1,67 @@
+"""A block mask as the kernels take it: for each row of blocks the kept ones, and how many tiles that makes.
+
+Tables are as coarse as the mask, so their size does not depend on the tiles that a GPU gets.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from kernels.block_mask import BlockMask
+from kernels.cuda.program import BLOCK_LISTS, STEP_COUNTS, Tile, ceil_div
+from kernels.problem import Problem
+
+
+def divides(problem: Problem, tile: Tile) -> bool:
+    """Whether a tile never lies in two blocks of the problem's block mask, of which there may be none."""
+    blocks = problem.block_mask
+    if blocks is None:
+        return True
+    rows, columns = blocks.shape
+    return (rows == 1 or blocks.block_q % tile.q == 0) and (columns == 1 or blocks.block_k % tile.k == 0)
+
+
+def sparse_defines(problem: Problem, tile: Tile) -> dict[str, int]:
+    """Tiles along each side of a block."""
+    if problem.block_mask is None:
+        return {}
+    rows, columns = _tiles_per_block(problem, problem.block_mask, tile)
+    return {"TILES_PER_BLOCK_Q": rows, "TILES_PER_BLOCK_K": columns}
+
+
+def sparse_tables(problem: Problem, tile: Tile) -> dict[str, Any]:
+    """For each row of blocks the kept blocks in rising order, and its steps: tiles of keys that exist."""
+    blocks = problem.block_mask
+    if blocks is None:
+        return {}
+    kept = blocks.array() & _in_band(problem, blocks)
+    per_block = _tiles_per_block(problem, blocks, tile)[1]
+    counts = kept.sum(axis=1)
+    missing = per_block * blocks.shape[1] - ceil_div(problem.seqlen_k, tile.k)  # of the last block, cut off
+    return {
+        BLOCK_LISTS: np.argsort(~kept, axis=1, kind="stable").astype(np.int32),
+        STEP_COUNTS: (counts * per_block - kept[:, -1] * missing).astype(np.int32),
+    }
+
+
+def _tiles_per_block(problem: Problem, blocks: BlockMask, tile: Tile) -> tuple[int, int]:
+    """Tiles along each side of a block; a side that holds the whole sequence has those of the sequence."""
+    sides = zip(
+        blocks.shape,
+        (blocks.block_q, blocks.block_k),
+        (problem.seqlen_q, problem.seqlen_k),
+        tile,
+        strict=True,
+    )
+    rows, columns = (ceil_div(min(block, length), step) for _, block, length, step in sides)
+    return rows, columns
+
+
+def _in_band(problem: Problem, blocks: BlockMask) -> Any:
+    """Blocks with a pair that causal and window keep, bool (query blocks, key blocks)."""
+    mask = problem.mask
+    first_q = np.arange(blocks.shape[0])[:, None] * blocks.block_q
+    first_k = np.arange(blocks.shape[1])[None, :] * blocks.block_k
+    last_q = np.minimum(first_q + blocks.block_q, problem.seqlen_q) - 1
+    last_k = np.minimum(first_k + blocks.block_k, problem.seqlen_k) - 1
+    return (first_k - last_q <= mask.highest) & (last_k - first_q >= mask.lowest)

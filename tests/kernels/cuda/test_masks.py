@@ -1,0 +1,194 @@
+"""Windows, grouped heads and block masks on a GPU, against the float64 oracle."""
+
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from kernels.block_mask import BlockMask
+from kernels.cuda import flash2, simt
+from kernels.cuda.program import SHARED_MEMORY_LIMITS, STEP_COUNTS, Program, ProgramOf, Target
+from kernels.errors import InputError
+from kernels.launch import make_inputs, prepare
+from kernels.problem import DTYPES, Dtype, Problem
+from kernels.registry import LADDER, find_kernel
+from kernels.verify import verify
+from tests.kernels.cuda.test_kernels import prepared, run
+
+NAMES = [spec.name for spec in LADDER]
+SPARSE: dict[str, ProgramOf] = {"flash2": flash2.program, "simt": simt.program}
+HOPPER = Target((9, 0), SHARED_MEMORY_LIMITS[9, 0])
+LENGTHS = ((113, 203), (203, 113), (1023, 1024), (300, 700))
+WINDOWS = ((0, 0), (64, 0), (100, 37), (-1, 5), (17, -1), (300, 300))
+BLOCKS = ((128, 64), (128, 128), (64, 64), (16, 32), (256, 192))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_window_agrees_with_the_oracle(
+    name: str, window: tuple[int, int], dtype: Dtype, causal: bool
+) -> None:
+    for seqlen_q, seqlen_k in LENGTHS:
+        problem = Problem(
+            heads=2, seqlen_q=seqlen_q, seqlen_k=seqlen_k, dtype=dtype, causal=causal, window=window
+        )
+        verdict = run(name, problem)
+        assert verdict.passed, (problem, verdict)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kv_heads", [1, 2, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_grouped_heads_agree_with_the_oracle(name: str, kv_heads: int, dtype: Dtype) -> None:
+    for head_dim in (64, 128):
+        problem = Problem(
+            batch=2,
+            heads=6,
+            kv_heads=kv_heads,
+            seqlen_q=150,
+            seqlen_k=333,
+            head_dim=head_dim,
+            dtype=dtype,
+            causal=True,
+        )
+        verdict = run(name, problem)
+        assert verdict.passed, (problem, verdict)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("blocks", BLOCKS, ids=str)
+@pytest.mark.parametrize("name", SPARSE)
+def test_every_block_mask_agrees_with_the_oracle(name: str, blocks: tuple[int, int], dtype: Dtype) -> None:
+    for head_dim in (64, 128, 200):
+        for seqlen_q, seqlen_k in LENGTHS:
+            for causal, window in ((False, None), (True, None), (False, (150, 90))):
+                problem = Problem(
+                    heads=4,
+                    kv_heads=2,
+                    seqlen_q=seqlen_q,
+                    seqlen_k=seqlen_k,
+                    head_dim=head_dim,
+                    dtype=dtype,
+                    causal=causal,
+                    window=window,
+                    block_mask=drawn(seqlen_q, seqlen_k, blocks),
+                )
+                verdict = run(name, problem)
+                assert verdict.passed, (problem, verdict)
+
+
+def drawn(seqlen_q: int, seqlen_k: int, blocks: tuple[int, int]) -> BlockMask:
+    return BlockMask.random(
+        seqlen_q, seqlen_k, block_q=blocks[0], block_k=blocks[1], kept_share=0.4, seed=seqlen_q
+    )
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", SPARSE)
+def test_rows_whose_blocks_are_all_dropped_are_zero(cp: Any, name: str) -> None:
+    mask = BlockMask.random(512, 512, block_q=128, block_k=64, kept_share=0.0)
+    problem = Problem(heads=2, seqlen_q=512, seqlen_k=512, dtype="bfloat16", block_mask=mask)
+    launch = prepared(name, problem, make_inputs(problem, "cuda"))
+    launch.run()
+    assert bool((launch.output.astype(cp.float32) == 0).all())
+    assert bool(cp.isneginf(launch.lse).all())
+
+
+@pytest.mark.gpu
+def test_the_tables_of_a_block_mask_are_predicted() -> None:
+    mask = drawn(600, 900, (128, 64))
+    problem = Problem(seqlen_q=600, seqlen_k=900, dtype="bfloat16", block_mask=mask)
+    for name in SPARSE:
+        spec = find_kernel(name)
+        launch = prepare(spec, problem, make_inputs(problem, "cuda"), "cuda")
+        assert launch.workspace_bytes == spec.workspace_bytes(problem, "cuda") > 0
+
+
+@pytest.mark.gpu
+def test_dropped_blocks_cost_no_time(cp: Any) -> None:
+    """Half the blocks take little more than half the time; the margin is for the start and the end."""
+    whole, half = (sparse_problem(share) for share in (1.0, 0.5))
+    assert time_of(cp, half) < 0.7 * time_of(cp, whole)
+
+
+def sparse_problem(kept_share: float) -> Problem:
+    mask = BlockMask.random(8192, 8192, block_q=128, block_k=64, kept_share=kept_share)
+    return Problem(heads=16, seqlen_q=8192, seqlen_k=8192, head_dim=128, dtype="bfloat16", block_mask=mask)
+
+
+def time_of(cp: Any, problem: Problem) -> float:
+    """The shortest of five runs, in ms."""
+    inputs = make_inputs(problem, "cuda")
+    launch = prepared("flash2", problem, inputs)
+    times = []
+    for _ in range(5):
+        start, stop = cp.cuda.Event(), cp.cuda.Event()
+        start.record()
+        launch.run()
+        stop.record()
+        stop.synchronize()
+        times.append(float(cp.cuda.get_elapsed_time(start, stop)))
+    assert verify(problem, inputs, launch.output, launch.lse, max_rows=16).passed
+    return min(times)
+
+
+@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_block_mask_no_tile_divides_is_refused(name: str, dtype: Dtype) -> None:
+    problem = Problem(seqlen_q=100, seqlen_k=100, dtype=dtype, block_mask=drawn(100, 100, (10, 64)))
+    with pytest.raises(InputError, match=r"multiples of 16.*not 10 x 64"):
+        SPARSE[name](problem, HOPPER)
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_the_steps_of_a_block_mask_are_the_tiles_that_hold_a_kept_pair(name: str) -> None:
+    for blocks in BLOCKS:
+        for causal in (False, True):
+            mask = drawn(1023, 700, blocks)
+            problem = Problem(seqlen_q=1023, seqlen_k=700, dtype="bfloat16", causal=causal, block_mask=mask)
+            assert list(steps(SPARSE[name](problem, HOPPER))) == [
+                sum(
+                    -(
+                        -min(blocks[1], 700 - j * blocks[1])
+                        // SPARSE[name](problem, HOPPER).defines[key_tile(name)]
+                    )
+                    for j in range(mask.shape[1])
+                    if mask.keeps(i, j) and problem.mask.pairs(*block(problem, i, j))
+                )
+                for i in range(mask.shape[0])
+            ]
+
+
+def steps(program: Program) -> Any:
+    return program.tables[STEP_COUNTS]
+
+
+def key_tile(name: str) -> str:
+    return "BLOCK_K" if name == "flash2" else "TILE_K"
+
+
+def block(problem: Problem, i: int, j: int) -> tuple[slice, slice]:
+    mask = problem.block_mask
+    assert mask is not None
+    return (
+        slice(i * mask.block_q, min(problem.seqlen_q, (i + 1) * mask.block_q)),
+        slice(j * mask.block_k, min(problem.seqlen_k, (j + 1) * mask.block_k)),
+    )
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", NAMES)
+def test_a_window_that_reaches_everything_changes_nothing(cp: Any, name: str) -> None:
+    problem = Problem(heads=2, seqlen_q=200, seqlen_k=300, dtype="bfloat16")
+    inputs = make_inputs(problem, "cuda")
+    whole, windowed = (
+        prepared(name, structs.replace(problem, window=window), inputs) for window in (None, (500, 500))
+    )
+    whole.run()
+    windowed.run()
+    assert bool(cp.abs(whole.output.astype(cp.float32) - windowed.output.astype(cp.float32)).max() < 1e-2)
