@@ -12,7 +12,7 @@ import pytest
 
 from kernels.launch import Launch, make_inputs, prepare
 from kernels.problem import Dtype, Problem
-from kernels.registry import KERNELS
+from kernels.registry import LADDER
 
 SEQLENS = (1024, 4096, 16384)
 HEAD_DIMS = (64, 128)
@@ -29,7 +29,7 @@ def measure(problem: Problem) -> dict[str, list[float]]:
     import cupy  # noqa: PLC0415 - collected on machines without it
 
     inputs = make_inputs(problem, "cuda")
-    launches = {spec.name: prepare(spec, problem, inputs, "cuda") for spec in KERNELS}
+    launches = {spec.name: prepare(spec, problem, inputs, "cuda") for spec in LADDER}
     flush = cupy.empty(FLUSH_BYTES, cupy.uint8)
     samples: dict[str, list[float]] = {name: [] for name in launches}
     for turn in range(WARMUP + ROUNDS):
