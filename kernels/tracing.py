@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.cpu.inputs import make_inputs
-from kernels.errors import InputError
+from kernels.errors import InputError, UnsupportedError
 from kernels.reference import attention_reference
+from kernels.registry import find_kernel
+from kernels.spec import FEATURES
 from kernels.trace import Array, Trace, TraceRequest
 
 MAX_TRACE_BYTES = 64 * 2**20
@@ -54,6 +56,7 @@ def check(request: TraceRequest) -> None:
     """Refuse what cannot be traced.
 
     Raises:
+        UnsupportedError: The kernel of this loop order does not take the problem's masks on this backend.
         InputError: More than one head, a block below 1, inputs of other shapes than the problem's, or a trace
             of more than `MAX_TRACE_BYTES`.
     """
@@ -67,6 +70,10 @@ def check(request: TraceRequest) -> None:
         raise InputError(
             f"The blocks of a trace must be at least 1 long, not {request.block_q} x {request.block_k}."
         )
+    missing = problem.features - find_kernel(request.order).features[request.backend]
+    if missing:
+        asked = " and ".join(text for feature, text in FEATURES.items() if feature in missing)
+        raise UnsupportedError(f"The {request.backend} backend does not trace {asked}; choose the CPU.")
     _check_inputs(request)
     size = trace_bytes(request)
     if size > MAX_TRACE_BYTES:

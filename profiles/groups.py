@@ -32,9 +32,15 @@ class Group(NamedTuple):
     @property
     def mask(self) -> str:
         """The masks in words."""
-        window = self.window and f"window {self.window[0]},{self.window[1]}"
-        words = ("causal" if self.causal else "", window, "block mask" if self.block_mask else "")
-        return ", ".join(filter(None, words)) or "no mask"
+        return mask_words(causal=self.causal, window=self.window, block_mask=self.block_mask) or "no mask"
+
+
+def mask_words(*, causal: bool, window: tuple[int, int] | None, block_mask: bool) -> str:
+    """Masks in words, empty without any; a window as the command line takes it."""
+    words = ["causal"] if causal else []
+    words += [f"window {window[0]},{window[1]}"] if window else []
+    words += ["block mask"] if block_mask else []
+    return ", ".join(words)
 
 
 def group_of(row: PointRow) -> Group:

@@ -25,6 +25,7 @@ class Options:
     block_q: int = 8
     block_k: int = 8
     causal: bool = False
+    window: tuple[int, int] | None = None
     reverse: bool = False
     seed: int = 0
 
@@ -79,6 +80,7 @@ def own(options: Options) -> TraceRequest:
         seqlen_k=options.seqlen,
         head_dim=options.head_dim,
         causal=options.causal,
+        window=options.window,
         seed=options.seed,
     )
     return TraceRequest(
@@ -94,7 +96,10 @@ def own(options: Options) -> TraceRequest:
 def last_gpu_problem(
     session: Session | None, backend: Backend = "cuda", order: LoopOrder = "flash2"
 ) -> TraceRequest | None:
-    """The last problem a GPU session ran, one head and at most 256 rows of it; None without one."""
+    """The last problem a GPU session ran, one head and at most 256 rows of it; None without one.
+
+    A block mask is that of the whole problem and is left out.
+    """
     if session is None or session.backend != "cuda" or not session.points:
         return None
     ran = [state.point for state in session.points if state.status != "pending"] or [session.points[0].point]
@@ -105,6 +110,7 @@ def last_gpu_problem(
         head_dim=found.head_dim,
         dtype=found.dtype if backend == "cuda" else "float32",
         causal=found.causal,
+        window=found.window,
         scale=found.scale,
         seed=found.seed,
     )
@@ -125,6 +131,10 @@ def _random(backend: Backend, order: LoopOrder) -> TraceRequest:
 
 def _causal(backend: Backend, order: LoopOrder) -> TraceRequest:
     return own(Options(backend=backend, order=order, causal=True, seed=1))
+
+
+def _window(backend: Backend, order: LoopOrder) -> TraceRequest:
+    return own(Options(backend=backend, order=order, window=(20, 6), seed=3))
 
 
 def _overflow(backend: Backend, order: LoopOrder) -> TraceRequest:
@@ -149,5 +159,6 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset("random", "Random, N = 64", "Eight by eight tiles of standard-normal inputs", "flash2", _random),
     Preset("causal", "Causal, N = 64", "Tiles above the diagonal are never loaded", "flash2", _causal),
+    Preset("window", "Window, N = 64", "Only tiles near the diagonal are loaded", "flash2", _window),
     Preset("overflow", "Large scores", "Scores near 200: e^S alone overflows float32", "flash2", _overflow),
 )

@@ -16,6 +16,7 @@ from app.plots.stepper.tile_map import TileMap
 from app.stepper.moment import Moment
 from app.theme import Theme
 from app.widgets.card import Card
+from profiles.groups import mask_words
 
 CHART_TITLES = {"MaximumChart": "max m", "SumChart": "sum ℓ", "FactorChart": "rescale α"}
 
@@ -107,8 +108,11 @@ class Board(QWidget):
         step, recording = moment.step, moment.recording
         tile = f"<sub>{step.i},{step.j}</sub>" if moment.started else ""
         top = "m̃" if moment.local_max else "m′"
-        mask = " · causal" if recording.trace.request.problem.causal else ""
-        self._write(self.tiles, "Tiles", f"{recording.order} order{mask}")
+        problem = recording.trace.request.problem
+        mask = mask_words(
+            causal=problem.causal, window=problem.window, block_mask=problem.block_mask is not None
+        )
+        self._write(self.tiles, "Tiles", " · ".join(filter(None, (f"{recording.order} order", mask))))
         self._write(self.scores, f"Scores S{tile}", self.scores.readout() or "row maximum ringed")
         self._write(self.weights, f"Weights P{tile}", self.weights.readout() or f"exp(S − {top})")
         where = f", tile j = {step.j}" if moment.local_row is not None else ""

@@ -72,9 +72,11 @@ def _inputs(request: TraceRequest) -> tuple[Matrix, Matrix, Matrix]:
 
 def _scores(request: TraceRequest, q: Matrix, k: Matrix) -> Matrix:
     scores: Matrix = q @ k.T * request.problem.softmax_scale
+    distance = np.arange(len(k))[None, :] - np.arange(len(q))[:, None] - (len(k) - len(q))
+    left, right = request.problem.window or (len(q) + len(k), len(q) + len(k))
+    scores[(distance < -left) | (distance > right)] = -np.inf
     if request.problem.causal:
-        shift = len(k) - len(q)
-        scores[np.arange(len(k))[None, :] > np.arange(len(q))[:, None] + shift] = -np.inf
+        scores[distance > 0] = -np.inf
     return scores
 
 
