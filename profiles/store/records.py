@@ -15,6 +15,7 @@ Real = float | Literal["NaN"]
 Flag = Literal[0, 1]
 Bytes = Annotated[int, msgspec.Meta(ge=0)]
 Text = Annotated[str, msgspec.Meta(max_length=1_000_000)]
+ProblemText = Annotated[str, msgspec.Meta(max_length=16 << 20)]  # a block mask takes 4/3 bytes a block
 
 
 class PointRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -22,7 +23,7 @@ class PointRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     point: Annotated[int, msgspec.Meta(ge=0)]
     kernel: Text
-    problem: Text
+    problem: ProblemText
     predicted_bytes: Bytes
     status: PointStatus
     reason: Text

@@ -1,5 +1,7 @@
 import dataclasses
 import math
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -7,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kernels.block_mask import BlockMask
+from kernels.problem import Problem
 from profiles.events import (
     Correctness,
     Event,
@@ -46,6 +50,32 @@ def test_a_session_read_back_equals_the_one_in_memory(tmp_path: Path) -> None:
     events = list(builders.whole_sweep())
     record_all(tmp_path / "a.flashscope", events)
     assert load(tmp_path / "a.flashscope") == builders.reduced(iter(events))
+
+
+def test_masks_and_grouped_heads_are_read_back_also_from_a_large_block_mask(tmp_path: Path) -> None:
+    mask = BlockMask.random(128_000, 128_000, block_q=128, block_k=128, kept_share=0.1)
+    problems = (
+        Problem(seqlen_q=64, seqlen_k=96, heads=4, kv_heads=2, window=(16, -1), causal=True),
+        Problem(seqlen_q=128_000, seqlen_k=128_000, block_mask=mask),
+    )
+    plan = Plan(backend="cpu", kernels=("flash2",), problems=problems)
+    record_all(tmp_path / "a.flashscope", [builders.plan_started(plan)])
+    assert load(tmp_path / "a.flashscope").plan == plan
+
+
+def test_a_session_written_before_there_were_masks_is_read_as_one_without(tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    record_all(path, list(builders.whole_sweep()))
+    remove = "json_remove({0}, '$.kv_heads', '$.window', '$.block_mask')"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE points SET problem = {remove.format('problem')}")  # noqa: S608 - constants
+        (text,) = connection.execute("SELECT plan FROM session").fetchone()
+        plan = msgspec.json.decode(text)
+        for problem in plan["problems"]:
+            for name in ("kv_heads", "window", "block_mask"):
+                del problem[name]
+        connection.execute("UPDATE session SET plan = ?", (msgspec.json.encode(plan).decode(),))
+    assert load(path) == builders.reduced(builders.whole_sweep())
 
 
 def test_a_figure_that_is_not_a_number_is_read_back_as_such(tmp_path: Path) -> None:
