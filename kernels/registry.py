@@ -146,6 +146,7 @@ def find_kernel(name: str, kernels: tuple[KernelSpec, ...] = KERNELS) -> KernelS
     raise KeyError(f"no kernel is called {name!r}; there are {', '.join(k.name for k in kernels)}")
 
 
+AUTO = "auto"  # in place of a kernel's name: the one `choose_kernel` names
 FASTEST_FIRST: tuple[str, ...] = ("flash2", "flash1", "standard")
 """The order in which `choose_kernel` tries our own kernels, on either backend."""
 
