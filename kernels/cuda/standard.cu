@@ -6,7 +6,7 @@
 // Changed from its predecessor: it has none; this is what the tiled kernels are compared with, so it shares their
 // products and each step is near its own roof.
 // Limit: HBM. S and P are each written and read once, 4 Nq Nk elements a head. At N >= 8192, d = 128, without a mask,
-// those bytes alone, at the speed of a device copy (4.3 TB/s), are 80 % of its time on an H200.
+// those bytes alone, at the speed of a device copy (4.3 TB/s), are 78 % of its time on an H200.
 // Known to be wrong with it: memory grows with Nq * Nk, and the three steps wait for one another.
 //
 // Tried on an H200, QK^T at N = 8192, d = 128 (writing S alone: 1.00 ms): S staged in shared memory of its own 2.05 ms;

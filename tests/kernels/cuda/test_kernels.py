@@ -135,11 +135,24 @@ def test_a_hundred_runs_agree_to_the_bit(cp: Any, name: str, dtype: Dtype) -> No
     assert int(differing) == 0
 
 
-@pytest.mark.parametrize(("name", "seqlen"), [("flash2", 33000), ("standard", 33000)])
+@pytest.mark.parametrize(("name", "seqlen"), [("flash2", 33000), ("flash1", 33000), ("standard", 33000)])
 def test_offsets_pass_two_to_the_31_score_elements(name: str, seqlen: int) -> None:
     problem = Problem(heads=2, seqlen_q=seqlen, seqlen_k=seqlen + 8, head_dim=64, dtype="bfloat16")
     assert problem.score_elements > 2**31
     verdict = run(name, problem)
+    assert verdict.passed, verdict
+
+
+@pytest.mark.timeout(600)
+def test_a_million_tokens_take_linear_memory(cp: Any) -> None:
+    problem = Problem(heads=16, seqlen_q=2**20, seqlen_k=2**20, head_dim=128, dtype="bfloat16")
+    inputs = make_inputs(problem, "cuda")
+    pool = cp.get_default_memory_pool()
+    before = pool.used_bytes()
+    launch = prepared("flash2", problem, inputs)
+    assert pool.used_bytes() - before == problem.output_bytes
+    launch.run()
+    verdict = verify(problem, inputs, launch.output, launch.lse, max_rows=16)
     assert verdict.passed, verdict
 
 
