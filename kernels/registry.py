@@ -13,7 +13,11 @@ DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
     "cuda": ("float32", "float16", "bfloat16"),
     "cpu": ("float32",),
 }
-FEATURES_BY_BACKEND: dict[Backend, frozenset[Feature]] = {"cuda": CAUSAL_ONLY, "cpu": EVERY_FEATURE}
+DENSE_ON_CUDA: dict[Backend, frozenset[Feature]] = {
+    "cuda": EVERY_FEATURE - {"block_mask"},
+    "cpu": EVERY_FEATURE,
+}
+EVERYWHERE: dict[Backend, frozenset[Feature]] = dict.fromkeys(("cuda", "cpu"), EVERY_FEATURE)
 LIBRARY_FEATURES: dict[Backend, frozenset[Feature]] = dict.fromkeys(("cuda", "cpu"), CAUSAL_ONLY | {"gqa"})
 
 ON_A_GPU: dict[Backend, tuple[Dtype, ...]] = {"cuda": DTYPES_BY_BACKEND["cuda"]}
@@ -27,9 +31,9 @@ STANDARD = KernelSpec(
     dtypes=DTYPES_BY_BACKEND,
     workspace=workspace.standard,
     implementation={"cuda": "kernels.cuda.standard", "cpu": "kernels.cpu.standard"},
-    features=FEATURES_BY_BACKEND,
+    features=DENSE_ON_CUDA,
 )
-
+    idea="flash2's order without tensor cores, float32 arithmetic on any GPU: the accuracy baseline",
 SIMT = KernelSpec(
     name="simt",
     family="tiled",
@@ -37,6 +41,7 @@ SIMT = KernelSpec(
     dtypes=ON_A_GPU,
     workspace=workspace.flash2,
     implementation={"cuda": "kernels.cuda.simt"},
+    features=EVERYWHERE,
 )
 
 FLASH1 = KernelSpec(
@@ -46,7 +51,7 @@ FLASH1 = KernelSpec(
     dtypes=DTYPES_BY_BACKEND,
     workspace=workspace.flash1,
     implementation={"cuda": "kernels.cuda.flash1", "cpu": "kernels.cpu.flash1"},
-    features=FEATURES_BY_BACKEND,
+    features=DENSE_ON_CUDA,
 )
 
 FLASH2 = KernelSpec(
@@ -56,7 +61,7 @@ FLASH2 = KernelSpec(
     dtypes=DTYPES_BY_BACKEND,
     workspace=workspace.flash2,
     implementation={"cuda": "kernels.cuda.flash2", "cpu": "kernels.cpu.flash2"},
-    features=FEATURES_BY_BACKEND,
+    features=EVERYWHERE,
 )
 
 SIXTEEN_BIT: tuple[Dtype, ...] = ("float16", "bfloat16")
