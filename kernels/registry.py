@@ -33,11 +33,11 @@ STANDARD = KernelSpec(
     implementation={"cuda": "kernels.cuda.standard", "cpu": "kernels.cpu.standard"},
     features=DENSE_ON_CUDA,
 )
-    idea="flash2's order without tensor cores, float32 arithmetic on any GPU: the accuracy baseline",
+
 SIMT = KernelSpec(
     name="simt",
     family="tiled",
-    idea="flash2's order without tensor cores: float32 arithmetic throughout, on any GPU; the accuracy baseline",
+    idea="flash2's order without tensor cores: float32 arithmetic throughout; the accuracy baseline",
     dtypes=ON_A_GPU,
     workspace=workspace.flash2,
     implementation={"cuda": "kernels.cuda.simt"},
@@ -152,7 +152,7 @@ def find_kernel(name: str, kernels: tuple[KernelSpec, ...] = KERNELS) -> KernelS
 
 
 AUTO = "auto"  # in place of a kernel's name: the one `choose_kernel` names
-FASTEST_FIRST: tuple[str, ...] = ("flash2", "flash1", "standard")
+FASTEST_FIRST: tuple[str, ...] = ("flash2", "flash1", "standard", "simt")
 """The order in which `choose_kernel` tries our own kernels, on either backend."""
 
 
