@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from kernels import KERNELS, BlockMask, Problem, attention, choose_kernel
 from kernels.cpu.device import describe
 from kernels.errors import InputError, UnsupportedError
+from kernels.registry import FASTEST_FIRST, LADDER
 from kernels.spec import KernelSpec
 from kernels.verify import verify
 from tests.kernels.cases import draw
@@ -51,7 +52,7 @@ def test_the_default_scale_is_one_over_the_root_of_the_head_dim() -> None:
 
 def test_every_registered_kernel_can_be_asked_for() -> None:
     ours, library = [[s.name for s in KERNELS if (s.family == "library") is peer] for peer in (False, True)]
-    assert ours == ["standard", "flash1", "flash2"]
+    assert ours == ["standard", "simt", "flash1", "flash2"]
     assert library == ["torch-math", "torch-efficient", "torch-flash", "torch-cudnn", "torch-auto"]
 
 
@@ -78,6 +79,10 @@ def test_auto_is_the_kernel_that_choose_kernel_names() -> None:
     inputs = draw(problem)
     by_name = attention(*inputs, kernel=chosen.name, causal=True)
     np.testing.assert_array_equal(attention(*inputs, kernel="auto", causal=True), by_name)
+
+
+def test_auto_knows_the_place_of_every_kernel_of_ours() -> None:
+    assert sorted(FASTEST_FIRST) == sorted(spec.name for spec in LADDER)
 
 
 def test_auto_passes_over_kernels_that_cannot_and_says_why_when_none_can() -> None:
