@@ -10,8 +10,7 @@ from kernels.device import Device
 from kernels.problem import Backend, Dtype, Feature, Problem
 
 Family = Literal["standard", "tiled", "library"]
-HEAD_DIMS = range(16, 129, 8)  # of our CUDA kernels
-CPU_HEAD_DIMS = range(16, 257, 8)
+HEAD_DIMS = range(16, 257, 8)  # of our kernels
 
 FEATURES: Mapping[Feature, str] = {
     "causal": "a causal mask",
@@ -69,9 +68,7 @@ class KernelSpec:
     dtypes: Mapping[Backend, tuple[Dtype, ...]]
     workspace: Callable[[Problem, Backend], tuple[Buffer, ...]]
     implementation: Mapping[Backend, str]
-    head_dims: Mapping[Backend, range] = field(
-        default_factory=lambda: {"cuda": HEAD_DIMS, "cpu": CPU_HEAD_DIMS}
-    )
+    head_dims: Mapping[Backend, range] = field(default_factory=lambda: {"cuda": HEAD_DIMS, "cpu": HEAD_DIMS})
     features: Mapping[Backend, frozenset[Feature]] = field(
         default_factory=lambda: {"cuda": CAUSAL_ONLY, "cpu": CAUSAL_ONLY}
     )
