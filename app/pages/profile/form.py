@@ -22,7 +22,7 @@ from app.pages.profile.sweep import Sweep, blocked
 from app.plots.units import bytes_text
 from kernels.problem import DTYPES, Backend
 from kernels.registry import KERNELS
-from kernels.spec import CPU_HEAD_DIMS
+from kernels.spec import HEAD_DIMS
 from profiles.machine import Machine
 
 WIDTH = 316
@@ -66,7 +66,7 @@ class SweepForm(QFrame):
         self.kernels = KernelList()
         self.dtype = choice("dtype", DTYPES, "Element type of Q, K, V and O")
         self.head_dim = number(
-            "head dim", CPU_HEAD_DIMS[0], CPU_HEAD_DIMS[-1], CPU_HEAD_DIMS.step, "Width of one head, d"
+            "head dim", HEAD_DIMS[0], HEAD_DIMS[-1], HEAD_DIMS.step, "Width of one head, d"
         )
         self.batch = number("batch", 1, 1024, 1, "Independent sequences")
         self.heads = number("heads", 1, 1024, 1, "Heads")
