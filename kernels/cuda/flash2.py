@@ -45,7 +45,6 @@ def program(problem: Problem, target: Target) -> Program:
         masked_variants(problem, target),
         lambda variant: shared_bytes(problem, variant),
         target.shared_memory,
-        per_sm=blocks_per_sm(problem),
     )
     heads = problem.batch * problem.heads
     stage = Stage(
@@ -82,15 +81,19 @@ def variants(problem: Problem, target: Target) -> tuple[Variant, ...]:
     return (Variant(4, 2, LONG_KEYS if long else 64),)
 
 
-def masked_variants(problem: Problem, target: Target) -> list[Variant]:
-    """Of these and smaller ones, those whose tiles never lie in two blocks of the block mask.
+def masked_variants(problem: Problem, target: Target) -> tuple[Variant, ...]:
+    """Those that suit the block mask, if there is one: their tiles never lie in two of its blocks.
 
     Raises:
         InputError: There is none.
     """
     table = variants(problem, target)
-    small = (Variant(warps, 1, keys) for warps in (8, 4, 2, 1) for keys in (64, 32, 16))
-    fitting = [variant for variant in (*table, *small) if divides(problem, variant.tile)]
+    if problem.block_mask is None:
+        return table
+    widest = (4, 2) if problem.head_dim <= MIDDLE_HEAD else (8, 1)
+    cuts = ((*cut, keys) for cut in (widest, (4, 1), (2, 1), (1, 1)) for keys in (32, 16))
+    smaller = (Variant(*cut) for cut in (*((w, 1, 64) for w in (4, 2, 1)), *cuts))
+    fitting = tuple(variant for variant in (*table, *smaller) if divides(problem, variant.tile))
     if not fitting:
         raise InputError(
             f"flash2 takes block masks whose blocks are multiples of {FRAGMENT_ROWS} long in "
