@@ -41,7 +41,12 @@ NEED_A_MASK = ("math", "cudnn")  # they know no causal mask aligned to the botto
 GPU_ALLOCATOR = "torch.cuda.max_memory_allocated"
 CPU_ALLOCATOR = "PyTorch tells no peak on the CPU; its workspace is predicted"
 HEADINGS = {"flash": "flash attention", "efficient": "memory efficient", "math": "math", "cudnn": "cudnn"}
-REFUSED = ("No available kernel", "No viable backend", "cuDNN Frontend error")
+REFUSED = ("No available kernel", "No viable backend", "Invalid backend", "cuDNN Frontend error")
+CHECKS = {
+    "flash": torch.backends.cuda.can_use_flash_attention,
+    "efficient": torch.backends.cuda.can_use_efficient_attention,
+    "cudnn": torch.backends.cuda.can_use_cudnn_attention,
+}
 Switches = tuple[bool, ...]
 
 
@@ -90,6 +95,24 @@ class TorchLaunch:
                 self._result = scaled_dot_product_attention(*self._tensors, **self._options)
         except torch.OutOfMemoryError as error:
             raise MemoryError(str(error)) from error
+
+    def objections(self, backend: str | None) -> str:
+        """What PyTorch's own check of a backend says against the problem; empty when it says nothing."""
+        check = CHECKS.get(backend or "")
+        if check is None or not self.on_gpu:
+            return ""
+        options = self._options
+        params = torch.backends.cuda.SDPAParams(
+            *self._tensors,
+            options.get("attn_mask"),
+            0.0,
+            options.get("is_causal", False),
+            options["enable_gqa"],
+        )
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            check(params, debug=True)
+        return " ".join(_first_line(str(w.message)) for w in said)
 
     def release(self) -> None:
         """Drop O and give PyTorch's cached memory back to the device."""
@@ -170,7 +193,8 @@ def _observe(name: str, launch: TorchLaunch, forced: str | None) -> str:
         except RuntimeError as error:
             if not str(error).startswith(REFUSED):
                 raise
-            reason = dispatcher_reason([str(w.message) for w in said], forced) or _first_line(str(error))
+            reason = dispatcher_reason([str(w.message) for w in said], forced) or launch.objections(forced)
+            reason = reason or _first_line(str(error))
             raise UnsupportedError(f"PyTorch refuses {name}: {reason}") from error
     chosen = next((CHOICE_OF_OPERATOR[op] for op in seen.names if op in CHOICE_OF_OPERATOR), "unknown")
     if forced not in {None, chosen}:
