@@ -7,6 +7,8 @@ from PySide6.QtGui import QIcon, QPainter, QPixmap
 
 from app.theme import kernel_mark
 
+PER_ROW = 5  # kernels side by side in a legend or in readouts; more take another row
+
 
 def paint_mark(painter: QPainter, kernel: str, x: float, y: float, size: float = 9.0) -> None:
     """Draw the symbol of a kernel centred at x, y."""

@@ -2,33 +2,38 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from app.plots.marks import mark_pixmap
+from app.plots.marks import PER_ROW, mark_pixmap
 
 ABSENT = "–"
+ROW_HEIGHT = 18
 
 
 class Readouts(QWidget):
-    """A mark and a value for each kernel, side by side, each as wide as the others."""
+    """A mark and a value for each kernel, in columns of one width, in as many rows as they need."""
 
     def __init__(self, what: str) -> None:
         super().__init__()
         self._what = what
         self._values: dict[str, QLabel] = {}
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(4)
-        self.setFixedHeight(18)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(4)
+        self._grid.setVerticalSpacing(0)
+        self.setFixedHeight(ROW_HEIGHT)
 
     def set_kernels(self, kernels: Sequence[str]) -> None:
         """Make a place for each of these."""
         if tuple(self._values) == tuple(kernels):
             return
-        while (item := self._row.takeAt(0)) is not None:
+        while (item := self._grid.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        self._values = {kernel: self._place(kernel) for kernel in kernels}
+        self.setFixedHeight(ROW_HEIGHT * max(1, -(-len(kernels) // PER_ROW)))
+        for column in range(PER_ROW):
+            self._grid.setColumnStretch(2 * column + 1, int(column < len(kernels)))
+        self._values = {kernel: self._place(kernel, place) for place, kernel in enumerate(kernels)}
 
     def show_value(self, kernel: str, text: str | None, reason: str = "") -> None:
         """Write a value; None: there is none here, `reason` says why."""
@@ -41,7 +46,8 @@ class Readouts(QWidget):
         """What stands in the place of a kernel."""
         return self._values[kernel].text()
 
-    def _place(self, kernel: str) -> QLabel:
+    def _place(self, kernel: str, place: int) -> QLabel:
+        row, column = divmod(place, PER_ROW)
         mark, value = QLabel(), QLabel(ABSENT)
         mark.setPixmap(mark_pixmap(kernel, 12))
         mark.setFixedWidth(14)
@@ -49,6 +55,6 @@ class Readouts(QWidget):
         value.setProperty("role", "unit")
         value.setMinimumWidth(40)
         value.setToolTip(f"{self._what} of {kernel} at the crosshair")
-        self._row.addWidget(mark)
-        self._row.addWidget(value, 1)
+        self._grid.addWidget(mark, row, 2 * column)
+        self._grid.addWidget(value, row, 2 * column + 1)
         return value

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QWidget
 
-from app.plots.marks import mark_pixmap
+from app.plots.marks import PER_ROW, mark_pixmap
 from app.plots.units import seqlen_full
 from profiles.session import PointState
+
+ROW_HEIGHT = 24
 
 
 class LegendBar(QWidget):
@@ -22,8 +24,9 @@ class LegendBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._kernels: tuple[str, ...] = ()
-        self._entries = QHBoxLayout()
-        self._entries.setSpacing(6)
+        self._entries = QGridLayout()
+        self._entries.setHorizontalSpacing(6)
+        self._entries.setVerticalSpacing(0)
         self.model_label = QLabel("┄ model")
         self.model_label.setProperty("role", "unit")
         self.groups = QComboBox()
@@ -46,22 +49,24 @@ class LegendBar(QWidget):
         row.addStretch(1)
         row.addWidget(self.flight)
         row.addWidget(self.position)
-        self.setFixedHeight(24)
+        self.setFixedHeight(ROW_HEIGHT)
 
     def set_kernels(self, kernels: Sequence[str]) -> None:
-        """Show these."""
+        """Show these, in as many rows as they need."""
         if self._kernels == tuple(kernels):
             return
         self._kernels = tuple(kernels)
         while (item := self._entries.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        for kernel in kernels:
+        self.setFixedHeight(ROW_HEIGHT * max(1, -(-len(kernels) // PER_ROW)))
+        for place, kernel in enumerate(kernels):
+            row, column = divmod(place, PER_ROW)
             mark, name = QLabel(), QLabel(kernel)
             mark.setPixmap(mark_pixmap(kernel))
-            self._entries.addWidget(mark)
-            name.setContentsMargins(0, 0, 10, 0)
-            self._entries.addWidget(name)
+            self._entries.addWidget(mark, row, 2 * column)
+            name.setContentsMargins(0, 0, 4, 0)
+            self._entries.addWidget(name, row, 2 * column + 1)
 
     def set_groups(self, labels: Sequence[str], current: int) -> None:
         """Offer these groups of problems; a single one leaves nothing to choose."""
