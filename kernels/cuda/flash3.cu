@@ -1,0 +1,374 @@
+// flash3: O = softmax(QK^T) V on Hopper (FlashAttention-3, arXiv 2407.08608): TMA loads, wgmma, and warpgroups with
+// different jobs. sm_90a only.
+//
+// Idea: one warp asks the TMA for tiles; two or three warpgroups of 64 query rows each multiply them with wgmma, which
+// reads its operands from shared memory by itself while the warpgroup goes on. So the softmax of key tile j runs under
+// the product of P and V of tile j + 1 (OVERLAP), and the warpgroups take turns at the tensor cores (PINGPONG): one
+// multiplies while another exponentiates. Blocks stay and draw tile after tile from a counter (SCHEDULE), longest
+// first, in sections of heads whose K and V the L2 holds; CROSS overlaps the end of a tile with the start of the next.
+// Changed from flash2: no thread copies or holds an operand but P, so that registers hold S and O of 64 rows whole;
+// setmaxnreg moves the producer's registers to the consumers; mbarriers replace __syncthreads.
+// Limit: few, uneven tiles when causal and N = 1k; at d = 64 the softmax, with an exponential for every 256 operations
+// and 16 of them a clock and SM. Measured on an H200 in bfloat16, N = 16k, beside cuDNN in the same run (TFLOP/s):
+// d = 64 577 (471), causal 565 (460); d = 128 738 (688), causal 711 (615); d = 256 819 (753), causal 777 (649).
+//
+// The ladder, each a variant in flash3.py: flash3-a all three 0; flash3-b OVERLAP and PINGPONG; flash3-c SCHEDULE too;
+// flash3 with CROSS and two buffers of Q where they win. Tried and lost (flash3-attempts.md has every figure):
+//   a store that keeps the wait for PV below the softmax -1 to -9 %: packing interleaves better when it comes early
+//   a polynomial of degree 3 for part of the exp2        breaks the bound of LSE
+//   rescale O only when the maximum rose by 2^8          +-1 %
+//   L2 prefetch of the next tile                         +1 % at N = 1k, -4 to -5 % at 16k
+//   static persistent blocks                             -15 % causal: uneven tiles
+//
+// Keys are walked downwards, so that the masked tiles come first. The consumers' addresses go through __shfl_sync to
+// be uniform to the compiler: without it every product moves its descriptor, R2UR, in the main loop.
+#ifndef OVERLAP
+#define OVERLAP 1
+#endif
+#ifndef PINGPONG
+#define PINGPONG 0
+#endif
+#ifndef SCHEDULE
+#define SCHEDULE 1  // 0: a block a tile; 1: blocks stay and draw tiles from a counter
+#endif
+#ifndef CROSS
+#define CROSS 0  // 1: the last PV of a tile runs under the first QK and softmax of the next one
+#endif
+#ifndef Q_STAGES
+#define Q_STAGES 1
+#endif
+#include "flash3_layout.cuh"
+#include "flash3_softmax.cuh"
+#include "flash3_tiles.cuh"
+#include "tma.cuh"
+#include "wgmma.cuh"
+
+// S = Q K^T: both operands with the head dimension contiguous; 16 columns are 32 bytes of a 128-byte swizzled row.
+__device__ __forceinline__ void product_qk(float (&s)[S_REGS], u32 q, u32 k) {
+    const u64 dq = descriptor(q, 16), dk = descriptor(k, 16);
+    wgmma_ss<0>(s, dq, dk);
+#pragma unroll
+    for (int i = 1; i < HEAD_DIM / 16; ++i)
+        wgmma_ss<1>(s, dq + (i / 4 * Q_PANEL + i % 4 * 32 >> 4), dk + (i / 4 * K_PANEL + i % 4 * 32 >> 4));
+}
+// O += P V: V with the head dimension contiguous is the transposed operand; 16 keys are 2048 bytes.
+__device__ __forceinline__ void product_pv(float (&o)[O_REGS], const u32 (&p)[S_REGS / 2], u32 v) {
+    const u64 dv = descriptor(v, K_PANEL);
+#pragma unroll
+    for (int i = 0; i < BLOCK_K / 16; ++i)
+        wgmma_rs(o, p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3], dv + (i * 2048 >> 4));
+}
+
+template <bool MASK>
+__device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2], float (&o)[O_REGS], Softmax& state,
+                                       const Shared& at, u32 q, Ring& rk, Ring& rv, int group, float c,
+                                       const Mask& mask) {
+    const bool leader = threadIdx.x % 32 == 0;
+#if OVERLAP
+    const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
+    const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
+    wait(at.k_full(rk.stage), rk.phase);
+#if PINGPONG
+    named_sync(1 + group);
+#endif
+    pin(s); pin(o); pin(p);
+    wgmma_fence();
+    product_qk(s, q, k_now);
+    wgmma_commit();
+    wait(at.v_full(rv.stage), rv.phase);
+    wgmma_fence();
+    product_pv(o, p, v_now);
+    wgmma_commit();
+#if PINGPONG
+    named_arrive(1 + (group + 1) % GROUPS);
+#endif
+    wgmma_wait<1>();
+    pin(s);
+    if (leader) arrive(at.k_empty(rk.stage));
+    state.step<MASK>(s, c, mask);
+    wgmma_wait<0>();
+    pin(o); pin(p);
+    if (leader) arrive(at.v_empty(rv.stage));
+    rk.next();
+    rv.next();
+    pack_all(p, s);
+#else
+    wait(at.k_full(rk.stage), rk.phase);
+    pin(s); pin(o); pin(p);
+    wgmma_fence();
+    product_qk(s, q, at.k + rk.stage * K_BYTES);
+    wgmma_commit();
+    wgmma_wait<0>();
+    pin(s); pin(o); pin(p);
+    if (leader) arrive(at.k_empty(rk.stage));
+    rk.next();
+    state.step<MASK>(s, c, mask);
+    pack_all(p, s);
+#endif
+#pragma unroll
+    for (int i = 0; i < O_REGS; ++i) o[i] *= state.alpha[i / 2 % 2];
+#if !OVERLAP
+    wait(at.v_full(rv.stage), rv.phase);
+    pin(o); pin(p);
+    wgmma_fence();
+    product_pv(o, p, at.v + rv.stage * K_BYTES);
+    wgmma_commit();
+    wgmma_wait<0>();
+    pin(o); pin(p);
+    if (leader) arrive(at.v_empty(rv.stage));
+    rv.next();
+#endif
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    flash3(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
+           const __grid_constant__ TensorMap map_v, unsigned short* out, float* lse, int heads, int group_heads,
+           int section, int seqlen_q, int seqlen_k, int left, int right, float scale, int* counter) {
+    extern __shared__ __align__(1024) unsigned char raw[];
+    Shared at;
+    at.q = ((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u;
+    at.k = at.q + Q_STAGES * Q_BYTES;
+    at.v = at.k + STAGES * K_BYTES;
+    at.barriers = at.v + STAGES * K_BYTES;
+    const int tiles_q = (seqlen_q + BLOCK_Q - 1) / BLOCK_Q, tiles = tiles_q * heads;
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < Q_STAGES; ++s) {
+            barrier_init(at.q_full(s), 1);
+            barrier_init(at.q_empty(s), GROUPS * 4);
+        }
+        barrier_init(at.tile_full(), 1);
+        barrier_init(at.tile_empty(), GROUPS * 4);
+        for (int s = 0; s < STAGES; ++s) {
+            barrier_init(at.k_full(s), 1);
+            barrier_init(at.v_full(s), 1);
+            barrier_init(at.k_empty(s), GROUPS * 4);
+            barrier_init(at.v_empty(s), GROUPS * 4);
+        }
+        barriers_are_initialised();
+    }
+    __syncthreads();
+    const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
+
+    if (warpgroup == 0) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
+        if (threadIdx.x == 0) {
+            Ring rk, rv;
+            QRing rq;
+            [[maybe_unused]] u32 tile_phase = 0;
+            int tile = blockIdx.x;
+            int2 place = Work::place(tile, tiles, heads, section, tiles_q);
+            while (place.x >= 0) {
+                tile = SCHEDULE ? gridDim.x + atomicAdd(counter, 1) : tiles;
+                const Work work(place, seqlen_q, seqlen_k, left, right);
+                const int kv = work.head / group_heads;
+                if (!work.empty()) {
+                    wait(at.q_empty(rq.stage), rq.phase ^ 1);
+                    load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0,
+                                      work.head);
+                    rq.next();
+                }
+                for (int j = work.last + 1; j >= work.begin && !work.empty(); --j) {
+                    if (j > work.begin) {
+                        wait(at.k_empty(rk.stage), rk.phase ^ 1);
+                        load_tile<PANELS>(at.k + rk.stage * K_BYTES, K_PANEL, map_k, at.k_full(rk.stage),
+                                          (j - 1) * BLOCK_K, kv);
+                        rk.next();
+                    }
+                    if (j <= work.last) {
+                        wait(at.v_empty(rv.stage), rv.phase ^ 1);
+                        load_tile<PANELS>(at.v + rv.stage * K_BYTES, K_PANEL, map_v, at.v_full(rv.stage),
+                                          j * BLOCK_K, kv);
+                        rv.next();
+                    }
+                }
+                place = Work::place(tile, tiles, heads, section, tiles_q);
+#if SCHEDULE
+                wait(at.tile_empty(), tile_phase ^ 1);
+                asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at.next_tile()), "r"(place.x), "r"(place.y)
+                             : "memory");
+                arrive(at.tile_full());
+                tile_phase ^= 1;
+#endif
+            }
+#if SCHEDULE
+            __threadfence();
+            if (atomicInc((u32*)counter + 1, gridDim.x - 1) == gridDim.x - 1) atomicExch(counter, 0);
+#endif
+        }
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
+        const int group = warpgroup - 1, lane = threadIdx.x % 32;
+        const bool leader = lane == 0;
+        const float c = fmaxf(scale * 1.4426950408889634f, 1e-30f);
+        const u32 q_base = __shfl_sync(~0u, at.q + group * 8192, 0);
+        const int shift = 2 * (lane % 4), row_in_tile = group * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
+        Ring rk, rv;
+        QRing rq;
+        [[maybe_unused]] u32 tile_phase = 0;
+        int2 place = Work::place(blockIdx.x, tiles, heads, section, tiles_q);
+#if PINGPONG
+        if (group == GROUPS - 1) named_arrive(1);
+#endif
+        float o[O_REGS], s[S_REGS];
+        u32 p[S_REGS / 2];
+        Softmax state;
+        const auto advance = [&] {  // to the next tile of this block
+#if SCHEDULE
+            wait(at.tile_full(), tile_phase);
+            asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
+                         : "=r"(place.x), "=r"(place.y)
+                         : "r"(at.next_tile())
+                         : "memory");
+            place = make_int2(__shfl_sync(~0u, place.x, 0), __shfl_sync(~0u, place.y, 0));
+            if (leader) arrive(at.tile_empty());
+            tile_phase ^= 1;
+#else
+            place.x = -1;
+#endif
+        };
+        const auto clear = [&] {
+#pragma unroll
+            for (int i = 0; i < O_REGS; ++i) o[i] = 0.0f;
+        };
+        // The keys [from, to) of a row, counted from the thread's first column in key tile j.
+        const auto mask_of = [&](const Work& work, int j) {
+            const int row = work.q0 + row_in_tile + seqlen_k - seqlen_q, tile = j * BLOCK_K + shift;
+            Mask mask;
+#pragma unroll
+            for (int r = 0; r < 2; ++r) {
+                mask.to[r] = (CAUSAL || WINDOW ? min(row + 8 * r + 1 + right, seqlen_k) : seqlen_k) - tile;
+                mask.from[r] = row + 8 * r - left - tile;
+            }
+            return mask;
+        };
+        const auto last_pv = [&] {
+            const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
+            wait(at.v_full(rv.stage), rv.phase);
+            pin(o); pin(p);
+            wgmma_fence();
+            product_pv(o, p, v_now);
+            wgmma_commit();
+            wgmma_wait<0>();
+            pin(o); pin(p);
+            if (leader) arrive(at.v_empty(rv.stage));
+            rv.next();
+        };
+        [[maybe_unused]] bool fresh = true;  // the first product of the tile is still to do
+        while (place.x >= 0) {
+            const Work work(place, seqlen_q, seqlen_k, left, right);
+            if (work.empty()) {
+                clear();
+                store_rows(o, Softmax(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q, scale);
+                advance();
+                continue;
+            }
+            const Own own(work, group, seqlen_q, seqlen_k, right);
+            int j = work.last - !fresh;
+            const u32 q = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
+            wait(at.q_full(rq.stage), rq.phase);
+#if OVERLAP
+            if (fresh) {
+                for (; j > own.last; --j) {  // tiles that only the other warpgroups need
+#if PINGPONG
+                    named_sync(1 + group);
+                    named_arrive(1 + (group + 1) % GROUPS);
+#endif
+                    wait(at.k_full(rk.stage), rk.phase);
+                    if (leader) arrive(at.k_empty(rk.stage));
+                    wait(at.v_full(rv.stage), rv.phase);
+                    if (leader) arrive(at.v_empty(rv.stage));
+                    rk.next();
+                    rv.next();
+                }
+                clear();
+                state = Softmax();
+            }
+            if (fresh && j >= work.begin) {
+                const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
+                wait(at.k_full(rk.stage), rk.phase);
+#if PINGPONG
+                named_sync(1 + group);
+#endif
+                pin(s);
+                wgmma_fence();
+                product_qk(s, q, k_now);
+                wgmma_commit();
+#if PINGPONG
+                named_arrive(1 + (group + 1) % GROUPS);
+#endif
+                wgmma_wait<0>();
+                pin(s);
+                if (leader) arrive(at.k_empty(rk.stage));
+                rk.next();
+                state.step<true>(s, c, mask_of(work, j));
+                pack_all(p, s);
+                --j;
+            }
+#else
+            clear();
+            state = Softmax();
+#endif
+            for (; j >= work.begin && (j + 1) * BLOCK_K > own.limit; --j)
+                attend<true>(s, p, o, state, at, q, rk, rv, group, c, mask_of(work, j));
+#pragma unroll 1
+            for (; j >= work.begin && (!WINDOW || j * BLOCK_K >= work.lower); --j)
+                attend<false>(s, p, o, state, at, q, rk, rv, group, c, Mask());
+#if WINDOW
+            for (; j >= work.begin; --j)
+                attend<true>(s, p, o, state, at, q, rk, rv, group, c, mask_of(work, j));
+#endif
+            if (leader) arrive(at.q_empty(rq.stage));
+            rq.next();
+#if CROSS
+            advance();
+            const Work next(place, seqlen_q, seqlen_k, left, right);
+            fresh = next.none() || next.empty() || own.last < work.begin ||
+                    Own(next, group, seqlen_q, seqlen_k, right).last < next.last;
+            if (!fresh) {  // the last PV of this tile under the first QK and softmax of the next one
+                const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
+                const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
+                const u32 q_now = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
+                wait(at.q_full(rq.stage), rq.phase);
+                wait(at.k_full(rk.stage), rk.phase);
+#if PINGPONG
+                named_sync(1 + group);
+#endif
+                pin(s); pin(o); pin(p);
+                wgmma_fence();
+                product_qk(s, q_now, k_now);
+                wgmma_commit();
+                wait(at.v_full(rv.stage), rv.phase);
+                wgmma_fence();
+                product_pv(o, p, v_now);
+                wgmma_commit();
+#if PINGPONG
+                named_arrive(1 + (group + 1) % GROUPS);
+#endif
+                wgmma_wait<1>();
+                pin(s);
+                if (leader) arrive(at.k_empty(rk.stage));
+                const Softmax old = state;
+                state = Softmax();
+                state.step<true>(s, c, mask_of(next, next.last));
+                wgmma_wait<0>();
+                pin(o); pin(p);
+                if (leader) arrive(at.v_empty(rv.stage));
+                rk.next();
+                rv.next();
+                pack_all(p, s);
+                store_rows(o, old, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, scale);
+                clear();
+                continue;
+            }
+            if (own.last >= work.begin) last_pv();
+            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, scale);
+#else
+#if OVERLAP
+            if (own.last >= work.begin) last_pv();
+#endif
+            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, scale);
+            advance();
+#endif
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// How flash3 cuts registers and shared memory: Q, the rings of K and V, then the next tile's place and the barriers.
+// Needs GROUPS (of 64 query rows), BLOCK_K, HEAD_DIM, STAGES of K and V, and Q_STAGES.
+#pragma once
+#include "mbarrier.cuh"
+
+constexpr int BLOCK_Q = GROUPS * 64;
+constexpr int THREADS = (GROUPS + 1) * 128;
+constexpr int PANELS = (HEAD_DIM + 63) / 64;  // 64 columns: 128 bytes, the widest swizzle
+constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
+constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL;
+constexpr int CONSUMER_REGISTERS = GROUPS == 3 ? 160 : 240;
+constexpr int PRODUCER_REGISTERS = GROUPS == 3 ? 32 : 24;
+constexpr int S_REGS = BLOCK_K / 2, O_REGS = HEAD_DIM / 2;
+
+// Addresses in shared memory.
+struct Shared {
+    u32 q, k, v, barriers;
+    __device__ u32 next_tile() const { return barriers; }
+    __device__ u32 tile_full() const { return barriers + 8; }
+    __device__ u32 tile_empty() const { return barriers + 16; }
+    __device__ u32 q_full(int s) const { return barriers + 24 + 8 * s; }
+    __device__ u32 q_empty(int s) const { return barriers + 24 + 8 * (Q_STAGES + s); }
+    __device__ u32 k_full(int s) const { return barriers + 56 + 8 * s; }
+    __device__ u32 k_empty(int s) const { return barriers + 56 + 8 * (STAGES + s); }
+    __device__ u32 v_full(int s) const { return barriers + 56 + 8 * (2 * STAGES + s); }
+    __device__ u32 v_empty(int s) const { return barriers + 56 + 8 * (3 * STAGES + s); }
+};
+
+using Ring = RingOf<STAGES>;
+using QRing = RingOf<Q_STAGES>;

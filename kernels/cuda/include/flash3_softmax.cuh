@@ -1,0 +1,114 @@
+// flash3's softmax in the registers of a warpgroup's product, and the store of O and LSE.
+// A thread holds two rows of S (64 x BLOCK_K) and of O (64 x HEAD_DIM), lane / 4 and 8 below: register i is column
+// i / 4 * 8 + lane % 4 * 2 + i % 2 of row i / 2 % 2. Needs WINDOW.
+#pragma once
+#include "flash3_layout.cuh"
+
+#if defined(DTYPE_float16)
+#define PACK "cvt.rn.f16x2.f32 %0, %1, %2;"
+#else
+#define PACK "cvt.rn.bf16x2.f32 %0, %1, %2;"
+#endif
+#define NONE __int_as_float(0xff800000)  // -inf: no key seen yet
+
+__device__ __forceinline__ float exp2_unit(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+__device__ __forceinline__ u32 pack(float low, float high) {
+    u32 y;
+    asm(PACK : "=r"(y) : "f"(high), "f"(low));
+    return y;
+}
+__device__ __forceinline__ float quad_max(float x) {
+    x = fmaxf(x, __shfl_xor_sync(~0u, x, 1));
+    return fmaxf(x, __shfl_xor_sync(~0u, x, 2));
+}
+__device__ __forceinline__ float quad_sum(float x) {
+    x += __shfl_xor_sync(~0u, x, 1);
+    return x + __shfl_xor_sync(~0u, x, 2);
+}
+
+struct Mask {  // of each of a thread's rows: its keys [from, to), counted from its first column
+    int from[2], to[2];
+};
+
+struct Softmax {
+    float m[2] = {NONE, NONE}, l[2] = {0.0f, 0.0f}, alpha[2];
+
+    // Scores s become p = exp2(c s - c m), and alpha the factor on what was summed before.
+    template <bool MASK>
+    __device__ __forceinline__ void step(float (&s)[S_REGS], float c, const Mask& mask) {
+        if (MASK) {
+#pragma unroll
+            for (int i = 0; i < S_REGS; ++i) {
+                const int column = i / 4 * 8 + i % 2;
+                if (column >= mask.to[i / 2 % 2] || (WINDOW && column < mask.from[i / 2 % 2])) s[i] = NONE;
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            float top = fmaxf(s[2 * r], s[2 * r + 1]);
+#pragma unroll
+            for (int i = 4; i < S_REGS; i += 4) top = fmaxf(top, fmaxf(s[i + 2 * r], s[i + 2 * r + 1]));
+            top = quad_max(top);
+            const float old = m[r];
+            m[r] = fmaxf(old, top);
+            const float mc = m[r] == NONE ? 0.0f : m[r] * c;
+            alpha[r] = exp2_unit(fmaf(old, c, -mc));
+            float sum = 0.0f;
+#pragma unroll
+            for (int i = 0; i < S_REGS; i += 4) {
+#pragma unroll
+                for (int e = 0; e < 2; ++e) {
+                    float& x = s[i + 2 * r + e];
+                    x = fmaf(x, c, -mc);
+                    x = exp2_unit(x);
+                    sum += x;
+                }
+            }
+            l[r] = fmaf(l[r], alpha[r], sum);
+        }
+    }
+};
+
+__device__ __forceinline__ void pack_all(u32 (&p)[S_REGS / 2], const float (&s)[S_REGS]) {
+#pragma unroll
+    for (int i = 0; i < S_REGS / 2; ++i) p[i] = pack(s[2 * i], s[2 * i + 1]);
+}
+
+// One row of a quad: 4 registers of 4 chunks become one 16-byte piece a thread.
+__device__ __forceinline__ uint4 quad_transpose(u32 a, u32 b, u32 c, u32 d, int lane) {
+    u32 x = lane & 1 ? a : b, y = lane & 1 ? c : d;
+    x = __shfl_xor_sync(~0u, x, 1);
+    y = __shfl_xor_sync(~0u, y, 1);
+    if (lane & 1) a = x, c = y; else b = x, d = y;
+    x = lane & 2 ? a : c, y = lane & 2 ? b : d;
+    x = __shfl_xor_sync(~0u, x, 2);
+    y = __shfl_xor_sync(~0u, y, 2);
+    if (lane & 2) a = x, b = y; else c = x, d = y;
+    return make_uint4(a, b, c, d);
+}
+
+__device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& state, unsigned short* out, float* lse,
+                                           int head, int row0, int seqlen_q, float scale) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+        const float l = quad_sum(state.l[r]);
+        const float inverse = l > 0.0f ? 1.0f / l : 0.0f;
+        const int row = row0 + 8 * r;
+        const long long at = (long long)head * seqlen_q + row;
+        if (row < seqlen_q && lane % 4 == 0) lse[at] = l > 0.0f ? state.m[r] * scale + __logf(l) : NONE;
+#pragma unroll
+        for (int i = 0; i < O_REGS; i += 16) {
+            u32 x[4];
+#pragma unroll
+            for (int j = 0; j < 4; ++j)
+                x[j] = pack(o[i + 4 * j + 2 * r] * inverse, o[i + 4 * j + 2 * r + 1] * inverse);
+            const uint4 piece = quad_transpose(x[0], x[1], x[2], x[3], lane);
+            if (row < seqlen_q) *(uint4*)(out + at * HEAD_DIM + i * 2 + lane % 4 * 8) = piece;
+        }
+    }
+}

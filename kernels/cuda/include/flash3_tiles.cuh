@@ -1,0 +1,47 @@
+// What flash3's warpgroups work on: the order of the tiles, and which keys a tile and each warpgroup's rows see.
+// Needs CAUSAL and WINDOW.
+#pragma once
+#include "flash3_layout.cuh"
+
+// A tile of queries: which head, where, how many key tiles.
+struct Work {
+    // Key tiles last, last - 1, ..., begin; every row sees the keys from `lower` on.
+    int head, q0, begin, last, lower;
+    __device__ __forceinline__ bool empty() const { return last < begin; }
+    __device__ __forceinline__ bool none() const { return head < 0; }
+    // Tiles are numbered by sections of heads whose K and V fit the L2 together; in a section the longest come first.
+    __device__ __forceinline__ static int2 place(int tile, int tiles, int heads, int section, int tiles_q) {
+        if (tile >= tiles) return make_int2(-1, 0);
+        const int first = tile / (section * tiles_q) * section, rest = tile % (section * tiles_q);
+        const int width = min(section, heads - first);
+        return make_int2(first + rest % width, (tiles_q - 1 - rest / width) * BLOCK_Q);
+    }
+    __device__ __forceinline__ Work(int2 place, int seqlen_q, int seqlen_k, int left, int right)
+        : head(place.x), q0(place.y) {
+        const int last_row = min(q0 + BLOCK_Q, seqlen_q) - 1, diagonal = seqlen_k - seqlen_q;
+        int keys = seqlen_k;
+        begin = lower = 0;
+        if (CAUSAL || WINDOW) keys = min(keys, last_row + 1 + diagonal + right);
+        if (WINDOW) {
+            begin = max(0, q0 + diagonal - left) / BLOCK_K;
+            lower = last_row + diagonal - left;
+        }
+        last = keys <= 0 ? -1 : (keys - 1) / BLOCK_K;
+    }
+};
+
+// What one warpgroup's 64 rows need of a tile: key tiles from `last` down; without a mask up to key `limit`.
+struct Own {
+    int last, limit;
+    __device__ __forceinline__ Own(const Work& work, int group, int seqlen_q, int seqlen_k, int right) {
+        const int row = work.q0 + 64 * group, diagonal = seqlen_k - seqlen_q;
+        last = work.last;
+        limit = seqlen_k;
+        if (CAUSAL || WINDOW) {
+            const int keys = min(seqlen_k, min(row + 64, seqlen_q) + diagonal + right);
+            last = keys <= 0 ? -1 : (keys - 1) / BLOCK_K;
+            limit = min(limit, row + 1 + diagonal + right);
+        }
+        if (row >= seqlen_q || last < work.begin) last = work.begin - 1;
+    }
+};
