@@ -52,7 +52,7 @@ def qt_missing() -> str | None:
     missing = [name for name in ("PySide6", "pyqtgraph") if importlib.util.find_spec(name) is None]
     if not missing:
         return None
-    return f"{' and '.join(missing)} cannot be imported; run `pip install -e .` in this environment."
+    return f"{' and '.join(missing)} cannot be imported; run `.venv/bin/pip install -e .` in the checkout."
 
 
 def why_no_window(environment: Mapping[str, str] = os.environ) -> str | None:

@@ -25,6 +25,11 @@ BufferDtype = Dtype | Literal["int32"]
 BUFFER_ITEMSIZE: dict[BufferDtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4}
 
 
+def install_command(extra: str) -> str:
+    """What a user runs in the checkout to install an optional extra, as the README has it."""
+    return f'.venv/bin/pip install -e ".[{extra}]"'
+
+
 @dataclass(frozen=True)
 class Buffer:
     """One workspace array a kernel needs in device memory.
@@ -81,7 +86,7 @@ class KernelSpec:
         if dtypes is None:
             return f"{self.name} is not implemented on the {device.backend} backend"
         if self.extra is not None and find_spec(self.extra) is None:  # looked for, not imported
-            return f"{self.name} needs {self.extra}: pip install 'flashscope[{self.extra}]'"
+            return f"{self.name} needs {self.extra}: {install_command(self.extra)}"
         if problem.dtype not in dtypes:
             return f"{self.name} takes {', '.join(dtypes)} on {device.backend}, not {problem.dtype}"
         dims = self.head_dims[device.backend]

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from kernels.problem import Backend
+from kernels.spec import install_command
 from profiles.machine import Finding, Machine
 from profiles.nvml import NvmlError, open_nvml, under_wsl
 from profiles.probe_host import probe_host
@@ -26,7 +27,7 @@ def probe_machine(nvml: Any | None = None) -> Machine:
                 name="CuPy",
                 ok=False,
                 detail="it is not installed, so CUDA kernels cannot run",
-                remedy="pip install 'flashscope[cuda13]' (driver 580 or newer) or 'flashscope[cuda12]'",
+                remedy=f"{install_command('cuda13')} in the checkout (an older driver than 580: cuda12)",
             )
         )
         return msgspec.structs.replace(machine, findings=tuple(findings))

@@ -7,6 +7,7 @@ from cupy.cuda import nvrtc, runtime
 
 from kernels.cuda.device import describe
 from kernels.device import Device
+from kernels.spec import install_command
 from profiles.machine import Finding
 
 
@@ -41,6 +42,6 @@ def _nvrtc() -> Finding:
     try:
         version = ".".join(map(str, nvrtc.getVersion()))
     except Exception as error:  # noqa: BLE001 - a library that does not load raises one of many errors
-        remedy = "pip install 'flashscope[cuda13]', which brings nvidia-cuda-nvrtc"
+        remedy = f"{install_command('cuda13')}, which brings nvidia-cuda-nvrtc"
         return Finding(name="NVRTC", ok=False, detail=f"it does not load: {error}", remedy=remedy)
     return Finding(name="NVRTC", ok=True, detail=version)

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
+from kernels.spec import install_command
+
 
 def _without_gpu() -> str | None:
     """Why CUDA kernels cannot run here, or None when they can."""
@@ -23,7 +25,7 @@ def _without_gpu() -> str | None:
 
 def _without_torch() -> str | None:
     """Why PyTorch's kernels cannot run here, or None when they can."""
-    return "PyTorch is not installed (the extra torch)" if find_spec("torch") is None else None
+    return f"PyTorch is not installed: {install_command('torch')}" if find_spec("torch") is None else None
 
 
 def _without_xvfb() -> str | None:

@@ -39,7 +39,7 @@ def _qt() -> Finding:
     missing = system.qt_missing()
     if missing is None:
         return Finding(name="Qt", ok=True, detail="PySide6 and pyqtgraph are installed")
-    return Finding(name="Qt", ok=False, detail=missing, remedy="pip install -e .")
+    return Finding(name="Qt", ok=False, detail=missing, remedy=".venv/bin/pip install -e .")
 
 
 def _display() -> Finding:

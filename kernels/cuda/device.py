@@ -5,6 +5,7 @@ from uuid import UUID
 
 from kernels.device import Device
 from kernels.errors import DeviceUnavailableError
+from kernels.spec import install_command
 
 
 def describe(index: int | None = None) -> Device:
@@ -38,6 +39,7 @@ def _import_cupy() -> Any:
         import cupy  # noqa: PLC0415 - a machine without it still asks what it has
     except ImportError as error:
         raise DeviceUnavailableError(
-            f"CuPy cannot be imported ({error}); install the extra cuda13 or cuda12, or use the CPU backend."
+            f"CuPy cannot be imported ({error}); install it with {install_command('cuda13')} "
+            "(an older driver than 580: cuda12), or use the CPU backend."
         ) from error
     return cupy

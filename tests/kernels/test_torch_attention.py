@@ -130,7 +130,7 @@ def test_without_pytorch_a_peer_is_unsupported_with_the_remedy(
 ) -> None:
     monkeypatch.setattr("kernels.spec.find_spec", lambda _: None)
     problem = Problem(seqlen_q=16, seqlen_k=16, dtype="float16")
-    assert "pip install 'flashscope[torch]'" in str(spec.unsupported(problem, GPU))
+    assert '.venv/bin/pip install -e ".[torch]"' in str(spec.unsupported(problem, GPU))
 
 
 @pytest.mark.torch

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from importlib.util import find_spec
 from itertools import pairwise
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -187,6 +188,12 @@ def test_a_probe_names_what_is_missing_with_a_remedy_and_never_raises() -> None:
     nvml = next(f for f in machine.findings if f.name == "NVML")
     assert not nvml.ok
     assert "modprobe" in nvml.remedy
+
+
+@pytest.mark.skipif(find_spec("cupy") is not None, reason="CuPy is installed")
+def test_the_remedy_for_a_missing_cupy_is_the_readmes_way_of_installing() -> None:
+    cupy = next(f for f in probe_machine(FakeNvml()).findings if f.name == "CuPy")
+    assert cupy.remedy.startswith('.venv/bin/pip install -e ".[cuda13]"')
 
 
 def test_a_probe_tells_the_drivers_version() -> None:
