@@ -11,6 +11,10 @@ from multiprocessing.connection import Connection
 
 from profiles.messages import Cancel, Command, Message, Stop, decode_command, encode
 
+# NumPy's and PyTorch's thread pools, read when they are imported; the first that is set counts. With as many
+# threads as cores, any other program on one of them has all the others wait: a kernel of 8 ms took up to 1 s.
+BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+
 
 class CancelledError(Exception):
     """The engine asked to give up what is in flight."""
@@ -65,9 +69,22 @@ def main(pipe: Connection, output: Connection, serve: str, argument: str) -> Non
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole terminal; the parent decides
     _redirect(output)
+    use_one_blas_thread()
     threading.Thread(target=_die_with_parent, daemon=True).start()
     module, _, function = serve.partition(":")
     getattr(import_module(module), function)(Link(pipe), argument)
+
+
+def use_one_blas_thread() -> None:
+    """Have matrix products run on one thread, unless the user has chosen; NumPy must not be imported yet."""
+    if not any(name in os.environ for name in BLAS_VARIABLES):
+        os.environ.update(dict.fromkeys(BLAS_VARIABLES, "1"))
+
+
+def blas_threads() -> int | None:
+    """The number of threads that matrix products run on, None where the libraries choose it."""
+    chosen = next((os.environ[name] for name in BLAS_VARIABLES if name in os.environ), "")
+    return int(chosen) if chosen.isdecimal() else None
 
 
 def _redirect(output: Connection) -> None:

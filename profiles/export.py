@@ -70,6 +70,7 @@ def _metadata(session: Session) -> list[tuple[str, object]]:
         ("CUDA", machine.cuda or "none"),
         ("system", machine.system),
         ("python", machine.python),
+        ("BLAS threads", machine.blas_threads or "unknown"),
         ("packages", ", ".join(f"{name} {version}" for name, version in machine.packages.items())),
         ("protocol", _protocol(session.plan)),
         ("units", "runtime in ms, footprint and predicted in bytes, throughput in TFLOP/s"),

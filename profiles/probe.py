@@ -7,6 +7,7 @@ import msgspec
 
 from kernels.problem import Backend
 from kernels.spec import install_command
+from profiles.child import blas_threads
 from profiles.machine import Finding, Machine
 from profiles.nvml import NvmlError, open_nvml, under_wsl
 from profiles.probe_host import probe_host
@@ -20,7 +21,7 @@ def probe_machine(nvml: Any | None = None) -> Machine:
     machine = probe_host()
     driver, *nvml_findings = _probe_nvml(nvml)
     findings = [*machine.findings, *nvml_findings]
-    machine = msgspec.structs.replace(machine, driver=driver)
+    machine = msgspec.structs.replace(machine, driver=driver, blas_threads=blas_threads())
     if find_spec("cupy") is None:
         findings.append(
             Finding(

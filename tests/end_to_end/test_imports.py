@@ -39,6 +39,9 @@ def test_a_command_is_imported_without_qt_or_a_gpu_library(command: str) -> None
     assert not found & {"PySide6", "pyqtgraph", "cupy", "torch"}
 
 
-@pytest.mark.parametrize("module", ["profiles.events", "profiles.plan", "kernels.problem", "kernels.spec"])
-def test_the_messages_are_imported_without_numpy(module: str) -> None:
+@pytest.mark.parametrize(
+    "module",
+    ["app.cli", "profiles.child", "profiles.events", "profiles.plan", "kernels.problem", "kernels.spec"],
+)
+def test_messages_and_the_start_of_a_child_are_imported_without_numpy(module: str) -> None:
     assert not modules_after(f"import {module}") & {"numpy", "PySide6", "cupy", "torch"}

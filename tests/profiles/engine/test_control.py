@@ -12,6 +12,7 @@ import pytest
 
 from kernels.problem import Problem
 from kernels.trace import TraceRequest
+from profiles.child import BLAS_VARIABLES
 from profiles.engine import EngineBusyError
 from profiles.events import (
     LogLine,
@@ -213,3 +214,19 @@ def test_a_trace_that_cannot_be_recorded_says_why(heard: Heard) -> None:
     assert failed.request == "trace"
     assert failed.reason
     heard.sweep(quick_plan("flash2"))
+
+
+@pytest.mark.parametrize(("chosen", "threads"), [({}, 1), ({"OMP_NUM_THREADS": "3"}, 3)])
+def test_matrix_products_run_on_one_thread_unless_the_user_has_chosen(
+    monkeypatch: pytest.MonkeyPatch, chosen: dict[str, str], threads: int
+) -> None:
+    for name in BLAS_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in chosen.items():
+        monkeypatch.setenv(name, value)
+    heard = Heard("kernels.registry:KERNELS")
+    try:
+        heard.engine.probe()
+        assert heard.until(MachineFound).machine.blas_threads == threads
+    finally:
+        heard.engine.close()
