@@ -4,7 +4,7 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -43,6 +43,7 @@ from profiles.store import sessions_dir
 
 SMALLEST = (600, 340)  # what 200 % leaves of a 1280 x 720 screen, less its panels
 FIRST_SIZE = (1280, 800)
+WARM_UP_MS = 50  # after the window is shown: its first paint comes before
 CLOSE_QUESTION = "A sweep is running: stop it and close?"
 
 
@@ -117,6 +118,7 @@ class MainWindow(QMainWindow):
             self._started = True
             self.start_page.quick.setFocus()
             QTimer.singleShot(0, self.controller.start)
+            QTimer.singleShot(WARM_UP_MS, self._warm_up)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once when a sweep runs; stop everything and wait for it."""
@@ -181,6 +183,13 @@ class MainWindow(QMainWindow):
         column.addWidget(self.errors)
         column.addWidget(self.status)
         self.setCentralWidget(body)
+
+    def _warm_up(self) -> None:
+        """Polish and lay out the page that Run shows, so that no sweep waits for it."""
+        frame = self._frames["profile"]
+        if not frame.isVisible():
+            frame.resize(self._stack.size())
+            frame.grab(QRect(0, 0, 1, 1))
 
     def _take_page(self, page: Page) -> None:
         for action in page.actions_offered():

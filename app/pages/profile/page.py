@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app.actions import Action
@@ -16,6 +16,7 @@ from app.pages.profile.plots_view import PlotsView
 from app.pages.profile.preview import preview_rows
 from app.pages.profile.sweep import Sweep
 from app.theme import Theme
+from app.widgets.staged_paint import StagedPaint
 from kernels.problem import Backend
 from profiles.events import (
     Event,
@@ -59,6 +60,7 @@ class ProfilePage(Page):
         # Plots and lanes drawn in one turn would hold the event loop for too long: the lanes follow.
         self._strip_turn = QTimer(self, singleShot=True, interval=STRIP_DELAY_MS)
         self._strip_turn.timeout.connect(self.bottom.strip.draw)
+        self._staged = StagedPaint(self, (*self.plots.cards.values(), self.bottom))
         self._lay_out()
         self._connect()
         self.form.set_machine(controller.machine)
@@ -154,6 +156,11 @@ class ProfilePage(Page):
             self.bottom.strip.draw()
         if readings:
             self._follow_free_memory()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Paint plot after plot: Run shows this page in the turn that starts a sweep."""
+        super().showEvent(event)
+        self._staged.start()
 
     def refresh(self) -> None:
         """Draw the session on show, or the preview of the form's sweep."""
