@@ -49,4 +49,4 @@ def test_a_flooded_window_never_computes_for_more_than_50_ms_at_once(rig: Rig, q
     window.show_page("profile")
     qtbot.waitExposed(window)
     # Neighbours on the core make even processor time longer now and then; a slow window is slow each time.
-    assert min(longest_block(rig, qtbot) for _ in range(4)) < LONGEST_BLOCK_S
+    assert min(longest_block(rig, qtbot) for _ in range(3)) < LONGEST_BLOCK_S
