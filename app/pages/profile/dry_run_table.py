@@ -11,7 +11,7 @@ from app.plots.units import bytes_short, seqlen_full, seqlen_text
 ROLES: dict[Fit, str] = {"fits": "ok", "tight": "warn", "will not fit": "error", "unknown": "unit"}
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-ROOMY = 3  # kernels beside which the verdict has room for its word
+ROOMY = 4  # kernels beside which the verdict has room for its word
 WORDS: dict[Fit, str] = {"fits": "✓ fits", "tight": "! tight", "will not fit": "× won't fit", "unknown": "–"}
 
 

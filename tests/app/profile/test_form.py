@@ -6,6 +6,7 @@ import pytest
 
 from app.pages.profile.sweep import Sweep, unavailable
 from kernels.problem import Backend
+from kernels.registry import LADDER
 from tests.app.profile.builders import MACHINE
 from tests.app.profile.conftest import Bench
 
@@ -68,3 +69,17 @@ def test_kernels_that_cannot_take_a_window_say_so_in_the_list(bench: Bench, back
         reason = unavailable(row.spec, sweep, MACHINE.device(backend))
         assert row.box.isEnabled() == (reason is None), row.spec.name
         assert row.line.text() == (reason or row.spec.idea)
+
+
+def test_library_peers_are_folded_away_until_one_is_chosen(bench: Bench) -> None:
+    form = bench.page.form
+    ladder = {spec.name for spec in LADDER}
+    peers = [row for row in form.kernels.rows if row.spec.name not in ladder]
+    assert peers
+    assert all(row.isVisible() == (row not in peers) for row in form.kernels.rows)
+    assert f"({len(peers)})" in form.kernels.peers_button.text()
+    form.kernels.peers_button.click()
+    assert all(row.isVisible() for row in form.kernels.rows)
+    form.kernels.peers_button.click()
+    form.show_sweep(replace(BASE, kernels=(peers[0].spec.name,)))
+    assert peers[0].isVisible()
