@@ -33,7 +33,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         dtype: Element type of Q, K, V and O.
         causal: Keep only keys k <= q + Nk - Nq (aligned to the bottom right).
         scale: Factor on the scores; None means 1/sqrt(head_dim).
-        seed: Seed of the random inputs.
+        seed: Seed of the random inputs, from 0.
         kv_heads: Number of key and value heads, a divisor of `heads` (grouped-query attention): query head h
             attends to K/V head h // (heads // kv_heads). None: as many as query heads.
         window: (left, right): keep only keys q + D - left <= k <= q + D + right (sliding window); -1 is
@@ -58,6 +58,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         for name in ("seqlen_q", "seqlen_k", "batch", "heads", "head_dim"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}.")
+        if self.seed < 0:
+            raise InputError(f"seed must be at least 0, not {self.seed}.")
         if self.dtype not in ITEMSIZE:
             raise InputError(f"dtype must be one of {', '.join(DTYPES)}, not {self.dtype!r}.")
         if self.scale is not None and not math.isfinite(self.scale):

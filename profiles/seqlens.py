@@ -57,11 +57,11 @@ def _lengths(item: str) -> Iterator[int]:
 
 def _length(part: str, item: str) -> int:
     digits, factor = (part[:-1], 1024) if part[-1:] in {"k", "K"} else (part, 1)
-    if not (digits.isascii() and digits.isdecimal()) or len(digits) > len(str(LONGEST)):
+    if not (digits.isascii() and digits.isdecimal()):
         raise SeqlenError(
             f"{item} is not a sequence length; write a whole number, 256:16384 or 256:4096:256."
         )
-    length = int(digits) * factor
+    length = int(digits) * factor if len(digits) <= len(str(LONGEST)) else LONGEST + 1
     if not 1 <= length <= LONGEST:
-        raise SeqlenError(f"{item} is out of range: sequence lengths run from 1 to {LONGEST}.")
+        raise SeqlenError(f"{item:.40} is out of range: sequence lengths run from 1 to {LONGEST}.")
     return length

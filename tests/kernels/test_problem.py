@@ -33,6 +33,11 @@ def test_bytes_are_those_of_the_arrays() -> None:
     assert problem.score_elements == 2 * 7 * 3 * 5
 
 
+def test_a_seed_below_0_is_refused() -> None:
+    with pytest.raises(InputError, match="seed must be at least 0"):
+        Problem(seqlen_q=1, seqlen_k=1, seed=-1)
+
+
 def test_the_scale_defaults_to_one_over_the_root_of_the_head_dim() -> None:
     assert Problem(seqlen_q=1, seqlen_k=1, head_dim=16).softmax_scale == 0.25
     assert Problem(seqlen_q=1, seqlen_k=1, scale=0.0).softmax_scale == 0.0

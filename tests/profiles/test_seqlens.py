@@ -35,6 +35,12 @@ def test_what_is_not_a_length_is_refused_in_one_sentence(text: str) -> None:
         parse_seqlens(text)
 
 
+@pytest.mark.parametrize("text", ["100000000000", "16777217", "256:20000000", "99999k"])
+def test_a_length_beyond_the_largest_is_told_the_largest(text: str) -> None:
+    with pytest.raises(SeqlenError, match=f"{text}.*to {LONGEST}"):
+        parse_seqlens(text)
+
+
 @given(st.lists(LENGTHS, min_size=1, max_size=20))
 def test_what_is_formatted_reads_back_the_same(lengths: list[int]) -> None:
     wanted = tuple(sorted(set(lengths)))
