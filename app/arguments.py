@@ -8,6 +8,8 @@ from kernels.problem import UNBOUNDED
 from kernels.registry import AUTO, find_kernel
 from profiles.seqlens import SeqlenError, parse_seqlens
 
+LARGEST_SEED = 2**31 - 1  # as in the form
+
 
 def positive(text: str) -> int:
     """A whole number from 1."""
@@ -18,6 +20,17 @@ def positive(text: str) -> int:
     if number < 1:
         raise ArgumentTypeError(f"{text!r} is not a whole number from 1")
     return number
+
+
+def seed(text: str) -> int:
+    """A whole number from 0 to LARGEST_SEED."""
+    if (
+        not (text.isascii() and text.isdecimal())
+        or len(text) > len(str(LARGEST_SEED))
+        or int(text) > LARGEST_SEED
+    ):
+        raise ArgumentTypeError(f"{text!r} is not a whole number from 0 to {LARGEST_SEED}")
+    return int(text)
 
 
 def seconds(text: str) -> float:
@@ -88,7 +101,13 @@ def seqlen_list(text: str) -> tuple[int, ...]:
 
 def new_file(text: str) -> Path:
     """A path where there is nothing yet, in a folder that exists or can be made."""
+    if not text.strip():
+        raise ArgumentTypeError("the name of the file is empty; leave --out out to save among your sessions")
     path = Path(text)
-    if path.exists():
+    try:
+        taken = path.exists()
+    except (OSError, ValueError) as error:
+        raise ArgumentTypeError(f"{text} cannot be used ({error}); name another file") from error
+    if taken:
         raise ArgumentTypeError(f"{text} exists already; name another file or remove it")
     return path

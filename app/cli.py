@@ -15,6 +15,7 @@ from app.arguments import (
     numbers,
     positive,
     seconds,
+    seed,
     seqlen_list,
     window,
 )
@@ -23,6 +24,7 @@ from kernels.problem import DTYPES
 from profiles.presets import PRESETS
 from profiles.store.errors import SessionFileError
 
+PROGRAM = "python main.py"  # what a user types
 USAGE_ERROR = 2
 FAILED = 1
 INTERRUPTED = 130
@@ -33,7 +35,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with code 2."""
-        self.exit(USAGE_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        self.exit(
+            USAGE_ERROR,
+            f"{self.prog.replace(PROGRAM, 'flashscope', 1)}: {message} (see {self.prog} --help)\n",
+        )
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -60,8 +65,9 @@ def main(arguments: Sequence[str]) -> int:
 def make_parser() -> Parser:
     """The one parser of the program."""
     parser = Parser(
-        prog="flashscope",
-        description="Runs attention kernels and shows why tiling wins. No command: open the window.",
+        prog=PROGRAM,
+        description="Runs attention kernels and shows why tiling wins. "
+        "No command: open the window, with a session in it when FILE is given (python main.py FILE).",
         allow_abbrev=False,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
@@ -112,7 +118,7 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     add("--time-cap", type=seconds, default=10.0, metavar="S", help="stop sampling a point after S seconds")
     add("--warm", action="store_true", help="leave the cache as it is between runs; default: flush it (cold)")
     add("--no-verify", action="store_true", help="skip the comparison with the float64 reference")
-    add("--seed", type=int, default=0, help="seed of the random inputs")
+    add("--seed", type=seed, default=0, help="seed of the random inputs")
     add(
         "--out",
         type=new_file,

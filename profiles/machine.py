@@ -32,7 +32,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         driver: Version of the NVIDIA driver, None without one.
         cuda: CUDA version of the runtime that CuPy uses, None without one.
         packages: Versions of the packages that matter (flashscope, numpy, cupy, ...).
-        blas_threads: Threads of one matrix product on the CPU: timings there compare only where it is the same.
+        blas_threads: Threads of one matrix product on the CPU: timings there compare only where it is equal.
             None where the libraries choose, and in sessions older than this field.
         free_bytes: Free memory by backend when it was looked at.
         findings: What was found and what was not, with remedies.

@@ -2,8 +2,8 @@
 
 Exit codes: 0 when at least one point is done and every other was predicted not to fit; 1 when a point failed,
 was wrong, unsupported (which a preset expects of some kernels), timed out or ran out of memory, when none is
-done, or when the file could not be written; 128 plus the signal's number after Ctrl-C (130) or SIGTERM (143),
-with the points measured until then kept.
+done, or when the file could not be written; 2 when no kernel takes any of the problems; 128 plus the signal's
+number after Ctrl-C (130) or SIGTERM (143), with the points measured until then kept.
 """
 
 from argparse import Namespace
@@ -18,8 +18,9 @@ from app.commands.local import SIGNALLED, Events, find_machine, local_engine, wh
 from app.commands.progress import report_event, tell
 from app.commands.table import print_session
 from kernels.device import Device
+from kernels.errors import UnsupportedError
 from kernels.problem import Backend, Problem
-from kernels.registry import AUTO, choose_kernel, ladder_on
+from kernels.registry import AUTO, choose_kernel, find_kernel, ladder_on
 from profiles.defaults import DTYPES, HEADS, SEQLENS
 from profiles.events import Event, PlanFinished, PlanStarted, TelemetryStarted
 from profiles.export import to_json
@@ -28,8 +29,9 @@ from profiles.machine import Machine
 from profiles.plan import Plan, Protocol
 from profiles.presets import PEERS, peers_plan
 from profiles.session import Session
-from profiles.store import Recorder, SessionFileError, new_session_path, sessions_dir
+from profiles.store import Recorder, SessionFileError, check_folder, new_session_path, sessions_dir
 
+USAGE_ERROR = 2
 PEER = "torch-flash"  # FlashAttention-2: what a tiled kernel is measured against
 FINE = {"done", "will-not-fit"}
 
@@ -45,8 +47,14 @@ def run(options: Namespace) -> int:
         if device is None:
             tell(f"flashscope sweep: no usable GPU here: {why_no_device(found)}. Use --backend cpu.")
             return 1
-        plan = with_kernels_chosen(make_plan(options, backend), device)
+        try:
+            plan = with_kernels_chosen(make_plan(options, backend), device)
+            check_runnable(plan, device)
+        except UnsupportedError as error:
+            tell(f"flashscope sweep: {error}")
+            return USAGE_ERROR
         path = options.out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
+        check_folder(path.absolute().parent)
         sweep = Sweep(engine, events, path)
         sweep.follow(plan)
     return report(sweep, as_json=options.json, compared=options.preset == PEERS)
@@ -104,6 +112,19 @@ def with_kernels_chosen(plan: Plan, device: Device) -> Plan:
     chosen = tuple({choose_kernel(problem, device).name: None for problem in plan.problems})
     tell(f"flashscope sweep: auto chose {', '.join(chosen)}")
     return replace(plan, kernels=chosen)
+
+
+def check_runnable(plan: Plan, device: Device) -> None:
+    """Refuse a plan of which no kernel takes any problem.
+
+    Raises:
+        UnsupportedError: There is nothing to measure; the text says why.
+    """
+    specs = [find_kernel(name) for name in plan.kernels]
+    reasons = [spec.unsupported(problem, device) for problem in plan.problems for spec in specs]
+    if all(reasons):
+        told = "; ".join(reason for reason in dict.fromkeys(reasons) if reason)
+        raise UnsupportedError(f"There is nothing to measure: {told}.")
 
 
 class Sweep:

@@ -19,7 +19,7 @@ from profiles.store.library import (
 )
 from profiles.store.reader import load
 from profiles.store.schema import SUFFIX
-from profiles.store.writer import Recorder
+from profiles.store.writer import Recorder, check_folder
 
 __all__ = [
     "SUFFIX",
@@ -30,6 +30,7 @@ __all__ = [
     "Recorder",
     "SessionFileError",
     "SessionInfo",
+    "check_folder",
     "list_sessions",
     "load",
     "new_session_path",

@@ -1,5 +1,6 @@
 """What can go wrong with a session file, each in one sentence that names the file and the remedy."""
 
+import errno
 import sqlite3
 from pathlib import Path
 
@@ -34,6 +35,16 @@ _BY_TEXT: tuple[tuple[str, type[SessionFileError], str], ...] = (
 )
 
 
+_REMEDIES: tuple[tuple[frozenset[int | None], str], ...] = (
+    (
+        frozenset({errno.EACCES, errno.EPERM, errno.EROFS}),
+        "change its permissions, or choose a folder you can write to (--out or FLASHSCOPE_HOME)",
+    ),
+    (frozenset({errno.ENOSPC, errno.EDQUOT}), "free some space, or choose another disk"),
+    (frozenset({errno.ENOENT}), "check the name"),
+)
+
+
 def explain_sqlite(error: sqlite3.Error, path: Path) -> SessionFileError:
     """The sentence for what SQLite reports about a file."""
     text = str(error)
@@ -45,4 +56,5 @@ def explain_sqlite(error: sqlite3.Error, path: Path) -> SessionFileError:
 
 def explain_os(error: OSError, path: Path) -> SessionFileError:
     """The sentence for what the operating system reports about a file."""
-    return SessionFileError(f"{path} cannot be used: {error.strerror or error}.")
+    remedy = next((text for numbers, text in _REMEDIES if error.errno in numbers), "choose another place")
+    return SessionFileError(f"{path} cannot be used: {error.strerror or error}; {remedy}.")

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import tempfile
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -129,6 +130,20 @@ class Recorder:
             if not isinstance(error, sqlite3.OperationalError):
                 del self._waiting[done]  # its values cannot be stored by a later attempt either
             raise
+
+
+def check_folder(folder: Path) -> None:
+    """Make the folder if need be and prove that a file can be written in it; none is left.
+
+    Raises:
+        SessionFileError: It cannot; the text says why and what to do.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise explain_os(error, folder) from error
 
 
 def _create_file(path: Path) -> None:

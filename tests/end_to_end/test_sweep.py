@@ -6,7 +6,7 @@ from typing import Any
 import psutil
 import pytest
 
-from profiles.store import load
+from profiles.store import check_folder, load
 from profiles.summary import PointRow
 from tests.end_to_end import program
 
@@ -101,11 +101,11 @@ def test_a_sweep_with_points_that_cannot_run_says_why_exits_1_and_still_writes_i
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "a.flashscope"
-    done = program.run(*SMALL[:-4], "--head-dim", "17", "--seqlen", "32", "--out", str(path), "--json")
+    done = program.run(*SMALL, "--kernels", "flash2,simt", "--seqlen", "32", "--out", str(path), "--json")
     assert done.returncode == 1
     points = program.document(done)["points"]
-    assert {point["status"] for point in points} == {"unsupported"}
-    assert all("head dims" in point["reason"] for point in points)
+    assert [point["status"] for point in points] == ["done", "unsupported"]
+    assert "not implemented on the cpu backend" in points[1]["reason"]
     assert load(path).outcome == "finished"
 
 
@@ -141,12 +141,23 @@ def test_killing_the_main_process_keeps_every_point_it_had_told_of(tmp_path: Pat
     assert psutil.wait_procs(children, timeout=20)[1] == []
 
 
-def test_a_sweep_that_cannot_create_its_file_says_so_and_exits_1(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    done = program.run(*SMALL, "--seqlen", "32", "--out", str(tmp_path / "file" / "a.flashscope"))
-    assert done.returncode == 1
+@pytest.mark.parametrize("place", ["out", "home"])
+def test_a_sweep_that_cannot_create_its_file_measures_nothing_and_says_so_in_one_line(
+    tmp_path: Path, place: str
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    out = ("--out", str(blocked / "a.flashscope")) if place == "out" else ()
+    done = program.run(*SMALL, "--seqlen", "32", *out, home=blocked)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{blocked}" in done.stderr
     assert "cannot be used" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_folder_that_may_be_written_is_left_without_a_trace_of_the_look(tmp_path: Path) -> None:
+    check_folder(tmp_path / "new" / "folder")
+    assert list((tmp_path / "new" / "folder").iterdir()) == []
 
 
 def wait_for_line(process: subprocess.Popen[str], beginning: str) -> None:
