@@ -22,6 +22,7 @@ def run(options: Namespace) -> int:
     apt = system.apt_command(missing) if missing else None
     findings = [_libraries(missing), _qt(), _display(), *machine.findings]
     if options.json:
+        machine = msgspec.structs.replace(machine, findings=())  # they are among the findings
         print(msgspec.json.encode({"findings": findings, "apt": apt, "machine": machine}).decode())
     else:
         _print(findings)

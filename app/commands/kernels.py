@@ -11,6 +11,8 @@ from kernels.registry import KERNELS
 from kernels.spec import FEATURES, KernelSpec
 from profiles.machine import Machine
 
+NO_GPU = "no usable GPU here"
+
 
 def run(options: Namespace) -> int:
     """Probe this machine in a child and print the kernels."""
@@ -22,12 +24,20 @@ def run(options: Namespace) -> int:
     if options.json:
         print(msgspec.json.encode({"kernels": found}).decode())
         return 0
+    _print(found, machine)
+    return 0
+
+
+def _print(found: list[dict[str, Any]], machine: Machine) -> None:
+    """A kernel and its backends, then once why a whole backend is missing."""
     for kernel in found:
         print(f"{kernel['name']}: {kernel['idea']}")
         for name, backend in kernel["backends"].items():
+            missing = NO_GPU if backend["dtypes"] and machine.device(name) is None else backend["reason"]
             supported = f"{', '.join(backend['dtypes'])}; {', '.join(backend['features'])}"
-            print(f"  {name}: {backend['reason'] or supported}")
-    return 0
+            print(f"  {name}: {missing or supported}")
+    if machine.device("cuda") is None:
+        print(f"{NO_GPU}: {why_no_device(machine)}")
 
 
 def describe(spec: KernelSpec, machine: Machine) -> dict[str, Any]:
@@ -49,7 +59,7 @@ def _support(spec: KernelSpec, backend: Backend, machine: Machine) -> dict[str, 
     if not dtypes:
         reason = f"{spec.name} is not implemented on the {backend} backend"
     elif device is None:
-        reason = f"no usable GPU here: {why_no_device(machine)}"
+        reason = f"{NO_GPU}: {why_no_device(machine)}"
     else:
         problem = Problem(seqlen_q=1, seqlen_k=1, head_dim=head_dims[0], dtype=dtypes[0])
         reason = spec.unsupported(problem, device)

@@ -1,5 +1,6 @@
 """A session as text for a terminal."""
 
+from app.plots.provenance import session_header
 from app.plots.units import bytes_text, ms_text, tflops_text
 from profiles.groups import grouped
 from profiles.session import Session
@@ -26,6 +27,7 @@ def print_session(session: Session) -> None:
     print(
         f"{session.name or 'Session'} of {session.started_at} on {device.name if device else session.backend}"
     )
+    print(f"Problem: {session_header(session, found)['problem']}")
     if session.note:
         print(session.note)
     groups = grouped(found)

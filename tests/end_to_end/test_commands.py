@@ -63,6 +63,8 @@ def test_a_trace_for_people_says_which_values_it_took() -> None:
 def test_show_prints_a_saved_session_as_table_csv_and_json(session: Path) -> None:
     table, csv = program.run("show", str(session)), program.run("show", str(session), "--csv")
     assert "Out of memory." in table.stdout
+    problem = next(line for line in table.stdout.splitlines() if line.startswith("Problem: "))
+    assert all(word in problem for word in ("heads 1", "head dim 64", "float32", "no mask"))
     assert csv.stdout.startswith("# session: 0123")
     assert len(program.document(program.run("show", str(session), "--json"))["points"]) == 4
 
@@ -109,6 +111,14 @@ def test_show_explains_a_file_it_cannot_open_in_one_line(session: Path, tmp_path
         "sweep --head-dim x",
         "sweep --dtype float8",
         "sweep --repeats -1",
+        "sweep --seed -1",
+        "sweep --seed 2147483648",
+        "sweep --seqlen 100000000000",
+        "sweep --out=",
+        "sweep --backend cpu --head-dim 17",
+        "sweep --backend cpu --head-dim 17 --kernels auto",
+        "sweep --backend cpu --dtype float16",
+        "sweep --backend cpu --kernels simt",
         "sweep --colour",
         "sweep --out pyproject.toml",
         "sweep file",
@@ -133,6 +143,13 @@ def test_bad_arguments_get_one_line_and_exit_code_2(arguments: str) -> None:
     assert done.stderr.count("\n") == 1, done.stderr
 
 
+def test_usage_is_told_as_it_is_typed() -> None:
+    assert "(see python main.py sweep --help)" in program.run("sweep", "--heads", "0").stderr
+    told = program.run("--help").stdout
+    assert "usage: python main.py" in told
+    assert "python main.py FILE" in " ".join(told.split())
+
+
 def test_pictures_go_to_a_folder_or_one_line_says_why_not(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     done = program.run("shots", str(tmp_path / "file" / "pictures"))
@@ -151,11 +168,19 @@ def test_every_kernel_is_listed_with_where_it_runs_or_why_not() -> None:
             assert backend["supported"] is (backend["reason"] is None)
 
 
+def test_why_there_is_no_gpu_is_said_once_for_all_kernels() -> None:
+    told = program.run("kernels").stdout
+    assert told.count("no usable GPU here: ") == ("  cuda: no usable GPU here\n" in told)
+    assert len(told.splitlines()) <= 3 * len(KERNELS) + 1
+
+
 def test_the_doctor_names_every_finding_and_its_remedy() -> None:
     found = program.document(program.run("doctor", "--json"))
     names = [finding["name"] for finding in found["findings"]]
     assert names[:4] == ["System libraries", "Qt", "Display", "CPU"]
     assert {"NVML", "CuPy"} & set(names)
+    assert len(set(names)) == len(names)
+    assert found["machine"]["findings"] == []
     assert all(finding["detail"] for finding in found["findings"])
     assert (found["apt"] is None) == found["findings"][0]["ok"]
 
