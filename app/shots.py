@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 from app.application import make_application
 from app.controller import Controller
 from app.main_window import MainWindow, build_window
+from app.pages.stepper import StepperPage
 from app.settings import Settings
 from app.theme import DARK, LIGHT
 from profiles.local_engine import LocalEngine
@@ -30,6 +31,7 @@ def render_pages(folder: Path, session: Path | None, sizes: Sequence[tuple[int, 
     _wait_for_machine(window.controller)
     if session is not None:
         window.open_path(session)
+    _step(window)
     try:
         for theme in (DARK, LIGHT):
             window.appearance.use(theme)
@@ -48,6 +50,20 @@ def _save(window: MainWindow, key: str, path: Path) -> None:
     _run_loop(SETTLE_MS)
     if not window.grab().save(str(path)):
         raise SessionFileError(f"{path} cannot be written: check the folder's permissions and the disk.")
+
+
+def _step(window: MainWindow) -> None:
+    """Bring the Stepper into the middle of a trace, where every panel has something to show."""
+    page = window.pages["stepper"]
+    if not isinstance(page, StepperPage):
+        return
+    loop = QEventLoop()
+    window.controller.trace_ready.connect(loop.quit)
+    QTimer.singleShot(PROBE_MS, loop.quit)
+    page.show_preset("random")
+    loop.exec()
+    if page.story is not None:
+        page.seek(len(page.story.steps.all) // 2)
 
 
 def _wait_for_machine(controller: Controller) -> None:
