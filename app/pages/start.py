@@ -168,6 +168,8 @@ class StartPage(Page):
             for device in machine.devices:
                 self._findings.body.addWidget(_finding(_device(device)))
             for finding in machine.findings:
+                if finding.name == LABELS["cpu"]:  # stands among the devices already
+                    continue
                 self._findings.body.addWidget(_finding(finding))
         self._findings.body.addStretch(1)
 
