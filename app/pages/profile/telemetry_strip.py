@@ -11,13 +11,15 @@ from app.plots.export import Cell
 from app.plots.ring import FIELDS, ReadingRing
 from app.plots.spans import Span, spans_of
 from app.plots.telemetry import LANES, Lane, TelemetryLane
-from app.plots.units import bytes_text, digits
+from app.plots.units import digits
 from app.theme import Theme
 from profiles.events import Reading, TelemetryStarted
 from profiles.session import Session
 
 IDLE_S = 60.0  # how far back the strip looks while nothing is measured
 LEAST_S = 2.0
+HOST_SOURCE = "psutil"  # watches the CPU, which has no driver and so no driver's window
+BUSY = "busy (driver window), %"
 
 
 class TelemetryStrip(QWidget):
@@ -37,6 +39,7 @@ class TelemetryStrip(QWidget):
         self._missing: dict[str, str] = {}
         self._capacity: int | None = None
         self._values: dict[str, QLabel] = {}
+        self._names: dict[str, QLabel] = {}
         self.lanes = {
             lane.field: TelemetryLane(lane, theme, with_time=lane is LANES[-1], with_seqlen=lane is LANES[0])
             for lane in LANES
@@ -53,6 +56,7 @@ class TelemetryStrip(QWidget):
         for row, lane in enumerate(LANES):
             name, value = QLabel(f"{lane.title}, {lane.unit}"), QLabel()
             name.setProperty("role", "unit")
+            self._names[lane.field] = name
             value.setProperty("role", "title")
             value.setFixedWidth(72)
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -86,6 +90,7 @@ class TelemetryStrip(QWidget):
     def watch(self, telemetry: TelemetryStarted) -> None:
         """Say what the device offers: its capacity, and which fields are missing for what reason."""
         self._missing, self._capacity = telemetry.missing, telemetry.memory_total
+        self._names["utilisation"].setText("busy, %" if telemetry.source == HOST_SOURCE else BUSY)
         self.lanes["memory_used"].show_capacity(telemetry.memory_total)
         self.lanes["power_w"].show_capacity(telemetry.power_limit_w)
         if self._session is None:
@@ -149,7 +154,7 @@ class TelemetryStrip(QWidget):
         if value is None:
             return "–"
         if lane.field == "memory_used":
-            return bytes_text(value)
+            return f"{digits(value / lane.divisor)} {lane.unit}"
         return f"{digits(value) if lane.field == 'power_w' else round(value)} {lane.unit}"
 
 
