@@ -167,7 +167,7 @@ class ProfilePage(Page):
         session = self.controller.session
         shown = preview_rows(self.form.sweep()) if session is None else rows(session)
         self.plots.show_rows(session, shown)
-        self.plots.show_hints(empty=session is None)
+        self.plots.show_hints(empty=session is None, blocked=self.form.blocked_reason or "")
         self._show_flight()
         self._refresh_table()
 

@@ -1,6 +1,7 @@
 """The four plots over N with one legend, one crosshair and one baseline."""
 
 from collections.abc import Sequence
+from textwrap import fill
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
@@ -16,6 +17,7 @@ from profiles.groups import Group, grouped
 from profiles.session import PointState, Session
 from profiles.summary import PointRow
 
+HINT_COLUMNS = 44  # characters of a line that fit into a plot
 FAVOURED_BASELINE = "standard"
 EMPTY_HINTS = {
     "runtime": "Press Run (Ctrl+Return) to measure,\nor open a saved session.",
@@ -101,10 +103,11 @@ class PlotsView(QWidget):
         if not self._placed_by_user or self.seqlen not in seqlens_of(rows):
             self._place_cursor(telling_seqlen(rows))
 
-    def show_hints(self, *, empty: bool) -> None:
-        """Say in the empty plots what to do; the footprint's shows its model already."""
+    def show_hints(self, *, empty: bool, blocked: str = "") -> None:
+        """Say in the empty plots what to do, or why Run cannot; the footprint's shows its model already."""
+        hints = {**EMPTY_HINTS, **({"runtime": fill(blocked, HINT_COLUMNS)} if blocked else {})}
         for key, card in self.cards.items():
-            card.plot.show_hint(EMPTY_HINTS.get(key, "") if empty else "")
+            card.plot.show_hint(hints.get(key, "") if empty else "")
 
     def show_flight(self, state: PointState | None, last_ms: float | None) -> None:
         """Mark the point in flight in every plot."""
