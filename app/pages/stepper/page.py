@@ -15,7 +15,6 @@ from app.pages.stepper.commands import motion_actions, preset_actions
 from app.pages.stepper.options_bar import LAST_GPU, OWN, OptionsBar
 from app.pages.stepper.player import Player
 from app.pages.stepper.transport import Transport
-from app.plots.stepper.memory_panel import HOPPER_SHARED_BYTES
 from app.stepper.choice import RowChoice
 from app.stepper.cursor import Cursor
 from app.stepper.events import StepEvent
@@ -212,7 +211,7 @@ class StepperPage(Page):
     def _take_machine(self, machine: Machine) -> None:
         self.bar.show_machine(machine)
         gpu = machine.device("cuda")
-        self.board.memory.limit = (gpu and gpu.shared_memory_per_block) or HOPPER_SHARED_BYTES
+        self.board.memory.limit = gpu.shared_memory_per_block if gpu else None
         self.board.memory.update()
 
     def _take_trace(self, trace: Trace) -> None:

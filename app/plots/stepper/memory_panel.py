@@ -19,12 +19,12 @@ class MemoryPanel(Panel):
     """Two lanes with arrows as wide as their bytes, and two running counters.
 
     Attributes:
-        limit: Shared memory that one block may use, in bytes.
+        limit: Shared memory that one block may use, in bytes; None where no GPU tells: a Hopper's is shown.
     """
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Memory lanes")
-        self.limit = HOPPER_SHARED_BYTES
+        self.limit: int | None = None
         self.setMinimumSize(320, 84)
 
     def words(self, moment: Moment) -> str:
@@ -33,7 +33,7 @@ class MemoryPanel(Panel):
         names = ", ".join(plain(array.label) for array in held) or "nothing"
         used = kib(sum(array.nbytes for array in held))
         return (
-            f"On chip: {names}, {used} of {kib(self.limit)}; {self._moving(moment)}; "
+            f"On chip: {names}, {used} of {self._limit_text}; {self._moving(moment)}; "
             f"through HBM so far (model): tiled {kib(moment.moved.total)}, "
             f"standard {kib(self._standard(moment))}"
         )
@@ -49,6 +49,10 @@ class MemoryPanel(Panel):
         self._draw_chip(painter, moment, chip)
         self._draw_arrow(painter, moment, hbm, chip)
         self._draw_counters(painter, moment, QRectF(split, 0, self.width() - split, self.height()))
+
+    @property
+    def _limit_text(self) -> str:
+        return f"{kib(HOPPER_SHARED_BYTES)} (Hopper)" if self.limit is None else kib(self.limit)
 
     def _standard(self, moment: Moment) -> int:
         """Standard attention's bytes at the same share of tiles."""
@@ -94,7 +98,7 @@ class MemoryPanel(Panel):
         x = rect.left() + 12
         x += put(painter, QRectF(x, rect.top(), 60, rect.height()), label, self.theme.text) + 12
         painter.setFont(self.sized(SMALL))
-        used = f"{kib(sum(r.nbytes for r in held))} / {kib(self.limit)}"
+        used = f"{kib(sum(r.nbytes for r in held))} / {self._limit_text}"
         right = rect.right() - width_of(used, painter.font()) - 12
         put(painter, QRectF(right, rect.top(), rect.right() - right, rect.height()), used, self.theme.dim)
         for array in held:
