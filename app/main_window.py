@@ -210,6 +210,7 @@ class MainWindow(QMainWindow):
         self.appearance.changed.connect(self.apply_theme)
         self.controller.error_raised.connect(self._show_error)
         self.controller.events_arrived.connect(self._log)
+        self.controller.running_changed.connect(self._running_changed)
         self.controller.session_changed.connect(self._session_changed)
 
     def _request_page(self, key: str) -> None:
@@ -220,6 +221,11 @@ class MainWindow(QMainWindow):
         action = self.registry.find(key)
         if action is not None:
             action.trigger()
+
+    def _running_changed(self, running: bool) -> None:
+        """What went wrong before is over once a sweep has started."""
+        if running:
+            self.errors.hide()
 
     def _session_changed(self, session: Session | None) -> None:
         path = self.controller.path
@@ -239,9 +245,14 @@ class MainWindow(QMainWindow):
                 self.log.append(event)
 
     def _ask_to_close(self) -> bool:
-        yes = QMessageBox.StandardButton.Yes
-        answer = QMessageBox.question(self, "Flashscope", CLOSE_QUESTION, yes | QMessageBox.StandardButton.No)
-        return answer == yes
+        box = QMessageBox(QMessageBox.Icon.Question, "Flashscope", CLOSE_QUESTION, parent=self)
+        stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
+        keep = box.addButton("Keep running", QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(keep)
+        box.setEscapeButton(keep)
+        box.exec()
+        box.deleteLater()
+        return box.clickedButton() is stop
 
 
 def build_window(controller: Controller, theme: Theme) -> MainWindow:

@@ -33,4 +33,4 @@ def no_dialog_waits_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_arguments: object) -> None:
         pytest.fail("a question was asked that the test does not answer")
 
-    monkeypatch.setattr(QMessageBox, "question", fail)
+    monkeypatch.setattr(QMessageBox, "exec", fail)

@@ -51,14 +51,16 @@ def window(rig: Rig) -> MainWindow:
     return rig.window()
 
 
-def answer(monkeypatch: pytest.MonkeyPatch, button: QMessageBox.StandardButton) -> list[str]:
+def answer(monkeypatch: pytest.MonkeyPatch, words: str) -> list[str]:
     asked: list[str] = []
 
-    def question(_parent: QWidget, _title: str, text: str, _buttons: object) -> QMessageBox.StandardButton:
-        asked.append(text)
-        return button
+    def run(box: QMessageBox) -> int:
+        asked.append(box.text())
+        assert box.defaultButton().text() == "Keep running"
+        next(button for button in box.buttons() if button.text() == words).click()
+        return 0
 
-    monkeypatch.setattr(QMessageBox, "question", question)
+    monkeypatch.setattr(QMessageBox, "exec", run)
     return asked
 
 
@@ -246,11 +248,11 @@ def test_closing_during_a_sweep_asks_once_and_may_be_declined(
     window: MainWindow, rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rig.controller.run(PLAN)
-    asked = answer(monkeypatch, QMessageBox.StandardButton.No)
+    asked = answer(monkeypatch, "Keep running")
     assert not window.close()
     assert window.isVisible()
     assert rig.engine.closed == 0
-    answered = answer(monkeypatch, QMessageBox.StandardButton.Yes)
+    answered = answer(monkeypatch, "Stop and close")
     assert window.close()
     assert asked == answered == [CLOSE_QUESTION]
     assert rig.engine.closed == 1
@@ -364,3 +366,10 @@ def test_tab_reaches_every_button_of_the_start_page(window: MainWindow, qtbot: Q
     assert set(buttons) <= reached
     assert set(window.rail._buttons.values()) <= reached
     assert window.top_bar.backend in reached
+
+
+def test_an_old_error_is_gone_once_a_new_sweep_starts(window: MainWindow, rig: Rig) -> None:
+    rig.controller.error_raised.emit("The sweep failed.", "")
+    assert window.errors.isVisible()
+    rig.controller.run(PLAN)
+    assert not window.errors.isVisible()
