@@ -64,6 +64,7 @@ class KernelSpec:
         head_dims: The head dims it takes, by backend.
         features: What it supports beyond plain attention, by backend.
         min_compute_capability: The oldest GPU it runs on.
+        max_compute_capability: The newest GPU it runs on; None: any.
         extra: The optional extra that installs the library it wraps, named like it; None: no library.
     """
 
@@ -78,6 +79,7 @@ class KernelSpec:
         default_factory=lambda: {"cuda": CAUSAL_ONLY, "cpu": CAUSAL_ONLY}
     )
     min_compute_capability: tuple[int, int] = (7, 5)
+    max_compute_capability: tuple[int, int] | None = None
     extra: str | None = None
 
     def unsupported(self, problem: Problem, device: Device) -> str | None:
@@ -108,6 +110,9 @@ class KernelSpec:
         if found < self.min_compute_capability:
             need, have = (".".join(map(str, c)) for c in (self.min_compute_capability, found))
             return f"{self.name} needs compute capability {need} or newer, this GPU has {have}"
+        if self.max_compute_capability is not None and found > self.max_compute_capability:
+            newest, have = (".".join(map(str, c)) for c in (self.max_compute_capability, found))
+            return f"{self.name} runs up to compute capability {newest}, this GPU has {have}"
         if problem.dtype == "bfloat16" and found < (8, 0):
             return "bfloat16 needs compute capability 8.0 or newer"
         return None

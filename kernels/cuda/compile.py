@@ -5,8 +5,10 @@ source and the same options to NVRTC itself; tests use it for every architecture
 """
 
 import hashlib
+import os
 from functools import cache
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from kernels.cuda.program import Program, Target
@@ -47,12 +49,49 @@ def compile_module(program: Program) -> Any:
     import cupy  # noqa: PLC0415 - the tests without a GPU use this file too
     from cupy.cuda.compiler import CompileException  # noqa: PLC0415 - as above
 
+    if program.arch_suffix:
+        return cupy.RawModule(path=str(_cached_cubin(program, cupy.cuda.Device().compute_capability)))
     module = cupy.RawModule(code=read_source(program), options=options(program), backend="nvrtc")
     try:
         module.compile()
     except CompileException as error:
         raise _refused(program, str(error)) from error
     return module
+
+
+def _cached_cubin(program: Program, capability: str) -> Path:
+    """The machine code for an architecture with a suffix, which CuPy's own call and cache know nothing of.
+
+    It lies in the folder of CuPy's cache, under a name made of everything it depends on.
+    """
+    from cupy.cuda import nvrtc  # noqa: PLC0415 - as above
+
+    arch = f"-arch=sm_{capability}{program.arch_suffix}"
+    chosen = (*options(program), *ALWAYS_ADDED_BY_CUPY, arch)
+    key = repr((read_source(program), chosen, nvrtc.getVersion())).encode()
+    folder = Path(os.environ.get("CUPY_CACHE_DIR", Path.home() / ".cupy" / "kernel_cache"))
+    path = folder / f"flashscope_{hashlib.sha256(key).hexdigest()}.cubin"
+    if not path.exists():
+        cubin = _compile_with_cupys_nvrtc(program, chosen)
+        folder.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=folder, delete=False) as file:
+            file.write(cubin)
+        Path(file.name).replace(path)
+    return path
+
+
+def _compile_with_cupys_nvrtc(program: Program, chosen: tuple[str, ...]) -> bytes:
+    from cupy.cuda import nvrtc  # noqa: PLC0415 - as above
+
+    handle = nvrtc.createProgram(read_source(program), program.source, (), ())
+    try:
+        nvrtc.compileProgram(handle, chosen)
+        cubin: bytes = nvrtc.getCUBIN(handle)
+    except nvrtc.NVRTCError as error:
+        raise _refused(program, nvrtc.getProgramLog(handle)) from error
+    finally:
+        nvrtc.destroyProgram(handle)
+    return cubin
 
 
 def compile_offline(program: Program, target: Target) -> tuple[bytes, str]:
@@ -63,7 +102,12 @@ def compile_offline(program: Program, target: Target) -> tuple[bytes, str]:
     """
     from cuda.bindings import nvrtc  # noqa: PLC0415 - a test dependency
 
-    chosen = (*options(program), *ALWAYS_ADDED_BY_CUPY, f"-arch={target.arch}", "--ptxas-options=-v")
+    chosen = (
+        *options(program),
+        *ALWAYS_ADDED_BY_CUPY,
+        f"-arch={target.arch}{program.arch_suffix}",
+        "--ptxas-options=-v",
+    )
     encoded = [option.encode() for option in chosen]
     source = read_source(program).encode()
     handle = _checked(nvrtc.nvrtcCreateProgram(source, program.source.encode(), 0, [], []))

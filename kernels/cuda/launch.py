@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernels.cuda.compile import compile_module
-from kernels.cuda.program import Program, ProgramOf, Stage, Target
+from kernels.cuda.program import Boxes, Program, ProgramOf, Stage, Target
+from kernels.cuda.tensor_map import encode
 from kernels.errors import InputError
 from kernels.launch import Inputs
 from kernels.problem import Problem
@@ -50,7 +51,10 @@ def current_target() -> Target:
 
     device = cupy.cuda.Device()
     major, minor = divmod(int(device.compute_capability), 10)
-    return Target((major, minor), device.attributes["MaxSharedMemoryPerBlockOptin"])
+    attributes = device.attributes
+    return Target(
+        (major, minor), attributes["MaxSharedMemoryPerBlockOptin"], attributes["MultiProcessorCount"]
+    )
 
 
 def bind(spec: KernelSpec, problem: Problem, inputs: Inputs, program_of: ProgramOf) -> CudaLaunch:
@@ -92,10 +96,16 @@ def _bind_stage(stage: Stage, module: Any, buffers: dict[str, Any]) -> BoundStag
     kernel = module.get_function(stage.entry)
     if stage.shared_bytes > DEFAULT_SHARED_BYTES:
         kernel.max_dynamic_shared_size_bytes = stage.shared_bytes
-    arguments = tuple(buffers[a] if isinstance(a, str) else a for a in stage.arguments)
+    arguments = tuple(_bind_argument(argument, buffers) for argument in stage.arguments)
     grid, block = (stage.grid,), (stage.threads,)
 
     def enqueue() -> None:
         kernel(grid, block, arguments, shared_mem=stage.shared_bytes)
 
     return enqueue
+
+
+def _bind_argument(argument: Any, buffers: dict[str, Any]) -> Any:
+    if isinstance(argument, Boxes):
+        return encode(buffers[argument.buffer], argument.rows)
+    return buffers[argument] if isinstance(argument, str) else argument

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -37,10 +37,12 @@ class Target(NamedTuple):
     Attributes:
         compute_capability: (major, minor).
         shared_memory: Largest opt-in shared memory of one block in bytes.
+        multiprocessors: SMs of the device; None: unknown, as when compiling without one.
     """
 
     compute_capability: tuple[int, int]
     shared_memory: int
+    multiprocessors: int | None = None
 
     @property
     def arch(self) -> str:
@@ -55,6 +57,18 @@ class Tile(NamedTuple):
     k: int
 
 
+class Boxes(NamedTuple):
+    """An argument by value: the tensor map of a buffer that the TMA copies in boxes of rows.
+
+    Attributes:
+        buffer: Its name; an array (batch, heads, seqlen, head_dim).
+        rows: Rows of a box.
+    """
+
+    buffer: str
+    rows: int
+
+
 @dataclass(frozen=True)
 class Stage:
     """One launch.
@@ -62,8 +76,8 @@ class Stage:
     Attributes:
         entry: The kernel's name in the source.
         grid: Blocks.
-        arguments: In the kernel's order: the name of a buffer (`q`, `o`, `lse`, one of the workspace), or a
-            NumPy scalar of the parameter's exact type.
+        arguments: In the kernel's order: the name of a buffer (`q`, `o`, `lse`, one of the workspace), its
+            `Boxes`, or a NumPy scalar of the parameter's exact type.
         threads: Threads of a block.
         shared_bytes: Dynamic shared memory of a block.
     """
@@ -84,12 +98,14 @@ class Program:
         defines: Names and values for the preprocessor.
         stages: The launches.
         tables: What the workspace's buffers of these names hold before the first launch.
+        arch_suffix: `a` for instructions of one architecture alone (wgmma, setmaxnreg).
     """
 
     source: str
     defines: dict[str, int]
     stages: tuple[Stage, ...]
     tables: dict[str, Any] = field(default_factory=dict)
+    arch_suffix: Literal["", "a"] = ""
 
 
 ProgramOf = Callable[[Problem, Target], Program]

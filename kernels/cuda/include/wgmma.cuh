@@ -1,7 +1,7 @@
 // Products of a warpgroup (PTX ISA, wgmma): 64 rows x N columns, 16 deep, float32 sums in registers, asynchronous.
 // A comes from shared memory (ss) or from registers (rs), B always from shared memory, in the 128-byte swizzle.
 //
-// NEGATE negates A in ss: scores under a negative scale.
+// NEGATIVE_SCALE negates A in ss: scores under a negative scale.
 #pragma once
 #include "mbarrier.cuh"
 
@@ -10,7 +10,7 @@
 #else
 #define WGMMA_TYPE "bf16"
 #endif
-#if NEGATE
+#if NEGATIVE_SCALE
 #define SCALE_A "-1"
 #else
 #define SCALE_A "1"
@@ -65,17 +65,21 @@ __device__ __forceinline__ void pin(u32 (&x)[n]) {
 #define TEXT_96 TEXT_80 ", " NAMES_5
 #define TEXT_112 TEXT_96 ", " NAMES_6
 #define TEXT_128 TEXT_112 ", " NAMES_7
-#define TEXT_176 TEXT_128 ", " NAMES_8 ", " NAMES_9 ", " NAMES_10
+#define TEXT_160 TEXT_128 ", " NAMES_8 ", " NAMES_9
+#define TEXT_176 TEXT_160 ", " NAMES_10
 #define TEXT_192 TEXT_176 ", " NAMES_11
-#define TEXT_256 TEXT_192 ", " NAMES_12 ", " NAMES_13 ", " NAMES_14 ", " NAMES_15
+#define TEXT_224 TEXT_192 ", " NAMES_12 ", " NAMES_13
+#define TEXT_256 TEXT_224 ", " NAMES_14 ", " NAMES_15
 #define REGS_64 EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24)
 #define REGS_80 REGS_64, EIGHT(32)
 #define REGS_96 REGS_80, EIGHT(40)
 #define REGS_112 REGS_96, EIGHT(48)
 #define REGS_128 REGS_112, EIGHT(56)
-#define REGS_176 REGS_128, EIGHT(64), EIGHT(72), EIGHT(80)
+#define REGS_160 REGS_128, EIGHT(64), EIGHT(72)
+#define REGS_176 REGS_160, EIGHT(80)
 #define REGS_192 REGS_176, EIGHT(88)
-#define REGS_256 REGS_192, EIGHT(96), EIGHT(104), EIGHT(112), EIGHT(120)
+#define REGS_224 REGS_192, EIGHT(96), EIGHT(104)
+#define REGS_256 REGS_224, EIGHT(112), EIGHT(120)
 
 // wgmma_ss: C = A B (accumulate 0) or C += A B; wgmma_rs: C += A B with B transposed. x0 to x4 name the operands after
 // the sums.
@@ -99,6 +103,8 @@ WGMMA(80, "%40", "%41", "%42", "%43", "%44")
 WGMMA(96, "%48", "%49", "%50", "%51", "%52")
 WGMMA(112, "%56", "%57", "%58", "%59", "%60")
 WGMMA(128, "%64", "%65", "%66", "%67", "%68")
+WGMMA(160, "%80", "%81", "%82", "%83", "%84")
 WGMMA(176, "%88", "%89", "%90", "%91", "%92")
 WGMMA(192, "%96", "%97", "%98", "%99", "%100")
+WGMMA(224, "%112", "%113", "%114", "%115", "%116")
 WGMMA(256, "%128", "%129", "%130", "%131", "%132")

@@ -1,0 +1,176 @@
+"""flash3 on CUDA: one launch; blocks of a producer and two or three consumer warpgroups, on Hopper alone.
+
+`FLASH3` and the steps to it are not in the registry yet: they join it once tests/kernels/cuda/test_flash3.py,
+which drives them through `prepare` here, has run on a Hopper GPU.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.cuda.launch import bind
+from kernels.cuda.program import (
+    Boxes,
+    Program,
+    Stage,
+    Target,
+    ceil_div,
+    defines_of,
+    shape_arguments,
+)
+from kernels.cuda.tensor import tile_bytes
+from kernels.launch import Inputs, Launch
+from kernels.problem import Backend, Problem
+from kernels.spec import EVERY_FEATURE, Buffer, KernelSpec
+
+GROUP_ROWS, GROUP_THREADS = 64, 128  # of a warpgroup
+SHARED_ALIGNMENT = 1024  # bytes, of the swizzle's pattern
+BARRIER_BYTES, BARRIER_BYTES_A_STAGE = 56, 32  # flash3_layout.cuh
+COUNTER = "tile counter"
+
+LONG_KEYS, WIDE_HEAD = 2048, 128
+SECTION_BYTES, LONG_SECTION_BYTES = 24 << 20, 64 << 20
+"""K and V of the heads that causal tiles are taken from together: the second from `LONG_KEYS` keys on, or
+with heads wider than `WIDE_HEAD` (H200, 50 MiB of L2: larger sections balance better, smaller ones fit it).
+"""
+
+
+class Variant(NamedTuple):
+    """How one block is cut, and which steps of the ladder it takes.
+
+    Attributes:
+        groups: Consumer warpgroups, of 64 query rows each.
+        block_k: Keys of a tile, Bc.
+        stages: Tiles of K, and of V, in shared memory.
+        q_stages: Tiles of Q in shared memory.
+        overlap: The softmax runs under the product of the tile before.
+        pingpong: Warpgroups take turns at the tensor cores.
+        schedule: Blocks stay and draw tiles from a counter.
+        cross: The last product of a tile runs under the first softmax of the next.
+    """
+
+    groups: int
+    block_k: int
+    stages: int = 2
+    q_stages: int = 1
+    overlap: int = 1
+    pingpong: int = 1
+    schedule: int = 1
+    cross: int = 0
+
+    @property
+    def tile_q(self) -> int:
+        """Query rows of a tile, Br."""
+        return self.groups * GROUP_ROWS
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block; the first warpgroup is the producer."""
+        return (self.groups + 1) * GROUP_THREADS
+
+    def defines(self, problem: Problem) -> dict[str, int]:
+        """The defines of the kernel cut like this."""
+        steps = {name.upper(): value for name, value in self._asdict().items()}
+        return {**defines_of(problem), **steps, "NEGATIVE_SCALE": int(problem.softmax_scale < 0)}
+
+    def shared_bytes(self, head_dim: int) -> int:
+        """Shared memory of a block: Q, K, V, the barriers, and room to align them."""
+        tiles = tile_bytes(self.q_stages * self.tile_q + 2 * self.stages * self.block_k, head_dim)
+        return tiles + SHARED_ALIGNMENT + BARRIER_BYTES + BARRIER_BYTES_A_STAGE * self.stages
+
+
+def variant(head_dim: int, *, causal: bool, step: str = "flash3") -> Variant:
+    """The variant of a step of the ladder; measured on an H200 for head dims 64, 128 and 256."""
+    cut = _cut(head_dim, causal=causal)
+    if step == "flash3-a":
+        return cut._replace(overlap=0, pingpong=0, schedule=0)
+    if step == "flash3-b":
+        return cut._replace(schedule=0)
+    if step == "flash3-c":
+        return cut
+    if head_dim == GROUP_ROWS:
+        return cut._replace(cross=1, q_stages=2, stages=3)
+    return cut._replace(q_stages=2) if head_dim <= WIDE_HEAD and causal else cut
+
+
+def _cut(head_dim: int, *, causal: bool) -> Variant:
+    if head_dim <= 64:  # noqa: PLR2004 - a table of head dims
+        return Variant(groups=3, block_k=128)
+    if head_dim <= 128:  # noqa: PLR2004 - as above
+        return Variant(groups=2, block_k=128 if causal else 176)
+    if head_dim <= 192:  # noqa: PLR2004 - as above
+        return Variant(groups=2, block_k=112)
+    return Variant(groups=2, block_k=80, pingpong=0)
+
+
+def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
+    """Compile for the current device, allocate O, LSE and the tile counter, and bind them.
+
+    The counter belongs to the launch and every run leaves it at zero: runs of one launch must follow each
+    other on one stream.
+    """
+    return bind(spec, problem, inputs, partial(program, step=spec.name))
+
+
+def program(problem: Problem, target: Target, step: str = "flash3") -> Program:
+    """Source, defines and the launch for a problem on a target, of a step of the ladder."""
+    chosen = variant(problem.head_dim, causal=problem.causal, step=step)
+    heads = problem.batch * problem.heads
+    tiles = heads * ceil_div(problem.seqlen_q, chosen.tile_q)
+    blocks = min(tiles, target.multiprocessors or tiles) if chosen.schedule else tiles
+    group, seqlen_q, seqlen_k, left, right = shape_arguments(problem)
+    stage = Stage(
+        "flash3",
+        grid=blocks,
+        arguments=(
+            *(Boxes("q", chosen.tile_q), Boxes("k", chosen.block_k), Boxes("v", chosen.block_k)),
+            *("o", "lse"),
+            *(np.int32(heads), group, np.int32(section(problem)), seqlen_q, seqlen_k),
+            *(left, np.int32(0) if problem.causal else right),
+            np.float32(abs(problem.softmax_scale)),
+            COUNTER,
+        ),
+        threads=chosen.threads,
+        shared_bytes=chosen.shared_bytes(problem.head_dim),
+    )
+    tables = {COUNTER: np.zeros(2, np.int32)}
+    return Program("flash3.cu", chosen.defines(problem), (stage,), tables, arch_suffix="a")
+
+
+def section(problem: Problem) -> int:
+    """Query heads whose tiles are taken together and whose K and V the L2 holds; 1 where tiles are alike."""
+    if not problem.causal:
+        return 1
+    long = problem.head_dim > WIDE_HEAD or problem.seqlen_k >= LONG_KEYS
+    head_bytes = 2 * problem.seqlen_k * problem.head_dim * problem.itemsize
+    heads = (LONG_SECTION_BYTES if long else SECTION_BYTES) // head_bytes
+    return max(1, min(problem.batch * problem.heads, heads))
+
+
+def workspace(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """Next tile, and blocks that have finished."""
+    del problem, backend
+    return (Buffer(COUNTER, (2,), "int32"),)
+
+
+def _spec(name: str, idea: str) -> KernelSpec:
+    return KernelSpec(
+        name=name,
+        family="tiled",
+        idea=idea,
+        dtypes={"cuda": ("float16", "bfloat16")},
+        workspace=workspace,
+        implementation={"cuda": "kernels.cuda.flash3"},
+        head_dims={"cuda": range(64, 257, 32)},
+        features={"cuda": EVERY_FEATURE - {"block_mask"}},
+        min_compute_capability=(9, 0),
+        max_compute_capability=(9, 0),
+    )
+
+
+FLASH3_A = _spec("flash3-a", "TMA loads, wgmma from shared memory, a warpgroup that only copies")
+FLASH3_B = _spec("flash3-b", "the softmax under the next product, warpgroups in turns at the tensor cores")
+FLASH3_C = _spec("flash3-c", "blocks that stay and draw tiles, longest first, in sections that fit the L2")
+FLASH3 = _spec("flash3", "Hopper's asynchronous units kept busy from the first tile to the last")
+STEPS = (FLASH3_A, FLASH3_B, FLASH3_C, FLASH3)

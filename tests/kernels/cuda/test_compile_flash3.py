@@ -1,0 +1,169 @@
+"""flash3 compiles for Hopper, keeps its registers and uses the tensor cores, on a machine without a GPU."""
+
+import itertools
+import re
+import subprocess
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from kernels.cuda import flash3
+from kernels.cuda.compile import compile_offline
+from kernels.cuda.flash3 import FLASH3, STEPS, Variant
+from kernels.cuda.program import SHARED_MEMORY_LIMITS, Boxes, Program, Target
+from kernels.cuda.tensor_map import MAP_ALIGNMENT, MAP_BYTES, aligned_buffer
+from kernels.device import Device
+from kernels.problem import Dtype, Problem
+from kernels.registry import KERNELS
+
+HOPPER = Target((9, 0), SHARED_MEMORY_LIMITS[9, 0], multiprocessors=132)
+HEAD_DIMS = FLASH3.head_dims["cuda"]
+DTYPES = FLASH3.dtypes["cuda"]
+SERIALISED = re.compile(r"C7508|C7517|C7602")  # ptxas gave up the asynchrony of wgmma, or setmaxnreg
+KINDS: tuple[dict[str, Any], ...] = ({}, {"window": (256, 64)}, {"scale": -0.3})
+MEASURED = (64, 128, 256)
+
+
+def workload(head_dim: int, dtype: Dtype = "bfloat16", *, causal: bool = False) -> Problem:
+    return Problem(
+        batch=2, heads=4, seqlen_q=2048, seqlen_k=2048, head_dim=head_dim, dtype=dtype, causal=causal
+    )
+
+
+def number(pattern: str, log: str) -> int:
+    found = re.search(pattern, log)
+    assert found is not None, log
+    return int(found.group(1))
+
+
+def check(program: Program) -> bytes:
+    """Compile, and hold the compiler's report against what the kernel needs."""
+    cubin, log = compile_offline(program, HOPPER)
+    assert SERIALISED.search(log) is None, log
+    assert number(r"(\d+) bytes spill stores", log) == 0
+    assert number(r"(\d+) bytes stack frame", log) == 0
+    (stage,) = program.stages
+    assert number(r"Used (\d+) registers", log) * stage.threads <= 65536
+    assert stage.shared_bytes <= HOPPER.shared_memory
+    return cubin
+
+
+def check_all(programs: Iterable[Program]) -> None:
+    with ThreadPoolExecutor() as pool:
+        assert all(pool.map(check, programs))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("head_dim", MEASURED)
+def test_flash3_compiles_without_spills_or_serialised_products(head_dim: int, dtype: Dtype) -> None:
+    plain = [workload(head_dim, dtype, causal=causal) for causal in (False, True)]
+    problems = (structs.replace(problem, **kind) for problem in plain for kind in KINDS)
+    check_all(flash3.program(problem, HOPPER) for problem in problems)
+
+
+def test_every_other_head_dim_compiles_with_a_window() -> None:
+    others = [head_dim for head_dim in HEAD_DIMS if head_dim not in MEASURED]
+    problems = (
+        structs.replace(workload(head_dim, dtype, causal=causal), window=(256, 64))
+        for head_dim in others
+        for dtype, causal in zip(DTYPES, (False, True), strict=True)
+    )
+    check_all(flash3.program(problem, HOPPER) for problem in problems)
+
+
+def test_every_step_of_the_ladder_compiles() -> None:
+    cuts = itertools.product(("flash3-a", "flash3-b", "flash3-c"), ((64, True), (128, False), (256, True)))
+    check_all(flash3.program(workload(d, causal=causal), HOPPER, step) for step, (d, causal) in cuts)
+
+
+@pytest.mark.parametrize("step", ["flash3-a", "flash3"])
+def test_the_products_are_hopper_s_and_the_copies_the_tma_s(step: str, tmp_path: Path) -> None:
+    code = disassembled(check(flash3.program(workload(128), HOPPER, step)), tmp_path)
+    for instruction in ("HGMMA.64x176x16.F32.BF16", "HGMMA.64x128x16.F32.BF16", "UTMALDG.3D", "USETMAXREG"):
+        assert instruction in code
+
+
+def disassembled(cubin: bytes, folder: Path) -> str:
+    """The machine code as text."""
+    package = find_spec("nvidia.cu13")
+    assert package is not None
+    assert package.submodule_search_locations is not None
+    tool = Path(package.submodule_search_locations[0], "bin", "nvdisasm")
+    path = folder / "flash3.cubin"
+    path.write_bytes(cubin)
+    return subprocess.run([tool, path], capture_output=True, text=True, check=True).stdout
+
+
+def test_shared_memory_is_what_the_device_code_lays_out() -> None:
+    """The last barrier's end, from flash3_layout.cuh in words, is the end of what is asked for."""
+    for head_dim, causal, spec in itertools.product(HEAD_DIMS, (False, True), STEPS):
+        cut = flash3.variant(head_dim, causal=causal, step=spec.name)
+        panels = -(-head_dim // 64)
+        tiles = 128 * panels * (64 * cut.groups * cut.q_stages + 2 * cut.stages * cut.block_k)
+        q_barriers = 24 + 2 * 8 * cut.q_stages
+        assert q_barriers <= 56
+        assert cut.shared_bytes(head_dim) == 1023 + 1 + tiles + 56 + 4 * 8 * cut.stages
+
+
+def test_the_ladder_adds_one_idea_a_step() -> None:
+    steps = [flash3.variant(64, causal=True, step=spec.name) for spec in STEPS]
+    assert [(s.overlap, s.pingpong, s.schedule, s.cross) for s in steps] == [
+        (0, 0, 0, 0),
+        (1, 1, 0, 0),
+        (1, 1, 1, 0),
+        (1, 1, 1, 1),
+    ]
+
+
+def test_blocks_that_stay_are_no_more_than_the_multiprocessors() -> None:
+    problem = workload(128)
+    tiles = 2 * 4 * 16
+    assert flash3.program(problem, HOPPER).stages[0].grid == min(tiles, 132)
+    assert flash3.program(structs.replace(problem, heads=40), HOPPER).stages[0].grid == 132
+    assert flash3.program(structs.replace(problem, heads=40), HOPPER, "flash3-b").stages[0].grid == 1280
+
+
+@pytest.mark.parametrize(
+    ("seqlen", "head_dim", "causal", "expected"),
+    [(1024, 128, False, 1), (1024, 128, True, 48), (2048, 128, True, 64), (2**22, 128, True, 1)],
+)
+def test_a_section_holds_the_heads_whose_keys_and_values_fit(
+    seqlen: int, head_dim: int, causal: bool, expected: int
+) -> None:
+    problem = Problem(
+        heads=512,
+        seqlen_q=seqlen,
+        seqlen_k=seqlen,
+        head_dim=head_dim,
+        dtype="bfloat16",
+        causal=causal,
+    )
+    assert flash3.section(problem) == expected
+
+
+def test_the_boxes_of_the_copies_are_the_tiles_of_the_block() -> None:
+    cut: Variant = flash3.variant(64, causal=False)
+    arguments = flash3.program(workload(64), HOPPER).stages[0].arguments
+    assert arguments[:3] == (Boxes("q", 192), Boxes("k", cut.block_k), Boxes("v", cut.block_k))
+
+
+def test_a_tensor_map_lies_where_the_driver_may_write_it() -> None:
+    for _ in range(20):
+        buffer = aligned_buffer()
+        assert buffer.nbytes == MAP_BYTES
+        assert buffer.ctypes.data % MAP_ALIGNMENT == 0
+
+
+@pytest.mark.parametrize(("capability", "runs"), [((8, 0), False), ((9, 0), True), ((10, 0), False)])
+def test_flash3_runs_on_hopper_alone(capability: tuple[int, int], runs: bool) -> None:
+    device = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=capability)
+    assert (FLASH3.unsupported(workload(128), device) is None) == runs
+
+
+def test_flash3_waits_for_its_tests_on_a_gpu_before_it_joins_the_registry() -> None:
+    assert not {spec.name for spec in STEPS} & {spec.name for spec in KERNELS}
