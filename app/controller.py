@@ -163,7 +163,8 @@ class Controller(QObject):
         try:
             session = load(path)
         except (SessionFileError, OSError) as error:
-            self.error_raised.emit(str(error), f"{type(error).__name__}: {error}\n{path}")
+            detail = getattr(error, "detail", "")
+            self.error_raised.emit(str(error), f"{type(error).__name__}: {error}\n{path}\n{detail}".strip())
             return
         self.cancel()
         self._show(session, "saved", path)

@@ -50,7 +50,9 @@ def _points(info: SessionInfo) -> str:
 
 
 def _note(info: SessionInfo) -> str:
-    return info.error or info.note.partition("\n")[0]
+    if info.error:  # the cause first: the name stands in a column of its own
+        return info.error.replace(f"{info.path} ", "This file ", 1)
+    return info.note.partition("\n")[0]
 
 
 COLUMNS = (

@@ -6,7 +6,15 @@ from pathlib import Path
 
 
 class SessionFileError(Exception):
-    """A session file cannot be read or written; the text says what is wrong, where, and what to do."""
+    """A session file cannot be read or written; the text says what is wrong, where, and what to do.
+
+    Attributes:
+        detail: What SQLite reports, for who wants to know more; empty when the text says it all.
+    """
+
+    def __init__(self, text: str, detail: str = "") -> None:
+        super().__init__(text)
+        self.detail = detail
 
 
 class ForeignFileError(SessionFileError):
@@ -38,7 +46,7 @@ _BY_TEXT: tuple[tuple[str, type[SessionFileError], str], ...] = (
 _REMEDIES: tuple[tuple[frozenset[int | None], str], ...] = (
     (
         frozenset({errno.EACCES, errno.EPERM, errno.EROFS}),
-        "change its permissions, or choose a folder you can write to (--out or FLASHSCOPE_HOME)",
+        "change its permissions, or choose a folder you can write to (for your sessions: FLASHSCOPE_HOME)",
     ),
     (frozenset({errno.ENOSPC, errno.EDQUOT}), "free some space, or choose another disk"),
     (frozenset({errno.ENOENT}), "check the name"),
@@ -51,7 +59,12 @@ def explain_sqlite(error: sqlite3.Error, path: Path) -> SessionFileError:
     for fragment, kind, sentence in _BY_TEXT:
         if fragment in text:
             return kind(f"{path} {sentence}.")
-    return CorruptFileError(f"{path} is damaged ({text}); use a copy of it if you have one.")
+    return damaged(path, text)
+
+
+def damaged(path: Path, detail: str) -> CorruptFileError:
+    """The sentence for a file that SQLite finds damaged."""
+    return CorruptFileError(f"{path} is damaged; use a copy of it if you have one.", detail)
 
 
 def explain_os(error: OSError, path: Path) -> SessionFileError:

@@ -170,7 +170,7 @@ def _moment(started_at: str) -> float:
 def _free(path: Path) -> Path:
     """The path, or with -2, -3, ... before its suffix when it is taken."""
     candidate, n = path, 1
-    while candidate.exists():
+    while os.path.lexists(candidate):  # False where the folder may not be looked into
         n += 1
         candidate = path.with_stem(f"{path.stem}-{n}")
     return candidate

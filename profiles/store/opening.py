@@ -18,6 +18,7 @@ from profiles.store.errors import (
     ForeignFileError,
     NewerFileError,
     SessionFileError,
+    damaged,
     explain_os,
     explain_sqlite,
 )
@@ -218,7 +219,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> int:
         )
     (verdict, *_) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
-        raise CorruptFileError(f"{path} is damaged ({verdict}); use a copy of it if you have one.")
+        raise damaged(path, str(verdict))
     return int(version)
 
 

@@ -216,6 +216,28 @@ def test_a_full_disk_is_reported_once_and_the_sweep_goes_on(
     assert isinstance(full_disk.written[0], PlanStarted)
 
 
+def test_a_file_that_cannot_be_created_is_told_at_once_with_a_remedy(
+    qtbot: QtBot, qapp: object, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    made: list[FakeEngine] = []
+
+    def make(sink: Sink) -> FakeEngine:
+        made.append(FakeEngine(sink))
+        return made[0]
+
+    controller = Controller(make, tmp_path / "file" / "sessions")
+    told: list[str] = []
+    controller.error_raised.connect(lambda text, _details: told.append(text))
+    controller.run(PLAN)
+    made[0].say(sweep()[:2])
+    qtbot.waitUntil(lambda: bool(told), timeout=5000)
+    controller.close()
+    assert str(tmp_path / "file" / "sessions") in told[0]
+    assert "choose another place" in told[0]
+    assert "The sweep goes on" in told[0]
+
+
 def test_a_slow_disk_does_not_hold_the_window_up(qtbot: QtBot, qapp: object) -> None:
     release = threading.Event()
 

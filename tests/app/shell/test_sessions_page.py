@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
 from app.pages.sessions import EMPTY, NOTHING_FOUND, SessionsPage
-from app.pages.sessions_model import COLUMNS, SessionsModel
+from app.pages.sessions_model import COLUMNS, NOTE_COLUMN, SessionsModel
 from profiles.store import list_sessions, load, sessions_dir
 from tests.app.fakes import PLAN, sweep
 from tests.app.shell.conftest import Rig, Save
@@ -133,6 +133,8 @@ def test_a_file_that_cannot_be_read_is_listed_with_the_reason(
     info = page.chosen()
     assert info is not None
     assert "bad.flashscope" in info.error
+    shown = page.table.selectionModel().selectedRows(NOTE_COLUMN)[0].data()
+    assert shown == "This file is not a Flashscope session; choose a .flashscope file."
     assert not page._buttons[1].isEnabled()
 
 
