@@ -19,6 +19,7 @@ from app.widgets.shortcut_sheet import ShortcutSheet
 from profiles.export import to_csv, to_json
 from profiles.session import Session
 from profiles.store import SUFFIX
+from profiles.store.errors import explain_os
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
@@ -96,15 +97,13 @@ class WindowActions:
                 "There is no finished session to copy; open one or wait for the end."
             )
             return
-        target, _filter = QFileDialog.getSaveFileName(self._window, "Save a copy", source.name, FILTER)
-        if not target:
+        chosen, _filter = QFileDialog.getSaveFileName(self._window, "Save a copy", source.name, FILTER)
+        if not chosen:
             return
-        try:
-            shutil.copyfile(source, target)
-        except OSError as error:
-            self._window.errors.show_error(f"The copy was not written: {error}.")
-        else:
-            self._window.errors.show_notice(f"Saved a copy as {Path(target).name}.")
+        target = _with_suffix(Path(chosen), (SUFFIX,))
+        written = self._write(Path(chosen), target, lambda: shutil.copyfile(source, target))
+        if written:
+            self._window.errors.show_notice(f"Saved a copy as {target.name}.")
 
     def _export(self) -> None:
         controller, errors = self._window.controller, self._window.errors
@@ -113,16 +112,27 @@ class WindowActions:
             errors.show_error("There is no session to export; run a sweep or open a file first.")
             return
         stem = controller.path.stem if controller.path else "flashscope"
-        chosen, _filter = QFileDialog.getSaveFileName(self._window, "Export", f"{stem}.csv", EXPORTS)
+        chosen, kind = QFileDialog.getSaveFileName(self._window, "Export", f"{stem}.csv", EXPORTS)
         if not chosen:
             return
-        target = Path(chosen)
-        try:
-            target.write_bytes(_exported(controller, session, target))
-        except OSError as error:
-            errors.show_error(f"{target.name} was not written: {error}.")
-        else:
+        suffixes = (".json", ".csv") if "json" in kind else (".csv", ".json")
+        target = _with_suffix(Path(chosen), suffixes)
+        content = _exported(controller, session, target)
+        if self._write(Path(chosen), target, lambda: target.write_bytes(content)):
             errors.show_notice(f"Exported {len(session.points)} points to {target.name}.")
+
+    def _write(self, chosen: Path, target: Path, write: Callable[[], object]) -> bool:
+        """Write the file, or say why not; a file that the user did not choose is never overwritten."""
+        try:
+            if target != chosen and target.exists():
+                text = f"{target} exists already; choose it by its whole name, or choose another."
+                self._window.errors.show_error(text)
+                return False
+            write()
+        except OSError as error:
+            self._window.errors.show_error(f"Nothing was saved: {explain_os(error, target)}", repr(error))
+            return False
+        return True
 
     def _toggle_log(self) -> None:
         self._window.log.setVisible(not self._window.log.isVisible())
@@ -156,7 +166,14 @@ class WindowActions:
         sheet.open()
 
 
+def _with_suffix(chosen: Path, suffixes: tuple[str, ...]) -> Path:
+    """The path, with the first of the suffixes if it has none of them."""
+    if chosen.suffix.lower() in suffixes:
+        return chosen
+    return chosen.with_name(chosen.name + suffixes[0])
+
+
 def _exported(controller: Controller, session: Session, target: Path) -> bytes:
-    if target.suffix == ".json":
+    if target.suffix.lower() == ".json":
         return to_json(session, str(controller.path) if controller.path else None)
     return f"# provenance: {controller.provenance.badge}\n{to_csv(session)}".encode()

@@ -196,6 +196,8 @@ def test_a_corrupt_file_is_explained_in_one_line(window: MainWindow, save: Save)
     path.write_bytes(content)
     window.open_path(path)
     assert "damaged" in window.errors.text
+    assert "database main" not in window.errors.text
+    assert window.errors._details.count("\n") >= 2  # what SQLite found
     assert "Traceback" not in window.errors.text
     assert "\n" not in window.errors.text
 
@@ -328,6 +330,44 @@ def test_export_writes_a_table_with_its_provenance(
         (tmp_path / "table.csv").read_text().startswith("# provenance: SAVED · CPU Test CPU · 2026-11-21\n")
     )
     assert (tmp_path / "table.json").read_bytes().startswith(b"{")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("export", "CSV table (*.csv)", "table.csv"),
+        ("export", "JSON document (*.json)", "table.json"),
+        ("save-copy", "", "table.flashscope"),
+    ],
+)
+def test_a_file_named_without_its_ending_gets_the_right_one_and_replaces_nothing(
+    window: MainWindow,
+    save: Save,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    case: tuple[str, str, str],
+) -> None:
+    key, kind, name = case
+    window.open_path(save(sweep(), "saved"))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "table"), kind))
+    _trigger(window, key)
+    assert [path.name for path in tmp_path.glob("table*")] == [name]
+    (tmp_path / name).write_text("mine")
+    _trigger(window, key)
+    assert "exists already" in window.errors.text
+    assert (tmp_path / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize("key", ["export", "save-copy"])
+def test_a_file_that_cannot_be_written_is_named_with_a_remedy(
+    window: MainWindow, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    window.open_path(save(sweep(), "saved"))
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "file" / "a"), ""))
+    _trigger(window, key)
+    assert "cannot be used" in window.errors.text
+    assert "choose another place" in window.errors.text
 
 
 def test_opening_a_file_that_failed_can_be_tried_again(window: MainWindow, save: Save) -> None:
