@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.pages.profile.dry_run import DryRow, Fit
 from app.plots.units import bytes_short, seqlen_full, seqlen_text
+from app.theme import CAPTION_PX
 
 ROLES: dict[Fit, str] = {"fits": "ok", "tight": "warn", "will not fit": "error", "unknown": "unit"}
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -21,9 +22,10 @@ class DryRunTable(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName("Dry run: predicted bytes of every point")
+        self.setStyleSheet(f"QLabel {{ font-size: {CAPTION_PX}px; }}")  # verdicts as small as the figures
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(6)
+        self._grid.setHorizontalSpacing(4)
         self._grid.setVerticalSpacing(3)
         self._labels: dict[tuple[int, int], QLabel] = {}
 
