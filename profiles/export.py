@@ -14,7 +14,7 @@ from profiles.summary import PointRow, rows
 def to_csv(session: Session) -> str:
     """One line a point; lines starting with # before it say what was measured where. Missing is empty."""
     text = io.StringIO()
-    for name, value in _metadata(session):
+    for name, value in metadata(session).items():
         text.write(f"# {name}: {' '.join(str(value).split())}\n")
     table = csv.DictWriter(text, PointRow.__struct_fields__, lineterminator="\n")
     table.writeheader()
@@ -56,25 +56,26 @@ def _line(row: PointRow) -> dict[str, object]:
     return msgspec.structs.asdict(row) | {"window": window}
 
 
-def _metadata(session: Session) -> list[tuple[str, object]]:
+def metadata(session: Session) -> dict[str, object]:
+    """What was measured where and how: the header of every CSV, of a session and of one plot."""
     machine = session.machine
     device = machine.device(session.backend)
-    return [
-        ("session", session.id),
-        ("name", session.name),
-        ("note", session.note),
-        ("started at", session.started_at),
-        ("outcome", session.outcome or "unfinished"),
-        ("device", device.name if device else session.backend),
-        ("driver", machine.driver or "none"),
-        ("CUDA", machine.cuda or "none"),
-        ("system", machine.system),
-        ("python", machine.python),
-        ("BLAS threads", machine.blas_threads or "unknown"),
-        ("packages", ", ".join(f"{name} {version}" for name, version in machine.packages.items())),
-        ("protocol", _protocol(session.plan)),
-        ("units", "runtime in ms, footprint and predicted in bytes, throughput in TFLOP/s"),
-    ]
+    return {
+        "session": session.id,
+        "name": session.name,
+        "note": session.note,
+        "started at": session.started_at,
+        "outcome": session.outcome or "unfinished",
+        "device": device.name if device else session.backend,
+        "driver": machine.driver or "none",
+        "CUDA": machine.cuda or "none",
+        "system": machine.system,
+        "python": machine.python,
+        "BLAS threads": machine.blas_threads or "unknown",
+        "packages": ", ".join(f"{name} {version}" for name, version in machine.packages.items()),
+        "protocol": _protocol(session.plan),
+        "units": "runtime in ms, footprint and predicted in bytes, throughput in TFLOP/s",
+    }
 
 
 def _protocol(plan: Plan) -> str:

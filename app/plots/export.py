@@ -16,7 +16,7 @@ from app.theme import Theme
 
 SCALE = 2  # PNG pixels for each pixel of the screen
 PAD, LINE, GUTTER = 12, 18, 150  # pixels
-SAID = ("device", "measured", "problem")  # what the picture itself says of its provenance
+SAID = ("device", "started at", "problem")  # what the picture itself says of its provenance
 Cell = str | int | float | None
 
 
@@ -68,7 +68,7 @@ def csv_text(export: Export) -> str:
     out.writelines(f"# {key}: {_one_line(value)}\n" for key, value in export.provenance.items())
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(export.columns)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in export.rows)
+    writer.writerows([_written(cell) for cell in row] for row in export.rows)
     return out.getvalue()
 
 
@@ -198,6 +198,13 @@ def _paint_legend(export: Export, painter: QPainter, y: float) -> None:
 def _footer(provenance: Mapping[str, str]) -> str:
     said = [value for key, value in provenance.items() if key in SAID] or list(provenance.values())
     return " · ".join(_one_line(value) for value in said)
+
+
+def _written(cell: Cell) -> Cell:
+    """A cell as it is written: missing is empty, whole numbers such as bytes have no decimals."""
+    if cell is None:
+        return ""
+    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
 
 
 def _one_line(value: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
+from profiles.export import metadata
 from profiles.groups import Group, grouped
 from profiles.session import Session
 from profiles.summary import PointRow
@@ -10,24 +11,16 @@ from profiles.summary import rows as rows_of
 
 
 def session_header(session: Session, rows: Sequence[PointRow] = ()) -> dict[str, str]:
-    """Who measured what, when and how, as `key: value`.
+    """Who measured what, when and how, as `key: value`: the header of a session's CSV, and the problem.
 
     Args:
         session: Where it comes from.
         rows: What of it is exported; none: all of it.
     """
-    machine, plan = session.machine, session.plan
-    device = machine.device(session.backend)
     groups = grouped(rows or rows_of(session))
-    software = [f"{name} {found}" for name, found in machine.packages.items()]
-    return {
-        "session": session.name or session.id,
-        "measured": session.started_at,
-        "device": f"{session.backend} · {device.name if device else 'unknown device'}",
-        "problem": f"{'; '.join(_problem(*found) for found in groups.items())}, seed {plan.seed}",
-        "protocol": f"{'cold' if plan.protocol.cold else 'warm'} cache, {plan.protocol.repeats} repeats, "
-        f"warm-up {plan.protocol.warmup}, {'verified' if plan.protocol.verify else 'not verified'}",
-        "software": ", ".join([machine.system, f"Python {machine.python}", *software]),
+    problem = f"{'; '.join(_problem(*found) for found in groups.items())}, seed {session.plan.seed}"
+    return {name: str(value) for name, value in metadata(session).items()} | {
+        "problem": problem,
         "written by": f"Flashscope {_own_version()}",
     }
 

@@ -12,6 +12,7 @@ from PySide6.QtSvg import QSvgRenderer
 from app.plots import SWEEP_PLOTS
 from app.plots.export import LINE, PAD, csv_text
 from app.theme import kernel_mark
+from profiles.export import to_csv
 from profiles.summary import rows
 from tests.app.profile.builders import make_plan, script, session_of
 from tests.app.profile.conftest import Bench
@@ -42,7 +43,7 @@ def test_every_plot_writes_png_svg_and_csv_that_name_their_source(
     assert drawing.find(f".//{SVG}path") is not None
     assert not drawing.findall(f".//{SVG}image"), "a bitmap in a vector file"
     assert "NVIDIA H200" in "".join(drawing.itertext())
-    assert "# device: cuda · NVIDIA H200" in (tmp_path / "plot.csv").read_text(encoding="utf-8")
+    assert "# device: NVIDIA H200" in (tmp_path / "plot.csv").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
@@ -120,3 +121,18 @@ def test_a_folder_that_cannot_be_written_is_told_and_not_traced(
 
 def test_without_a_session_there_is_nothing_to_export(bench: Bench) -> None:
     assert bench.page.plots.cards["footprint"].make_export() is None
+
+
+def test_a_plots_csv_has_the_header_of_the_sessions_csv_and_whole_bytes(bench: Bench) -> None:
+    _show(bench)
+    export = bench.page.plots.cards["footprint"].make_export()
+    session = bench.controller.session
+    assert export is not None
+    assert session is not None
+    lines = csv_text(export).splitlines()
+    header = [line for line in to_csv(session).splitlines() if line.startswith("#")]
+    assert set(header) <= set(lines)
+    table = csv.DictReader(io.StringIO("\n".join(line for line in lines if not line.startswith("#"))))
+    written = [cells["footprint_bytes"] for cells in table]
+    assert any(written)
+    assert all(text.isdecimal() for text in written if text)
