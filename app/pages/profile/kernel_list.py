@@ -67,12 +67,12 @@ class KernelList(QWidget):
         self.peers_button.setCheckable(True)
         self.peers_button.setProperty("role", "quiet")
         self.peers_button.setToolTip("Kernels of other libraries, to compare with")
-        self.peers_button.setVisible(bool(self._peers))
         self.peers_button.toggled.connect(self._unfold)
         for row in self.rows:
             if row not in self._peers:
                 column.addWidget(row)
         column.addWidget(self.peers_button)
+        self.peers_button.setVisible(bool(self._peers))  # not before it has its parent: it would be a window
         for row in self._peers:
             column.addWidget(row)
         for row in self.rows:
