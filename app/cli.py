@@ -99,7 +99,7 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
         "--kernels",
         type=kernel_list,
         metavar="A,B",
-        help="default: our own; with a preset all; auto: the fastest",
+        help="default: standard, flash1, flash2, flash3 where they run; with a preset all; auto: the fastest",
     )
     add(
         "--seqlen",

@@ -1,8 +1,8 @@
 """The quick sweep of the start page: small enough to end within 15 seconds on any machine."""
 
 from kernels.device import Device
-from kernels.problem import Problem
-from kernels.registry import LADDER
+from kernels.problem import Backend, Problem
+from kernels.registry import lesson_on, runnable
 from profiles.machine import Machine
 from profiles.plan import Plan, Protocol
 
@@ -12,17 +12,18 @@ CPU_SEQLENS = (128, 256, 512, 1024)
 
 
 def quick_plan(machine: Machine | None) -> Plan:
-    """Every kernel of the ladder that runs on the best device of this machine, over four sequence lengths."""
+    """The lesson's kernels that run on the best device of this machine, over four sequence lengths."""
     device = _device(machine)
     on_gpu = device is not None and device.backend == "cuda"
     problems = tuple(
         Problem(seqlen_q=n, seqlen_k=n, heads=8 if on_gpu else 2, dtype="float16" if on_gpu else "float32")
         for n in (GPU_SEQLENS if on_gpu else CPU_SEQLENS)
     )
-    kernels = tuple(k.name for k in LADDER if device is None or k.unsupported(problems[0], device) is None)
+    backend: Backend = "cuda" if on_gpu else "cpu"
+    kernels = lesson_on(backend) if device is None else runnable(lesson_on(backend), problems, device)
     cap = BUDGET_S / (len(kernels) * len(problems))
     return Plan(
-        backend="cuda" if on_gpu else "cpu",
+        backend=backend,
         kernels=kernels,
         problems=problems,
         protocol=Protocol(warmup=1, time_cap_s=cap),

@@ -29,6 +29,7 @@ def _surfaces(t: Theme) -> str:
     QFrame#sidePanel {{ background: {t.panel}; border: none; border-right: 1px solid {t.line}; }}
     QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
     QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; border: none; }}
+    QAbstractScrollArea::corner {{ background: {t.bg}; border: none; }}
     QSplitter::handle {{ background: {t.line}; }}
     QSplitter::handle:hover {{ background: {t.accent}; }}
     """
@@ -44,6 +45,7 @@ def _labels(t: Theme) -> str:
         text-transform: uppercase; letter-spacing: 1px; }}
     QLabel[role="unit"], QLabel[role="dim"] {{ color: {t.dim}; }}
     QLabel[role="unit"] {{ font-size: {CAPTION_PX}px; }}
+    QLabel[role="figure"] {{ font-size: {TEXT_PX - 1}px; }}
     QLabel[role="error"] {{ color: {t.error}; }}
     QLabel[role="warn"] {{ color: {t.warn}; }}
     QLabel[role="ok"] {{ color: {t.ok}; }}
@@ -82,6 +84,17 @@ def _buttons(t: Theme) -> str:
     QPushButton[role="link"] {{ background: transparent; border-color: transparent; color: {t.accent};
         text-align: left; padding: 3px 5px; }}
     QPushButton[role="link"]:focus {{ border-color: {t.accent}; padding: 2px 4px; }}
+    QPushButton[role="legend"] {{ background: transparent; border: 1px solid transparent; border-radius: 4px;
+        font-size: {TEXT_PX - 1}px; text-align: left; padding: 0 2px; }}
+    QPushButton[role="legend"]:checked {{ color: {t.text}; border-color: transparent; }}
+    QPushButton[role="legend"]:!checked {{ color: {t.dim}; }}
+    QPushButton[role="legend"]:hover {{ background: {t.raised}; }}
+    QPushButton[role="legend"]:focus {{ border: 1px solid {t.accent}; padding: 0 2px; }}
+    QPushButton[role="fold"] {{ background: transparent; border: 1px solid transparent; color: {t.dim};
+        font-size: {CAPTION_PX}px; text-align: left; padding: 0 4px; }}
+    QPushButton[role="fold"]:hover {{ color: {t.text}; }}
+    QPushButton[role="fold"]:checked {{ color: {t.text}; border-color: transparent; }}
+    QPushButton[role="fold"]:focus {{ border: 1px solid {t.accent}; padding: 0 4px; }}
     QPushButton[role="brand"] {{ background: transparent; border-color: transparent; font-size: 15px;
         font-weight: 600; padding: 3px 7px; }}
     QPushButton[role="brand"]:focus {{ border-color: {t.accent}; padding: 2px 6px; }}

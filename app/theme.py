@@ -79,18 +79,41 @@ CAPTION_PX = 11
 
 @dataclass(frozen=True)
 class Mark:
-    """How one kernel is drawn on every page: colour (Okabe-Ito) and pyqtgraph symbol."""
+    """How one kernel is drawn on every page.
+
+    Attributes:
+        colour: Okabe-Ito, as #RRGGBB.
+        symbol: One of pyqtgraph's or of app/plots/symbols.py.
+        on_light: The colour where the panel is light and `colour` would stand out by less than 3:1.
+        width: Of the curve, in pixels; thin for the variants of another kernel.
+    """
 
     colour: str
     symbol: str
+    on_light: str = ""
+    width: float = 2.0
+
+    def on(self, theme: Theme) -> str:
+        """The colour on a theme's panel."""
+        return self.on_light if self.on_light and theme.name == "light" else self.colour
+
+
+def _flash3(symbol: str, width: float = 1.2) -> Mark:
+    """The steps to flash3 and its variants share its colour and are diamonds."""
+    return Mark("#56B4E9", symbol, on_light="#3A98D8", width=width)
 
 
 KERNEL_MARKS = {
     "standard": Mark("#D55E00", "o"),
+    "standard-fp32s": Mark("#D55E00", "ring", width=1.2),
     "simt": Mark("#7F7F7F", "t2"),
-    "flash1": Mark("#E69F00", "s"),
+    "flash1": Mark("#E69F00", "s", on_light="#BD8200"),
     "flash2": Mark("#0072B2", "t1"),
-    "flash3": Mark("#56B4E9", "d"),
+    "flash3-a": _flash3("diamond-ring"),
+    "flash3-b": _flash3("diamond-half"),
+    "flash3-c": _flash3("diamond-slit"),
+    "flash3": _flash3("d", width=2.0),
+    "flash3-fp8": _flash3("diamonds"),
     # Library peers share a colour; the symbol tells them apart.
     "torch-math": Mark("#009E73", "p"),
     "torch-efficient": Mark("#009E73", "h"),

@@ -3,6 +3,8 @@
 Forms, tables, tests and documents iterate over these tuples.
 """
 
+from collections.abc import Sequence
+
 from kernels import workspace
 from kernels.device import Device
 from kernels.errors import UnsupportedError
@@ -134,9 +136,25 @@ LIBRARY: tuple[KernelSpec, ...] = (TORCH_MATH, TORCH_EFFICIENT, TORCH_FLASH, TOR
 KERNELS: tuple[KernelSpec, ...] = (*LADDER, *LIBRARY)
 
 
-def ladder_on(backend: Backend) -> tuple[str, ...]:
-    """Names of our own kernels on a backend: what runs when nothing else is chosen."""
-    return tuple(spec.name for spec in LADDER if backend in spec.dtypes)
+LESSON: tuple[str, ...] = ("standard", "flash1", "flash2", "flash3")
+"""One kernel for each step of the argument for tiling: what runs when nothing else is chosen."""
+
+
+def lesson_on(backend: Backend) -> tuple[str, ...]:
+    """Names of the `LESSON`'s kernels that exist on a backend."""
+    return tuple(spec.name for spec in LADDER if spec.name in LESSON and backend in spec.dtypes)
+
+
+def runnable(names: Sequence[str], problems: Sequence[Problem], device: Device) -> tuple[str, ...]:
+    """Those of these kernels that take at least one of the problems on the device."""
+    specs = [find_kernel(name) for name in names]
+    return tuple(s.name for s in specs if any(s.unsupported(p, device) is None for p in problems))
+
+
+def base_of(name: str) -> str | None:
+    """The kernel of the ladder that this one is a step to or a variant of, as flash3 of flash3-fp8."""
+    base, dash, _ = name.partition("-")
+    return base if dash and any(spec.name == base for spec in LADDER) else None
 
 
 def find_kernel(name: str, kernels: tuple[KernelSpec, ...] = KERNELS) -> KernelSpec:

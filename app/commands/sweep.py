@@ -20,7 +20,7 @@ from app.commands.table import print_session
 from kernels.device import Device
 from kernels.errors import UnsupportedError
 from kernels.problem import Backend, Problem
-from kernels.registry import AUTO, choose_kernel, find_kernel, ladder_on
+from kernels.registry import AUTO, choose_kernel, find_kernel, lesson_on, runnable
 from profiles.defaults import DTYPES, HEADS, SEQLENS
 from profiles.events import Event, PlanFinished, PlanStarted, TelemetryStarted
 from profiles.export import to_json
@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
             tell(f"flashscope sweep: no usable GPU here: {why_no_device(found)}. Use --backend cpu.")
             return 1
         try:
-            plan = with_kernels_chosen(make_plan(options, backend), device)
+            plan = with_kernels_chosen(make_plan(options, device), device)
             check_runnable(plan, device)
         except UnsupportedError as error:
             tell(f"flashscope sweep: {error}")
@@ -67,8 +67,9 @@ def choose_backend(asked: str, machine: Machine) -> Backend:
     return "cuda"
 
 
-def make_plan(options: Namespace, backend: Backend) -> Plan:
-    """The plan of these options, or of the preset; what was left out depends on the backend."""
+def make_plan(options: Namespace, device: Device) -> Plan:
+    """The plan of these options, or of the preset; what was left out depends on the device."""
+    backend = device.backend
     protocol = Protocol(
         repeats=options.repeats,
         time_cap_s=options.time_cap,
@@ -92,9 +93,10 @@ def make_plan(options: Namespace, backend: Backend) -> Plan:
         )
         for seqlen in options.seqlen or SEQLENS[backend]
     )
+    lesson = lesson_on(backend)
     return Plan(
         backend=backend,
-        kernels=options.kernels or ladder_on(backend),
+        kernels=options.kernels or runnable(lesson, problems, device) or lesson,
         problems=problems,
         protocol=protocol,
         seed=options.seed,

@@ -5,12 +5,14 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import pyqtgraph as pg
-from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage, QPainter
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
+from app.fonts import ui_font
 from app.plots.marks import paint_mark
 from app.theme import Theme
 
@@ -56,9 +58,20 @@ class Export:
         """Size of the picture in pixels."""
         width = max(plot.width() for plot in self.plots)
         height = sum(plot.height() for plot in self.plots)
-        return QSize(
-            width + 2 * PAD + self.gutter, height + 2 * PAD + 2 * LINE + (LINE if self.kernels else 0)
-        )
+        return QSize(width + 2 * PAD + self.gutter, height + 2 * PAD + (2 + self.legend_lines) * LINE)
+
+    @property
+    def legend_lines(self) -> int:
+        """Lines that the legend takes."""
+        return 1 + max((place.line for place in _legend(self)), default=-1)
+
+
+class LegendPlace(NamedTuple):
+    """Where one kernel stands in the legend: pixels from the left, and its line."""
+
+    kernel: str
+    x: int
+    line: int
 
 
 def csv_text(export: Export) -> str:
@@ -152,7 +165,7 @@ def _paint(export: Export, painter: QPainter) -> None:
     y = PAD + LINE
     if export.kernels:
         _paint_legend(export, painter, y)
-        y += LINE
+        y += export.legend_lines * LINE
     for index, plot in enumerate(export.plots):
         if export.labels:
             _paint_label(export, painter, index, QRectF(PAD, y, GUTTER, plot.height()))
@@ -187,12 +200,26 @@ def _paint_legend(export: Export, painter: QPainter, y: float) -> None:
     font.setPixelSize(11)
     font.setBold(False)
     painter.setFont(font)
-    x = float(PAD)
+    painter.setPen(QColor(export.theme.text))
+    for kernel, x, line in _legend(export):
+        top = y + line * LINE
+        paint_mark(painter, kernel, export.theme, QPointF(x + 6, top + LINE / 2))
+        painter.drawText(QRectF(x + 16, top, 200, LINE), Qt.AlignmentFlag.AlignVCenter, kernel)
+
+
+def _legend(export: Export) -> list[LegendPlace]:
+    """The kernels side by side, in as many lines as the plots' width makes of them."""
+    metrics = QFontMetrics(ui_font(11))
+    right = PAD + export.gutter + max(plot.width() for plot in export.plots)
+    places: list[LegendPlace] = []
+    x, line = PAD, 0
     for kernel in export.kernels:
-        painter.setPen(QColor(export.theme.text))
-        paint_mark(painter, kernel, x + 6, y + LINE / 2)
-        painter.drawText(QRectF(x + 16, y, 200, LINE), Qt.AlignmentFlag.AlignVCenter, kernel)
-        x += 32 + painter.fontMetrics().horizontalAdvance(kernel)
+        width = 16 + metrics.horizontalAdvance(kernel)
+        if x > PAD and x + width > right:
+            x, line = PAD, line + 1
+        places.append(LegendPlace(kernel, x, line))
+        x += width + 16
+    return places
 
 
 def _footer(provenance: Mapping[str, str]) -> str:

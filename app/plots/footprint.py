@@ -18,7 +18,8 @@ def _predicted(row: PointRow, baseline: PointRow | None) -> float | None:
 FOOTPRINT = Metric(
     key="footprint",
     title="Peak footprint",
-    unit="bytes, log · dashed: model",
+    heading="footprint",
+    unit="bytes, log",
     unit_name="bytes",
     scale="log2",
     text=bytes_text,

@@ -4,8 +4,10 @@ import numpy as np
 import pyqtgraph as pg
 
 from app.plots.axes import to_axis
+from app.plots.marks import LINE_ONLY
 from app.plots.metric import Scale
 from app.plots.series import Series, Values
+from app.plots.symbols import symbol
 from app.theme import Theme, kernel_mark
 
 
@@ -18,7 +20,9 @@ class KernelCurves:
         # The places are computed here, so the items never transform themselves: log mode stays off.
         self._model = plot.plot(connect="finite", antialias=True)
         self._whiskers = plot.plot(connect="pairs", antialias=True)
-        self.curve = plot.plot(connect="finite", antialias=True, symbol=self._mark.symbol, symbolSize=8)
+        self.curve = plot.plot(
+            connect="finite", antialias=True, symbol=symbol(self._mark.symbol), symbolSize=8
+        )
         self._model.setZValue(-10)
         self.apply_theme(theme)
 
@@ -40,10 +44,10 @@ class KernelCurves:
             item.setVisible(visible)
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour; a kernel keeps its colour, and a rim in the card's keeps overlapping symbols legible."""
-        colour = pg.mkColor(self._mark.colour)
-        self.curve.setPen(pg.mkPen(colour, width=2))
-        line_only = self._mark.symbol in {"x", "+"}
+        """Recolour; a rim in the card's colour keeps overlapping symbols legible."""
+        colour = pg.mkColor(self._mark.on(theme))
+        self.curve.setPen(pg.mkPen(colour, width=self._mark.width))
+        line_only = self._mark.symbol in LINE_ONLY
         self.curve.setSymbolPen(pg.mkPen(colour if line_only else theme.panel, width=1))
         self.curve.setSymbolBrush(pg.mkBrush(colour))
         self._whiskers.setPen(pg.mkPen(colour, width=1.5))

@@ -2,38 +2,51 @@
 
 import pyqtgraph as pg
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 
-from app.theme import kernel_mark
+from app.plots.symbols import symbol
+from app.theme import Theme, kernel_mark
 
-PER_ROW = 5  # kernels side by side in a legend or in readouts; more take another row
+LINE_ONLY = frozenset({"x", "+"})  # symbols without an area
+FAINT = 0.3  # opacity of the mark of a kernel that is hidden
 
 
-def paint_mark(painter: QPainter, kernel: str, x: float, y: float, size: float = 9.0) -> None:
-    """Draw the symbol of a kernel centred at x, y."""
+def paint_mark(painter: QPainter, kernel: str, theme: Theme, centre: QPointF, size: float = 9.0) -> None:
+    """Draw the symbol of a kernel."""
     mark = kernel_mark(kernel)
     painter.save()
-    painter.translate(x, y)
-    drawSymbol(painter, mark.symbol, size, pg.mkPen(mark.colour, width=1.5 / size), pg.mkBrush(mark.colour))
+    painter.translate(centre)
+    colour, shape = mark.on(theme), symbol(mark.symbol)
+    pen = pg.mkPen(colour, width=1.5 / size) if mark.symbol in LINE_ONLY else pg.mkPen(None)
+    drawSymbol(painter, shape, size, pen, pg.mkBrush(colour))
     painter.restore()
 
 
-def mark_pixmap(kernel: str, size: int = 14) -> QPixmap:
+def mark_pixmap(kernel: str, theme: Theme, opacity: float = 1.0, size: int = 14) -> QPixmap:
     """The symbol of a kernel as a pixmap; drawn at three times its size, for dense screens."""
     pixmap = QPixmap(size * 3, size * 3)
     pixmap.setDevicePixelRatio(3.0)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    paint_mark(painter, kernel, size / 2, size / 2, size - 4)
+    painter.setOpacity(opacity)
+    paint_mark(painter, kernel, theme, QPointF(size / 2, size / 2), size - 4)
     painter.end()
     return pixmap
 
 
-def mark_icon(kernel: str) -> QIcon:
+def mark_icon(kernel: str, theme: Theme) -> QIcon:
     """The symbol of a kernel as an icon."""
-    pixmap = mark_pixmap(kernel)
+    pixmap = mark_pixmap(kernel, theme)
     icon = QIcon(pixmap)
     icon.addPixmap(pixmap, QIcon.Mode.Selected)  # a selected row must not tint it
+    return icon
+
+
+def legend_icon(kernel: str, theme: Theme) -> QIcon:
+    """The symbol of a kernel, faint while the button that has it is not checked."""
+    icon = QIcon()
+    icon.addPixmap(mark_pixmap(kernel, theme), QIcon.Mode.Normal, QIcon.State.On)
+    icon.addPixmap(mark_pixmap(kernel, theme, FAINT), QIcon.Mode.Normal, QIcon.State.Off)
     return icon

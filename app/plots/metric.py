@@ -17,10 +17,11 @@ class Metric:
     Attributes:
         key: Its name in exports.
         title: Its name on the card.
+        heading: What stands over a column of its readouts, with the unit that their text leaves out.
         unit: What stands at the right of the card's title.
         unit_name: The unit of exported values.
         scale: The y axis it opens with.
-        text: A value as the readout shows it, unit included.
+        text: A value as the readout shows it.
         tick: A value as the axis shows it.
         value: The figure of a done row; None when it has none.
         low: Lower end of its spread, None where there is no spread.
@@ -31,6 +32,7 @@ class Metric:
 
     key: str
     title: str
+    heading: str
     unit: str
     unit_name: str
     scale: Scale

@@ -64,7 +64,7 @@ class FailureRail:
             word.setZValue(19 - len(self._words))  # a word's background must not cut the one above
             self._words.append(word)
         for word, failures in zip(self._words, self._rows, strict=False):
-            word.setText(STATUS_MARKS[failures[0].status].word, color=kernel_mark(failures[0].kernel).colour)
+            word.setText(STATUS_MARKS[failures[0].status].word, color=self._theme.dim)
         self.place()
 
     def place(self, *_: object) -> None:
@@ -73,7 +73,7 @@ class FailureRail:
             [self._place(failure, row) for failure in failures] for row, failures in enumerate(self._rows)
         ]
         spots = [
-            _spot(failure, place.x(), place.y())
+            _spot(failure, place.x(), place.y(), self._theme)
             for failures, line in zip(self._rows, places, strict=True)
             for failure, place in zip(failures, line, strict=True)
         ]
@@ -96,20 +96,23 @@ class FailureRail:
         x = view.mapFromView(QPointF(float(np.log2(failure.seqlen)), 0)).x() + shift_px
         if self._compact:
             peers = [r for r, line in enumerate(self._rows) if any(f.seqlen == failure.seqlen for f in line)]
-            x += ROW_PX * (peers.index(row) - (len(peers) - 1) / 2)
+            first = x - ROW_PX * (len(peers) - 1) / 2
+            last_first = view.width() - ROW_PX * (len(peers) - 0.5)  # where they still end inside the view
+            x = max(min(first, last_first), ROW_PX / 2) + ROW_PX * peers.index(row)
         y = HEADROOM_PX + (0 if self._compact else ROW_PX * row)
         return QPointF(view.mapToView(QPointF(x, y)))
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour the words' background so that curves do not run through them."""
+        """Recolour glyphs and words; the words' background keeps curves from running through them."""
         self._theme = theme
         for word in self._words:
             word.fill = pg.mkBrush(theme.panel)
-            word.update()
+            word.setColor(theme.dim)
+        self.place()
 
 
-def _spot(failure: Failure, x: float, y: float) -> dict[str, object]:
-    pen = pg.mkPen(kernel_mark(failure.kernel).colour, width=1.8)
+def _spot(failure: Failure, x: float, y: float, theme: Theme) -> dict[str, object]:
+    pen = pg.mkPen(kernel_mark(failure.kernel).on(theme), width=1.8)
     symbol = status_path(failure.status)
     return {"pos": (x, y), "symbol": symbol, "pen": pen, "brush": None, "data": failure}
 

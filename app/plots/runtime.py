@@ -23,6 +23,7 @@ def _q3(row: PointRow, baseline: PointRow | None) -> float | None:
 RUNTIME = Metric(
     key="runtime",
     title="Runtime",
+    heading="runtime",
     unit="ms, log · median, quartiles",
     unit_name="ms",
     scale="log10",

@@ -14,6 +14,7 @@ def _ratio(row: PointRow, baseline: PointRow | None) -> float | None:
 SPEEDUP = Metric(
     key="speed-up",
     title="Speed-up",
+    heading="speed-up",
     unit="× · ratio of medians",
     unit_name="ratio",
     scale="linear",

@@ -1,78 +1,61 @@
-"""The card of one metric: title, readouts at the crosshair, plot, export."""
+"""The card of one metric: title, plot, export."""
 
-from collections.abc import Sequence
-
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox
+from collections.abc import Collection, Sequence
 
 from app.plots.export import Cell, Export
 from app.plots.export_button import ExportButton
 from app.plots.metric import Metric
 from app.plots.provenance import session_header
-from app.plots.readouts import Readouts
 from app.plots.series import Series, extract, kernels_of, seqlens_of
 from app.plots.speedup import SPEEDUP
-from app.plots.status_marks import STATUS_MARKS
 from app.plots.sweep_plot import SweepPlot
 from app.theme import Theme
 from app.widgets.card import Card
+from app.widgets.elided import ElidedLabel
 from profiles.session import Session
 from profiles.summary import PointRow
 
 
 class SweepCard(Card):
-    """Shows one metric of a session's rows.
-
-    Signals:
-        baseline_chosen: Speed-ups are to be over this kernel (str).
-    """
-
-    baseline_chosen = Signal(str)
+    """Shows one metric of a session's rows."""
 
     def __init__(self, metric: Metric, theme: Theme) -> None:
-        super().__init__(metric.title, metric.unit)
+        super().__init__(metric.title)
         self.quantity, self._theme = metric, theme
         self._session: Session | None = None
         self._rows: Sequence[PointRow] = ()
         self._series: list[Series] = []
-        self._cursor: int | None = None
+        self._hidden: Collection[str] = ()
         self.plot = SweepPlot(metric, theme)
-        self.readouts = Readouts(metric.title)
         self.export_button = ExportButton(metric.title, self.make_export, theme)
-        self.baseline = self._make_baseline()
+        unit = ElidedLabel(metric.unit)
+        unit.setProperty("role", "unit")
+        self.header.addWidget(unit)
         self.header.addWidget(self.export_button)
         self.setContentsMargins(0, -4, -6, -6)
         self.body.setSpacing(0)
-        self.body.addWidget(self.readouts)
         self.body.addWidget(self.plot, 1)
 
-    def _make_baseline(self) -> QComboBox:
-        box = QComboBox()
-        box.setAccessibleName("Baseline of the speed-up")
-        box.setToolTip("Every kernel's runtime is divided into this kernel's at the same N")
-        box.textActivated.connect(self.baseline_chosen)
-        box.setFixedHeight(24)
-        self.header.insertWidget(1, box)
-        box.setVisible(self.quantity is SPEEDUP)
-        if self.quantity is SPEEDUP:
-            self.set_title("Speed-up over")
-        return box
-
-    def show_rows(self, session: Session | None, rows: Sequence[PointRow], baseline: str | None) -> None:
-        """Draw the rows of a session; the readouts follow."""
-        self._session, self._rows = session, rows
+    def show_rows(
+        self,
+        session: Session | None,
+        rows: Sequence[PointRow],
+        baseline: str | None,
+        hidden: Collection[str] = (),
+    ) -> None:
+        """Draw the rows of a session but those of the hidden kernels."""
+        self._session, self._rows, self._hidden = session, rows, hidden
         self._series = extract(rows, self.quantity, baseline)
-        kernels = kernels_of(rows)
-        self._show_baseline(kernels, baseline)
-        self.readouts.set_kernels(kernels)
-        self.plot.show_series(self._series, seqlens_of(rows), sorted({row.seqlen for row in rows}))
-        self._read_out()
+        if self.quantity is SPEEDUP and baseline is not None:
+            self.set_title(f"Speed-up over {baseline}")
+        shown = [one for one in self._series if one.kernel not in hidden]
+        self.plot.show_series(shown, seqlens_of(rows), sorted({row.seqlen for row in rows}))
 
-    def show_cursor(self, seqlen: int | None) -> None:
-        """Stand the crosshair at a sequence length and read every series there."""
-        self._cursor = seqlen
-        self.plot.set_cursor_at(seqlen)
-        self._read_out()
+    def text_at(self, kernel: str, seqlen: int | None) -> str | None:
+        """A kernel's figure at a sequence length as the readout shows it, None when there is none."""
+        one = next(series for series in self._series if series.kernel == kernel)
+        value = None if seqlen is None else one.at(seqlen)
+        return None if value is None else self.quantity.text(value)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -102,23 +85,10 @@ class SweepCard(Card):
                 "reason",
             ],
             rows=[self._export_row(row) for row in self._rows],
-            kernels=kernels_of(self._rows),
+            kernels=[kernel for kernel in kernels_of(self._rows) if kernel not in self._hidden],
         )
 
     def _export_row(self, row: PointRow) -> list[Cell]:
         one = next(series for series in self._series if series.kernel == row.kernel)
         cells = [one.at(row.seqlen, column) for column in (one.value, one.low, one.high, one.model)]
         return [row.kernel, row.seqlen, row.status, *cells, row.reason]
-
-    def _show_baseline(self, kernels: Sequence[str], baseline: str | None) -> None:
-        if tuple(self.baseline.itemText(i) for i in range(self.baseline.count())) != tuple(kernels):
-            self.baseline.clear()
-            self.baseline.addItems(list(kernels))
-        self.baseline.setCurrentText(baseline or "")
-
-    def _read_out(self) -> None:
-        for one in self._series:
-            value = None if self._cursor is None else one.at(self._cursor)
-            failed = next((f for f in one.failures if f.seqlen == self._cursor), None)
-            reason = STATUS_MARKS[failed.status].word if failed else ""
-            self.readouts.show_value(one.kernel, None if value is None else self.quantity.text(value), reason)

@@ -13,6 +13,7 @@ from app.plots.metric import Metric, Scale
 from app.plots.rail import FailureRail
 from app.plots.series import Series
 from app.plots.style import restyle
+from app.plots.symbols import symbol
 from app.theme import Theme, kernel_mark
 
 BAND = 0.16  # half the width of the band around the point in flight, in doublings of N
@@ -100,13 +101,15 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
             return
         place, mark = float(np.log2(seqlen)), kernel_mark(kernel)
         self._band.setRegion((place - BAND, place + BAND))
-        colour = pg.mkColor(mark.colour)
+        colour = pg.mkColor(mark.on(self._theme))
         colour.setAlpha(46)
         self._band.setBrush(colour)
         if value is not None:
-            pen = pg.mkPen(mark.colour, width=2)
+            pen = pg.mkPen(mark.on(self._theme), width=2)
             y = float(to_axis(value, self.scale_name))
-            self._flight.setData(x=[place], y=[y], symbol=mark.symbol, pen=pen, brush=self._theme.panel)
+            self._flight.setData(
+                x=[place], y=[y], symbol=symbol(mark.symbol), pen=pen, brush=self._theme.panel
+            )
             self._range()
 
     def set_cursor_at(self, seqlen: int | None) -> None:

@@ -192,7 +192,7 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
             x1=ends,
             y0=[height[0]] * len(spans),
             height=[height[1] - height[0]] * len(spans),
-            brushes=[_shade_brush(span.kernel) for span in spans],
+            brushes=[_shade_brush(span.kernel, self._theme) for span in spans],
         )
         changes = seqlen_changes(list(spans))
         self._changes.setData(np.repeat([time for time, _ in changes], 2), np.tile(height, len(changes)))
@@ -218,7 +218,7 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
             label.setVisible(index < len(kept))
 
 
-def _shade_brush(kernel: str) -> object:
-    colour = pg.mkColor(kernel_mark(kernel).colour)
+def _shade_brush(kernel: str, theme: Theme) -> object:
+    colour = pg.mkColor(kernel_mark(kernel).on(theme))
     colour.setAlpha(SHADE)
     return pg.mkBrush(colour)

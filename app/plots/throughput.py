@@ -1,7 +1,7 @@
 """Throughput over N: the problem's floating-point operations over the median runtime."""
 
 from app.plots.metric import Metric
-from app.plots.units import plain_tick, tflops_text
+from app.plots.units import digits, plain_tick
 from profiles.summary import PointRow
 
 
@@ -13,10 +13,11 @@ def _tflops(row: PointRow, baseline: PointRow | None) -> float | None:
 THROUGHPUT = Metric(
     key="throughput",
     title="Throughput",
+    heading="TFLOP/s",
     unit="TFLOP/s · 4·d per kept pair",
     unit_name="TFLOP/s",
     scale="linear",
-    text=tflops_text,
+    text=digits,
     tick=plain_tick,
     value=_tflops,
 )

@@ -51,6 +51,11 @@ def ratio_text(value: float) -> str:
     return f"{digits(value)}×"
 
 
+def share_text(value: float) -> str:
+    """A share in percent."""
+    return f"{digits(100 * value)} %"
+
+
 def tflops_text(value: float) -> str:
     """TFLOP/s, in GFLOP/s below 0.1."""
     return f"{digits(value * 1000)} GFLOP/s" if value < 0.1 else f"{digits(value)} TFLOP/s"  # noqa: PLR2004

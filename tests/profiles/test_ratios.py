@@ -5,7 +5,7 @@ from math import prod
 import pytest
 
 from kernels.problem import Problem
-from kernels.registry import KERNELS, ladder_on
+from kernels.registry import KERNELS, lesson_on
 from profiles.groups import grouped
 from profiles.plan import Plan, Protocol
 from profiles.presets import peers_plan
@@ -93,7 +93,7 @@ def test_the_peers_preset_is_small_on_the_cpu_and_offers_only_what_exists_there(
     assert {p.dtype for p in plan.problems} == {"float32"}
     assert {p.seed for p in plan.problems} == {7}
     assert max(p.score_elements for p in plan.problems) < 2**22
-    assert set(plan.kernels) >= {*ladder_on("cpu"), "torch-math", "torch-flash", "torch-auto"}
+    assert set(plan.kernels) >= {*lesson_on("cpu"), "torch-math", "torch-flash", "torch-auto"}
     assert not set(plan.kernels) & {"torch-efficient", "torch-cudnn"}
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.pages.profile.sweep import Sweep
+from kernels.problem import Backend, Problem
 from kernels.registry import find_kernel
 from profiles.plan import Protocol
 
@@ -23,10 +24,11 @@ class DryCell:
 
 @dataclass(frozen=True)
 class DryRow:
-    """All kernels at one sequence length."""
+    """All kernels at one sequence length; the masks keep `kept_share` of its query-key pairs."""
 
     seqlen: int
     cells: tuple[DryCell, ...]
+    kept_share: float = 1.0
 
     @property
     def worst(self) -> Fit:
@@ -48,11 +50,15 @@ def dry_run(sweep: Sweep, free_bytes: int | None) -> list[DryRow]:
     """A row for each sequence length, a cell for each chosen kernel."""
     margin = Protocol().fit_margin
     return [
-        DryRow(seqlen, tuple(_cell(sweep, name, seqlen, free_bytes, margin) for name in sweep.kernels))
-        for seqlen in sweep.seqlens
+        DryRow(
+            problem.seqlen_q,
+            tuple(_cell(name, problem, sweep.backend, free_bytes, margin) for name in sweep.kernels),
+            problem.kept_share,
+        )
+        for problem in map(sweep.problem, sweep.seqlens)
     ]
 
 
-def _cell(sweep: Sweep, name: str, seqlen: int, free_bytes: int | None, margin: float) -> DryCell:
-    predicted = find_kernel(name).predicted_bytes(sweep.problem(seqlen), sweep.backend)
+def _cell(name: str, problem: Problem, backend: Backend, free_bytes: int | None, margin: float) -> DryCell:
+    predicted = find_kernel(name).predicted_bytes(problem, backend)
     return DryCell(name, predicted, fit(predicted, free_bytes, margin))

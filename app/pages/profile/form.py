@@ -20,6 +20,7 @@ from app.pages.profile.fields import choice, decimal, labelled, number, side
 from app.pages.profile.kernel_list import KernelList
 from app.pages.profile.sweep import Sweep, blocked
 from app.plots.units import bytes_text
+from app.theme import Theme
 from kernels.problem import DTYPES, Backend
 from kernels.registry import KERNELS
 from kernels.spec import HEAD_DIMS
@@ -48,7 +49,7 @@ class SweepForm(QFrame):
     use_session_requested = Signal()
     copy_requested = Signal()
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, theme: Theme) -> None:
         super().__init__()
         self.setObjectName("sidePanel")
         self.setFixedWidth(WIDTH)
@@ -57,13 +58,13 @@ class SweepForm(QFrame):
         self._machine: Machine | None = None
         self._free: int | None = None
         self._filling = False
-        self._make_fields()
+        self._make_fields(theme)
         self._lay_out()
         self._connect()
         self.show_sweep(Sweep.default(backend))
 
-    def _make_fields(self) -> None:
-        self.kernels = KernelList()
+    def _make_fields(self, theme: Theme) -> None:
+        self.kernels = KernelList(theme)
         self.dtype = choice("dtype", DTYPES, "Element type of Q, K, V and O")
         self.head_dim = number(
             "head dim", HEAD_DIMS[0], HEAD_DIMS[-1], HEAD_DIMS.step, "Width of one head, d"

@@ -54,13 +54,13 @@ class ProfilePage(Page):
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self._last_ms: float | None = None
-        self.form = SweepForm(controller.backend)
+        self.form = SweepForm(controller.backend, theme)
         self.plots = PlotsView(theme)
         self.bottom = BottomCard(theme)
         # Plots and lanes drawn in one turn would hold the event loop for too long: the lanes follow.
         self._strip_turn = QTimer(self, singleShot=True, interval=STRIP_DELAY_MS)
         self._strip_turn.timeout.connect(self.bottom.strip.draw)
-        self._staged = StagedPaint(self, (*self.plots.cards.values(), self.bottom))
+        self._staged = StagedPaint(self, (*self.plots.cards.values(), self.plots.panel, self.bottom))
         self._lay_out()
         self._connect()
         self.form.set_machine(controller.machine)
@@ -174,6 +174,7 @@ class ProfilePage(Page):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour everything painted by hand."""
         super().apply_theme(theme)
+        self.form.kernels.apply_theme(theme)
         self.plots.apply_theme(theme)
         self.bottom.apply_theme(theme)
 

@@ -1,26 +1,28 @@
-"""The four plots over N with one legend, one crosshair and one baseline."""
+"""The four plots over N with one legend, one crosshair and one baseline beside them."""
 
 from collections.abc import Sequence
 from textwrap import fill
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
+from app.pages.profile.crosshair_panel import CrosshairPanel
 from app.pages.profile.in_flight import in_flight_value
-from app.pages.profile.legend import LegendBar
 from app.plots import SWEEP_PLOTS
-from app.plots.series import extract, kernels_of, seqlens_of, telling_seqlen
+from app.plots.series import UNFINISHED, extract, kernels_of, seqlens_of, telling_seqlen
 from app.plots.speedup import SPEEDUP
+from app.plots.status_marks import STATUS_MARKS
 from app.plots.sweep_card import SweepCard
 from app.theme import Theme
 from profiles.groups import Group, grouped
 from profiles.session import PointState, Session
 from profiles.summary import PointRow
 
-HINT_COLUMNS = 44  # characters of a line that fit into a plot
+HINT_COLUMNS = 34  # characters of a line that fit into a plot
 FAVOURED_BASELINE = "standard"
+MEASURABLE = UNFINISHED | {"done"}
 EMPTY_HINTS = {
-    "runtime": "Press Run (Ctrl+Return) to measure,\nor open a saved session.",
+    "runtime": "Press Run (Ctrl+Return)\nto measure, or open\na saved session.",
     "speed-up": "Not measured yet.",
     "throughput": "Not measured yet.",
 }
@@ -32,6 +34,7 @@ class PlotsView(QWidget):
     Attributes:
         seqlen: The sequence length under the crosshair, None before there is one.
         baseline: The kernel that speed-ups are over, None without kernels.
+        panel: The legend, and every kernel's figures at the crosshair.
         group: The problems on show, where a session holds several at the same N; None without rows.
 
     Signals:
@@ -53,8 +56,11 @@ class PlotsView(QWidget):
         self._placed_by_user = False
         self._rows: Sequence[PointRow] = ()  # of the group on show
         self._all_rows: Sequence[PointRow] = ()
-        self.legend = LegendBar()
-        self.legend.group_chosen.connect(self._choose_group)
+        self._hidden: set[str] = set()  # kernels
+        self.panel = CrosshairPanel(theme)
+        self.panel.group_chosen.connect(self._choose_group)
+        self.panel.baseline_chosen.connect(self._choose_baseline)
+        self.panel.kernel_toggled.connect(self._show_kernel)
         self.cards = {metric.key: SweepCard(metric, theme) for metric in SWEEP_PLOTS}
         grid = QGridLayout()
         grid.setSpacing(8)
@@ -63,12 +69,11 @@ class PlotsView(QWidget):
             grid.setRowStretch(index // 2, 1)
             grid.setColumnStretch(index % 2, 1)
             card.plot.hovered.connect(self.move_cursor)
-            card.baseline_chosen.connect(self._choose_baseline)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 7)
-        column.setSpacing(4)
-        column.addWidget(self.legend)
-        column.addLayout(grid, 1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 7)
+        row.setSpacing(8)
+        row.addLayout(grid, 1)
+        row.addWidget(self.panel)
 
     def show_rows(self, session: Session | None, rows: Sequence[PointRow]) -> None:
         """Draw one group of these; without a session they are a preview of what would be run."""
@@ -93,15 +98,19 @@ class PlotsView(QWidget):
         self._rows = rows = () if self.group is None else self._groups[self.group]
         places = list(self._groups)
         labels = [group.label for group in places]
-        self.legend.set_groups(labels, places.index(self.group) if self.group in self._groups else -1)
+        self.panel.set_groups(labels, places.index(self.group) if self.group in self._groups else -1)
         kernels = kernels_of(rows)
         if self.baseline not in kernels:
             self.baseline = FAVOURED_BASELINE if FAVOURED_BASELINE in kernels else next(iter(kernels), None)
-        self.legend.set_kernels(kernels)
+        self._hidden.intersection_update(kernels)
+        self.panel.set_kernels(kernels)
+        self.panel.set_baseline(self.baseline)
         for card in self.cards.values():
-            card.show_rows(session, rows, self.baseline)
+            card.show_rows(session, rows, self.baseline, self._hidden)
         if not self._placed_by_user or self.seqlen not in seqlens_of(rows):
             self._place_cursor(telling_seqlen(rows))
+        else:
+            self._read_out()
 
     def show_hints(self, *, empty: bool, blocked: str = "") -> None:
         """Say in the empty plots what to do, or why Run cannot; the footprint's shows its model already."""
@@ -111,7 +120,7 @@ class PlotsView(QWidget):
 
     def show_flight(self, state: PointState | None, last_ms: float | None) -> None:
         """Mark the point in flight in every plot."""
-        self.legend.show_flight(state)
+        self.panel.show_flight(state)
         for key, card in self.cards.items():
             if state is None or not _running(self._rows):
                 card.plot.show_flight(None)
@@ -159,14 +168,28 @@ class PlotsView(QWidget):
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
+        self.panel.apply_theme(theme)
         for card in self.cards.values():
             card.apply_theme(theme)
 
     def _place_cursor(self, seqlen: int | None) -> None:
         self.seqlen = seqlen
-        self.legend.show_cursor(seqlen)
+        self.panel.show_cursor(seqlen)
         for card in self.cards.values():
-            card.show_cursor(seqlen)
+            card.plot.set_cursor_at(seqlen)
+        self._read_out()
+
+    def _read_out(self) -> None:
+        """Write every kernel's figures where the crosshair stands, or how its point ended."""
+        ended = {row.kernel: row.status for row in self._rows if row.seqlen == self.seqlen}
+        for kernel in kernels_of(self._rows):
+            texts = [card.text_at(kernel, self.seqlen) for card in self.cards.values()]
+            status = ended.get(kernel, "done")
+            self.panel.show_figures(kernel, texts, "" if status in MEASURABLE else STATUS_MARKS[status].word)
+
+    def _show_kernel(self, kernel: str, shown: bool) -> None:
+        (self._hidden.discard if shown else self._hidden.add)(kernel)
+        self._draw()
 
     def _choose_baseline(self, kernel: str) -> None:
         self.baseline = kernel

@@ -139,11 +139,11 @@ class ResultsModel(QAbstractTableModel):
 
     def _glyph(self, row: PointRow, title: str) -> object:
         if title == "kernel":
-            return mark_icon(row.kernel)
+            return mark_icon(row.kernel, self._theme)
         if title != "status":
             return None
         plain = {"done": self._theme.ok, "pending": self._theme.dim}
-        return status_icon(row.status, plain.get(row.status, kernel_mark(row.kernel).colour))
+        return status_icon(row.status, plain.get(row.status, kernel_mark(row.kernel).on(self._theme)))
 
 
 class ResultsProxy(QSortFilterProxyModel):

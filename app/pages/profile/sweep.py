@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from kernels.device import Device
 from kernels.problem import Backend, Dtype, Problem
-from kernels.registry import ladder_on
+from kernels.registry import lesson_on
 from kernels.spec import KernelSpec
 from profiles.defaults import DTYPES, HEADS, SEQLENS
 from profiles.machine import Machine
@@ -35,10 +35,10 @@ class Sweep:
 
     @classmethod
     def default(cls, backend: Backend) -> "Sweep":
-        """The sweep the form opens with on a backend: the whole ladder on it; library peers are chosen."""
+        """The sweep the form opens with on a backend: the lesson; the rest is chosen."""
         return cls(
             backend=backend,
-            kernels=ladder_on(backend),
+            kernels=lesson_on(backend),
             seqlens=SEQLENS[backend],
             dtype=DTYPES[backend],
             heads=HEADS[backend],

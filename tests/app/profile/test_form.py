@@ -3,10 +3,14 @@
 from dataclasses import replace
 
 import pytest
+from pytestqt.qtbot import QtBot
 
+from app.pages.profile.kernel_list import PEERS, KernelList
 from app.pages.profile.sweep import Sweep, unavailable
+from app.theme import DARK
+from kernels.cuda.flash3 import STEPS
 from kernels.problem import Backend
-from kernels.registry import LADDER
+from kernels.registry import LADDER, STANDARD, TORCH_FLASH
 from tests.app.profile.builders import MACHINE
 from tests.app.profile.conftest import Bench
 
@@ -76,10 +80,32 @@ def test_library_peers_are_folded_away_until_one_is_chosen(bench: Bench) -> None
     ladder = {spec.name for spec in LADDER}
     peers = [row for row in form.kernels.rows if row.spec.name not in ladder]
     assert peers
-    assert all(row.isVisible() == (row not in peers) for row in form.kernels.rows)
-    assert f"({len(peers)})" in form.kernels.peers_button.text()
-    form.kernels.peers_button.click()
-    assert all(row.isVisible() for row in form.kernels.rows)
-    form.kernels.peers_button.click()
+    assert not any(row.isVisible() for row in peers)
+    fold = form.kernels.folds[PEERS]
+    assert f"({len(peers)})" in fold.text()
+    fold.click()
+    assert all(row.isVisible() for row in peers)
+    fold.click()
     form.show_sweep(replace(BASE, kernels=(peers[0].spec.name,)))
     assert peers[0].isVisible()
+
+
+def test_the_variants_of_a_kernel_are_folded_under_it_and_a_chosen_one_is_never_hidden_unsaid(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ladder = (STANDARD, *STEPS)
+    monkeypatch.setattr("app.pages.profile.kernel_list.KERNELS", (*ladder, TORCH_FLASH))
+    monkeypatch.setattr("app.pages.profile.kernel_list.LADDER", ladder)
+    monkeypatch.setattr("kernels.registry.LADDER", ladder)
+    kernels = KernelList(DARK)
+    qtbot.addWidget(kernels)
+    kernels.show()
+    shown = {row.spec.name: row for row in kernels.rows}
+    steps = [name for name in shown if name.startswith("flash3-")]
+    assert shown["flash3"].isVisible()
+    assert not any(shown[name].isVisible() for name in steps)
+    kernels.choose((steps[1],))
+    assert all(shown[name].isVisible() for name in steps)
+    kernels.folds["flash3"].click()
+    assert f"({len(steps)}, 1 chosen)" in kernels.folds["flash3"].text()
+    assert kernels.chosen() == (steps[1],)

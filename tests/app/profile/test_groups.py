@@ -24,7 +24,7 @@ def session(bench: Bench) -> Session:
 
 
 def offered(bench: Bench) -> list[str]:
-    box = bench.page.plots.legend.groups
+    box = bench.page.plots.panel.groups
     return [box.itemText(i) for i in range(box.count())]
 
 
@@ -32,10 +32,10 @@ def offered(bench: Bench) -> list[str]:
 def test_one_group_is_on_show_and_the_others_can_be_chosen(bench: Bench) -> None:
     plots = bench.page.plots
     assert offered(bench) == LABELS
-    assert plots.legend.groups.isVisible()
+    assert plots.panel.groups.isVisible()
     first = plots.cards["throughput"].make_export()
-    plots.legend.groups.setCurrentIndex(3)
-    plots.legend.group_chosen.emit(3)
+    plots.panel.groups.setCurrentIndex(3)
+    plots.panel.group_chosen.emit(3)
     last = plots.cards["throughput"].make_export()
     assert first is not None
     assert last is not None
@@ -58,7 +58,7 @@ def test_the_table_holds_every_group_with_its_name_and_its_own_speed_up(bench: B
 
 def test_a_session_of_one_group_offers_no_choice(bench: Bench) -> None:
     bench.sweep(script(make_plan(("standard", "flash2"))))
-    assert not bench.page.plots.legend.groups.isVisible()
+    assert not bench.page.plots.panel.groups.isVisible()
     assert bench.page.bottom.table.isColumnHidden(PROBLEM_COLUMN)
 
 
@@ -66,10 +66,10 @@ def test_the_group_of_the_point_in_flight_is_on_show_until_the_user_chooses(benc
     plots = bench.page.plots
     half = len(PLAN.points()) // 2
     bench.sweep(script(PLAN, stop_before=half, in_flight=True))
-    assert plots.legend.groups.currentText() == LABELS[2]
-    plots.legend.group_chosen.emit(0)
+    assert plots.panel.groups.currentText() == LABELS[2]
+    plots.panel.group_chosen.emit(0)
     bench.page.refresh()
-    assert plots.legend.groups.currentText() == LABELS[0]
+    assert plots.panel.groups.currentText() == LABELS[0]
 
 
 def test_an_export_of_everything_names_every_problem() -> None:

@@ -6,12 +6,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit
 
+from app.fonts import load_fonts, ui_font
 from app.pages.profile.results_model import COLUMNS, RAW
 from app.plots import SWEEP_PLOTS
 from app.plots.rail import failure_text
 from app.plots.runtime import RUNTIME
 from app.plots.units import ms_text
-from app.theme import DARK, LIGHT, kernel_mark
+from app.theme import DARK, KERNEL_MARKS, LIGHT, kernel_mark
+from kernels.registry import KERNELS as KNOWN
 from profiles.events import MachineFound
 from profiles.summary import rows
 from tests.app.profile.builders import CPU_TELEMETRY, MACHINE, make_plan, script, session_of
@@ -95,21 +97,21 @@ def test_readout_table_and_session_say_the_same(bench: Bench) -> None:
     session = bench.controller.session
     assert session is not None
     bench.page.plots.move_cursor(512)
-    readouts = bench.page.plots.cards["runtime"].readouts
+    panel = bench.page.plots.panel
     model = bench.page.bottom.table.results
     median = next(i for i, column in enumerate(COLUMNS) if column.title == "median")
     for place, row in enumerate(rows(session)):
         raw = model.index(place, median).data(RAW)
         assert raw == row.runtime_ms_median
         if row.seqlen == 512 and row.runtime_ms_median is not None:
-            assert readouts.value_text(row.kernel) == ms_text(row.runtime_ms_median)
+            assert panel.figure(row.kernel, "runtime") == ms_text(row.runtime_ms_median)
             assert model.index(place, median).data() == ms_text(row.runtime_ms_median)
 
 
 def test_a_failed_point_reads_its_status_under_the_crosshair(bench: Bench) -> None:
     bench.sweep(EVENTS)
     bench.page.plots.move_cursor(1024)
-    assert bench.page.plots.cards["runtime"].readouts.value_text("standard") == "timeout"
+    assert bench.page.plots.panel.figure("standard", "runtime") == "timeout"
 
 
 def test_table_and_crosshair_follow_each_other(bench: Bench) -> None:
@@ -145,7 +147,7 @@ def test_the_point_in_flight_is_marked_until_it_ends(bench: Bench) -> None:
     plot = bench.page.plots.cards["runtime"].plot
     assert plot._band.isVisible()
     assert plot._flight.isVisible()
-    assert "standard at N = 1" in bench.page.plots.legend.flight.text()
+    assert "standard at N = 1" in bench.page.plots.panel.flight.full_text
 
 
 def test_curves_are_made_once_and_fed_again(bench: Bench) -> None:
@@ -159,10 +161,47 @@ def test_curves_are_made_once_and_fed_again(bench: Bench) -> None:
 
 def test_another_baseline_divides_by_it(bench: Bench) -> None:
     bench.sweep(EVENTS)
-    card = bench.page.plots.cards["speed-up"]
-    card.baseline_chosen.emit("flash2")
+    panel = bench.page.plots.panel
+    panel.baseline_chosen.emit("flash2")
     bench.page.plots.move_cursor(512)
-    assert card.readouts.value_text("flash2") == "1.00×"
+    assert panel.figure("flash2", "speed-up") == "1.00×"
+    assert bench.page.plots.cards["speed-up"]._title.text() == "Speed-up over flash2"
+
+
+def test_a_name_in_the_legend_hides_its_curves_and_keeps_its_figures(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    plots = bench.page.plots
+    plots.move_cursor(512)
+    before = plots.panel.figure("standard", "runtime")
+    plots.panel.button("standard").click()
+    for card in plots.cards.values():
+        assert not card.plot._curves["standard"].curve.isVisible()
+        assert card.plot._curves["flash2"].curve.isVisible()
+        export = card.make_export()
+        assert export is not None
+        assert list(export.kernels) == ["flash2"]
+    assert plots.panel.figure("standard", "runtime") == before
+    assert plots.panel.figure("flash2", "speed-up") != "–"  # the baseline is hidden, not gone
+    plots.panel.button("standard").click()
+    assert all(card.plot._curves["standard"].curve.isVisible() for card in plots.cards.values())
+
+
+@pytest.mark.parametrize("names", [tuple(spec.name for spec in KNOWN), tuple(KERNEL_MARKS)])
+def test_every_figure_and_name_beside_the_plots_is_whole(bench: Bench, names: tuple[str, ...]) -> None:
+    load_fonts()
+    bench.page.setFont(ui_font())
+    panel = bench.page.plots.panel
+    panel.set_kernels(names)
+    for name in names:
+        panel.show_figures(name, ["72.7 GiB", "0.652 ms", "0.142×", "1234"])
+    bench.qtbot.waitUntil(lambda: panel.button(names[-1]).isVisible())
+    bench.page.grab()
+    for name in names:
+        row = panel._rows[name]
+        for label in row.values:
+            assert label.width() >= label.fontMetrics().horizontalAdvance(label.text()), (name, label.text())
+        room = row.button.width() - row.button.iconSize().width() - 12
+        assert room >= row.button.fontMetrics().horizontalAdvance(name), name
 
 
 def test_a_theme_switch_recolours_what_is_drawn_and_keeps_the_kernels_colours(bench: Bench) -> None:

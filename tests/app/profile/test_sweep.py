@@ -57,7 +57,7 @@ def test_the_command_line_names_the_same_sweep(sweep: Sweep) -> None:
     python, main, *words = shlex.split(sweep.command_line())
     assert (python, main) == ("python", "main.py")
     options = make_parser().parse_args(words)
-    assert make_plan(options, sweep.backend) == sweep.plan()
+    assert make_plan(options, CPU if sweep.backend == "cpu" else GPU) == sweep.plan()
 
 
 def test_a_sweep_without_kernels_lengths_or_device_is_blocked_with_a_reason() -> None:

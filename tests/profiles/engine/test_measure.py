@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from kernels.problem import Problem
-from kernels.registry import ladder_on
+from kernels.registry import lesson_on
 from profiles.bench_cpu import CpuBench
 from profiles.events import PlanFinished, PlanStarted, PointFailed, PointMeasured, PointProgress, PointStarted
 from profiles.plan import Plan, Protocol
@@ -21,7 +21,7 @@ SEQLENS = (256, 512, 1024)
 def swept() -> Heard:
     """One sweep of the three real kernels, at its end."""
     heard = Heard("kernels.registry:KERNELS")
-    names = ladder_on("cpu")
+    names = lesson_on("cpu")
     try:
         heard.sweep(quick_plan(*names, seqlens=SEQLENS, protocol=Protocol(warmup=1, repeats=10)))
     finally:
@@ -31,7 +31,7 @@ def swept() -> Heard:
 
 def test_every_point_of_a_cpu_sweep_is_done_with_a_small_error(swept: Heard) -> None:
     measured = swept.all(PointMeasured)
-    assert len(measured) == len(ladder_on("cpu")) * len(SEQLENS)
+    assert len(measured) == len(lesson_on("cpu")) * len(SEQLENS)
     for point in measured:
         found = point.measurement
         assert found.correctness is not None

@@ -1,0 +1,185 @@
+"""The panel beside the plots: their one legend, and every kernel's figures where the crosshair stands."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton
+
+from app.plots import SWEEP_PLOTS
+from app.plots.marks import legend_icon
+from app.plots.units import seqlen_full
+from app.theme import TEXT_PX, Theme
+from app.widgets.card import Card
+from app.widgets.elided import ElidedLabel
+from profiles.session import PointState
+
+WIDTH = 374
+ROW_PX = 18  # fifteen kernels fit beside the plots of a window 720 pixels high
+ABSENT = "–"
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class LegendRow:
+    """One kernel: a button with its mark and name that shows or hides its curves, and its figures."""
+
+    def __init__(self, kernel: str, theme: Theme) -> None:
+        self.kernel = kernel
+        self.button = QPushButton(kernel)
+        self.button.setCheckable(True)
+        self.button.setChecked(True)
+        self.button.setProperty("role", "legend")
+        self.button.setIconSize(QSize(13, 13))
+        self.button.setFixedHeight(ROW_PX)
+        self.button.setToolTip(f"Show or hide {kernel} in the plots")
+        self.values = [QLabel(ABSENT) for _ in SWEEP_PLOTS]
+        for value in self.values:
+            value.setAlignment(_RIGHT)
+            value.setProperty("role", "figure")
+        self.reason = QLabel()
+        self.reason.setAlignment(_RIGHT)
+        self.reason.setProperty("role", "unit")
+        self.apply_theme(theme)
+
+    def show_figures(self, texts: Sequence[str | None], reason: str) -> None:
+        """Write a figure of each metric, or why there is none here."""
+        self.reason.setText(reason)
+        self.reason.setVisible(bool(reason))
+        for metric, value, text in zip(SWEEP_PLOTS, self.values, texts, strict=True):
+            value.setVisible(not reason)
+            if value.text() != (text or ABSENT):
+                value.setText(text or ABSENT)
+                value.setAccessibleName(f"{metric.title} of {self.kernel}: {text or 'none'}")
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour the mark."""
+        self.button.setIcon(legend_icon(self.kernel, theme))
+
+    def remove(self) -> None:
+        """Take it off the panel."""
+        for widget in (self.button, self.reason, *self.values):
+            widget.deleteLater()
+
+
+class CrosshairPanel(Card):
+    """Where the crosshair stands, which problems are on show, and a row a kernel.
+
+    Signals:
+        group_chosen: Show the group of problems at this place of the list (int).
+        baseline_chosen: Speed-ups are to be over this kernel (str).
+        kernel_toggled: Show this kernel's curves, or hide them (str, bool).
+    """
+
+    group_chosen = Signal(int)
+    baseline_chosen = Signal(str)
+    kernel_toggled = Signal(str, bool)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("N", "dashed: model")
+        self._theme = theme
+        self._rows: dict[str, LegendRow] = {}
+        self.setFixedWidth(WIDTH)
+        self.groups = _choice("Problems on show", "This session holds several problems at the same N")
+        self.groups.activated.connect(self.group_chosen)
+        self.groups.hide()
+        self.baseline = _choice(
+            "Baseline of the speed-up", "Every kernel's runtime is divided into this kernel's at the same N"
+        )
+        self.baseline.textActivated.connect(self.baseline_chosen)
+        self.flight = ElidedLabel()
+        self.flight.setProperty("role", "unit")
+        self._grid = self._make_grid()
+        chooser = QHBoxLayout()
+        chooser.addWidget(QLabel("speed-up over"))
+        chooser.addWidget(self.baseline, 1)
+        self.body.setSpacing(6)
+        self.body.addWidget(self.groups)
+        self.body.addLayout(self._grid)
+        self.body.addStretch(1)
+        self.body.addWidget(self.flight)
+        self.body.addLayout(chooser)
+
+    def _make_grid(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(6)
+        grid.setVerticalSpacing(0)
+        grid.setColumnStretch(0, 1)
+        for column, metric in enumerate(SWEEP_PLOTS, 1):
+            heading = QLabel(metric.heading)
+            heading.setProperty("role", "unit")
+            heading.setToolTip(f"{metric.title}: {metric.unit}")
+            grid.addWidget(heading, 0, column, _RIGHT)
+        return grid
+
+    def set_kernels(self, kernels: Sequence[str]) -> None:
+        """Make a row for each of these."""
+        if tuple(self._rows) == tuple(kernels):
+            return
+        for row in self._rows.values():
+            row.remove()
+        self._rows = {kernel: self._place(kernel, line) for line, kernel in enumerate(kernels, 1)}
+        self.baseline.clear()
+        self.baseline.addItems(list(kernels))
+
+    def set_baseline(self, kernel: str | None) -> None:
+        """Show what speed-ups are over."""
+        self.baseline.setCurrentText(kernel or "")
+
+    def show_figures(self, kernel: str, texts: Sequence[str | None], reason: str = "") -> None:
+        """Write a kernel's figures at the crosshair, one a metric; None: there is none, `reason` says why."""
+        self._rows[kernel].show_figures(texts, reason)
+
+    def figure(self, kernel: str, metric: str) -> str:
+        """What stands in the place of a kernel and a metric: its figure, or why there is none."""
+        row = self._rows[kernel]
+        place = next(index for index, one in enumerate(SWEEP_PLOTS) if one.key == metric)
+        return row.reason.text() or row.values[place].text()
+
+    def button(self, kernel: str) -> QPushButton:
+        """What shows or hides a kernel's curves."""
+        return self._rows[kernel].button
+
+    def set_groups(self, labels: Sequence[str], current: int) -> None:
+        """Offer these groups of problems; a single one leaves nothing to choose."""
+        if [self.groups.itemText(i) for i in range(self.groups.count())] != list(labels):
+            self.groups.clear()
+            self.groups.addItems(list(labels))
+        self.groups.setCurrentIndex(current)
+        self.groups.setVisible(len(labels) > 1)
+
+    def show_cursor(self, seqlen: int | None) -> None:
+        """Say where the crosshair stands."""
+        self.set_title("N" if seqlen is None else f"N = {seqlen_full(seqlen)}")
+
+    def show_flight(self, state: PointState | None) -> None:
+        """Say what the point in flight is doing."""
+        if state is None:
+            self.flight.set_text("")
+            return
+        steps = f" {state.done} of {state.total}" if state.total else ""
+        name = f"{state.point.kernel} at N = {seqlen_full(state.point.problem.seqlen_q)}"
+        self.flight.set_text(f"{name} · {state.phase or 'prepare'}{steps}")
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour the marks."""
+        self._theme = theme
+        for row in self._rows.values():
+            row.apply_theme(theme)
+
+    def _place(self, kernel: str, line: int) -> LegendRow:
+        row = LegendRow(kernel, self._theme)
+        row.button.toggled.connect(lambda shown: self.kernel_toggled.emit(kernel, shown))
+        self._grid.addWidget(row.button, line, 0)
+        for column, value in enumerate(row.values, 1):
+            self._grid.addWidget(value, line, column)
+        self._grid.addWidget(row.reason, line, 1, 1, len(row.values))
+        row.show_figures([None] * len(row.values), "")
+        return row
+
+
+def _choice(name: str, hint: str) -> QComboBox:
+    box = QComboBox()
+    box.setAccessibleName(name)
+    box.setToolTip(hint)
+    box.setFixedHeight(TEXT_PX + 11)
+    box.setMinimumContentsLength(8)
+    return box
