@@ -67,6 +67,29 @@ FLASH2 = KernelSpec(
 )
 
 SIXTEEN_BIT: tuple[Dtype, ...] = ("float16", "bfloat16")
+
+
+def _hopper(name: str, idea: str) -> KernelSpec:
+    """A step of flash3: wgmma and setmaxnreg exist on compute capability 9.0 alone."""
+    return KernelSpec(
+        name=name,
+        family="tiled",
+        idea=idea,
+        dtypes={"cuda": SIXTEEN_BIT},
+        workspace=workspace.flash3,
+        implementation={"cuda": "kernels.cuda.flash3"},
+        head_dims={"cuda": range(64, 257, 32)},
+        features={"cuda": EVERY_FEATURE - {"block_mask"}},
+        min_compute_capability=(9, 0),
+        max_compute_capability=(9, 0),
+    )
+
+
+FLASH3_A = _hopper("flash3-a", "TMA loads, wgmma from shared memory, a warpgroup that only copies")
+FLASH3_B = _hopper("flash3-b", "the softmax under the next product, warpgroups in turns at the tensor cores")
+FLASH3_C = _hopper("flash3-c", "blocks that stay and draw tiles, longest first, in sections that fit the L2")
+FLASH3 = _hopper("flash3", "Hopper's asynchronous units kept busy from the first tile to the last")
+
 WRAPPED: dict[Backend, str] = {"cuda": "kernels.torch_attention", "cpu": "kernels.torch_attention"}
 
 TORCH_MATH = KernelSpec(
@@ -131,7 +154,9 @@ TORCH_AUTO = KernelSpec(
     extra="torch",
 )
 
-LADDER: tuple[KernelSpec, ...] = (STANDARD, SIMT, FLASH1, FLASH2)
+STEPS: tuple[KernelSpec, ...] = (FLASH3_A, FLASH3_B, FLASH3_C)
+"""What leads from flash2 to flash3, each a lesson: run when chosen."""
+LADDER: tuple[KernelSpec, ...] = (STANDARD, SIMT, FLASH1, FLASH2, *STEPS, FLASH3)
 LIBRARY: tuple[KernelSpec, ...] = (TORCH_MATH, TORCH_EFFICIENT, TORCH_FLASH, TORCH_CUDNN, TORCH_AUTO)
 KERNELS: tuple[KernelSpec, ...] = (*LADDER, *LIBRARY)
 
@@ -170,7 +195,7 @@ def find_kernel(name: str, kernels: tuple[KernelSpec, ...] = KERNELS) -> KernelS
 
 
 AUTO = "auto"  # in place of a kernel's name: the one `choose_kernel` names
-FASTEST_FIRST: tuple[str, ...] = ("flash2", "flash1", "standard", "simt")
+FASTEST_FIRST: tuple[str, ...] = ("flash3", "flash2", "flash1", "standard", "simt")
 """The order in which `choose_kernel` tries our own kernels, on either backend."""
 
 

@@ -9,9 +9,13 @@ Limit: PyTorch allocates O anew in every run, from an allocator of its own, and 
 whose first rows keep no key (Nq > Nk) is refused, because PyTorch answers it with NaN.
 """
 
+import os
+import re
+import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from tempfile import TemporaryFile
 from typing import Any
 
 import torch
@@ -47,6 +51,7 @@ CHECKS = {
     "efficient": torch.backends.cuda.can_use_efficient_attention,
     "cudnn": torch.backends.cuda.can_use_cudnn_attention,
 }
+STDERR = 2
 Switches = tuple[bool, ...]
 
 
@@ -109,10 +114,9 @@ class TorchLaunch:
             options.get("is_causal", False),
             options["enable_gqa"],
         )
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
+        with _captured_stderr() as said:
             check(params, debug=True)
-        return " ".join(_first_line(str(w.message)) for w in said)
+        return " ".join(_without_stamp(line) for line in said())
 
     def release(self) -> None:
         """Drop O and give PyTorch's cached memory back to the device."""
@@ -216,6 +220,33 @@ def dispatcher_reason(messages: Sequence[str], backend: str | None) -> str:
         elif under_heading:
             reasons.append(text)
     return " ".join(reasons)
+
+
+@contextmanager
+def _captured_stderr() -> Iterator[Callable[[], list[str]]]:
+    """Catch what C++ writes to the process's stderr; the function given returns the lines so far.
+
+    PyTorch's checks write there when they are called on their own, past Python's warnings.
+    """
+    sys.stderr.flush()
+    kept = os.dup(STDERR)
+    with TemporaryFile() as file:
+
+        def lines() -> list[str]:
+            file.seek(0)
+            return file.read().decode(errors="replace").splitlines()
+
+        os.dup2(file.fileno(), STDERR)
+        try:
+            yield lines
+        finally:
+            os.dup2(kept, STDERR)
+            os.close(kept)
+
+
+def _without_stamp(line: str) -> str:
+    """A line of PyTorch's C++ log without `[W1121 20:33:29.6 file.h:91] Warning: ` and `(function f)`."""
+    return re.sub(r"^\[[^\]]*\]\s*(Warning:\s*)?|\s*\(function \w+\)$", "", line).strip()
 
 
 def _first_line(text: str) -> str:

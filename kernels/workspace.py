@@ -7,6 +7,7 @@ from kernels.spec import Buffer
 CPU_BLOCK_Q = 128  # rows of a tile on the CPU backend, Br
 CPU_BLOCK_K = 512  # columns of a tile, Bc: its scores are 256 KiB and stay in an L2 cache
 ROW_STEP = 8  # elements in 16 bytes
+TILE_COUNTER = "tile counter"
 
 
 def standard(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
@@ -57,6 +58,12 @@ def torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     if problem.dtype != "float32":
         shapes |= {"Q": problem.q_shape, "K": problem.k_shape, "V": problem.k_shape, "O": problem.q_shape}
     return tuple(Buffer(f"{name} (float32)", shape, "float32") for name, shape in shapes.items())
+
+
+def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """The next tile to draw, and how many blocks have finished."""
+    del problem, backend
+    return (Buffer(TILE_COUNTER, (2,), "int32"),)
 
 
 def torch_fused(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:

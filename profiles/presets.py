@@ -13,7 +13,7 @@ PRESETS = (PEERS,)
 GPU_SEQLENS, CPU_SEQLENS = (1024, 2048, 4096, 8192, 16384), (128, 256, 512)
 GPU_TOKENS, CPU_TOKENS = 16384, 512
 GPU_WIDTH, CPU_WIDTH = 2048, 256
-HEAD_DIMS = (64, 128)
+HEAD_DIMS = (64, 128, 256)
 
 
 def peers_plan(
@@ -21,9 +21,9 @@ def peers_plan(
 ) -> Plan:
     """Our ladder and the library's kernels side by side.
 
-    Head dim 64 and 128, causal or not, N doubling with batch x N and heads x head dim constant: 16k tokens of
-    width 2048 in bfloat16 on a GPU, 512 of width 256 in float32 on the CPU. Kernels take turns within each
-    problem.
+    Head dim 64, 128 and 256, causal or not, N doubling with batch x N and heads x head dim constant: 16k
+    tokens of width 2048 in bfloat16 on a GPU, 512 of width 256 in float32 on the CPU. Kernels take turns
+    within each problem.
 
     Args:
         backend: Where to run.

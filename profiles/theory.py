@@ -49,9 +49,7 @@ def tile_io_bytes(kernel: str, problem: Problem, tiles: Tiles = CUDA_TILES) -> i
         KeyError: No kernel has this name.
     """
     find_kernel(kernel)
-    formula = {"standard": standard_io, "flash1": flash1_io, "flash2": flash2_io, "simt": flash2_io}.get(
-        kernel
-    )
+    formula = FORMULAS.get(kernel)
     return None if formula is None else formula(problem, tiles)
 
 
@@ -96,6 +94,14 @@ def flash2_io(problem: Problem, tiles: Tiles) -> int:
     rows = problem.seqlen_q
     once = 2 * rows * d * problem.itemsize + rows * LSE_ITEMSIZE
     return problem.batch * problem.heads * (once + 2 * visited * d * problem.itemsize)
+
+
+FORMULAS = {
+    "standard": standard_io,
+    "flash1": flash1_io,
+    **dict.fromkeys(("simt", "flash2", "flash3-a", "flash3-b", "flash3-c", "flash3"), flash2_io),
+}
+"""The tile-level IO of each kernel of ours; those of flash2's loop order move the same."""
 
 
 def compulsory_dram_bytes(kernel: str, problem: Problem, l2_bytes: int = 0) -> int:

@@ -19,14 +19,15 @@ class StagedPaint(QObject):
         self._timer.timeout.connect(self._next)
 
     def start(self) -> None:
-        """Hold every part back but the first, and let them go one by one."""
-        self._waiting = list(self._parts[1:])
-        for part in self._waiting:
-            part.setUpdatesEnabled(False)
-        self._timer.start()
+        """Hold every part back and let them go one by one; those that wait already keep their place."""
+        for part in self._parts:
+            if part not in self._waiting:
+                part.setUpdatesEnabled(False)
+                self._waiting.append(part)
+        if not self._timer.isActive():
+            self._timer.start()
 
     def _next(self) -> None:
-        if self._waiting:
-            self._waiting.pop(0).setUpdatesEnabled(True)
+        self._waiting.pop(0).setUpdatesEnabled(True)
         if not self._waiting:
             self._timer.stop()

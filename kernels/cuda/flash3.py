@@ -1,8 +1,4 @@
-"""flash3 on CUDA: one launch; blocks of a producer and two or three consumer warpgroups, on Hopper alone.
-
-`FLASH3` and the steps to it are not in the registry yet: they join it once tests/kernels/cuda/test_flash3.py,
-which drives them through `prepare` here, has run on a Hopper GPU.
-"""
+"""flash3 on CUDA: one launch; blocks of a producer and two or three consumer warpgroups, on Hopper alone."""
 
 from functools import partial
 from typing import NamedTuple
@@ -21,13 +17,13 @@ from kernels.cuda.program import (
 )
 from kernels.cuda.tensor import tile_bytes
 from kernels.launch import Inputs, Launch
-from kernels.problem import Backend, Problem
-from kernels.spec import EVERY_FEATURE, Buffer, KernelSpec
+from kernels.problem import Problem
+from kernels.spec import KernelSpec
+from kernels.workspace import TILE_COUNTER
 
 GROUP_ROWS, GROUP_THREADS = 64, 128  # of a warpgroup
 SHARED_ALIGNMENT = 1024  # bytes, of the swizzle's pattern
 BARRIER_BYTES, BARRIER_BYTES_A_STAGE = 56, 32  # flash3_layout.cuh
-COUNTER = "tile counter"
 
 LONG_KEYS, WIDE_HEAD = 2048, 128
 SECTION_BYTES, LONG_SECTION_BYTES = 24 << 20, 64 << 20
@@ -129,12 +125,12 @@ def program(problem: Problem, target: Target, step: str = "flash3") -> Program:
             *(np.int32(heads), group, np.int32(section(problem)), seqlen_q, seqlen_k),
             *(left, np.int32(0) if problem.causal else right),
             np.float32(abs(problem.softmax_scale)),
-            COUNTER,
+            TILE_COUNTER,
         ),
         threads=chosen.threads,
         shared_bytes=chosen.shared_bytes(problem.head_dim),
     )
-    tables = {COUNTER: np.zeros(2, np.int32)}
+    tables = {TILE_COUNTER: np.zeros(2, np.int32)}
     return Program("flash3.cu", chosen.defines(problem), (stage,), tables, arch_suffix="a")
 
 
@@ -146,31 +142,3 @@ def section(problem: Problem) -> int:
     head_bytes = 2 * problem.seqlen_k * problem.head_dim * problem.itemsize
     heads = (LONG_SECTION_BYTES if long else SECTION_BYTES) // head_bytes
     return max(1, min(problem.batch * problem.heads, heads))
-
-
-def workspace(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
-    """Next tile, and blocks that have finished."""
-    del problem, backend
-    return (Buffer(COUNTER, (2,), "int32"),)
-
-
-def _spec(name: str, idea: str) -> KernelSpec:
-    return KernelSpec(
-        name=name,
-        family="tiled",
-        idea=idea,
-        dtypes={"cuda": ("float16", "bfloat16")},
-        workspace=workspace,
-        implementation={"cuda": "kernels.cuda.flash3"},
-        head_dims={"cuda": range(64, 257, 32)},
-        features={"cuda": EVERY_FEATURE - {"block_mask"}},
-        min_compute_capability=(9, 0),
-        max_compute_capability=(9, 0),
-    )
-
-
-FLASH3_A = _spec("flash3-a", "TMA loads, wgmma from shared memory, a warpgroup that only copies")
-FLASH3_B = _spec("flash3-b", "the softmax under the next product, warpgroups in turns at the tensor cores")
-FLASH3_C = _spec("flash3-c", "blocks that stay and draw tiles, longest first, in sections that fit the L2")
-FLASH3 = _spec("flash3", "Hopper's asynchronous units kept busy from the first tile to the last")
-STEPS = (FLASH3_A, FLASH3_B, FLASH3_C, FLASH3)

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 
 from kernels import KERNELS, BlockMask, Problem, attention, choose_kernel
 from kernels.cpu.device import describe
+from kernels.device import Device
 from kernels.errors import InputError, UnsupportedError
-from kernels.registry import FASTEST_FIRST, LADDER
+from kernels.registry import FASTEST_FIRST, LADDER, STEPS
 from kernels.spec import KernelSpec
 from kernels.verify import verify
 from tests.kernels.cases import draw
@@ -52,7 +53,7 @@ def test_the_default_scale_is_one_over_the_root_of_the_head_dim() -> None:
 
 def test_every_registered_kernel_can_be_asked_for() -> None:
     ours, library = [[s.name for s in KERNELS if (s.family == "library") is peer] for peer in (False, True)]
-    assert ours == ["standard", "simt", "flash1", "flash2"]
+    assert ours == ["standard", "simt", "flash1", "flash2", "flash3-a", "flash3-b", "flash3-c", "flash3"]
     assert library == ["torch-math", "torch-efficient", "torch-flash", "torch-cudnn", "torch-auto"]
 
 
@@ -81,8 +82,15 @@ def test_auto_is_the_kernel_that_choose_kernel_names() -> None:
     np.testing.assert_array_equal(attention(*inputs, kernel="auto", causal=True), by_name)
 
 
-def test_auto_knows_the_place_of_every_kernel_of_ours() -> None:
-    assert sorted(FASTEST_FIRST) == sorted(spec.name for spec in LADDER)
+def test_auto_knows_the_place_of_every_kernel_of_ours_but_the_steps_to_flash3() -> None:
+    assert sorted(FASTEST_FIRST) == sorted(spec.name for spec in LADDER if spec not in STEPS)
+
+
+@pytest.mark.parametrize(("capability", "named"), [((8, 9), "flash2"), ((9, 0), "flash3")])
+def test_auto_is_flash3_on_hopper_and_flash2_on_other_gpus(capability: tuple[int, int], named: str) -> None:
+    device = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=capability)
+    problem = Problem(seqlen_q=40, seqlen_k=40, head_dim=128, dtype="bfloat16")
+    assert choose_kernel(problem, device).name == named
 
 
 def test_auto_passes_over_kernels_that_cannot_and_says_why_when_none_can() -> None:

@@ -79,8 +79,8 @@ def shape(plan: Plan) -> set[tuple[int, bool, int]]:
 def test_the_peers_preset_holds_every_problem_with_tokens_and_width_constant() -> None:
     plan = peers_plan("cuda", Protocol())
     lengths = (1024, 2048, 4096, 8192, 16384)
-    assert shape(plan) == {(d, c, n) for d in (64, 128) for c in (False, True) for n in lengths}
-    assert len(plan.problems) == 20
+    assert shape(plan) == {(d, c, n) for d in (64, 128, 256) for c in (False, True) for n in lengths}
+    assert len(plan.problems) == 30
     assert {p.batch * p.seqlen_q for p in plan.problems} == {16384}
     assert {p.heads * p.head_dim for p in plan.problems} == {2048}
     assert {p.dtype for p in plan.problems} == {"bfloat16"}

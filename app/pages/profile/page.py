@@ -147,15 +147,21 @@ class ProfilePage(Page):
                 case _:
                     pass
         self.bottom.strip.take(readings)
-        if any(isinstance(event, OUTCOMES) for event in events):
-            self.refresh()
-            self._strip_turn.start()
-        elif any(isinstance(event, PointProgress) for event in events):
-            self._show_flight()
+        self._follow_sweep(events)
         if not self._strip_turn.isActive():
             self.bottom.strip.draw()
         if readings:
             self._follow_free_memory()
+
+    def _follow_sweep(self, events: Sequence[Event]) -> None:
+        """Draw what the events changed in the plots, which are painted one after the other."""
+        if any(isinstance(event, OUTCOMES) for event in events):
+            self._staged.start()
+            self.refresh()
+            self._strip_turn.start()
+        elif any(isinstance(event, PointProgress) for event in events):
+            self._staged.start()
+            self._show_flight()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Paint plot after plot: Run shows this page in the turn that starts a sweep."""

@@ -5,14 +5,15 @@ import pytest
 from app.pages.profile.results_model import PROBLEM_COLUMN, RAW, SPEEDUP_COLUMN
 from app.plots.provenance import session_header
 from profiles.plan import Protocol
-from profiles.presets import peers_plan
+from profiles.presets import HEAD_DIMS, peers_plan
 from profiles.session import Session
 from tests.app.profile.builders import make_plan, script, session_of
 from tests.app.profile.conftest import Bench
 
 KERNELS = ("standard", "flash2", "torch-flash")
 PLAN = peers_plan("cuda", Protocol(), kernels=KERNELS)
-LABELS = ["d 64, no mask", "d 64, causal", "d 128, no mask", "d 128, causal"]
+LABELS = [f"d {head_dim}, {mask}" for head_dim in HEAD_DIMS for mask in ("no mask", "causal")]
+POINTS = len(PLAN.points())
 
 
 @pytest.fixture
@@ -48,11 +49,11 @@ def test_one_group_is_on_show_and_the_others_can_be_chosen(bench: Bench) -> None
 @pytest.mark.usefixtures("session")
 def test_the_table_holds_every_group_with_its_name_and_its_own_speed_up(bench: Bench) -> None:
     table = bench.page.bottom.table
-    assert table.results.rowCount() == 3 * 20
+    assert table.results.rowCount() == POINTS
     assert not table.isColumnHidden(PROBLEM_COLUMN)
-    names = {table.results.index(row, PROBLEM_COLUMN).data() for row in range(60)}
+    names = {table.results.index(row, PROBLEM_COLUMN).data() for row in range(POINTS)}
     assert names == set(LABELS)
-    standard = [row for row in range(60) if table.results.row_at(row).kernel == "standard"]
+    standard = [row for row in range(POINTS) if table.results.row_at(row).kernel == "standard"]
     assert {table.results.index(row, SPEEDUP_COLUMN).data(RAW) for row in standard} == {1.0}
 
 
@@ -64,8 +65,8 @@ def test_a_session_of_one_group_offers_no_choice(bench: Bench) -> None:
 
 def test_the_group_of_the_point_in_flight_is_on_show_until_the_user_chooses(bench: Bench) -> None:
     plots = bench.page.plots
-    half = len(PLAN.points()) // 2
-    bench.sweep(script(PLAN, stop_before=half, in_flight=True))
+    third_group = 2 * POINTS // len(LABELS)
+    bench.sweep(script(PLAN, stop_before=third_group, in_flight=True))
     assert plots.panel.groups.currentText() == LABELS[2]
     plots.panel.group_chosen.emit(0)
     bench.page.refresh()
@@ -74,4 +75,4 @@ def test_the_group_of_the_point_in_flight_is_on_show_until_the_user_chooses(benc
 
 def test_an_export_of_everything_names_every_problem() -> None:
     problem = session_header(session_of(script(PLAN)))["problem"]
-    assert problem.count("batch 16 to 1") == 4
+    assert problem.count("batch 16 to 1") == len(LABELS)

@@ -15,13 +15,14 @@ from msgspec import structs
 
 from kernels.cuda import flash3
 from kernels.cuda.device import describe
-from kernels.cuda.flash3 import FLASH3, STEPS
 from kernels.cuda.launch import CudaLaunch, bind
 from kernels.cuda.program import Program, Target
 from kernels.launch import Inputs, make_inputs
 from kernels.problem import Dtype, Problem
+from kernels.registry import FLASH3, STEPS
 from kernels.spec import KernelSpec
 from kernels.verify import Verdict, storage_dtype, verify
+from kernels.workspace import TILE_COUNTER
 from tests.kernels.cases import LENGTHS, PROBES, Case
 from tests.kernels.cuda.test_kernels import poison
 from tests.kernels.cuda.test_masks import LENGTHS as WINDOW_LENGTHS
@@ -35,7 +36,7 @@ HEAD_DIMS = FLASH3.head_dims["cuda"]
 MORE_LENGTHS = ((1, 239), (3, 799), (128, 217), (257, 257), (700, 180), (1500, 1400), (2048, 2048))
 both_masks = pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
 both_dtypes = pytest.mark.parametrize("dtype", DTYPES)
-every_step = pytest.mark.parametrize("spec", STEPS, ids=lambda spec: spec.name)
+every_step = pytest.mark.parametrize("spec", [*STEPS, FLASH3], ids=lambda spec: spec.name)
 
 
 @pytest.fixture
@@ -209,7 +210,7 @@ def test_every_run_leaves_the_tile_counter_at_zero(cp: Any, spec: KernelSpec) ->
     assert isinstance(launch, CudaLaunch)
     for _ in range(3):
         launch.run()
-        assert int(cp.abs(launch.workspace[flash3.COUNTER]).sum()) == 0
+        assert int(cp.abs(launch.workspace[TILE_COUNTER]).sum()) == 0
 
 
 def test_offsets_pass_two_to_the_31_score_elements() -> None:
