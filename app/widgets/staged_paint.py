@@ -1,22 +1,32 @@
 """Painting a page part by part: all its plots at once would hold the event loop for too long."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
-TURN_MS = 8  # long enough for one part to be painted before the next may be
+TURN_MS = 4  # long enough for one part to be painted before the next may be
 
 
 class StagedPaint(QObject):
-    """Lets the parts of a page be painted one in a turn of the event loop."""
+    """Lets the parts of a page be painted one in a turn of the event loop.
 
-    def __init__(self, page: QWidget, parts: Sequence[QWidget]) -> None:
+    Args:
+        page: Its parent.
+        parts: In their order, each with what has to be done just before it is painted, if anything.
+    """
+
+    def __init__(self, page: QWidget, parts: Mapping[QWidget, Callable[[], None] | None]) -> None:
         super().__init__(page)
-        self._parts = tuple(parts)
+        self._parts = parts
         self._waiting: list[QWidget] = []
         self._timer = QTimer(self, interval=TURN_MS)
         self._timer.timeout.connect(self._next)
+
+    @property
+    def active(self) -> bool:
+        """Whether a part still waits for its turn."""
+        return bool(self._waiting)
 
     def start(self) -> None:
         """Hold every part back and let them go one by one; those that wait already keep their place."""
@@ -28,6 +38,10 @@ class StagedPaint(QObject):
             self._timer.start()
 
     def _next(self) -> None:
-        self._waiting.pop(0).setUpdatesEnabled(True)
+        part = self._waiting.pop(0)
+        prepare = self._parts[part]
+        if prepare is not None:
+            prepare()
+        part.setUpdatesEnabled(True)
         if not self._waiting:
             self._timer.stop()

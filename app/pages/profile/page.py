@@ -1,9 +1,10 @@
 """The Profile page: form, plots over N, telemetry and results of one sweep."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
@@ -15,6 +16,7 @@ from app.pages.profile.form import SweepForm
 from app.pages.profile.plots_view import PlotsView
 from app.pages.profile.preview import preview_rows
 from app.pages.profile.sweep import Sweep
+from app.plots.telemetry import LANES
 from app.theme import Theme
 from app.widgets.staged_paint import StagedPaint
 from kernels.problem import Backend
@@ -34,7 +36,6 @@ from profiles.plan import Plan
 from profiles.session import Session
 from profiles.summary import rows
 
-STRIP_DELAY_MS = 20
 OUTCOMES = (PointStarted, PointMeasured, PointFailed, PlanFinished)
 
 
@@ -57,10 +58,12 @@ class ProfilePage(Page):
         self.form = SweepForm(controller.backend, theme)
         self.plots = PlotsView(theme)
         self.bottom = BottomCard(theme)
-        # Plots and lanes drawn in one turn would hold the event loop for too long: the lanes follow.
-        self._strip_turn = QTimer(self, singleShot=True, interval=STRIP_DELAY_MS)
-        self._strip_turn.timeout.connect(self.bottom.strip.draw)
-        self._staged = StagedPaint(self, (*self.plots.cards.values(), self.plots.panel, self.bottom))
+        strip = self.bottom.strip
+        turns: dict[QWidget, Callable[[], None] | None] = dict.fromkeys(
+            (*self.plots.cards.values(), self.plots.panel)
+        )
+        turns.update({strip.lanes[lane.field]: partial(strip.draw_lane, lane) for lane in LANES})
+        self._staged = StagedPaint(self, turns)
         self._lay_out()
         self._connect()
         self.form.set_machine(controller.machine)
@@ -148,7 +151,7 @@ class ProfilePage(Page):
                     pass
         self.bottom.strip.take(readings)
         self._follow_sweep(events)
-        if not self._strip_turn.isActive():
+        if not self._staged.active:
             self.bottom.strip.draw()
         if readings:
             self._follow_free_memory()
@@ -158,7 +161,6 @@ class ProfilePage(Page):
         if any(isinstance(event, OUTCOMES) for event in events):
             self._staged.start()
             self.refresh()
-            self._strip_turn.start()
         elif any(isinstance(event, PointProgress) for event in events):
             self._staged.start()
             self._show_flight()

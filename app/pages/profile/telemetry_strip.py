@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.plots.export import Cell
-from app.plots.ring import FIELDS, ReadingRing
+from app.plots.ring import FIELDS, ReadingRing, Values
 from app.plots.spans import Span, spans_of
 from app.plots.telemetry import LANES, Lane, TelemetryLane
 from app.plots.units import digits
@@ -20,6 +21,15 @@ IDLE_S = 60.0  # how far back the strip looks while nothing is measured
 LEAST_S = 2.0
 HOST_SOURCE = "psutil"  # watches the CPU, which has no driver and so no driver's window
 BUSY = "busy (driver window), %"
+
+
+class Moment(NamedTuple):
+    """What all lanes show: the readings, the kernels' spans, the ends of the time axis in s."""
+
+    times: Values
+    values: dict[str, Values]
+    spans: list[Span]
+    view: tuple[float, float]
 
 
 class TelemetryStrip(QWidget):
@@ -35,6 +45,7 @@ class TelemetryStrip(QWidget):
         self.frozen = False
         self.ring = ReadingRing()
         self._session: Session | None = None
+        self._moment = self._now()
         self._taken = 0  # readings of the session that are in the ring
         self._missing: dict[str, str] = {}
         self._capacity: int | None = None
@@ -104,12 +115,19 @@ class TelemetryStrip(QWidget):
         """Draw what the ring holds, unless frozen."""
         if self.frozen or not self.isVisible():
             return
-        times, spans = self.ring.times(), self._spans()
-        view = self._view(float(times[-1]) if times.size else 0.0)
         for lane in LANES:
-            self.lanes[lane.field].show_readings(times, self.ring.values(lane.field), spans, view)
-            self.lanes[lane.field].show_note(self._note(lane, empty=not times.size))
-            self._values[lane.field].setText(self._readout(lane))
+            self.draw_lane(lane)
+
+    def draw_lane(self, lane: Lane) -> None:
+        """Draw one lane, unless frozen. The first looks at the time that all show until it is drawn again."""
+        if self.frozen or not self.isVisible():
+            return
+        if lane is LANES[0]:
+            self._moment = self._now()
+        times, values, spans, view = self._moment
+        self.lanes[lane.field].show_readings(times, values[lane.field], spans, view)
+        self.lanes[lane.field].show_note(self._note(lane, empty=not times.size))
+        self._values[lane.field].setText(self._readout(lane))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Catch up with what was recorded while the strip was not to be seen."""
@@ -130,8 +148,11 @@ class TelemetryStrip(QWidget):
         columns = [self.ring.times(), *(self.ring.values(field) for field in FIELDS)]
         return [[None if cell != cell else float(cell) for cell in row] for row in zip(*columns, strict=True)]  # noqa: PLR0124 - NaN alone differs from itself
 
-    def _spans(self) -> list[Span]:
-        return [] if self._session is None else spans_of(self._session)
+    def _now(self) -> Moment:
+        times = self.ring.times()
+        values = {lane.field: self.ring.values(lane.field) for lane in LANES}
+        spans = [] if self._session is None else spans_of(self._session)
+        return Moment(times, values, spans, self._view(float(times[-1]) if times.size else 0.0))
 
     def _view(self, newest: float) -> tuple[float, float]:
         session = self._session
