@@ -8,9 +8,8 @@ from pytestqt.qtbot import QtBot
 from app.pages.profile.kernel_list import PEERS, KernelList
 from app.pages.profile.sweep import Sweep, unavailable
 from app.theme import DARK
-from kernels.cuda.flash3 import STEPS
 from kernels.problem import Backend
-from kernels.registry import LADDER, STANDARD, TORCH_FLASH
+from kernels.registry import LADDER
 from tests.app.profile.builders import MACHINE
 from tests.app.profile.conftest import Bench
 
@@ -91,12 +90,8 @@ def test_library_peers_are_folded_away_until_one_is_chosen(bench: Bench) -> None
 
 
 def test_the_variants_of_a_kernel_are_folded_under_it_and_a_chosen_one_is_never_hidden_unsaid(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot,
 ) -> None:
-    ladder = (STANDARD, *STEPS)
-    monkeypatch.setattr("app.pages.profile.kernel_list.KERNELS", (*ladder, TORCH_FLASH))
-    monkeypatch.setattr("app.pages.profile.kernel_list.LADDER", ladder)
-    monkeypatch.setattr("kernels.registry.LADDER", ladder)
     kernels = KernelList(DARK)
     qtbot.addWidget(kernels)
     kernels.show()
