@@ -118,7 +118,10 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     add("--time-cap", type=seconds, default=10.0, metavar="S", help="stop sampling a point after S seconds")
     add("--warm", action="store_true", help="leave the cache as it is between runs; default: flush it (cold)")
     add("--no-verify", action="store_true", help="skip the comparison with the float64 reference")
-    add("--seed", type=seed, default=0, help="seed of the random inputs")
+    add("--no-interleave", action="store_true", help="sample kernel after kernel; default: in turns, A B A B")
+    add("--shuffle", action="store_true", help="problems in an order drawn from the seed; default: as listed")
+    add("--no-drift-check", action="store_true", help="do not measure what came first again at the end")
+    add("--seed", type=seed, default=0, help="seed of the random inputs, and of --shuffle")
     add(
         "--out",
         type=new_file,

@@ -36,7 +36,8 @@ from app.widgets.rail import Rail
 from app.widgets.status_bar import StatusBar
 from app.widgets.top_bar import TopBar
 from app.window_actions import WindowActions
-from profiles.events import Event, LogLine
+from profiles.drift import drift_text
+from profiles.events import Event, LogLine, PlanFinished
 from profiles.local_engine import LocalEngine
 from profiles.session import Session
 from profiles.store import sessions_dir
@@ -243,6 +244,10 @@ class MainWindow(QMainWindow):
         for event in events:
             if isinstance(event, LogLine):
                 self.log.append(event)
+            elif isinstance(event, PlanFinished) and self.controller.session is not None:
+                drift = drift_text(self.controller.session)
+                if drift:
+                    self.log.append(LogLine(source="drift check", text=drift))
 
     def _ask_to_close(self) -> bool:
         box = QMessageBox(QMessageBox.Icon.Question, "Flashscope", CLOSE_QUESTION, parent=self)

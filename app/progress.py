@@ -1,20 +1,40 @@
 """How far a sweep is, in words: what runs, how many points, how long still."""
 
+from collections.abc import Sequence
+from math import log
+
 from app.plots.units import bytes_text, seqlen_full
+from profiles.activity import seconds_by_point
+from profiles.drift import drifts
 from profiles.events import Reading
-from profiles.session import Session
+from profiles.session import PointState, Session
 
 NS = 1_000_000_000
+MOST_NAMED = 2
 
 
 def job_text(session: Session) -> str:
-    """The point in flight: kernel, N and the step of its phase; empty between points."""
-    state = session.running
-    if state is None:
+    """What is in flight; empty between points."""
+    states = session.in_flight
+    repeated = states and states[0].point.index >= session.plan.cells
+    return f"{'drift check · ' if repeated else ''}{flight_text(states)}"
+
+
+def flight_text(states: Sequence[PointState]) -> str:
+    """The kernel, or those that take turns, N and the step of the first; empty when there is none."""
+    if not states:
         return ""
-    step = f" {state.done} of {state.total}" if state.total else ""
-    phase = f" · {state.phase}{step}" if state.phase else ""
-    return f"{state.point.kernel} · N = {seqlen_full(state.point.problem.seqlen_q)}{phase}"
+    first, names = states[0], [state.point.kernel for state in states]
+    kernels = " and ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} kernels in turns"
+    step = f" {first.done} of {first.total}" if first.total else ""
+    return f"{kernels} · N = {seqlen_full(first.point.problem.seqlen_q)} · {first.phase or 'prepare'}{step}"
+
+
+def outcome_text(session: Session) -> str:
+    """How a sweep ended, and the drift check's largest ratio."""
+    text = f"Sweep {session.outcome or 'interrupted'}"
+    worst = max(drifts(session), key=lambda drift: abs(log(drift.ratio)), default=None)
+    return text if worst is None else f"{text} · drift {worst.ratio:.3f}×"
 
 
 def seconds_left(session: Session) -> float | None:
@@ -23,9 +43,8 @@ def seconds_left(session: Session) -> float | None:
     None until a point has run. Points that never ran (will not fit, unsupported) take no time.
     """
     newest: dict[str, float] = {}
-    for state in session.points:
-        if state.started_ns is not None and state.ended_ns is not None:
-            newest[state.point.kernel] = (state.ended_ns - state.started_ns) / NS
+    for index, seconds in seconds_by_point(session).items():
+        newest[session.points[index].point.kernel] = seconds
     if not newest:
         return None
     typical = max(newest.values())

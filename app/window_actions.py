@@ -119,7 +119,7 @@ class WindowActions:
         target = _with_suffix(Path(chosen), suffixes)
         content = _exported(controller, session, target)
         if self._write(Path(chosen), target, lambda: target.write_bytes(content)):
-            errors.show_notice(f"Exported {len(session.points)} points to {target.name}.")
+            errors.show_notice(f"Exported {session.plan.cells} points to {target.name}.")
 
     def _write(self, chosen: Path, target: Path, write: Callable[[], object]) -> bool:
         """Write the file, or say why not; a file that the user did not choose is never overwritten."""

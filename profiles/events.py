@@ -34,10 +34,17 @@ class EventBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """One timed run: milliseconds, and why it was rejected (None: accepted)."""
+    """One timed run.
+
+    Attributes:
+        ms: Milliseconds.
+        rejected: Why it does not count, None when it does.
+        round: In which round of the turns it was taken, from 0; None: its kernel was sampled alone.
+    """
 
     ms: float
     rejected: str | None = None
+    round: int | None = None
 
 
 class Footprint(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,8 +186,15 @@ class PointStarted(EventBase, frozen=True, kw_only=True, tag="point-started"):
     t_ns: int
 
 
+class SamplingStarted(EventBase, frozen=True, kw_only=True, tag="sampling-started"):
+    """Points that were checked are about to be sampled: one alone, or several in turns."""
+
+    indices: tuple[int, ...]
+    t_ns: int
+
+
 class PointProgress(EventBase, frozen=True, kw_only=True, tag="point-progress"):
-    """Where the point in flight is: `done` of `total` steps of its phase; `last_ms` is the newest sample."""
+    """Where a point in flight is: `done` of `total` steps of its phase; `last_ms` is the newest sample."""
 
     index: int
     phase: Phase
@@ -251,6 +265,7 @@ Event = (
     | Readings
     | PlanStarted
     | PointStarted
+    | SamplingStarted
     | PointProgress
     | PointMeasured
     | PointFailed

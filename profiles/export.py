@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from profiles.drift import drift_text, drifts
 from profiles.plan import Plan
 from profiles.session import Session
 from profiles.summary import PointRow, rows
@@ -23,7 +24,7 @@ def to_csv(session: Session) -> str:
 
 
 def to_json(session: Session, path: str | None = None) -> bytes:
-    """`{"session": {...}, "points": [PointRow, ...]}` as one line; missing and NaN are null.
+    """`{"session": {...}, "points": [PointRow, ...], "drift": [...]}` as one line; missing and NaN are null.
 
     Args:
         session: What to write.
@@ -46,6 +47,7 @@ def to_json(session: Session, path: str | None = None) -> bytes:
             "traces": len(session.traces),
         },
         "points": rows(session),
+        "drift": [drift._asdict() | {"ratio": drift.ratio} for drift in drifts(session)],
     }
     return msgspec.json.encode(document)
 
@@ -74,6 +76,7 @@ def metadata(session: Session) -> dict[str, object]:
         "BLAS threads": machine.blas_threads or "unknown",
         "packages": ", ".join(f"{name} {version}" for name, version in machine.packages.items()),
         "protocol": _protocol(session.plan),
+        "drift check": drift_text(session) or "none",
         "units": "runtime in ms, footprint and predicted in bytes, throughput in TFLOP/s",
     }
 
@@ -81,4 +84,7 @@ def metadata(session: Session) -> dict[str, object]:
 def _protocol(plan: Plan) -> str:
     protocol = plan.protocol
     cache = "cold cache" if protocol.cold else "warm cache"
-    return f"{protocol.warmup} warm-up runs, {protocol.repeats} repeats, {cache}, seed {plan.seed}"
+    turns = "kernels in turns" if protocol.interleave else "kernel after kernel"
+    order = ", shuffled" if protocol.shuffle else ""
+    runs = f"{protocol.warmup} warm-up runs, {protocol.repeats} repeats"
+    return f"{runs}, {cache}, {turns}{order}, seed {plan.seed}"

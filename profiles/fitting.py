@@ -1,21 +1,16 @@
-"""Whether a point is worth launching: supported at all, and predicted to fit into free memory."""
+"""What fits: whether a point is worth launching at all, and which points memory holds together."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+
+from msgspec.structs import replace
 
 from kernels.device import Device
 from kernels.problem import Backend, Problem
 from kernels.spec import KernelSpec
-from profiles.events import FailedStatus
+from profiles.failures import Refusal
+from profiles.messages import CheckedPoint
 
 GIB = 1 << 30
-
-
-class Refusal(NamedTuple):
-    """Why a point is not launched: its status, one sentence, and the arithmetic."""
-
-    status: FailedStatus
-    reason: str
-    detail: str = ""
 
 
 def refuse_unsupported(spec: KernelSpec, problem: Problem, device: Device) -> Refusal | None:
@@ -37,6 +32,39 @@ def refuse_oversize(
         f"choose a shorter sequence, fewer heads or a tiled kernel."
     )
     return Refusal("will-not-fit", reason, _arithmetic(spec, problem, backend, margin, free_bytes))
+
+
+def apart(checked: Sequence[CheckedPoint], margin: float, free_bytes: int) -> list[tuple[CheckedPoint, ...]]:
+    """Points of one problem in batches that memory holds together, with one set of inputs.
+
+    All of them if their ledgers * (1 + margin) are free, else all but the largest, each of which is sampled
+    alone and says so.
+    """
+    together, largest = [*checked], []
+    while len(together) > 1 and _together(together) * (1 + margin) > free_bytes:
+        largest.append(max(together, key=lambda one: one.found.footprint.total))
+        together.remove(largest[-1])
+    batches = [together, *([one] for one in largest)]
+    reason = (
+        f"with the other kernels beside it {_size(_together(checked))} would be held (and {margin:.0%} to "
+        f"spare), but {_size(free_bytes)} were free."
+    )
+    return [
+        (alone(batch[0], reason),) if largest and len(batch) == 1 else tuple(batch)
+        for batch in sorted(batches, key=lambda batch: batch[0].point.index)
+    ]
+
+
+def alone(checked: CheckedPoint, reason: str) -> CheckedPoint:
+    """The point with a remark on why it takes no turns, after what its kernel had to say."""
+    note = " · ".join(filter(None, (checked.found.note, f"Sampled alone: {reason}")))
+    return replace(checked, found=replace(checked.found, note=note))
+
+
+def _together(checked: Sequence[CheckedPoint]) -> int:
+    """Bytes of the inputs once, and of what each holds beside them."""
+    ledgers = [one.found.footprint for one in checked]
+    return ledgers[0].inputs + sum(ledger.total - ledger.inputs for ledger in ledgers)
 
 
 def _arithmetic(spec: KernelSpec, problem: Problem, backend: Backend, margin: float, free_bytes: int) -> str:

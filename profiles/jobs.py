@@ -1,10 +1,8 @@
-"""What the worker is asked to do, as jobs of one command after the other."""
+"""What the worker is asked to do, as jobs of one task after the other."""
 
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Protocol
 
@@ -20,35 +18,17 @@ from profiles.events import (
     Outcome,
     PlanFinished,
     PlanStarted,
-    PointFailed,
-    PointStarted,
     RequestFailed,
+    TraceReady,
 )
+from profiles.group_run import GroupRun
 from profiles.machine import Finding, Machine
-from profiles.messages import Command, MeasurePoint, ProbeMachine, RecordTrace
-from profiles.plan import Plan, Point
+from profiles.messages import Message, ProbeMachine, RecordTrace
+from profiles.plan import Plan
 from profiles.probe_host import probe_host
+from profiles.tasks import Task
 
 REQUEST_DEADLINE_S = 120.0
-
-
-@dataclass(frozen=True)
-class Task:
-    """One command for the worker.
-
-    Attributes:
-        command: What to send; the worker answers it with exactly one closing event.
-        deadline_s: After this many seconds without that answer the worker is ended.
-        what: What it does, for the words of a failure.
-        start: The event that announces it, made when it is sent; None: nothing is said.
-        fail: The closing event in place of the answer that never came.
-    """
-
-    command: Command
-    deadline_s: float
-    what: str
-    start: Callable[[], Event] | None
-    fail: Callable[[FailedStatus, str, str], Event]
 
 
 class Job(Protocol):
@@ -68,7 +48,10 @@ class Job(Protocol):
     def next_task(self) -> Task | None:
         """What to do next, None when nothing is left."""
 
-    def end(self, failure: str | None) -> Event | None:
+    def heard(self, message: Message) -> None:
+        """Take in what the worker said while this was its job."""
+
+    def end(self, failure: str | None) -> list[Event]:
         """What is said last; `failure` says why it could not go on, None: it could."""
 
 
@@ -89,17 +72,20 @@ class RequestJob:
         task, self._task = self._task, None
         return task
 
-    def end(self, failure: str | None) -> Event | None:
+    def heard(self, message: Message) -> None:
+        """Whatever is said ends it."""
+
+    def end(self, failure: str | None) -> list[Event]:
         """The failure in place of the answer, when there was none and anybody waits for it."""
         if failure is not None:
             return self._fail("failed", failure, "")
         if self._task is not None and self.exclusive:
             return self._fail("cancelled", "It was cancelled before it began.", "")
-        return None
+        return []
 
 
 class SweepJob:
-    """A plan: one task a point."""
+    """A plan: one group of points after the other."""
 
     exclusive = True
 
@@ -109,20 +95,16 @@ class SweepJob:
         self._predicted = tuple(
             find_kernel(p.kernel, specs).predicted_bytes(p.problem, plan.backend) for p in plan.points()
         )
-        self._tasks: deque[Task] = deque()
+        self._groups: deque[GroupRun] = deque()
         self._refused = ""
 
     def begin(self, machine: Machine) -> Event:
-        """PlanStarted; a plan for a device that is not there holds no task."""
+        """PlanStarted; a plan for a device that is not there holds no group."""
         device = machine.device(self._plan.backend)
         if device is None:
             self._refused = _no_device(machine)
         else:
-            protocol = self._plan.protocol
-            self._tasks.extend(
-                _point_task(p, MeasurePoint(point=p, device=device, protocol=protocol), protocol.deadline_s)
-                for p in self._plan.points()
-            )
+            self._groups.extend(GroupRun(g, device, self._plan.protocol) for g in self._plan.groups())
         return PlanStarted(
             session_id=uuid.uuid4().hex,
             plan=self._plan,
@@ -133,50 +115,50 @@ class SweepJob:
         )
 
     def next_task(self) -> Task | None:
-        """The next point."""
-        return self._tasks.popleft() if self._tasks else None
+        """The next task of the first group that is not through."""
+        while self._groups:
+            task = self._groups[0].next_task()
+            if task is not None:
+                return task
+            self._groups.popleft()
+        return None
 
-    def end(self, failure: str | None) -> Event:
-        """PlanFinished, with the outcome."""
+    def heard(self, message: Message) -> None:
+        """Tell the group in flight."""
+        if self._groups:
+            self._groups[0].heard(message)
+
+    def end(self, failure: str | None) -> list[Event]:
+        """The end of every point in flight, then PlanFinished with the outcome."""
         reason = failure or self._refused
         outcome: Outcome = "failed" if reason else "cancelled" if self.cancelled else "finished"
-        return PlanFinished(t_ns=time.monotonic_ns(), outcome=outcome, reason=reason)
+        fate: FailedStatus = "failed" if failure else "cancelled"
+        in_flight = (event for g in self._groups for event in g.close(fate, failure or "It was cancelled."))
+        return [*in_flight, PlanFinished(t_ns=time.monotonic_ns(), outcome=outcome, reason=reason)]
 
 
 def probe_job() -> Job:
     """A probe; one that kills the worker is answered with what can be found without any GPU library."""
 
-    def fail(_: FailedStatus, reason: str, detail: str) -> Event:
+    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
         remedy = "see the log; reinstalling the NVIDIA driver or CuPy may help"
         finding = Finding(name="CUDA", ok=False, detail=f"{reason} {detail}".strip(), remedy=remedy)
         found = probe_host()
-        return MachineFound(machine=replace(found, findings=(*found.findings, finding)))
+        return [MachineFound(machine=replace(found, findings=(*found.findings, finding)))]
 
-    task = Task(ProbeMachine(), REQUEST_DEADLINE_S, "looked at this machine", None, fail)
+    task = Task(ProbeMachine(), (MachineFound,), REQUEST_DEADLINE_S, "looked at this machine", None, fail)
     return RequestJob(task, exclusive=False)
 
 
 def trace_job(request: TraceRequest) -> Job:
     """A trace."""
 
-    def fail(_: FailedStatus, reason: str, detail: str) -> Event:
-        return RequestFailed(request="trace", reason=reason, detail=detail)
+    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
+        return [RequestFailed(request="trace", reason=reason, detail=detail)]
 
-    task = Task(RecordTrace(request=request), REQUEST_DEADLINE_S, "recorded a trace", None, fail)
+    closed_by = (TraceReady, RequestFailed)
+    task = Task(RecordTrace(request=request), closed_by, REQUEST_DEADLINE_S, "recorded a trace", None, fail)
     return RequestJob(task, exclusive=True)
-
-
-def _point_task(point: Point, command: MeasurePoint, deadline_s: float) -> Task:
-    def start() -> Event:
-        return PointStarted(index=point.index, t_ns=time.monotonic_ns())
-
-    def fail(status: FailedStatus, reason: str, detail: str) -> Event:
-        return PointFailed(
-            index=point.index, t_ns=time.monotonic_ns(), status=status, reason=reason, detail=detail
-        )
-
-    what = f"ran {point.kernel} at N = {point.problem.seqlen_q}"
-    return Task(command, deadline_s, what, start, fail)
 
 
 def _no_device(machine: Machine) -> str:

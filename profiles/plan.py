@@ -1,6 +1,7 @@
 """What one sweep will do: kernels x problems x measuring protocol."""
 
 import random
+from itertools import chain, count
 
 import msgspec
 
@@ -13,12 +14,18 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     Attributes:
         warmup: Unrecorded runs before the first sample, fewer when they alone use up the time cap.
         repeats: Samples to take, at least 10 for quartiles worth drawing.
-        time_cap_s: Stop sampling a point after this many seconds, but not before 3 samples.
-        cold: Flush the last-level cache before every sample; otherwise samples run back to back (warm).
+        time_cap_s: Stop sampling a point once its samples have taken this many seconds, but not before 3.
+        cold: Flush the last-level cache before every sample. Otherwise (warm) each sample follows a run of
+            its own kernel: the sample before it or, where kernels take turns, an unrecorded run.
         verify: Compare with the float64 oracle before timing.
-        deadline_s: A point that has not ended by then is killed and marked `timeout`.
+        deadline_s: A point that has not been checked (compiled, verified, its footprint read) by then is
+            killed and marked `timeout`, and so is one that has not been sampled within as long again. k
+            kernels that take turns have k times as long together; if it passes, each is sampled alone.
         fit_margin: Share added to the predicted bytes before they are compared with what is free.
-        shuffle: Run the points in an order drawn from the plan's seed, not by rising sequence length.
+        shuffle: Run the groups (see Plan.groups) in an order drawn from the plan's seed, not as listed.
+        interleave: Sample the kernels of one problem in turns, A B A B, so that a drift of clocks or
+            temperature meets them all alike; otherwise one after the other.
+        drift_check: Measure the first group again at the end; a plan of one group has no use for it.
     """
 
     warmup: int = 3
@@ -29,6 +36,8 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     deadline_s: float = 120.0
     fit_margin: float = 0.05
     shuffle: bool = False
+    interleave: bool = True
+    drift_check: bool = False
 
     def __post_init__(self) -> None:
         if self.warmup < 0 or self.repeats < 1:
@@ -60,9 +69,26 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         if len(set(self.kernels)) < len(self.kernels):
             raise ValueError(f"a kernel is listed twice: {', '.join(self.kernels)}")
 
-    def points(self) -> tuple[Point, ...]:
-        """The points in running order: kernels take turns within each problem."""
-        cells = [(kernel, problem) for problem in self.problems for kernel in self.kernels]
+    def groups(self) -> tuple[tuple[Point, ...], ...]:
+        """The points in running order, those that take turns together: a problem's kernels, or each alone."""
+        if self.protocol.interleave:
+            cells = [[(kernel, problem) for kernel in self.kernels] for problem in self.problems]
+        else:
+            cells = [[(kernel, problem)] for problem in self.problems for kernel in self.kernels]
         if self.protocol.shuffle:
             random.Random(self.seed).shuffle(cells)  # noqa: S311 - an order, not a secret
-        return tuple(Point(index=i, kernel=k, problem=p) for i, (k, p) in enumerate(cells))
+        if self.protocol.drift_check and len(cells) > 1:
+            cells.append(cells[0])
+        index = count()
+        return tuple(
+            tuple(Point(index=next(index), kernel=k, problem=p) for k, p in group) for group in cells
+        )
+
+    def points(self) -> tuple[Point, ...]:
+        """The points in running order, those of the drift check last."""
+        return tuple(chain.from_iterable(self.groups()))
+
+    @property
+    def cells(self) -> int:
+        """Kernels x problems: how many points there are without those of the drift check."""
+        return len(self.kernels) * len(self.problems)

@@ -22,6 +22,7 @@ from profiles.events import (
     PointStarted,
     Readings,
     RequestFailed,
+    SamplingStarted,
     TraceReady,
 )
 from profiles.plan import Plan
@@ -51,7 +52,7 @@ class ReplayEngine:
         self._script: deque[Timed] = deque()
         self._due = 0.0  # when the next event of the script is said, time.monotonic
         self._now_ns = session.t0_ns  # how far the recording has been played
-        self._in_flight: int | None = None
+        self._in_flight: set[int] = set()
         self._closed = False
         self._thread = Thread(target=self._drive, name="replay")
         self._thread.start()
@@ -108,7 +109,7 @@ class ReplayEngine:
 
     def _begin(self) -> None:
         self._script.extend(script(self._session))
-        self._due, self._now_ns, self._in_flight = time.monotonic(), self._session.t0_ns, None
+        self._due, self._now_ns, self._in_flight = time.monotonic(), self._session.t0_ns, set()
 
     def _say_next(self) -> None:
         t_ns, event = self._script.popleft()
@@ -118,21 +119,19 @@ class ReplayEngine:
         else:
             self._free.release()  # first, so that whoever hears the last event can start again
         if isinstance(event, PointStarted):
-            self._in_flight = event.index
+            self._in_flight.add(event.index)
         elif isinstance(event, PointMeasured | PointFailed):
-            self._in_flight = None
+            self._in_flight.discard(event.index)
         self._sink(event)
 
     def _cancel(self) -> None:
-        """Drop the rest of the script; the point in flight ends as cancelled."""
+        """Drop the rest of the script; the points in flight end as cancelled."""
         if not self._script:
             return
         self._script.clear()
-        if self._in_flight is not None:
-            reason = "The replay was cancelled."
-            self._sink(
-                PointFailed(index=self._in_flight, t_ns=self._now_ns, status="cancelled", reason=reason)
-            )
+        reason = "The replay was cancelled."
+        for index in sorted(self._in_flight):
+            self._sink(PointFailed(index=index, t_ns=self._now_ns, status="cancelled", reason=reason))
         self._free.release()
         self._sink(PlanFinished(t_ns=self._now_ns, outcome="cancelled"))
 
@@ -144,7 +143,7 @@ class ReplayEngine:
 def script(session: Session) -> Iterator[Timed]:
     """The events that rebuild a session, each with its time, oldest first.
 
-    A session whose writer was killed ends as `failed`, and so does the point it was on.
+    A session whose writer was killed ends as `failed`, and so do the points it was on.
     """
     start = session.t0_ns
     opening = PlanStarted(
@@ -158,7 +157,11 @@ def script(session: Session) -> Iterator[Timed]:
     yield start, opening
     if session.telemetry is not None:
         yield start, session.telemetry
-    body = [*_readings(session), *(timed for s in session.points for timed in _point(s))]
+    body = [
+        *_readings(session),
+        *_samplings(session),
+        *(timed for s in session.points for timed in _point(s)),
+    ]
     body.sort(key=itemgetter(0))  # stable: a point's end stays before the next one's start
     yield from body
     end = max([start, session.ended_ns or 0, *(t for t, _ in body)])
@@ -168,9 +171,10 @@ def script(session: Session) -> Iterator[Timed]:
 
 
 def _ending(session: Session, t_ns: int) -> PlanFinished:
+    """The end as it was recorded, also where readings came later; of a torn recording the last moment."""
     if session.outcome is None:
         return PlanFinished(t_ns=t_ns, outcome="failed", reason="The recording was interrupted here.")
-    return PlanFinished(t_ns=t_ns, outcome=session.outcome)
+    return PlanFinished(t_ns=session.ended_ns or t_ns, outcome=session.outcome)
 
 
 def _readings(session: Session) -> Iterator[Timed]:
@@ -180,13 +184,23 @@ def _readings(session: Session) -> Iterator[Timed]:
         yield batch[-1].t_ns, Readings(readings=batch)
 
 
+def _samplings(session: Session) -> Iterator[Timed]:
+    """When sampling began, once for points that took turns."""
+    together: dict[int, list[int]] = {}
+    for state in session.points:
+        if state.sampling_ns is not None:
+            together.setdefault(state.sampling_ns, []).append(state.point.index)
+    for t_ns, indices in together.items():
+        yield t_ns, SamplingStarted(indices=tuple(indices), t_ns=t_ns)
+
+
 def _point(state: PointState) -> Iterator[Timed]:
     """A point's start and end, those it had."""
     index = state.point.index
     if state.started_ns is None:
         return
     yield state.started_ns, PointStarted(index=index, t_ns=state.started_ns)
-    ended = state.started_ns if state.ended_ns is None else state.ended_ns
+    ended = state.began_ns if state.ended_ns is None else state.ended_ns
     if state.status == "done" and state.measurement is not None:
         yield ended, PointMeasured(index=index, t_ns=ended, measurement=state.measurement)
         return

@@ -2,28 +2,19 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from profiles.children import RUNG_S, Child
 from profiles.engine import Sink
-from profiles.events import (
-    Event,
-    FailedStatus,
-    LogLine,
-    MachineFound,
-    PointFailed,
-    PointMeasured,
-    RequestFailed,
-    TraceReady,
-)
-from profiles.jobs import Job, RequestJob, SweepJob, Task, probe_job
+from profiles.events import Event, FailedStatus, LogLine, MachineFound
+from profiles.jobs import Job, RequestJob, SweepJob, probe_job
 from profiles.machine import Machine
 from profiles.messages import Cancel, Message, Ready, Retiring
 from profiles.probe_host import probe_host
+from profiles.tasks import Task
 
 START_S = 60.0  # a worker that takes no commands after this long never will
-CLOSING = (PointMeasured, PointFailed, MachineFound, TraceReady, RequestFailed)
 
 State = Literal["starting", "idle", "busy", "leaving"]
 
@@ -101,10 +92,10 @@ class Runner:
             self._advance()
         elif isinstance(message, Retiring):
             self._retiring = True
-        elif isinstance(message, CLOSING):
+        elif self._task is not None and isinstance(message, self._task.closed_by):
             self._answered(message)
         else:
-            self._emit(message)
+            self._pass_on(message)
 
     def exited(self, child: Child) -> None:
         """The worker is gone: close what it was doing, and go on with a fresh one."""
@@ -156,23 +147,28 @@ class Runner:
         """The status of a task that was ended: cancelling explains everything that happens after it."""
         return "cancelled" if self._job is not None and self._job.cancelled else status
 
-    def _answered(self, event: Event) -> None:
+    def _answered(self, message: Message) -> None:
         self._state = "idle"
         if self._retiring:
             self._leave(ask=True)
-        self._close_task(event)
+        self._close_task([message])
         self._advance()
 
-    def _close_task(self, event: Event) -> None:
+    def _close_task(self, last: Sequence[Message]) -> None:
         self._task = self._deadline = self._patience = None
         if isinstance(self._job, RequestJob):  # its answer is its last event
             self._finish_job(None)
-        self._say(event)
+        for message in last:
+            self._pass_on(message)
 
-    def _say(self, event: Event) -> None:
-        if isinstance(event, MachineFound):
-            self.machine = event.machine
-        self._emit(event)
+    def _pass_on(self, message: Message) -> None:
+        """Tell the job what was said, and the sink if it is an event."""
+        if self._job is not None:
+            self._job.heard(message)
+        if isinstance(message, MachineFound):
+            self.machine = message.machine
+        if isinstance(message, Event):
+            self._emit(message)
 
     def _advance(self) -> None:
         """Do the next thing there is to do, if the worker can."""
@@ -209,10 +205,10 @@ class Runner:
     def _finish_job(self, failure: str | None) -> None:
         job, self._job = self._job, None
         if job is not None:
-            closing = job.end(failure)
+            last = job.end(failure)
             self._job_ended(job)  # first, so that whoever hears the last event can start the next job
-            if closing is not None:
-                self._say(closing)
+            for event in last:
+                self._pass_on(event)
 
     def _start_worker(self) -> None:
         self.child = Child("worker", "profiles.worker:serve", self._kernels, self._emit)

@@ -18,6 +18,7 @@ from profiles.events import (
     PointStatus,
     Reading,
     Readings,
+    SamplingStarted,
     TelemetryStarted,
     TraceReady,
 )
@@ -36,9 +37,11 @@ class PointState:
         reason: Why it is not `done`, in one sentence; empty otherwise.
         detail: More of the reason: logs, arithmetic.
         started_ns: When it started, None before; same clock as the session's `t0_ns`.
+        sampling_ns: When its sampling began, the same for points that take turns; None before.
         ended_ns: When it ended, None before.
         measurement: What it yielded, None before.
         phase: What it is doing while it runs, with `done` of `total` steps.
+        last_ms: Its newest sample while it is sampled.
     """
 
     point: Point
@@ -47,11 +50,18 @@ class PointState:
     reason: str = ""
     detail: str = ""
     started_ns: int | None = None
+    sampling_ns: int | None = None
     ended_ns: int | None = None
     measurement: Measurement | None = None
     phase: Phase | None = None
     done: int = 0
     total: int = 0
+    last_ms: float | None = None
+
+    @property
+    def began_ns(self) -> int:
+        """When its check or, after that, its sampling began; 0 before."""
+        return self.sampling_ns or self.started_ns or 0
 
 
 @dataclass
@@ -64,7 +74,7 @@ class Session:
         machine: Who measured.
         started_at: Wall clock of the start, ISO 8601 with offset.
         t0_ns: The same moment on the monotonic clock that all `t_ns` share.
-        points: One state for each point, in running order.
+        points: One state for each point, in running order, those of the drift check last.
         telemetry: What watched the device, None when nothing did.
         readings: Telemetry samples, oldest first.
         traces: Traces recorded with it.
@@ -103,14 +113,21 @@ class Session:
         return self.plan.backend
 
     @property
-    def running(self) -> PointState | None:
-        """The point in flight, if any."""
-        return next((s for s in self.points if s.status == "running"), None)
+    def cells(self) -> list[PointState]:
+        """The points of the plan's kernels x problems: all but those of the drift check."""
+        return self.points[: self.plan.cells]
+
+    @property
+    def in_flight(self) -> list[PointState]:
+        """The points that the worker is at: one that is checked, or all that are sampled in turns."""
+        running = [s for s in self.points if s.status == "running"]
+        newest = max((s.began_ns for s in running), default=0)
+        return [s for s in running if s.began_ns == newest]
 
     @property
     def ended_points(self) -> int:
-        """How many points have an outcome."""
-        return sum(s.status not in {"pending", "running"} for s in self.points)
+        """How many of the cells have an outcome."""
+        return sum(s.status not in {"pending", "running"} for s in self.cells)
 
     def apply(self, event: Event) -> None:
         """Take in one event; events that are not about a session change nothing."""
@@ -121,12 +138,12 @@ class Session:
             case PointProgress():
                 state = self.points[event.index]
                 state.phase, state.done, state.total = event.phase, event.done, event.total
-            case PointMeasured():
-                self._end_point(event.index, "done", event.t_ns, event.measurement)
-            case PointFailed():
-                self._end_point(event.index, event.status, event.t_ns, event.measurement)
-                state = self.points[event.index]
-                state.reason, state.detail = event.reason, event.detail
+                state.last_ms = event.last_ms
+            case SamplingStarted():
+                for index in event.indices:
+                    self.points[index].sampling_ns = event.t_ns
+            case PointMeasured() | PointFailed():
+                self._end_point(event)
             case TelemetryStarted():
                 self.telemetry = event
             case Readings():
@@ -138,6 +155,9 @@ class Session:
             case _:
                 pass
 
-    def _end_point(self, index: int, status: PointStatus, t_ns: int, measurement: Measurement | None) -> None:
-        state = self.points[index]
-        state.status, state.ended_ns, state.measurement, state.phase = status, t_ns, measurement, None
+    def _end_point(self, event: PointMeasured | PointFailed) -> None:
+        state = self.points[event.index]
+        state.status, state.ended_ns, state.measurement = "done", event.t_ns, event.measurement
+        state.phase = state.last_ms = None
+        if isinstance(event, PointFailed):
+            state.status, state.reason, state.detail = event.status, event.reason, event.detail

@@ -70,8 +70,8 @@ class PointRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rows(session: Session) -> list[PointRow]:
-    """A row for each point of the session, in running order."""
-    return [row(session.backend, state) for state in session.points]
+    """A row for each of the plan's kernels x problems, in running order; the drift check has none."""
+    return [row(session.backend, state) for state in session.cells]
 
 
 def row(backend: Backend, state: PointState) -> PointRow:

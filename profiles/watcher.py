@@ -5,8 +5,8 @@ import time
 from kernels.problem import Backend
 from profiles.children import Child
 from profiles.engine import Sink
-from profiles.events import LogLine, RequestFailed
-from profiles.messages import Message, Ready, Retiring, WatchDevice
+from profiles.events import Event, LogLine, RequestFailed
+from profiles.messages import Message, Ready, WatchDevice
 
 START_S = 30.0
 
@@ -52,7 +52,7 @@ class Watcher:
             self._ready, self._deadline = True, None
             if self.child is not None and self._wanted is not None:
                 self.child.send(self._wanted)
-        elif not isinstance(message, Retiring):
+        elif isinstance(message, Event):
             self._emit(message)
 
     def exited(self, child: Child) -> None:

@@ -1,22 +1,29 @@
 """The worker child: measures points, records traces, probes the machine. The only process with CUDA in it."""
 
 import gc
-import time
-import traceback
 from importlib import import_module
 
 from kernels.device import Device
-from kernels.errors import CompileError, KernelError, UnsupportedError
 from kernels.problem import Backend
 from kernels.registry import find_kernel
 from kernels.spec import KernelSpec
 from profiles.bench import Bench
-from profiles.child import CancelledError, Link
-from profiles.events import MachineFound, PointFailed, PointMeasured, RequestFailed, TraceReady
-from profiles.fitting import Refusal
-from profiles.measure import Measuring
-from profiles.messages import MeasurePoint, ProbeMachine, Ready, RecordTrace, Retiring
+from profiles.check import Checking
+from profiles.child import Link
+from profiles.events import MachineFound, PointFailed, RequestFailed, TraceReady
+from profiles.failures import explain
+from profiles.messages import (
+    CheckedPoint,
+    CheckPoint,
+    PointChecked,
+    ProbeMachine,
+    Ready,
+    RecordTrace,
+    Retiring,
+    SamplePoints,
+)
 from profiles.probe import probe_machine
+from profiles.sample import Sampling
 from profiles.specs import load_kernels
 
 
@@ -33,8 +40,10 @@ def serve(link: Link, kernels: str) -> None:
         match link.receive():
             case ProbeMachine():
                 link.send(MachineFound(machine=probe_machine()))
-            case MeasurePoint() as command:
-                worker.measure(command)
+            case CheckPoint() as command:
+                worker.check(command)
+            case SamplePoints() as command:
+                worker.sample(command)
             case RecordTrace() as command:
                 worker.trace(command)
             case _:  # a Cancel that came too late
@@ -49,11 +58,21 @@ class Worker:
         self._specs = specs
         self._benches: dict[Backend, Bench] = {}
 
-    def measure(self, command: MeasurePoint) -> None:
-        """Measure a point and answer with how it ended."""
-        answer = self._measured(command)
+    def check(self, command: CheckPoint) -> None:
+        """Check a point and answer with what is known of it, or how it failed."""
+        answer = self._checked(command)
         self._clean_up(command.device)
-        self._link.send(answer)
+        if isinstance(answer, CheckedPoint):
+            free_bytes = self._bench(command.device).free_bytes()
+            self._link.send(PointChecked(checked=answer, free_bytes=free_bytes))
+        else:
+            self._link.send(answer)
+
+    def sample(self, command: SamplePoints) -> None:
+        """Sample points; their ends are sent as they come, then that it is done."""
+        ended = Sampling(command, self._specs, self._bench(command.device), self._link).run()
+        self._clean_up(command.device)
+        self._link.send(ended)
 
     def trace(self, command: RecordTrace) -> None:
         """Record a trace and answer with it."""
@@ -68,16 +87,16 @@ class Worker:
             answer = RequestFailed(request="trace", reason=refusal.reason, detail=refusal.detail)
         self._link.send(answer)
 
-    def _measured(self, command: MeasurePoint) -> PointMeasured | PointFailed:
+    def _checked(self, command: CheckPoint) -> CheckedPoint | PointFailed:
         try:
             spec = find_kernel(command.point.kernel, self._specs)
-            measuring = Measuring(command, spec, self._bench(command.device), self._link)
+            checking = Checking(command, spec, self._bench(command.device), self._link)
         except Exception as error:  # noqa: BLE001 - a bench that cannot be set up is this point's failure
-            return _failed(command, explain(error, "prepare"))
+            return explain(error, "prepare").failed(command.point)
         try:
-            return measuring.run()
+            return checking.run()
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is this point's answer
-            return measuring.failed(explain(error, measuring.phase))
+            return explain(error, checking.steps.phase).failed(command.point)
 
     def _bench(self, device: Device) -> Bench:
         if device.backend not in self._benches:
@@ -103,37 +122,3 @@ def make_bench(device: Device) -> Bench:
     from profiles.bench_cpu import CpuBench  # noqa: PLC0415 - the one that is needed
 
     return CpuBench()
-
-
-def explain(error: BaseException, phase: str) -> Refusal:
-    """What was raised, as a status, one sentence and the details."""
-    match error:
-        case CancelledError():
-            return Refusal("cancelled", "It was cancelled.")
-        case MemoryError():
-            reason = f"Memory ran out in the {phase} phase; choose a shorter sequence or fewer heads."
-            return Refusal("oom", reason, _details(error))
-        case UnsupportedError():
-            return Refusal("unsupported", str(error))
-        case CompileError():
-            return Refusal("failed", str(error), error.log)
-        case KernelError():
-            return Refusal("failed", str(error), _details(error))
-        case _:
-            first = (str(error).splitlines() or [""])[0].rstrip(".")
-            what = f"{type(error).__name__}{first and ': '}{first}"
-            return Refusal("failed", f"The kernel failed in the {phase} phase: {what}.", _details(error))
-
-
-def _failed(command: MeasurePoint, refusal: Refusal) -> PointFailed:
-    return PointFailed(
-        index=command.point.index,
-        t_ns=time.monotonic_ns(),
-        status=refusal.status,
-        reason=refusal.reason,
-        detail=refusal.detail,
-    )
-
-
-def _details(error: BaseException) -> str:
-    return "".join(traceback.format_exception(error))

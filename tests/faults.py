@@ -25,6 +25,13 @@ GARBAGE = b"\x00\xff\x82 not a message\n" * 3
 SLOW_S = 0.03
 
 
+PIB = 1 << 50
+
+
+def _huge(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    return (Buffer("S", (PIB,), "float32"),)
+
+
 def _nothing(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     return ()
 
@@ -35,7 +42,7 @@ def _spec(name: str) -> KernelSpec:
         family="tiled",
         idea=f"a fault: {name}",
         dtypes={"cpu": ("float32",), "cuda": ("float32",)},
-        workspace=_nothing,
+        workspace=_huge if name == "huge" else _nothing,
         implementation={"cpu": "tests.faults", "cuda": "tests.faults_cuda"},
     )
 
@@ -47,10 +54,12 @@ class FaultyLaunch:
         self.output: Any = real.output
         self.lse: Any = real.lse
         self.workspace_bytes = real.workspace_bytes
+        self.runs = 0
         self._real, self._fault = real, fault
 
     def run(self) -> None:
         self._real.run()
+        self.runs += 1
         self._fault(self)
 
 
@@ -113,6 +122,20 @@ def _tell_imports(_: FaultyLaunch) -> None:
     print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))  # noqa: T201 - read by a test
 
 
+def in_turns(fault: Callable[[FaultyLaunch], None]) -> Callable[[FaultyLaunch], None]:
+    """Nothing in the single run of a check, the fault after that."""
+
+    def later(launch: FaultyLaunch) -> None:
+        if launch.runs > 1:
+            fault(launch)
+
+    return later
+
+
+def _say(word: str) -> Callable[[FaultyLaunch], None]:
+    return lambda _: print(word)  # noqa: T201 - read by a test
+
+
 FAULTS: dict[str, Callable[[FaultyLaunch], None]] = {
     "abort": _abort,
     "kill-itself": _kill_itself,
@@ -126,8 +149,16 @@ FAULTS: dict[str, Callable[[FaultyLaunch], None]] = {
     "chatter": _chatter,
     "slow": _be_slow,
     "tell-imports": _tell_imports,
+    "abort-in-turns": in_turns(_abort),
+    "hang-in-turns": in_turns(_hang),
+    "raise-in-turns": in_turns(_raise),
+    "out-of-memory-in-turns": in_turns(_run_out_of_memory),
+    "say-a": _say("A ran"),
+    "say-b": _say("B ran"),
+    "say-c": _say("C ran"),
+    "huge": _say("this is never launched"),
 }
-CUDA_FAULTS = ("illegal-address", "endless")
+CUDA_FAULTS = ("illegal-address", "illegal-address-in-turns", "endless")
 
 KERNELS: tuple[KernelSpec, ...] = (*REAL, *map(_spec, (*FAULTS, *CUDA_FAULTS)))
 

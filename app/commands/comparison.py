@@ -2,6 +2,7 @@
 
 from app.commands.table import NOTHING, print_table
 from app.plots.units import digits, ratio_text, seqlen_text
+from profiles.drift import drift_text
 from profiles.ratios import Comparison, Line, compare
 from profiles.session import Session
 from profiles.summary import PointRow, rows
@@ -24,6 +25,8 @@ def print_comparison(session: Session, peer: str) -> None:
                 f"{kernel}: {cells} of {len(comparison.lines)} problems compared, worst "
                 f"{ratio_text(worst.ratio)} at {worst.line.group.label}, N = {worst.line.seqlen}"
             )
+    if drift := drift_text(session):
+        print(f"Drift check: {drift}")
     for text in dict.fromkeys(text for row in found for text in _remarks(row)):
         print(text)
 

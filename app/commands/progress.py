@@ -34,5 +34,6 @@ def report_event(session: Session, event: Event) -> None:
 
 
 def _place(session: Session, index: int) -> str:
-    point = session.points[index].point
-    return f"{index + 1} of {len(session.points)}  {point.kernel}  N = {point.problem.seqlen_q}"
+    point, cells = session.points[index].point, session.plan.cells
+    place = f"{index + 1} of {cells}" if index < cells else "drift check"
+    return f"{place}  {point.kernel}  N = {point.problem.seqlen_q}"

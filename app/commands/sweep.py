@@ -75,6 +75,9 @@ def make_plan(options: Namespace, device: Device) -> Plan:
         time_cap_s=options.time_cap,
         cold=not options.warm,
         verify=not options.no_verify,
+        interleave=not options.no_interleave,
+        shuffle=options.shuffle,
+        drift_check=not options.no_drift_check,
     )
     if options.preset == PEERS:
         return peers_plan(backend, protocol, options.seed, options.kernels)

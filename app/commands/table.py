@@ -2,6 +2,7 @@
 
 from app.plots.provenance import session_header
 from app.plots.units import bytes_text, ms_text, tflops_text
+from profiles.drift import drift_text
 from profiles.groups import grouped
 from profiles.session import Session
 from profiles.summary import PointRow, rows
@@ -30,6 +31,8 @@ def print_session(session: Session) -> None:
     print(f"Problem: {session_header(session, found)['problem']}")
     if session.note:
         print(session.note)
+    if drift := drift_text(session):
+        print(f"Drift check: {drift}")
     groups = grouped(found)
     placed = [(group.label, row) for group, members in groups.items() for row in members]
     if len(groups) == 1:

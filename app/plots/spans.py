@@ -1,33 +1,35 @@
-"""Which kernel ran when: the shaded spans behind the telemetry."""
+"""Which kernels ran when: the shaded spans behind the telemetry."""
 
 from dataclasses import dataclass
 
+from profiles.activity import activities
 from profiles.session import Session
 
 
 @dataclass(frozen=True)
 class Span:
-    """One point's stay on the device, in seconds since the session began; `end_s` is None while it runs."""
+    """A stretch of time on the device, in seconds since the session began; `end_s` is None while it lasts.
 
-    kernel: str
+    Several kernels ran in turns, too fast to be told apart.
+    """
+
+    kernels: tuple[str, ...]
     seqlen: int
     start_s: float
     end_s: float | None
 
 
 def spans_of(session: Session) -> list[Span]:
-    """A span for every point that was launched, by start."""
-    spans = [
+    """A span for every check of a point and every sampling, by start."""
+    return [
         Span(
-            kernel=state.point.kernel,
-            seqlen=state.point.problem.seqlen_q,
-            start_s=(state.started_ns - session.t0_ns) / 1e9,
-            end_s=None if state.ended_ns is None else (state.ended_ns - session.t0_ns) / 1e9,
+            kernels=activity.kernels,
+            seqlen=activity.seqlen,
+            start_s=(activity.start_ns - session.t0_ns) / 1e9,
+            end_s=None if activity.end_ns is None else (activity.end_ns - session.t0_ns) / 1e9,
         )
-        for state in session.points
-        if state.started_ns is not None
+        for activity in activities(session)
     ]
-    return sorted(spans, key=lambda span: span.start_s)
 
 
 def seqlen_changes(spans: list[Span]) -> list[tuple[float, int]]:

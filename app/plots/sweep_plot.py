@@ -1,6 +1,6 @@
 """One plot over sequence length: a curve a kernel, its model, a rail of failures, a crosshair."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyqtgraph as pg
@@ -42,7 +42,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         self.quantity, self.scale_name = metric, metric.scale
         self._theme, self._grid, self._auto = theme, True, True
         self._series: list[Series] = []
-        self._flight_value: float | None = None
+        self._flight_values: list[float] = []
         self._measured: tuple[int, ...] = ()
         self._curves: dict[str, KernelCurves] = {}
         self._make_marks()
@@ -92,23 +92,32 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         self.rail.set_failures([one.failures for one in series])
         self._range()
 
-    def show_flight(self, kernel: str | None, seqlen: int = 0, value: float | None = None) -> None:
-        """Mark the point in flight: a band at its N, and a hollow symbol where its value is so far."""
-        self._band.setVisible(kernel is not None)
-        self._flight.setVisible(kernel is not None and value is not None)
-        self._flight_value = value if kernel is not None else None
-        if kernel is None:
+    def show_flight(self, seqlen: int | None, values: Mapping[str, float | None]) -> None:
+        """Mark what is in flight: a band at its N, and a hollow symbol where each value is so far.
+
+        Args:
+            seqlen: N, None when nothing is in flight.
+            values: By kernel; None where nothing is known yet.
+        """
+        known = {kernel: value for kernel, value in values.items() if value is not None}
+        self._band.setVisible(seqlen is not None)
+        self._flight.setVisible(bool(known))
+        self._flight_values = [*known.values()]
+        if seqlen is None:
             return
-        place, mark = float(np.log2(seqlen)), kernel_mark(kernel)
+        place, marks = float(np.log2(seqlen)), [kernel_mark(kernel) for kernel in known]
         self._band.setRegion((place - BAND, place + BAND))
-        colour = pg.mkColor(mark.on(self._theme))
+        alone = kernel_mark(next(iter(values))).on(self._theme) if len(values) == 1 else self._theme.dim
+        colour = pg.mkColor(alone)
         colour.setAlpha(46)
         self._band.setBrush(colour)
-        if value is not None:
-            pen = pg.mkPen(mark.on(self._theme), width=2)
-            y = float(to_axis(value, self.scale_name))
+        if known:
             self._flight.setData(
-                x=[place], y=[y], symbol=symbol(mark.symbol), pen=pen, brush=self._theme.panel
+                x=[place] * len(known),
+                y=[float(to_axis(value, self.scale_name)) for value in known.values()],
+                symbol=[symbol(mark.symbol) for mark in marks],
+                pen=[pg.mkPen(mark.on(self._theme), width=2) for mark in marks],
+                brush=self._theme.panel,
             )
             self._range()
 
@@ -208,7 +217,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
 
     def _extent(self) -> tuple[float, float]:
         columns = [c for one in self._series for c in (one.value, one.low, one.high, one.model)]
-        columns.append(np.array([np.nan if self._flight_value is None else self._flight_value]))
+        columns.append(np.array(self._flight_values or [np.nan]))
         places = to_axis(np.concatenate(columns), self.scale_name)
         places = places[np.isfinite(places)]
         self._y_axis.setStyle(showValues=bool(places.size))

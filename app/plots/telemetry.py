@@ -186,13 +186,17 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        ends = [view[1] if span.end_s is None else span.end_s for span in spans]
+        # Kernels that took turns lie in bands above each other, the first on top.
+        bands = [
+            (span, place, kernel) for span in spans for place, kernel in enumerate(reversed(span.kernels))
+        ]
+        tall = [(height[1] - height[0]) / len(span.kernels) for span, _, _ in bands]
         self._shades.setOpts(
-            x0=[span.start_s for span in spans],
-            x1=ends,
-            y0=[height[0]] * len(spans),
-            height=[height[1] - height[0]] * len(spans),
-            brushes=[_shade_brush(span.kernel, self._theme) for span in spans],
+            x0=[span.start_s for span, _, _ in bands],
+            x1=[view[1] if span.end_s is None else span.end_s for span, _, _ in bands],
+            y0=[height[0] + place * share for (_, place, _), share in zip(bands, tall, strict=True)],
+            height=tall,
+            brushes=[_shade_brush(kernel, self._theme) for _, _, kernel in bands],
         )
         changes = seqlen_changes(list(spans))
         self._changes.setData(np.repeat([time for time, _ in changes], 2), np.tile(height, len(changes)))

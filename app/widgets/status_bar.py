@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
 from app.controller import Controller
-from app.progress import NS, clock_text, device_text, job_text, memory_text, seconds_left
+from app.progress import NS, clock_text, device_text, job_text, memory_text, outcome_text, seconds_left
 from app.widgets.elided import ElidedLabel
 from profiles.events import Reading
 from profiles.session import Session
@@ -69,11 +69,11 @@ class StatusBar(QFrame):
 
     def _show_session(self, session: Session) -> None:
         running = self._controller.running
-        ended, total = session.ended_points, len(session.points)
+        ended, total = session.ended_points, session.plan.cells
         self.bar.setMaximum(total)
         self.bar.setValue(ended)
         self.count.set_text(f"{ended} of {total} points")
-        self.job.set_text(job_text(session) if running else f"Sweep {session.outcome or 'interrupted'}")
+        self.job.set_text(job_text(session) if running else outcome_text(session))
         self.elapsed.set_text(f"elapsed {clock_text(self._elapsed(session))}")
         left = seconds_left(session) if running and not self._controller.replaying else None
         self.left.set_text("" if left is None else f"about {clock_text(left)} left")

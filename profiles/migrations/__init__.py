@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 
 from profiles.migrations.v001_first import create_tables
 from profiles.migrations.v002_library_kernels import allow_library_kernels
+from profiles.migrations.v003_turns import allow_turns
 
 Migration = Callable[[sqlite3.Connection], None]
 
-MIGRATIONS: tuple[Migration, ...] = (create_tables, allow_library_kernels)
+MIGRATIONS: tuple[Migration, ...] = (create_tables, allow_library_kernels, allow_turns)
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:

@@ -62,7 +62,7 @@ def load(path: Path) -> Session:
     """
     with validating(path), opened(path) as connection:
         session = read_session(connection)
-    if session.running is not None and not being_written(path):
+    if session.in_flight and not being_written(path):
         _interrupt(session)
     return session
 
@@ -140,6 +140,7 @@ def _state(record: PointRecord) -> PointState:
         reason=record.reason,
         detail=record.detail,
         started_ns=record.started_ns,
+        sampling_ns=record.sampling_ns,
         ended_ns=record.ended_ns,
     )
 

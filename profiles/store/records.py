@@ -29,6 +29,7 @@ class PointRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     reason: Text
     detail: Text
     started_ns: int | None
+    sampling_ns: int | None
     ended_ns: int | None
 
 
@@ -131,10 +132,11 @@ class SampleRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     n: int
     ms: Real
     rejected: Text | None
+    round: Annotated[int, msgspec.Meta(ge=0)] | None
 
     def sample(self) -> Sample:
         """The sample again."""
-        return Sample(float(self.ms), self.rejected)
+        return Sample(float(self.ms), self.rejected, self.round)
 
 
 class ReadingRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -13,6 +13,7 @@ from profiles.events import (
     PointStarted,
     PointStatus,
     Readings,
+    SamplingStarted,
     TelemetryStarted,
     TraceReady,
 )
@@ -67,6 +68,7 @@ def write_session(connection: sqlite3.Connection, session: Session, writer: str)
             reason=state.reason,
             detail=state.detail,
             started_ns=state.started_ns,
+            sampling_ns=state.sampling_ns,
             ended_ns=state.ended_ns,
         )
         connection.execute(_POINT, parameters(record))
@@ -79,6 +81,9 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
             connection.execute(
                 "UPDATE points SET status = 'running', started_ns = ? WHERE point = ?", (t_ns, index)
             )
+        case SamplingStarted(indices=indices, t_ns=t_ns):
+            moments = ((t_ns, index) for index in indices)
+            connection.executemany("UPDATE points SET sampling_ns = ? WHERE point = ?", moments)
         case PointMeasured():
             _end_point(connection, event, "done", "", "")
         case PointFailed():
@@ -117,7 +122,7 @@ def _write_measurement(connection: sqlite3.Connection, point: int, measured: Mea
         correctness = CorrectnessRecord.of(point, measured.correctness)
         connection.execute(_CORRECTNESS, parameters(correctness))
     samples = (
-        SampleRecord(point=point, n=n, ms=real(sample.ms), rejected=sample.rejected)
+        SampleRecord(point=point, n=n, ms=real(sample.ms), rejected=sample.rejected, round=sample.round)
         for n, sample in enumerate(measured.samples)
     )
     connection.executemany(_SAMPLE, (parameters(sample) for sample in samples))

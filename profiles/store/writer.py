@@ -14,6 +14,7 @@ from profiles.events import (
     PointMeasured,
     PointStarted,
     Readings,
+    SamplingStarted,
     TelemetryStarted,
     TraceReady,
 )
@@ -24,7 +25,15 @@ from profiles.store.opening import being_written, connect
 from profiles.store.rows import write_event, write_session
 
 READINGS_PERIOD_NS = 1_000_000_000
-Recorded = PointStarted | PointMeasured | PointFailed | TelemetryStarted | TraceReady | PlanFinished
+Recorded = (
+    PointStarted
+    | SamplingStarted
+    | PointMeasured
+    | PointFailed
+    | TelemetryStarted
+    | TraceReady
+    | PlanFinished
+)
 
 
 class Recorder:

@@ -45,6 +45,7 @@ def test_progress_goes_to_stderr_one_line_a_point_with_the_time_left(tmp_path: P
     assert done.returncode == 0, done.stderr
     assert "1 of 2  flash2  N = 32" in done.stderr
     assert "2 of 2  flash2  N = 64, about 0:0" in done.stderr
+    assert "drift check  flash2  N = 32: " in done.stderr
 
 
 def test_masks_and_grouped_heads_come_back_from_the_file_with_the_kernel_that_auto_chose(
@@ -112,7 +113,7 @@ def test_a_sweep_with_points_that_cannot_run_says_why_exits_1_and_still_writes_i
 def test_ctrl_c_keeps_the_points_measured_so_far_and_leaves_no_child(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     with program.started(*LONG, "--out", str(path), "--json") as process:
-        wait_for_line(process, "3 of ")
+        wait_for_line(process, "4 of ")  # the three of the first N took turns and are done
         children = psutil.Process(process.pid).children(recursive=True)
         assert children
         process.send_signal(signal.SIGINT)
@@ -121,7 +122,7 @@ def test_ctrl_c_keeps_the_points_measured_so_far_and_leaves_no_child(tmp_path: P
     assert printed.count("\n") == 1
     session = load(path)
     assert session.outcome == "cancelled"
-    assert [s.status for s in session.points[:2]] == ["done", "done"]
+    assert [s.status for s in session.points[:3]] == ["done"] * 3
     assert psutil.wait_procs(children, timeout=10)[1] == []
 
 
@@ -135,8 +136,8 @@ def test_killing_the_main_process_keeps_every_point_it_had_told_of(tmp_path: Pat
     shown = program.run("show", str(path), "--json")
     statuses = [point["status"] for point in program.document(shown)["points"]]
     assert statuses[:3] == ["done"] * 3
-    assert "interrupted" in statuses[3:5]
-    assert set(statuses[5:]) == {"pending"}
+    assert "interrupted" in statuses[3:6]
+    assert set(statuses[6:]) == {"pending"}
     assert "running" not in statuses
     assert psutil.wait_procs(children, timeout=20)[1] == []
 
@@ -176,7 +177,8 @@ def test_the_peers_preset_prints_ratios_and_saves_what_show_prints_again(tmp_pat
     )
     assert done.returncode == 0, done.stderr
     assert "geometric mean" in done.stdout
-    assert len(load(path).points) == 2 * 12
+    assert len(load(path).cells) == 2 * 12
+    assert "Drift check: At the end N = 128 took, of its first time: standard " in done.stdout
     against = program.run("show", str(path), "--against", "standard").stdout
     mean = next(line for line in against.splitlines() if line.startswith("geometric mean"))
     assert mean.split()[2] == "1.00×"

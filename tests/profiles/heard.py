@@ -46,11 +46,12 @@ class Heard:
         raise TimeoutError(f"no {kind.__name__} came")
 
     def sweep(self, plan: Plan) -> list[PointMeasured | PointFailed]:
-        """Run a plan to its end; the closing event of each point."""
+        """Run a plan to its end; the closing event of each point, by its index."""
         start = len(self.events)
         self.engine.run(plan)
         self.until(PlanFinished)
-        return [e for e in self.events[start:] if isinstance(e, PointMeasured | PointFailed)]
+        ends = [e for e in self.events[start:] if isinstance(e, PointMeasured | PointFailed)]
+        return sorted(ends, key=lambda end: end.index)
 
     def all(self, kind: type[E]) -> list[E]:
         """Everything of a kind that was heard so far."""

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPush
 from app.plots import SWEEP_PLOTS
 from app.plots.marks import legend_icon
 from app.plots.units import seqlen_full
+from app.progress import flight_text
 from app.theme import TEXT_PX, Theme
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
@@ -150,14 +151,9 @@ class CrosshairPanel(Card):
         """Say where the crosshair stands."""
         self.set_title("N" if seqlen is None else f"N = {seqlen_full(seqlen)}")
 
-    def show_flight(self, state: PointState | None) -> None:
-        """Say what the point in flight is doing."""
-        if state is None:
-            self.flight.set_text("")
-            return
-        steps = f" {state.done} of {state.total}" if state.total else ""
-        name = f"{state.point.kernel} at N = {seqlen_full(state.point.problem.seqlen_q)}"
-        self.flight.set_text(f"{name} · {state.phase or 'prepare'}{steps}")
+    def show_flight(self, states: Sequence[PointState]) -> None:
+        """Say what the points in flight are doing."""
+        self.flight.set_text(flight_text(states))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the marks."""

@@ -58,6 +58,13 @@ def decimal(name: str, lowest: float, highest: float, unit: str, hint: str) -> Q
     return _named(box, name, f"{hint} ({lowest:g} to {highest:g} {unit})")
 
 
+def tick(name: str, hint: str) -> QCheckBox:
+    """A box that is ticked or not."""
+    box = QCheckBox(name)
+    box.setToolTip(hint)
+    return box
+
+
 def labelled(field: QWidget) -> QWidget:
     """The field under its name; a tick box says its name itself."""
     if isinstance(field, QCheckBox):

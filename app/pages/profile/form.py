@@ -2,7 +2,6 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -16,7 +15,7 @@ from PySide6.QtWidgets import (
 from app.pages.profile.chips import SeqlenChips
 from app.pages.profile.dry_run import dry_run
 from app.pages.profile.dry_run_table import DryRunTable
-from app.pages.profile.fields import choice, decimal, labelled, number, side
+from app.pages.profile.fields import choice, decimal, labelled, number, side, tick
 from app.pages.profile.kernel_list import KernelList
 from app.pages.profile.sweep import Sweep, blocked
 from app.plots.units import bytes_text
@@ -89,8 +88,12 @@ class SweepForm(QFrame):
             "cache", ("cold", "warm"), "Cold flushes the last-level cache before every sample"
         )
         self.seed = number("seed", 0, 2**31 - 1, 1, "Seed of the random inputs")
-        self.verify = QCheckBox("verify against float64")
-        self.verify.setToolTip("Compare every output with the float64 oracle before timing it")
+        self.verify = tick(
+            "verify against float64", "Compare every output with the float64 oracle before timing it"
+        )
+        self.interleave = tick("in turns", "Sample the kernels of one N in turns, A B A B; a drift meets all")
+        self.shuffle = tick("shuffle N", "Measure the sequence lengths in an order drawn from the seed")
+        self.drift_check = tick("drift check", "Measure what came first again at the end")
         self.dry_table = DryRunTable()
         self.free_label = QLabel()
         self.free_label.setProperty("role", "unit")
@@ -111,7 +114,11 @@ class SweepForm(QFrame):
         self._section(column, "Problem", self._problem_fields())
         self._section(column, "Sequence lengths", self.chips)
         self._section(column, "Dry run", self.dry_table, beside=self.free_label)
-        protocol = self._grid((self.repeats, self.time_cap, self.cache), (self.seed, self.verify))
+        protocol = self._grid(
+            (self.repeats, self.time_cap, self.cache),
+            (self.seed, self.verify),
+            (self.interleave, self.shuffle, self.drift_check),
+        )
         self._section(column, "Protocol", protocol)
         column.addStretch(1)
         scroll = QScrollArea()
@@ -183,7 +190,9 @@ class SweepForm(QFrame):
             spin.valueChanged.connect(self._changed)
         for box in (self.dtype, self.kv_heads, self.masking, self.cache):
             box.currentTextChanged.connect(self._changed)
-        for signal in (self.kernels.changed, self.chips.changed, self.verify.toggled):
+        for ticked in (self.verify, self.interleave, self.shuffle, self.drift_check):
+            ticked.toggled.connect(self._changed)
+        for signal in (self.kernels.changed, self.chips.changed):
             signal.connect(self._changed)
         self.copy_button.clicked.connect(self.copy_requested)
         self.use_button.clicked.connect(self.use_session_requested)
@@ -210,6 +219,9 @@ class SweepForm(QFrame):
             seed=self.seed.value(),
             verify=self.verify.isChecked(),
             cold=self.cache.currentText() == "cold",
+            interleave=self.interleave.isChecked(),
+            shuffle=self.shuffle.isChecked(),
+            drift_check=self.drift_check.isChecked(),
         )
 
     def show_sweep(self, sweep: Sweep) -> None:
@@ -232,6 +244,9 @@ class SweepForm(QFrame):
         self.kv_heads.setCurrentText(str(sweep.kv_heads or sweep.heads))
         self.time_cap.setValue(sweep.time_cap_s)
         self.verify.setChecked(sweep.verify)
+        self.interleave.setChecked(sweep.interleave)
+        self.shuffle.setChecked(sweep.shuffle)
+        self.drift_check.setChecked(sweep.drift_check)
         self.chips.set_seqlens(sweep.seqlens)
         self.kernels.choose(sweep.kernels)
         self._filling = False

@@ -1,16 +1,16 @@
-"""Where the point in flight stands so far: from its newest sample, before there is a median."""
+"""Where a point in flight stands so far: from its newest sample, before there is a median."""
 
 from profiles.session import PointState
 
 
-def in_flight_value(metric: str, state: PointState, last_ms: float | None) -> float | None:
-    """A provisional value of a metric for the point in flight, None when nothing is known yet.
+def in_flight_value(metric: str, state: PointState) -> float | None:
+    """A provisional value of a metric for a point in flight, None when nothing is known yet.
 
     Args:
         metric: Key of the metric.
         state: The point.
-        last_ms: Its newest sample in ms.
     """
+    last_ms = state.last_ms
     if metric == "footprint":
         return float(state.predicted_bytes)
     if not last_ms:

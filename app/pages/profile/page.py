@@ -54,7 +54,6 @@ class ProfilePage(Page):
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
-        self._last_ms: float | None = None
         self.form = SweepForm(controller.backend, theme)
         self.plots = PlotsView(theme)
         self.bottom = BottomCard(theme)
@@ -129,7 +128,6 @@ class ProfilePage(Page):
 
     def show_session(self, session: Session | None) -> None:
         """Show a session, or what the form's sweep would need."""
-        self._last_ms = None
         self.form.use_button.setEnabled(session is not None)
         self.bottom.show_session(session)
         self.refresh()
@@ -139,10 +137,6 @@ class ProfilePage(Page):
         readings: list[Reading] = []
         for event in events:
             match event:
-                case PointStarted():
-                    self._last_ms = None
-                case PointProgress(last_ms=float(last_ms)):
-                    self._last_ms = last_ms
                 case Readings():
                     readings.extend(event.readings)
                 case TelemetryStarted():
@@ -233,7 +227,7 @@ class ProfilePage(Page):
 
     def _show_flight(self) -> None:
         session = self.controller.session
-        self.plots.show_flight(session.running if session else None, self._last_ms)
+        self.plots.show_flight(session.in_flight if session else ())
 
     def _refresh_table(self) -> None:
         session = self.controller.session

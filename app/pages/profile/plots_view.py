@@ -118,15 +118,13 @@ class PlotsView(QWidget):
         for key, card in self.cards.items():
             card.plot.show_hint(hints.get(key, "") if empty else "")
 
-    def show_flight(self, state: PointState | None, last_ms: float | None) -> None:
-        """Mark the point in flight in every plot."""
-        self.panel.show_flight(state)
+    def show_flight(self, states: Sequence[PointState]) -> None:
+        """Mark the points in flight in every plot."""
+        self.panel.show_flight(states)
+        shown = states if _running(self._rows) else ()
         for key, card in self.cards.items():
-            if state is None or not _running(self._rows):
-                card.plot.show_flight(None)
-            else:
-                value = in_flight_value(key, state, last_ms)
-                card.plot.show_flight(state.point.kernel, state.point.problem.seqlen_q, value)
+            values = {state.point.kernel: in_flight_value(key, state) for state in shown}
+            card.plot.show_flight(shown[0].point.problem.seqlen_q if shown else None, values)
 
     def speedups(self) -> list[float | None]:
         """The speed-up of every row of every group, in the order the rows were given."""

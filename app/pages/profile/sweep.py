@@ -32,6 +32,9 @@ class Sweep:
     seed: int = 0
     verify: bool = True
     cold: bool = True
+    interleave: bool = True
+    shuffle: bool = False
+    drift_check: bool = True
 
     @classmethod
     def default(cls, backend: Backend) -> "Sweep":
@@ -64,6 +67,9 @@ class Sweep:
             seed=plan.seed,
             verify=plan.protocol.verify,
             cold=plan.protocol.cold,
+            interleave=plan.protocol.interleave,
+            shuffle=plan.protocol.shuffle,
+            drift_check=plan.protocol.drift_check,
         )
 
     def problem(self, seqlen: int) -> Problem:
@@ -92,7 +98,13 @@ class Sweep:
             kernels=self.kernels,
             problems=tuple(self.problem(seqlen) for seqlen in self.seqlens),
             protocol=Protocol(
-                repeats=self.repeats, time_cap_s=self.time_cap_s, cold=self.cold, verify=self.verify
+                repeats=self.repeats,
+                time_cap_s=self.time_cap_s,
+                cold=self.cold,
+                verify=self.verify,
+                interleave=self.interleave,
+                shuffle=self.shuffle,
+                drift_check=self.drift_check,
             ),
             seed=self.seed,
         )
@@ -108,7 +120,14 @@ class Sweep:
             words += ["--kv-heads", str(self.kv_heads)]
         if self.window is not None:
             words.append(f"--window={self.window[0]},{self.window[1]}")
-        switches = {"--causal": self.causal, "--warm": not self.cold, "--no-verify": not self.verify}
+        switches = {
+            "--causal": self.causal,
+            "--warm": not self.cold,
+            "--no-verify": not self.verify,
+            "--no-interleave": not self.interleave,
+            "--shuffle": self.shuffle,
+            "--no-drift-check": not self.drift_check,
+        }
         words += [switch for switch, on in switches.items() if on]
         return shlex.join([*words, "--out", "sweep.flashscope"])
 

@@ -26,6 +26,7 @@ from profiles.events import (
     Reading,
     Readings,
     Sample,
+    SamplingStarted,
     TelemetryStarted,
 )
 from profiles.machine import Machine
@@ -192,6 +193,21 @@ def script(
         events.append(_readings(ended, ended + 150_000_000, None, plan, telemetry))
         now = ended + 150_000_000
     return [*events, PlanFinished(t_ns=now, outcome="finished")]
+
+
+def turns_of(plan: Plan) -> list[Event]:
+    """The first problem's kernels after their checks, in the middle of their turns."""
+    now = T0 + 500_000_000
+    points = plan.groups()[0]
+    begun = [PointStarted(index=point.index, t_ns=now + point.index * 100_000_000) for point in points]
+    sampling = SamplingStarted(
+        indices=tuple(point.index for point in points), t_ns=now + len(points) * 100_000_000
+    )
+    told = [
+        PointProgress(index=point.index, phase="measure", done=4, total=10, last_ms=median_ms(point))
+        for point in points
+    ]
+    return [*begun, sampling, *told, _readings(T0, now + 900_000_000, None, plan, TELEMETRY)]
 
 
 def session_of(events: Sequence[Event]) -> Session:

@@ -131,7 +131,7 @@ def _watch_a_sweep(qtbot: QtBot, folder: Path) -> Heart:
             qtbot.waitUntil(page.isVisible)
         session = window.controller.session
         assert session is not None
-        assert [state.status for state in session.points] == ["done"] * 2 * len(page.form.sweep().kernels)
+        assert [state.status for state in session.cells] == ["done"] * 2 * len(page.form.sweep().kernels)
         return heart
     finally:
         window.close_unasked()

@@ -11,12 +11,13 @@ from app.pages.profile.results_model import COLUMNS, RAW
 from app.plots import SWEEP_PLOTS
 from app.plots.rail import failure_text
 from app.plots.runtime import RUNTIME
+from app.plots.spans import spans_of
 from app.plots.units import ms_text
 from app.theme import DARK, KERNEL_MARKS, LIGHT, kernel_mark
 from kernels.registry import KERNELS as KNOWN
 from profiles.events import MachineFound
 from profiles.summary import rows
-from tests.app.profile.builders import CPU_TELEMETRY, MACHINE, make_plan, script, session_of
+from tests.app.profile.builders import CPU_TELEMETRY, MACHINE, make_plan, script, session_of, turns_of
 from tests.app.profile.conftest import Bench
 
 KERNELS = ("standard", "flash2")
@@ -147,7 +148,21 @@ def test_the_point_in_flight_is_marked_until_it_ends(bench: Bench) -> None:
     plot = bench.page.plots.cards["runtime"].plot
     assert plot._band.isVisible()
     assert plot._flight.isVisible()
-    assert "standard at N = 1" in bench.page.plots.panel.flight.full_text
+    assert bench.page.plots.panel.flight.full_text.startswith("standard · N = 1")
+
+
+def test_kernels_that_take_turns_are_all_marked_in_flight(bench: Bench) -> None:
+    plan = make_plan(KERNELS, LENGTHS)
+    bench.sweep([*script(plan, stop_before=0), *turns_of(plan)])
+    plot = bench.page.plots.cards["runtime"].plot
+    assert plot._band.isVisible()
+    assert len(plot._flight.points()) == 2
+    assert bench.page.plots.panel.flight.full_text.startswith(f"{KERNELS[0]} and {KERNELS[1]} · N = ")
+    assert bench.controller.session is not None
+    lane = bench.page.bottom.strip.lanes["memory_used"]
+    lane._shade(spans_of(bench.controller.session), (0.0, 2.0), (0.0, 1.0))
+    assert [*lane._shades.opts["y0"]] == [0.0, 0.0, 0.0, 0.5]  # two checks, then a band for each
+    assert [*lane._shades.opts["height"]] == [1.0, 1.0, 0.5, 0.5]
 
 
 def test_curves_are_made_once_and_fed_again(bench: Bench) -> None:

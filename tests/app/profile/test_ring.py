@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from app.plots.ring import SHOWN, ReadingRing, thin
 from app.plots.spans import seqlen_changes, spans_of
 from profiles.events import Reading
-from tests.app.profile.builders import T0, make_plan, script, session_of
+from tests.app.profile.builders import T0, make_plan, script, session_of, turns_of
 
 
 def _reading(second: float, used: int | None = 7) -> Reading:
@@ -60,7 +60,14 @@ def test_spans_name_the_kernel_that_ran_and_an_open_one_has_no_end() -> None:
     plan = make_plan(("standard",), (512, 1024, 2048))
     session = session_of(script(plan, stop_before=2, in_flight=True))
     spans = spans_of(session)
-    assert [(span.kernel, span.seqlen) for span in spans] == [("standard", n) for n in (512, 1024, 2048)]
+    assert [(span.kernels, span.seqlen) for span in spans] == [(("standard",), n) for n in (512, 1024, 2048)]
     assert spans[-1].end_s is None
     assert all(span.end_s is not None and span.end_s > span.start_s for span in spans[:-1])
     assert [n for _, n in seqlen_changes(spans)] == [512, 1024, 2048]
+
+
+def test_a_span_of_turns_names_every_kernel_that_takes_them() -> None:
+    plan = make_plan(("standard", "flash2"), (512,))
+    spans = spans_of(session_of([*script(plan, stop_before=0), *turns_of(plan)]))
+    assert [span.kernels for span in spans] == [("standard",), ("flash2",), ("standard", "flash2")]
+    assert [span.end_s is None for span in spans] == [False, False, True]

@@ -41,6 +41,9 @@ SWEEPS = st.builds(
     seed=st.integers(0, 99),
     verify=st.booleans(),
     cold=st.booleans(),
+    interleave=st.booleans(),
+    shuffle=st.booleans(),
+    drift_check=st.booleans(),
 ).flatmap(with_kv_heads)
 
 

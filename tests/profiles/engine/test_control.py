@@ -35,7 +35,7 @@ LONG = Protocol(warmup=0, repeats=100_000, time_cap_s=600.0, deadline_s=600.0)
 
 def begin(heard: Heard, kernel: str) -> None:
     """A sweep whose first point never ends by itself."""
-    heard.engine.run(quick_plan(kernel, "flash2", protocol=LONG))
+    heard.engine.run(quick_plan(kernel, "flash2", seqlens=(64, 128), protocol=LONG))
     if kernel == "slow":
         heard.until(PointProgress, lambda e: e.phase == "measure")
     else:
@@ -52,7 +52,8 @@ def test_cancelling_acts_within_one_repeat_and_is_acknowledged_at_once(heard: He
     assert failed.status == "cancelled"
     assert time.monotonic() - asked < 10 * SLOW_S  # one repeat, on a machine that others use
     assert heard.until(PlanFinished).outcome == "cancelled"
-    assert len(heard.all(PointStarted)) == 1
+    assert [e.index for e in heard.all(PointStarted)] == [0, 1]  # those of the other problem stay pending
+    assert [(e.index, e.status) for e in heard.all(PointFailed)] == [(0, "cancelled"), (1, "cancelled")]
 
 
 def test_the_worker_survives_a_cancel_and_serves_the_next_sweep(heard: Heard) -> None:

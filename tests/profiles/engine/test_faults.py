@@ -75,7 +75,8 @@ def test_an_endless_kernel_is_killed_at_its_deadline(heard: Heard) -> None:
 
 
 def test_a_worker_killed_from_outside_fails_its_point_only(heard: Heard) -> None:
-    heard.engine.run(quick_plan("slow", "flash2", protocol=Protocol(warmup=0, repeats=1000, time_cap_s=2.0)))
+    protocol = Protocol(warmup=0, repeats=1000, time_cap_s=2.0, interleave=False)
+    heard.engine.run(quick_plan("slow", "flash2", protocol=protocol))
     heard.until(PointProgress, lambda e: e.phase == "measure")
     (worker,) = running_children()
     os.kill(worker.pid, signal.SIGKILL)

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from kernels.cuda.device import describe
 from kernels.problem import Problem
@@ -134,3 +135,26 @@ def test_a_trace_is_recorded_on_the_gpu(heard: Heard) -> None:
     request = TraceRequest(problem=problem, backend="cuda")
     heard.engine.trace(request)
     assert heard.until(TraceReady).trace.request == request
+
+
+def test_a_kernel_that_breaks_the_context_in_its_turn_leaves_the_others_their_turns(heard: Heard) -> None:
+    kernels = ("flash1", "illegal-address-in-turns", "flash2")
+    first, failed, last = heard.sweep(quick_plan(*kernels, backend="cuda"))
+    assert isinstance(failed, PointFailed)
+    assert (failed.status, "illegal" in failed.reason) == ("failed", True), failed.reason
+    for end in (first, last):
+        assert isinstance(end, PointMeasured), end.reason
+        assert [sample.round for sample in end.measurement.samples] == [0, 1, 2]
+
+
+def test_kernels_that_memory_cannot_hold_together_are_sampled_alone_and_say_so(heard: Heard) -> None:
+    heard.engine.probe()
+    free_bytes = heard.until(MachineFound).machine.free_bytes["cuda"]
+    problem = Problem(seqlen_q=8192, seqlen_k=8192, heads=16, dtype="float32")
+    both = (problem.input_bytes + 2 * problem.output_bytes) * 0.9  # more than one of them
+    protocol = replace(QUICK, fit_margin=free_bytes / both - 1)
+    plan = Plan(backend="cuda", kernels=("flash2", "chatter"), problems=(problem,), protocol=protocol)
+    for end in heard.sweep(plan):
+        assert isinstance(end, PointMeasured), end.reason
+        assert "Sampled alone: with the other kernels beside it" in end.measurement.note
+        assert [sample.round for sample in end.measurement.samples] == [None] * 3

@@ -17,7 +17,7 @@ from profiles.plan import Plan, Point, Protocol
 counts = st.integers(0, 2**62)
 floats = st.floats(allow_nan=False)
 texts = st.text(max_size=40)
-samples = st.builds(events.Sample, floats, st.none() | texts)
+samples = st.builds(events.Sample, floats, st.none() | texts, st.none() | counts)
 footprints = st.builds(
     events.Footprint,
     inputs=counts,
@@ -68,8 +68,28 @@ answers = st.one_of(
     st.builds(events.Readings, readings=st.lists(readings, max_size=5).map(tuple)),
     st.builds(events.LogLine, source=texts, text=texts),
     st.builds(events.RequestFailed, reason=texts, detail=texts),
+    st.builds(events.SamplingStarted, indices=st.lists(counts, max_size=4).map(tuple), t_ns=counts),
+    st.builds(
+        messages.PointChecked,
+        checked=st.builds(
+            messages.CheckedPoint,
+            point=st.just(Point(index=3, kernel="flash2", problem=Problem(seqlen_q=3, seqlen_k=5))),
+            found=measurements,
+        ),
+        free_bytes=counts,
+    ),
+    st.builds(messages.SamplingEnded, left_open=texts),
     st.just(messages.Ready()),
     st.just(messages.Retiring()),
+)
+FOUND = events.Measurement(
+    samples=(),
+    timer="t",
+    cold=True,
+    prepare_ms=None,
+    first_run_ms=None,
+    footprint=events.Footprint(inputs=1, outputs=1, workspace=0, peak=None, source="x"),
+    correctness=None,
 )
 
 
@@ -82,11 +102,12 @@ def test_every_answer_of_a_child_survives_the_pipe(message: messages.Message) ->
 def test_every_command_survives_the_pipe(seqlen: int, heads: int, dtype: str, causal: bool) -> None:
     problem = Problem(seqlen_q=seqlen, seqlen_k=seqlen, heads=heads, dtype=dtype, causal=causal)  # type: ignore[arg-type]  # hypothesis draws plain str
     device = Device(backend="cuda", name="GPU", memory_bytes=1 << 37, compute_capability=(9, 0))
+    point = Point(index=0, kernel="flash2", problem=problem)
+    checked = messages.CheckedPoint(point=point, found=FOUND)
     array = Array.of(np.arange(6.0).reshape(2, 3))
     for command in (
-        messages.MeasurePoint(
-            point=Point(index=0, kernel="flash2", problem=problem), device=device, protocol=Protocol()
-        ),
+        messages.CheckPoint(point=point, device=device, protocol=Protocol()),
+        messages.SamplePoints(checked=(checked, checked), device=device, protocol=Protocol()),
         messages.RecordTrace(request=TraceRequest(problem=problem, inputs=(array, array, array))),
         messages.WatchDevice(backend="cuda", uuid=None),
         messages.ProbeMachine(),
@@ -101,16 +122,7 @@ def test_errors_that_are_no_numbers_survive_the_pipe(value: float) -> None:
     before = events.Correctness(
         max_abs_error=value, bound=1.0, lse_error=value, lse_bound=1.0, rows=1, passed=False
     )
-    footprint = events.Footprint(inputs=1, outputs=1, workspace=0, peak=None, source="x")
-    measurement = events.Measurement(
-        samples=(),
-        timer="t",
-        cold=True,
-        prepare_ms=None,
-        first_run_ms=None,
-        footprint=footprint,
-        correctness=before,
-    )
+    measurement = msgspec.structs.replace(FOUND, correctness=before)
     sent = events.PointMeasured(index=0, t_ns=0, measurement=measurement)
     got = messages.decode_message(messages.encode(sent))
     assert isinstance(got, events.PointMeasured)

@@ -21,6 +21,7 @@ from profiles.events import (
     Reading,
     Readings,
     Sample,
+    SamplingStarted,
     TelemetryStarted,
     TraceReady,
 )
@@ -36,7 +37,7 @@ MACHINE = Machine(
 )
 TELEMETRY = TelemetryStarted(source="psutil", device="A CPU", memory_total=1 << 34, missing={"power_w": "no"})
 MEASUREMENT = Measurement(
-    samples=(Sample(1.5), Sample(9.0, "throttled"), Sample(1.25)),
+    samples=(Sample(1.5, None, 0), Sample(9.0, "throttled", 1), Sample(1.25)),
     timer="perf_counter",
     cold=True,
     prepare_ms=0.5,
@@ -94,8 +95,9 @@ def whole_sweep() -> Iterator[Event]:
     yield plan_started()
     yield PointStarted(index=0, t_ns=2_000)
     yield readings(2_100, 2_200)
+    yield PointStarted(index=1, t_ns=2_300)
+    yield SamplingStarted(indices=(0, 1), t_ns=2_400)
     yield PointMeasured(index=0, t_ns=3_000, measurement=MEASUREMENT)
-    yield PointStarted(index=1, t_ns=3_100)
     yield PointFailed(index=1, t_ns=4_000, status="oom", reason="Out of memory.", detail="1 + 1 > 1")
     yield PointStarted(index=2, t_ns=4_100)
     yield PointFailed(index=2, t_ns=5_000, status="wrong", reason="NaN.", measurement=MEASUREMENT)

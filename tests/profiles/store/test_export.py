@@ -12,7 +12,7 @@ from tests.profiles.store import builders
 def test_the_json_document_has_a_row_for_each_point_with_every_figure() -> None:
     session = builders.reduced(builders.whole_sweep())
     document = msgspec.json.decode(to_json(session, "a.flashscope"))
-    assert list(document) == ["session", "points"]
+    assert list(document) == ["session", "points", "drift"]
     assert [set(point) for point in document["points"]] == [set(PointRow.__struct_fields__)] * 4
     assert document["session"]["file"] == "a.flashscope"
     assert document["points"][1]["runtime_ms_median"] is None

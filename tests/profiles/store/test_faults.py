@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from profiles.events import Event, PointMeasured, PointStarted
+from profiles.events import Event, PointMeasured, PointStarted, SamplingStarted
 from profiles.store import (
     BusyFileError,
     Recorder,
@@ -74,15 +74,17 @@ def points_done(path: Path) -> list[int]:
     return [sum(state.status == "done" for state in session.points)]
 
 
-def test_a_point_in_flight_is_running_while_its_writer_lives_and_interrupted_after(tmp_path: Path) -> None:
+def test_points_in_flight_are_running_while_their_writer_lives_and_interrupted_after(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "a.flashscope")
     recorder.record(builders.plan_started())
     recorder.record(PointStarted(index=0, t_ns=1))
-    assert load(recorder.path).points[0].status == "running"
+    recorder.record(PointStarted(index=1, t_ns=2))
+    recorder.record(SamplingStarted(indices=(0, 1), t_ns=3))
+    assert [state.status for state in load(recorder.path).points[:3]] == ["running", "running", "pending"]
     recorder.close()
-    found = load(recorder.path).points[0]
-    assert found.status == "interrupted"
-    assert "run the sweep again" in found.reason
+    for found in load(recorder.path).points[:2]:
+        assert (found.status, found.sampling_ns) == ("interrupted", 3)
+        assert "run the sweep again" in found.reason
 
 
 def test_a_write_cut_off_in_the_middle_is_undone_on_opening(tmp_path: Path) -> None:

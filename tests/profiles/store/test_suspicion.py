@@ -1,13 +1,17 @@
 """Files from elsewhere: foreign, damaged, hostile, newer, older. Each is explained, none is executed."""
 
+import json
 import os
 import sqlite3
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from profiles import migrations
+from profiles.events import Sample
+from profiles.plan import Protocol
 from profiles.session import Session
 from profiles.store import (
     CorruptFileError,
@@ -19,7 +23,6 @@ from profiles.store import (
     opening,
     set_note,
 )
-from profiles.store.rows import write_session
 from profiles.store.schema import MAX_VALUE_BYTES
 from tests.profiles.store import builders
 
@@ -234,10 +237,7 @@ def test_an_older_file_is_read_without_being_changed_and_brought_up_to_date_by_a
 
 def test_a_file_of_version_1_is_read_with_its_lse_errors_and_without_notes(tmp_path: Path) -> None:
     path = tmp_path / "first.flashscope"
-    connection = sqlite3.connect(path, isolation_level=None)
-    migrations.migrate(connection, migrations.MIGRATIONS[:1])
-    session = Session.begin(builders.plan_started())
-    write_session(connection, session, writer="a test")
+    connection = written_by(path, version=1)
     connection.execute(
         "INSERT INTO measurements VALUES (0, 'perf_counter', 1, 1.0, 2.0, 10, 20, 30, NULL, 'nothing', NULL)"
     )
@@ -249,6 +249,54 @@ def test_a_file_of_version_1_is_read_with_its_lse_errors_and_without_notes(tmp_p
     assert measured.correctness is not None
     assert (measured.correctness.lse_error, measured.correctness.lse_bound) == (2e-7, 3e-5)
     assert measured.footprint.workspace == 30
+
+
+def test_kernels_of_a_file_of_version_2_took_no_turns(tmp_path: Path) -> None:
+    path = tmp_path / "second.flashscope"
+    connection = written_by(path, version=2)
+    connection.execute("INSERT INTO samples VALUES (0, 0, 1.5, NULL)")
+    connection.execute("UPDATE points SET status = 'done', started_ns = 1, ended_ns = 2 WHERE point = 0")
+    connection.execute(
+        "INSERT INTO measurements VALUES (0, 'perf_counter', 1, 1.0, 2.0, 10, 20, 30, NULL, 'none', NULL, '')"
+    )
+    connection.close()
+    session = load(path)
+    assert not session.plan.protocol.interleave
+    assert session.plan == msgspec.structs.replace(
+        builders.plan(), protocol=Protocol(interleave=False)
+    )  # nothing else has changed
+    assert (session.points[0].started_ns, session.points[0].sampling_ns) == (1, None)
+    assert session.points[0].measurement is not None
+    assert session.points[0].measurement.samples == (Sample(1.5, None, None),)
+
+
+def written_by(path: Path, version: int) -> sqlite3.Connection:
+    """A file as an older Flashscope wrote it before the first point: its columns, no word of turns."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    migrations.migrate(connection, migrations.MIGRATIONS[:version])
+    session = Session.begin(builders.plan_started())
+    plan = json.loads(msgspec.json.encode(session.plan))
+    del plan["protocol"]["interleave"], plan["protocol"]["drift_check"]
+    connection.execute(
+        "INSERT INTO session VALUES (1, ?, '', '', ?, ?, NULL, NULL, ?, ?, NULL, 'a test')",
+        (
+            session.id,
+            session.started_at,
+            session.t0_ns,
+            json.dumps(plan),
+            msgspec.json.encode(session.machine).decode(),
+        ),
+    )
+    for state in session.points:
+        connection.execute(
+            "INSERT INTO points VALUES (?, ?, ?, 7, 'pending', '', '', NULL, NULL)",
+            (
+                state.point.index,
+                state.point.kernel,
+                msgspec.json.encode(state.point.problem).decode(),
+            ),
+        )
+    return connection
 
 
 def test_a_migration_that_fails_leaves_the_file_at_its_version(path: Path) -> None:

@@ -1,0 +1,115 @@
+"""Check one point before it is timed: does it fit, is it right, what does it hold."""
+
+import math
+import time
+from typing import NamedTuple
+
+from kernels.launch import Inputs, Launch, LibraryLaunch, make_inputs, prepare
+from kernels.spec import KernelSpec
+from kernels.verify import verify
+from profiles.bench import Bench
+from profiles.child import Link
+from profiles.events import Correctness, Measurement, PointFailed
+from profiles.failures import Refusal
+from profiles.fitting import refuse_oversize, refuse_unsupported
+from profiles.footprint import measure_footprint
+from profiles.messages import CheckedPoint, CheckPoint
+from profiles.steps import Steps
+
+
+class FirstRun(NamedTuple):
+    """What a point's first launch yielded; see Measurement."""
+
+    prepare_ms: float
+    first_run_ms: float
+    correctness: Correctness | None
+    note: str
+
+
+class Checking:
+    """One point on its way to be sampled, alone in memory.
+
+    Attributes:
+        steps: Where it is.
+    """
+
+    def __init__(self, command: CheckPoint, spec: KernelSpec, bench: Bench, link: Link) -> None:
+        self._point, self._protocol, self._device = command.point, command.protocol, command.device
+        self._spec, self._bench = spec, bench
+        self.steps = Steps(self._point, link)
+
+    def run(self) -> CheckedPoint | PointFailed:
+        """Check; a point that fails is `wrong`, `unsupported` or `will-not-fit`.
+
+        Raises:
+            CancelledError: The engine gave up on it.
+            MemoryError: The allocator refused.
+            Exception: Whatever the kernel raised.
+        """
+        refusal = self._refusal()
+        if refusal is not None:
+            return refusal.failed(self._point)
+        first = self._first_run()
+        self._bench.release()
+        found = self._with_footprint(first)
+        if first.correctness is not None and not first.correctness.passed:
+            return Refusal("wrong", _what_is_wrong(first.correctness)).failed(self._point, found)
+        return CheckedPoint(point=self._point, found=found)
+
+    def _refusal(self) -> Refusal | None:
+        problem = self._point.problem
+        return refuse_unsupported(self._spec, problem, self._device) or refuse_oversize(
+            self._spec, problem, self._device.backend, self._protocol.fit_margin, self._bench.free_bytes()
+        )
+
+    def _first_run(self) -> FirstRun:
+        """Compile, run once, compare with the oracle."""
+        problem, backend = self._point.problem, self._device.backend
+        self.steps.enter("prepare")
+        inputs = make_inputs(problem, backend)
+        start = time.perf_counter_ns()
+        launch = prepare(self._spec, problem, inputs, backend)
+        prepare_ms = (time.perf_counter_ns() - start) / 1e6
+        try:
+            return self._verified(launch, inputs, prepare_ms)
+        finally:
+            if isinstance(launch, LibraryLaunch):
+                launch.release()
+
+    def _verified(self, launch: Launch, inputs: Inputs, prepare_ms: float) -> FirstRun:
+        for array in (launch.output, launch.lse):
+            if array is not None:
+                array.fill(math.nan)  # an output that is not written never passes
+        first_run_ms = self._bench.time_ms(launch.run)
+        correctness = None
+        if self._protocol.verify:
+            self.steps.enter("verify")
+            verdict = verify(self._point.problem, inputs, launch.output, launch.lse)
+            correctness = Correctness(**verdict._asdict())
+        note = launch.note if isinstance(launch, LibraryLaunch) else ""
+        return FirstRun(prepare_ms, first_run_ms, correctness, note)
+
+    def _with_footprint(self, first: FirstRun) -> Measurement:
+        self.steps.check()
+        footprint = measure_footprint(self._spec, self._point.problem, self._device.backend, self._bench)
+        return Measurement(
+            samples=(),
+            timer=self._bench.timer,
+            cold=self._protocol.cold,
+            prepare_ms=first.prepare_ms,
+            first_run_ms=first.first_run_ms,
+            footprint=footprint,
+            correctness=first.correctness,
+            note=first.note,
+        )
+
+
+def _what_is_wrong(found: Correctness) -> str:
+    """One sentence on an output that differs from the oracle."""
+    if math.isnan(found.max_abs_error) or (found.lse_error is not None and math.isnan(found.lse_error)):
+        return "The output holds NaN where the float64 oracle does not."
+    if found.max_abs_error > found.bound:
+        return (
+            f"O differs from the float64 oracle by {found.max_abs_error:.3g}; {found.bound:.3g} would pass."
+        )
+    return f"LSE differs from the float64 oracle by {found.lse_error:.3g}; {found.lse_bound:.3g} would pass."

@@ -1,0 +1,177 @@
+"""Kernels in turns, with real child processes: they alternate, and a fault of one costs no other."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from profiles.drift import drift_text, drifts
+from profiles.events import (
+    LogLine,
+    PlanFinished,
+    PlanStarted,
+    PointFailed,
+    PointMeasured,
+    PointProgress,
+    PointStarted,
+    SamplingStarted,
+)
+from profiles.plan import Protocol
+from profiles.session import Session
+from profiles.summary import rows
+from tests.faults import SLOW_S
+from tests.profiles.heard import Heard, quick_plan, running_children
+
+TURNS = Protocol(warmup=1, repeats=4)
+LONG = Protocol(warmup=0, repeats=100_000, time_cap_s=600.0)
+
+Ends = list[PointMeasured | PointFailed]
+
+
+def swept(heard: Heard, *kernels: str, protocol: Protocol = TURNS, seqlens: tuple[int, ...] = (64,)) -> Ends:
+    """A sweep's ends; each point has exactly one."""
+    ends = heard.sweep(quick_plan(*kernels, seqlens=seqlens, protocol=protocol))
+    assert [end.index for end in ends] == [*range(len(kernels) * len(seqlens))]
+    return ends
+
+
+def rounds_of(end: PointMeasured | PointFailed) -> list[int | None]:
+    assert isinstance(end, PointMeasured), end.reason
+    return [sample.round for sample in end.measurement.samples]
+
+
+def launches(heard: Heard) -> list[str]:
+    heard.engine.close()
+    heard.drain()
+    return [e.text[0] for e in heard.all(LogLine) if e.text.endswith(" ran")]
+
+
+def test_kernels_of_a_problem_are_checked_one_by_one_and_then_sampled_in_turns(heard: Heard) -> None:
+    ends = swept(heard, "say-a", "say-b", "say-c")
+    checks, warm_up = ["A", "A", "B", "B", "C", "C"], ["A", "B", "C"]  # a check: first run, footprint
+    assert launches(heard) == checks + warm_up + ["A", "B", "C"] * 4
+    assert [rounds_of(end) for end in ends] == [[0, 1, 2, 3]] * 3
+    (sampling,) = heard.all(SamplingStarted)
+    assert sampling.indices == (0, 1, 2)
+
+
+def test_without_interleaving_each_kernel_is_measured_whole_before_the_next(heard: Heard) -> None:
+    ends = swept(heard, "say-a", "say-b", protocol=Protocol(warmup=1, repeats=4, interleave=False))
+    assert launches(heard) == ["A"] * 7 + ["B"] * 7
+    assert [rounds_of(end) for end in ends] == [[None] * 4] * 2
+
+
+def test_in_a_warm_series_every_turn_begins_with_an_unrecorded_run(heard: Heard) -> None:
+    ends = swept(heard, "say-a", "say-b", protocol=Protocol(warmup=0, repeats=2, cold=False))
+    assert launches(heard)[4:] == ["A", "A", "B", "B"] * 2
+    assert [rounds_of(end) for end in ends] == [[0, 1]] * 2
+
+
+def test_problems_do_not_mix(heard: Heard) -> None:
+    ends = swept(heard, "flash1", "flash2", seqlens=(16, 32))
+    assert [e.indices for e in heard.all(SamplingStarted)] == [(0, 1), (2, 3)]
+    assert all(rounds_of(end) == [0, 1, 2, 3] for end in ends)
+
+
+def test_a_kernel_that_has_enough_leaves_the_turns_to_the_others(heard: Heard) -> None:
+    protocol = Protocol(warmup=0, repeats=9, time_cap_s=2 * SLOW_S, cold=False)
+    ends = swept(heard, "slow", "flash2", protocol=protocol)
+    assert len(rounds_of(ends[0])) == 3  # the least, at its cap
+    assert rounds_of(ends[1]) == [*range(9)]
+    assert ends[0].t_ns < ends[1].t_ns  # told of at once
+
+
+def test_every_kernel_that_takes_turns_shows_its_newest_sample(heard: Heard) -> None:
+    swept(heard, "slow", "flash2", protocol=Protocol(warmup=0, repeats=8))
+    told = {e.index for e in heard.all(PointProgress) if e.phase == "measure" and e.last_ms}
+    assert told == {0, 1}
+
+
+@pytest.mark.parametrize("phase", ["check", "turns"])
+def test_cancelling_ends_every_point_in_flight_within_one_repeat(heard: Heard, phase: str) -> None:
+    kernels = ("slow", "flash2") if phase == "turns" else ("slow", "hang")
+    heard.engine.run(quick_plan(*kernels, seqlens=(64, 128), protocol=LONG))
+    if phase == "turns":
+        heard.until(PointProgress, lambda e: e.phase == "measure")
+    else:
+        heard.until(PointStarted, lambda e: e.index == 1)
+    asked = time.monotonic()
+    heard.engine.cancel()
+    assert heard.until(PlanFinished).outcome == "cancelled"
+    assert time.monotonic() - asked < (10 * SLOW_S if phase == "turns" else 3.0)
+    ends = sorted((e.index, e.status) for e in heard.all(PointFailed))
+    assert ends == [(0, "cancelled"), (1, "cancelled")]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "status"),
+    [
+        ("wrong", "wrong"),
+        ("raise", "failed"),
+        ("abort", "failed"),
+        ("out-of-memory", "oom"),
+        ("huge", "will-not-fit"),
+        ("raise-in-turns", "failed"),
+    ],
+)
+def test_a_fault_costs_the_others_neither_their_samples_nor_their_turns(
+    heard: Heard, kernel: str, status: str
+) -> None:
+    ends = swept(heard, "flash1", kernel, "flash2")
+    failed = ends[1]
+    assert isinstance(failed, PointFailed)
+    assert failed.status == status
+    assert rounds_of(ends[0]) == rounds_of(ends[2]) == [0, 1, 2, 3]
+    assert heard.all(PlanFinished)[0].outcome == "finished"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "status", "words"),
+    [
+        ("abort-in-turns", "failed", "was killed by SIGABRT while it ran abort-in-turns at N = 64"),
+        ("out-of-memory-in-turns", "oom", "Memory ran out"),
+        ("hang-in-turns", "timeout", "deadline"),
+    ],
+)
+def test_when_turns_break_down_each_kernel_is_sampled_alone_and_shows_whether_it_was_to_blame(
+    heard: Heard, kernel: str, status: str, words: str
+) -> None:
+    ends = swept(heard, "flash1", kernel, "flash2", protocol=Protocol(warmup=1, repeats=4, deadline_s=2.0))
+    failed = ends[1]
+    assert isinstance(failed, PointFailed)
+    assert failed.status == status
+    assert words in failed.reason
+    for end in (ends[0], ends[2]):
+        assert rounds_of(end) == [None] * 4
+        assert isinstance(end, PointMeasured)
+        assert "Sampled alone: " in end.measurement.note
+    assert len(heard.all(PointStarted)) == 3
+
+
+def test_a_worker_killed_from_outside_during_turns_costs_no_point(heard: Heard) -> None:
+    heard.engine.run(quick_plan("slow", "flash2", protocol=Protocol(warmup=0, repeats=20)))
+    heard.until(PointProgress, lambda e: e.phase == "measure")
+    (worker,) = running_children()
+    os.kill(worker.pid, signal.SIGKILL)
+    warning = heard.until(LogLine, lambda e: e.level == "warning")
+    assert "SIGKILL while it ran slow, flash2 in turns" in warning.text
+    heard.until(PlanFinished)
+    for end in heard.all(PointMeasured):
+        assert rounds_of(end) == [None] * 20
+        assert "SIGKILL" in end.measurement.note
+    assert heard.all(PointFailed) == []
+
+
+def test_the_drift_check_measures_the_first_problem_again_and_is_no_cell(heard: Heard) -> None:
+    protocol = Protocol(warmup=0, repeats=3, drift_check=True)
+    plan = quick_plan("flash1", "flash2", seqlens=(16, 32), protocol=protocol)
+    heard.sweep(plan)
+    session = Session.begin(heard.all(PlanStarted)[0])
+    for event in heard.events:
+        session.apply(event)
+    assert [state.point.problem.seqlen_q for state in session.points] == [16, 16, 32, 32, 16, 16]
+    assert [row.seqlen for row in rows(session)] == [16, 16, 32, 32]
+    assert [drift.kernel for drift in drifts(session)] == ["flash1", "flash2"]
+    assert all(drift.ratio > 0 for drift in drifts(session))
+    assert "flash1" in drift_text(session)
