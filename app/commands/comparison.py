@@ -4,13 +4,18 @@ from app.commands.table import NOTHING, print_table
 from app.plots.units import digits, ratio_text, seqlen_text
 from profiles.drift import drift_text
 from profiles.ratios import Comparison, Line, compare
-from profiles.session import Session
+from profiles.rounds import speedup_interval
+from profiles.session import PointState, Session
 from profiles.summary import PointRow, rows
 
 
 def print_comparison(session: Session, peer: str) -> None:
-    """Print a line for each problem and a column for each kernel, then mean and worst ratio of each."""
+    """Print a line for each problem and a column for each kernel, then mean and worst ratio of each.
+
+    The worst has its interval where the two took turns.
+    """
     found = rows(session)
+    states = dict(zip(found, session.cells, strict=True))
     comparison = compare(found, peer)
     kernels = list(dict.fromkeys(row.kernel for row in found))
     print(f"TFLOP/s, and in brackets the ratio to {peer}")
@@ -24,6 +29,7 @@ def print_comparison(session: Session, peer: str) -> None:
             print(
                 f"{kernel}: {cells} of {len(comparison.lines)} problems compared, worst "
                 f"{ratio_text(worst.ratio)} at {worst.line.group.label}, N = {worst.line.seqlen}"
+                f"{_interval(states[worst.line.rows[kernel]], states[worst.line.rows[peer]])}"
             )
     if drift := drift_text(session):
         print(f"Drift check: {drift}")
@@ -50,6 +56,11 @@ def _cell(line: Line, kernel: str) -> str:
         return row.status
     ratio = line.ratios.get(kernel)
     return digits(row.tflops) + ("" if ratio is None else f" ({ratio_text(ratio)})")
+
+
+def _interval(kernel: PointState, peer: PointState) -> str:
+    found = speedup_interval(kernel, peer)
+    return "" if found is None else f" (95% of its rounds' resamples: {found.low:.3f} to {found.high:.3f})"
 
 
 def _summary(comparison: Comparison, kernels: list[str]) -> list[tuple[str, ...]]:

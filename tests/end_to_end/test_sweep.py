@@ -173,7 +173,7 @@ def test_the_peers_preset_prints_ratios_and_saves_what_show_prints_again(tmp_pat
     path = tmp_path / "peers.flashscope"
     done = program.run(
         *("sweep", "--preset", "peers", "--backend", "cpu", "--kernels", "standard,flash2"),
-        *("--repeats", "3", "--time-cap", "0.2", "--no-verify", "--out", str(path)),
+        *("--repeats", "5", "--time-cap", "3", "--no-verify", "--out", str(path)),
     )
     assert done.returncode == 0, done.stderr
     assert "geometric mean" in done.stdout
@@ -183,5 +183,6 @@ def test_the_peers_preset_prints_ratios_and_saves_what_show_prints_again(tmp_pat
     mean = next(line for line in against.splitlines() if line.startswith("geometric mean"))
     assert mean.split()[2] == "1.00×"
     assert "flash2: 12 of 12 problems compared, worst" in against
+    assert "(95% of its rounds' resamples: " in against
     assert "d 128, causal" in program.run("show", str(path)).stdout
     assert program.run("show", str(path), "--csv").stdout.count("\nflash2,") == 12
