@@ -4,6 +4,8 @@ import math
 from argparse import ArgumentTypeError
 from pathlib import Path
 
+from kernels.block_pattern import BlockPattern
+from kernels.errors import InputError
 from kernels.problem import UNBOUNDED
 from kernels.registry import AUTO, find_kernel
 from profiles.seqlens import SeqlenError, parse_seqlens
@@ -72,6 +74,14 @@ def window(text: str) -> tuple[int, int]:
     if min(left, right) < UNBOUNDED:
         raise ArgumentTypeError(f"a side of the window {text!r} is below {UNBOUNDED} (unbounded)")
     return left, right
+
+
+def block_pattern(text: str) -> BlockPattern:
+    """A pattern of blocks, by the grammar of the form."""
+    try:
+        return BlockPattern.parse(text)
+    except InputError as error:
+        raise ArgumentTypeError(str(error).rstrip(".")) from error
 
 
 def kernel_list(text: str) -> tuple[str, ...]:

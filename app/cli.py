@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from app.arguments import (
+    block_pattern,
     kernel,
     kernel_list,
     new_file,
@@ -19,6 +20,7 @@ from app.arguments import (
     seqlen_list,
     window,
 )
+from kernels.block_pattern import BLOCK, EXAMPLES
 from kernels.errors import KernelError
 from kernels.problem import DTYPES
 from profiles.presets import PRESETS
@@ -47,6 +49,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(_spelled_out(arguments))
     if options.command == "sweep" and options.preset is not None and _says_problem(options):
         parser.error("--preset names its own problems; leave out --seqlen, --dtype and the like")
+    if options.command == "sweep" and options.block_size and not options.block_mask:
+        parser.error("--block-size belongs to --block-mask; name a pattern, as --block-mask local:4")
     command = import_module(f"app.commands.{options.command}")
     try:
         code: int = command.run(options)
@@ -114,6 +118,13 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     add("--dtype", choices=DTYPES, help="default: float16 on cuda, float32 on cpu")
     add("--causal", action="store_true", help="mask keys after the query")
     add("--window", type=window, metavar="L,R", help="keep L keys before and R after the query; -1: all")
+    add(
+        "--block-mask",
+        type=block_pattern,
+        metavar="PATTERN",
+        help=f"keep blocks of the scores: {', '.join(EXAMPLES[:4])}",
+    )
+    add("--block-size", type=positive, metavar="B", help=f"queries and keys of a block; default: {BLOCK}")
     add("--repeats", type=positive, default=10, metavar="R", help="timed runs of each point")
     add("--time-cap", type=seconds, default=10.0, metavar="S", help="stop sampling a point after S seconds")
     add("--warm", action="store_true", help="leave the cache as it is between runs; default: flush it (cold)")
@@ -134,7 +145,8 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
 def _says_problem(options: argparse.Namespace) -> bool:
     """Whether an option that makes problems was given another value than its default."""
     choices = (options.seqlen, options.heads, options.kv_heads, options.dtype, options.causal, options.window)
-    return any(choices) or (options.head_dim, options.batch) != (64, 1)
+    blocks = (options.block_mask, options.block_size)
+    return any((*choices, *blocks)) or (options.head_dim, options.batch) != (64, 1)
 
 
 def _add_trace(parser: argparse.ArgumentParser) -> None:

@@ -199,6 +199,7 @@ class MainWindow(QMainWindow):
         page.action_requested.connect(self._request_action)
         if isinstance(page, ProfilePage):
             page.run_blocked.connect(self.top_bar.block_run)
+            page.noticed.connect(self.errors.show_notice)
         if isinstance(page, StartPage | SessionsPage):
             page.file_chosen.connect(self.open_path)
         if isinstance(page, SessionsPage):

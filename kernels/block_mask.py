@@ -22,12 +22,14 @@ class BlockMask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         block_k: Keys of a block, likewise.
         shape: Number of query blocks and of key blocks: ceil(Nq / block_q), ceil(Nk / block_k).
         kept: One byte a block, row-major: 1 is kept, 0 is dropped.
+        pattern: The BlockPattern it was made from, as text; empty: it was made otherwise.
     """
 
     block_q: int
     block_k: int
     shape: tuple[int, int]
     kept: bytes
+    pattern: str = ""
 
     def __post_init__(self) -> None:
         if self.block_q < 1 or self.block_k < 1:
@@ -91,6 +93,12 @@ class BlockMask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def keeps(self, i: int, j: int) -> bool:
         """Whether block (i, j) is kept."""
         return self.kept[i * self.shape[1] + j] == 1
+
+    @property
+    def words(self) -> str:
+        """Its pattern and its blocks, for titles."""
+        block = f"{self.block_q}" if self.block_q == self.block_k else f"{self.block_q} x {self.block_k}"
+        return f"{self.pattern or 'block mask'} in blocks of {block}"
 
     def check_fits(self, seqlen_q: int, seqlen_k: int) -> None:
         """Refuse sequences that are not cut into this number of blocks.

@@ -143,6 +143,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return self.mask.kept_pairs()
 
     @property
+    def dense_equivalent_flops(self) -> int:
+        """`flops` of the same problem without its block mask: what a kernel that skips nothing would do."""
+        return msgspec.structs.replace(self, block_mask=None).flops
+
+    @property
     def kept_share(self) -> float:
         """Kept pairs over all pairs: 1 without a mask."""
         return self.kept_pairs / (self.seqlen_q * self.seqlen_k)

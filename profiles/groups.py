@@ -19,7 +19,7 @@ class Group(NamedTuple):
     causal: bool
     kv_heads: int | None
     window: tuple[int, int] | None
-    block_mask: bool
+    block_mask: str
     batch: int | None = None
 
     @property
@@ -32,14 +32,14 @@ class Group(NamedTuple):
     @property
     def mask(self) -> str:
         """The masks in words."""
-        return mask_words(causal=self.causal, window=self.window, block_mask=self.block_mask) or "no mask"
+        return mask_words(causal=self.causal, window=self.window, blocks=self.block_mask) or "no mask"
 
 
-def mask_words(*, causal: bool, window: tuple[int, int] | None, block_mask: bool) -> str:
-    """Masks in words, empty without any; a window as the command line takes it."""
+def mask_words(*, causal: bool, window: tuple[int, int] | None, blocks: str) -> str:
+    """Masks in words, empty without any; window and blocks as the command line takes them."""
     words = ["causal"] if causal else []
     words += [f"window {window[0]},{window[1]}"] if window else []
-    words += ["block mask"] if block_mask else []
+    words += [blocks] if blocks else []
     return ", ".join(words)
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kernels.problem import Backend, Dtype
+from kernels.problem import Backend, Dtype, Problem
 from profiles.events import PointStatus
 from profiles.session import PointState, Session
 from profiles.stats import quartiles
@@ -37,7 +37,9 @@ class PointRow(msgspec.Struct, frozen=True, kw_only=True):
         kv_heads: Key and value heads; None: as many as query heads.
         window: (left, right) of a sliding window, -1 unbounded; None: no window.
         kept_share: Pairs that all masks together keep, of all pairs: below 1 also for a causal one.
-        block_mask: Whether a block mask is among them.
+        block_mask: The block mask among them in words, empty without one.
+        dense_tflops: FLOPs of the problem without its block mask over the median, TFLOP/s: what a kernel that
+            skips nothing would have to reach. None without a block mask.
     """
 
     kernel: str
@@ -66,7 +68,8 @@ class PointRow(msgspec.Struct, frozen=True, kw_only=True):
     kv_heads: int | None = None
     window: tuple[int, int] | None = None
     kept_share: float = 1.0
-    block_mask: bool = False
+    block_mask: str = ""
+    dense_tflops: float | None = None
 
 
 def rows(session: Session) -> list[PointRow]:
@@ -93,7 +96,7 @@ def row(backend: Backend, state: PointState) -> PointRow:
         kv_heads=problem.key_heads,
         window=problem.window,
         kept_share=problem.kept_share,
-        block_mask=problem.block_mask is not None,
+        block_mask=problem.block_mask.words if problem.block_mask else "",
     )
     if measured is None:
         return base
@@ -107,9 +110,14 @@ def row(backend: Backend, state: PointState) -> PointRow:
         samples=times.samples if times else 0,
         cold=measured.cold,
         tflops=problem.flops / times.median / 1e9 if times else None,
+        dense_tflops=_dense_tflops(problem, times.median) if times else None,
         footprint_bytes=measured.footprint.total,
         allocator_peak_bytes=measured.footprint.peak,
         max_abs_error=correct and correct.max_abs_error,
         error_bound=correct and correct.bound,
         note=measured.note,
     )
+
+
+def _dense_tflops(problem: Problem, median_ms: float) -> float | None:
+    return None if problem.block_mask is None else problem.dense_equivalent_flops / median_ms / 1e9

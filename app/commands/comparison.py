@@ -41,7 +41,7 @@ def _cells(line: Line, kernels: list[str]) -> tuple[str, ...]:
     group = line.group
     problem = (
         str(group.head_dim),
-        "causal" if group.causal else "none",
+        group.mask.replace("no mask", "none"),
         str(line.batch),
         seqlen_text(line.seqlen),
     )

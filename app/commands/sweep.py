@@ -17,6 +17,8 @@ from app.commands.comparison import print_comparison
 from app.commands.local import SIGNALLED, Events, find_machine, local_engine, why_no_device
 from app.commands.progress import report_event, tell
 from app.commands.table import print_session
+from kernels.block_mask import BlockMask
+from kernels.block_pattern import BLOCK, BlockPattern
 from kernels.device import Device
 from kernels.errors import UnsupportedError
 from kernels.problem import Backend, Problem
@@ -93,6 +95,7 @@ def make_plan(options: Namespace, device: Device) -> Plan:
             causal=options.causal,
             window=options.window,
             seed=options.seed,
+            block_mask=_block_mask(options, seqlen),
         )
         for seqlen in options.seqlen or SEQLENS[backend]
     )
@@ -104,6 +107,12 @@ def make_plan(options: Namespace, device: Device) -> Plan:
         protocol=protocol,
         seed=options.seed,
     )
+
+
+def _block_mask(options: Namespace, seqlen: int) -> BlockMask | None:
+    pattern: BlockPattern | None = options.block_mask
+    block = options.block_size or BLOCK
+    return None if pattern is None else pattern.mask(seqlen, seqlen, block=block, seed=options.seed)
 
 
 def with_kernels_chosen(plan: Plan, device: Device) -> Plan:

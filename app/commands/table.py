@@ -1,7 +1,7 @@
 """A session as text for a terminal."""
 
 from app.plots.provenance import session_header
-from app.plots.units import bytes_text, ms_text, tflops_text
+from app.plots.units import bytes_text, ms_text, share_text, tflops_text
 from profiles.drift import drift_text
 from profiles.groups import grouped
 from profiles.session import Session
@@ -18,6 +18,7 @@ HEADINGS = (
     "max error",
     "throughput",
 )
+MASKED_HEADINGS = ("kept", "dense equivalent")  # FLOPs with and without the block mask, apart
 NOTHING = "-"
 
 
@@ -33,13 +34,15 @@ def print_session(session: Session) -> None:
         print(session.note)
     if drift := drift_text(session):
         print(f"Drift check: {drift}")
+    masked = any(row.block_mask for row in found)
+    headings = (*HEADINGS, *(MASKED_HEADINGS if masked else ()))
     groups = grouped(found)
     placed = [(group.label, row) for group, members in groups.items() for row in members]
     if len(groups) == 1:
-        print_table([HEADINGS, *(_cells(row) for row in found)])
+        print_table([headings, *(_cells(row, masked=masked) for row in found)])
     else:
-        lines = [(f"{row.kernel}, {label}", *_cells(row)[1:]) for label, row in placed]
-        print_table([("kernel, problem", *HEADINGS[1:]), *lines])
+        lines = [(f"{row.kernel}, {label}", *_cells(row, masked=masked)[1:]) for label, row in placed]
+        print_table([("kernel, problem", *headings[1:]), *lines])
     for label, row in placed:
         where = f"N = {row.seqlen}" if len(groups) == 1 else f"{label}, N = {row.seqlen}"
         for text in (row.reason, row.note):
@@ -55,7 +58,7 @@ def print_table(lines: list[tuple[str, ...]]) -> None:
         print("  ".join(cells).rstrip())
 
 
-def _cells(row: PointRow) -> tuple[str, ...]:
+def _cells(row: PointRow, *, masked: bool) -> tuple[str, ...]:
     quartiles = NOTHING
     if row.runtime_ms_q1 is not None and row.runtime_ms_q3 is not None:
         quartiles = f"{ms_text(row.runtime_ms_q1)} .. {ms_text(row.runtime_ms_q3)}"
@@ -69,4 +72,10 @@ def _cells(row: PointRow) -> tuple[str, ...]:
         bytes_text(row.predicted_bytes),
         NOTHING if row.max_abs_error is None else f"{row.max_abs_error:.1e}",
         NOTHING if row.tflops is None else tflops_text(row.tflops),
+        *(_masked_cells(row) if masked else ()),
     )
+
+
+def _masked_cells(row: PointRow) -> tuple[str, str]:
+    dense = NOTHING if row.dense_tflops is None else tflops_text(row.dense_tflops)
+    return share_text(row.kept_share), dense

@@ -15,7 +15,8 @@ from app.widgets.elided import ElidedLabel
 from profiles.session import PointState
 
 WIDTH = 374
-ROW_PX = 18  # fifteen kernels fit beside the plots of a window 720 pixels high
+ROW_PX, DENSE_ROW_PX = 24, 18
+ROOMY = 8  # kernels; of fifteen in dense rows all stand beside the plots of a window 720 pixels high
 ABSENT = "–"
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -23,14 +24,14 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 class LegendRow:
     """One kernel: a button with its mark and name that shows or hides its curves, and its figures."""
 
-    def __init__(self, kernel: str, theme: Theme) -> None:
+    def __init__(self, kernel: str, theme: Theme, height: int) -> None:
         self.kernel = kernel
         self.button = QPushButton(kernel)
         self.button.setCheckable(True)
         self.button.setChecked(True)
         self.button.setProperty("role", "legend")
         self.button.setIconSize(QSize(13, 13))
-        self.button.setFixedHeight(ROW_PX)
+        self.button.setFixedHeight(height)
         self.button.setToolTip(f"Show or hide {kernel} in the plots")
         self.values = [QLabel(ABSENT) for _ in SWEEP_PLOTS]
         for value in self.values:
@@ -82,6 +83,8 @@ class CrosshairPanel(Card):
         self.groups = _choice("Problems on show", "This session holds several problems at the same N")
         self.groups.activated.connect(self.group_chosen)
         self.groups.hide()
+        self.problem = ElidedLabel()
+        self.problem.setProperty("role", "unit")
         self.baseline = _choice(
             "Baseline of the speed-up", "Every kernel's runtime is divided into this kernel's at the same N"
         )
@@ -94,6 +97,7 @@ class CrosshairPanel(Card):
         chooser.addWidget(self.baseline, 1)
         self.body.setSpacing(6)
         self.body.addWidget(self.groups)
+        self.body.addWidget(self.problem)
         self.body.addLayout(self._grid)
         self.body.addStretch(1)
         self.body.addWidget(self.flight)
@@ -117,7 +121,8 @@ class CrosshairPanel(Card):
             return
         for row in self._rows.values():
             row.remove()
-        self._rows = {kernel: self._place(kernel, line) for line, kernel in enumerate(kernels, 1)}
+        height = ROW_PX if len(kernels) <= ROOMY else DENSE_ROW_PX
+        self._rows = {kernel: self._place(kernel, line, height) for line, kernel in enumerate(kernels, 1)}
         self.baseline.clear()
         self.baseline.addItems(list(kernels))
 
@@ -140,12 +145,14 @@ class CrosshairPanel(Card):
         return self._rows[kernel].button
 
     def set_groups(self, labels: Sequence[str], current: int) -> None:
-        """Offer these groups of problems; a single one leaves nothing to choose."""
+        """Offer these groups of problems; a single one is named, and leaves nothing to choose."""
         if [self.groups.itemText(i) for i in range(self.groups.count())] != list(labels):
             self.groups.clear()
             self.groups.addItems(list(labels))
         self.groups.setCurrentIndex(current)
         self.groups.setVisible(len(labels) > 1)
+        self.problem.set_text(labels[0] if len(labels) == 1 else "")
+        self.problem.setVisible(len(labels) == 1)
 
     def show_cursor(self, seqlen: int | None) -> None:
         """Say where the crosshair stands."""
@@ -161,8 +168,8 @@ class CrosshairPanel(Card):
         for row in self._rows.values():
             row.apply_theme(theme)
 
-    def _place(self, kernel: str, line: int) -> LegendRow:
-        row = LegendRow(kernel, self._theme)
+    def _place(self, kernel: str, line: int, height: int) -> LegendRow:
+        row = LegendRow(kernel, self._theme, height)
         row.button.toggled.connect(lambda shown: self.kernel_toggled.emit(kernel, shown))
         self._grid.addWidget(row.button, line, 0)
         for column, value in enumerate(row.values, 1):

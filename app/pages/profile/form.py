@@ -15,8 +15,9 @@ from PySide6.QtWidgets import (
 from app.pages.profile.chips import SeqlenChips
 from app.pages.profile.dry_run import dry_run
 from app.pages.profile.dry_run_table import DryRunTable
-from app.pages.profile.fields import choice, decimal, labelled, number, side, tick
+from app.pages.profile.fields import choice, decimal, labelled, number, tick
 from app.pages.profile.kernel_list import KernelList
+from app.pages.profile.mask_fields import MaskFields
 from app.pages.profile.sweep import Sweep, blocked
 from app.plots.units import bytes_text
 from app.theme import Theme
@@ -26,8 +27,6 @@ from kernels.spec import HEAD_DIMS
 from profiles.machine import Machine
 
 WIDTH = 316
-CAUSAL, WINDOW = "causal", "window"
-MASKS = ("none", CAUSAL, WINDOW)
 FREE_STEP = 0.01  # the dry run follows free memory in steps of this share
 
 
@@ -73,12 +72,7 @@ class SweepForm(QFrame):
         self.kv_heads = choice(
             "kv heads", (), "Heads of K and V; fewer than heads: query heads share them (GQA, MQA)"
         )
-        self.masking = choice(
-            "mask", MASKS, "Causal keeps keys that are not after the query; a window keeps those near it"
-        )
-        self.window_left = side("keys before", "Keys that a window keeps before the query")
-        self.window_right = side("keys after", "Keys that a window keeps after the query")
-        self.window_line = self._grid((self.window_left, self.window_right))
+        self.masking = MaskFields()
         self.chips = SeqlenChips()
         self.repeats = number(
             "repeats", 3, 1000, 1, "Samples of each point; 10 or more for quartiles worth drawing"
@@ -103,7 +97,9 @@ class SweepForm(QFrame):
         self.copy_button = QPushButton("Copy command")
         self.copy_button.setToolTip("Copy this sweep as a command line")
         self.use_button = QPushButton("From session")
-        self.use_button.setToolTip("Use the parameters of the session on show")
+        self.use_button.setToolTip(
+            "Use the parameters of what is on show; choose among a session's problems beside the plots"
+        )
 
     def _lay_out(self) -> None:
         inner = QWidget()
@@ -134,14 +130,17 @@ class SweepForm(QFrame):
         outer.addLayout(self._footer())
 
     def _problem_fields(self) -> QWidget:
-        """Two lines of fields, and a third while the mask is a window."""
+        """Two lines of fields, and a third while the mask needs one."""
         box = QWidget()
         column = QVBoxLayout(box)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
-        first, second = (self.dtype, self.head_dim, self.batch), (self.heads, self.kv_heads, self.masking)
+        first, second = (
+            (self.dtype, self.head_dim, self.batch),
+            (self.heads, self.kv_heads, self.masking.kind),
+        )
         column.addWidget(self._grid(first, second))
-        column.addWidget(self.window_line)
+        column.addWidget(self.masking)
         return box
 
     def _footer(self) -> QVBoxLayout:
@@ -186,13 +185,11 @@ class SweepForm(QFrame):
         self.heads.valueChanged.connect(self._offer_kv_heads)
         for spin in (self.head_dim, self.batch, self.heads, self.repeats, self.seed, self.time_cap):
             spin.valueChanged.connect(self._changed)
-        for spin in (self.window_left, self.window_right):
-            spin.valueChanged.connect(self._changed)
-        for box in (self.dtype, self.kv_heads, self.masking, self.cache):
+        for box in (self.dtype, self.kv_heads, self.cache):
             box.currentTextChanged.connect(self._changed)
         for ticked in (self.verify, self.interleave, self.shuffle, self.drift_check):
             ticked.toggled.connect(self._changed)
-        for signal in (self.kernels.changed, self.chips.changed):
+        for signal in (self.kernels.changed, self.chips.changed, self.masking.changed):
             signal.connect(self._changed)
         self.copy_button.clicked.connect(self.copy_requested)
         self.use_button.clicked.connect(self.use_session_requested)
@@ -203,7 +200,7 @@ class SweepForm(QFrame):
 
     def sweep(self) -> Sweep:
         """What the form says now."""
-        return Sweep(
+        sweep = Sweep(
             backend=self.backend,
             kernels=self.kernels.chosen(),
             seqlens=self.chips.seqlens,
@@ -211,9 +208,7 @@ class SweepForm(QFrame):
             batch=self.batch.value(),
             heads=self.heads.value(),
             head_dim=self.head_dim.value(),
-            causal=self.masking.currentText() == CAUSAL,
             kv_heads=self._chosen_kv_heads(),
-            window=self._chosen_window(),
             repeats=self.repeats.value(),
             time_cap_s=self.time_cap.value(),
             seed=self.seed.value(),
@@ -223,6 +218,7 @@ class SweepForm(QFrame):
             shuffle=self.shuffle.isChecked(),
             drift_check=self.drift_check.isChecked(),
         )
+        return self.masking.applied_to(sweep)
 
     def show_sweep(self, sweep: Sweep) -> None:
         """Fill every field from a sweep."""
@@ -230,7 +226,7 @@ class SweepForm(QFrame):
         self.backend = sweep.backend
         self._offer_dtypes()
         self.dtype.setCurrentText(sweep.dtype)
-        self._show_mask(sweep)
+        self.masking.show_sweep(sweep)
         self.cache.setCurrentText("cold" if sweep.cold else "warm")
         for spin, value in (
             (self.batch, sweep.batch),
@@ -274,16 +270,6 @@ class SweepForm(QFrame):
         self.dtype.clear()
         self.dtype.addItems(offered)
 
-    def _show_mask(self, sweep: Sweep) -> None:
-        """A causal window is one whose right side is 0."""
-        if sweep.window is None:
-            self.masking.setCurrentText(CAUSAL if sweep.causal else MASKS[0])
-            return
-        left, right = sweep.window
-        self.masking.setCurrentText(WINDOW)
-        self.window_left.setValue(left)
-        self.window_right.setValue(0 if sweep.causal else right)
-
     def _offer_kv_heads(self) -> None:
         """Every divisor of the heads; what was chosen stays where it still divides them."""
         heads, chosen = self.heads.value(), self._chosen_kv_heads()
@@ -298,20 +284,14 @@ class SweepForm(QFrame):
         """None for as many as there are heads: the first choice."""
         return int(self.kv_heads.currentText()) if self.kv_heads.currentIndex() > 0 else None
 
-    def _chosen_window(self) -> tuple[int, int] | None:
-        if self.masking.currentText() != WINDOW:
-            return None
-        return self.window_left.value(), self.window_right.value()
-
     def _changed(self, *_: object) -> None:
         if self._filling:
             return
-        self.window_line.setVisible(self.masking.currentText() == WINDOW)
         device = self._machine.device(self.backend) if self._machine else None
         self.kernels.show_reasons(self.sweep(), device)
         sweep = self.sweep()
         self._show_dry_run(sweep)
-        self.blocked_reason = self.chips.error or blocked(sweep, self._machine)
+        self.blocked_reason = self.chips.error or self.masking.error or blocked(sweep, self._machine)
         own_line = self.blocked_reason if not self.chips.error else ""  # the field says its own error
         self.message.setText(own_line or "")
         self.message.setVisible(bool(own_line))

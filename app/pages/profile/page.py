@@ -15,7 +15,7 @@ from app.pages.profile.bottom import BottomCard
 from app.pages.profile.form import SweepForm
 from app.pages.profile.plots_view import PlotsView
 from app.pages.profile.preview import preview_rows
-from app.pages.profile.sweep import Sweep
+from app.pages.profile.sweep import Sweep, left_out
 from app.plots.telemetry import LANES
 from app.theme import Theme
 from app.widgets.staged_paint import StagedPaint
@@ -43,6 +43,7 @@ class ProfilePage(Page):
     """Where sweeps are set up, run and watched.
 
     Signals:
+        noticed: Something was done that the user should know of, in one line (str).
         run_blocked: Why the form's sweep cannot run now, empty when it can (str).
     """
 
@@ -50,6 +51,7 @@ class ProfilePage(Page):
     title: ClassVar[str] = "Profile"
     icon: ClassVar[str] = "mdi6.chart-line"
 
+    noticed = Signal(str)
     run_blocked = Signal(str)
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
@@ -181,9 +183,13 @@ class ProfilePage(Page):
         self.bottom.apply_theme(theme)
 
     def use_session(self) -> None:
-        """Fill the form with the parameters of the session on show."""
-        if self.controller.session is not None:
-            self.form.show_sweep(Sweep.of_plan(self.controller.session.plan))
+        """Fill the form with the parameters of the problems on show, and say which these are."""
+        session, group = self.controller.session, self.plots.group
+        if session is None or group is None:
+            return
+        problems = self.plots.problems()
+        self.form.show_sweep(Sweep.of_plan(session.plan, problems))
+        self.noticed.emit(" ".join([f"The form has the parameters of {group.label}.", *left_out(problems)]))
 
     def copy_command_line(self) -> None:
         """Put the form's sweep on the clipboard as a command line."""

@@ -14,11 +14,12 @@ from app.plots.speedup import SPEEDUP
 from app.plots.status_marks import STATUS_MARKS
 from app.plots.sweep_card import SweepCard
 from app.theme import Theme
+from kernels.problem import Problem
 from profiles.groups import Group, grouped
 from profiles.session import PointState, Session
 from profiles.summary import PointRow
 
-HINT_COLUMNS = 34  # characters of a line that fit into a plot
+HINT_COLUMNS = 22  # characters of a line that fit into the narrowest plot
 FAVOURED_BASELINE = "standard"
 MEASURABLE = UNFINISHED | {"done"}
 EMPTY_HINTS = {
@@ -134,6 +135,13 @@ class PlotsView(QWidget):
             for row in members:
                 found[row] = series[row.kernel].at(row.seqlen) if row.status == "done" else None
         return [found[row] for row in self._all_rows]
+
+    def problems(self) -> tuple[Problem, ...]:
+        """The problems of the session that are on show, each once; none without a session."""
+        points = self._session.points if self._session else ()
+        shown = set(self._rows)
+        pairs = zip(self._all_rows, points, strict=False)  # no points for a preview's rows
+        return tuple(dict.fromkeys(state.point.problem for row, state in pairs if row in shown))
 
     def move_cursor(self, seqlen: int) -> None:
         """Stand the crosshair at a measured sequence length, and leave it there as more is measured."""

@@ -14,7 +14,7 @@ from PySide6.QtCore import (
 
 from app.plots.marks import mark_icon
 from app.plots.status_marks import STATUS_MARKS, status_icon
-from app.plots.units import bytes_text, ms_text, ratio_text, seqlen_full, tflops_text
+from app.plots.units import bytes_text, ms_text, ratio_text, seqlen_full, share_text, tflops_text
 from app.theme import Theme, kernel_mark
 from profiles.groups import group_of
 from profiles.summary import PointRow
@@ -54,7 +54,14 @@ COLUMNS = (
     Column("status", lambda row: STATUS_MARKS[row.status].word),
     Column("median", lambda row: row.runtime_ms_median, ms_text, "Median runtime of the accepted samples"),
     Column("speed-up", _kept_apart, ratio_text, "Over the baseline at the same N"),
-    Column("throughput", lambda row: row.tflops, tflops_text, "Problem FLOPs over the median"),
+    Column("throughput", lambda row: row.tflops, tflops_text, "FLOPs of the kept pairs over the median"),
+    Column("kept", lambda row: row.kept_share, share_text, "Query-key pairs that the masks keep"),
+    Column(
+        "dense equiv.",
+        lambda row: row.dense_tflops,
+        tflops_text,
+        "FLOPs without the block mask over the median: what a kernel that skips nothing would have to reach",
+    ),
     Column("footprint", lambda row: row.footprint_bytes, bytes_text, "Inputs + outputs + workspace as held"),
     Column("predicted", lambda row: row.predicted_bytes, bytes_text, "The same before the launch"),
     Column("max |error|", lambda row: row.max_abs_error, _error_text, "Against the float64 oracle"),
@@ -66,8 +73,10 @@ COLUMNS = (
     ),
     Column("reason", lambda row: row.reason or row.note or None, hint="Why it is not done, or what it says"),
 )
-PROBLEM_COLUMN = next(i for i, column in enumerate(COLUMNS) if column.title == "problem")
-SPEEDUP_COLUMN = next(i for i, column in enumerate(COLUMNS) if column.title == "speed-up")
+PROBLEM_COLUMN, SPEEDUP_COLUMN, KEPT_COLUMN, DENSE_COLUMN = (
+    next(i for i, column in enumerate(COLUMNS) if column.title == title)
+    for title in ("problem", "speed-up", "kept", "dense equiv.")
+)
 
 
 class ResultsModel(QAbstractTableModel):

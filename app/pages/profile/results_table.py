@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from app.pages.profile.results_model import COLUMNS, PROBLEM_COLUMN, ResultsModel, ResultsProxy
+from app.pages.profile.results_model import (
+    COLUMNS,
+    DENSE_COLUMN,
+    KEPT_COLUMN,
+    PROBLEM_COLUMN,
+    ResultsModel,
+    ResultsProxy,
+)
 from app.theme import Theme
 from profiles.groups import grouped
 from profiles.summary import PointRow
@@ -45,8 +52,10 @@ class ResultsTable(QTableView):
         self.selectionModel().selectionChanged.connect(self._tell)
 
     def show_rows(self, rows: Sequence[PointRow], speedups: Sequence[float | None]) -> None:
-        """Show these rows; what problem each is of only where there are several."""
+        """Show these rows; problems only where there are several, what masks keep only where some do."""
         self.setColumnHidden(PROBLEM_COLUMN, len(grouped(rows)) <= 1)
+        self.setColumnHidden(KEPT_COLUMN, all(row.kept_share == 1 for row in rows))
+        self.setColumnHidden(DENSE_COLUMN, not any(row.block_mask for row in rows))
         self.results.set_rows(rows, speedups)
 
     def show_cursor(self, seqlen: int | None) -> None:
@@ -85,6 +94,8 @@ class ResultsTable(QTableView):
             "allocator peak": 110,
             "throughput": 110,
             "N": 64,
+            "problem": 150,
+            "dense equiv.": 110,
             "samples": 70,
         }
         for index, column in enumerate(COLUMNS):

@@ -1,8 +1,11 @@
 """The sweep form without its widgets: what was chosen, the Plan it makes, and why it cannot run."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kernels.block_mask import BlockMask
+from kernels.block_pattern import BLOCK, BlockPattern
 from kernels.device import Device
 from kernels.problem import Backend, Dtype, Problem
 from kernels.registry import lesson_on
@@ -15,7 +18,10 @@ from profiles.seqlens import format_seqlens
 
 @dataclass(frozen=True)
 class Sweep:
-    """What the form holds; the fields are those of Plan, Problem and Protocol."""
+    """What the form holds; the fields are those of Plan, Problem and Protocol.
+
+    A block mask is held as its pattern: the mask itself depends on the sequence length.
+    """
 
     backend: Backend
     kernels: tuple[str, ...]
@@ -27,6 +33,8 @@ class Sweep:
     causal: bool = False
     kv_heads: int | None = None
     window: tuple[int, int] | None = None
+    blocks: BlockPattern | None = None
+    block_size: int = BLOCK
     repeats: int = 10
     time_cap_s: float = 10.0
     seed: int = 0
@@ -48,20 +56,29 @@ class Sweep:
         )
 
     @classmethod
-    def of_plan(cls, plan: Plan) -> "Sweep":
-        """The choices that lead to this plan; lengths come from its problems, the rest from the first."""
-        first = plan.problems[0]
+    def of_plan(cls, plan: Plan, problems: Sequence[Problem] = ()) -> "Sweep":
+        """The choices that lead to these problems of a plan.
+
+        Args:
+            plan: Where kernels and protocol come from.
+            problems: Those of one curve, which share all but N and the batch. Empty: all.
+        """
+        problems = problems or plan.problems
+        first = problems[0]
+        mask = first.block_mask
         return cls(
             backend=plan.backend,
             kernels=plan.kernels,
-            seqlens=tuple(sorted({problem.seqlen_q for problem in plan.problems})),
+            seqlens=tuple(sorted({problem.seqlen_q for problem in problems})),
             dtype=first.dtype,
-            batch=first.batch,
+            batch=min(problem.batch for problem in problems),
             heads=first.heads,
             head_dim=first.head_dim,
             causal=first.causal,
             kv_heads=first.kv_heads,
             window=first.window,
+            blocks=BlockPattern.parse(mask.pattern) if mask and mask.pattern else None,
+            block_size=mask.block_q if mask and mask.pattern else BLOCK,
             repeats=plan.protocol.repeats,
             time_cap_s=plan.protocol.time_cap_s,
             seed=plan.seed,
@@ -85,7 +102,13 @@ class Sweep:
             kv_heads=self.kv_heads,
             window=self.window,
             seed=self.seed,
+            block_mask=self._block_mask(seqlen),
         )
+
+    def _block_mask(self, seqlen: int) -> BlockMask | None:
+        if self.blocks is None:
+            return None
+        return self.blocks.mask(seqlen, seqlen, block=self.block_size, seed=self.seed)
 
     def plan(self) -> Plan:
         """The Plan of these choices.
@@ -120,6 +143,8 @@ class Sweep:
             words += ["--kv-heads", str(self.kv_heads)]
         if self.window is not None:
             words.append(f"--window={self.window[0]},{self.window[1]}")
+        if self.blocks is not None:
+            words += ["--block-mask", self.blocks.text, "--block-size", str(self.block_size)]
         switches = {
             "--causal": self.causal,
             "--warm": not self.cold,
@@ -130,6 +155,21 @@ class Sweep:
         }
         words += [switch for switch, on in switches.items() if on]
         return shlex.join([*words, "--out", "sweep.flashscope"])
+
+
+def left_out(problems: Sequence[Problem]) -> list[str]:
+    """What of the problems of one curve the form cannot hold, each in one sentence."""
+    said = []
+    batches = list(dict.fromkeys(problem.batch for problem in problems))
+    if len(batches) > 1:
+        along = f"from {batches[0]} to {batches[-1]} along N"
+        said.append(f"Their batch goes {along}; the form takes {min(batches)}.")
+    if any(problem.seqlen_q != problem.seqlen_k for problem in problems):
+        said.append("It takes as many keys as queries.")
+    mask = problems[0].block_mask
+    if mask is not None and not mask.pattern:
+        said.append("Their block mask was not made from a pattern and is left out.")
+    return said
 
 
 def unavailable(spec: KernelSpec, sweep: Sweep, device: Device | None) -> str | None:

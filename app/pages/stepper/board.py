@@ -109,9 +109,8 @@ class Board(QWidget):
         tile = f"<sub>{step.i},{step.j}</sub>" if moment.started else ""
         top = "m̃" if moment.local_max else "m′"
         problem = recording.trace.request.problem
-        mask = mask_words(
-            causal=problem.causal, window=problem.window, block_mask=problem.block_mask is not None
-        )
+        blocks = problem.block_mask.words if problem.block_mask else ""
+        mask = mask_words(causal=problem.causal, window=problem.window, blocks=blocks)
         self._write(self.tiles, "Tiles", " · ".join(filter(None, (f"{recording.order} order", mask))))
         self._write(self.scores, f"Scores S{tile}", self.scores.readout() or "row maximum ringed")
         self._write(self.weights, f"Weights P{tile}", self.weights.readout() or f"exp(S − {top})")

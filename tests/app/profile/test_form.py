@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.pages.profile.dry_run import dry_run
 from app.pages.profile.kernel_list import PEERS, KernelList
 from app.pages.profile.sweep import Sweep, unavailable
 from app.theme import DARK
+from kernels.block_pattern import BlockPattern
 from kernels.problem import Backend
-from kernels.registry import LADDER
+from kernels.registry import KERNELS, LADDER
 from tests.app.profile.builders import MACHINE
 from tests.app.profile.conftest import Bench
 
@@ -24,15 +26,18 @@ BASE = replace(Sweep.default("cpu"), heads=8)
         replace(BASE, window=(64, 0)),
         replace(BASE, window=(-1, 7), kv_heads=2),
         replace(BASE, kv_heads=1, causal=True),
+        replace(BASE, blocks=BlockPattern(local=1, global_=1)),
+        replace(BASE, blocks=BlockPattern(random=0.1), block_size=96, causal=True),
     ],
-    ids=["plain", "causal", "window", "half window, GQA", "causal, MQA"],
+    ids=["plain", "causal", "window", "half window, GQA", "causal, MQA", "blocks", "causal blocks"],
 )
 def test_the_form_gives_back_the_sweep_it_shows(bench: Bench, sweep: Sweep) -> None:
     form = bench.page.form
     form.show_sweep(sweep)
     assert form.sweep() == sweep
     assert {problem.window for problem in form.sweep().plan().problems} == {sweep.window}
-    assert form.window_line.isVisible() == (sweep.window is not None)
+    assert form.masking.left.isVisible() == (sweep.window is not None)
+    assert form.masking.pattern.isVisible() == (sweep.blocks is not None)
 
 
 def test_a_causal_window_is_shown_as_a_window_that_ends_at_the_query(bench: Bench) -> None:
@@ -42,6 +47,33 @@ def test_a_causal_window_is_shown_as_a_window_that_ends_at_the_query(bench: Benc
     shown = form.sweep()
     assert (shown.causal, shown.window) == (False, (9, 0))
     assert shown.problem(40).mask == both.problem(40).mask
+
+
+def test_a_pattern_that_means_nothing_blocks_run_and_says_what_does(bench: Bench) -> None:
+    form = bench.page.form
+    form.set_machine(MACHINE)
+    form.show_sweep(replace(BASE, blocks=BlockPattern(strided=8)))
+    form.masking.pattern.setCurrentText("banded:3")
+    assert "'banded:3'" in form.message.text()
+    assert form.blocked_reason == form.message.text()
+    form.masking.kind.setCurrentText("causal")
+    assert not form.message.isVisible()
+
+
+def test_the_dry_run_tells_the_kept_share_of_a_mask_and_the_greatest_need_of_many_kernels(
+    bench: Bench,
+) -> None:
+    form = bench.page.form
+    sweep = replace(BASE, seqlens=(1024,), blocks=BlockPattern(local=0), kernels=("standard", "flash2"))
+    form.show_sweep(sweep)
+    assert [form.dry_table.text_at(0, c) for c in range(4)] == ["N", "standard", "flash2", "kept"]
+    assert form.dry_table.text_at(1, 3) == "12.5 %"
+    rows = dry_run(replace(sweep, kernels=tuple(spec.name for spec in KERNELS)), 40 << 20)
+    form.dry_table.show_rows([spec.name for spec in KERNELS], rows)
+    assert [form.dry_table.text_at(0, c) for c in range(4)] == ["N", "most", "by", "kept"]
+    most = max(rows[0].cells, key=lambda cell: cell.predicted_bytes)
+    assert form.dry_table.text_at(1, 2) == most.kernel
+    assert form.dry_table.text_at(1, 4).startswith("× ")
 
 
 def test_only_divisors_of_the_heads_are_offered_for_k_and_v(bench: Bench) -> None:

@@ -1,12 +1,24 @@
 """A session with several problems at the same N: one group is on show, and the table names each."""
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
-from app.pages.profile.results_model import PROBLEM_COLUMN, RAW, SPEEDUP_COLUMN
+from app.pages.profile.results_model import (
+    DENSE_COLUMN,
+    KEPT_COLUMN,
+    PROBLEM_COLUMN,
+    RAW,
+    SPEEDUP_COLUMN,
+)
+from app.pages.profile.sweep import Sweep
 from app.plots.provenance import session_header
+from kernels.block_pattern import BlockPattern
 from profiles.plan import Protocol
 from profiles.presets import HEAD_DIMS, peers_plan
 from profiles.session import Session
+from profiles.summary import rows
 from tests.app.profile.builders import make_plan, script, session_of
 from tests.app.profile.conftest import Bench
 
@@ -76,3 +88,36 @@ def test_the_group_of_the_point_in_flight_is_on_show_until_the_user_chooses(benc
 def test_an_export_of_everything_names_every_problem() -> None:
     problem = session_header(session_of(script(PLAN)))["problem"]
     assert problem.count("batch 16 to 1") == len(LABELS)
+
+
+@pytest.mark.usefixtures("session")
+def test_the_form_takes_the_group_on_show_and_says_which_and_what_it_leaves_out(bench: Bench) -> None:
+    bench.page.plots.panel.group_chosen.emit(3)
+    with bench.qtbot.waitSignal(bench.page.noticed) as noticed:
+        bench.page.use_session()
+    sweep = bench.page.form.sweep()
+    assert (sweep.head_dim, sweep.causal, sweep.heads, sweep.batch) == (128, True, 16, 1)
+    assert noticed.args[0].startswith(f"The form has the parameters of {LABELS[3]}.")
+    assert "batch goes from 16 to 1 along N; the form takes 1" in noticed.args[0]
+
+
+def test_block_masks_are_groups_of_their_own_with_their_dense_equivalent_apart(bench: Bench) -> None:
+    dense = Sweep(backend="cuda", kernels=("flash2",), seqlens=(1024, 2048), dtype="float16")
+    sparse = replace(dense, blocks=BlockPattern(local=1, global_=1), block_size=64)
+    plan = msgspec.structs.replace(dense.plan(), problems=(*dense.plan().problems, *sparse.plan().problems))
+    session = session_of(script(plan))
+    bench.controller.session = session
+    bench.page.show_session(session)
+    assert offered(bench) == ["d 64, no mask", "d 64, local:1,global:1 in blocks of 64"]
+    bench.page.plots.panel.group_chosen.emit(1)
+    bench.page.use_session()
+    assert bench.page.form.sweep() == sparse
+    table = bench.page.bottom.table
+    assert not table.isColumnHidden(KEPT_COLUMN)
+    assert not table.isColumnHidden(DENSE_COLUMN)
+    for place, row in enumerate(rows(session)):
+        told = table.results.index(place, DENSE_COLUMN).data(RAW)
+        if row.block_mask:
+            assert told == pytest.approx(row.tflops / row.kept_share if row.tflops else None)
+        else:
+            assert told is None

@@ -10,6 +10,7 @@ from app.cli import make_parser
 from app.commands.sweep import make_plan
 from app.pages.profile.dry_run import dry_run, fit
 from app.pages.profile.sweep import Sweep, blocked, unavailable
+from kernels.block_pattern import BlockPattern
 from kernels.problem import DTYPES
 from kernels.registry import KERNELS, find_kernel
 from tests.app.profile.builders import CPU, GPU, MACHINE
@@ -37,6 +38,7 @@ SWEEPS = st.builds(
     head_dim=st.sampled_from((16, 64, 128)),
     causal=st.booleans(),
     repeats=st.integers(3, 50),
+    blocks=st.none() | st.builds(BlockPattern, local=st.integers(0, 4), strided=st.none() | st.just(8)),
     time_cap_s=st.sampled_from((0.5, 10.0, 60.0)),
     seed=st.integers(0, 99),
     verify=st.booleans(),
