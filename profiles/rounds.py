@@ -22,7 +22,7 @@ def speedup_interval(kernel: PointState, peer: PointState) -> Interval | None:
     """A bootstrap interval of median(peer) / median(kernel): how many times as fast a kernel is.
 
     Rounds are drawn with replacement, each with both its samples, so that what slowed down a whole round
-    cancels (percentile bootstrap of paired data; Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
+    cancels (percentile bootstrap of pairs; Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
     chapters 8 and 13). None: they did not take turns with each other, or for too few rounds.
     """
     if kernel.sampling_ns is None or kernel.sampling_ns != peer.sampling_ns:

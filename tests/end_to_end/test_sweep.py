@@ -177,12 +177,12 @@ def test_the_peers_preset_prints_ratios_and_saves_what_show_prints_again(tmp_pat
     )
     assert done.returncode == 0, done.stderr
     assert "geometric mean" in done.stdout
-    assert len(load(path).cells) == 2 * 12
+    assert len(load(path).cells) == 2 * 18
     assert "Drift check: At the end N = 128 took, of its first time: standard " in done.stdout
     against = program.run("show", str(path), "--against", "standard").stdout
     mean = next(line for line in against.splitlines() if line.startswith("geometric mean"))
     assert mean.split()[2] == "1.00×"
-    assert "flash2: 12 of 12 problems compared, worst" in against
+    assert "flash2: 18 of 18 problems compared, worst" in against
     assert "(95% of its rounds' resamples: " in against
     assert "d 128, causal" in program.run("show", str(path)).stdout
-    assert program.run("show", str(path), "--csv").stdout.count("\nflash2,") == 12
+    assert program.run("show", str(path), "--csv").stdout.count("\nflash2,") == 18
