@@ -79,7 +79,7 @@ def _hopper(name: str, idea: str) -> KernelSpec:
         workspace=workspace.flash3,
         implementation={"cuda": "kernels.cuda.flash3"},
         head_dims={"cuda": range(64, 257, 32)},
-        features={"cuda": EVERY_FEATURE - {"block_mask"}},
+        features={"cuda": EVERY_FEATURE},
         min_compute_capability=(9, 0),
         max_compute_capability=(9, 0),
     )

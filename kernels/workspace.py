@@ -8,6 +8,9 @@ CPU_BLOCK_Q = 128  # rows of a tile on the CPU backend, Br
 CPU_BLOCK_K = 512  # columns of a tile, Bc: its scores are 256 KiB and stay in an L2 cache
 ROW_STEP = 8  # elements in 16 bytes
 TILE_COUNTER = "tile counter"
+TILE_ORDER, QUERY_TILES, KEY_TILES, KEPT_KEYS = "tile order", "query tiles", "key tiles", "kept keys"
+FLASH3_TILE = (128, 64)  # queries and keys of the smallest tile that flash3 cuts: the most tiles there can be
+FLASH3_WORD = 256  # keys in 32 bits of flash3's mask, a bit for 8 of them
 
 
 def standard(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
@@ -61,9 +64,24 @@ def torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 
 
 def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
-    """The next tile to draw, and how many blocks have finished."""
-    del problem, backend
-    return (Buffer(TILE_COUNTER, (2,), "int32"),)
+    """The next tile to draw, and how many blocks have finished; of a block mask also its tables.
+
+    They are for each tile of queries the key tiles that cover what it keeps, and the mask in bits.
+    """
+    del backend
+    counter = Buffer(TILE_COUNTER, (2,), "int32")
+    if problem.block_mask is None:
+        return (counter,)
+    rows, keys = FLASH3_TILE
+    query_tiles, key_tiles = -(-problem.seqlen_q // rows), -(-problem.seqlen_k // keys)
+    words = -(-problem.seqlen_k // FLASH3_WORD) + 1  # two are read at a time
+    return (
+        counter,
+        Buffer(TILE_ORDER, (problem.batch * problem.heads * query_tiles, 2), "int32"),
+        Buffer(QUERY_TILES, (query_tiles, 4), "int32"),
+        Buffer(KEY_TILES, (query_tiles, key_tiles), "int32"),
+        Buffer(KEPT_KEYS, (problem.block_mask.shape[0], words), "int32"),
+    )
 
 
 def torch_fused(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:

@@ -6,11 +6,14 @@
 // the product of P and V of tile j + 1 (OVERLAP), and the warpgroups take turns at the tensor cores (PINGPONG): one
 // multiplies while another exponentiates. Blocks stay and draw tile after tile from a counter (SCHEDULE), longest
 // first, in sections of heads whose K and V the L2 holds; CROSS overlaps the end of a tile with the start of the next.
+// Under a block mask (SPARSE) tables name each tile's key tiles, so that what is dropped is neither loaded nor computed.
 // Changed from flash2: no thread copies or holds an operand but P, so that registers hold S and O of 64 rows whole;
 // setmaxnreg moves the producer's registers to the consumers; mbarriers replace __syncthreads.
 // Limit: few, uneven tiles when causal and N = 1k; at d = 64 the softmax, with an exponential for every 256 operations
 // and 16 of them a clock and SM. Measured on an H200 in bfloat16, N = 16k, beside cuDNN in the same run (TFLOP/s):
 // d = 64 577 (471), causal 565 (460); d = 128 738 (688), causal 711 (615); d = 256 819 (753), causal 777 (649).
+// A block mask of 128 x 128 blocks takes the dense time times the kept share and, at N = 16k and d = 128, 0 % more with
+// all blocks kept, 2 % with half, 10 % with an eighth, 20 % with a sixteenth: a tile of queries costs two steps besides.
 //
 // The ladder, each a variant in flash3.py: flash3-a all three 0; flash3-b OVERLAP and PINGPONG; flash3-c SCHEDULE too;
 // flash3 with CROSS and two buffers of Q where they win. Tried and lost (flash3-attempts.md has every figure):
@@ -39,7 +42,11 @@
 #endif
 #include "flash3_layout.cuh"
 #include "flash3_softmax.cuh"
+#if SPARSE
+#include "flash3_blocks.cuh"
+#else
 #include "flash3_tiles.cuh"
+#endif
 #include "tma.cuh"
 #include "wgmma.cuh"
 
@@ -59,12 +66,13 @@ __device__ __forceinline__ void product_pv(float (&o)[O_REGS], const u32 (&p)[S_
         wgmma_rs(o, p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3], dv + (i * 2048 >> 4));
 }
 
-template <bool MASK>
-__device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2], float (&o)[O_REGS], Softmax& state,
-                                       const Shared& at, u32 q, Ring& rk, Ring& rv, int group, float c,
-                                       const Mask& mask) {
-    const bool leader = threadIdx.x % 32 == 0;
 #if OVERLAP
+// S of one key tile, then O += P V of the tile before, whose softmax is done: the first one's runs under the product.
+template <bool MASK>
+__device__ __forceinline__ void overlap(float (&s)[S_REGS], u32 (&p)[S_REGS / 2], float (&o)[O_REGS], Softmax& state,
+                                        const Shared& at, u32 q, Ring& rk, Ring& rv, int group, float c,
+                                        const Mask& mask) {
+    const bool leader = threadIdx.x % 32 == 0;
     const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
     const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
     wait(at.k_full(rk.stage), rk.phase);
@@ -92,7 +100,17 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
     rk.next();
     rv.next();
     pack_all(p, s);
+}
+#endif
+
+template <bool MASK>
+__device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2], float (&o)[O_REGS], Softmax& state,
+                                       const Shared& at, u32 q, Ring& rk, Ring& rv, int group, float c,
+                                       const Mask& mask) {
+#if OVERLAP
+    overlap<MASK>(s, p, o, state, at, q, rk, rv, group, c, mask);
 #else
+    const bool leader = threadIdx.x % 32 == 0;
     wait(at.k_full(rk.stage), rk.phase);
     pin(s); pin(o); pin(p);
     wgmma_fence();
@@ -123,13 +141,15 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     flash3(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
            const __grid_constant__ TensorMap map_v, unsigned short* out, float* lse, int heads, int group_heads,
-           int section, int seqlen_q, int seqlen_k, int left, int right, float scale, int* counter) {
+           int section, int seqlen_q, int seqlen_k, int left, int right, float scale,
+           int* counter TABLES(, const int2* order, const int4* queries, const int* keys, const u32* kept)) {
     extern __shared__ __align__(1024) unsigned char raw[];
     Shared at;
     at.q = ((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u;
     at.k = at.q + Q_STAGES * Q_BYTES;
     at.v = at.k + STAGES * K_BYTES;
     at.barriers = at.v + STAGES * K_BYTES;
+    TABLES(const Tables tables{order, queries, keys, kept};)
     const int tiles_q = (seqlen_q + BLOCK_Q - 1) / BLOCK_Q, tiles = tiles_q * heads;
     if (threadIdx.x == 0) {
         for (int s = 0; s < Q_STAGES; ++s) {
@@ -156,10 +176,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             QRing rq;
             [[maybe_unused]] u32 tile_phase = 0;
             int tile = blockIdx.x;
-            int2 place = Work::place(tile, tiles, heads, section, tiles_q);
+            int2 place = Work::place(tile, tiles, heads, section, tiles_q TABLES(, tables));
             while (place.x >= 0) {
                 tile = SCHEDULE ? gridDim.x + atomicAdd(counter, 1) : tiles;
-                const Work work(place, seqlen_q, seqlen_k, left, right);
+                const Work work(place, seqlen_q, seqlen_k, left, right TABLES(, tables));
                 const int kv = work.head / group_heads;
                 if (!work.empty()) {
                     wait(at.q_empty(rq.stage), rq.phase ^ 1);
@@ -171,17 +191,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     if (j > work.begin) {
                         wait(at.k_empty(rk.stage), rk.phase ^ 1);
                         load_tile<PANELS>(at.k + rk.stage * K_BYTES, K_PANEL, map_k, at.k_full(rk.stage),
-                                          (j - 1) * BLOCK_K, kv);
+                                          FIRST_KEY(work, j - 1), kv);
                         rk.next();
                     }
                     if (j <= work.last) {
                         wait(at.v_empty(rv.stage), rv.phase ^ 1);
                         load_tile<PANELS>(at.v + rv.stage * K_BYTES, K_PANEL, map_v, at.v_full(rv.stage),
-                                          j * BLOCK_K, kv);
+                                          FIRST_KEY(work, j), kv);
                         rv.next();
                     }
                 }
-                place = Work::place(tile, tiles, heads, section, tiles_q);
+                place = Work::place(tile, tiles, heads, section, tiles_q TABLES(, tables));
 #if SCHEDULE
                 wait(at.tile_empty(), tile_phase ^ 1);
                 asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at.next_tile()), "r"(place.x), "r"(place.y)
@@ -205,7 +225,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         Ring rk, rv;
         QRing rq;
         [[maybe_unused]] u32 tile_phase = 0;
-        int2 place = Work::place(blockIdx.x, tiles, heads, section, tiles_q);
+        int2 place = Work::place(blockIdx.x, tiles, heads, section, tiles_q TABLES(, tables));
 #if PINGPONG
         if (group == GROUPS - 1) named_arrive(1);
 #endif
@@ -232,12 +252,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         };
         // The keys [from, to) of a row, counted from the thread's first column in key tile j.
         const auto mask_of = [&](const Work& work, int j) {
-            const int row = work.q0 + row_in_tile + seqlen_k - seqlen_q, tile = j * BLOCK_K + shift;
+            const int row = work.q0 + row_in_tile + seqlen_k - seqlen_q, tile = FIRST_KEY(work, j) + shift;
             Mask mask;
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
                 mask.to[r] = (CAUSAL || WINDOW ? min(row + 8 * r + 1 + right, seqlen_k) : seqlen_k) - tile;
                 mask.from[r] = row + 8 * r - left - tile;
+                TABLES(mask.kept[r] = tables.kept_from(row + 8 * r, tile - shift, seqlen_q, seqlen_k);)
             }
             return mask;
         };
@@ -255,7 +276,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         };
         [[maybe_unused]] bool fresh = true;  // the first product of the tile is still to do
         while (place.x >= 0) {
-            const Work work(place, seqlen_q, seqlen_k, left, right);
+            const Work work(place, seqlen_q, seqlen_k, left, right TABLES(, tables));
             if (work.empty()) {
                 clear();
                 store_rows(o, Softmax(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q, scale);
@@ -300,6 +321,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 pin(s);
                 if (leader) arrive(at.k_empty(rk.stage));
                 rk.next();
+#if SPARSE
+                if (!CUT_RIGHT(own, j)) state.step<false>(s, c, Mask());
+                else
+#endif
                 state.step<true>(s, c, mask_of(work, j));
                 pack_all(p, s);
                 --j;
@@ -308,12 +333,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             clear();
             state = Softmax();
 #endif
-            for (; j >= work.begin && (j + 1) * BLOCK_K > own.limit; --j)
+            for (; j >= work.begin && CUT_RIGHT(own, j); --j)
                 attend<true>(s, p, o, state, at, q, rk, rv, group, c, mask_of(work, j));
 #pragma unroll 1
-            for (; j >= work.begin && (!WINDOW || j * BLOCK_K >= work.lower); --j)
+            for (; j >= work.begin && !CUT_LEFT(work, j); --j)
                 attend<false>(s, p, o, state, at, q, rk, rv, group, c, Mask());
-#if WINDOW
+#if WINDOW && !SPARSE
             for (; j >= work.begin; --j)
                 attend<true>(s, p, o, state, at, q, rk, rv, group, c, mask_of(work, j));
 #endif
@@ -321,41 +346,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             rq.next();
 #if CROSS
             advance();
-            const Work next(place, seqlen_q, seqlen_k, left, right);
+            const Work next(place, seqlen_q, seqlen_k, left, right TABLES(, tables));
             fresh = next.none() || next.empty() || own.last < work.begin ||
                     Own(next, group, seqlen_q, seqlen_k, right).last < next.last;
             if (!fresh) {  // the last PV of this tile under the first QK and softmax of the next one
-                const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
-                const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
                 const u32 q_now = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
                 wait(at.q_full(rq.stage), rq.phase);
-                wait(at.k_full(rk.stage), rk.phase);
-#if PINGPONG
-                named_sync(1 + group);
-#endif
-                pin(s); pin(o); pin(p);
-                wgmma_fence();
-                product_qk(s, q_now, k_now);
-                wgmma_commit();
-                wait(at.v_full(rv.stage), rv.phase);
-                wgmma_fence();
-                product_pv(o, p, v_now);
-                wgmma_commit();
-#if PINGPONG
-                named_arrive(1 + (group + 1) % GROUPS);
-#endif
-                wgmma_wait<1>();
-                pin(s);
-                if (leader) arrive(at.k_empty(rk.stage));
                 const Softmax old = state;
                 state = Softmax();
-                state.step<true>(s, c, mask_of(next, next.last));
-                wgmma_wait<0>();
-                pin(o); pin(p);
-                if (leader) arrive(at.v_empty(rv.stage));
-                rk.next();
-                rv.next();
-                pack_all(p, s);
+                overlap<true>(s, p, o, state, at, q_now, rk, rv, group, c, mask_of(next, next.last));
                 store_rows(o, old, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, scale);
                 clear();
                 continue;

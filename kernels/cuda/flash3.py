@@ -1,16 +1,19 @@
 """flash3 on CUDA: one launch; blocks of a producer and two or three consumer warpgroups, on Hopper alone."""
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernels.cuda.flash3_blocks import covers, tables_of
 from kernels.cuda.launch import bind
 from kernels.cuda.program import (
+    SHARED_MEMORY_LIMITS,
     Boxes,
     Program,
     Stage,
     Target,
+    Tile,
     ceil_div,
     defines_of,
     shape_arguments,
@@ -19,12 +22,13 @@ from kernels.cuda.tensor import tile_bytes
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
-from kernels.workspace import TILE_COUNTER
+from kernels.workspace import FLASH3_TILE, TILE_COUNTER
 
 GROUP_ROWS, GROUP_THREADS = 64, 128  # of a warpgroup
 SHARED_ALIGNMENT = 1024  # bytes, of the swizzle's pattern
 BARRIER_BYTES, BARRIER_BYTES_A_STAGE = 56, 32  # flash3_layout.cuh
 
+SHORT_KEYS = 1024  # up to here tiles of 128 keys win at head dim 128 without causal: none is cut off
 LONG_KEYS, WIDE_HEAD = 2048, 128
 SECTION_BYTES, LONG_SECTION_BYTES = 24 << 20, 64 << 20
 """K and V of the heads that causal tiles are taken from together: the second from `LONG_KEYS` keys on, or
@@ -61,6 +65,16 @@ class Variant(NamedTuple):
         return self.groups * GROUP_ROWS
 
     @property
+    def tile(self) -> Tile:
+        """Br and Bc."""
+        return Tile(self.tile_q, self.block_k)
+
+    @property
+    def step_cost(self) -> float:
+        """Time of one key tile of one tile of queries, in a unit of its own: measured on an H200."""
+        return (self.groups + 2) * (self.block_k + 16)
+
+    @property
     def threads(self) -> int:
         """Threads of a block; the first warpgroup is the producer."""
         return (self.groups + 1) * GROUP_THREADS
@@ -68,17 +82,33 @@ class Variant(NamedTuple):
     def defines(self, problem: Problem) -> dict[str, int]:
         """The defines of the kernel cut like this."""
         steps = {name.upper(): value for name, value in self._asdict().items()}
-        return {**defines_of(problem), **steps, "NEGATIVE_SCALE": int(problem.softmax_scale < 0)}
+        rows = {} if problem.block_mask is None else {"BLOCK_ROWS": problem.block_mask.block_q}
+        return {**defines_of(problem), **steps, **rows, "NEGATIVE_SCALE": int(problem.softmax_scale < 0)}
 
     def shared_bytes(self, head_dim: int) -> int:
         """Shared memory of a block: Q, K, V, the barriers, and room to align them."""
         tiles = tile_bytes(self.q_stages * self.tile_q + 2 * self.stages * self.block_k, head_dim)
         return tiles + SHARED_ALIGNMENT + BARRIER_BYTES + BARRIER_BYTES_A_STAGE * self.stages
 
+    def fits(self, head_dim: int) -> bool:
+        """Whether Hopper has that much."""
+        return self.shared_bytes(head_dim) <= SHARED_MEMORY_LIMITS[9, 0]
 
-def variant(head_dim: int, *, causal: bool, step: str = "flash3") -> Variant:
-    """The variant of a step of the ladder; measured on an H200 for head dims 64, 128 and 256."""
-    cut = _cut(head_dim, causal=causal)
+
+def variant(problem: Problem, step: str = "flash3") -> Variant:
+    """The variant of a step of the ladder; measured on an H200, but for head dim 224."""
+    return _stepped(_cut(problem), problem.head_dim, step)
+
+
+def sparse_variants(problem: Problem, step: str = "flash3") -> tuple[Variant, ...]:
+    """Variants to choose from under a block mask: the dense one, and tiles that leave less to mask."""
+    dense, head_dim = _cut(problem), problem.head_dim
+    turns = dense.pingpong if head_dim > GROUP_ROWS else 0
+    cuts = (dense, *(dense._replace(groups=2, block_k=k, pingpong=turns) for k in (128, FLASH3_TILE[1])))
+    return tuple(_stepped(cut, head_dim, step) for cut in cuts if cut.fits(head_dim))
+
+
+def _stepped(cut: Variant, head_dim: int, step: str) -> Variant:
     if step == "flash3-a":
         return cut._replace(overlap=0, pingpong=0, schedule=0)
     if step == "flash3-b":
@@ -86,17 +116,21 @@ def variant(head_dim: int, *, causal: bool, step: str = "flash3") -> Variant:
     if step == "flash3-c":
         return cut
     if head_dim == GROUP_ROWS:
-        return cut._replace(cross=1, q_stages=2, stages=3)
-    return cut._replace(q_stages=2) if head_dim <= WIDE_HEAD and causal else cut
+        cut = cut._replace(cross=cut.pingpong, stages=3)
+    two_of_q = cut._replace(q_stages=2)
+    return two_of_q if two_of_q.fits(head_dim) else cut
 
 
-def _cut(head_dim: int, *, causal: bool) -> Variant:
+def _cut(problem: Problem) -> Variant:
+    head_dim = problem.head_dim
     if head_dim <= 64:  # noqa: PLR2004 - a table of head dims
         return Variant(groups=3, block_k=128)
+    if head_dim <= 96:  # noqa: PLR2004 - as above
+        return Variant(groups=3, block_k=112)
     if head_dim <= 128:  # noqa: PLR2004 - as above
-        return Variant(groups=2, block_k=128 if causal else 176)
+        return Variant(groups=2, block_k=128 if problem.causal or problem.seqlen_k <= SHORT_KEYS else 176)
     if head_dim <= 192:  # noqa: PLR2004 - as above
-        return Variant(groups=2, block_k=112)
+        return Variant(groups=2, block_k=112 if head_dim <= 160 else 96)  # noqa: PLR2004 - as above
     return Variant(groups=2, block_k=80, pingpong=0)
 
 
@@ -111,7 +145,7 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 
 def program(problem: Problem, target: Target, step: str = "flash3") -> Program:
     """Source, defines and the launch for a problem on a target, of a step of the ladder."""
-    chosen = variant(problem.head_dim, causal=problem.causal, step=step)
+    chosen, tables = cut(problem, step)
     heads = problem.batch * problem.heads
     tiles = heads * ceil_div(problem.seqlen_q, chosen.tile_q)
     blocks = min(tiles, target.multiprocessors or tiles) if chosen.schedule else tiles
@@ -126,12 +160,27 @@ def program(problem: Problem, target: Target, step: str = "flash3") -> Program:
             *(left, np.int32(0) if problem.causal else right),
             np.float32(abs(problem.softmax_scale)),
             TILE_COUNTER,
+            *tables,
         ),
         threads=chosen.threads,
         shared_bytes=chosen.shared_bytes(problem.head_dim),
     )
-    tables = {TILE_COUNTER: np.zeros(2, np.int32)}
+    tables = {TILE_COUNTER: np.zeros(2, np.int32), **tables}
     return Program("flash3.cu", chosen.defines(problem), (stage,), tables, arch_suffix="a")
+
+
+def cut(problem: Problem, step: str) -> tuple[Variant, dict[str, Any]]:
+    """How a problem is cut, and the tables of its block mask in the kernel's order: without a mask none.
+
+    Raises:
+        InputError: The kernel cannot take such blocks.
+    """
+    blocks = problem.block_mask
+    if blocks is None:
+        return variant(problem, step), {}
+    found = {v: covers(problem, blocks, v.tile) for v in sparse_variants(problem, step)}
+    best = min(found, key=lambda v: sum(cover.cost for cover in found[v]) * v.step_cost)
+    return best, tables_of(problem, blocks, best.tile, found[best])
 
 
 def section(problem: Problem) -> int:

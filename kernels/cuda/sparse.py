@@ -34,7 +34,7 @@ def sparse_tables(problem: Problem, tile: Tile) -> dict[str, Any]:
     blocks = problem.block_mask
     if blocks is None:
         return {}
-    kept = blocks.array() & _in_band(problem, blocks)
+    kept = blocks.array() & in_band(problem, blocks)
     per_block = _tiles_per_block(problem, blocks, tile)[1]
     counts = kept.sum(axis=1)
     missing = per_block * blocks.shape[1] - ceil_div(problem.seqlen_k, tile.k)  # of the last block, cut off
@@ -57,7 +57,7 @@ def _tiles_per_block(problem: Problem, blocks: BlockMask, tile: Tile) -> tuple[i
     return rows, columns
 
 
-def _in_band(problem: Problem, blocks: BlockMask) -> Any:
+def in_band(problem: Problem, blocks: BlockMask) -> Any:
     """Blocks with a pair that causal and window keep, bool (query blocks, key blocks)."""
     mask = problem.mask
     first_q = np.arange(blocks.shape[0])[:, None] * blocks.block_q

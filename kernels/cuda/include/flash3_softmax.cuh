@@ -1,6 +1,6 @@
 // flash3's softmax in the registers of a warpgroup's product, and the store of O and LSE.
 // A thread holds two rows of S (64 x BLOCK_K) and of O (64 x HEAD_DIM), lane / 4 and 8 below: register i is column
-// i / 4 * 8 + lane % 4 * 2 + i % 2 of row i / 2 % 2. Needs WINDOW.
+// i / 4 * 8 + lane % 4 * 2 + i % 2 of row i / 2 % 2. Needs WINDOW; SPARSE, with a block mask.
 #pragma once
 #include "flash3_layout.cuh"
 
@@ -32,6 +32,9 @@ __device__ __forceinline__ float quad_sum(float x) {
 
 struct Mask {  // of each of a thread's rows: its keys [from, to), counted from its first column
     int from[2], to[2];
+#if SPARSE
+    u32 kept[2];  // a bit for every 8 keys
+#endif
 };
 
 struct Softmax {
@@ -45,6 +48,9 @@ struct Softmax {
             for (int i = 0; i < S_REGS; ++i) {
                 const int column = i / 4 * 8 + i % 2;
                 if (column >= mask.to[i / 2 % 2] || (WINDOW && column < mask.from[i / 2 % 2])) s[i] = NONE;
+#if SPARSE
+                if (!(mask.kept[i / 2 % 2] >> i / 4 & 1)) s[i] = NONE;
+#endif
             }
         }
 #pragma unroll

@@ -1,7 +1,14 @@
 // What flash3's warpgroups work on: the order of the tiles, and which keys a tile and each warpgroup's rows see.
-// Needs CAUSAL and WINDOW.
+// Needs CAUSAL and WINDOW. flash3_blocks.cuh is the same under a block mask.
+//
+// What differs within an expression is a macro: a function, even inlined, changes the registers of the whole kernel.
 #pragma once
 #include "flash3_layout.cuh"
+
+#define TABLES(...)                                          // of a block mask: none here
+#define FIRST_KEY(work, j) ((j) * BLOCK_K)                   // of key tile j
+#define CUT_RIGHT(own, j) (((j) + 1) * BLOCK_K > own.limit)  // some of the tile's keys are too far right to be seen
+#define CUT_LEFT(work, j) (WINDOW && j * BLOCK_K < work.lower)
 
 // A tile of queries: which head, where, how many key tiles.
 struct Work {
