@@ -8,48 +8,42 @@ from msgspec import structs
 
 from kernels import attention
 from kernels.errors import InputError
-from kernels.launch import Inputs, Launch, make_inputs, prepare
-from kernels.problem import DTYPES, Dtype, Problem
-from kernels.registry import FLASH3, LADDER, STEPS, find_kernel
-from kernels.spec import HEAD_DIMS
-from kernels.verify import Verdict, storage_dtype, verify
+from kernels.launch import Inputs, make_inputs
+from kernels.problem import Dtype, Problem
+from kernels.registry import find_kernel
+from kernels.verify import storage_dtype, verify
 from tests.kernels.cases import LENGTHS, PROBES, Case
+from tests.kernels.cuda.running import (
+    both_masks,
+    differing_bits,
+    each_kernel,
+    each_kernel_and_dtype,
+    head_dims,
+    poison,
+    prepared,
+    run,
+    skip_unsupported,
+    widened,
+)
 
 pytestmark = pytest.mark.gpu
 
-OF_THEIR_OWN = (*STEPS, FLASH3)  # test_flash3.py runs them, guarded against hangs
-NAMES = [spec.name for spec in LADDER if spec not in OF_THEIR_OWN]
-MORE_LENGTHS = ((1, 239), (3, 799), (128, 64), (2050, 1300))  # one row, one tile, tiles of every kind
+MORE_LENGTHS = (
+    (1, 239),
+    (3, 799),
+    (128, 64),
+    (700, 180),
+    (2050, 1300),
+)  # one row, one tile, tiles of every kind
 
 
-def prepared(name: str, problem: Problem, inputs: Inputs) -> Launch:
-    """The kernel bound to the inputs, its outputs and workspace poisoned."""
-    launch = prepare(find_kernel(name), problem, inputs, "cuda")
-    poison(launch)
-    return launch
-
-
-def poison(launch: Any) -> None:
-    for array in (launch.output, launch.lse, *launch.workspace.values()):
-        if array.dtype.kind != "i":  # a table of a block mask is read, not written
-            array.fill(float("nan"))
-
-
-def run(name: str, problem: Problem, inputs: Inputs | None = None) -> Verdict:
-    inputs = make_inputs(problem, "cuda") if inputs is None else inputs
-    launch = prepared(name, problem, inputs)
-    launch.run()
-    return verify(problem, inputs, launch.output, launch.lse)
-
-
-@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
-@pytest.mark.parametrize("dtype", DTYPES)
+@both_masks
 @pytest.mark.parametrize("lengths", [*LENGTHS, *MORE_LENGTHS], ids=str)
-@pytest.mark.parametrize("name", NAMES)
+@each_kernel_and_dtype
 def test_every_length_agrees_with_the_oracle(
     name: str, lengths: tuple[int, int], dtype: Dtype, causal: bool
 ) -> None:
-    for head_dim in (64, 128):
+    for head_dim in head_dims(name):
         problem = Problem(
             batch=2,
             heads=3,
@@ -63,10 +57,9 @@ def test_every_length_agrees_with_the_oracle(
         assert verdict.passed, (head_dim, verdict)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", NAMES)
+@each_kernel_and_dtype
 def test_every_head_dim_agrees_with_the_oracle(name: str, dtype: Dtype) -> None:
-    for head_dim in HEAD_DIMS:
+    for head_dim in find_kernel(name).head_dims["cuda"]:
         problem = Problem(
             heads=2, seqlen_q=150, seqlen_k=170, head_dim=head_dim, dtype=dtype, causal=True, seed=head_dim
         )
@@ -74,31 +67,33 @@ def test_every_head_dim_agrees_with_the_oracle(name: str, dtype: Dtype) -> None:
         assert verdict.passed, (head_dim, verdict)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", NAMES)
+@each_kernel_and_dtype
 @pytest.mark.parametrize("scale", [0.0, -0.3, 2.5])
 def test_any_finite_scale_agrees_with_the_oracle(name: str, dtype: Dtype, scale: float) -> None:
-    problem = Problem(seqlen_q=100, seqlen_k=300, head_dim=32, dtype=dtype, causal=True, scale=scale)
-    verdict = run(name, problem)
-    assert verdict.passed, verdict
+    for head_dim in head_dims(name):
+        problem = Problem(
+            seqlen_q=100, seqlen_k=300, head_dim=head_dim, dtype=dtype, causal=True, scale=scale
+        )
+        verdict = run(name, problem)
+        assert verdict.passed, (head_dim, verdict)
 
 
-@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
-@pytest.mark.parametrize("dtype", DTYPES)
+@both_masks
 @pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.__name__)
-@pytest.mark.parametrize("name", NAMES)
+@each_kernel_and_dtype
 def test_every_probe_agrees_with_the_oracle(
     cp: Any, name: str, probe: Callable[[], Case], dtype: Dtype, causal: bool
 ) -> None:
     case = probe()
+    if case.problem.head_dim not in find_kernel(name).head_dims["cuda"]:
+        case = widened(case, 64)
     problem = structs.replace(case.problem, dtype=dtype, causal=causal or case.problem.causal)
     inputs = Inputs(*(cp.asarray(array).astype(storage_dtype(dtype)) for array in case.inputs))
     verdict = run(name, problem, inputs)
     assert verdict.passed, verdict
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", NAMES)
+@each_kernel_and_dtype
 def test_logits_of_ten_thousand_stay_finite(cp: Any, name: str, dtype: Dtype) -> None:
     problem = Problem(heads=2, seqlen_q=130, seqlen_k=260, dtype=dtype, scale=250.0, causal=True)
     inputs = make_inputs(problem, "cuda")
@@ -109,8 +104,7 @@ def test_logits_of_ten_thousand_stay_finite(cp: Any, name: str, dtype: Dtype) ->
     assert verdict.passed, verdict
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", NAMES)
+@each_kernel_and_dtype
 def test_rows_that_attend_to_nothing_are_zero(cp: Any, name: str, dtype: Dtype) -> None:
     problem = Problem(heads=2, seqlen_q=300, seqlen_k=100, dtype=dtype, causal=True)
     launch = prepared(name, problem, make_inputs(problem, "cuda"))
@@ -120,25 +114,15 @@ def test_rows_that_attend_to_nothing_are_zero(cp: Any, name: str, dtype: Dtype) 
     assert bool(cp.isfinite(launch.lse[:, :, 200:]).all())
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", NAMES)
+@each_kernel_and_dtype
 def test_a_hundred_runs_agree_to_the_bit(cp: Any, name: str, dtype: Dtype) -> None:
     problem = Problem(heads=4, seqlen_q=515, seqlen_k=771, dtype=dtype, causal=True)
-    launch: Any = prepared(name, problem, make_inputs(problem, "cuda"))
-    launch.run()
-    first, first_lse = launch.output.copy(), launch.lse.copy()
-    differing = cp.zeros((), cp.int64)
-    for _ in range(100):
-        poison(launch)
-        launch.run()
-        differing += (launch.output.view(cp.uint8) != first.view(cp.uint8)).sum()
-        differing += (launch.lse.view(cp.uint8) != first_lse.view(cp.uint8)).sum()
-    assert int(differing) == 0
+    assert differing_bits(cp, prepared(name, problem, make_inputs(problem, "cuda")), runs=100) == 0
 
 
-@pytest.mark.parametrize(("name", "seqlen"), [("flash2", 33000), ("flash1", 33000), ("standard", 33000)])
-def test_offsets_pass_two_to_the_31_score_elements(name: str, seqlen: int) -> None:
-    problem = Problem(heads=2, seqlen_q=seqlen, seqlen_k=seqlen + 8, head_dim=64, dtype="bfloat16")
+@pytest.mark.parametrize("name", ["flash3", "flash2", "flash1", "standard"])
+def test_offsets_pass_two_to_the_31_score_elements(name: str) -> None:
+    problem = Problem(heads=2, seqlen_q=33000, seqlen_k=33008, head_dim=64, dtype="bfloat16")
     assert problem.score_elements > 2**31
     verdict = run(name, problem)
     assert verdict.passed, verdict
@@ -157,29 +141,29 @@ def test_a_million_tokens_take_linear_memory(cp: Any) -> None:
     assert verdict.passed, verdict
 
 
-def test_a_run_can_be_captured_in_a_graph(cp: Any) -> None:
+@each_kernel
+def test_a_run_can_be_captured_in_a_graph(cp: Any, name: str) -> None:
     """It neither allocates nor waits: capture refuses both."""
-    problem = Problem(heads=2, seqlen_q=300, seqlen_k=300)
-    inputs = make_inputs(problem, "cuda")
-    for name in NAMES:
-        launch = prepared(name, problem, inputs)
+    problem = Problem(heads=2, seqlen_q=300, seqlen_k=300, dtype="bfloat16")
+    launch = prepared(name, problem, make_inputs(problem, "cuda"))
+    launch.run()
+    expected = launch.output.copy()
+    poison(launch)
+    stream = cp.cuda.Stream(non_blocking=True)
+    cp.cuda.Device().synchronize()
+    with stream:
+        stream.begin_capture()
         launch.run()
-        expected = launch.output.copy()
-        poison(launch)
-        stream = cp.cuda.Stream(non_blocking=True)
-        cp.cuda.Device().synchronize()
-        with stream:
-            stream.begin_capture()
-            launch.run()
-            graph = stream.end_capture()
-            graph.launch(stream)
-        stream.synchronize()
-        assert bool((launch.output == expected).all())
+        graph = stream.end_capture()
+        graph.launch(stream)
+    stream.synchronize()
+    assert bool((launch.output == expected).all())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_kernel
 def test_the_surface_takes_cupy_arrays(cp: Any, name: str) -> None:
     problem = Problem(heads=2, seqlen_q=90, seqlen_k=120, dtype="float16", causal=True)
+    skip_unsupported(name, problem)
     inputs = make_inputs(problem, "cuda")
     output, lse = attention(*inputs, kernel=name, causal=True, return_lse=True)
     assert isinstance(output, cp.ndarray)
@@ -193,8 +177,8 @@ def test_a_view_off_its_alignment_is_refused(cp: Any) -> None:
         attention(q, q, q, kernel="flash2")
 
 
-def test_workspace_is_what_the_spec_predicts() -> None:
+@each_kernel
+def test_workspace_is_what_the_spec_predicts(name: str) -> None:
     problem = Problem(heads=2, seqlen_q=90, seqlen_k=120, dtype="bfloat16")
-    inputs = make_inputs(problem, "cuda")
-    for spec in map(find_kernel, NAMES):
-        assert prepare(spec, problem, inputs, "cuda").workspace_bytes == spec.workspace_bytes(problem, "cuda")
+    launch = prepared(name, problem, make_inputs(problem, "cuda"))
+    assert launch.workspace_bytes == find_kernel(name).workspace_bytes(problem, "cuda")

@@ -1,5 +1,6 @@
 """Windows, grouped heads and block masks on a GPU, against the float64 oracle."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -9,43 +10,54 @@ from kernels.block_mask import BlockMask
 from kernels.cuda import flash2, simt
 from kernels.cuda.program import SHARED_MEMORY_LIMITS, STEP_COUNTS, Program, ProgramOf, Target
 from kernels.errors import InputError
-from kernels.launch import make_inputs, prepare
+from kernels.launch import make_inputs
 from kernels.problem import DTYPES, Dtype, Problem
-from kernels.registry import FLASH3, LADDER, STEPS, find_kernel
+from kernels.registry import find_kernel
 from kernels.verify import verify
-from tests.kernels.cuda.test_kernels import prepared, run
+from tests.kernels.cuda.running import (
+    both_masks,
+    each_kernel,
+    each_kernel_and_dtype,
+    each_sparse_kernel,
+    each_sparse_kernel_and_dtype,
+    head_dims,
+    prepared,
+    run,
+)
 
-OF_THEIR_OWN = (*STEPS, FLASH3)  # test_flash3.py runs them, guarded against hangs
-NAMES = [spec.name for spec in LADDER if spec not in OF_THEIR_OWN]
 SPARSE: dict[str, ProgramOf] = {"flash2": flash2.program, "simt": simt.program}
 HOPPER = Target((9, 0), SHARED_MEMORY_LIMITS[9, 0])
-LENGTHS = ((113, 203), (203, 113), (1023, 1024), (300, 700))
+LENGTHS = ((113, 203), (203, 113), (1023, 1024), (300, 1500), (700, 100))
 WINDOWS = ((0, 0), (64, 0), (100, 37), (-1, 5), (17, -1), (300, 300))
 BLOCKS = ((128, 64), (128, 128), (64, 64), (16, 32), (256, 192))
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
-@pytest.mark.parametrize("dtype", DTYPES)
+@both_masks
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
-@pytest.mark.parametrize("name", NAMES)
+@each_kernel_and_dtype
 def test_every_window_agrees_with_the_oracle(
     name: str, window: tuple[int, int], dtype: Dtype, causal: bool
 ) -> None:
-    for seqlen_q, seqlen_k in LENGTHS:
+    for head_dim, (seqlen_q, seqlen_k) in product(head_dims(name), LENGTHS):
         problem = Problem(
-            heads=2, seqlen_q=seqlen_q, seqlen_k=seqlen_k, dtype=dtype, causal=causal, window=window
+            heads=2,
+            seqlen_q=seqlen_q,
+            seqlen_k=seqlen_k,
+            head_dim=head_dim,
+            dtype=dtype,
+            causal=causal,
+            window=window,
         )
         verdict = run(name, problem)
         assert verdict.passed, (problem, verdict)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kv_heads", [1, 2, 3])
-@pytest.mark.parametrize("name", NAMES)
+@each_kernel_and_dtype
 def test_grouped_heads_agree_with_the_oracle(name: str, kv_heads: int, dtype: Dtype) -> None:
-    for head_dim in (64, 128):
+    for head_dim in head_dims(name):
         problem = Problem(
             batch=2,
             heads=6,
@@ -61,11 +73,10 @@ def test_grouped_heads_agree_with_the_oracle(name: str, kv_heads: int, dtype: Dt
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("blocks", BLOCKS, ids=str)
-@pytest.mark.parametrize("name", SPARSE)
+@each_sparse_kernel_and_dtype
 def test_every_block_mask_agrees_with_the_oracle(name: str, blocks: tuple[int, int], dtype: Dtype) -> None:
-    for head_dim, causal, window in ((64, False, None), (128, True, None), (200, False, (150, 90))):
+    for head_dim, causal, window in ((64, False, None), (128, True, None), (192, False, (150, 90))):
         for seqlen_q, seqlen_k in LENGTHS:
             problem = Problem(
                 heads=4,
@@ -89,7 +100,7 @@ def drawn(seqlen_q: int, seqlen_k: int, blocks: tuple[int, int]) -> BlockMask:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", SPARSE)
+@each_sparse_kernel
 def test_rows_whose_blocks_are_all_dropped_are_zero(cp: Any, name: str) -> None:
     mask = BlockMask.random(512, 512, block_q=128, block_k=64, kept_share=0.0)
     problem = Problem(heads=2, seqlen_q=512, seqlen_k=512, dtype="bfloat16", block_mask=mask)
@@ -100,20 +111,20 @@ def test_rows_whose_blocks_are_all_dropped_are_zero(cp: Any, name: str) -> None:
 
 
 @pytest.mark.gpu
-def test_the_tables_of_a_block_mask_are_predicted() -> None:
+@each_sparse_kernel
+def test_the_tables_of_a_block_mask_are_predicted(name: str) -> None:
     mask = drawn(600, 900, (128, 64))
     problem = Problem(seqlen_q=600, seqlen_k=900, dtype="bfloat16", block_mask=mask)
-    for name in SPARSE:
-        spec = find_kernel(name)
-        launch = prepare(spec, problem, make_inputs(problem, "cuda"), "cuda")
-        assert launch.workspace_bytes == spec.workspace_bytes(problem, "cuda") > 0
+    launch = prepared(name, problem, make_inputs(problem, "cuda"))
+    assert launch.workspace_bytes == find_kernel(name).workspace_bytes(problem, "cuda") > 0
 
 
 @pytest.mark.gpu
-def test_dropped_blocks_cost_no_time(cp: Any) -> None:
+@pytest.mark.parametrize("name", ["flash2", "flash3"])
+def test_dropped_blocks_cost_no_time(cp: Any, name: str) -> None:
     """Half the blocks take little more than half the time; the margin is for the start and the end."""
     whole, half = (sparse_problem(share) for share in (1.0, 0.5))
-    assert time_of(cp, half) < 0.7 * time_of(cp, whole)
+    assert time_of(cp, name, half) < 0.7 * time_of(cp, name, whole)
 
 
 def sparse_problem(kept_share: float) -> Problem:
@@ -121,10 +132,10 @@ def sparse_problem(kept_share: float) -> Problem:
     return Problem(heads=16, seqlen_q=8192, seqlen_k=8192, head_dim=128, dtype="bfloat16", block_mask=mask)
 
 
-def time_of(cp: Any, problem: Problem) -> float:
+def time_of(cp: Any, name: str, problem: Problem) -> float:
     """The shortest of five runs, in ms."""
     inputs = make_inputs(problem, "cuda")
-    launch = prepared("flash2", problem, inputs)
+    launch = prepared(name, problem, inputs)
     times = []
     for _ in range(5):
         start, stop = cp.cuda.Event(), cp.cuda.Event()
@@ -182,7 +193,7 @@ def block(problem: Problem, i: int, j: int) -> tuple[slice, slice]:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", NAMES)
+@each_kernel
 def test_a_window_that_reaches_everything_changes_nothing(cp: Any, name: str) -> None:
     problem = Problem(heads=2, seqlen_q=200, seqlen_k=300, dtype="bfloat16")
     inputs = make_inputs(problem, "cuda")

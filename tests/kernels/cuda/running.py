@@ -1,0 +1,113 @@
+"""Run one CUDA kernel on a GPU: bound to its inputs, its outputs poisoned, compared with the oracle.
+
+A barrier of flash3 that never completes would hang the GPU, so its steps run in the build that traps instead
+(MAX_POLLS), with the same code between its waits; test_flash3.py repeats the timed build.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+from kernels.cuda import flash3
+from kernels.cuda.device import describe
+from kernels.cuda.launch import bind
+from kernels.cuda.program import Program, Target
+from kernels.launch import Inputs, Launch, make_inputs, prepare
+from kernels.problem import Problem
+from kernels.registry import FLASH3, LADDER, STEPS, find_kernel
+from kernels.spec import KernelSpec
+from kernels.verify import Verdict, verify
+from tests.kernels.cases import Case
+
+ON_HOPPER = [spec.name for spec in (*STEPS, FLASH3)]
+TAKE_BLOCK_MASKS = [spec for spec in LADDER if "block_mask" in spec.features["cuda"]]
+MAX_POLLS = 20_000_000  # seconds; what a wait takes is microseconds
+
+
+def by_name(specs: Iterable[KernelSpec]) -> pytest.MarkDecorator:
+    """A test for each of these kernels."""
+    return pytest.mark.parametrize("name", [spec.name for spec in specs])
+
+
+def by_name_and_dtype(specs: Iterable[KernelSpec]) -> pytest.MarkDecorator:
+    """A test for each of these kernels in each dtype it takes."""
+    pairs = [(spec.name, dtype) for spec in specs for dtype in spec.dtypes["cuda"]]
+    return pytest.mark.parametrize(("name", "dtype"), pairs)
+
+
+each_kernel, each_sparse_kernel = by_name(LADDER), by_name(TAKE_BLOCK_MASKS)
+each_kernel_and_dtype = by_name_and_dtype(LADDER)
+each_sparse_kernel_and_dtype = by_name_and_dtype(TAKE_BLOCK_MASKS)
+both_masks = pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
+
+
+def head_dims(name: str) -> tuple[int, ...]:
+    """One head dim of each way in which a kernel is cut."""
+    return (64, 128, 256) if name in ON_HOPPER else (64, 128)
+
+
+def skip_unsupported(name: str, problem: Problem) -> None:
+    """End the test where this GPU cannot run the kernel."""
+    reason = find_kernel(name).unsupported(problem, describe())
+    if reason is not None:
+        pytest.skip(reason)
+
+
+def prepared(name: str, problem: Problem, inputs: Inputs) -> Launch:
+    """The kernel bound to the inputs, its outputs and workspace poisoned; skips what this GPU cannot run."""
+    skip_unsupported(name, problem)
+    spec = find_kernel(name)
+    if name in ON_HOPPER:
+        launch: Launch = bind(spec, problem, inputs, partial(guarded, step=name))
+    else:
+        launch = prepare(spec, problem, inputs, "cuda")
+    poison(launch)
+    return launch
+
+
+def guarded(problem: Problem, target: Target, step: str) -> Program:
+    """The program of a step to flash3 that traps instead of waiting for ever."""
+    program = flash3.program(problem, target, step)
+    return replace(program, defines={**program.defines, "MAX_POLLS": MAX_POLLS})
+
+
+def poison(launch: Any) -> None:
+    """Fill with NaN what a run is to write."""
+    for array in (launch.output, launch.lse, *launch.workspace.values()):
+        if array.dtype.kind != "i":  # a table is read, not written, and a run leaves the tile counter at zero
+            array.fill(float("nan"))
+
+
+def run(name: str, problem: Problem, inputs: Inputs | None = None) -> Verdict:
+    """One run against the oracle, on inputs drawn for the problem unless they are given."""
+    inputs = make_inputs(problem, "cuda") if inputs is None else inputs
+    launch = prepared(name, problem, inputs)
+    launch.run()
+    return verify(problem, inputs, launch.output, launch.lse)
+
+
+def differing_bits(cp: Any, launch: Any, runs: int) -> int:
+    """How many bytes of O and LSE ever differ from the first run's."""
+    launch.run()
+    first, first_lse = launch.output.copy(), launch.lse.copy()
+    differing = cp.zeros((), cp.int64)
+    for _ in range(runs):
+        poison(launch)
+        launch.run()
+        differing += (launch.output.view(cp.uint8) != first.view(cp.uint8)).sum()
+        differing += (launch.lse.view(cp.uint8) != first_lse.view(cp.uint8)).sum()
+    return int(differing)
+
+
+def widened(case: Case, head_dim: int) -> Case:
+    """The same scores with wider heads: the columns beyond are zero in Q, K and V."""
+    room = ((0, 0), (0, 0), (0, 0), (0, head_dim - case.problem.head_dim))
+    return Case(
+        structs.replace(case.problem, head_dim=head_dim, scale=case.problem.softmax_scale),
+        Inputs(*(np.pad(array, room) for array in case.inputs)),
+    )
