@@ -2,6 +2,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QColor, QDropEvent, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
@@ -31,6 +32,7 @@ from app.theme import DARK, LIGHT
 from app.widgets.palette import CommandPalette
 from app.widgets.shortcut_sheet import ShortcutSheet
 from profiles.events import LogLine, MachineFound
+from profiles.plan import Protocol
 from profiles.store import sessions_dir
 from tests.app.fakes import CPU_MACHINE, PLAN, sweep
 from tests.app.shell.conftest import Rig, Save
@@ -244,6 +246,19 @@ def test_the_status_bar_tells_job_count_and_file(window: MainWindow, rig: Rig) -
     assert window.status.count.full_text == "2 of 6 points"
     assert rig.controller.path is not None
     assert rig.controller.path.name in window.status.file.full_text
+
+
+def test_the_drift_check_is_told_in_the_status_bar_and_the_log_and_counts_as_no_point(
+    window: MainWindow, rig: Rig
+) -> None:
+    plan = replace(PLAN, protocol=Protocol(drift_check=True))
+    rig.controller.run(plan)
+    rig.say(sweep(plan))
+    status = window.status
+    status.refresh()
+    assert status.job.full_text == "Sweep finished · drift 1.000×"
+    assert status.count.full_text == "6 of 6 points"
+    assert "drift check: At the end N = 256 took" in window.log.text
 
 
 def test_closing_during_a_sweep_asks_once_and_may_be_declined(

@@ -270,6 +270,16 @@ def test_kernels_of_a_file_of_version_2_took_no_turns(tmp_path: Path) -> None:
     assert session.points[0].measurement.samples == (Sample(1.5, None, None),)
 
 
+@pytest.mark.parametrize("plan", ["not json", "[]", "{}", "null", '{"protocol": 3}'])
+def test_an_older_file_with_a_plan_that_is_none_is_refused(tmp_path: Path, plan: str) -> None:
+    path = tmp_path / "second.flashscope"
+    connection = written_by(path, version=2)
+    connection.execute("UPDATE session SET plan = ?", (plan,))
+    connection.close()
+    with pytest.raises(CorruptFileError):
+        load(path)
+
+
 def written_by(path: Path, version: int) -> sqlite3.Connection:
     """A file as an older Flashscope wrote it before the first point: its columns, no word of turns."""
     connection = sqlite3.connect(path, isolation_level=None)
