@@ -22,6 +22,7 @@ from app.actions import ActionRegistry
 from app.appearance import Appearance, appearance_of
 from app.application import make_application
 from app.controller import Controller
+from app.file_actions import FileActions
 from app.pages.base import Page
 from app.pages.profile import ProfilePage
 from app.pages.registry import PAGES
@@ -35,7 +36,7 @@ from app.widgets.log_panel import LogPanel
 from app.widgets.rail import Rail
 from app.widgets.status_bar import StatusBar
 from app.widgets.top_bar import TopBar
-from app.window_actions import WindowActions
+from app.window_actions import HelpActions, ViewActions, sweep_actions
 from profiles.drift import drift_text
 from profiles.events import Event, LogLine, PlanFinished
 from profiles.local_engine import LocalEngine
@@ -71,9 +72,7 @@ class MainWindow(QMainWindow):
         self.pages.update({page.key: page(controller, theme) for page in PAGES})
         self._make_parts(theme)
         self._lay_out()
-        self._commands = WindowActions(self)
-        for action in self._commands.offered():
-            self.addAction(self.registry.add(action))
+        self._offer_actions()
         for page in self.pages.values():
             self._take_page(page)
         self._connect()
@@ -161,6 +160,22 @@ class MainWindow(QMainWindow):
         self.errors = ErrorLine()
         self.status = StatusBar(self.controller)
 
+    def _offer_actions(self) -> None:
+        self._files = FileActions(self, self.controller, self.errors, self.open_path)
+        self._view = ViewActions(
+            self,
+            self.show_page,
+            log=self.log,
+            errors=self.errors,
+            appearance=self.appearance,
+            settings=self.settings,
+        )
+        self._help = HelpActions(self, self.registry)
+        actions = [*self._files.offered(), *sweep_actions(self.controller)]
+        actions += [*self._view.offered(), *self._help.offered()]
+        for action in actions:
+            self.addAction(self.registry.add(action))
+
     def _lay_out(self) -> None:
         self._stack = QStackedWidget()
         self._frames = {key: _scrolling(page) for key, page in self.pages.items()}
@@ -208,7 +223,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         self.rail.chosen.connect(self.show_page)
         self.top_bar.home_requested.connect(lambda: self.show_page("start"))
-        self.start_page.dialog_requested.connect(self._commands.open_dialog)
+        self.start_page.dialog_requested.connect(self._files.open_dialog)
         self.appearance.changed.connect(self.apply_theme)
         self.controller.error_raised.connect(self._show_error)
         self.controller.events_arrived.connect(self._log)

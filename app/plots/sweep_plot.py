@@ -130,7 +130,6 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
     def show_hint(self, text: str) -> None:
         """Say in the middle of the plot what would fill it; an empty text says nothing."""
         self._hint.setText(text, color=self._theme.dim)
-        self._hint.fill = pg.mkBrush(self._theme.panel)
         self._hint.setVisible(bool(text))
         self._place_hint()
 
@@ -172,6 +171,8 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
             curves.apply_theme(theme)
         self.rail.apply_theme(theme)
         self._hint.setColor(theme.dim)
+        self._hint.fill = pg.mkBrush(theme.panel)
+        self._hint.update()
 
     def _style_axes(self) -> None:
         for axis in (self._x_axis, self._y_axis):

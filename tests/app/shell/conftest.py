@@ -57,6 +57,11 @@ def rig(qtbot: QtBot, qapp: QApplication) -> Iterator[Rig]:
 
 
 @pytest.fixture
+def window(rig: Rig) -> MainWindow:
+    return rig.window()
+
+
+@pytest.fixture
 def save() -> Save:
     """Writes events to a session file."""
 

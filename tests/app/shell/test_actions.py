@@ -1,0 +1,76 @@
+"""What a user can do: in the menu, in the palette, by a key, and on the sheet of keys."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QMenu,
+    QScrollArea,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from app.main_window import MainWindow
+from app.widgets.palette import CommandPalette
+from app.widgets.shortcut_sheet import ShortcutSheet
+
+
+def leaves(menu: QMenu) -> set[str]:
+    found: set[str] = set()
+    for action in menu.actions():
+        submenu = action.menu()
+        if isinstance(submenu, QMenu):
+            found |= leaves(submenu)
+        else:
+            found.add(action.objectName())
+    return found
+
+
+def test_every_action_stands_in_the_menu_and_in_the_palette(window: MainWindow) -> None:
+    keys = {action.key for action in window.registry}
+    assert {"run", "cancel", "open", "export", "palette", "log", "page.profile"} <= keys
+    assert leaves(window.top_bar.menu()) == keys
+    palette = CommandPalette(window.registry, window)
+    assert len(palette.titles()) == len(keys)
+
+
+def test_no_two_actions_of_one_page_share_a_key(window: MainWindow) -> None:
+    for page in window.pages:
+        window.show_page(page)
+        taken: dict[str, str] = {}
+        for action in window.registry:
+            qaction = window.registry.find(action.key)
+            assert qaction is not None
+            for keys in qaction.shortcuts() if qaction.isEnabled() else []:
+                text = keys.toString(QKeySequence.SequenceFormat.PortableText)
+                assert text, f"{action.key} has a key that Qt cannot read: {action.shortcut}"
+                assert text not in taken, f"{text} is {taken.get(text)} and {action.key} on {page}"
+                taken[text] = action.key
+
+
+def test_the_palette_finds_a_command_by_a_few_letters_and_runs_it(window: MainWindow) -> None:
+    window._help._open_palette()
+    palette = window._help._palette
+    assert palette is not None
+    QTest.keyClicks(palette._query, "shwstep")
+    assert "Stepper" in palette.titles()[0]
+    QTest.keyClick(palette._query, Qt.Key.Key_Return)
+    assert window.page.key == "stepper"
+
+
+def test_the_sheet_lists_every_key(window: MainWindow, qtbot: QtBot) -> None:
+    sheet = ShortcutSheet(window.registry, window)
+    qtbot.addWidget(sheet)
+    texts = {label.text() for label in sheet.findChildren(QWidget) if hasattr(label, "text")}
+    for action in window.registry:
+        assert not action.shortcut or action.title in texts
+
+
+def test_the_sheet_shows_its_keys_whole(window: MainWindow, qtbot: QtBot) -> None:
+    sheet = ShortcutSheet(window.registry, window)
+    qtbot.addWidget(sheet)
+    with qtbot.waitExposed(sheet):
+        sheet.show()
+    area = sheet.findChild(QScrollArea)
+    assert area is not None
+    assert area.horizontalScrollBar().maximum() == 0

@@ -1,0 +1,51 @@
+"""The way out: asked once while a sweep runs, and nothing is left behind."""
+
+import threading
+
+import pytest
+from PySide6.QtWidgets import (
+    QMessageBox,
+)
+
+from app.main_window import CLOSE_QUESTION, MainWindow
+from tests.app.fakes import PLAN
+from tests.app.shell.conftest import Rig
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, words: str) -> list[str]:
+    asked: list[str] = []
+
+    def run(box: QMessageBox) -> int:
+        asked.append(box.text())
+        assert box.defaultButton().text() == "Keep running"
+        next(button for button in box.buttons() if button.text() == words).click()
+        return 0
+
+    monkeypatch.setattr(QMessageBox, "exec", run)
+    return asked
+
+
+def test_closing_during_a_sweep_asks_once_and_may_be_declined(
+    window: MainWindow, rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig.controller.run(PLAN)
+    asked = answer(monkeypatch, "Keep running")
+    assert not window.close()
+    assert window.isVisible()
+    assert rig.engine.closed == 0
+    answered = answer(monkeypatch, "Stop and close")
+    assert window.close()
+    assert asked == answered == [CLOSE_QUESTION]
+    assert rig.engine.closed == 1
+
+
+def test_closing_without_a_sweep_asks_nothing_and_leaves_no_thread(window: MainWindow, rig: Rig) -> None:
+    assert window.close()
+    assert rig.engine.closed == 1
+    assert [thread for thread in threading.enumerate() if not thread.daemon] == [threading.main_thread()]
+
+
+def test_a_signal_of_the_system_closes_without_asking(window: MainWindow, rig: Rig) -> None:
+    rig.controller.run(PLAN)
+    window.close_unasked()
+    assert rig.engine.closed == 1

@@ -1,0 +1,83 @@
+"""The window without a mouse: every part is named and reached, and keys mean what the focus says."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QComboBox,
+    QHeaderView,
+    QLineEdit,
+    QPlainTextEdit,
+    QScrollBar,
+    QTabBar,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from app.main_window import MainWindow
+
+INTERACTIVE = (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+)
+
+
+def test_every_interactive_widget_has_an_accessible_name(window: MainWindow) -> None:
+    ours = [w for w in window.findChildren(QWidget) if isinstance(w, INTERACTIVE) and not made_by_qt(w)]
+    nameless = [
+        w for w in ours if not w.accessibleName() and not (isinstance(w, QAbstractButton) and w.text())
+    ]
+    assert len(ours) > 20
+    assert [f"{type(w).__name__} in {type(w.parent()).__name__}" for w in nameless] == []
+
+
+def made_by_qt(widget: QWidget) -> bool:
+    """Parts that Qt builds into its own compound widgets: they speak with their owner's name."""
+    if isinstance(widget, QScrollBar | QHeaderView):
+        return True
+    parent = widget.parent()
+    owners = (QComboBox, QAbstractSpinBox, QAbstractItemView, QTabBar, QLineEdit)
+    return isinstance(parent, owners) or (parent is not None and isinstance(parent.parent(), QComboBox))
+
+
+def test_keys_are_silent_while_something_is_typed(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_page("sessions")
+    search = window.pages["sessions"].findChild(QLineEdit)
+    assert search is not None
+    window.activateWindow()
+    search.setFocus()
+    qtbot.waitUntil(search.hasFocus)
+    QTest.keyClicks(search, "rn?/")
+    assert search.text() == "rn?/"
+
+
+def test_space_presses_the_focused_button_and_is_no_shortcut_there(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_page("stepper")
+    window.activateWindow()
+    button = window.rail._buttons["sessions"]
+    button.setFocus()
+    qtbot.waitUntil(button.hasFocus)
+    QTest.keyClick(button, Qt.Key.Key_Space)
+    assert window.page.key == "sessions"
+
+
+def test_tab_reaches_every_button_of_the_start_page(window: MainWindow, qtbot: QtBot) -> None:
+    window.activateWindow()
+    start = window.start_page
+    qtbot.waitUntil(start.quick.hasFocus)
+    reached = set()
+    for _ in range(60):
+        QTest.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
+        reached.add(window.focusWidget())
+    buttons = [b for b in start.findChildren(QAbstractButton) if b.isEnabled()]
+    assert set(buttons) <= reached
+    assert set(window.rail._buttons.values()) <= reached
+    assert window.top_bar.backend in reached
