@@ -28,7 +28,9 @@ GROUP_ROWS, GROUP_THREADS = 64, 128  # of a warpgroup
 SHARED_ALIGNMENT = 1024  # bytes, of the swizzle's pattern
 BARRIER_BYTES, BARRIER_BYTES_A_STAGE = 56, 32  # flash3_layout.cuh
 
-SHORT_KEYS = 1024  # up to here tiles of 128 keys win at head dim 128 without causal: none is cut off
+SHORT_KEYS = (
+    4096  # up to here 128 keys a tile and two tiles of Q win at head dim 128 without causal, then 176
+)
 LONG_KEYS, WIDE_HEAD = 2048, 128
 SECTION_BYTES, LONG_SECTION_BYTES = 24 << 20, 64 << 20
 """K and V of the heads that causal tiles are taken from together: the second from `LONG_KEYS` keys on, or

@@ -33,7 +33,7 @@ MEASURED = (64, 128, 256)
 
 def workload(head_dim: int, dtype: Dtype = "bfloat16", *, causal: bool = False) -> Problem:
     return Problem(
-        batch=2, heads=4, seqlen_q=2048, seqlen_k=2048, head_dim=head_dim, dtype=dtype, causal=causal
+        batch=2, heads=4, seqlen_q=8192, seqlen_k=8192, head_dim=head_dim, dtype=dtype, causal=causal
     )
 
 
@@ -68,8 +68,8 @@ def test_flash3_compiles_without_spills_or_serialised_products(head_dim: int, dt
     check_all(flash3.program(problem, HOPPER) for problem in problems)
 
 
-def test_few_keys_take_tiles_that_cut_none_off() -> None:
-    short = structs.replace(workload(128), seqlen_k=1024)
+def test_few_keys_take_smaller_tiles() -> None:
+    short = structs.replace(workload(128), seqlen_k=4096)
     assert (flash3.variant(short).block_k, flash3.variant(workload(128)).block_k) == (128, 176)
     check(flash3.program(short, HOPPER))
 
@@ -86,7 +86,7 @@ def test_every_other_head_dim_compiles_with_a_window() -> None:
 
 @pytest.mark.parametrize("head_dim", HEAD_DIMS)
 def test_every_cut_for_a_block_mask_compiles_without_spills_or_serialised_products(head_dim: int) -> None:
-    blocks = BlockMask.random(2048, 2048, block_q=128, block_k=64, kept_share=0.5)
+    blocks = BlockMask.random(8192, 8192, block_q=128, block_k=64, kept_share=0.5)
     for causal, window in ((False, None), (True, (256, 64))):
         problem = structs.replace(workload(head_dim, causal=causal), window=window, block_mask=blocks)
         program = flash3.program(problem, HOPPER)
@@ -139,11 +139,10 @@ def test_the_ladder_adds_one_idea_a_step() -> None:
 
 
 def test_blocks_that_stay_are_no_more_than_the_multiprocessors() -> None:
-    problem = workload(128)
-    tiles = 2 * 4 * 16
-    assert flash3.program(problem, HOPPER).stages[0].grid == min(tiles, 132)
-    assert flash3.program(structs.replace(problem, heads=40), HOPPER).stages[0].grid == 132
-    assert flash3.program(structs.replace(problem, heads=40), HOPPER, "flash3-b").stages[0].grid == 1280
+    few, many = structs.replace(workload(128), batch=1, heads=1), workload(128)
+    assert flash3.program(few, HOPPER).stages[0].grid == 8192 // 128
+    assert flash3.program(many, HOPPER).stages[0].grid == 132
+    assert flash3.program(many, HOPPER, "flash3-b").stages[0].grid == 2 * 4 * 8192 // 128
 
 
 @pytest.mark.parametrize(
