@@ -65,6 +65,7 @@ COLUMNS = (
     Column("Note", _note, _note),
 )
 DATE_COLUMN = 2
+KERNELS_COLUMN = 3
 NOTE_COLUMN = len(COLUMNS) - 1
 
 
@@ -113,9 +114,16 @@ def _alignment(_info: SessionInfo | None, column: Column) -> int:
     return (side | Qt.AlignmentFlag.AlignVCenter).value
 
 
+def _tip(info: SessionInfo, column: Column) -> str:
+    """What is wrong, or what the cell has no room for."""
+    if info.error or column is COLUMNS[KERNELS_COLUMN]:
+        return info.error or column.text(info)
+    return info.note or str(info.path)
+
+
 _ROLES: dict[int, Callable[[SessionInfo, Column], Any]] = {
     Qt.ItemDataRole.DisplayRole: lambda info, column: column.text(info),
-    Qt.ItemDataRole.ToolTipRole: lambda info, _column: info.error or info.note or str(info.path),
+    Qt.ItemDataRole.ToolTipRole: _tip,
     Qt.ItemDataRole.TextAlignmentRole: _alignment,
     SORT_ROLE: lambda info, column: column.raw(info),
     INFO_ROLE: lambda info, _column: info,

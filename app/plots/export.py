@@ -2,7 +2,8 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +37,7 @@ class Export:
         rows: Its rows; None is an empty cell.
         kernels: The legend.
         labels: What stands left of each plot; none: nothing does.
+        least: Pixels that each plot has in the picture at least, however small it is on the screen.
     """
 
     title: str
@@ -47,6 +49,12 @@ class Export:
     rows: Sequence[Sequence[Cell]]
     kernels: Sequence[str] = field(default=())
     labels: Sequence[str] = field(default=())
+    least: QSize = field(default_factory=QSize)
+
+    @property
+    def sizes(self) -> list[QSize]:
+        """Size of each plot in the picture, in pixels."""
+        return [plot.size().expandedTo(self.least) for plot in self.plots]
 
     @property
     def gutter(self) -> int:
@@ -56,8 +64,7 @@ class Export:
     @property
     def size(self) -> QSize:
         """Size of the picture in pixels."""
-        width = max(plot.width() for plot in self.plots)
-        height = sum(plot.height() for plot in self.plots)
+        width, height = max(size.width() for size in self.sizes), sum(size.height() for size in self.sizes)
         return QSize(width + 2 * PAD + self.gutter, height + 2 * PAD + (2 + self.legend_lines) * LINE)
 
     @property
@@ -87,6 +94,11 @@ def csv_text(export: Export) -> str:
 
 def image(export: Export) -> QImage:
     """The picture as pixels."""
+    with _enlarged(export):
+        return _image(export)
+
+
+def _image(export: Export) -> QImage:
     picture = QImage(export.size * SCALE, QImage.Format.Format_ARGB32)
     picture.setDevicePixelRatio(SCALE)
     picture.fill(QColor(export.theme.panel))
@@ -117,6 +129,11 @@ def write_svg(export: Export, path: Path) -> None:
     Raises:
         OSError: The file cannot be written.
     """
+    with _enlarged(export):
+        _write_svg(export, path)
+
+
+def _write_svg(export: Export, path: Path) -> None:
     generator = QSvgGenerator()
     generator.setFileName(str(path))
     generator.setResolution(_logical_dpi())
@@ -152,6 +169,19 @@ def copy_image(export: Export) -> None:
 
 
 WRITERS = {"png": write_png, "svg": write_svg, "csv": write_csv}
+
+
+@contextmanager
+def _enlarged(export: Export) -> Iterator[None]:
+    """Give the plots their least size for as long as they are painted; no event is handled meanwhile."""
+    sizes = [plot.size() for plot in export.plots]
+    for plot, size in zip(export.plots, export.sizes, strict=True):
+        plot.resize(size)
+    try:
+        yield
+    finally:
+        for plot, size in zip(export.plots, sizes, strict=True):
+            plot.resize(size)
 
 
 def _paint(export: Export, painter: QPainter) -> None:
@@ -210,7 +240,7 @@ def _paint_legend(export: Export, painter: QPainter, y: float) -> None:
 def _legend(export: Export) -> list[LegendPlace]:
     """The kernels side by side, in as many lines as the plots' width makes of them."""
     metrics = QFontMetrics(ui_font(11))
-    right = PAD + export.gutter + max(plot.width() for plot in export.plots)
+    right = PAD + export.gutter + max(size.width() for size in export.sizes)
     places: list[LegendPlace] = []
     x, line = PAD, 0
     for kernel in export.kernels:

@@ -1,5 +1,7 @@
 """What one kernel draws in one plot: its curve, its whiskers and its model; created once."""
 
+from typing import Any
+
 import numpy as np
 import pyqtgraph as pg
 
@@ -7,7 +9,7 @@ from app.plots.axes import to_axis
 from app.plots.marks import LINE_ONLY
 from app.plots.metric import Scale
 from app.plots.series import Series, Values
-from app.plots.symbols import symbol
+from app.plots.symbols import OWN, symbol
 from app.theme import Theme, kernel_mark
 
 
@@ -47,13 +49,18 @@ class KernelCurves:
         """Recolour; a rim in the card's colour keeps overlapping symbols legible."""
         colour = pg.mkColor(self._mark.on(theme))
         self.curve.setPen(pg.mkPen(colour, width=self._mark.width))
-        line_only = self._mark.symbol in LINE_ONLY
-        self.curve.setSymbolPen(pg.mkPen(colour if line_only else theme.panel, width=1))
+        self.curve.setSymbolPen(self._rim(colour, theme))
         self.curve.setSymbolBrush(pg.mkBrush(colour))
         self._whiskers.setPen(pg.mkPen(colour, width=1.5))
         faint = pg.mkColor(colour)
         faint.setAlpha(200)
         self._model.setPen(pg.mkPen(faint, width=1.3, dash=[4, 4]))
+
+    def _rim(self, colour: Any, theme: Theme) -> Any:
+        """What a symbol is drawn with around its area; it would eat up our own, which have holes."""
+        if self._mark.symbol in OWN:
+            return pg.mkPen(None)
+        return pg.mkPen(colour if self._mark.symbol in LINE_ONLY else theme.panel, width=1)
 
 
 def _draw(item: pg.PlotDataItem, x: Values, y: Values) -> None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
+from PySide6.QtCore import QSize
+
 from app.plots.export import Cell, Export
 from app.plots.export_button import ExportButton
 from app.plots.metric import Metric
@@ -14,6 +16,8 @@ from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
 from profiles.session import Session
 from profiles.summary import PointRow
+
+PICTURE = QSize(760, 420)  # pixels of a plot in an exported picture, at least
 
 
 class SweepCard(Card):
@@ -69,7 +73,7 @@ class SweepCard(Card):
             return None
         quantity = self.quantity
         return Export(
-            title=f"{quantity.title}, {quantity.unit}",
+            title=f"{self._title.text()}, {quantity.unit}",
             name=quantity.key,
             plots=[self.plot],
             theme=self._theme,
@@ -85,6 +89,7 @@ class SweepCard(Card):
                 "reason",
             ],
             rows=[self._export_row(row) for row in self._rows],
+            least=PICTURE,
             kernels=[kernel for kernel in kernels_of(self._rows) if kernel not in self._hidden],
         )
 

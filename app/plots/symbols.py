@@ -22,6 +22,7 @@ POLYGONS: dict[str, tuple[Polygon, ...]] = {
     "diamond-slit": (((0, -0.58), (0.4, -0.11), (-0.4, -0.11)), ((0, 0.58), (0.4, 0.11), (-0.4, 0.11))),
     "diamonds": (_diamond(0.56, -0.31), _diamond(0.56, 0.31)),
 }
+OWN = frozenset({"ring", *POLYGONS})
 
 
 @cache

@@ -115,10 +115,13 @@ class CrosshairPanel(Card):
             grid.addWidget(heading, 0, column, _RIGHT)
         return grid
 
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Those that have a row."""
+        return tuple(self._rows)
+
     def set_kernels(self, kernels: Sequence[str]) -> None:
-        """Make a row for each of these."""
-        if tuple(self._rows) == tuple(kernels):
-            return
+        """Make a row for each of these, all of them on show."""
         for row in self._rows.values():
             row.remove()
         height = ROW_PX if len(kernels) <= ROOMY else DENSE_ROW_PX

@@ -103,8 +103,9 @@ class PlotsView(QWidget):
         kernels = kernels_of(rows)
         if self.baseline not in kernels:
             self.baseline = FAVOURED_BASELINE if FAVOURED_BASELINE in kernels else next(iter(kernels), None)
-        self._hidden.intersection_update(kernels)
-        self.panel.set_kernels(kernels)
+        if kernels != self.panel.kernels:
+            self._hidden.clear()
+            self.panel.set_kernels(kernels)
         self.panel.set_baseline(self.baseline)
         for card in self.cards.values():
             card.show_rows(session, rows, self.baseline, self._hidden)

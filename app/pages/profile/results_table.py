@@ -54,7 +54,7 @@ class ResultsTable(QTableView):
     def show_rows(self, rows: Sequence[PointRow], speedups: Sequence[float | None]) -> None:
         """Show these rows; problems only where there are several, what masks keep only where some do."""
         self.setColumnHidden(PROBLEM_COLUMN, len(grouped(rows)) <= 1)
-        self.setColumnHidden(KEPT_COLUMN, all(row.kept_share == 1 for row in rows))
+        self.setColumnHidden(KEPT_COLUMN, not any(row.block_mask or row.window for row in rows))
         self.setColumnHidden(DENSE_COLUMN, not any(row.block_mask for row in rows))
         self.results.set_rows(rows, speedups)
 
@@ -89,7 +89,7 @@ class ResultsTable(QTableView):
 
     def _size_columns(self) -> None:
         wide = {
-            "kernel": 110,
+            "kernel": 140,
             "status": 120,
             "allocator peak": 110,
             "throughput": 110,

@@ -173,7 +173,7 @@ class MemoryPanel(Panel):
             row = QRectF(rect.left(), rect.top() + (k + 1) * line, rect.width(), line)
             self._draw_counter(painter, row, name, nbytes / max(total, standard, 1), (nbytes, colour))
         foot = QRectF(rect.left(), rect.top() + 3 * line, rect.width(), line)
-        put(painter, foot, f"at the end: {kib(total)} against {kib(standard)}", self.theme.dim)
+        put(painter, foot, f"at the end {kib(total)} and {kib(standard)}", self.theme.dim)
 
     def _draw_counter(
         self, painter: QPainter, row: QRectF, name: str, share: float, value: tuple[int, str]
