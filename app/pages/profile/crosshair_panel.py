@@ -1,6 +1,7 @@
 """The panel beside the plots: their one legend, and every kernel's figures where the crosshair stands."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton
@@ -59,6 +60,7 @@ class LegendRow:
     def remove(self) -> None:
         """Take it off the panel."""
         for widget in (self.button, self.reason, *self.values):
+            widget.hide()
             widget.deleteLater()
 
 
@@ -126,6 +128,10 @@ class CrosshairPanel(Card):
             row.remove()
         height = ROW_PX if len(kernels) <= ROOMY else DENSE_ROW_PX
         self._rows = {kernel: self._place(kernel, line, height) for line, kernel in enumerate(kernels, 1)}
+        for before, after in pairwise(
+            [self.groups, *(row.button for row in self._rows.values()), self.baseline]
+        ):
+            self.setTabOrder(before, after)
         self.baseline.clear()
         self.baseline.addItems(list(kernels))
 

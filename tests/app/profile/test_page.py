@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QWidget
 
 from app.fonts import load_fonts, ui_font
 from app.pages.profile.results_model import COLUMNS, RAW
@@ -199,6 +199,16 @@ def test_a_name_in_the_legend_hides_its_curves_and_keeps_its_figures(bench: Benc
     assert plots.panel.figure("flash2", "speed-up") != "–"  # the baseline is hidden, not gone
     plots.panel.button("standard").click()
     assert all(card.plot._curves["standard"].curve.isVisible() for card in plots.cards.values())
+
+
+def test_tab_goes_from_the_plots_through_the_legend_in_its_order(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    panel = bench.page.plots.panel
+    reached: list[QWidget] = [panel.button("standard")]
+    while reached[-1] is not panel.baseline and len(reached) < 10:
+        reached.append(reached[-1].nextInFocusChain() or panel.baseline)
+    stops = [widget for widget in reached if widget.focusPolicy() & Qt.FocusPolicy.TabFocus]
+    assert stops == [*(panel.button(kernel) for kernel in KERNELS), panel.baseline]
 
 
 @pytest.mark.parametrize("names", [tuple(spec.name for spec in KNOWN), tuple(KERNEL_MARKS)])
