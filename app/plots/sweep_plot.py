@@ -77,7 +77,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         view.sigRangeChangedManually.connect(self._leave_auto)
         view.sigResized.connect(self._resized)
         self.scene().sigMouseMoved.connect(self._hover)
-        self.setMinimumSize(160, 80)
+        self.setMinimumSize(160, 110)
         self.setAccessibleName(f"{self.quantity.title} over sequence length")
 
     def show_series(self, series: Sequence[Series], measured: Sequence[int], seqlens: Sequence[int]) -> None:

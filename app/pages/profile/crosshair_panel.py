@@ -81,7 +81,8 @@ class CrosshairPanel(Card):
         super().__init__("N", "dashed: model")
         self._theme = theme
         self._rows: dict[str, LegendRow] = {}
-        self.setFixedWidth(WIDTH)
+        self.setMinimumWidth(WIDTH)
+        self.setMaximumWidth(WIDTH)
         self.groups = _choice("Problems on show", "This session holds several problems at the same N")
         self.groups.activated.connect(self.group_chosen)
         self.groups.hide()

@@ -218,10 +218,14 @@ class ProfilePage(Page):
                 "View",
                 "Alt+Left",
             ),
+            Action("profile.form", "Show or hide the sweep form", self._toggle_form, "View", "P"),
             Action("profile.telemetry", "Show the telemetry", lambda: self.bottom.show_tab(0), "View", "T"),
             Action("profile.results", "Show the results", lambda: self.bottom.show_tab(1), "View", "R"),
             Action("profile.freeze", "Freeze the telemetry", self.bottom.freeze.toggle, "View", "F"),
         ]
+
+    def _toggle_form(self) -> None:
+        self.form.setVisible(self.form.isHidden())
 
     def _take_machine(self, machine: Machine) -> None:
         self.form.set_machine(machine)

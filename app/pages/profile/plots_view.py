@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from textwrap import fill
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
-from app.pages.profile.crosshair_panel import CrosshairPanel
+from app.pages.profile.crosshair_panel import WIDTH, CrosshairPanel
 from app.pages.profile.in_flight import in_flight_value
 from app.plots import SWEEP_PLOTS
 from app.plots.series import UNFINISHED, extract, kernels_of, seqlens_of, telling_seqlen
@@ -20,6 +21,7 @@ from profiles.session import PointState, Session
 from profiles.summary import PointRow
 
 HINT_COLUMNS = 22  # characters of a line that fit into the narrowest plot
+PLOTS_PX = 400  # two plots side by side need this much
 FAVOURED_BASELINE = "standard"
 MEASURABLE = UNFINISHED | {"done"}
 EMPTY_HINTS = {
@@ -70,11 +72,24 @@ class PlotsView(QWidget):
             grid.setRowStretch(index // 2, 1)
             grid.setColumnStretch(index % 2, 1)
             card.plot.hovered.connect(self.move_cursor)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 7)
-        row.setSpacing(8)
-        row.addLayout(grid, 1)
-        row.addWidget(self.panel)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 0, 0, 7)
+        self._row.setSpacing(8)
+        self._row.addLayout(grid, 1)
+        self._row.addWidget(self.panel)
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as the panel: it goes under the plots where there is no room beside them."""
+        return QSize(WIDTH, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the panel beside the plots, or under them."""
+        super().resizeEvent(event)
+        beside = self.width() >= WIDTH + PLOTS_PX
+        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        if direction != self._row.direction():
+            self._row.setDirection(direction)
+            self.panel.setMaximumWidth(WIDTH if beside else self.maximumWidth())
 
     def show_rows(self, session: Session | None, rows: Sequence[PointRow]) -> None:
         """Draw one group of these; without a session they are a preview of what would be run."""

@@ -201,6 +201,21 @@ def test_a_name_in_the_legend_hides_its_curves_and_keeps_its_figures(bench: Benc
     assert all(card.plot._curves["standard"].curve.isVisible() for card in plots.cards.values())
 
 
+def test_without_room_beside_the_plots_the_panel_goes_under_them_and_the_form_can_make_room(
+    bench: Bench,
+) -> None:
+    bench.sweep(EVENTS)
+    plots = bench.page.plots
+    lowest = max(card.geometry().bottom() for card in plots.cards.values())
+    assert plots.panel.y() < lowest
+    bench.page.resize(900, 900)
+    bench.qtbot.waitUntil(lambda: plots.panel.y() > max(c.geometry().bottom() for c in plots.cards.values()))
+    assert plots.panel.width() == plots.width()
+    next(action for action in bench.page.actions_offered() if action.key == "profile.form").trigger()
+    assert not bench.page.form.isVisible()
+    bench.qtbot.waitUntil(lambda: plots.panel.x() > plots.cards["runtime"].geometry().right())
+
+
 def test_tab_goes_from_the_plots_through_the_legend_in_its_order(bench: Bench) -> None:
     bench.sweep(EVENTS)
     panel = bench.page.plots.panel
