@@ -1,6 +1,9 @@
 """Kernels side by side for a terminal: throughput of each problem, and its ratio to one peer."""
 
-from app.commands.table import NOTHING, print_table
+import sys
+from shutil import get_terminal_size
+
+from app.commands.table import NOTHING, print_table, table_width
 from app.plots.units import digits, ratio_text, seqlen_text
 from profiles.drift import drift_text
 from profiles.ratios import Comparison, Line, compare
@@ -19,10 +22,10 @@ def print_comparison(session: Session, peer: str) -> None:
     comparison = compare(found, peer)
     kernels = list(dict.fromkeys(row.kernel for row in found))
     print(f"TFLOP/s, and in brackets the ratio to {peer}")
-    lines = [("d", "mask", "batch", "N", *kernels)]
-    lines += [_cells(line, kernels) for line in comparison.lines]
-    lines += _summary(comparison, kernels)
-    print_table(lines)
+    for place, some in enumerate(_side_by_side(comparison, kernels)):
+        if place:
+            print()
+        print_table(_lines(comparison, some))
     for kernel, worst in comparison.worst.items():
         if kernel != peer:
             cells = sum(kernel in line.ratios for line in comparison.lines)
@@ -35,6 +38,27 @@ def print_comparison(session: Session, peer: str) -> None:
         print(f"Drift check: {drift}")
     for text in dict.fromkeys(text for row in found for text in _remarks(row)):
         print(text)
+
+
+def _side_by_side(comparison: Comparison, kernels: list[str]) -> list[list[str]]:
+    """The kernels in as many tables as a terminal's width makes of them; a file or a pipe gets one."""
+    if not sys.stdout.isatty():
+        return [kernels]
+    room, tables = get_terminal_size().columns, [kernels[:1]]
+    for kernel in kernels[1:]:
+        wider = [*tables[-1], kernel]
+        if table_width(_lines(comparison, wider)) <= room:
+            tables[-1] = wider
+        else:
+            tables.append([kernel])
+    return tables
+
+
+def _lines(comparison: Comparison, kernels: list[str]) -> list[tuple[str, ...]]:
+    """The table of these kernels: a line for each problem, then the geometric mean and the worst."""
+    lines = [("d", "mask", "batch", "N", *kernels)]
+    lines += [_cells(line, kernels) for line in comparison.lines]
+    return lines + _summary(comparison, kernels)
 
 
 def _cells(line: Line, kernels: list[str]) -> tuple[str, ...]:

@@ -52,10 +52,20 @@ def print_session(session: Session) -> None:
 
 def print_table(lines: list[tuple[str, ...]]) -> None:
     """Print cells in columns, the first left-aligned, the others right-aligned."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths = _widths(lines)
     for first, *rest in lines:
         cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(rest, widths[1:], strict=True))]
         print("  ".join(cells).rstrip())
+
+
+def table_width(lines: list[tuple[str, ...]]) -> int:
+    """Characters that the longest line takes when printed."""
+    widths = _widths(lines)
+    return sum(widths) + 2 * (len(widths) - 1)
+
+
+def _widths(lines: list[tuple[str, ...]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*lines, strict=True)]
 
 
 def _cells(row: PointRow, *, masked: bool) -> tuple[str, ...]:
