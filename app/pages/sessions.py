@@ -25,6 +25,7 @@ from app.pages.listing import Listing
 from app.pages.sessions_model import (
     DATE_COLUMN,
     INFO_ROLE,
+    KERNELS_COLUMN,
     SEARCH_ROLE,
     SORT_ROLE,
     SessionsModel,
@@ -35,7 +36,7 @@ from app.widgets.buttons import text_button
 from profiles.store import SessionFileError, SessionInfo, rename, restore, set_note, trash
 
 SPEEDS = (1, 2, 5, 10, 20)
-WIDEST = 260  # pixels of a column to begin with: a dozen kernels would push the rest out of sight
+WIDEST = 260  # pixels of the kernels' column to begin with: a dozen would push the rest out of sight
 EMPTY = (
     "No sessions yet. Every sweep is saved by itself and appears here.\n"
     "A .flashscope file from elsewhere opens when it is dropped on the window."
@@ -223,8 +224,8 @@ class SessionsPage(Page):
         self.model.show(infos)
         if first and infos:
             self.table.resizeColumnsToContents()
-            for column in range(self.model.columnCount()):
-                self.table.setColumnWidth(column, min(self.table.columnWidth(column), WIDEST))
+            width = min(self.table.columnWidth(KERNELS_COLUMN), WIDEST)
+            self.table.setColumnWidth(KERNELS_COLUMN, width)
         if kept is not None:
             self._select(kept.path)
         self._explain()
