@@ -45,8 +45,8 @@ class MaskFields(QWidget):
         self.block_size.setCurrentText(str(BLOCK))
         self.causal = QCheckBox("causal too")
         self.causal.setToolTip("Of the blocks keep only keys that are not after the query")
-        self._lines = {WINDOW: (self.left, self.right), BLOCKS: (self.pattern, self.block_size, self.causal)}
-        self._boxes = {kind: [labelled(field) for field in line] for kind, line in self._lines.items()}
+        fields = {WINDOW: (self.left, self.right), BLOCKS: (self.pattern, self.block_size, self.causal)}
+        self._boxes = {kind: [labelled(field) for field in line] for kind, line in fields.items()}
         self._lay_out()
         for spin in (self.left, self.right):
             spin.valueChanged.connect(self._change)

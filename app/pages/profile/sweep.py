@@ -167,6 +167,8 @@ def left_out(problems: Sequence[Problem]) -> list[str]:
     if any(problem.seqlen_q != problem.seqlen_k for problem in problems):
         said.append("It takes as many keys as queries.")
     mask = problems[0].block_mask
+    if mask is not None and mask.pattern and problems[0].window:
+        said.append("Their window is left out: the form holds either a window or blocks.")
     if mask is not None and not mask.pattern:
         said.append("Their block mask was not made from a pattern and is left out.")
     return said

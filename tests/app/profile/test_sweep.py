@@ -5,13 +5,15 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from app.cli import make_parser
 from app.commands.sweep import make_plan
 from app.pages.profile.dry_run import dry_run, fit
-from app.pages.profile.sweep import Sweep, blocked, unavailable
+from app.pages.profile.sweep import Sweep, blocked, left_out, unavailable
+from kernels.block_mask import BlockMask
 from kernels.block_pattern import BlockPattern
-from kernels.problem import DTYPES
+from kernels.problem import DTYPES, Problem
 from kernels.registry import KERNELS, find_kernel
 from tests.app.profile.builders import CPU, GPU, MACHINE
 
@@ -97,6 +99,21 @@ def test_the_dry_run_predicts_what_the_kernels_predict() -> None:
     assert short.worst == "fits"
     assert long.worst == "will not fit"
     assert next(cell for cell in long.cells if cell.kernel != "standard").fit == "fits"
+
+
+def test_what_the_form_cannot_hold_of_a_session_is_said() -> None:
+    plain = Problem(seqlen_q=64, seqlen_k=64)
+    pattern = BlockPattern(local=0).mask(64, 64, block=16)
+    by_hand = BlockMask.of([[True]], 64, 64)
+    assert left_out([plain, structs.replace(plain, seqlen_q=128, seqlen_k=128)]) == []
+    for problems, said in (
+        ((structs.replace(plain, batch=4), plain), "batch goes from 4 to 1 along N; the form takes 1"),
+        ((structs.replace(plain, seqlen_k=32),), "as many keys as queries"),
+        ((structs.replace(plain, window=(9, 0), block_mask=pattern),), "window is left out"),
+        ((structs.replace(plain, block_mask=by_hand),), "not made from a pattern and is left out"),
+    ):
+        (only,) = left_out(problems)
+        assert said in only
 
 
 def test_without_knowing_what_is_free_the_dry_run_judges_nothing() -> None:
