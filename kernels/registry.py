@@ -53,7 +53,7 @@ FLASH1 = KernelSpec(
     dtypes=DTYPES_BY_BACKEND,
     workspace=workspace.flash1,
     implementation={"cuda": "kernels.cuda.flash1", "cpu": "kernels.cpu.flash1"},
-    features=DENSE_ON_CUDA,
+    features=EVERYWHERE,
 )
 
 FLASH2 = KernelSpec(

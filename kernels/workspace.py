@@ -28,15 +28,17 @@ def standard(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """Running m and l of every row, read and written once for each key block; one tile's buffers on the CPU.
 
-    On CUDA a 16-bit O is too coarse to be read back and rescaled, so it is held in float32 until the end.
+    On CUDA a 16-bit O is too coarse to be read back and rescaled, so it is held in float32 until the end; of
+    a block mask CUDA holds whether each block is kept.
     """
     rows = (problem.batch, problem.heads, problem.seqlen_q)
-    state = (Buffer("m", rows, "float32"), Buffer("l", rows, "float32"))
+    state: tuple[Buffer, ...] = (Buffer("m", rows, "float32"), Buffer("l", rows, "float32"))
     if backend == "cpu":
         return (*state, *_cpu_tile(problem))
     if problem.itemsize < 4:  # noqa: PLR2004 - bytes of a float32
-        return (*state, Buffer("O", problem.q_shape, "float32"))
-    return state
+        state = (*state, Buffer("O", problem.q_shape, "float32"))
+    blocks = problem.block_mask
+    return state if blocks is None else (*state, Buffer("kept blocks", blocks.shape, "int32"))
 
 
 def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:

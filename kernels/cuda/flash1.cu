@@ -2,7 +2,8 @@
 // products as flash2: the order of the loops is the difference.
 //
 // Idea: one block owns one head. It holds a tile of K and V and passes all query tiles by it; each pass reads that
-// tile's O, l and m from HBM, adds what these keys contribute, normalises, and writes them back.
+// tile's O, l and m from HBM, adds what these keys contribute, normalises, and writes them back. Pairs of tiles of which
+// the masks keep nothing are neither loaded nor computed.
 // Changed from standard: S and P exist only as one tile on the chip, so memory grows with N, not N^2.
 // Limit: latency and L2. O (float), l and m cross them once per key tile: Nk / BLOCK_K times 8 Nq d bytes and more.
 // Known to be wrong with it: the loop order. Only batch * heads blocks run, and O is read and written again and again;
@@ -10,6 +11,7 @@
 //
 // Tried on an H200 (N = 8192, d = 128, 16 heads): 4 warps of 32 rows and 64 keys a tile 20 TFLOP/s; 8 warps of 16 rows
 // 41; 16 warps of 16 rows and 128 keys 46, kept: with one block a head only more warps hide the latency.
+#include "flash1_state.cuh"
 #include "product.cuh"
 #include "softmax.cuh"
 
@@ -22,7 +24,7 @@ using TileK = Tile<BLOCK_K, WIDTH, THREADS>;
 // The running O is float whatever the inputs are: rounding it to 16 bits after every tile would add up.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     flash1(const element* q, const element* k, const element* v, float* o, float* m, float* l, int group, int seqlen_q,
-           int seqlen_k, int window_left, int window_right, float scale) {
+           int seqlen_k, int window_left, int window_right, float scale, const int* kept) {
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned shared_q = shared_address(shared);  // two stages
     const unsigned shared_k = shared_q + 2 * TileQ::BYTES;
@@ -43,16 +45,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const unsigned target_q = TileQ::thread_target(shared_q);
     const float factor = softmax_factor(scale);
     const int tiles_q = (seqlen_q + TILE_Q - 1) / TILE_Q;
+    auto sees = [&](int tile, int k0) {
+        const int q0 = tile * TILE_Q;
+        return tiles_meet(mask, kept, q0, min(q0 + TILE_Q, seqlen_q) - 1, k0, TILE_Q, BLOCK_K);
+    };
+    for (int tile = 0; tile < tiles_q; ++tile) {  // the first keys set the state of all other rows
+        const int q0 = tile * TILE_Q;
+        if (!sees(tile, 0)) empty_rows(o + (long long)q0 * HEAD_DIM, m + q0, l + q0, min(TILE_Q, seqlen_q - q0));
+    }
 
 #pragma unroll 1
     for (int k0 = 0; k0 < seqlen_k; k0 += BLOCK_K) {
-        // Query tiles that see some of these keys. The first pass meets all rows: it sets their state to empty.
-        auto sees = [&](int tile) {
-            const int q0 = tile * TILE_Q;
-            return k0 == 0 || (mask.end(min(q0 + TILE_Q, seqlen_q) - 1) > k0 && mask.begin(q0) < k0 + BLOCK_K);
-        };
-        auto next = [&](int tile) {
-            while (tile < tiles_q && !sees(tile)) ++tile;
+        auto next = [&](int tile) {  // the next query tile that sees some of these keys
+            while (tile < tiles_q && !sees(tile, k0)) ++tile;
             return tile;
         };
         auto copy_q = [&](int tile, unsigned stage) {

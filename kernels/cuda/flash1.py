@@ -5,7 +5,8 @@ import numpy as np
 from kernels.cuda import simt_flash1
 from kernels.cuda.launch import bind
 from kernels.cuda.program import Program, Stage, Target, ceil_div, choose, shape_arguments
-from kernels.cuda.tensor import Variant, tile_bytes
+from kernels.cuda.sparse import kept_argument, kept_table, sparse_defines
+from kernels.cuda.tensor import Variant, masked_variants, tile_bytes
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
@@ -32,8 +33,9 @@ def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the two launches for a problem on a target, with the largest cut that fits it."""
     if problem.dtype == "float32":
         return simt_flash1.program(problem, target)
+    table = (variant for widest, variant in VARIANTS if problem.head_dim <= widest)
     variant = choose(
-        [variant for widest, variant in VARIANTS if problem.head_dim <= widest],
+        masked_variants(problem, table, "flash1"),
         lambda variant: shared_bytes(problem, variant),
         target.shared_memory,
     )
@@ -41,7 +43,7 @@ def program(problem: Problem, target: Target) -> Program:
     pass_all = Stage(
         "flash1",
         grid=problem.batch * problem.heads,
-        arguments=("q", "k", "v", "O", "m", "l", *shape_arguments(problem), scale),
+        arguments=("q", "k", "v", "O", "m", "l", *shape_arguments(problem), scale, kept_argument(problem)),
         threads=variant.threads,
         shared_bytes=shared_bytes(problem, variant),
     )
@@ -51,7 +53,8 @@ def program(problem: Problem, target: Target) -> Program:
         arguments=("O", "m", "l", "o", "lse", np.int64(problem.rows), scale),
         threads=FINISH_THREADS,
     )
-    return Program("flash1.cu", variant.defines(problem), (pass_all, finish))
+    defines = {**variant.defines(problem), **sparse_defines(problem, variant.tile)}
+    return Program("flash1.cu", defines, (pass_all, finish), kept_table(problem))
 
 
 def shared_bytes(problem: Problem, variant: Variant) -> int:

@@ -12,9 +12,8 @@ from kernels.cuda.program import (
     choose,
     shape_arguments,
 )
-from kernels.cuda.sparse import divides, sparse_defines, sparse_tables
-from kernels.cuda.tensor import FRAGMENT_ROWS, Variant, tile_bytes
-from kernels.errors import InputError
+from kernels.cuda.sparse import sparse_defines, sparse_tables
+from kernels.cuda.tensor import Variant, masked_variants, tile_bytes
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
@@ -42,7 +41,7 @@ def program(problem: Problem, target: Target) -> Program:
     if problem.dtype == "float32":
         return simt.program(problem, target)
     variant = choose(
-        masked_variants(problem, target),
+        masked_variants(problem, variants(problem, target), "flash2"),
         lambda variant: shared_bytes(problem, variant),
         target.shared_memory,
     )
@@ -79,27 +78,6 @@ def variants(problem: Problem, target: Target) -> tuple[Variant, ...]:
     masked = problem.causal or problem.window is not None or problem.block_mask is not None
     long = problem.seqlen_k >= LONG and not masked and target.compute_capability == (9, 0)
     return (Variant(4, 2, LONG_KEYS if long else 64),)
-
-
-def masked_variants(problem: Problem, target: Target) -> tuple[Variant, ...]:
-    """Those that suit the block mask, if there is one: their tiles never lie in two of its blocks.
-
-    Raises:
-        InputError: There is none.
-    """
-    table = variants(problem, target)
-    if problem.block_mask is None:
-        return table
-    widest = (4, 2) if problem.head_dim <= MIDDLE_HEAD else (8, 1)
-    cuts = ((*cut, keys) for cut in (widest, (4, 1), (2, 1), (1, 1)) for keys in (32, 16))
-    smaller = (Variant(*cut) for cut in (*((w, 1, 64) for w in (4, 2, 1)), *cuts))
-    fitting = tuple(variant for variant in (*table, *smaller) if divides(problem, variant.tile))
-    if not fitting:
-        raise InputError(
-            f"flash2 takes block masks whose blocks are multiples of {FRAGMENT_ROWS} long in "
-            f"{problem.dtype}, not {simt.block_text(problem)}."
-        )
-    return fitting
 
 
 def blocks_per_sm(problem: Problem) -> int:

@@ -14,7 +14,7 @@ UNBOUNDED = (
     1 << 29
 )  # a side of a window that no sequence reaches, and that sums with a length stay 32 bits wide
 NO_POINTER = np.intp(0)
-BLOCK_LISTS, STEP_COUNTS = "block lists", "step counts"
+BLOCK_LISTS, STEP_COUNTS, KEPT_BLOCKS = "block lists", "step counts", "kept blocks"
 
 T = TypeVar("T")
 

@@ -1,5 +1,6 @@
 """simt on CUDA: flash2's loop order on the FMA units, one launch, one block a query tile."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from kernels.cuda.program import (
     shape_arguments,
 )
 from kernels.cuda.simt_layout import THREADS, TILE_STEP, row_bytes, simt_defines, tiles_for, v_bytes
-from kernels.cuda.sparse import divides, sparse_defines, sparse_tables
+from kernels.cuda.sparse import block_text, divides, sparse_defines, sparse_tables
 from kernels.errors import InputError
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
@@ -34,19 +35,22 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the launch for a problem on a target, with the largest tile that fits it well."""
     tile = choose(
-        masked_tiles(problem), lambda tile: shared_bytes(problem, tile), target.shared_memory, per_sm=2
+        masked_tiles(problem, tiles_for(problem)),
+        lambda tile: shared_bytes(problem, tile),
+        target.shared_memory,
+        per_sm=2,
     )
     return build(problem, tile, block=tile)
 
 
-def masked_tiles(problem: Problem) -> list[Tile]:
-    """Tiles that suit the head dim and never lie in two blocks of the block mask, best first.
+def masked_tiles(problem: Problem, table: Iterable[Tile]) -> list[Tile]:
+    """Tiles of a table, or smaller, that never lie in two blocks of the block mask, best first.
 
     Raises:
         InputError: There is none.
     """
     small = (Tile(q, k) for q in (64, 32, 16) for k in (32, 16, 8))
-    fitting = [tile for tile in (*tiles_for(problem), *small) if divides(problem, tile)]
+    fitting = [tile for tile in (*table, *small) if divides(problem, tile)]
     if not fitting:
         raise InputError(
             f"The FMA units take block masks whose blocks are multiples of {TILE_STEP.q} x {TILE_STEP.k}, "
@@ -58,12 +62,6 @@ def masked_tiles(problem: Problem) -> list[Tile]:
 def sparse_arguments(problem: Problem) -> tuple[Any, Any]:
     """The tables of the block mask, by name; null pointers without one."""
     return (NO_POINTER, NO_POINTER) if problem.block_mask is None else (BLOCK_LISTS, STEP_COUNTS)
-
-
-def block_text(problem: Problem) -> str:
-    """The block mask's blocks, for a reader."""
-    blocks = problem.block_mask
-    return "none" if blocks is None else f"{blocks.block_q} x {blocks.block_k}"
 
 
 def build(problem: Problem, tile: Tile, block: Tile) -> Program:

@@ -8,6 +8,7 @@
 // Limit: latency. O (float), l and m cross HBM or L2 once per key tile: Nk / TILE_K times 8 Nq d bytes and more.
 // Known to be wrong with it: the loop order. Only batch * heads blocks run, and O is read and written again and again;
 // simt swaps the loops.
+#include "flash1_state.cuh"
 #include "simt_softmax.cuh"
 #if TRACE
 #include "trace.cuh"
@@ -30,8 +31,8 @@ __device__ __forceinline__ void blend_row(float* row, float (&acc)[OUTPUTS], flo
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     simt_flash1(const element* q, const element* k, const element* v, float* o, float* m, float* l, int group,
-                int seqlen_q, int seqlen_k, int window_left, int window_right,
-                float factor
+                int seqlen_q, int seqlen_k, int window_left, int window_right, float factor,
+                const int* kept
 #if TRACE
                     TRACE_PARAMETERS
 #endif
@@ -55,22 +56,34 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
     const int tiles_k = (seqlen_k + BLOCK_K - 1) / BLOCK_K;
 
-    for (int step = 0; step < tiles_k; ++step) {
+    auto first_key = [&](int step) {
 #if TRACE
-        const int k0 = (reverse ? tiles_k - 1 - step : step) * BLOCK_K;
-#else
-        const int k0 = step * BLOCK_K;
+        if (reverse) step = tiles_k - 1 - step;
 #endif
-        const int width = min(BLOCK_K, seqlen_k - k0);
+        return step * BLOCK_K;
+    };
+    auto sees = [&](int q0, int k0) {
+        return tiles_meet(mask, kept, q0, min(q0 + BLOCK_Q, seqlen_q) - 1, k0, BLOCK_Q, BLOCK_K);
+    };
+    for (int q0 = 0; q0 < seqlen_q; q0 += BLOCK_Q) {  // the first keys set the state of all other rows
+        if (!sees(q0, first_key(0)))
+            empty_rows(o + (long long)q0 * HEAD_DIM, m + q0, l + q0, min(BLOCK_Q, seqlen_q - q0));
+    }
+
+    for (int step = 0; step < tiles_k; ++step) {
+        const int k0 = first_key(step), width = min(BLOCK_K, seqlen_k - k0);
+        auto next = [&](int q0) {  // the next query tile that sees some of these keys
+            while (q0 < seqlen_q && !sees(q0, k0)) q0 += BLOCK_Q;
+            return q0;
+        };
+        int q0 = next(0);
+        if (q0 >= seqlen_q) continue;
         __syncthreads();  // the previous K and V are done with, and the state written by then is visible
         load_tile<TILE_K, HEAD_DIM, HEAD_DEPTH>(k + (long long)k0 * HEAD_DIM, HEAD_DIM, width, shared_k);
         load_tile<TILE_K, HEAD_DIM, OUTPUT_WIDTH>(v + (long long)k0 * HEAD_DIM, HEAD_DIM, width, shared_v);
 
-        for (int q0 = 0; q0 < seqlen_q; q0 += BLOCK_Q) {
+        for (; q0 < seqlen_q; q0 = next(q0 + BLOCK_Q)) {
             const int rows = min(BLOCK_Q, seqlen_q - q0);
-            // The first pass meets every row, also those that see nothing: it sets their state to empty.
-            const bool seen = mask.end(q0 + rows - 1) > k0 && mask.begin(q0) < k0 + width;
-            if (step > 0 && !seen) continue;
             __syncthreads();  // the previous Q is done with
             load_tile<TILE_Q, HEAD_DIM, HEAD_DEPTH>(q + (long long)q0 * HEAD_DIM, HEAD_DIM, rows, shared_q);
             commit_copies();

@@ -12,7 +12,9 @@ from kernels.cuda.program import (
     exponent_factor,
     shape_arguments,
 )
+from kernels.cuda.simt import masked_tiles
 from kernels.cuda.simt_layout import THREADS, row_bytes, simt_defines, tiles_for, v_bytes
+from kernels.cuda.sparse import kept_argument, kept_table, sparse_defines
 from kernels.problem import Problem
 
 FINISH_THREADS = 256
@@ -20,7 +22,8 @@ FINISH_THREADS = 256
 
 def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the two launches for a problem on a target, with the largest tile that fits it."""
-    tile = choose(tiles_for(problem), lambda tile: shared_bytes(problem, tile), target.shared_memory)
+    tiles = masked_tiles(problem, tiles_for(problem))
+    tile = choose(tiles, lambda tile: shared_bytes(problem, tile), target.shared_memory)
     return build(problem, tile, block=tile)
 
 
@@ -30,7 +33,12 @@ def build(problem: Problem, tile: Tile, block: Tile) -> Program:
     pass_all = Stage(
         "simt_flash1",
         grid=problem.batch * problem.heads,
-        arguments=("q", "k", "v", running, "m", "l", *shape_arguments(problem), exponent_factor(problem)),
+        arguments=(
+            *("q", "k", "v", running, "m", "l"),
+            *shape_arguments(problem),
+            exponent_factor(problem),
+            kept_argument(problem),
+        ),
         threads=THREADS,
         shared_bytes=shared_bytes(problem, tile),
     )
@@ -40,7 +48,8 @@ def build(problem: Problem, tile: Tile, block: Tile) -> Program:
         arguments=(running, "m", "l", "o", "lse", np.int64(problem.rows)),
         threads=FINISH_THREADS,
     )
-    return Program("simt_flash1.cu", simt_defines(problem, tile, block), (pass_all, finish))
+    defines = {**simt_defines(problem, tile, block), **sparse_defines(problem, block)}
+    return Program("simt_flash1.cu", defines, (pass_all, finish), kept_table(problem))
 
 
 def shared_bytes(problem: Problem, tile: Tile) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernels.block_mask import BlockMask
-from kernels.cuda.program import BLOCK_LISTS, STEP_COUNTS, Tile, ceil_div
+from kernels.cuda.program import BLOCK_LISTS, KEPT_BLOCKS, NO_POINTER, STEP_COUNTS, Tile, ceil_div
 from kernels.problem import Problem
 
 
@@ -19,6 +19,12 @@ def divides(problem: Problem, tile: Tile) -> bool:
         return True
     rows, columns = blocks.shape
     return (rows == 1 or blocks.block_q % tile.q == 0) and (columns == 1 or blocks.block_k % tile.k == 0)
+
+
+def block_text(problem: Problem) -> str:
+    """The block mask's blocks, for a reader."""
+    blocks = problem.block_mask
+    return "none" if blocks is None else f"{blocks.block_q} x {blocks.block_k}"
 
 
 def sparse_defines(problem: Problem, tile: Tile) -> dict[str, int]:
@@ -42,6 +48,17 @@ def sparse_tables(problem: Problem, tile: Tile) -> dict[str, Any]:
         BLOCK_LISTS: np.argsort(~kept, axis=1, kind="stable").astype(np.int32),
         STEP_COUNTS: (counts * per_block - kept[:, -1] * missing).astype(np.int32),
     }
+
+
+def kept_table(problem: Problem) -> dict[str, Any]:
+    """Whether each block is kept, for kernels that ask in an order of their own."""
+    blocks = problem.block_mask
+    return {} if blocks is None else {KEPT_BLOCKS: blocks.array().astype(np.int32)}
+
+
+def kept_argument(problem: Problem) -> Any:
+    """That table by name; a null pointer without a block mask."""
+    return NO_POINTER if problem.block_mask is None else KEPT_BLOCKS
 
 
 def _tiles_per_block(problem: Problem, blocks: BlockMask, tile: Tile) -> tuple[int, int]:
