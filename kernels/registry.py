@@ -15,10 +15,6 @@ DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
     "cuda": ("float32", "float16", "bfloat16"),
     "cpu": ("float32",),
 }
-DENSE_ON_CUDA: dict[Backend, frozenset[Feature]] = {
-    "cuda": EVERY_FEATURE - {"block_mask"},
-    "cpu": EVERY_FEATURE,
-}
 EVERYWHERE: dict[Backend, frozenset[Feature]] = dict.fromkeys(("cuda", "cpu"), EVERY_FEATURE)
 LIBRARY_FEATURES: dict[Backend, frozenset[Feature]] = dict.fromkeys(("cuda", "cpu"), CAUSAL_ONLY | {"gqa"})
 
@@ -33,7 +29,17 @@ STANDARD = KernelSpec(
     dtypes=DTYPES_BY_BACKEND,
     workspace=workspace.standard,
     implementation={"cuda": "kernels.cuda.standard", "cpu": "kernels.cpu.standard"},
-    features=DENSE_ON_CUDA,
+    features=EVERYWHERE,
+)
+
+STANDARD_FP32S = KernelSpec(
+    name="standard-fp32s",
+    family="standard",
+    idea="standard with S in float32: scores are never rounded to 16 bits, for 6 bytes a score instead of 4",
+    dtypes=ON_A_GPU,
+    workspace=workspace.standard_fp32s,
+    implementation={"cuda": "kernels.cuda.standard"},
+    features=EVERYWHERE,
 )
 
 SIMT = KernelSpec(
@@ -156,7 +162,7 @@ TORCH_AUTO = KernelSpec(
 
 STEPS: tuple[KernelSpec, ...] = (FLASH3_A, FLASH3_B, FLASH3_C)
 """What leads from flash2 to flash3, each a lesson: run when chosen."""
-LADDER: tuple[KernelSpec, ...] = (STANDARD, SIMT, FLASH1, FLASH2, *STEPS, FLASH3)
+LADDER: tuple[KernelSpec, ...] = (STANDARD, STANDARD_FP32S, SIMT, FLASH1, FLASH2, *STEPS, FLASH3)
 LIBRARY: tuple[KernelSpec, ...] = (TORCH_MATH, TORCH_EFFICIENT, TORCH_FLASH, TORCH_CUDNN, TORCH_AUTO)
 KERNELS: tuple[KernelSpec, ...] = (*LADDER, *LIBRARY)
 

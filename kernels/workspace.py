@@ -1,7 +1,7 @@
 """What each kernel holds besides inputs and outputs: predicted from it, and allocated from it."""
 
 from kernels.block_mask import BlockMask
-from kernels.problem import Backend, Problem
+from kernels.problem import Backend, Dtype, Problem
 from kernels.spec import Buffer
 
 CPU_BLOCK_Q = 128  # rows of a tile on the CPU backend, Br
@@ -14,15 +14,28 @@ FLASH3_WORD = 256  # keys in 32 bits of flash3's mask, a bit for 8 of them
 
 
 def standard(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
-    """S and P, both Nq x Nk for every head: the quadratic footprint. On the CPU also the row sums l.
+    """S and P in the problem's dtype, both Nq x Nk for every head: the quadratic footprint.
 
-    Rows of 16-bit elements are padded to 16 bytes on CUDA: the accesses of the tensor cores' tiles.
+    On the CPU also the row sums l; of a block mask CUDA holds each row's kept blocks, and how many steps they
+    make.
     """
+    return _standard(problem, backend, problem.dtype)
+
+
+def standard_fp32s(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """As for standard, with S in float32."""
+    return _standard(problem, backend, "float32")
+
+
+def _standard(problem: Problem, backend: Backend, scores: Dtype) -> tuple[Buffer, ...]:
+    """Rows of 16-bit problems are padded on CUDA to 16 bytes of P: what the tensor cores' kernels access."""
     padded = backend == "cuda" and problem.dtype != "float32"
     columns = -(-problem.seqlen_k // ROW_STEP) * ROW_STEP if padded else problem.seqlen_k
     shape = (problem.batch, problem.heads, problem.seqlen_q, columns)
-    matrices = (Buffer("S", shape, problem.dtype), Buffer("P", shape, problem.dtype))
-    return (*matrices, Buffer("l", shape[:3], "float32")) if backend == "cpu" else matrices
+    matrices = (Buffer("S", shape, scores), Buffer("P", shape, problem.dtype))
+    if backend == "cpu":
+        return (*matrices, Buffer("l", shape[:3], "float32"))
+    return matrices if problem.block_mask is None else (*matrices, *_block_tables(problem.block_mask))
 
 
 def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:

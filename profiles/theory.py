@@ -57,14 +57,24 @@ def standard_io(problem: Problem, tiles: Tiles) -> int:
     """FA1, Algorithm 0 and Theorem 2, Θ(Nd + N²): S written and read, P written and read, GEMM tiles.
 
     Of a blocked GEMM each row block reads all of the other operand once: Q ceil(Nk/Bc) times, K and V
-    ceil(Nq/Br) times; P and O pass once. Masks are applied in the softmax, so nothing is skipped; heads that
-    share K and V each read them.
+    ceil(Nq/Br) times; P and O pass once. Nothing is skipped, as in the algorithm, though the CUDA kernels
+    here skip tiles that the masks empty; heads that share K and V each read them.
     """
+    return _standard_io(problem, tiles, problem.itemsize)
+
+
+def standard_fp32s_io(problem: Problem, tiles: Tiles) -> int:
+    """The same with S in float32."""
+    return _standard_io(problem, tiles, FLOAT32)
+
+
+def _standard_io(problem: Problem, tiles: Tiles, score_itemsize: int) -> int:
     heads = problem.batch * problem.heads
     rows, keys, d = problem.seqlen_q, problem.seqlen_k, problem.head_dim
     blocks_q, blocks_k = ceil(rows / tiles.block_q), ceil(keys / tiles.block_k)
-    elements = 4 * rows * keys + blocks_k * rows * d + 2 * blocks_q * keys * d + rows * d
-    return heads * (elements * problem.itemsize + rows * LSE_ITEMSIZE)
+    elements = 2 * rows * keys + blocks_k * rows * d + 2 * blocks_q * keys * d + rows * d
+    scores = 2 * rows * keys * score_itemsize
+    return heads * (scores + elements * problem.itemsize + rows * LSE_ITEMSIZE)
 
 
 def flash1_io(problem: Problem, tiles: Tiles) -> int:
@@ -98,6 +108,7 @@ def flash2_io(problem: Problem, tiles: Tiles) -> int:
 
 FORMULAS = {
     "standard": standard_io,
+    "standard-fp32s": standard_fp32s_io,
     "flash1": flash1_io,
     **dict.fromkeys(("simt", "flash2", "flash3-a", "flash3-b", "flash3-c", "flash3"), flash2_io),
 }
@@ -114,10 +125,11 @@ def compulsory_dram_bytes(kernel: str, problem: Problem, l2_bytes: int = 0) -> i
         KeyError: No kernel has this name.
     """
     once = problem.input_bytes + problem.output_bytes
-    matrix = problem.seqlen_q * problem.seqlen_k * problem.itemsize
-    if find_kernel(kernel).family != "standard" or matrix <= l2_bytes:
+    entries = problem.seqlen_q * problem.seqlen_k
+    score_itemsize = FLOAT32 if kernel == "standard-fp32s" else problem.itemsize
+    if find_kernel(kernel).family != "standard" or entries * score_itemsize <= l2_bytes:
         return once
-    return once + 4 * problem.batch * problem.heads * matrix
+    return once + 2 * problem.batch * problem.heads * entries * (score_itemsize + problem.itemsize)
 
 
 def arithmetic_intensity(problem: Problem, moved_bytes: int) -> float:

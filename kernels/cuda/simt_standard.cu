@@ -7,12 +7,15 @@
 // micro-tile products and its softmax is as wide as HBM allows.
 // Limit: HBM. S and P are each written and read once, 4 Nq Nk elements per head, on top of 4 Nq Nk d operations.
 // Known to be wrong with it: memory grows with Nq * Nk, and the three steps wait for one another.
+#include "key_walk.cuh"
 #include "simt_softmax.cuh"
 
+using Walk = KeyWalk<TILE_Q, TILE_K>;
 constexpr int STEP = 32;  // depth of one step of QK^T through shared memory
 constexpr int STEP_STRIDE = STEP + PAD;
 constexpr int S_STRIDE = TILE_K + VECTOR;       // of the finished tile, in elements
-constexpr int KEYS = HEAD_DIM > 128 ? 16 : 32;  // depth of one step of PV
+constexpr int DEEPEST = HEAD_DIM > 128 ? 16 : 32;
+constexpr int KEYS = TILE_K < DEEPEST ? TILE_K : DEEPEST;  // depth of one step of PV
 constexpr int KEYS_STRIDE = KEYS + PAD;
 constexpr int STAGES = 2;  // steps of PV in shared memory at a time
 
@@ -33,16 +36,17 @@ __device__ __forceinline__ void accumulate_scores(const element* q, const elemen
 // S = scale * QK^T, masked entries -inf. One block a tile; it leaves through shared memory, in whole rows.
 extern "C" __global__ void __launch_bounds__(THREADS, 2)
     simt_standard_scores(const element* q, const element* k, element* scores, int group, int seqlen_q, int seqlen_k,
-                         int window_left, int window_right, float scale) {
+                         int window_left, int window_right, float scale, const int* lists, const int* counts) {
     extern __shared__ __align__(16) unsigned char shared[];
     float* const shared_q = reinterpret_cast<float*>(shared);
     float* const shared_k = shared_q + TILE_Q * STEP_STRIDE;
     const int tiles_q = (seqlen_q + TILE_Q - 1) / TILE_Q, tiles_k = (seqlen_k + TILE_K - 1) / TILE_K;
     const int tile = blockIdx.x % (tiles_q * tiles_k), head = blockIdx.x / (tiles_q * tiles_k);
-    const int q0 = tile / tiles_k * TILE_Q, k0 = tile % tiles_k * TILE_K;
-    const int rows = min(TILE_Q, seqlen_q - q0), keys = min(TILE_K, seqlen_k - k0);
+    const int q0 = tile / tiles_k * TILE_Q, rows = min(TILE_Q, seqlen_q - q0);
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
-    if (mask.end(q0 + rows - 1) <= k0 || mask.begin(q0) >= k0 + keys) return;  // nothing of it is ever read
+    const Walk walk = Walk::of<TILE_K>(mask, q0, q0 + rows - 1, lists, counts);
+    if (tile % tiles_k * TILE_K >= walk.count) return;  // nothing of it is ever read
+    const int k0 = walk.key(tile % tiles_k * TILE_K), keys = min(TILE_K, seqlen_k - k0);
 
     const long long first_row = (long long)head * seqlen_q + q0;
     q += first_row * HEAD_DIM;
@@ -137,21 +141,23 @@ __device__ __forceinline__ float reduce(float x, float* shared) {
 // One row of P = softmax(S) by LANES threads. Its first CACHED runs a thread stay in registers between the passes;
 // what is longer is read three times, mostly from L2.
 template <int WIDTH, int CACHED, bool WHOLE_BLOCK>
-__device__ __forceinline__ void softmax_row(const element* scores, element* probabilities, float* lse, int begin,
-                                            int end, int written, float* shared) {
+__device__ __forceinline__ void softmax_row(const element* scores, element* probabilities, float* lse,
+                                            const Walk& walk, int begin, int end, int written, float* shared) {
     constexpr int LANES = WHOLE_BLOCK ? THREADS : 32;
     const int lane = threadIdx.x % LANES;
+    // The key at a place of the walk; `written`, which nothing is read or stored at, beyond its end.
+    auto key = [&](int at) { return at < walk.count ? walk.key(at) : written; };
     Piece<WIDTH> run[CACHED];
     float top = MINUS_INFINITY;
 #pragma unroll
     for (int c = 0; c < CACHED; ++c) {
-        run[c].load(scores, (c * LANES + lane) * WIDTH, begin, end);
+        run[c].load(scores, key((c * LANES + lane) * WIDTH), begin, end);
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) top = fmaxf(top, run[c].x[i]);
     }
-    for (int at = (CACHED * LANES + lane) * WIDTH; at < end; at += LANES * WIDTH) {
+    for (int at = (CACHED * LANES + lane) * WIDTH; at < walk.count; at += LANES * WIDTH) {
         Piece<WIDTH> far;
-        far.load(scores, at, begin, end);
+        far.load(scores, walk.key(at), begin, end);
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) top = fmaxf(top, far.x[i]);
     }
@@ -164,9 +170,9 @@ __device__ __forceinline__ void softmax_row(const element* scores, element* prob
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) sum += run[c].x[i] = exp2f((run[c].x[i] - origin) * LOG2E);
     }
-    for (int at = (CACHED * LANES + lane) * WIDTH; at < end; at += LANES * WIDTH) {
+    for (int at = (CACHED * LANES + lane) * WIDTH; at < walk.count; at += LANES * WIDTH) {
         Piece<WIDTH> far;
-        far.load(scores, at, begin, end);
+        far.load(scores, walk.key(at), begin, end);
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) sum += exp2f((far.x[i] - origin) * LOG2E);
     }
@@ -178,14 +184,14 @@ __device__ __forceinline__ void softmax_row(const element* scores, element* prob
     for (int c = 0; c < CACHED; ++c) {
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) run[c].x[i] *= inverse;
-        run[c].store(probabilities, (c * LANES + lane) * WIDTH, written);
+        run[c].store(probabilities, key((c * LANES + lane) * WIDTH), written);
     }
-    for (int at = (CACHED * LANES + lane) * WIDTH; at < written; at += LANES * WIDTH) {
+    for (int at = (CACHED * LANES + lane) * WIDTH; at < walk.count; at += LANES * WIDTH) {
         Piece<WIDTH> far;
-        far.load(scores, at, begin, end);
+        far.load(scores, walk.key(at), begin, end);
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) far.x[i] = exp2f((far.x[i] - origin) * LOG2E) * inverse;
-        far.store(probabilities, at, written);
+        far.store(probabilities, walk.key(at), written);
     }
 }
 
@@ -193,35 +199,37 @@ __device__ __forceinline__ void softmax_row(const element* scores, element* prob
 // tile sees keys: that tile reads them together.
 template <bool WHOLE_BLOCK>
 __device__ __forceinline__ void softmax(const element* scores, element* probabilities, float* lse, long long rows,
-                                        int seqlen_q, int seqlen_k, int window_left, int window_right) {
+                                        int seqlen_q, int seqlen_k, int window_left, int window_right,
+                                        const int* lists, const int* counts) {
     __shared__ float shared[2 * THREADS / 32];
     const long long row = WHOLE_BLOCK ? blockIdx.x : (long long)blockIdx.x * (THREADS / 32) + threadIdx.x / 32;
     if (row >= rows) return;
     const int q = row % seqlen_q;
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
-    // What the rows of this tile read of P together, from a multiple of KEYS on.
+    // What the rows of this tile read of P together.
     const int first = q / TILE_Q * TILE_Q, last = min(seqlen_q, first + TILE_Q) - 1;
-    const int from = mask.begin(first) / KEYS * KEYS, written = max(0, mask.end(last) - from);
-    const int begin = mask.begin(q) - from, end = max(0, mask.end(q) - from);
-    scores += row * seqlen_k + from;
-    probabilities += row * seqlen_k + from;
+    const Walk walk = Walk::of<KEYS>(mask, first, last, lists, counts);
+    const int begin = mask.begin(q), end = max(0, mask.end(q)), written = max(0, mask.end(last));
+    scores += row * seqlen_k;
+    probabilities += row * seqlen_k;
     if (seqlen_k % VECTOR == 0) {
-        softmax_row<VECTOR, 32 / VECTOR, WHOLE_BLOCK>(scores, probabilities, lse + row, begin, end, written, shared);
+        softmax_row<VECTOR, 32 / VECTOR, WHOLE_BLOCK>(scores, probabilities, lse + row, walk, begin, end, written,
+                                                      shared);
     } else {
-        softmax_row<1, 16, WHOLE_BLOCK>(scores, probabilities, lse + row, begin, end, written, shared);
+        softmax_row<1, 16, WHOLE_BLOCK>(scores, probabilities, lse + row, walk, begin, end, written, shared);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     simt_standard_softmax_warp(const element* scores, element* probabilities, float* lse, long long rows, int seqlen_q,
-                               int seqlen_k, int window_left, int window_right) {
-    softmax<false>(scores, probabilities, lse, rows, seqlen_q, seqlen_k, window_left, window_right);
+                               int seqlen_k, int window_left, int window_right, const int* lists, const int* counts) {
+    softmax<false>(scores, probabilities, lse, rows, seqlen_q, seqlen_k, window_left, window_right, lists, counts);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     simt_standard_softmax_block(const element* scores, element* probabilities, float* lse, long long rows, int seqlen_q,
-                                int seqlen_k, int window_left, int window_right) {
-    softmax<true>(scores, probabilities, lse, rows, seqlen_q, seqlen_k, window_left, window_right);
+                                int seqlen_k, int window_left, int window_right, const int* lists, const int* counts) {
+    softmax<true>(scores, probabilities, lse, rows, seqlen_q, seqlen_k, window_left, window_right, lists, counts);
 }
 
 // Begins to copy a tile of P; its rows are 16-byte aligned only when seqlen_k allows it.
@@ -242,7 +250,7 @@ __device__ __forceinline__ void load_probabilities(const element* source, int se
 // O = PV, one block TILE_Q rows of it; the next STAGES - 1 steps are on their way while one is multiplied.
 extern "C" __global__ void __launch_bounds__(THREADS, 2)
     simt_standard_output(const element* probabilities, const element* v, element* o, int group, int seqlen_q,
-                         int seqlen_k, int window_left, int window_right) {
+                         int seqlen_k, int window_left, int window_right, const int* lists, const int* counts) {
     extern __shared__ __align__(16) unsigned char shared[];
     constexpr int P_SIZE = TILE_Q * KEYS_STRIDE, STAGE_SIZE = P_SIZE + KEYS * V_STRIDE;
     float* const stages = reinterpret_cast<float*>(shared);
@@ -253,13 +261,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
     probabilities += first_row * seqlen_k;
     v += (long long)(head / group) * seqlen_k * HEAD_DIM;
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
-    const int begin = mask.begin(q0) / KEYS * KEYS, end = mask.end(q0 + rows - 1);
-    const int steps = max(0, (end - begin + KEYS - 1) / KEYS);
+    const int end = mask.end(q0 + rows - 1);
+    const Walk walk = Walk::of<KEYS>(mask, q0, q0 + rows - 1, lists, counts);
+    const int steps = (walk.count + KEYS - 1) / KEYS;
 
     auto load = [&](int step) {
         if (step < steps) {
             float* const stage = stages + step % STAGES * STAGE_SIZE;
-            const int k0 = begin + step * KEYS;
+            const int k0 = walk.key(step * KEYS);
             load_probabilities(probabilities + k0, seqlen_k, rows, end - k0, stage);
             load_tile<KEYS, HEAD_DIM, OUTPUT_WIDTH>(v + (long long)k0 * HEAD_DIM, HEAD_DIM, end - k0, stage + P_SIZE);
         }

@@ -3,7 +3,9 @@
 import numpy as np
 
 from kernels.cuda.program import Program, Stage, Target, Tile, ceil_div, choose, shape_arguments
+from kernels.cuda.simt import masked_tiles, sparse_arguments
 from kernels.cuda.simt_layout import THREADS, row_bytes, simt_defines, v_bytes
+from kernels.cuda.sparse import sparse_defines, sparse_tables
 from kernels.problem import Problem
 
 TILES = ((128, Tile(128, 64)), (256, Tile(64, 64)))  # (widest head, tile): none spills
@@ -16,17 +18,17 @@ LONGEST_WARP_ROW = 1024  # a warp's registers hold that much of a row; longer ro
 def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the three launches for a problem on a target."""
     tile = choose(
-        [tile for widest, tile in TILES if problem.head_dim <= widest],
+        masked_tiles(problem, (tile for widest, tile in TILES if problem.head_dim <= widest)),
         lambda tile: max(scores_bytes(tile), output_bytes(problem, tile)),
         target.shared_memory,
     )
     heads = problem.batch * problem.heads
     tiles_q, tiles_k = ceil_div(problem.seqlen_q, tile.q), ceil_div(problem.seqlen_k, tile.k)
-    shape = shape_arguments(problem)
+    shape, tables = shape_arguments(problem), sparse_arguments(problem)
     scores = Stage(
         "simt_standard_scores",
         grid=heads * tiles_q * tiles_k,
-        arguments=("q", "k", "S", *shape, np.float32(problem.softmax_scale)),
+        arguments=("q", "k", "S", *shape, np.float32(problem.softmax_scale), *tables),
         threads=THREADS,
         shared_bytes=scores_bytes(tile),
     )
@@ -34,17 +36,18 @@ def program(problem: Problem, target: Target) -> Program:
     softmax = Stage(
         "simt_standard_softmax_block" if whole_block else "simt_standard_softmax_warp",
         grid=problem.rows if whole_block else ceil_div(problem.rows, WARPS),
-        arguments=("S", "P", "lse", np.int64(problem.rows), *shape[1:]),
+        arguments=("S", "P", "lse", np.int64(problem.rows), *shape[1:], *tables),
         threads=THREADS,
     )
     output = Stage(
         "simt_standard_output",
         grid=heads * tiles_q,
-        arguments=("P", "v", "o", *shape),
+        arguments=("P", "v", "o", *shape, *tables),
         threads=THREADS,
         shared_bytes=output_bytes(problem, tile),
     )
-    return Program("simt_standard.cu", simt_defines(problem, tile, tile), (scores, softmax, output))
+    defines = {**simt_defines(problem, tile, tile), **sparse_defines(problem, tile)}
+    return Program("simt_standard.cu", defines, (scores, softmax, output), sparse_tables(problem, tile))
 
 
 def scores_bytes(tile: Tile) -> int:
@@ -54,5 +57,5 @@ def scores_bytes(tile: Tile) -> int:
 
 def output_bytes(problem: Problem, tile: Tile) -> int:
     """Shared memory of a block of PV: two steps' P and V."""
-    keys = STEP if problem.head_dim <= WIDE_HEAD else STEP // 2
+    keys = min(tile.k, STEP if problem.head_dim <= WIDE_HEAD else STEP // 2)
     return 2 * (row_bytes(keys, tile.q) + v_bytes(problem, keys))

@@ -5,85 +5,147 @@
 // computed nor read.
 // Changed from its predecessor: it has none; this is what the tiled kernels are compared with, so it shares their
 // products and each step is near its own roof.
-// Limit: HBM. S and P are each written and read once, 4 Nq Nk elements a head. At N >= 8192, d = 128, without a mask,
-// those bytes alone, at the speed of a device copy (4.3 TB/s), are 78 % of its time on an H200.
+// Limit: HBM. S and P are each written and read once, 4 Nq Nk elements a head. At N = 8192, d = 128, without a mask,
+// those bytes alone, at the speed of a device copy (4.27 TB/s), are 82 % of its time on an H200; at N = 16384 78.
 // Known to be wrong with it: memory grows with Nq * Nk, and the three steps wait for one another.
 //
-// Tried on an H200, QK^T at N = 8192, d = 128 (writing S alone: 1.00 ms): S staged in shared memory of its own 2.05 ms;
-// Q in registers, S through Q's place, three blocks an SM 1.73; 16 key tiles a block 1.68, kept. 128 keys a tile, 8
-// warps, streaming stores: slower or no gain. The scale's power of two into Q, the rest into the softmax: 1.64,
-// dropped, since S is then rounded at another place than in plain 16-bit attention, the measure of its LSE. Softmax: a
-// row in the registers of 128 to 512 threads reaches 95 % of copy speed; causal rows take 128 and a second pass, -30 %
-// time.
+// Tried on an H200 at its power limit, N = 8192, d = 128, 32 heads, bfloat16: ms of one step, or the time that a change
+// adds to its reference in the same run.
+// QK^T (the products alone 1.16, the stores alone 1.38):
+//   S through shared memory, as it was             1.82, 4 warps of 32 rows x 64 keys, three blocks an SM
+//   K in the order of 16-byte runs, no detour      1.53, kept
+//   ... stores first to be evicted                 1.49, kept; write-through, no L1 or an L2 policy do the same
+//   ... two rows of 128 bytes a store, by shuffles 1.56; with plain stores 2.32
+//   32 keys of sums at a time                      + 6 %
+//   48 or 64 rows a warp, two blocks an SM         + 6 to 16 %
+//   2 x 2 warps, 64 rows x 128 keys a block        + 11 %, though the stores alone then take 1.22
+//   2 warps a block; 8; longer spans               + 7 to 10 %; + 33 %; 0 to + 4 %
+// PV (1.38 to 1.43):
+//   P from HBM into the registers that multiply it 1.55 at best: too few bytes in flight; from L1 1.42
+//   2 x 2 warps of 64 rows x 64 columns            + 2 %
+//   32 keys a step, 8 warps a block, four stages   + 5 to 43 %
+//   a running offset in place of step % 3          + 8 %: the compiler places the matrix loads worse
+// Softmax: a row in the registers of 128 to 512 threads reaches 98 % of copy speed, at N = 16384 91. Streaming loads
+// + 5 %; S walked backwards, to meet what L2 still holds, 0; causal rows take 128 threads and a second pass.
+// The scale's power of two into Q, the rest into the softmax: dropped, S is then rounded at another place than in plain
+// 16-bit attention, the measure of its LSE. FLOAT_SCORES (standard-fp32s) does not round it at all, 6.6 ms for 4.9.
+#include "key_walk.cuh"
 #include "product.cuh"
 #include "softmax.cuh"
 
-constexpr int THREADS = WARPS * 32;
-constexpr int TILE_Q = WARPS * SUBTILES * 16;
 constexpr int WIDTH = round_up(HEAD_DIM, 16);
+
+#if FLOAT_SCORES
+using score = float;
+#else
+using score = element;
+#endif
+constexpr int SCORE_RUN = 16 / sizeof(score);  // scores of one access
+using ScoreOrder = RunOrder<SCORE_RUN>;
+constexpr int SCORES_THREADS = SCORES_WARPS * 32;
+constexpr int SCORES_Q = SCORES_WARPS * SCORES_SUBTILES * 16;
 constexpr int SPAN = SPAN_TILES * SCORES_K;  // keys of one block of standard_scores
-using TileQ = Tile<TILE_Q, WIDTH, THREADS>;
+using ScoresQ = Tile<SCORES_Q, WIDTH, SCORES_THREADS>;
+using ScoresK = Tile<SCORES_K, WIDTH, SCORES_THREADS, ScoreOrder>;
+
+constexpr int THREADS = WARPS * 32;  // of standard_output, and its tiles
+constexpr int TILE_Q = WARPS * SUBTILES * 16;
 using TileK = Tile<BLOCK_K, WIDTH, THREADS>;
-using TileS = Tile<TILE_Q, BLOCK_K, THREADS>;
-using ScoresK = Tile<SCORES_K, WIDTH, THREADS>;
-using ScoresS = Tile<TILE_Q, SCORES_K, THREADS>;
-constexpr int SCORES_FIRST = TileQ::BYTES > ScoresS::BYTES ? TileQ::BYTES : ScoresS::BYTES;  // Q, then S on its way out
+using TileP = Tile<TILE_Q, BLOCK_K, THREADS>;
+using TileO = Tile<TILE_Q, WIDTH, THREADS>;
+using Walk = KeyWalk<TILE_Q, BLOCK_K>;
+
+// A warp's rows of a tile of S, 16 bytes from every lane, straight from the fragments. `target`: the lane's first
+// score; `rows` and `columns` count from there. S is larger than L2 and read much later: first to be evicted.
+template <int MT, int COLUMNS>
+__device__ __forceinline__ void store_scores(const float (&s)[MT][COLUMNS][4], score* target, long long stride,
+                                             int rows, int columns) {
+#pragma unroll
+    for (int i = 0; i < MT; ++i) {
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            const int row = i * 16 + 8 * r;
+#pragma unroll
+            for (int n = 0; n < COLUMNS; n += SCORE_RUN / 2) {
+                unsigned x[4];
+#pragma unroll
+                for (int c = 0; c < 4; ++c) {
+#if FLOAT_SCORES
+                    x[c] = __float_as_uint(s[i][n + c / 2][2 * r + c % 2]);
+#else
+                    x[c] = pack(s[i][n + c][2 * r], s[i][n + c][2 * r + 1]);
+#endif
+                }
+                if (row < rows && n * 8 < columns) {
+                    __stcs(reinterpret_cast<uint4*>(target + row * stride + n * 8),
+                           make_uint4(x[0], x[1], x[2], x[3]));
+                }
+            }
+        }
+    }
+}
 
 // S = scale QK^T, masked entries -inf. A block keeps its query rows and passes SPAN keys by them.
-extern "C" __global__ void __launch_bounds__(THREADS, SCORES_BLOCKS)
-    standard_scores(const element* q, const element* k, element* scores, int group, int seqlen_q, int seqlen_k,
-                    int window_left, int window_right, float scale, long long stride) {
+extern "C" __global__ void __launch_bounds__(SCORES_THREADS, SCORES_BLOCKS)
+    standard_scores(const element* q, const element* k, score* scores, int group, int seqlen_q, int seqlen_k,
+                    int window_left, int window_right, float scale, long long stride, const int* lists,
+                    const int* counts) {
     extern __shared__ __align__(1024) unsigned char shared[];
-    const unsigned shared_q = shared_address(shared);
-    const unsigned shared_k = shared_q + SCORES_FIRST;  // two stages
+    const unsigned base = shared_address(shared);  // Q, then two stages of K in its place
 
-    const int tiles_q = (seqlen_q + TILE_Q - 1) / TILE_Q, spans = (seqlen_k + SPAN - 1) / SPAN;
+    const int tiles_q = (seqlen_q + SCORES_Q - 1) / SCORES_Q, spans = (seqlen_k + SPAN - 1) / SPAN;
     const int head = blockIdx.x / (tiles_q * spans);
-    const int span = blockIdx.x % spans, q0 = blockIdx.x / spans % tiles_q * TILE_Q;
-    const int rows = min(TILE_Q, seqlen_q - q0);
+    const int span = blockIdx.x % spans, q0 = blockIdx.x / spans % tiles_q * SCORES_Q;
+    const int rows = min(SCORES_Q, seqlen_q - q0);
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
-    const int begin = max(span * SPAN, mask.begin(q0) / SCORES_K * SCORES_K);
-    const int end = min(span * SPAN + SPAN, mask.end(q0 + rows - 1));
+    const Walk walk = Walk::of<SCORES_K>(mask, q0, q0 + rows - 1, lists, counts);
+    const int begin = span * SPAN, end = min(begin + SPAN, walk.count);
     if (begin >= end) return;  // nothing of it is ever read
     const int full_begin = mask.begin(q0 + rows - 1), full_end = mask.end(q0);
 
     const long long first_row = (long long)head * seqlen_q + q0;
-    k = ScoresK::thread_source(k + (long long)(head / group) * seqlen_k * HEAD_DIM, HEAD_DIM);
-    scores += first_row * stride;
-    const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * SUBTILES * 16;
-    Rows<TileQ, SUBTILES, true> left{shared_q + TileQ::lane_rows_first(lane) + warp_row * TileQ::ROW_BYTES};
-    const unsigned lane_k = shared_k + ScoresK::lane_columns_first(lane), target_k = ScoresK::thread_target(shared_k);
-
-    TileQ::copy(TileQ::thread_target(shared_q), TileQ::thread_source(q + first_row * HEAD_DIM, HEAD_DIM), HEAD_DIM,
-                rows, HEAD_DIM);
-    ScoresK::copy(target_k, k + (long long)begin * HEAD_DIM, HEAD_DIM, seqlen_k - begin, HEAD_DIM);
+    const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * SCORES_SUBTILES * 16;
+    ScoresQ::copy(ScoresQ::thread_target(base), ScoresQ::thread_source(q + first_row * HEAD_DIM, HEAD_DIM), HEAD_DIM,
+                  rows, HEAD_DIM);
     commit_copies();
     wait_copies<0>();
     __syncthreads();
+    Rows<ScoresQ, SCORES_SUBTILES, true> left{base + ScoresQ::lane_rows_first(lane) + warp_row * ScoresQ::ROW_BYTES};
     left.keep();
+    __syncthreads();  // Q's place is free
+
+    const unsigned lane_k = base + ScoresK::lane_columns_first(lane), target_k = ScoresK::thread_target(base);
+    k = ScoresK::thread_source(k + (long long)(head / group) * seqlen_k * HEAD_DIM, HEAD_DIM);
+    auto copy_k = [&](int at, unsigned stage) {
+        if (at < end) {
+            const int k0 = walk.key(at);
+            ScoresK::copy(target_k + stage, k + (long long)k0 * HEAD_DIM, HEAD_DIM, seqlen_k - k0, HEAD_DIM);
+        }
+        commit_copies();
+    };
+    copy_k(begin, 0);
+    const int lane_row = warp_row + lane / 4, lane_column = lane % 4 * SCORE_RUN;
+    scores += (first_row + lane_row) * stride + lane_column;
     unsigned stage = 0;
 #pragma unroll 1
-    for (int k0 = begin; k0 < end; k0 += SCORES_K) {
+    for (int at = begin; at < end; at += SCORES_K) {
         wait_copies<0>();
-        __syncthreads();  // this K is complete, the previous one and Q's place done with
-        const int next = k0 + SCORES_K;
-        if (next < end)
-            ScoresK::copy(target_k + (ScoresK::BYTES - stage), k + (long long)next * HEAD_DIM, HEAD_DIM,
-                          seqlen_k - next, HEAD_DIM);
-        commit_copies();
-        float s[SUBTILES][SCORES_K / 8][4];
+        __syncthreads();  // this K is complete, the previous one done with
+        copy_k(at + SCORES_K, ScoresK::BYTES - stage);
+        const int k0 = walk.key(at);
+        float s[SCORES_SUBTILES][SCORES_K / 8][4];
         multiply_rows<ScoresK>(s, left, lane_k + stage);
         stage = ScoresK::BYTES - stage;
 #pragma unroll
-        for (int i = 0; i < SUBTILES; ++i) {
+        for (int i = 0; i < SCORES_SUBTILES; ++i) {
 #pragma unroll
             for (int n = 0; n < SCORES_K / 8; ++n) {
 #pragma unroll
                 for (int c = 0; c < 4; ++c) s[i][n][c] *= scale;
             }
         }
-        if (k0 + SCORES_K > full_end || k0 < full_begin) apply_mask(s, mask, q0 + warp_row, k0);
-        store_rows<ScoresS>(shared, s, warp_row, scores + k0, stride, rows, int(stride) - k0);
+        if (k0 + SCORES_K > full_end || k0 < full_begin) apply_mask<ScoreOrder>(s, mask, q0 + warp_row, k0);
+        store_scores(s, scores + k0, stride, rows - lane_row, int(stride) - k0 - lane_column);
     }
 }
 
@@ -103,14 +165,22 @@ __device__ __forceinline__ float warp_sum(float x) {
 }
 
 // The vector of eight scores at `column` of a row that counts from begin to end; the others are -inf.
-__device__ __forceinline__ void load_scores(const element* row, int column, int begin, int end, float (&x)[8]) {
-    uint4 v = make_uint4(0, 0, 0, 0);
-    if (column < end && column + 8 > begin) v = *reinterpret_cast<const uint4*>(row + column);
-    const unsigned w[4] = {v.x, v.y, v.z, v.w};
+__device__ __forceinline__ void load_scores(const score* row, int column, int begin, int end, float (&x)[8]) {
+    const bool inside = column < end && column + 8 > begin;
 #pragma unroll
-    for (int c = 0; c < 4; ++c) {
-        const float2 pair = unpack(w[c]);
-        x[2 * c] = pair.x, x[2 * c + 1] = pair.y;
+    for (int c = 0; c < 8; c += SCORE_RUN) {
+        uint4 v = make_uint4(0, 0, 0, 0);
+        if (inside) v = *reinterpret_cast<const uint4*>(row + column + c);
+        const unsigned w[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+#if FLOAT_SCORES
+            x[c + i] = __uint_as_float(w[i]);
+#else
+            const float2 pair = unpack(w[i]);
+            x[2 * i] = pair.x, x[2 * i + 1] = pair.y;
+#endif
+        }
     }
     if (column < begin || column + 8 > end) {
 #pragma unroll
@@ -123,8 +193,9 @@ __device__ __forceinline__ void load_scores(const element* row, int column, int 
 // P = softmax(S) and LSE. ROW_THREADS threads hold a row in registers, or pass over it in parts when it is
 // longer than that: once for m and l, once more for P.
 extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS)
-    standard_softmax(const element* scores, element* probabilities, float* lse, int seqlen_q, int seqlen_k,
-                     int window_left, int window_right, long long rows, long long stride) {
+    standard_softmax(const score* scores, element* probabilities, float* lse, int seqlen_q, int seqlen_k,
+                     int window_left, int window_right, long long rows, long long stride, const int* lists,
+                     const int* counts) {
     constexpr float factor = LOG2E;
     __shared__ float partial[2][SOFTMAX_THREADS / 32];
     const int part = threadIdx.x % ROW_THREADS, warp = threadIdx.x / 32;
@@ -133,19 +204,21 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS)
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
     const int q = int(row % seqlen_q), first = q / TILE_Q * TILE_Q, last = min(seqlen_q, first + TILE_Q) - 1;
     const int begin = mask.begin(q), end = max(0, mask.end(q));
-    // What the rows of this tile read of P together, in whole vectors.
-    const int from = mask.begin(first) / BLOCK_K * BLOCK_K, to = min(int(stride), round_up(max(0, mask.end(last)), 8));
+    // What standard_output reads of P for the rows of this tile together, in whole vectors.
+    const Walk walk = Walk::of<BLOCK_K>(mask, first, last, lists, counts);
+    const int count = round_up(walk.count, 8);
     scores += row * stride;
     probabilities += row * stride;
 
     float x[ROW_VECTORS][8];
     float m = MINUS_INFINITY, l = 0.0f, inverse = 0.0f, origin = 0.0f;
-    const bool once = to - from <= BLOCK_ELEMENTS;
-    for (int start = from; start < to; start += BLOCK_ELEMENTS) {
+    const bool once = count <= BLOCK_ELEMENTS;
+    for (int start = 0; start < count; start += BLOCK_ELEMENTS) {
         float top = m;
 #pragma unroll
         for (int i = 0; i < ROW_VECTORS; ++i) {
-            load_scores(scores, start + (i * ROW_THREADS + part) * 8, begin, end, x[i]);
+            const int at = start + (i * ROW_THREADS + part) * 8;
+            load_scores(scores, at < count ? walk.key(at) : end, begin, end, x[i]);
         }
 #pragma unroll
         for (int i = 0; i < ROW_VECTORS; ++i) {
@@ -182,10 +255,12 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS)
     }
     if (part == 0) lse[row] = log_sum_exp(m, l, 1.0f);
     inverse = l > 0.0f ? reciprocal_approx(l) : 0.0f;
-    for (int start = from; start < to; start += BLOCK_ELEMENTS) {
+    for (int start = 0; start < count; start += BLOCK_ELEMENTS) {
 #pragma unroll
         for (int i = 0; i < ROW_VECTORS; ++i) {
-            const int column = start + (i * ROW_THREADS + part) * 8;
+            const int at = start + (i * ROW_THREADS + part) * 8;
+            if (at >= count) continue;
+            const int column = walk.key(at);
             if (!once) {
                 load_scores(scores, column, begin, end, x[i]);
 #pragma unroll
@@ -194,7 +269,7 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS)
             uint4 v;
             v.x = pack(x[i][0] * inverse, x[i][1] * inverse), v.y = pack(x[i][2] * inverse, x[i][3] * inverse);
             v.z = pack(x[i][4] * inverse, x[i][5] * inverse), v.w = pack(x[i][6] * inverse, x[i][7] * inverse);
-            if (column < to) *reinterpret_cast<uint4*>(probabilities + column) = v;
+            if (column < stride) *reinterpret_cast<uint4*>(probabilities + column) = v;
         }
     }
 }
@@ -202,29 +277,30 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS)
 // O = PV, one block TILE_Q rows of it, three stages of BLOCK_K keys in flight.
 extern "C" __global__ void __launch_bounds__(THREADS, OUTPUT_BLOCKS)
     standard_output(const element* probabilities, const element* v, element* o, int group, int seqlen_q, int seqlen_k,
-                    int window_left, int window_right, long long stride) {
-    constexpr int STAGE = TileS::BYTES + TileK::BYTES;
+                    int window_left, int window_right, long long stride, const int* lists, const int* counts) {
+    constexpr int STAGE = TileP::BYTES + TileK::BYTES;
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned base = shared_address(shared);
     const int tiles_q = (seqlen_q + TILE_Q - 1) / TILE_Q;
     const int head = blockIdx.x / tiles_q;
-    const int q0 = (CAUSAL ? tiles_q - 1 - blockIdx.x % tiles_q : blockIdx.x % tiles_q) * TILE_Q;
-    const int rows = min(TILE_Q, seqlen_q - q0);
+    const int tile_q = CAUSAL ? tiles_q - 1 - blockIdx.x % tiles_q : blockIdx.x % tiles_q;
+    const int q0 = tile_q * TILE_Q, rows = min(TILE_Q, seqlen_q - q0);
     const long long first_row = (long long)head * seqlen_q + q0;
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
-    const int begin = mask.begin(q0) / BLOCK_K * BLOCK_K, end = max(0, mask.end(q0 + rows - 1));
-    const int steps = max(0, (end - begin + BLOCK_K - 1) / BLOCK_K);
-    probabilities = TileS::thread_source(probabilities + first_row * stride + begin, stride);
-    v = TileK::thread_source(v + ((long long)(head / group) * seqlen_k + begin) * HEAD_DIM, HEAD_DIM);
+    const Walk walk = Walk::of<BLOCK_K>(mask, q0, q0 + rows - 1, lists, counts);
+    const int end = mask.end(q0 + rows - 1);
+    probabilities = TileP::thread_source(probabilities + first_row * stride, stride);
+    v = TileK::thread_source(v + (long long)(head / group) * seqlen_k * HEAD_DIM, HEAD_DIM);
 
     const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * SUBTILES * 16;
-    const unsigned target_p = TileS::thread_target(base), target_v = TileK::thread_target(base + TileS::BYTES);
+    const unsigned target_p = TileP::thread_target(base), target_v = TileK::thread_target(base + TileP::BYTES);
+    const int steps = (walk.count + BLOCK_K - 1) / BLOCK_K;
     auto copy = [&](int step) {
         if (step < steps) {
             const unsigned stage = step % 3 * STAGE;
-            const long long k0 = (long long)step * BLOCK_K;
-            TileS::copy(target_p + stage, probabilities + k0, stride, rows, end - begin - int(k0));
-            TileK::copy(target_v + stage, v + k0 * HEAD_DIM, HEAD_DIM, seqlen_k - begin - int(k0), HEAD_DIM);
+            const long long k0 = walk.key(step * BLOCK_K);
+            TileP::copy(target_p + stage, probabilities + k0, stride, rows, end - int(k0));
+            TileK::copy(target_v + stage, v + k0 * HEAD_DIM, HEAD_DIM, seqlen_k - int(k0), HEAD_DIM);
         }
         commit_copies();
     };
@@ -237,8 +313,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, OUTPUT_BLOCKS)
         __syncthreads();  // this step is complete, the previous one done with
         copy(step + 2);
         const unsigned stage = base + step % 3 * STAGE;
-        const Rows<TileS, SUBTILES, false> left{stage + TileS::lane_rows_first(lane) + warp_row * TileS::ROW_BYTES};
-        const unsigned lane_v = stage + TileS::BYTES + TileK::lane_rows_first(lane);
+        const Rows<TileP, SUBTILES, false> left{stage + TileP::lane_rows_first(lane) + warp_row * TileP::ROW_BYTES};
+        const unsigned lane_v = stage + TileP::BYTES + TileK::lane_rows_first(lane);
 #pragma unroll
         for (int n = 0; n < BLOCK_K / 16; ++n) {
             unsigned p[SUBTILES][4];
@@ -248,5 +324,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, OUTPUT_BLOCKS)
     }
     wait_copies<0>();
     __syncthreads();
-    store_rows<TileQ>(shared, acc, warp_row, o + first_row * HEAD_DIM, HEAD_DIM, rows, HEAD_DIM);
+    store_rows<TileO>(shared, acc, warp_row, o + first_row * HEAD_DIM, HEAD_DIM, rows, HEAD_DIM);
 }

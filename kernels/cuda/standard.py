@@ -1,14 +1,19 @@
 """standard on CUDA: three launches with S and P in HBM."""
 
 import math
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from kernels.cuda import simt_standard
 from kernels.cuda.launch import bind
-from kernels.cuda.program import Program, Stage, Target, ceil_div, choose, round_up, shape_arguments
+from kernels.cuda.program import Program, Stage, Target, Tile, ceil_div, choose, round_up, shape_arguments
+from kernels.cuda.simt import sparse_arguments
+from kernels.cuda.sparse import block_text, divides, sparse_defines, sparse_tables
 from kernels.cuda.tensor import Variant, tile_bytes
+from kernels.errors import InputError
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
@@ -21,30 +26,37 @@ SMALLEST_SOFTMAX = 128  # threads
 
 
 class Cut(NamedTuple):
-    """How the blocks of the two products are cut.
+    """How the blocks of one of the two products are cut.
 
     Attributes:
-        variant: Query rows, and keys of a tile of PV.
-        scores_k: Keys of a tile of QK^T.
-        scores_blocks: Blocks of QK^T that share an SM's registers.
-        output_blocks: Blocks of PV that do.
+        variant: Query rows, and keys of a tile.
+        blocks: Blocks that share an SM.
     """
 
     variant: Variant
-    scores_k: int
-    scores_blocks: int
-    output_blocks: int
+    blocks: int
 
 
-# (widest head, cut), best first.
-CUTS = (
-    (128, Cut(Variant(4, 2, 64), 64, 3, 2)),
-    (64, Cut(Variant(4, 2, 32), 64, 3, 2)),
-    (128, Cut(Variant(4, 2, 16), 64, 3, 2)),
-    (256, Cut(Variant(8, 1, 64), 64, 1, 1)),
-    (256, Cut(Variant(8, 1, 32), 32, 1, 1)),
-    (256, Cut(Variant(4, 1, 16), 32, 1, 1)),
+# (widest head, cut), best first; the small ones at the end suit block masks.
+SCORES_CUTS = (
+    (128, Cut(Variant(4, 2, 64), 3)),
+    (256, Cut(Variant(4, 2, 32), 2)),
+    (256, Cut(Variant(4, 1, 32), 2)),
+    (256, Cut(Variant(2, 1, 32), 2)),
+    (256, Cut(Variant(1, 1, 32), 2)),
 )
+OUTPUT_CUTS = (
+    (128, Cut(Variant(4, 2, 64), 2)),
+    (128, Cut(Variant(4, 2, 32), 2)),
+    (128, Cut(Variant(4, 2, 16), 2)),
+    (256, Cut(Variant(8, 1, 64), 1)),
+    (256, Cut(Variant(8, 1, 32), 1)),
+    (256, Cut(Variant(4, 1, 32), 1)),
+    (256, Cut(Variant(4, 1, 16), 1)),
+    (256, Cut(Variant(2, 1, 32), 1)),
+    (256, Cut(Variant(1, 1, 32), 1)),
+)
+SMALLEST_TILE = Tile(16, 32)
 
 # (longest row, threads of a row, vectors of one thread): a row stays in registers, the longest in part.
 SOFTMAX_ROWS = ((1024, 32, 4), (2048, 32, 8), (4096, 128, 4), (8192, 256, 4), (math.inf, 512, 4))
@@ -52,57 +64,84 @@ CAUSAL_SOFTMAX_ROWS = ((1024, 32, 4), (2048, 32, 8), (math.inf, 128, 4))  # half
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
-    """Compile for the current device, allocate O, LSE, S and P, and bind them."""
-    return bind(spec, problem, inputs, program)
+    """Compile for the current device, allocate O, LSE, P and S in the dtype of the spec, and bind them."""
+    scores = next(buffer for buffer in spec.workspace(problem, "cuda") if buffer.name == "S")
+    return bind(spec, problem, inputs, partial(program, float_scores=scores.dtype == "float32"))
 
 
-def program(problem: Problem, target: Target) -> Program:
+def program(problem: Problem, target: Target, *, float_scores: bool = False) -> Program:
     """Source, defines and the three launches for a problem on a target."""
     if problem.dtype == "float32":
         return simt_standard.program(problem, target)
-    cut = choose(
-        [cut for widest, cut in CUTS if problem.head_dim <= widest],
-        lambda cut: max(scores_bytes(problem, cut), output_bytes(problem, cut)),
+    scores = choose(
+        suitable(problem, SCORES_CUTS),
+        lambda cut: scores_bytes(problem, cut.variant),
         target.shared_memory,
+        per_sm=2,
+    )
+    output = choose(
+        suitable(problem, OUTPUT_CUTS), lambda cut: output_bytes(problem, cut.variant), target.shared_memory
     )
     row_threads, row_vectors = softmax_row(problem)
     defines = {
-        **cut.variant.defines(problem),
+        **output.variant.defines(problem),
+        **sparse_defines(problem, output.variant.tile),
         "SPAN_TILES": SPAN_TILES,
-        "SCORES_K": cut.scores_k,
-        "SCORES_BLOCKS": cut.scores_blocks,
-        "OUTPUT_BLOCKS": cut.output_blocks,
+        "SCORES_WARPS": scores.variant.warps,
+        "SCORES_SUBTILES": scores.variant.subtiles,
+        "SCORES_K": scores.variant.block_k,
+        "SCORES_BLOCKS": scores.blocks,
+        "OUTPUT_BLOCKS": output.blocks,
         "ROW_THREADS": row_threads,
         "ROW_VECTORS": row_vectors,
+        "FLOAT_SCORES": int(float_scores),
     }
-    return Program("standard.cu", defines, stages(problem, cut, row_threads))
+    launches = stages(problem, scores.variant, output.variant, row_threads)
+    return Program("standard.cu", defines, launches, sparse_tables(problem, output.variant.tile))
 
 
-def stages(problem: Problem, cut: Cut, row_threads: int) -> tuple[Stage, ...]:
+def suitable(problem: Problem, table: Sequence[tuple[int, Cut]]) -> list[Cut]:
+    """The cuts of a table that suit the head dim and the block mask, best first.
+
+    Raises:
+        InputError: None suits the block mask.
+    """
+    cuts = [cut for widest, cut in table if problem.head_dim <= widest and divides(problem, cut.variant.tile)]
+    if not cuts:
+        raise InputError(
+            f"standard takes block masks whose blocks are multiples of {SMALLEST_TILE.q} x {SMALLEST_TILE.k} "
+            f"in {problem.dtype}, not {block_text(problem)}."
+        )
+    return cuts
+
+
+def stages(problem: Problem, qk: Variant, pv: Variant, row_threads: int) -> tuple[Stage, ...]:
     """The three launches."""
-    variant, shape = cut.variant, shape_arguments(problem)
-    tiles_q = problem.batch * problem.heads * ceil_div(problem.seqlen_q, variant.tile_q)
+    shape = shape_arguments(problem)
+    heads = problem.batch * problem.heads
     stride = np.int64(round_up(problem.seqlen_k, VECTOR))
     threads = max(SMALLEST_SOFTMAX, row_threads)
+    tables = sparse_arguments(problem)
+    spans = ceil_div(problem.seqlen_k, SPAN_TILES * qk.block_k)
     scores = Stage(
         "standard_scores",
-        grid=tiles_q * ceil_div(problem.seqlen_k, SPAN_TILES * cut.scores_k),
-        arguments=("q", "k", "S", *shape, np.float32(problem.softmax_scale), stride),
-        threads=variant.threads,
-        shared_bytes=scores_bytes(problem, cut),
+        grid=heads * ceil_div(problem.seqlen_q, qk.tile_q) * spans,
+        arguments=("q", "k", "S", *shape, np.float32(problem.softmax_scale), stride, *tables),
+        threads=qk.threads,
+        shared_bytes=scores_bytes(problem, qk),
     )
     softmax = Stage(
         "standard_softmax",
         grid=ceil_div(problem.rows, threads // row_threads),
-        arguments=("S", "P", "lse", *shape[1:], np.int64(problem.rows), stride),
+        arguments=("S", "P", "lse", *shape[1:], np.int64(problem.rows), stride, *tables),
         threads=threads,
     )
     output = Stage(
         "standard_output",
-        grid=tiles_q,
-        arguments=("P", "v", "o", *shape, stride),
-        threads=variant.threads,
-        shared_bytes=output_bytes(problem, cut),
+        grid=heads * ceil_div(problem.seqlen_q, pv.tile_q),
+        arguments=("P", "v", "o", *shape, stride, *tables),
+        threads=pv.threads,
+        shared_bytes=output_bytes(problem, pv),
     )
     return scores, softmax, output
 
@@ -113,15 +152,12 @@ def softmax_row(problem: Problem) -> tuple[int, int]:
     return next((threads, vectors) for longest, threads, vectors in table if problem.seqlen_k <= longest)
 
 
-def scores_bytes(problem: Problem, cut: Cut) -> int:
-    """Shared memory of a block of QK^T: Q, whose place S takes on its way out, and two stages of K."""
-    rows = cut.variant.tile_q
-    q_or_s = max(tile_bytes(rows, problem.head_dim), tile_bytes(rows, cut.scores_k))
-    return q_or_s + STAGES_OF_SCORES * tile_bytes(cut.scores_k, problem.head_dim)
+def scores_bytes(problem: Problem, cut: Variant) -> int:
+    """Shared memory of a block of QK^T: Q, whose place two stages of K take."""
+    return tile_bytes(max(cut.tile_q, STAGES_OF_SCORES * cut.block_k), problem.head_dim)
 
 
-def output_bytes(problem: Problem, cut: Cut) -> int:
+def output_bytes(problem: Problem, cut: Variant) -> int:
     """Shared memory of a block of PV: three stages of P and V, then O on its way out."""
-    rows, keys = cut.variant.tile_q, cut.variant.block_k
-    stage = tile_bytes(rows, keys) + tile_bytes(keys, problem.head_dim)
-    return max(STAGES_OF_OUTPUT * stage, tile_bytes(rows, problem.head_dim))
+    stage = tile_bytes(cut.tile_q, cut.block_k) + tile_bytes(cut.block_k, problem.head_dim)
+    return max(STAGES_OF_OUTPUT * stage, tile_bytes(cut.tile_q, problem.head_dim))

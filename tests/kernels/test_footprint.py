@@ -6,7 +6,7 @@ import pytest
 
 from kernels.launch import make_inputs, prepare
 from kernels.problem import DTYPES, Dtype, Problem
-from kernels.registry import FLASH1, FLASH2, STANDARD
+from kernels.registry import FLASH1, FLASH2, STANDARD, STANDARD_FP32S
 from kernels.spec import KernelSpec
 from tests.kernels.running import each_kernel
 
@@ -57,6 +57,7 @@ def test_doubling_the_sequence_quadruples_standard_and_doubles_the_tiled_kernels
 def test_the_gpu_workspace_is_two_matrices_or_two_vectors_or_nothing(dtype: Dtype) -> None:
     problem = Problem(seqlen_q=100, seqlen_k=200, batch=2, heads=3, head_dim=64, dtype=dtype)
     assert STANDARD.workspace_bytes(problem, "cuda") == 2 * 6 * 100 * 200 * problem.itemsize
+    assert STANDARD_FP32S.workspace_bytes(problem, "cuda") == 6 * 100 * 200 * (4 + problem.itemsize)
     state, accumulator = 2 * 6 * 100 * 4, 6 * 100 * 64 * 4
     assert FLASH1.workspace_bytes(problem, "cuda") == state + (accumulator if dtype != "float32" else 0)
     assert FLASH2.workspace_bytes(problem, "cuda") == 0

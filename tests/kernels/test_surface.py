@@ -14,7 +14,7 @@ from kernels import KERNELS, BlockMask, Problem, attention, choose_kernel
 from kernels.cpu.device import describe
 from kernels.device import Device
 from kernels.errors import InputError, UnsupportedError
-from kernels.registry import FASTEST_FIRST, LADDER, STEPS
+from kernels.registry import FASTEST_FIRST, LADDER, base_of
 from kernels.spec import KernelSpec
 from kernels.verify import verify
 from tests.kernels.cases import draw
@@ -53,7 +53,8 @@ def test_the_default_scale_is_one_over_the_root_of_the_head_dim() -> None:
 
 def test_every_registered_kernel_can_be_asked_for() -> None:
     ours, library = [[s.name for s in KERNELS if (s.family == "library") is peer] for peer in (False, True)]
-    assert ours == ["standard", "simt", "flash1", "flash2", "flash3-a", "flash3-b", "flash3-c", "flash3"]
+    steps = ["flash3-a", "flash3-b", "flash3-c"]
+    assert ours == ["standard", "standard-fp32s", "simt", "flash1", "flash2", *steps, "flash3"]
     assert library == ["torch-math", "torch-efficient", "torch-flash", "torch-cudnn", "torch-auto"]
 
 
@@ -82,8 +83,8 @@ def test_auto_is_the_kernel_that_choose_kernel_names() -> None:
     np.testing.assert_array_equal(attention(*inputs, kernel="auto", causal=True), by_name)
 
 
-def test_auto_knows_the_place_of_every_kernel_of_ours_but_the_steps_to_flash3() -> None:
-    assert sorted(FASTEST_FIRST) == sorted(spec.name for spec in LADDER if spec not in STEPS)
+def test_auto_knows_the_place_of_every_kernel_of_ours_but_the_variants() -> None:
+    assert sorted(FASTEST_FIRST) == sorted(spec.name for spec in LADDER if base_of(spec.name) is None)
 
 
 @pytest.mark.parametrize(("capability", "named"), [((8, 9), "flash2"), ((9, 0), "flash3")])

@@ -44,6 +44,16 @@ def test_standard_moves_four_score_matrices() -> None:
     assert four < theory.standard_io(problem(n), Tiles()) < 2 * four
 
 
+def test_scores_in_float32_add_two_bytes_to_each_write_and_read_of_s() -> None:
+    half = Problem(seqlen_q=4096, seqlen_k=4096, dtype="float16")
+    added = 2 * 2 * 4096**2
+    ours, rounded = (theory.standard_fp32s_io(half, Tiles()), theory.standard_io(half, Tiles()))
+    assert ours - rounded == added
+    dram, rounded_dram = (theory.compulsory_dram_bytes(name, half) for name in ("standard-fp32s", "standard"))
+    assert dram - rounded_dram == added
+    assert theory.standard_fp32s_io(problem(4096), Tiles()) == theory.standard_io(problem(4096), Tiles())
+
+
 @given(
     rows=st.integers(1, 700),
     keys=st.integers(1, 700),

@@ -8,8 +8,24 @@
 
 constexpr int power_of_two(int x) { return x <= 1 ? 1 : 2 * power_of_two((x + 1) / 2); }
 
+// Which row of a matrix each row of a tile holds: the same one.
+struct InOrder {
+    static constexpr __host__ __device__ int row(int r) { return r; }
+};
+
+// Which key each row of a tile of K or V holds, so that the products leave (of S) or take (as P) RUN neighbouring keys
+// of a query in one lane, 16 bytes in HBM: a lane's columns 2 t, 2 t + 1 of the fragments 0 .. RUN / 2 - 1 are the keys
+// RUN t .. RUN t + RUN - 1. The bits of the row change places, so row(a + b) = row(a) + row(b) if a and b share none.
+template <int RUN>
+struct RunOrder {
+    static constexpr int GROUP = 4 * RUN;
+    static constexpr __host__ __device__ int row(int r) {
+        return r / GROUP * GROUP + r % 8 / 2 * RUN + r % GROUP / 8 * 2 + r % 2;
+    }
+};
+
 // A tile of ROWS x WIDTH elements (WIDTH a multiple of 16) whose rows in HBM are 8-element multiples.
-template <int ROWS, int WIDTH, int THREADS>
+template <int ROWS, int WIDTH, int THREADS, typename Order = InOrder>
 struct Tile {
     static constexpr int COLUMNS = WIDTH;
     static constexpr int ROW_BYTES = round_up(WIDTH, 64) * 2;
@@ -25,20 +41,21 @@ struct Tile {
     // The part of a tile that this thread copies: chunk `thread_chunk()` of every PASS-th row from `thread_row()` on.
     static __device__ __forceinline__ int thread_row() { return threadIdx.x / LANES; }
     static __device__ __forceinline__ int thread_chunk() { return threadIdx.x % LANES; }
+    static __device__ __forceinline__ int source_row() { return Order::row(thread_row()); }
 
     // From `source` (thread_source() of the tile) to `target` (thread_target()). Rows from `rows` on and columns from
     // `columns` on become zeros, so that what meets them in a product stays finite.
     static __device__ __forceinline__ void copy(unsigned target, const element* source, long long stride, int rows,
                                                 int columns) {
         if (LANES * 16 > ROW_BYTES && thread_chunk() * 16 >= ROW_BYTES) return;
-        rows = thread_chunk() * 8 < columns ? rows - thread_row() : 0;
+        rows = thread_chunk() * 8 < columns ? rows - source_row() : 0;
 #pragma unroll
         for (int i = 0; i < ROWS; i += PASS) {
             if (PASS <= ROWS || thread_row() < ROWS) {
                 const unsigned to = PASS % 8 == 0 ? target + i * ROW_BYTES
                                                   : target - offset(thread_row(), thread_chunk()) +
                                                         offset(thread_row() + i, thread_chunk());
-                copy_chunk(to, source + i * stride, i < rows);
+                copy_chunk(to, source + Order::row(i) * stride, Order::row(i) < rows);
             }
         }
     }
@@ -56,7 +73,7 @@ struct Tile {
         return tile + offset(thread_row(), thread_chunk());
     }
     static __device__ __forceinline__ const element* thread_source(const element* tile, long long stride) {
-        return tile + thread_row() * stride + thread_chunk() * 8;
+        return tile + source_row() * stride + thread_chunk() * 8;
     }
 
     // Lane addresses of 16 x 16 sub-tiles whose rows are the first index of the matrices' order (left operand; with

@@ -1,13 +1,13 @@
 // The online softmax on the fragments that multiply_rows leaves in a warp's registers.
 #pragma once
+#include "copy.cuh"
 #include "mask.cuh"
-#include "mma.cuh"
 
-// Scores of masked entries become -inf. The warp's rows start at q0, the tile's keys at k0.
-template <int MT, int COLUMNS>
+// Scores of masked entries become -inf. The warp's rows start at q0, the tile's keys, in this order, at k0.
+template <typename Order = InOrder, int MT, int COLUMNS>
 __device__ __forceinline__ void apply_mask(float (&s)[MT][COLUMNS][4], const Mask& mask, int q0, int k0) {
     const int lane = threadIdx.x % 32;
-    k0 += lane % 4 * 2;
+    k0 += Order::row(lane % 4 * 2);
 #pragma unroll
     for (int i = 0; i < MT; ++i) {
 #pragma unroll
@@ -18,7 +18,8 @@ __device__ __forceinline__ void apply_mask(float (&s)[MT][COLUMNS][4], const Mas
             for (int n = 0; n < COLUMNS; ++n) {
 #pragma unroll
                 for (int c = 0; c < 2; ++c) {
-                    if (n * 8 + c < begin || n * 8 + c >= end) s[i][n][2 * r + c] = MINUS_INFINITY;
+                    const int key = Order::row(n * 8 + c);
+                    if (key < begin || key >= end) s[i][n][2 * r + c] = MINUS_INFINITY;
                 }
             }
         }

@@ -1,6 +1,7 @@
 """Every CUDA kernel compiles for every architecture, on a machine without a GPU."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from kernels.trace import LoopOrder, TraceRequest
 
 PROGRAMS: dict[str, ProgramOf] = {
     "standard": standard.program,
+    "standard-fp32s": partial(standard.program, float_scores=True),
     "simt": simt.program,
     "flash1": flash1.program,
     "flash2": flash2.program,
@@ -105,6 +107,15 @@ def test_no_mask_makes_flash2_spill_on_any_architecture(target: Target) -> None:
         blocks = BlockMask.random(2048, 2048, block_q=128, block_k=64, kept_share=0.5)
         for masks in ({"causal": True}, {"window": (256, 0)}, {"causal": True, "block_mask": blocks}):
             check("flash2", structs.replace(plain, **masks), target)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("target", [TARGETS[0], HOPPER], ids=lambda target: target.arch)
+def test_every_kernel_compiles_with_a_block_mask(name: str, target: Target) -> None:
+    for blocks in ((16, 32), (128, 64)):
+        mask = BlockMask.random(2048, 2048, block_q=blocks[0], block_k=blocks[1], kept_share=0.5)
+        for dtype in ("float16", "float32"):
+            check(name, structs.replace(problem(dtype, 128, causal=True), block_mask=mask), target)
 
 
 @pytest.mark.parametrize("order", ["flash1", "flash2"])

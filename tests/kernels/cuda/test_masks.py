@@ -1,5 +1,6 @@
 """Windows, grouped heads and block masks on a GPU, against the float64 oracle."""
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from kernels.block_mask import BlockMask
-from kernels.cuda import flash2, simt
+from kernels.cuda import flash1, flash2, simt, standard
 from kernels.cuda.program import SHARED_MEMORY_LIMITS, STEP_COUNTS, Program, ProgramOf, Target
 from kernels.errors import InputError
 from kernels.launch import make_inputs
@@ -25,7 +26,13 @@ from tests.kernels.cuda.running import (
     run,
 )
 
-SPARSE: dict[str, ProgramOf] = {"flash2": flash2.program, "simt": simt.program}
+LISTED: dict[str, ProgramOf] = {
+    "standard": standard.program,
+    "standard-fp32s": partial(standard.program, float_scores=True),
+    "simt": simt.program,
+    "flash2": flash2.program,
+}
+SPARSE: dict[str, ProgramOf] = {**LISTED, "flash1": flash1.program}
 HOPPER = Target((9, 0), SHARED_MEMORY_LIMITS[9, 0])
 LENGTHS = ((113, 203), (203, 113), (1023, 1024), (300, 4500), (700, 100))
 WINDOWS = ((0, 0), (64, 0), (100, 37), (-1, 5), (17, -1), (300, 300))
@@ -120,11 +127,15 @@ def test_the_tables_of_a_block_mask_are_predicted(name: str) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", ["flash2", "flash3"])
+@each_sparse_kernel
 def test_dropped_blocks_cost_no_time(cp: Any, name: str) -> None:
-    """Half the blocks take little more than half the time; the margin is for the start and the end."""
+    """Half the blocks take little more than half the time; the margin is for the start and the end.
+
+    The softmax of the standard kernels gains less: it keeps its threads a row.
+    """
     whole, half = (sparse_problem(share) for share in (1.0, 0.5))
-    assert time_of(cp, name, half) < 0.7 * time_of(cp, name, whole)
+    most = 0.7 if find_kernel(name).family == "tiled" else 0.8
+    assert time_of(cp, name, half) < most * time_of(cp, name, whole)
 
 
 def sparse_problem(kept_share: float) -> Problem:
@@ -156,7 +167,7 @@ def test_a_block_mask_no_tile_divides_is_refused(name: str, dtype: Dtype) -> Non
         SPARSE[name](problem, HOPPER)
 
 
-@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("name", LISTED)
 def test_the_steps_of_a_block_mask_are_the_tiles_that_hold_a_kept_pair(name: str) -> None:
     for blocks in BLOCKS:
         for causal in (False, True):
@@ -180,7 +191,7 @@ def steps(program: Program) -> Any:
 
 
 def key_tile(name: str) -> str:
-    return "BLOCK_K" if name == "flash2" else "TILE_K"
+    return "TILE_K" if name == "simt" else "BLOCK_K"
 
 
 def block(problem: Problem, i: int, j: int) -> tuple[slice, slice]:
