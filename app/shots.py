@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEventLoop, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.application import make_application
 from app.controller import Controller
@@ -12,6 +13,7 @@ from app.main_window import MainWindow, build_window
 from app.pages.stepper import StepperPage
 from app.settings import Settings
 from app.theme import DARK, LIGHT
+from app.widgets.staged_paint import StagedPaint
 from profiles.local_engine import LocalEngine
 from profiles.store import SessionFileError, sessions_dir
 
@@ -45,10 +47,17 @@ def render_pages(folder: Path, session: Path | None, sizes: Sequence[tuple[int, 
         window.close_unasked()
 
 
+def picture(window: QWidget) -> QPixmap:
+    """A window or page as it is, whole also in the middle of a sweep, when its parts are painted in turns."""
+    for staged in window.findChildren(StagedPaint):
+        staged.finish()
+    return window.grab()
+
+
 def _save(window: MainWindow, key: str, path: Path) -> None:
     window.show_page(key)
     _run_loop(SETTLE_MS)
-    if not window.grab().save(str(path)):
+    if not picture(window).save(str(path)):
         raise SessionFileError(f"{path} cannot be written: check the folder's permissions and the disk.")
 
 

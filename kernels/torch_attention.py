@@ -116,7 +116,7 @@ class TorchLaunch:
         )
         with _captured_stderr() as said:
             check(params, debug=True)
-        return " ".join(_without_stamp(line) for line in said())
+            return " ".join(_without_stamp(line) for line in said())
 
     def release(self) -> None:
         """Drop O and give PyTorch's cached memory back to the device."""

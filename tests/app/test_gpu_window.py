@@ -17,6 +17,7 @@ from app.main_window import MainWindow, build_window
 from app.pages.profile.page import ProfilePage
 from app.pages.profile.sweep import Sweep
 from app.pages.stepper.page import StepperPage
+from app.shots import picture
 from app.theme import DARK, LIGHT
 from kernels.problem import Problem
 from kernels.trace import Trace
@@ -122,7 +123,7 @@ def _ended(session: Session | None) -> int:
 
 def _shoot(window: MainWindow, path: Path) -> None:
     QApplication.processEvents()
-    assert window.grab().save(str(path))
+    assert picture(window).save(str(path))
 
 
 def _assert_the_claims(session: Session) -> None:

@@ -13,6 +13,7 @@ from app.plots.rail import failure_text
 from app.plots.runtime import RUNTIME
 from app.plots.spans import spans_of
 from app.plots.units import ms_text
+from app.shots import picture
 from app.theme import DARK, KERNEL_MARKS, LIGHT, kernel_mark
 from kernels.registry import KERNELS as KNOWN
 from profiles.events import MachineFound
@@ -351,3 +352,12 @@ def test_every_input_has_an_accessible_name(bench: Bench) -> None:
 def test_nothing_is_wider_than_the_window_at_1280_by_720(bench: Bench) -> None:
     assert bench.page.minimumSizeHint().width() <= 1280 - 80
     assert bench.page.minimumSizeHint().height() <= 720 - 76
+
+
+def test_a_picture_taken_in_the_middle_of_a_sweep_is_whole(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    whole = picture(bench.page).toImage()
+    bench.page._staged.start()
+    assert bench.page.grab().toImage() != whole, "nothing was held back"
+    bench.page._staged.start()
+    assert picture(bench.page).toImage() == whole
