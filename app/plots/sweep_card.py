@@ -1,6 +1,6 @@
 """The card of one metric: title, plot, export."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import QSize
 
@@ -30,6 +30,7 @@ class SweepCard(Card):
         self._rows: Sequence[PointRow] = ()
         self._series: list[Series] = []
         self._hidden: Collection[str] = ()
+        self._flight: tuple[int | None, Mapping[str, float | None]] = (None, {})
         self.plot = SweepPlot(metric, theme)
         self.export_button = ExportButton(metric.title, self.make_export, theme)
         unit = ElidedLabel(metric.unit)
@@ -47,13 +48,28 @@ class SweepCard(Card):
         baseline: str | None,
         hidden: Collection[str] = (),
     ) -> None:
-        """Draw the rows of a session but those of the hidden kernels."""
+        """Draw the rows of a session but those of the hidden kernels, or leave that to `draw`."""
         self._session, self._rows, self._hidden = session, rows, hidden
         self._series = extract(rows, self.quantity, baseline)
         if self.quantity is SPEEDUP and baseline is not None:
             self.set_title(f"Speed-up over {baseline}")
-        shown = [one for one in self._series if one.kernel not in hidden]
-        self.plot.show_series(shown, seqlens_of(rows), sorted({row.seqlen for row in rows}))
+        self._draw_unless_held()
+
+    def show_flight(self, seqlen: int | None, values: Mapping[str, float | None]) -> None:
+        """Mark the points in flight, as the plot's method does, or leave that to `draw`."""
+        self._flight = (seqlen, values)
+        self._draw_unless_held()
+
+    def draw(self) -> None:
+        """Draw what was shown last: for a card that was held back from being painted, when its turn comes."""
+        shown = [one for one in self._series if one.kernel not in self._hidden]
+        seqlens = sorted({row.seqlen for row in self._rows})
+        self.plot.show_series(shown, seqlens_of(self._rows), seqlens)
+        self.plot.show_flight(*self._flight)
+
+    def _draw_unless_held(self) -> None:
+        if self.updatesEnabled():
+            self.draw()
 
     def text_at(self, kernel: str, seqlen: int | None) -> str | None:
         """A kernel's figure at a sequence length as the readout shows it, None when there is none."""

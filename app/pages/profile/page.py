@@ -60,9 +60,8 @@ class ProfilePage(Page):
         self.plots = PlotsView(theme)
         self.bottom = BottomCard(theme)
         strip = self.bottom.strip
-        turns: dict[QWidget, Callable[[], None] | None] = dict.fromkeys(
-            (*self.plots.cards.values(), self.plots.panel)
-        )
+        turns: dict[QWidget, Callable[[], None] | None] = {self.plots.panel: None}
+        turns.update({card: card.draw for card in self.plots.cards.values()})
         turns.update({strip.lanes[lane.field]: partial(strip.draw_lane, lane) for lane in LANES})
         self._staged = StagedPaint(self, turns)
         self._lay_out()

@@ -141,7 +141,7 @@ class PlotsView(QWidget):
         shown = states if _running(self._rows) else ()
         for key, card in self.cards.items():
             values = {state.point.kernel: in_flight_value(key, state) for state in shown}
-            card.plot.show_flight(shown[0].point.problem.seqlen_q if shown else None, values)
+            card.show_flight(shown[0].point.problem.seqlen_q if shown else None, values)
 
     def speedups(self) -> list[float | None]:
         """The speed-up of every row of every group, in the order the rows were given."""

@@ -26,13 +26,14 @@ class Bench:
     qtbot: QtBot
 
     def tell(self, events: Sequence[Event]) -> None:
-        """Push events as an engine does, and wait until the window has taken them."""
+        """Push events as an engine does, and wait until the window has drawn them."""
         told: list[Event] = []
         self.controller.events_arrived.connect(told.extend)
         for event in events:
             self.engine.sink(event)
         self.qtbot.waitUntil(lambda: bool(told) and told[-1] is events[-1], timeout=10_000)
         self.controller.events_arrived.disconnect(told.extend)
+        self.page._staged.finish()  # every plot and lane had its turn
 
     def sweep(self, events: Sequence[Event]) -> None:
         """The same, as a sweep that the page started."""
