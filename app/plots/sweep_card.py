@@ -87,6 +87,7 @@ class SweepCard(Card):
         """What the export menu writes; None while there is nothing to show."""
         if self._session is None:
             return None
+        self.draw()  # its turn may be still to come
         quantity = self.quantity
         return Export(
             title=f"{self._title.text()}, {quantity.unit}",

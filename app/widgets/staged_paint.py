@@ -1,6 +1,6 @@
 """Painting a page part by part: all its plots at once would hold the event loop for too long."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
@@ -23,14 +23,9 @@ class StagedPaint(QObject):
         self._timer = QTimer(self, interval=TURN_MS)
         self._timer.timeout.connect(self._next)
 
-    @property
-    def active(self) -> bool:
-        """Whether a part still waits for its turn."""
-        return bool(self._waiting)
-
-    def start(self) -> None:
-        """Hold every part back and let them go one by one; those that wait already keep their place."""
-        for part in self._parts:
+    def start(self, parts: Iterable[QWidget] | None = None) -> None:
+        """Hold these parts back, or all, and let them go one by one; who waits already keeps its place."""
+        for part in self._parts if parts is None else parts:
             if part not in self._waiting:
                 part.setUpdatesEnabled(False)
                 self._waiting.append(part)

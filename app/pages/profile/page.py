@@ -146,8 +146,7 @@ class ProfilePage(Page):
                     pass
         self.bottom.strip.take(readings)
         self._follow_sweep(events)
-        if not self._staged.active:
-            self.bottom.strip.draw()
+        self._staged.start(self.bottom.strip.lanes.values())
         if readings:
             self._follow_free_memory()
 
