@@ -16,7 +16,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
         shared_memory_per_block: Largest opt-in shared memory of one block in bytes, None on the CPU.
         multiprocessors: Number of SMs of a GPU, of logical cores on the CPU.
         l2_bytes: Size of the L2 cache in bytes, None when unknown.
-        uuid: The GPU's UUID as NVML spells it, None on the CPU.
+        uuid: The GPU's UUID as NVML spells it; None on the CPU, or where the driver does not tell.
     """
 
     backend: Backend

@@ -1,11 +1,15 @@
 """The CUDA device as the rest of the program knows it."""
 
+import ctypes
 from typing import Any
 from uuid import UUID
 
 from kernels.device import Device
 from kernels.errors import DeviceUnavailableError
 from kernels.spec import install_command
+
+DRIVER = "libcuda.so.1"
+UUID_BYTES = 16
 
 
 def describe(index: int | None = None) -> Device:
@@ -30,8 +34,19 @@ def describe(index: int | None = None) -> Device:
         shared_memory_per_block=device.attributes["MaxSharedMemoryPerBlockOptin"],
         multiprocessors=properties["multiProcessorCount"],
         l2_bytes=properties["l2CacheSize"],
-        uuid=f"GPU-{UUID(bytes=properties['uuid'])}",
+        uuid=read_uuid(ctypes.CDLL(DRIVER), device.id),
     )
+
+
+def read_uuid(driver: Any, index: int) -> str | None:
+    """The UUID of a GPU as NVML spells it, from the driver itself; None where it does not tell.
+
+    CuPy's own property ends at the first byte that is zero, which one GPU in sixteen has.
+    """
+    device, raw = ctypes.c_int(), ctypes.create_string_buffer(UUID_BYTES)
+    if driver.cuDeviceGet(ctypes.byref(device), index) or driver.cuDeviceGetUuid_v2(raw, device):
+        return None
+    return f"GPU-{UUID(bytes=raw.raw)}"
 
 
 def _import_cupy() -> Any:
