@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from kernels.arrays import array_module
 from kernels.block_mask import BlockMask
+from kernels.fp8 import Rounding
 
 CHUNK_BYTES = 16 * 2**20  # scores of one chunk of rows; a handful of arrays of this size live at once
 
@@ -78,10 +79,12 @@ def plain_attention(
     block_mask: BlockMask | None = None,
     compute_dtype: Any,
     storage_dtype: Any,
+    rounding: Rounding | None = None,
 ) -> tuple[Any, Any]:
     """Attention with S, P and O rounded to `storage_dtype`, computed in `compute_dtype`.
 
-    Arguments and shapes as in `attention_reference`; the results have `compute_dtype`.
+    Arguments and shapes as in `attention_reference`; the results have `compute_dtype`. In 8 bits `rounding`
+    rounds S, and exp(S - max) before it multiplies V but not in its sum.
     """
     xp = array_module(q)
     batch, heads, seqlen_q, _ = q.shape
@@ -98,8 +101,10 @@ def plain_attention(
                 part = slice(start, start + chunk)
                 queries = q[b, h][picked[part]].astype(compute_dtype)
                 scores = _rounded(queries @ keys.T * queries.dtype.type(scale), storage_dtype)
+                if rounding is not None:
+                    scores = rounding.scores(scores)
                 _hide(scores, picked[part], seqlen_q, masking)
-                output[b, h, part], lse[b, h, part] = _weigh(scores, values, storage_dtype)
+                output[b, h, part], lse[b, h, part] = _weigh(scores, values, storage_dtype, rounding)
     return output, lse
 
 
@@ -120,7 +125,7 @@ def _hide(s: Any, rows: Any, seqlen_q: int, masking: Masking) -> None:
         s[~kept[(rows // blocks.block_q)[:, None], keys // blocks.block_k]] = -xp.inf
 
 
-def _weigh(s: Any, v: Any, storage_dtype: Any) -> tuple[Any, Any]:
+def _weigh(s: Any, v: Any, storage_dtype: Any, rounding: Rounding | None) -> tuple[Any, Any]:
     """Softmax over the last axis of S and its product with V: O (R, dv) and LSE (R,)."""
     xp = array_module(s)
     m = s.max(axis=1, keepdims=True)
@@ -131,6 +136,8 @@ def _weigh(s: Any, v: Any, storage_dtype: Any) -> tuple[Any, Any]:
     l[empty] = 1
     lse = m + xp.log(l)
     lse[empty] = -xp.inf
+    if rounding is not None:
+        p = rounding.weights(p)
     return _rounded(_rounded(p / l, storage_dtype) @ v, storage_dtype), lse[:, 0]
 
 

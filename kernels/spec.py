@@ -7,6 +7,7 @@ from math import prod
 from typing import Literal
 
 from kernels.device import Device
+from kernels.fp8 import Rounding
 from kernels.problem import Backend, Dtype, Feature, Problem
 
 Family = Literal["standard", "tiled", "library"]
@@ -21,8 +22,8 @@ FEATURES: Mapping[Feature, str] = {
 CAUSAL_ONLY: frozenset[Feature] = frozenset({"causal"})
 EVERY_FEATURE: frozenset[Feature] = frozenset(FEATURES)
 
-BufferDtype = Dtype | Literal["int32"]
-BUFFER_ITEMSIZE: dict[BufferDtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4}
+BufferDtype = Dtype | Literal["int32", "uint8"]
+BUFFER_ITEMSIZE: dict[BufferDtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4, "uint8": 1}
 
 
 def install_command(extra: str) -> str:
@@ -66,6 +67,8 @@ class KernelSpec:
         min_compute_capability: The oldest GPU it runs on.
         max_compute_capability: The newest GPU it runs on; None: any.
         extra: The optional extra that installs the library it wraps, named like it; None: no library.
+        rounding: How it rounds its inputs to 8 bits, and is judged (`kernels.verify`); None: it takes them as
+            they are.
     """
 
     name: str
@@ -81,6 +84,7 @@ class KernelSpec:
     min_compute_capability: tuple[int, int] = (7, 5)
     max_compute_capability: tuple[int, int] | None = None
     extra: str | None = None
+    rounding: Callable[[Problem], Rounding] | None = None
 
     def unsupported(self, problem: Problem, device: Device) -> str | None:
         """Why this kernel cannot run the problem on the device, or None when it can."""

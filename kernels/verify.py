@@ -14,16 +14,31 @@ rounding errors accumulate like a random walk (the rule of thumb in Higham, Accu
 Numerical Algorithms).
 
 NaN never passes, and LSE must be exactly -inf where a row keeps no key.
+
+A kernel in 8 bits (`KernelSpec.rounding`) rounds its inputs first; then `low` is attention on what
+`kernels.fp8` makes of them, with S and P rounded as there and all else in float32. It bounds two errors.
+Against the oracle on the inputs as given: what 8 bits cost. Against the oracle on the inputs as rounded: what
+the kernel adds, which is less, so that a wrong index or a lost tile hides less. There P leads: its rounding
+errors are at most 2^-4 of each p (e4m3 has 3 bits of mantissa), so that
+
+    |O - ref| <= 2^-4 sum p |v| / sum p,  and about 2^-4 / sqrt(3) sqrt(sum (p v)^2) / sum p where they are
+                                          independent and uniform;
+
+`low` draws its own from the same distribution, one for every element of O, hence its factor of 2. What `low`
+has not are the tensor core's own sums, for which `Rounding` states errors: of PV relative to the largest |O|,
+of QK^T relative to |q||k|.
 """
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kernels.arrays import array_module
+from kernels.fp8 import Rounding
 from kernels.launch import Inputs
 from kernels.mask import Mask
-from kernels.problem import Dtype, Problem
+from kernels.problem import Problem
 from kernels.reference import attention_reference, plain_attention
+from kernels.spec import BufferDtype
 
 FLOAT32_EPS = 2.0**-23
 EDGE = 64  # every kernel's tile sizes divide or are divided by this
@@ -40,6 +55,9 @@ class Verdict(NamedTuple):
         lse_bound: The largest LSE error that passes; None as above.
         rows: Query rows compared, of all batch * heads * seqlen_q.
         passed: Every error there is lies within its bound and nothing is NaN.
+        rounded_error: max |O - oracle on the inputs as the kernel rounds them|; None: it takes them as they
+            are. The errors above are against the oracle on the inputs as given.
+        rounded_bound: The largest such error that passes; None as above.
     """
 
     max_abs_error: float
@@ -48,9 +66,42 @@ class Verdict(NamedTuple):
     lse_bound: float | None
     rows: int
     passed: bool
+    rounded_error: float | None = None
+    rounded_bound: float | None = None
 
 
-def verify(problem: Problem, inputs: Inputs, output: Any, lse: Any, *, max_rows: int = 256) -> Verdict:
+class Found(NamedTuple):
+    """O (batch, heads, R, d) and LSE (batch, heads, R) of some rows; a kernel's LSE may be None."""
+
+    output: Any
+    lse: Any
+
+
+class Judged(NamedTuple):
+    """Errors of O and LSE with their bounds, as in `Verdict`."""
+
+    error: float
+    bound: float
+    lse_error: float | None
+    lse_bound: float | None
+
+    @property
+    def passed(self) -> bool:
+        """Both errors pass; False where one is NaN."""
+        if self.lse_error is None or self.lse_bound is None:
+            return self.error <= self.bound
+        return self.error <= self.bound and self.lse_error <= self.lse_bound
+
+
+def verify(
+    problem: Problem,
+    inputs: Inputs,
+    output: Any,
+    lse: Any,
+    *,
+    rounding: Rounding | None = None,
+    max_rows: int = 256,
+) -> Verdict:
     """Compare O and LSE with the oracle, by this module's criterion.
 
     Args:
@@ -58,38 +109,61 @@ def verify(problem: Problem, inputs: Inputs, output: Any, lse: Any, *, max_rows:
         inputs: Q, K and V it was computed from; NumPy or CuPy.
         output: O, shape and dtype of Q.
         lse: float32 (batch, heads, seqlen_q); None: the kernel returns none, and O alone is compared.
+        rounding: How a kernel in 8 bits rounds its inputs; None: it takes them as they are.
         max_rows: Compare at most about this many query rows, those of `sample_rows`, in every head.
     """
-    xp = array_module(inputs.q)
     rows = sample_rows(problem, max_rows)
-    picked = xp.asarray(rows)
-    masks: dict[str, Any] = {
+    picked = array_module(inputs.q).asarray(rows)
+    found = Found(output[:, :, picked], None if lse is None else lse[:, :, picked])
+    count = problem.batch * problem.heads * len(rows)
+    options: dict[str, Any] = {
         "causal": problem.causal,
         "window": problem.window,
         "block_mask": problem.block_mask,
+        "scale": problem.softmax_scale,
+        "rows": rows,
     }
-    exact, exact_lse = attention_reference(*inputs, **masks, scale=problem.softmax_scale, rows=rows)
-    low, low_lse = plain_attention(
-        *inputs,
-        **masks,
-        scale=problem.softmax_scale,
-        rows=rows,
-        compute_dtype="float32",
-        storage_dtype=storage_dtype(problem.dtype),
+    exact = Found(*attention_reference(*inputs, **options))
+    if rounding is None:
+        storage = storage_dtype(problem.dtype)
+        low = plain_attention(*inputs, **options, compute_dtype="float32", storage_dtype=storage)
+        judged = _judge(problem, inputs, found, exact, Found(*low))
+        return Verdict(*judged, count, judged.passed)
+    rounded = rounding.inputs(*inputs)
+    options["scale"] *= rounding.score_factor(problem.head_dim)
+    low = plain_attention(
+        *rounded, **options, compute_dtype="float32", storage_dtype="float32", rounding=rounding
     )
+    given, own = (
+        _judge(problem, inputs, found, oracle, Found(*low), rounding=rounding)
+        for oracle in (exact, Found(*attention_reference(*rounded, **options)))
+    )
+    return Verdict(*given, count, given.passed and own.passed, own.error, own.bound)
+
+
+def _judge(
+    problem: Problem,
+    inputs: Inputs,
+    found: Found,
+    exact: Found,
+    low: Found,
+    *,
+    rounding: Rounding | None = None,
+) -> Judged:
+    """The errors of what was found, and the bounds that `low` and the sums' own errors set them."""
     scores, drift = _largest_score(problem, inputs), problem.seqlen_k**0.5
-    error = _largest_difference(output[:, :, picked], exact)
-    bound = _criterion(low, exact, storage_dtype(problem.dtype))
-    bound += FLOAT32_EPS * ((1 + scores) * _largest(inputs.v, abs) + drift * _largest_finite(exact))
-    passed = error <= bound  # False when the error is NaN
-    count = problem.batch * problem.heads * len(rows)
-    if lse is None:
-        return Verdict(error, bound, None, None, count, passed)
-    lse_error = _largest_difference(lse[:, :, picked], exact_lse)
-    lse_bound = _criterion(low_lse, exact_lse, "float32")
-    lse_bound += FLOAT32_EPS * (_largest_finite(exact_lse) + scores + drift)
-    passed = passed and lse_error <= lse_bound
-    return Verdict(error, bound, lse_error, lse_bound, count, passed)
+    bound = _criterion(low.output, exact.output, storage_dtype(problem.dtype))
+    bound += FLOAT32_EPS * ((1 + scores) * _largest(inputs.v, abs) + drift * _largest_finite(exact.output))
+    if rounding is not None:
+        bound += rounding.product_error(rounding.key_block) * _largest_finite(exact.output)
+    error = _largest_difference(found.output, exact.output)
+    if found.lse is None:
+        return Judged(error, bound, None, None)
+    lse_bound = _criterion(low.lse, exact.lse, "float32")
+    lse_bound += FLOAT32_EPS * (_largest_finite(exact.lse) + scores + drift)
+    if rounding is not None:
+        lse_bound += rounding.score_error(problem.head_dim) * scores
+    return Judged(error, bound, _largest_difference(found.lse, exact.lse), lse_bound)
 
 
 def sample_rows(problem: Problem, max_rows: int) -> list[int]:
@@ -122,7 +196,7 @@ def _band_edges(mask: Mask) -> list[int]:
     return [-mask.highest, last_key - mask.highest, 1 - mask.lowest, last_key + 1 - mask.lowest]
 
 
-def storage_dtype(dtype: Dtype) -> Any:
+def storage_dtype(dtype: BufferDtype) -> Any:
     """The array dtype of that name, for NumPy and CuPy; bfloat16 comes from ml_dtypes."""
     if dtype != "bfloat16":
         return dtype

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kernels.launch import Inputs, Launch, LibraryLaunch, make_inputs, prepare
 from kernels.spec import KernelSpec
-from kernels.verify import verify
+from kernels.verify import Verdict, verify
 from profiles.bench import Bench
 from profiles.child import Link
 from profiles.events import Correctness, Measurement, PointFailed
@@ -53,7 +53,7 @@ class Checking:
         self._bench.release()
         found = self._with_footprint(first)
         if first.correctness is not None and not first.correctness.passed:
-            return Refusal("wrong", _what_is_wrong(first.correctness)).failed(self._point, found)
+            return Refusal("wrong", _what_is_wrong(first.correctness, first.note)).failed(self._point, found)
         return CheckedPoint(point=self._point, found=found)
 
     def _refusal(self) -> Refusal | None:
@@ -82,11 +82,22 @@ class Checking:
                 array.fill(math.nan)  # an output that is not written never passes
         first_run_ms = self._bench.time_ms(launch.run)
         correctness = None
+        note = launch.note if isinstance(launch, LibraryLaunch) else ""
         if self._protocol.verify:
             self.steps.enter("verify")
-            verdict = verify(self._point.problem, inputs, launch.output, launch.lse)
-            correctness = Correctness(**verdict._asdict())
-        note = launch.note if isinstance(launch, LibraryLaunch) else ""
+            problem, rounding = self._point.problem, self._spec.rounding
+            verdict = verify(
+                problem, inputs, launch.output, launch.lse, rounding=rounding and rounding(problem)
+            )
+            correctness = Correctness(
+                max_abs_error=verdict.max_abs_error,
+                bound=verdict.bound,
+                lse_error=verdict.lse_error,
+                lse_bound=verdict.lse_bound,
+                rows=verdict.rows,
+                passed=verdict.passed,
+            )
+            note = note or _on_rounded_inputs(verdict)
         return FirstRun(prepare_ms, first_run_ms, correctness, note)
 
     def _with_footprint(self, first: FirstRun) -> Measurement:
@@ -104,12 +115,24 @@ class Checking:
         )
 
 
-def _what_is_wrong(found: Correctness) -> str:
-    """One sentence on an output that differs from the oracle."""
+def _on_rounded_inputs(found: Verdict) -> str:
+    """Both errors of a kernel that rounds its inputs, told apart; empty for others."""
+    if found.rounded_error is None or found.rounded_bound is None:
+        return ""
+    return (
+        f"8-bit: O is off by {found.max_abs_error:.2g} from float64 attention on the inputs, and by "
+        f"{found.rounded_error:.2g} ({found.rounded_bound:.2g} would pass) from that on the inputs in 8 bits."
+    )
+
+
+def _what_is_wrong(found: Correctness, note: str) -> str:
+    """One sentence on an output that differs from the oracle; `note` has the error that `found` has not."""
     if math.isnan(found.max_abs_error) or (found.lse_error is not None and math.isnan(found.lse_error)):
         return "The output holds NaN where the float64 oracle does not."
     if found.max_abs_error > found.bound:
         return (
             f"O differs from the float64 oracle by {found.max_abs_error:.3g}; {found.bound:.3g} would pass."
         )
+    if found.lse_error is None or found.lse_bound is None or found.lse_error <= found.lse_bound:
+        return note
     return f"LSE differs from the float64 oracle by {found.lse_error:.3g}; {found.lse_bound:.3g} would pass."

@@ -9,11 +9,13 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kernels.errors import CompileError
+from kernels.fp8 import Rounding
 from kernels.launch import Inputs, Launch
 from kernels.problem import Backend, Problem
 from kernels.registry import KERNELS as REAL
@@ -160,7 +162,10 @@ FAULTS: dict[str, Callable[[FaultyLaunch], None]] = {
 }
 CUDA_FAULTS = ("illegal-address", "illegal-address-in-turns", "endless")
 
-KERNELS: tuple[KernelSpec, ...] = (*REAL, *map(_spec, (*FAULTS, *CUDA_FAULTS)))
+EXACT_AS_8_BIT = replace(find_kernel("flash2"), name="exact-as-8-bit", rounding=lambda _: Rounding(32))
+"""Judged as if it rounded its inputs, which it does not."""
+
+KERNELS: tuple[KernelSpec, ...] = (*REAL, EXACT_AS_8_BIT, *map(_spec, (*FAULTS, *CUDA_FAULTS)))
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:

@@ -10,7 +10,7 @@ from kernels.cuda.tensor_map import encode
 from kernels.errors import InputError
 from kernels.launch import Inputs
 from kernels.problem import Problem
-from kernels.spec import Buffer, KernelSpec
+from kernels.spec import KernelSpec
 from kernels.verify import storage_dtype
 
 DEFAULT_SHARED_BYTES = 48 * 1024  # above it a kernel has to ask
@@ -74,17 +74,13 @@ def bind(spec: KernelSpec, problem: Problem, inputs: Inputs, program_of: Program
     module = compile_module(program)
     output = cupy.empty(problem.q_shape, storage_dtype(problem.dtype))
     lse = cupy.empty(problem.q_shape[:3], cupy.float32)
-    workspace = {b.name: cupy.empty(b.shape, _dtype_of(b)) for b in spec.workspace(problem, "cuda")}
+    workspace = {b.name: cupy.empty(b.shape, storage_dtype(b.dtype)) for b in spec.workspace(problem, "cuda")}
     for name, table in program.tables.items():
         workspace[name].set(table)
     buffers = {"q": inputs.q, "k": inputs.k, "v": inputs.v, "o": output, "lse": lse, **workspace}
     held = sum(array.nbytes for array in workspace.values())
     stages = bind_stages(program, module, buffers)
     return CudaLaunch(inputs, output, lse, workspace, held, stages)
-
-
-def _dtype_of(buffer: Buffer) -> Any:
-    return buffer.dtype if buffer.dtype == "int32" else storage_dtype(buffer.dtype)
 
 
 def bind_stages(program: Program, module: Any, buffers: dict[str, Any]) -> tuple[BoundStage, ...]:

@@ -26,6 +26,7 @@ OUTCOMES = {
     "out-of-memory": ("oom", "Memory ran out"),
     "wrong": ("wrong", "differs from the float64 oracle"),
     "nan": ("wrong", "NaN"),
+    "exact-as-8-bit": ("wrong", "from that on the inputs in 8 bits"),
 }
 
 
