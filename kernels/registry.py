@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from kernels import workspace
 from kernels.device import Device
 from kernels.errors import UnsupportedError
+from kernels.fp8 import Rounding, cut
 from kernels.problem import Backend, Dtype, Feature, Problem
 from kernels.spec import CAUSAL_ONLY, EVERY_FEATURE, KernelSpec
 
@@ -96,6 +97,20 @@ FLASH3_B = _hopper("flash3-b", "the softmax under the next product, warpgroups i
 FLASH3_C = _hopper("flash3-c", "blocks that stay and draw tiles, longest first, in sections that fit the L2")
 FLASH3 = _hopper("flash3", "Hopper's asynchronous units kept busy from the first tile to the last")
 
+FLASH3_FP8 = KernelSpec(
+    name="flash3-fp8",
+    family="tiled",
+    idea="flash3 in 8 bits (e4m3), not exact: Q, K, V and P keep 3 bits of mantissa, for faster products",
+    dtypes={"cuda": SIXTEEN_BIT},
+    workspace=workspace.flash3_fp8,
+    implementation={"cuda": "kernels.cuda.flash3_fp8"},
+    head_dims={"cuda": range(64, 257, 32)},
+    features={"cuda": EVERY_FEATURE - {"block_mask", "window"}},
+    min_compute_capability=(9, 0),
+    max_compute_capability=(9, 0),
+    rounding=lambda problem: Rounding(cut(problem.head_dim).key_block),
+)
+
 WRAPPED: dict[Backend, str] = {"cuda": "kernels.torch_attention", "cpu": "kernels.torch_attention"}
 
 TORCH_MATH = KernelSpec(
@@ -162,7 +177,7 @@ TORCH_AUTO = KernelSpec(
 
 STEPS: tuple[KernelSpec, ...] = (FLASH3_A, FLASH3_B, FLASH3_C)
 """What leads from flash2 to flash3, each a lesson: run when chosen."""
-LADDER: tuple[KernelSpec, ...] = (STANDARD, STANDARD_FP32S, SIMT, FLASH1, FLASH2, *STEPS, FLASH3)
+LADDER: tuple[KernelSpec, ...] = (STANDARD, STANDARD_FP32S, SIMT, FLASH1, FLASH2, *STEPS, FLASH3, FLASH3_FP8)
 LIBRARY: tuple[KernelSpec, ...] = (TORCH_MATH, TORCH_EFFICIENT, TORCH_FLASH, TORCH_CUDNN, TORCH_AUTO)
 KERNELS: tuple[KernelSpec, ...] = (*LADDER, *LIBRARY)
 

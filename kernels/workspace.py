@@ -1,5 +1,6 @@
 """What each kernel holds besides inputs and outputs: predicted from it, and allocated from it."""
 
+from kernels import fp8
 from kernels.block_mask import BlockMask
 from kernels.problem import Backend, Dtype, Problem
 from kernels.spec import Buffer
@@ -10,6 +11,8 @@ ROW_STEP = 8  # elements in 16 bytes
 TILE_COUNTER = "tile counter"
 TILE_ORDER, QUERY_TILES, KEY_TILES, KEPT_KEYS = "tile order", "query tiles", "key tiles", "kept keys"
 FLASH3_TILE = (128, 64)  # queries and keys of the smallest tile that flash3 cuts: the most tiles there can be
+Q_E4M3, K_E4M3, V_E4M3 = "Q in e4m3", "K in e4m3", "transposed V in e4m3"
+FP8_SCALE_BYTES = 128  # behind a block in 8 bits
 FLASH3_WORD = 256  # keys in 32 bits of flash3's mask, a bit for 8 of them
 
 
@@ -96,6 +99,24 @@ def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
         Buffer(QUERY_TILES, (query_tiles, 4), "int32"),
         Buffer(KEY_TILES, (query_tiles, key_tiles), "int32"),
         Buffer(KEPT_KEYS, (problem.block_mask.shape[0], words), "int32"),
+    )
+
+
+def flash3_fp8(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """Q, K and V in 8 bits, cut into blocks whose last ones are padded, and what flash3 draws tiles from.
+
+    Behind each block lies its scale.
+    """
+    del backend
+    chosen, d = fp8.cut(problem.head_dim), problem.head_dim
+    q_tiles, k_tiles = -(-problem.seqlen_q // chosen.query_rows), -(-problem.seqlen_k // chosen.key_block)
+    q_blocks = problem.batch * problem.heads * q_tiles * chosen.groups
+    k_blocks = problem.batch * problem.key_heads * k_tiles
+    return (
+        Buffer(Q_E4M3, (q_blocks, fp8.QUERY_BLOCK * d + FP8_SCALE_BYTES), "uint8"),
+        Buffer(K_E4M3, (k_blocks, chosen.key_block * d + FP8_SCALE_BYTES), "uint8"),
+        Buffer(V_E4M3, (k_blocks, chosen.key_block * d + FP8_SCALE_BYTES), "uint8"),
+        Buffer(TILE_COUNTER, (2,), "int32"),
     )
 
 

@@ -106,11 +106,21 @@ def flash2_io(problem: Problem, tiles: Tiles) -> int:
     return problem.batch * problem.heads * (once + 2 * visited * d * problem.itemsize)
 
 
+def flash3_fp8_io(problem: Problem, tiles: Tiles) -> int:
+    """A pass that reads Q, K and V and writes them in 8 bits; then FA2, Algorithm 1, on those."""
+    in_8_bits = problem.input_bytes // problem.itemsize
+    o_and_q = problem.rows * problem.head_dim * (problem.itemsize + 1) + problem.rows * LSE_ITEMSIZE
+    visited = sum(_keys(problem, tiles, blocks) for _, blocks in _visited(problem, tiles))
+    keys = problem.batch * problem.heads * 2 * visited * problem.head_dim
+    return problem.input_bytes + in_8_bits + o_and_q + keys
+
+
 FORMULAS = {
     "standard": standard_io,
     "standard-fp32s": standard_fp32s_io,
     "flash1": flash1_io,
     **dict.fromkeys(("simt", "flash2", "flash3-a", "flash3-b", "flash3-c", "flash3"), flash2_io),
+    "flash3-fp8": flash3_fp8_io,
 }
 """The tile-level IO of each kernel of ours; those of flash2's loop order move the same."""
 

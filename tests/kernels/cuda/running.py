@@ -13,19 +13,20 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from kernels.cuda import flash3
+from kernels.cuda import flash3, flash3_fp8
 from kernels.cuda.device import describe
 from kernels.cuda.launch import bind
 from kernels.cuda.program import Program, Target
 from kernels.launch import Inputs, Launch, make_inputs, prepare
 from kernels.problem import Problem
-from kernels.registry import FLASH3, LADDER, STEPS, find_kernel
+from kernels.registry import FLASH3, FLASH3_FP8, LADDER, STEPS, find_kernel
 from kernels.spec import KernelSpec
 from kernels.verify import Verdict, verify
 from tests.kernels.cases import Case
 
-ON_HOPPER = [spec.name for spec in (*STEPS, FLASH3)]
+ON_HOPPER = [spec.name for spec in (*STEPS, FLASH3, FLASH3_FP8)]
 TAKE_BLOCK_MASKS = [spec for spec in LADDER if "block_mask" in spec.features["cuda"]]
+E4M3_NAN = 0x7F
 MAX_POLLS = 20_000_000  # seconds; what a wait takes is microseconds
 
 
@@ -71,15 +72,22 @@ def prepared(name: str, problem: Problem, inputs: Inputs) -> Launch:
 
 
 def guarded(problem: Problem, target: Target, step: str) -> Program:
-    """The program of a step to flash3 that traps instead of waiting for ever."""
-    program = flash3.program(problem, target, step)
+    """The program of flash3-fp8, or of a step to flash3, that traps instead of waiting for ever."""
+    if step == FLASH3_FP8.name:
+        program = flash3_fp8.program(problem, target)
+    else:
+        program = flash3.program(problem, target, step)
     return replace(program, defines={**program.defines, "MAX_POLLS": MAX_POLLS})
 
 
 def poison(launch: Any) -> None:
     """Fill with NaN what a run is to write."""
     for array in (launch.output, launch.lse, *launch.workspace.values()):
-        if array.dtype.kind != "i":  # a table is read, not written, and a run leaves the tile counter at zero
+        if array.dtype == np.uint8:
+            array.fill(E4M3_NAN)
+        elif (
+            array.dtype.kind != "i"
+        ):  # a table is read, not written, and a run leaves the tile counter at zero
             array.fill(float("nan"))
 
 
@@ -88,7 +96,13 @@ def run(name: str, problem: Problem, inputs: Inputs | None = None) -> Verdict:
     inputs = make_inputs(problem, "cuda") if inputs is None else inputs
     launch = prepared(name, problem, inputs)
     launch.run()
-    return verify(problem, inputs, launch.output, launch.lse)
+    return judged(name, problem, inputs, launch.output, launch.lse)
+
+
+def judged(name: str, problem: Problem, inputs: Inputs, output: Any, lse: Any) -> Verdict:
+    """What a kernel returned against the oracle, by the kernel's own criterion."""
+    rounding = find_kernel(name).rounding
+    return verify(problem, inputs, output, lse, rounding=rounding and rounding(problem))
 
 
 def differing_bits(cp: Any, launch: Any, runs: int) -> int:

@@ -19,6 +19,7 @@ from tests.kernels.cuda.running import (
     each_kernel,
     each_kernel_and_dtype,
     head_dims,
+    judged,
     poison,
     prepared,
     run,
@@ -100,7 +101,7 @@ def test_logits_of_ten_thousand_stay_finite(cp: Any, name: str, dtype: Dtype) ->
     launch = prepared(name, problem, inputs)
     launch.run()
     assert bool(cp.isfinite(launch.output.astype(cp.float32)).all())
-    verdict = verify(problem, inputs, launch.output, launch.lse)
+    verdict = judged(name, problem, inputs, launch.output, launch.lse)
     assert verdict.passed, verdict
 
 
@@ -128,7 +129,7 @@ def test_a_hundred_runs_agree_to_the_bit(cp: Any, name: str, dtype: Dtype) -> No
     assert differing_bits(cp, prepared(name, problem, make_inputs(problem, "cuda")), runs=100) == 0
 
 
-@pytest.mark.parametrize("name", ["flash3", "flash2", "flash1", "standard"])
+@pytest.mark.parametrize("name", ["flash3-fp8", "flash3", "flash2", "flash1", "standard"])
 def test_offsets_pass_two_to_the_31_score_elements(name: str) -> None:
     problem = Problem(heads=2, seqlen_q=33000, seqlen_k=33008, head_dim=64, dtype="bfloat16")
     assert problem.score_elements > 2**31
@@ -175,7 +176,7 @@ def test_the_surface_takes_cupy_arrays(cp: Any, name: str) -> None:
     inputs = make_inputs(problem, "cuda")
     output, lse = attention(*inputs, kernel=name, causal=True, return_lse=True)
     assert isinstance(output, cp.ndarray)
-    assert verify(problem, inputs, output, lse).passed
+    assert judged(name, problem, inputs, output, lse).passed
 
 
 def test_a_view_off_its_alignment_is_refused(cp: Any) -> None:
