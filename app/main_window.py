@@ -308,7 +308,8 @@ def run_window(open_path: Path | None) -> int:
     controller = Controller(LocalEngine, sessions_dir())
     window = build_window(controller, appearance_of(settings.appearance).theme)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: window.close_unasked())  # Python runs it at the bridge's next tick
+        # Python runs it at the bridge's next tick; not to close within a paint or before the loop has begun.
+        signal.signal(number, lambda *_: QTimer.singleShot(0, window.close_unasked))
     if settings.geometry is None or not window.restoreGeometry(settings.geometry):
         window.resize(*FIRST_SIZE)
     window.show()
