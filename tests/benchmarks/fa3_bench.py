@@ -19,9 +19,8 @@ import pytest
 from kernels.launch import Launch, make_inputs, prepare
 from kernels.problem import Problem
 from kernels.registry import FLASH3
-from tests.benchmarks.kernels_bench import SEQLENS, TOKENS, WIDTH
+from tests.benchmarks.kernels_bench import label, problems
 
-HEAD_DIMS = (64, 128)
 FEW, MANY, ROUNDS = 2, 22, 5
 
 
@@ -83,21 +82,9 @@ def measure(problem: Problem) -> tuple[float, float]:
 @pytest.mark.filterwarnings("ignore")
 def test_rates_beside_flash_attention_3() -> None:
     ratios = []
-    for head_dim in HEAD_DIMS:
-        for causal in (False, True):
-            for seqlen in SEQLENS:
-                problem = Problem(
-                    batch=TOKENS // seqlen,
-                    heads=WIDTH // head_dim,
-                    seqlen_q=seqlen,
-                    seqlen_k=seqlen,
-                    head_dim=head_dim,
-                    dtype="bfloat16",
-                    causal=causal,
-                )
-                ours, theirs = measure(problem)
-                ratios.append(ours / theirs)
-                label = f"d={head_dim} {'causal' if causal else 'full'} N={seqlen}"
-                print(f"{label:<22}flash3 {ours:4.0f}  FA3 {theirs:4.0f}  x{ratios[-1]:4.2f}")  # noqa: T201 - the table
+    for problem in problems():
+        ours, theirs = measure(problem)
+        ratios.append(ours / theirs)
+        print(f"{label(problem):<22}flash3 {ours:4.0f}  FA3 {theirs:4.0f}  x{ratios[-1]:4.2f}")  # noqa: T201 - the table
     mean = exp(fmean(map(log, ratios)))
     print(f"geometric mean x{mean:.3f}, worst x{min(ratios):.3f}")  # noqa: T201 - the table

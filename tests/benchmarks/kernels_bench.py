@@ -14,15 +14,25 @@ from kernels.cuda.device import describe
 from kernels.launch import Launch, make_inputs, prepare
 from kernels.problem import Problem
 from kernels.registry import LADDER, TORCH_FLASH
+from profiles.plan import Protocol
+from profiles.presets import peers_plan
 
-SEQLENS = (1024, 2048, 4096, 8192, 16384)
 HEAD_DIMS = (64, 128)
-TOKENS, WIDTH = 16384, 2048
 WARMUP, ROUNDS = 2, 9
 FLUSH_BYTES = 256 * 2**20
 PEER = TORCH_FLASH.name
 
 Rates = dict[str, float]  # TFLOP/s by kernel
+
+
+def problems() -> list[Problem]:
+    """Those of the peers preset with heads that every peer takes."""
+    return [p for p in peers_plan("cuda", Protocol()).problems if p.head_dim in HEAD_DIMS]
+
+
+def label(problem: Problem) -> str:
+    """What tells one of them from the others."""
+    return f"d={problem.head_dim} {'causal' if problem.causal else 'full'} N={problem.seqlen_q}"
 
 
 def measure(problem: Problem) -> Rates:
@@ -50,13 +60,13 @@ def _milliseconds(cupy: Any, launch: Launch, flush: Any) -> float:
     return float(cupy.cuda.get_elapsed_time(start, stop))
 
 
-def line(label: str, rates: Rates) -> str:
+def line(head: str, rates: Rates) -> str:
     """One row: each kernel's rate, and times PyTorch's where that ran."""
     peer = rates.get(PEER)
     cells = (
         f"{name} {rate:4.0f}" + (f" x{rate / peer:4.2f}" if peer else "") for name, rate in rates.items()
     )
-    return f"{label:<22}" + "  ".join(cells)
+    return f"{head:<22}" + "  ".join(cells)
 
 
 @pytest.mark.gpu
@@ -64,21 +74,9 @@ def line(label: str, rates: Rates) -> str:
 @pytest.mark.timeout(600)
 def test_rates_beside_pytorch() -> None:
     table: list[Rates] = []
-    for head_dim in HEAD_DIMS:
-        for causal in (False, True):
-            for seqlen in SEQLENS:
-                problem = Problem(
-                    batch=TOKENS // seqlen,
-                    heads=WIDTH // head_dim,
-                    seqlen_q=seqlen,
-                    seqlen_k=seqlen,
-                    head_dim=head_dim,
-                    dtype="bfloat16",
-                    causal=causal,
-                )
-                table.append(measure(problem))
-                label = f"d={head_dim} {'causal' if causal else 'full'} N={seqlen}"
-                print(line(label, table[-1]))  # noqa: T201 - the table is what this is for
+    for problem in problems():
+        table.append(measure(problem))
+        print(line(label(problem), table[-1]))  # noqa: T201 - the table is what this is for
     print(line("geometric mean", {name: _mean(table, name) for name in table[0]}))  # noqa: T201 - as above
 
 

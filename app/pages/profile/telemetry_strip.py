@@ -113,8 +113,6 @@ class TelemetryStrip(QWidget):
 
     def draw(self) -> None:
         """Draw what the ring holds, unless frozen."""
-        if self.frozen or not self.isVisible():
-            return
         for lane in LANES:
             self.draw_lane(lane)
 
