@@ -63,3 +63,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", metavar="DIR", help="keep session and pictures of the GPU sweep in DIR")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The correctness report, where kernels ran on a GPU."""
+    from tests.kernels import report  # noqa: PLC0415 - needs NumPy, which not every selection of tests does
+
+    lines = report.table(one for kind in terminalreporter.stats.values() for one in kind)
+    if lines:
+        terminalreporter.section("kernels against float64")
+        for line in lines:
+            terminalreporter.line(line)

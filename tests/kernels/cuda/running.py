@@ -23,6 +23,7 @@ from kernels.registry import FLASH3, FLASH3_FP8, LADDER, STEPS, find_kernel
 from kernels.spec import KernelSpec
 from kernels.verify import Verdict, verify
 from tests.kernels.cases import Case
+from tests.kernels.report import note
 
 TESTED = (*LADDER, FLASH3_FP8)  # flash3-fp8 joins the ladder when it passes
 ON_HOPPER = [spec.name for spec in (*STEPS, FLASH3, FLASH3_FP8)]
@@ -105,10 +106,13 @@ def run(name: str, problem: Problem, inputs: Inputs | None = None) -> Verdict:
     return judged(name, problem, inputs, launch.output, launch.lse)
 
 
-def judged(name: str, problem: Problem, inputs: Inputs, output: Any, lse: Any) -> Verdict:
-    """What a kernel returned against the oracle, by the kernel's own criterion."""
+def judged(
+    name: str, problem: Problem, inputs: Inputs, output: Any, lse: Any, *, max_rows: int = 256
+) -> Verdict:
+    """What a kernel returned against the oracle, by the kernel's own criterion; noted for the report."""
     rounding = kernel_of(name).rounding
-    return verify(problem, inputs, output, lse, rounding=rounding and rounding(problem))
+    verdict = verify(problem, inputs, output, lse, rounding=rounding and rounding(problem), max_rows=max_rows)
+    return note(name, verdict)
 
 
 def differing_bits(cp: Any, launch: Any, runs: int) -> int:

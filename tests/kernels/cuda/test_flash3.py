@@ -13,9 +13,8 @@ from kernels.cuda.device import describe
 from kernels.launch import make_inputs, prepare
 from kernels.problem import Problem
 from kernels.registry import FLASH3
-from kernels.verify import verify
 from kernels.workspace import TILE_COUNTER
-from tests.kernels.cuda.running import ON_HOPPER, both_masks, differing_bits, prepared, run
+from tests.kernels.cuda.running import ON_HOPPER, both_masks, differing_bits, judged, prepared, run
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("hopper"), pytest.mark.timeout(300)]
 
@@ -93,7 +92,7 @@ def test_a_thousand_runs_agree_to_the_bit(
     assert run("flash3", problem, inputs).passed  # guarded: it would not hang
     launch: Any = prepare(FLASH3, problem, inputs, "cuda")
     assert differing_bits(cp, launch, runs=1000) == 0
-    assert verify(problem, inputs, launch.output, launch.lse).passed
+    assert judged("flash3", problem, inputs, launch.output, launch.lse).passed
 
 
 @each_step

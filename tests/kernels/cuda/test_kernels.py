@@ -11,7 +11,7 @@ from kernels.errors import InputError
 from kernels.launch import Inputs, make_inputs
 from kernels.problem import Dtype, Problem
 from kernels.registry import LADDER
-from kernels.verify import storage_dtype, verify
+from kernels.verify import storage_dtype
 from tests.kernels.cases import LENGTHS, PROBES, Case
 from tests.kernels.cuda.running import (
     both_masks,
@@ -148,7 +148,7 @@ def test_a_million_tokens_take_linear_memory(cp: Any) -> None:
     launch = prepared("flash2", problem, inputs)
     assert pool.used_bytes() - before == problem.output_bytes
     launch.run()
-    verdict = verify(problem, inputs, launch.output, launch.lse, max_rows=16)
+    verdict = judged("flash2", problem, inputs, launch.output, launch.lse, max_rows=16)
     assert verdict.passed, verdict
 
 

@@ -13,7 +13,6 @@ from kernels.cuda.program import SHARED_MEMORY_LIMITS, STEP_COUNTS, Program, Pro
 from kernels.errors import InputError
 from kernels.launch import make_inputs
 from kernels.problem import DTYPES, Dtype, Problem
-from kernels.verify import verify
 from tests.kernels.cuda.running import (
     both_masks,
     each_kernel,
@@ -21,6 +20,7 @@ from tests.kernels.cuda.running import (
     each_sparse_kernel,
     each_sparse_kernel_and_dtype,
     head_dims,
+    judged,
     kernel_of,
     prepared,
     run,
@@ -155,7 +155,7 @@ def time_of(cp: Any, name: str, problem: Problem) -> float:
         stop.record()
         stop.synchronize()
         times.append(float(cp.cuda.get_elapsed_time(start, stop)))
-    assert verify(problem, inputs, launch.output, launch.lse, max_rows=16).passed
+    assert judged(name, problem, inputs, launch.output, launch.lse, max_rows=16).passed
     return min(times)
 
 
