@@ -1,7 +1,7 @@
 """The correctness report: how often each kernel met the oracle, and how near it came to its bounds.
 
-`judged` notes every verdict, a fixture hands a test's to its pytest report, and a run ends with the table, also
-where the tests ran in several processes.
+`judged` notes every verdict, a fixture hands a test's to its pytest report, and a run ends with the table,
+also where the tests ran in several processes.
 """
 
 import math
