@@ -57,12 +57,12 @@ def numbers(text: str) -> tuple[float, ...]:
     return found
 
 
-def kernel(text: str) -> str:
-    """The name of one kernel."""
+def peers(text: str) -> tuple[str, ...]:
+    """Names of kernels that others are compared with."""
     names = kernel_list(text)
-    if len(names) > 1 or names == (AUTO,):
-        raise ArgumentTypeError(f"{text!r} is not the name of one kernel")
-    return names[0]
+    if names == (AUTO,):
+        raise ArgumentTypeError(f"{AUTO} is a choice, not a kernel: name one, or several separated by commas")
+    return names
 
 
 def window(text: str) -> tuple[int, int]:

@@ -10,10 +10,10 @@ from typing import NoReturn
 
 from app.arguments import (
     block_pattern,
-    kernel,
     kernel_list,
     new_file,
     numbers,
+    peers,
     positive,
     seconds,
     seed,
@@ -83,7 +83,8 @@ def make_parser() -> Parser:
     formats = show.add_mutually_exclusive_group()
     _add_json(formats)
     formats.add_argument("--csv", action="store_true", help="print a CSV table with a header of metadata")
-    formats.add_argument("--against", type=kernel, metavar="KERNEL", help="print ratios to this kernel")
+    against = "print ratios to a kernel, or to the fastest of several"
+    formats.add_argument("--against", type=peers, metavar="A,B", help=against)
     _add_trace(commands.add_parser("trace", help="walk the online softmax of one row", allow_abbrev=False))
     _add_json(commands.add_parser("kernels", help="list the kernels and where they run", allow_abbrev=False))
     _add_json(

@@ -1,6 +1,8 @@
-"""Kernels side by side for a terminal: throughput of each problem, and its ratio to one peer."""
+"""Kernels side by side for a terminal: throughput of each problem, and its ratio to the fastest peer."""
 
 import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from shutil import get_terminal_size
 
 from app.commands.table import NOTHING, print_table, table_width
@@ -11,33 +13,45 @@ from profiles.rounds import speedup_interval
 from profiles.session import PointState, Session
 from profiles.summary import PointRow, rows
 
+REMARKS = 3  # of one kernel that are printed; those of an 8-bit kernel differ from line to line
 
-def print_comparison(session: Session, peer: str) -> None:
+
+def print_comparison(session: Session, peers: Sequence[str]) -> None:
     """Print a line for each problem and a column for each kernel, then mean and worst ratio of each.
 
-    The worst has its interval where the two took turns.
+    Ratios are to the fastest of the peers, problem by problem. The worst has its interval where the two took
+    turns.
     """
     found = rows(session)
     states = dict(zip(found, session.cells, strict=True))
-    comparison = compare(found, peer)
+    comparison = compare(found, peers)
     kernels = list(dict.fromkeys(row.kernel for row in found))
-    print(f"TFLOP/s, and in brackets the ratio to {peer}")
+    fastest = f"the fastest of {', '.join(peers)}" if len(peers) > 1 else peers[0]
+    print(f"TFLOP/s, and in brackets the ratio to {fastest}")
     for place, some in enumerate(_side_by_side(comparison, kernels)):
         if place:
             print()
         print_table(_lines(comparison, some))
     for kernel, worst in comparison.worst.items():
-        if kernel != peer:
-            cells = sum(kernel in line.ratios for line in comparison.lines)
-            print(
-                f"{kernel}: {cells} of {len(comparison.lines)} problems compared, worst "
-                f"{ratio_text(worst.ratio)} at {worst.line.group.label}, N = {worst.line.seqlen}"
-                f"{_interval(states[worst.line.rows[kernel]], states[worst.line.rows[peer]])}"
-            )
+        if kernel not in peers:
+            rows_there = worst.line.rows
+            interval = _interval(states[rows_there[kernel]], states[rows_there[worst.line.peer]])
+            print(_worst_text(comparison, kernel) + interval)
     if drift := drift_text(session):
         print(f"Drift check: {drift}")
-    for text in dict.fromkeys(text for row in found for text in _remarks(row)):
+    for text in _remarks(found):
         print(text)
+
+
+def _worst_text(comparison: Comparison, kernel: str) -> str:
+    """Where a kernel does worst, and beside which peer if there are several."""
+    ratio, line = comparison.worst[kernel]
+    cells = sum(kernel in line.ratios for line in comparison.lines)
+    beside = f" beside {line.peer}" if len(comparison.peers) > 1 else ""
+    return (
+        f"{kernel}: {cells} of {len(comparison.lines)} problems compared, worst {ratio_text(ratio)}{beside} "
+        f"at {line.group.label}, N = {line.seqlen}"
+    )
 
 
 def _side_by_side(comparison: Comparison, kernels: list[str]) -> list[list[str]]:
@@ -97,6 +111,12 @@ def _summary(comparison: Comparison, kernels: list[str]) -> list[tuple[str, ...]
     ]
 
 
-def _remarks(row: PointRow) -> list[str]:
-    """Why a row is not done and what the kernel has to say, without the problem: most recur on every line."""
-    return [f"{row.kernel}: {text}" for text in (row.reason, row.note) if text]
+def _remarks(found: list[PointRow]) -> Iterator[str]:
+    """Why rows are not done and what kernels have to say, without the problem: most recur on every line."""
+    of_kernel: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for row in found:
+        of_kernel[row.kernel].update((text, None) for text in (row.reason, row.note) if text)
+    for kernel, texts in of_kernel.items():
+        yield from (f"{kernel}: {text}" for text in list(texts)[:REMARKS])
+        if len(texts) > REMARKS:
+            yield f"{kernel}: {len(texts) - REMARKS} more remarks; `show FILE` prints all."

@@ -10,7 +10,7 @@ from profiles.store import load
 
 
 def run(options: Namespace) -> int:
-    """Print the session as a table, as ratios to one kernel, as CSV or as one JSON document."""
+    """Print the session as a table, as ratios to some kernels, as CSV or as one JSON document."""
     session = load(options.file)
     if options.json:
         print(to_json(session, str(options.file)).decode())

@@ -34,7 +34,7 @@ from profiles.session import Session
 from profiles.store import Recorder, SessionFileError, check_folder, new_session_path, sessions_dir
 
 USAGE_ERROR = 2
-PEER = "torch-flash"  # FlashAttention-2: what a tiled kernel is measured against
+PEERS_OF_TILED = ("torch-flash",)  # FlashAttention-2: what a tiled kernel is measured against
 FINE = {"done", "will-not-fit"}
 
 
@@ -210,7 +210,7 @@ def report(sweep: Sweep, *, as_json: bool, compared: bool) -> int:
         print(to_json(session, str(sweep.path)).decode())
     else:
         if compared:
-            print_comparison(session, PEER)
+            print_comparison(session, PEERS_OF_TILED)
         else:
             print_session(session)
         if sweep.path.exists():

@@ -99,6 +99,7 @@ def test_show_explains_a_file_it_cannot_open_in_one_line(session: Path, tmp_path
         "sweep --preset peers --causal",
         "sweep --preset peers --head-dim 32",
         "show a --against flash9",
+        "show a --against auto",
         "sweep --kernels flash9",
         "sweep --kernels flash1,flash1",
         "sweep --kernels ,",

@@ -44,7 +44,7 @@ ROWS = (
 
 
 def test_ratios_are_those_of_each_cell_and_their_mean_is_geometric() -> None:
-    found = compare(ROWS, "peer")
+    found = compare(ROWS, ["peer"])
     assert [line.ratios.get("flash2") for line in found.lines] == [2.0, 0.75, None]
     assert found.means["flash2"] == pytest.approx((2.0 * 0.75) ** 0.5)
     assert found.means["peer"] == 1
@@ -52,12 +52,21 @@ def test_ratios_are_those_of_each_cell_and_their_mean_is_geometric() -> None:
 
 
 def test_what_is_wrong_or_was_not_measured_is_never_compared() -> None:
-    found = compare(ROWS, "peer")
+    found = compare(ROWS, ["peer"])
     assert "broken" not in found.means
     assert found.lines[2].ratios == {}
-    nobody = compare(ROWS, "elsewhere")
+    nobody = compare(ROWS, ["elsewhere"])
     assert not nobody.means
     assert not nobody.worst
+
+
+def test_of_several_peers_the_fastest_of_each_cell_counts() -> None:
+    found = compare(
+        (*ROWS, row("second", 1024, 160.0), row("second", 4096, 40.0, causal=True)), ["peer", "second"]
+    )
+    assert [line.peer for line in found.lines] == ["second", "peer", "second"]
+    assert [line.ratios["flash2"] for line in found.lines] == [1.25, 0.75, 1.25]
+    assert found.worst["flash2"].line.peer == "peer"
 
 
 def test_a_batch_that_follows_from_n_stays_on_one_curve() -> None:
