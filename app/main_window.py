@@ -1,6 +1,7 @@
 """The window: rail, pages, top bar, status bar, log, errors; and the way in and out."""
 
 import signal
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -306,13 +307,22 @@ def run_window(open_path: Path | None) -> int:
     settings = Settings()
     app = make_application(settings)
     controller = Controller(LocalEngine, sessions_dir())
-    window = build_window(controller, appearance_of(settings.appearance).theme)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # Python runs it at the bridge's next tick; not to close within a paint or before the loop has begun.
-        signal.signal(number, lambda *_: QTimer.singleShot(0, window.close_unasked))
-    if settings.geometry is None or not window.restoreGeometry(settings.geometry):
-        window.resize(*FIRST_SIZE)
-    window.show()
-    if open_path is not None:
-        QTimer.singleShot(0, lambda: window.open_path(open_path))
-    return app.exec()
+    try:
+        window = build_window(controller, appearance_of(settings.appearance).theme)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # Python runs it at the bridge's next tick; not to close in a paint or before the loop has begun.
+            signal.signal(number, lambda *_: QTimer.singleShot(0, window.close_unasked))
+        if settings.geometry is None or not window.restoreGeometry(settings.geometry):
+            window.resize(*FIRST_SIZE)
+        window.show()
+        if open_path is not None:
+            QTimer.singleShot(0, lambda: window.open_path(open_path))
+        code = app.exec()
+        if window.isVisible():  # the display server is gone: Qt ends the loop and closes nothing
+            window.close_unasked()
+            path = controller.path
+            kept = f"; what was measured is in {path}" if path is not None and path.exists() else ""
+            sys.stderr.write(f"flashscope: the display went away{kept}.\n")
+        return code
+    finally:
+        controller.close()  # or the engine's thread would keep the process for ever

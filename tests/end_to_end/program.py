@@ -42,10 +42,12 @@ def document(done: subprocess.CompletedProcess[str]) -> Any:
 
 
 @contextmanager
-def started(*arguments: str, home: Path | None = None, **others: str) -> Iterator[subprocess.Popen[str]]:
+def started(
+    *arguments: str, home: Path | None = None, script: Path = ROOT / "main.py", **others: str
+) -> Iterator[subprocess.Popen[str]]:
     """The running program; its stderr can be read line by line. It is killed if it still runs at the end."""
     with subprocess.Popen(
-        [sys.executable, str(ROOT / "main.py"), *arguments],
+        [sys.executable, str(script), *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

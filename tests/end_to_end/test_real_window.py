@@ -6,22 +6,52 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 import pytest
 
-from profiles.store import Recorder
+from profiles.store import Recorder, load
 from tests.end_to_end import program
 from tests.profiles.store import builders
 
 pytestmark = pytest.mark.xvfb
 PATIENCE_S = 60
 POLL_S = 0.1
+SWEEPING = """
+from app import main_window
+from app.controller import Controller
+from kernels.problem import Problem
+from profiles.events import PointMeasured
+from profiles.plan import Plan, Protocol
+
+class Sweeping(Controller):
+    def start(self):
+        super().start()
+        quick, long = (Problem(seqlen_q=n, seqlen_k=n, head_dim=32, dtype="float32") for n in (64, 4096))
+        protocol = Protocol(repeats=50, time_cap_s=600)
+        self.events_arrived.connect(self.tell)
+        self.run(Plan(backend="cpu", kernels=("standard",), problems=(quick, long), protocol=protocol))
+
+    def tell(self, events):
+        if any(isinstance(event, PointMeasured) for event in events):
+            print(self.path, flush=True)
+
+main_window.Controller = Sweeping
+if __name__ == "__main__":
+    raise SystemExit(main_window.run_window(None))
+"""
+
+
+class Display(NamedTuple):
+    """A virtual display that nothing else uses, and its server."""
+
+    name: str
+    server: subprocess.Popen[bytes]
 
 
 @pytest.fixture
-def display() -> Iterator[str]:
-    """The name of a virtual display that nothing else uses."""
+def display() -> Iterator[Display]:
     read_end, write_end = os.pipe()
     server = subprocess.Popen(
         ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1600x1000x24", "-noreset"],  # noqa: S607 - wherever it is installed
@@ -31,18 +61,18 @@ def display() -> Iterator[str]:
     os.close(write_end)
     with os.fdopen(read_end) as number:
         name = f":{number.readline().strip()}"
-    yield name
+    yield Display(name, server)
     server.terminate()
     server.wait()
 
 
-def titles(display: str) -> str:
+def titles(display: Display) -> str:
     """The windows of a display with their titles; less than all when one is closed while this looks."""
-    tree = ["xwininfo", "-root", "-tree", "-display", display]
+    tree = ["xwininfo", "-root", "-tree", "-display", display.name]
     return subprocess.run(tree, check=False, capture_output=True, text=True, timeout=PATIENCE_S).stdout
 
 
-def wait_for_title(process: subprocess.Popen[str], display: str, title: str) -> None:
+def wait_for_title(process: subprocess.Popen[str], display: Display, title: str) -> None:
     """Return once a window with this title is there; fail when the program ends before that."""
     end = time.monotonic() + PATIENCE_S
     while f'"{title}"' not in titles(display):
@@ -51,8 +81,8 @@ def wait_for_title(process: subprocess.Popen[str], display: str, title: str) -> 
         time.sleep(POLL_S)  # another program's window sends no signal
 
 
-def test_the_window_opens_on_a_display_and_closes_without_an_orphan(display: str, tmp_path: Path) -> None:
-    with program.started(home=tmp_path, DISPLAY=display) as process:
+def test_the_window_opens_on_a_display_and_closes_without_an_orphan(display: Display, tmp_path: Path) -> None:
+    with program.started(home=tmp_path, DISPLAY=display.name) as process:
         wait_for_title(process, display, "Flashscope")
         children = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGTERM)
@@ -62,13 +92,51 @@ def test_the_window_opens_on_a_display_and_closes_without_an_orphan(display: str
     assert psutil.wait_procs(children, timeout=10)[1] == []
 
 
-def test_a_session_named_on_the_command_line_is_shown_in_the_window(display: str, tmp_path: Path) -> None:
+def test_a_session_named_on_the_command_line_is_shown_in_the_window(display: Display, tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "seen.flashscope")
     for event in builders.whole_sweep():
         recorder.record(event)
     recorder.close()
-    with program.started(str(recorder.path), home=tmp_path, DISPLAY=display) as process:
+    with program.started(str(recorder.path), home=tmp_path, DISPLAY=display.name) as process:
         wait_for_title(process, display, "seen – Flashscope")
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, said
+
+
+def take_away(display: Display, process: subprocess.Popen[str]) -> str:
+    """Kill the display server under the program, which must end by itself with its children; what it said."""
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert children, "the engine started no child"
+    display.server.kill()
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1, said
+    assert "Traceback" not in said
+    assert psutil.wait_procs(children, timeout=10)[1] == []
+    return said
+
+
+def test_an_idle_window_ends_when_its_display_goes_away(display: Display, tmp_path: Path) -> None:
+    with program.started(home=tmp_path, DISPLAY=display.name) as process:
+        wait_for_title(process, display, "Flashscope")
+        while len(psutil.Process(process.pid).children()) < 2:  # the engine's and its resource tracker
+            assert process.poll() is None
+            time.sleep(POLL_S)
+        said = take_away(display, process)
+    assert said.endswith("flashscope: the display went away.\n")
+
+
+def test_a_sweep_ends_when_its_display_goes_away_and_keeps_what_was_measured(
+    display: Display, tmp_path: Path
+) -> None:
+    script = tmp_path / "sweeping.py"
+    script.write_text(SWEEPING)
+    options = {"DISPLAY": display.name, "PYTHONPATH": str(program.ROOT)}
+    with program.started(home=tmp_path, script=script, **options) as process:
+        assert process.stdout is not None
+        path = process.stdout.readline().rstrip()
+        said = take_away(display, process)
+    assert said.endswith(f"flashscope: the display went away; what was measured is in {path}.\n")
+    quick, long, *_ = load(Path(path)).points
+    assert quick.status == "done"
+    assert long.status != "done"
