@@ -21,7 +21,7 @@ from app.arguments import (
     window,
 )
 from kernels.block_pattern import BLOCK, EXAMPLES
-from kernels.errors import KernelError
+from kernels.errors import InputError, KernelError
 from kernels.problem import DTYPES
 from profiles.presets import PRESETS
 from profiles.store.errors import SessionFileError
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except (SessionFileError, KernelError) as error:
         sys.stderr.write(f"flashscope {options.command}: {error}\n")
-        return FAILED
+        return USAGE_ERROR if isinstance(error, InputError) else FAILED
     except BrokenPipeError:  # whoever reads the output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
