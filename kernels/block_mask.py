@@ -9,6 +9,7 @@ import msgspec
 from kernels.errors import InputError
 
 KEPT, DROPPED = b"\1", b"\0"
+MOST_BLOCKS = 1 << 24  # of a mask that is made here: 512k tokens in blocks of 128
 
 
 class BlockMask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,15 +70,11 @@ class BlockMask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """Keep round(kept_share * blocks) blocks of a Nq x Nk score matrix, drawn from the seed.
 
         Raises:
-            InputError: The share is not between 0 and 1, or a block is shorter than 1.
+            InputError: The share is not between 0 and 1, a block is shorter than 1, or there are too many.
         """
         if not 0 <= kept_share <= 1:
             raise InputError(f"The kept share must be between 0 and 1, not {kept_share}.")
-        if block_q < 1 or block_k < 1:
-            raise InputError(
-                f"The blocks of a block mask must be at least 1 long, not {block_q} x {block_k}."
-            )
-        rows, columns = ceil(seqlen_q / block_q), ceil(seqlen_k / block_k)
+        rows, columns = count_blocks(seqlen_q, seqlen_k, block_q=block_q, block_k=block_k)
         blocks = bytearray(rows * columns)
         drawn = random.Random(seed).sample(range(len(blocks)), round(kept_share * len(blocks)))  # noqa: S311 - a pattern, not a secret
         for block in drawn:
@@ -113,3 +110,20 @@ class BlockMask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
                 f"{self.block_k} need a block mask of {needed[0]} x {needed[1]} blocks, not "
                 f"{self.shape[0]} x {self.shape[1]}."
             )
+
+
+def count_blocks(seqlen_q: int, seqlen_k: int, *, block_q: int, block_k: int) -> tuple[int, int]:
+    """Query blocks and key blocks of a Nq x Nk score matrix.
+
+    Raises:
+        InputError: A block is shorter than 1, or there are more than a mask of a size to work with has.
+    """
+    if block_q < 1 or block_k < 1:
+        raise InputError(f"The blocks of a block mask must be at least 1 long, not {block_q} x {block_k}.")
+    rows, columns = ceil(seqlen_q / block_q), ceil(seqlen_k / block_k)
+    if rows * columns > MOST_BLOCKS:
+        raise InputError(
+            f"Blocks of {block_q} x {block_k} cut {seqlen_q} queries and {seqlen_k} keys into more than "
+            f"{MOST_BLOCKS} blocks; take longer ones."
+        )
+    return rows, columns

@@ -7,12 +7,11 @@ blocks beside them (Zaheer et al., "BigBird", 2020).
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import ceil
 from typing import TypeVar
 
 import msgspec
 
-from kernels.block_mask import BlockMask
+from kernels.block_mask import BlockMask, count_blocks
 from kernels.errors import InputError
 
 BLOCK = 128  # queries and keys of a block when nothing else is said
@@ -82,10 +81,8 @@ class BlockPattern(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         """The block mask of a Nq x Nk score matrix in square blocks; random blocks are drawn from the seed.
 
         Raises:
-            InputError: A block is shorter than 1.
+            InputError: A block is shorter than 1, or there are too many.
         """
-        if block < 1:
-            raise InputError(f"The blocks of a block mask must be at least 1 long, not {block}.")
         return _mask(self, seqlen_q, seqlen_k, block, seed if self.random is not None else 0)
 
     def columns(self, row: int, shape: tuple[int, int]) -> list[range]:
@@ -105,7 +102,7 @@ class BlockPattern(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 @lru_cache(maxsize=64)
 def _mask(pattern: BlockPattern, seqlen_q: int, seqlen_k: int, block: int, seed: int) -> BlockMask:
     """Made once: a form asks for the same masks again for every field that is changed."""
-    rows, columns = shape = ceil(seqlen_q / block), ceil(seqlen_k / block)
+    rows, columns = shape = count_blocks(seqlen_q, seqlen_k, block_q=block, block_k=block)
     share = 0.0 if pattern.random is None else pattern.random
     drawn = BlockMask.random(seqlen_q, seqlen_k, block_q=block, block_k=block, kept_share=share, seed=seed)
     kept = bytearray(drawn.kept)

@@ -107,6 +107,8 @@ def test_show_explains_a_file_it_cannot_open_in_one_line(session: Path, tmp_path
         "sweep --window 4",
         "sweep --window 4,-2",
         "sweep --kv-heads 0",
+        "sweep --backend cpu --heads 3 --kv-heads 2",
+        "sweep --backend cpu --seqlen 100000 --block-mask local:1 --block-size 1",
         "sweep --backend tpu",
         "sweep --heads 0",
         "sweep --head-dim x",

@@ -89,3 +89,8 @@ def test_what_is_no_pattern_is_refused_with_what_is_accepted(text: str, says: st
 def test_a_block_without_length_is_refused() -> None:
     with pytest.raises(InputError, match="at least 1 long, not 0"):
         BlockPattern(local=1).mask(64, 64, block=0)
+
+
+def test_more_blocks_than_fit_in_memory_are_refused_before_they_are_made() -> None:
+    with pytest.raises(InputError, match="100000 queries and 100000 keys into more than"):
+        BlockPattern(local=1).mask(100_000, 100_000, block=1)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QWid
 
 from app.pages.profile.fields import choice, labelled, side
 from app.pages.profile.sweep import Sweep
+from kernels.block_mask import count_blocks
 from kernels.block_pattern import BLOCK, EXAMPLES, BlockPattern
 from kernels.errors import InputError
 
@@ -19,7 +20,7 @@ class MaskFields(QWidget):
 
     Attributes:
         kind: The choice among the masks; it stands elsewhere in the form.
-        error: Why the pattern of blocks means nothing, empty when it does.
+        error: Why the last sweep that it was applied to got no block mask, empty when it did or wanted none.
 
     Signals:
         changed: Another mask.
@@ -30,7 +31,6 @@ class MaskFields(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.error = ""
-        self._blocks: BlockPattern | None = None
         self.kind = choice(
             "mask",
             MASKS,
@@ -76,15 +76,22 @@ class MaskFields(QWidget):
             grid.setColumnStretch(column, 1)
 
     def applied_to(self, sweep: Sweep) -> Sweep:
-        """The sweep with this mask."""
-        kind = self.kind.currentText()
-        blocks = self._blocks if kind == BLOCKS else None
+        """The sweep with this mask; without, where the text means none or its blocks would be too many."""
+        kind, block = self.kind.currentText(), int(self.block_size.currentText())
+        blocks, self.error = None, ""
+        if kind == BLOCKS:
+            try:
+                blocks = BlockPattern.parse(self.pattern.currentText())
+                for seqlen in sweep.seqlens:
+                    count_blocks(seqlen, seqlen, block_q=block, block_k=block)
+            except InputError as error:
+                blocks, self.error = None, str(error)
         return replace(
             sweep,
             causal=kind == CAUSAL or (kind == BLOCKS and self.causal.isChecked()),
             window=(self.left.value(), self.right.value()) if kind == WINDOW else None,
             blocks=blocks,
-            block_size=BLOCK if blocks is None else int(self.block_size.currentText()),
+            block_size=BLOCK if blocks is None else block,
         )
 
     def show_sweep(self, sweep: Sweep) -> None:
@@ -107,20 +114,10 @@ class MaskFields(QWidget):
             self.block_size.addItem(str(size))
         self.block_size.setCurrentText(str(size))
 
-    def _read(self) -> None:
-        """What the text means; none while it means nothing."""
-        try:
-            self._blocks, self.error = BlockPattern.parse(self.pattern.currentText()), ""
-        except InputError as error:
-            self._blocks, self.error = None, str(error)
-
     def _change(self, *_: object) -> None:
         shown = self.kind.currentText()
         for kind, boxes in self._boxes.items():
             for box in boxes:
                 box.setVisible(kind == shown)
         self.setVisible(shown in self._boxes)
-        self._read()
-        if shown != BLOCKS:
-            self.error = ""
         self.changed.emit()

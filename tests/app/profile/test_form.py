@@ -60,6 +60,17 @@ def test_a_pattern_that_means_nothing_blocks_run_and_says_what_does(bench: Bench
     assert not form.message.isVisible()
 
 
+def test_a_length_cut_into_too_many_blocks_blocks_run_until_it_is_shorter(bench: Bench) -> None:
+    form = bench.page.form
+    form.set_machine(MACHINE)
+    form.show_sweep(replace(BASE, blocks=BlockPattern(local=1), seqlens=(256, 16_777_216)))
+    assert "take longer ones" in form.message.text()
+    assert form.blocked_reason == form.message.text()
+    form.chips.set_seqlens((256,))
+    assert not form.message.isVisible()
+    assert form.sweep().blocks == BlockPattern(local=1)
+
+
 def test_the_dry_run_tells_the_kept_share_of_a_mask_and_the_greatest_need_of_many_kernels(
     bench: Bench,
 ) -> None:
