@@ -25,10 +25,8 @@ NARROW_HEAD, MIDDLE_HEAD = (
 WIDE = (Variant(8, 1, 64), Variant(8, 1, 32), Variant(4, 1, 32), Variant(4, 1, 16))  # by shared memory
 SPILLING = {(9, 0): range(97, 121), (10, 0): range(97, 129)}
 """Head dims with which 64 keys a tile spill registers, where two such blocks would fit an SM."""
-LONG, LONG_KEYS = (
-    4096,
-    96,
-)  # from this length on, without a mask, a narrow head gains 2 % from more keys a tile
+LONG, LONG_KEYS = 4096, 96  # from here on, without a mask, a narrow head gains 2 % from more keys a tile
+LONG_HEADS = range(24, 65, 8)  # narrower ones are copied 64 rows at a time
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -76,8 +74,8 @@ def variants(problem: Problem, target: Target) -> tuple[Variant, ...]:
         spills = problem.head_dim in SPILLING.get(target.compute_capability, range(MIDDLE_HEAD + 1))
         return (Variant(4, 2, 32),) if spills else (Variant(4, 2, 64), Variant(4, 2, 32))
     masked = problem.causal or problem.window is not None or problem.block_mask is not None
-    long = problem.seqlen_k >= LONG and not masked and target.compute_capability == (9, 0)
-    return (Variant(4, 2, LONG_KEYS if long else 64),)
+    long = problem.seqlen_k >= LONG and problem.head_dim in LONG_HEADS and not masked
+    return (Variant(4, 2, LONG_KEYS if long and target.compute_capability == (9, 0) else 64),)
 
 
 def blocks_per_sm(problem: Problem) -> int:

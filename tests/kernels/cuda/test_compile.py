@@ -109,6 +109,13 @@ def test_no_mask_makes_flash2_spill_on_any_architecture(target: Target) -> None:
             check("flash2", structs.replace(plain, **masks), target)
 
 
+@pytest.mark.parametrize("head_dim", [16, 24])
+def test_every_narrow_head_compiles_with_many_keys_a_tile(head_dim: int) -> None:
+    workload = structs.replace(problem("bfloat16", head_dim), seqlen_k=flash2.LONG)
+    cubin, _ = compile_offline(flash2.program(workload, HOPPER), HOPPER)
+    assert cubin
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("target", [TARGETS[0], HOPPER], ids=lambda target: target.arch)
 def test_every_kernel_compiles_with_a_block_mask(name: str, target: Target) -> None:
