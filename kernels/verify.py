@@ -30,9 +30,10 @@ of QK^T relative to |q||k|.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
-from kernels.arrays import array_module
+from kernels.arrays import array_module, backend_of
 from kernels.fp8 import Rounding
 from kernels.launch import Inputs
 from kernels.mask import Mask
@@ -70,27 +71,67 @@ class Verdict(NamedTuple):
     rounded_bound: float | None = None
 
 
-class Found(NamedTuple):
+class Answer(NamedTuple):
     """O (batch, heads, R, d) and LSE (batch, heads, R) of some rows; a kernel's LSE may be None."""
 
     output: Any
     lse: Any
 
 
-class Judged(NamedTuple):
-    """Errors of O and LSE with their bounds, as in `Verdict`."""
+class Oracle(NamedTuple):
+    """What an answer is compared with, in host memory, and the errors that pass.
 
-    error: float
+    Attributes:
+        exact: O and LSE of the rows compared, float64.
+        bound: The largest error of O that passes.
+        lse_bound: The largest error of LSE that passes.
+    """
+
+    exact: Answer
     bound: float
-    lse_error: float | None
-    lse_bound: float | None
+    lse_bound: float
 
-    @property
-    def passed(self) -> bool:
-        """Both errors pass; False where one is NaN."""
-        if self.lse_error is None or self.lse_bound is None:
-            return self.error <= self.bound
-        return self.error <= self.bound and self.lse_error <= self.lse_bound
+    def errors(self, found: Answer) -> tuple[float, float | None]:
+        """The errors of O and LSE; None where there is no LSE."""
+        lse_error = None if found.lse is None else _largest_difference(found.lse, self.exact.lse)
+        return _largest_difference(found.output, self.exact.output), lse_error
+
+    def passes(self, error: float, lse_error: float | None) -> bool:
+        """Both errors lie within their bounds; False where one is NaN."""
+        return error <= self.bound and (lse_error is None or lse_error <= self.lse_bound)
+
+
+class Criterion(NamedTuple):
+    """All that a problem's answers are judged by; the same for every kernel that rounds its inputs alike.
+
+    Attributes:
+        rows: The query rows compared in every head.
+        given: The oracle on the inputs as given.
+        rounded: The oracle on the inputs as rounded to 8 bits; None where they are not.
+    """
+
+    rows: list[int]
+    given: Oracle
+    rounded: Oracle | None
+
+    def judge(self, output: Any, lse: Any) -> Verdict:
+        """Compare O and LSE with the oracle.
+
+        Args:
+            output: O, shape and dtype of Q; NumPy or CuPy.
+            lse: float32 (batch, heads, seqlen_q); None: the kernel returns none, and O alone is compared.
+        """
+        picked = array_module(output).asarray(self.rows)
+        found = Answer(*(None if x is None else _on_host(x[:, :, picked]) for x in (output, lse)))
+        error, lse_error = self.given.errors(found)
+        passed = self.given.passes(error, lse_error)
+        lse_bound = None if lse is None else self.given.lse_bound
+        count = output.shape[0] * output.shape[1] * len(self.rows)
+        if self.rounded is None:
+            return Verdict(error, self.given.bound, lse_error, lse_bound, count, passed)
+        own, own_lse = self.rounded.errors(found)
+        passed = passed and self.rounded.passes(own, own_lse)
+        return Verdict(error, self.given.bound, lse_error, lse_bound, count, passed, own, self.rounded.bound)
 
 
 def verify(
@@ -102,20 +143,22 @@ def verify(
     rounding: Rounding | None = None,
     max_rows: int = 256,
 ) -> Verdict:
-    """Compare O and LSE with the oracle, by this module's criterion.
+    """Compare O and LSE with the oracle, by this module's criterion; see `criterion` and its `judge`."""
+    return criterion(problem, inputs, rounding=rounding, max_rows=max_rows).judge(output, lse)
+
+
+def criterion(
+    problem: Problem, inputs: Inputs, *, rounding: Rounding | None = None, max_rows: int = 256
+) -> Criterion:
+    """Compute the oracle of a problem, and the errors that pass.
 
     Args:
-        problem: What was computed.
-        inputs: Q, K and V it was computed from; NumPy or CuPy.
-        output: O, shape and dtype of Q.
-        lse: float32 (batch, heads, seqlen_q); None: the kernel returns none, and O alone is compared.
+        problem: What is computed.
+        inputs: Q, K and V it is computed from; NumPy or CuPy.
         rounding: How a kernel in 8 bits rounds its inputs; None: it takes them as they are.
         max_rows: Compare at most about this many query rows, those of `sample_rows`, in every head.
     """
     rows = sample_rows(problem, max_rows)
-    picked = array_module(inputs.q).asarray(rows)
-    found = Found(output[:, :, picked], None if lse is None else lse[:, :, picked])
-    count = problem.batch * problem.heads * len(rows)
     options: dict[str, Any] = {
         "causal": problem.causal,
         "window": problem.window,
@@ -123,47 +166,33 @@ def verify(
         "scale": problem.softmax_scale,
         "rows": rows,
     }
-    exact = Found(*attention_reference(*inputs, **options))
+    low_as = partial(plain_attention, compute_dtype="float32")
+    exact = Answer(*attention_reference(*inputs, **options))
     if rounding is None:
-        storage = storage_dtype(problem.dtype)
-        low = plain_attention(*inputs, **options, compute_dtype="float32", storage_dtype=storage)
-        judged = _judge(problem, inputs, found, exact, Found(*low))
-        return Verdict(*judged, count, judged.passed)
+        low = Answer(*low_as(*inputs, **options, storage_dtype=storage_dtype(problem.dtype)))
+        return Criterion(rows, _oracle(problem, inputs, exact, low), None)
     rounded = rounding.inputs(*inputs)
     options["scale"] *= rounding.score_factor(problem.head_dim)
-    low = plain_attention(
-        *rounded, **options, compute_dtype="float32", storage_dtype="float32", rounding=rounding
-    )
-    given, own = (
-        _judge(problem, inputs, found, oracle, Found(*low), rounding=rounding)
-        for oracle in (exact, Found(*attention_reference(*rounded, **options)))
-    )
-    return Verdict(*given, count, given.passed and own.passed, own.error, own.bound)
+    low = Answer(*low_as(*rounded, **options, storage_dtype="float32", rounding=rounding))
+    of_rounded = Answer(*attention_reference(*rounded, **options))
+    given, own = (_oracle(problem, inputs, x, low, rounding=rounding) for x in (exact, of_rounded))
+    return Criterion(rows, given, own)
 
 
-def _judge(
-    problem: Problem,
-    inputs: Inputs,
-    found: Found,
-    exact: Found,
-    low: Found,
-    *,
-    rounding: Rounding | None = None,
-) -> Judged:
-    """The errors of what was found, and the bounds that `low` and the sums' own errors set them."""
+def _oracle(
+    problem: Problem, inputs: Inputs, exact: Answer, low: Answer, *, rounding: Rounding | None = None
+) -> Oracle:
+    """The oracle with the bounds that `low` and the sums' own errors set."""
     scores, drift = _largest_score(problem, inputs), problem.seqlen_k**0.5
-    bound = _criterion(low.output, exact.output, storage_dtype(problem.dtype))
-    bound += FLOAT32_EPS * ((1 + scores) * _largest(inputs.v, abs) + drift * _largest_finite(exact.output))
-    if rounding is not None:
-        bound += rounding.product_error(rounding.key_block) * _largest_finite(exact.output)
-    error = _largest_difference(found.output, exact.output)
-    if found.lse is None:
-        return Judged(error, bound, None, None)
-    lse_bound = _criterion(low.lse, exact.lse, "float32")
+    largest = _largest_finite(exact.output)
+    bound = _rounding_bound(low.output, exact.output, storage_dtype(problem.dtype))
+    bound += FLOAT32_EPS * ((1 + scores) * _largest(inputs.v, abs) + drift * largest)
+    lse_bound = _rounding_bound(low.lse, exact.lse, "float32")
     lse_bound += FLOAT32_EPS * (_largest_finite(exact.lse) + scores + drift)
     if rounding is not None:
+        bound += rounding.product_error(rounding.key_block) * largest
         lse_bound += rounding.score_error(problem.head_dim) * scores
-    return Judged(error, bound, _largest_difference(found.lse, exact.lse), lse_bound)
+    return Oracle(Answer(_on_host(exact.output), _on_host(exact.lse)), bound, lse_bound)
 
 
 def sample_rows(problem: Problem, max_rows: int) -> list[int]:
@@ -205,7 +234,7 @@ def storage_dtype(dtype: BufferDtype) -> Any:
     return ml_dtypes.bfloat16
 
 
-def _criterion(low: Any, exact: Any, dtype: Any) -> float:
+def _rounding_bound(low: Any, exact: Any, dtype: Any) -> float:
     """2 max|low - ref| + 2 max|(ref + 0.3 - 0.3) - ref| over finite values of the oracle."""
     xp = array_module(exact)
     finite = xp.where(xp.isfinite(exact), exact, 0)
@@ -221,6 +250,12 @@ def _largest_difference(found: Any, exact: Any) -> float:
     found = found.astype("float64")
     same = found == exact
     return float(abs(xp.where(same, 0, found) - xp.where(same, 0, exact)).max())
+
+
+def _on_host(array: Any) -> Any:
+    """The numbers as a NumPy array of float32, or of float64 if they are."""
+    wide = array if array.dtype == "float64" else array.astype("float32")
+    return wide if backend_of(wide) == "cpu" else wide.get()
 
 
 def _largest_finite(array: Any) -> float:

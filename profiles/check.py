@@ -4,9 +4,11 @@ import math
 import time
 from typing import NamedTuple
 
+from kernels.fp8 import Rounding
 from kernels.launch import Inputs, Launch, LibraryLaunch, make_inputs, prepare
+from kernels.problem import Problem
 from kernels.spec import KernelSpec
-from kernels.verify import Verdict, verify
+from kernels.verify import Criterion, Verdict, criterion
 from profiles.bench import Bench
 from profiles.child import Link
 from profiles.events import Correctness, Measurement, PointFailed
@@ -26,6 +28,22 @@ class FirstRun(NamedTuple):
     note: str
 
 
+class Criteria:
+    """What the last problem's outputs are judged by: its kernels share the oracle, most of a check's time."""
+
+    def __init__(self) -> None:
+        self._problem: Problem | None = None
+        self._known: dict[Rounding | None, Criterion] = {}
+
+    def of(self, problem: Problem, inputs: Inputs, rounding: Rounding | None) -> Criterion:
+        """The criterion of a problem, whose inputs follow from it; in host memory."""
+        if problem != self._problem:
+            self._problem, self._known = problem, {}
+        if rounding not in self._known:
+            self._known[rounding] = criterion(problem, inputs, rounding=rounding)
+        return self._known[rounding]
+
+
 class Checking:
     """One point on its way to be sampled, alone in memory.
 
@@ -33,9 +51,11 @@ class Checking:
         steps: Where it is.
     """
 
-    def __init__(self, command: CheckPoint, spec: KernelSpec, bench: Bench, link: Link) -> None:
+    def __init__(
+        self, command: CheckPoint, spec: KernelSpec, bench: Bench, criteria: Criteria, link: Link
+    ) -> None:
         self._point, self._protocol, self._device = command.point, command.protocol, command.device
-        self._spec, self._bench = spec, bench
+        self._spec, self._bench, self._criteria = spec, bench, criteria
         self.steps = Steps(self._point, link)
 
     def run(self) -> CheckedPoint | PointFailed:
@@ -86,9 +106,8 @@ class Checking:
         if self._protocol.verify:
             self.steps.enter("verify")
             problem, rounding = self._point.problem, self._spec.rounding
-            verdict = verify(
-                problem, inputs, launch.output, launch.lse, rounding=rounding and rounding(problem)
-            )
+            judged_by = self._criteria.of(problem, inputs, rounding and rounding(problem))
+            verdict = judged_by.judge(launch.output, launch.lse)
             correctness = Correctness(
                 max_abs_error=verdict.max_abs_error,
                 bound=verdict.bound,

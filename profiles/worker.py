@@ -8,7 +8,7 @@ from kernels.problem import Backend
 from kernels.registry import find_kernel
 from kernels.spec import KernelSpec
 from profiles.bench import Bench
-from profiles.check import Checking
+from profiles.check import Checking, Criteria
 from profiles.child import Link
 from profiles.events import MachineFound, PointFailed, RequestFailed, TraceReady
 from profiles.failures import explain
@@ -51,12 +51,13 @@ def serve(link: Link, kernels: str) -> None:
 
 
 class Worker:
-    """What a worker keeps between commands: its kernels and one bench a backend."""
+    """What a worker keeps between commands: its kernels, one bench a backend, the last problem's oracle."""
 
     def __init__(self, link: Link, specs: tuple[KernelSpec, ...]) -> None:
         self._link = link
         self._specs = specs
         self._benches: dict[Backend, Bench] = {}
+        self._criteria = Criteria()
 
     def check(self, command: CheckPoint) -> None:
         """Check a point and answer with what is known of it, or how it failed."""
@@ -90,7 +91,7 @@ class Worker:
     def _checked(self, command: CheckPoint) -> CheckedPoint | PointFailed:
         try:
             spec = find_kernel(command.point.kernel, self._specs)
-            checking = Checking(command, spec, self._bench(command.device), self._link)
+            checking = Checking(command, spec, self._bench(command.device), self._criteria, self._link)
         except Exception as error:  # noqa: BLE001 - a bench that cannot be set up is this point's failure
             return explain(error, "prepare").failed(command.point)
         try:
