@@ -5,7 +5,7 @@
 #include "wgmma_fp8.cuh"
 
 constexpr int Q_ROWS = 64;  // of a block of Q
-constexpr int TRAILER = 128;  // bytes behind a block: its scale; behind one of V also one over it
+constexpr int TRAILER = 128;  // bytes behind a block: its scale
 constexpr u32 Q_BLOCK = Q_ROWS * HEAD_DIM + TRAILER, Q_TILE = GROUPS * Q_BLOCK;
 constexpr u32 TRAILER_AT = BLOCK_K * HEAD_DIM, KV_TILE = TRAILER_AT + TRAILER;
 
@@ -13,6 +13,10 @@ __device__ __forceinline__ float scale_at(u32 trailer) {
     float x;
     asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(trailer) : "memory");
     return x;
+}
+// One over a power of two.
+__device__ __forceinline__ float reciprocal(float power) {
+    return __uint_as_float((254u << 23) - __float_as_uint(power));
 }
 
 // Four numbers to e4m3, to nearest even, beyond 448 to 448; the first in the lowest byte.

@@ -152,5 +152,5 @@ __device__ __forceinline__ void quantise_values(const element* source, int count
         out[0] = make_uint4(low[0], low[1], low[2], low[3]);
         out[1] = make_uint4(high[0], high[1], high[2], high[3]);
     }
-    if (threadIdx.x == 0) *(float2*)(to + TRAILER_AT) = make_float2(power_of_two(exponent), inverse);
+    if (threadIdx.x == 0) *(float*)(to + TRAILER_AT) = power_of_two(exponent);
 }

@@ -1,4 +1,4 @@
-// Products of a warpgroup in 8 bits (PTX ISA, wgmma): 64 rows x N columns, 32 deep, e4m3 by e4m3, sums in registers.
+// Products of a warpgroup in 8 bits (PTX ISA, wgmma): 64 rows x 64 columns, 32 deep, e4m3 by e4m3, sums in registers.
 // Both operands are contiguous along the depth and lie unswizzled: 8 rows x 16 bytes are a patch of 128 bytes, and
 // the patches of 8 rows follow each other. A swizzled operand is multiplied no faster (flash3-fp8-attempts.md).
 //
@@ -19,30 +19,19 @@ __device__ __forceinline__ u64 operand(u32 address) {
     return (u64)((address & 0x3FFFF) >> 4) | (u64)(PATCH >> 4) << 16 | (u64)(8 * columns >> 4) << 32;
 }
 
-// C = A B (accumulate 0) or C += A B; A in shared memory (ss) or in registers (rs). x0 to x5 name the operands after
-// the sums.
-#define WGMMA_FP8(N, x0, x1, x2, x3, x4, x5)                                                                    \
-    template <int accumulate>                                                                                   \
-    __device__ __forceinline__ void wgmma_fp8_ss(float (&c)[N / 2], u64 a, u64 b) {                             \
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, " x2 ", 0;\n"                                              \
-                     "wgmma.mma_async.sync.aligned.m64n" #N "k32.f32.e4m3.e4m3 {" TEXT_##N "}, " x0 ", " x1     \
-                     ", p, 1, 1; }\n"                                                                           \
-                     : REGS_##N                                                                                 \
-                     : "l"(a), "l"(b), "n"(accumulate));                                                        \
-    }                                                                                                           \
-    template <int accumulate>                                                                                   \
-    __device__ __forceinline__ void wgmma_fp8_rs(float (&c)[N / 2], u32 a0, u32 a1, u32 a2, u32 a3, u64 b) {    \
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, " x5 ", 0;\n"                                              \
-                     "wgmma.mma_async.sync.aligned.m64n" #N "k32.f32.e4m3.e4m3 {" TEXT_##N "}, {" x0 ", " x1    \
-                     ", " x2 ", " x3 "}, " x4 ", p, 1, 1; }\n"                                                  \
-                     : REGS_##N                                                                                 \
-                     : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "n"(accumulate));                            \
-    }
-WGMMA_FP8(64, "%32", "%33", "%34", "%35", "%36", "%37")
-WGMMA_FP8(80, "%40", "%41", "%42", "%43", "%44", "%45")
-WGMMA_FP8(96, "%48", "%49", "%50", "%51", "%52", "%53")
-WGMMA_FP8(112, "%56", "%57", "%58", "%59", "%60", "%61")
-WGMMA_FP8(128, "%64", "%65", "%66", "%67", "%68", "%69")
-WGMMA_FP8(160, "%80", "%81", "%82", "%83", "%84", "%85")
-WGMMA_FP8(192, "%96", "%97", "%98", "%99", "%100", "%101")
-WGMMA_FP8(224, "%112", "%113", "%114", "%115", "%116", "%117")
+// C = A B (accumulate 0) or C += A B; A in shared memory (ss) or in registers (rs).
+template <int accumulate>
+__device__ __forceinline__ void wgmma_fp8_ss(float (&c)[32], u64 a, u64 b) {
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %34, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {" TEXT_64 "}, %32, %33, p, 1, 1; }\n"
+                 : REGS_64
+                 : "l"(a), "l"(b), "n"(accumulate));
+}
+template <int accumulate>
+__device__ __forceinline__ void wgmma_fp8_rs(float (&c)[32], u32 a0, u32 a1, u32 a2, u32 a3, u64 b) {
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %37, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {" TEXT_64 "}, "
+                 "{%32, %33, %34, %35}, %36, p, 1, 1; }\n"
+                 : REGS_64
+                 : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "n"(accumulate));
+}

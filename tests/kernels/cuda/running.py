@@ -25,16 +25,10 @@ from kernels.verify import Verdict, verify
 from tests.kernels.cases import Case
 from tests.kernels.report import note
 
-TESTED = (*LADDER, FLASH3_FP8)  # flash3-fp8 joins the ladder when it passes
 ON_HOPPER = [spec.name for spec in (*STEPS, FLASH3, FLASH3_FP8)]
-TAKE_BLOCK_MASKS = [spec for spec in TESTED if "block_mask" in spec.features["cuda"]]
+TAKE_BLOCK_MASKS = [spec for spec in LADDER if "block_mask" in spec.features["cuda"]]
 E4M3_NAN = 0x7F
 MAX_POLLS = 20_000_000  # seconds; what a wait takes is microseconds
-
-
-def kernel_of(name: str) -> KernelSpec:
-    """The kernel of that name, of the ladder or about to join it."""
-    return find_kernel(name, TESTED)
 
 
 def by_name(specs: Iterable[KernelSpec]) -> pytest.MarkDecorator:
@@ -48,8 +42,8 @@ def by_name_and_dtype(specs: Iterable[KernelSpec]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("name", "dtype"), pairs)
 
 
-each_kernel, each_sparse_kernel = by_name(TESTED), by_name(TAKE_BLOCK_MASKS)
-each_kernel_and_dtype = by_name_and_dtype(TESTED)
+each_kernel, each_sparse_kernel = by_name(LADDER), by_name(TAKE_BLOCK_MASKS)
+each_kernel_and_dtype = by_name_and_dtype(LADDER)
 each_sparse_kernel_and_dtype = by_name_and_dtype(TAKE_BLOCK_MASKS)
 both_masks = pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
 
@@ -61,7 +55,7 @@ def head_dims(name: str) -> tuple[int, ...]:
 
 def skip_unsupported(name: str, problem: Problem) -> None:
     """End the test where this GPU cannot run the kernel."""
-    reason = kernel_of(name).unsupported(problem, describe())
+    reason = find_kernel(name).unsupported(problem, describe())
     if reason is not None:
         pytest.skip(reason)
 
@@ -69,7 +63,7 @@ def skip_unsupported(name: str, problem: Problem) -> None:
 def prepared(name: str, problem: Problem, inputs: Inputs) -> Launch:
     """The kernel bound to the inputs, its outputs and workspace poisoned; skips what this GPU cannot run."""
     skip_unsupported(name, problem)
-    spec = kernel_of(name)
+    spec = find_kernel(name)
     if name in ON_HOPPER:
         launch: Launch = bind(spec, problem, inputs, partial(guarded, step=name))
     else:
@@ -110,7 +104,7 @@ def judged(
     name: str, problem: Problem, inputs: Inputs, output: Any, lse: Any, *, max_rows: int = 256
 ) -> Verdict:
     """What a kernel returned against the oracle, by the kernel's own criterion; noted for the report."""
-    rounding = kernel_of(name).rounding
+    rounding = find_kernel(name).rounding
     verdict = verify(problem, inputs, output, lse, rounding=rounding and rounding(problem), max_rows=max_rows)
     return note(name, verdict)
 

@@ -10,18 +10,16 @@ from kernels import attention
 from kernels.errors import InputError
 from kernels.launch import Inputs, make_inputs
 from kernels.problem import Dtype, Problem
-from kernels.registry import LADDER
+from kernels.registry import find_kernel
 from kernels.verify import storage_dtype
 from tests.kernels.cases import LENGTHS, PROBES, Case
 from tests.kernels.cuda.running import (
     both_masks,
-    by_name,
     differing_bits,
     each_kernel,
     each_kernel_and_dtype,
     head_dims,
     judged,
-    kernel_of,
     poison,
     prepared,
     run,
@@ -62,7 +60,7 @@ def test_every_length_agrees_with_the_oracle(
 
 @each_kernel_and_dtype
 def test_every_head_dim_agrees_with_the_oracle(name: str, dtype: Dtype) -> None:
-    for head_dim in kernel_of(name).head_dims["cuda"]:
+    for head_dim in find_kernel(name).head_dims["cuda"]:
         problem = Problem(
             heads=2, seqlen_q=150, seqlen_k=170, head_dim=head_dim, dtype=dtype, causal=True, seed=head_dim
         )
@@ -88,7 +86,7 @@ def test_every_probe_agrees_with_the_oracle(
     cp: Any, name: str, probe: Callable[[], Case], dtype: Dtype, causal: bool
 ) -> None:
     case = probe()
-    if case.problem.head_dim not in kernel_of(name).head_dims["cuda"]:
+    if case.problem.head_dim not in find_kernel(name).head_dims["cuda"]:
         case = widened(case, 64)
     problem = structs.replace(case.problem, dtype=dtype, causal=causal or case.problem.causal)
     inputs = Inputs(*(cp.asarray(array).astype(storage_dtype(dtype)) for array in case.inputs))
@@ -171,7 +169,7 @@ def test_a_run_can_be_captured_in_a_graph(cp: Any, name: str) -> None:
     assert bool((launch.output == expected).all())
 
 
-@by_name(LADDER)
+@each_kernel
 def test_the_surface_takes_cupy_arrays(cp: Any, name: str) -> None:
     problem = Problem(heads=2, seqlen_q=90, seqlen_k=120, dtype="float16", causal=True)
     skip_unsupported(name, problem)
@@ -192,4 +190,4 @@ def test_a_view_off_its_alignment_is_refused(cp: Any) -> None:
 def test_workspace_is_what_the_spec_predicts(name: str) -> None:
     problem = Problem(heads=2, seqlen_q=90, seqlen_k=120, dtype="bfloat16")
     launch = prepared(name, problem, make_inputs(problem, "cuda"))
-    assert launch.workspace_bytes == kernel_of(name).workspace_bytes(problem, "cuda")
+    assert launch.workspace_bytes == find_kernel(name).workspace_bytes(problem, "cuda")

@@ -13,6 +13,7 @@ from kernels.cuda.program import SHARED_MEMORY_LIMITS, STEP_COUNTS, Program, Pro
 from kernels.errors import InputError
 from kernels.launch import make_inputs
 from kernels.problem import DTYPES, Dtype, Problem
+from kernels.registry import find_kernel
 from tests.kernels.cuda.running import (
     both_masks,
     each_kernel,
@@ -21,7 +22,6 @@ from tests.kernels.cuda.running import (
     each_sparse_kernel_and_dtype,
     head_dims,
     judged,
-    kernel_of,
     prepared,
     run,
 )
@@ -123,7 +123,7 @@ def test_the_tables_of_a_block_mask_are_predicted(name: str) -> None:
     mask = drawn(600, 900, (128, 64))
     problem = Problem(seqlen_q=600, seqlen_k=900, dtype="bfloat16", block_mask=mask)
     launch = prepared(name, problem, make_inputs(problem, "cuda"))
-    assert launch.workspace_bytes == kernel_of(name).workspace_bytes(problem, "cuda") > 0
+    assert launch.workspace_bytes == find_kernel(name).workspace_bytes(problem, "cuda") > 0
 
 
 @pytest.mark.gpu
@@ -134,7 +134,7 @@ def test_dropped_blocks_cost_no_time(cp: Any, name: str) -> None:
     The softmax of the standard kernels gains less: it keeps its threads a row.
     """
     whole, half = (sparse_problem(share) for share in (1.0, 0.5))
-    most = 0.7 if kernel_of(name).family == "tiled" else 0.8
+    most = 0.7 if find_kernel(name).family == "tiled" else 0.8
     assert time_of(cp, name, half) < most * time_of(cp, name, whole)
 
 
