@@ -51,10 +51,14 @@ class Variant(NamedTuple):
         return (self.groups + 1) * GROUP_THREADS
 
     def shared_bytes(self, head_dim: int) -> int:
-        """Shared memory of a block: Q, K, V and their scales, the barriers, and room to align them."""
+        """Shared memory of a block: Q, K, V and their scales, the barriers, and room to align them.
+
+        Where the last share of columns of V is not a whole one, its product reads what would be the rest.
+        """
         q_tile = self.groups * (fp8.QUERY_BLOCK * head_dim + FP8_SCALE_BYTES)
         tiles = self.q_stages * q_tile + 2 * self.stages * (self.block_k * head_dim + FP8_SCALE_BYTES)
-        return tiles + SHARED_ALIGNMENT + BARRIER_BYTES + BARRIER_BYTES_A_STAGE * self.stages
+        behind_v = -head_dim % (self.block_k // 2) * self.block_k
+        return tiles + behind_v + SHARED_ALIGNMENT + BARRIER_BYTES + BARRIER_BYTES_A_STAGE * self.stages
 
 
 def variant(head_dim: int) -> Variant:
