@@ -38,6 +38,10 @@ using TileK = Tile<BLOCK_K, WIDTH, THREADS>;
 // 2^8 times their usual range, the result is the same, and almost no tile has to rescale O.
 constexpr float LAZINESS = 8.0f;
 
+// With a block mask registers are so short at d = 128 that what all lanes share must not take any: the compiler is told
+// of it, the list of blocks is read once a step, and what can be had again is not kept.
+__device__ __forceinline__ int uniform(int x) { return SPARSE ? __shfl_sync(0xffffffffu, x, 0) : x; }
+
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     flash2(const element* q, const element* k, const element* v, element* o, float* lse, int heads, int group,
            int seqlen_q, int seqlen_k, int window_left, int window_right, float scale, const int* lists,
@@ -49,8 +53,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 
     // Causal rows get longer downwards: the longest tiles of all heads start first, the short ones fill the end.
     const int tiles_q = gridDim.x / heads;
-    const int head = CAUSAL ? blockIdx.x % heads : blockIdx.x / tiles_q;
-    const int tile_q = CAUSAL ? tiles_q - 1 - blockIdx.x / heads : blockIdx.x % tiles_q;
+    const int head = uniform(CAUSAL ? blockIdx.x % heads : blockIdx.x / tiles_q);
+    const int tile_q = uniform(CAUSAL ? tiles_q - 1 - blockIdx.x / heads : blockIdx.x % tiles_q);
     const int q0 = tile_q * TILE_Q;
     const int rows = min(TILE_Q, seqlen_q - q0);
     const long long first_row = (long long)head * seqlen_q + q0;
@@ -63,10 +67,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 #if SPARSE
     // The kept blocks of this row of blocks, in rising order.
     constexpr int BLOCK_KEYS = TILES_PER_BLOCK_K * BLOCK_K;
-    const int* const list = lists + tile_q / TILES_PER_BLOCK_Q * ((seqlen_k + BLOCK_KEYS - 1) / BLOCK_KEYS);
+    const int first = tile_q / TILES_PER_BLOCK_Q * ((seqlen_k + BLOCK_KEYS - 1) / BLOCK_KEYS);
     const int steps = counts[tile_q / TILES_PER_BLOCK_Q];
     auto key_tile = [&](int step) {
-        return list[step / TILES_PER_BLOCK_K] * TILES_PER_BLOCK_K + step % TILES_PER_BLOCK_K;
+        return lists[first + step / TILES_PER_BLOCK_K] * TILES_PER_BLOCK_K + step % TILES_PER_BLOCK_K;
     };
 #else
     const int last = (max(0, mask.end(q0 + rows - 1)) + BLOCK_K - 1) / BLOCK_K - 1;
@@ -82,8 +86,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 
     TileQ::copy(TileQ::thread_target(shared_q), TileQ::thread_source(q + first_row * HEAD_DIM, HEAD_DIM), HEAD_DIM,
                 rows, HEAD_DIM);
+    int k0 = 0;
     if (steps > 0) {
-        const int k0 = key_tile(0) * BLOCK_K;
+        k0 = key_tile(0) * BLOCK_K;
         k += (long long)k0 * HEAD_DIM;
         TileK::copy(target_k, k, HEAD_DIM, seqlen_k - k0, HEAD_DIM);
         TileK::copy(target_v, k + v_from_k, HEAD_DIM, seqlen_k - k0, HEAD_DIM);
@@ -103,14 +108,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
-        const int k0 = key_tile(step) * BLOCK_K;
+        if (SPARSE) stage = step % 2 * TileK::BYTES;
+        else k0 = key_tile(step) * BLOCK_K;
         wait_copies<0>();
         __syncthreads();  // this K and V are complete, the previous ones done with
 
         float s[SUBTILES][BLOCK_K / 8][4];
         multiply_rows<TileK>(s, left, lane_k + stage);
+        int next = 0;
         if (step + 1 < steps) {
-            const int next = key_tile(step + 1) * BLOCK_K;
+            next = key_tile(step + 1) * BLOCK_K;
             const unsigned other = TileK::BYTES - stage;
             k += (long long)(next - k0) * HEAD_DIM;
             TileK::copy(target_k + other, k, HEAD_DIM, seqlen_k - next, HEAD_DIM);
@@ -151,20 +158,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         }
         multiply_columns<TileK>(acc, s, lane_v + stage);
         stage = TileK::BYTES - stage;
+        k0 = next;
     }
 
+    const long long row0 = SPARSE ? (long long)uniform(head) * seqlen_q + q0 : first_row;
 #pragma unroll
     for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
             const int row = warp_row + i * 16 + lane / 4 + 8 * r;
             const float sum = quad_sum(l[i][r]);
-            if (row < rows && lane % 4 == 0) lse[first_row + row] = log_sum_exp(m[i][r], sum, scale);
+            if (row < rows && lane % 4 == 0) lse[row0 + row] = log_sum_exp(m[i][r], sum, scale);
             const float inverse = sum > 0.0f ? reciprocal_approx(sum) : 0.0f;
 #pragma unroll
             for (int n = 0; n < WIDTH / 8; ++n) acc[i][n][2 * r] *= inverse, acc[i][n][2 * r + 1] *= inverse;
         }
     }
     // Q's place is free: this warp alone has read these rows.
-    store_rows<TileQ>(shared, acc, warp_row, o + first_row * HEAD_DIM, HEAD_DIM, rows, HEAD_DIM);
+    store_rows<TileQ>(shared, acc, warp_row, o + row0 * HEAD_DIM, HEAD_DIM, rows, HEAD_DIM);
 }
