@@ -79,7 +79,7 @@ def test_masks_and_grouped_heads_come_back_from_the_file_with_the_kernel_that_au
 
 def test_heads_that_cannot_be_shared_are_refused_in_one_line(tmp_path: Path) -> None:
     done = program.run(*SMALL, "--heads", "4", "--kv-heads", "3", "--seqlen", "32", home=tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.strip().splitlines()[-1] == (
         "flashscope sweep: kv_heads must divide the 4 heads, not be 3."
     )

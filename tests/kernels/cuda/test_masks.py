@@ -1,5 +1,6 @@
 """Windows, grouped heads and block masks on a GPU, against the float64 oracle."""
 
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 from typing import Any
@@ -131,11 +132,13 @@ def test_the_tables_of_a_block_mask_are_predicted(name: str) -> None:
 def test_dropped_blocks_cost_no_time(cp: Any, name: str) -> None:
     """Half the blocks take little more than half the time; the margin is for the start and the end.
 
-    The softmax of the standard kernels gains less: it keeps its threads a row.
+    The softmax of the standard kernels gains less: it keeps its threads a row. The two take turns, and the
+    shortest run of each counts: other tests may use the GPU meanwhile.
     """
-    whole, half = (sparse_problem(share) for share in (1.0, 0.5))
-    most = 0.7 if find_kernel(name).family == "tiled" else 0.8
-    assert time_of(cp, name, half) < most * time_of(cp, name, whole)
+    runs = [checked_run(name, sparse_problem(share)) for share in (1.0, 0.5)]
+    times = [[milliseconds(cp, run) for run in runs] for _ in range(15)]
+    whole, half = (min(of_one) for of_one in zip(*times, strict=True))
+    assert half < (0.7 if find_kernel(name).family == "tiled" else 0.8) * whole
 
 
 def sparse_problem(kept_share: float) -> Problem:
@@ -143,20 +146,23 @@ def sparse_problem(kept_share: float) -> Problem:
     return Problem(heads=16, seqlen_q=8192, seqlen_k=8192, head_dim=128, dtype="bfloat16", block_mask=mask)
 
 
-def time_of(cp: Any, name: str, problem: Problem) -> float:
-    """The shortest of five runs, in ms."""
+def checked_run(name: str, problem: Problem) -> Callable[[], None]:
+    """A launch of the kernel that has agreed with the oracle."""
     inputs = make_inputs(problem, "cuda")
     launch = prepared(name, problem, inputs)
-    times = []
-    for _ in range(5):
-        start, stop = cp.cuda.Event(), cp.cuda.Event()
-        start.record()
-        launch.run()
-        stop.record()
-        stop.synchronize()
-        times.append(float(cp.cuda.get_elapsed_time(start, stop)))
+    launch.run()
     assert judged(name, problem, inputs, launch.output, launch.lse, max_rows=16).passed
-    return min(times)
+    return launch.run
+
+
+def milliseconds(cp: Any, run: Callable[[], None]) -> float:
+    """What one run takes on the GPU."""
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    start.record()
+    run()
+    stop.record()
+    stop.synchronize()
+    return float(cp.cuda.get_elapsed_time(start, stop))
 
 
 @pytest.mark.parametrize("name", SPARSE)
