@@ -228,9 +228,16 @@ struct Scores {
     }
 };
 
-// The threads of one row have come so far.
+// The threads of one row have come so far. Two rows of a block have a barrier each; their numbers are constants, as a
+// number in a register takes all 16 barriers of a block, and an SM then holds few blocks.
+static_assert(ROW_WARPS == 1 || 2 * ROW_THREADS >= SOFTMAX_THREADS, "a block has one row or two");
+template <int BARRIER>
+__device__ __forceinline__ void wait_at() {
+    asm volatile("bar.sync %0, %1;" ::"n"(BARRIER), "n"(ROW_THREADS) : "memory");
+}
 __device__ __forceinline__ void row_barrier() {
-    asm volatile("bar.sync %0, %1;" ::"r"(1 + int(threadIdx.x) / ROW_THREADS), "n"(ROW_THREADS) : "memory");
+    if (threadIdx.x < ROW_THREADS) wait_at<1>();
+    else wait_at<2>();
 }
 
 // P = softmax(S) and LSE. ROW_THREADS threads hold a row in registers, or pass over it in parts when it is longer than
