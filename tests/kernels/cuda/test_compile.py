@@ -1,9 +1,11 @@
 """Every CUDA kernel compiles for every architecture, on a machine without a GPU."""
 
 import re
+from collections import defaultdict
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from msgspec import structs
@@ -29,6 +31,13 @@ PROGRAMS: dict[str, ProgramOf] = {
 SIXTEEN_BIT: tuple[Dtype, ...] = ("float16", "bfloat16")
 HOPPER = Target((9, 0), SHARED_MEMORY_LIMITS[9, 0])
 TARGETS = [Target(capability, limit) for capability, limit in SHARED_MEMORY_LIMITS.items()]
+MASKS: tuple[dict[str, Any], ...] = (
+    {},
+    {"causal": True},
+    {"window": (256, 0)},
+    {"causal": True, "window": (256, 0)},
+)
+CUT = ("WARPS", "SUBTILES", "BLOCK_K")  # the defines that cut a block's work into tiles
 REPORT = re.compile(r"Compiling entry function '(\w+)'(.*?)(?=Compiling entry function|\Z)", re.DOTALL)
 
 
@@ -59,7 +68,13 @@ def problem(dtype: Dtype, head_dim: int, *, causal: bool = False) -> Problem:
     return Problem(seqlen_q=2048, seqlen_k=2048, heads=2, head_dim=head_dim, dtype=dtype, causal=causal)
 
 
-def check(name: str, workload: Problem, target: Target) -> None:
+def blocked(head_dim: int, block_q: int, block_k: int, **masks: Any) -> Problem:
+    """With a mask of blocks of that many queries and keys."""
+    blocks = BlockMask.random(2048, 2048, block_q=block_q, block_k=block_k, kept_share=0.5)
+    return structs.replace(problem("float16", head_dim), block_mask=blocks, **masks)
+
+
+def check(name: str, workload: Problem, target: Target, most_spilled: int = 0) -> None:
     """Compile, print the resources, and hold them against the target's limits."""
     program = PROGRAMS[name](workload, target)
     cubin, log = compile_offline(program, target)
@@ -74,7 +89,7 @@ def check(name: str, workload: Problem, target: Target) -> None:
         assert 0 < used.registers * stage.threads <= 65536
         assert used.shared <= 48 * 1024
         assert used.shared + stage.shared_bytes <= target.shared_memory
-        assert used.spilled == 0 or stage.entry not in {"flash2", "simt"}
+        assert used.spilled <= most_spilled or stage.entry not in {"flash2", "simt"}
 
 
 def supported(dtype: Dtype, target: Target) -> bool:
@@ -103,17 +118,43 @@ def test_every_head_dim_compiles(name: str, head_dim: int) -> None:
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.arch)
 def test_no_mask_makes_flash2_spill_on_any_architecture(target: Target) -> None:
     for head_dim in (64, 96, 112, 128, 192):
-        plain = problem("float16", head_dim)
-        blocks = BlockMask.random(2048, 2048, block_q=128, block_k=64, kept_share=0.5)
-        for masks in ({"causal": True}, {"window": (256, 0)}, {"causal": True, "block_mask": blocks}):
-            check("flash2", structs.replace(plain, **masks), target)
+        for masks in MASKS[1:3]:
+            check("flash2", structs.replace(problem("float16", head_dim), **masks), target)
 
 
-@pytest.mark.parametrize("head_dim", [16, 24])
-def test_every_narrow_head_compiles_with_many_keys_a_tile(head_dim: int) -> None:
-    workload = structs.replace(problem("bfloat16", head_dim), seqlen_k=flash2.LONG)
-    cubin, _ = compile_offline(flash2.program(workload, HOPPER), HOPPER)
-    assert cubin
+@pytest.mark.parametrize(("head_dim", "most_spilled"), [(16, 0), (24, 0), (56, 8), (64, 8)])
+def test_many_keys_a_tile_leave_registers_for_a_narrow_head(head_dim: int, most_spilled: int) -> None:
+    """The 8 bytes are stored before the loop and read after it; the build without them was 2 % slower."""
+    workload = structs.replace(problem("float16", head_dim), seqlen_k=flash2.LONG)
+    check("flash2", workload, HOPPER, most_spilled)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.arch)
+def test_no_block_mask_makes_flash2_spill_on_any_architecture(target: Target) -> None:
+    """The largest tiles, where registers are short: alone in a block of keys, and several."""
+    for block_k, masks in product((32, 64, 128), MASKS):
+        if block_k == 32 or target == HOPPER:
+            check("flash2", blocked(128, 128, block_k, **masks), target)
+    for head_dim in (64, 96, 128, 256):
+        check("flash2", blocked(head_dim, 256, 128, causal=True, window=(256, 0)), target)
+
+
+def test_a_window_over_blocks_of_three_tiles_spills_24_bytes_and_no_more() -> None:
+    """The pointer to K, once a step; 32 keys a tile spill nothing and were 10 % slower."""
+    check("flash2", blocked(128, 128, 192, window=(256, 0)), HOPPER, most_spilled=24)
+
+
+def test_no_tile_that_a_block_size_selects_makes_flash2_spill() -> None:
+    """Each of them, on one of the architectures that take it."""
+    builds = defaultdict(list)
+    sizes = (16, 32, 64, 128)
+    for target, head_dim, block_q, block_k in product(TARGETS, (128, 256), sizes, sizes):
+        workload = blocked(head_dim, block_q, block_k, causal=True, window=(256, 0))
+        defines = flash2.program(workload, target).defines
+        cut = tuple(defines[name] for name in CUT)
+        builds[head_dim, cut].append((workload, target))
+    for turn, candidates in enumerate(builds.values()):
+        check("flash2", *candidates[turn % len(candidates)])
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
