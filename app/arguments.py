@@ -109,6 +109,13 @@ def seqlen_list(text: str) -> tuple[int, ...]:
         raise ArgumentTypeError(str(error).rstrip(".")) from error
 
 
+def folder(text: str) -> Path:
+    """A path that can be named: an empty one would mean the current folder."""
+    if not text.strip():
+        raise ArgumentTypeError("the name of the folder is empty")
+    return Path(text)
+
+
 def new_file(text: str) -> Path:
     """A path where there is nothing yet, in a folder that exists or can be made."""
     if not text.strip():

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from app.arguments import (
     block_pattern,
+    folder,
     kernel_list,
     new_file,
     numbers,
@@ -91,7 +92,7 @@ def make_parser() -> Parser:
         commands.add_parser("doctor", help="say what is missing here, and the remedy", allow_abbrev=False)
     )
     shots = commands.add_parser("shots", help="render every page to PNG files", allow_abbrev=False)
-    shots.add_argument("folder", type=Path, metavar="DIR")
+    shots.add_argument("folder", type=folder, metavar="DIR")
     shots.add_argument("--open", type=Path, metavar="FILE", help="a session to show on the pages")
     return parser
 

@@ -39,7 +39,8 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
         seqlens: Query sequence lengths of its plan, rising.
         dtype: Element type of its first problem.
         outcome: How the sweep ended, None when it did not.
-        statuses: Number of points by status, as the file has them.
+        statuses: Number of the plan's kernels x problems by status, as the file has them; a drift check's
+            points are none of them.
     """
 
     path: Path
@@ -137,7 +138,12 @@ def _info(path: Path) -> SessionInfo:
     try:
         with validating(path), opened(path) as connection:
             head, plan, machine = read_head(connection)
-            found = Counter(status for (status,) in connection.execute("SELECT status FROM points"))
+            found = Counter(
+                status
+                for (status,) in connection.execute(
+                    "SELECT status FROM points WHERE point < ?", (plan.cells,)
+                )
+            )
             statuses = msgspec.convert(dict(found), type=dict[PointStatus, int])
     except SessionFileError as error:
         return SessionInfo(path=path, size_bytes=size, error=str(error))

@@ -1,6 +1,7 @@
 """The commands besides `sweep`, and what is said about bad arguments."""
 
 import math
+import shlex
 import sqlite3
 from pathlib import Path
 
@@ -118,6 +119,7 @@ def test_show_explains_a_file_it_cannot_open_in_one_line(session: Path, tmp_path
         "sweep --seed 2147483648",
         "sweep --seqlen 100000000000",
         "sweep --out=",
+        "shots ''",
         "sweep --backend cpu --head-dim 17",
         "sweep --backend cpu --head-dim 17 --kernels auto",
         "sweep --backend cpu --dtype float16",
@@ -141,7 +143,7 @@ def test_show_explains_a_file_it_cannot_open_in_one_line(session: Path, tmp_path
     ],
 )
 def test_bad_arguments_get_one_line_and_exit_code_2(arguments: str) -> None:
-    done = program.run(*arguments.split())
+    done = program.run(*shlex.split(arguments))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1, done.stderr
 

@@ -2,6 +2,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from profiles.events import Event
 from profiles.store import (
@@ -35,6 +36,15 @@ def test_a_list_says_what_is_in_each_file(tmp_path: Path) -> None:
     assert info.seqlens == (256, 512)
     assert info.statuses == {"done": 1, "oom": 1, "wrong": 1, "pending": 1}
     assert info.size_bytes == path.stat().st_size
+
+
+def test_a_drift_check_adds_no_points_to_a_list(tmp_path: Path) -> None:
+    of = builders.plan()
+    of = replace(of, protocol=replace(of.protocol, drift_check=True))
+    assert len(of.points()) > of.cells
+    write(tmp_path / "a.flashscope", builders.plan_started(of))
+    (info,) = list_sessions(tmp_path)
+    assert info.statuses == {"pending": of.cells}
 
 
 def test_a_file_that_cannot_be_opened_is_listed_last_with_its_reason(tmp_path: Path) -> None:
