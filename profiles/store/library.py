@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -138,13 +137,9 @@ def _info(path: Path) -> SessionInfo:
     try:
         with validating(path), opened(path) as connection:
             head, plan, machine = read_head(connection)
-            found = Counter(
-                status
-                for (status,) in connection.execute(
-                    "SELECT status FROM points WHERE point < ?", (plan.cells,)
-                )
-            )
-            statuses = msgspec.convert(dict(found), type=dict[PointStatus, int])
+            counts = "SELECT status, count(*) FROM points WHERE point < ? GROUP BY status"
+            found = dict(connection.execute(counts, (plan.cells,)))
+            statuses = msgspec.convert(found, type=dict[PointStatus, int])
     except SessionFileError as error:
         return SessionInfo(path=path, size_bytes=size, error=str(error))
     device = machine.device(plan.backend)
