@@ -40,6 +40,10 @@ class Cut(NamedTuple):
         """Query rows of a tile, Br."""
         return self.groups * QUERY_BLOCK
 
+    def tiles(self, seqlen_q: int, seqlen_k: int) -> tuple[int, int]:
+        """Tiles of query rows and tiles of keys; the last of each may be filled in part."""
+        return -(-seqlen_q // self.query_rows), -(-seqlen_k // self.key_block)
+
 
 def cut(head_dim: int) -> Cut:
     """The cut for a head dim; measured on an H200 for 64, 128 and 256."""

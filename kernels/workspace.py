@@ -109,7 +109,7 @@ def flash3_fp8(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """
     del backend
     chosen, d = fp8.cut(problem.head_dim), problem.head_dim
-    q_tiles, k_tiles = -(-problem.seqlen_q // chosen.query_rows), -(-problem.seqlen_k // chosen.key_block)
+    q_tiles, k_tiles = chosen.tiles(problem.seqlen_q, problem.seqlen_k)
     q_blocks = problem.batch * problem.heads * q_tiles * chosen.groups
     k_blocks = problem.batch * problem.key_heads * k_tiles
     return (

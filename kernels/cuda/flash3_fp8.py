@@ -18,7 +18,6 @@ from kernels.cuda.program import (
     Program,
     Stage,
     Target,
-    ceil_div,
     defines_of,
     shape_arguments,
 )
@@ -81,8 +80,7 @@ def program(problem: Problem, target: Target) -> Program:
     chosen = variant(problem.head_dim)
     steps = {name.upper(): value for name, value in chosen._asdict().items()}
     heads, kv_heads = problem.batch * problem.heads, problem.batch * problem.key_heads
-    q_tiles = ceil_div(problem.seqlen_q, chosen.groups * fp8.QUERY_BLOCK)
-    k_tiles = ceil_div(problem.seqlen_k, chosen.block_k)
+    q_tiles, k_tiles = fp8.cut(problem.head_dim).tiles(problem.seqlen_q, problem.seqlen_k)
     q_blocks, tiles = q_tiles * chosen.groups, heads * q_tiles
     group, seqlen_q, seqlen_k, *_ = shape_arguments(problem)
     score_factor = abs(problem.softmax_scale) * LOG2E * fp8.Rounding.score_factor(problem.head_dim)
