@@ -84,12 +84,9 @@ def guarded(problem: Problem, target: Target, step: str) -> Program:
 def poison(launch: Any) -> None:
     """Fill with NaN what a run is to write."""
     for array in (launch.output, launch.lse, *launch.workspace.values()):
-        if array.dtype == np.uint8:
-            array.fill(E4M3_NAN)
-        elif (
-            array.dtype.kind != "i"
-        ):  # a table is read, not written, and a run leaves the tile counter at zero
-            array.fill(float("nan"))
+        if array.dtype.kind == "i":
+            continue  # a table is read, not written, and a run leaves the tile counter at zero
+        array.fill(E4M3_NAN if array.dtype == np.uint8 else float("nan"))
 
 
 def run(name: str, problem: Problem, inputs: Inputs | None = None) -> Verdict:
