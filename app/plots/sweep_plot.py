@@ -75,6 +75,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         view.setLimits(xMin=SEQLEN_LIMITS[0], xMax=SEQLEN_LIMITS[1])
         self._limit_values()
         view.sigRangeChangedManually.connect(self._leave_auto)
+        view.sigRangeChanged.connect(self._place_hint)
         view.sigResized.connect(self._resized)
         self.scene().sigMouseMoved.connect(self._hover)
         self.setMinimumSize(160, 110)
@@ -131,7 +132,6 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         """Say in the middle of the plot what would fill it; an empty text says nothing."""
         self._hint.setText(text, color=self._theme.dim)
         self._hint.setVisible(bool(text))
-        self._place_hint()
 
     def set_scale(self, scale: Scale) -> None:
         """Change the y axis between its logarithmic and its linear form."""
@@ -190,8 +190,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         return self._curves[kernel]
 
     def _place_hint(self) -> None:
-        view = self.getViewBox()
-        self._hint.setPos(view.mapToView(view.boundingRect().center()))
+        self._hint.setPos(self.getViewBox().viewRect().center())
 
     def _leave_auto(self) -> None:
         self._auto = False
@@ -200,7 +199,6 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
     def _resized(self) -> None:
         self._range()
         self.rail.place()
-        self._place_hint()
 
     def _range(self) -> None:
         """Fit the view to the data, with room for the rail, unless the user chose another view."""

@@ -300,6 +300,19 @@ def test_without_a_session_the_plots_say_what_to_do_and_show_the_model(bench: Be
     assert not bench.page.plots.cards["runtime"].plot._hint.isVisible()
 
 
+@pytest.mark.parametrize("key", ["runtime", "speed-up"])
+def test_what_an_empty_plot_says_stays_in_its_middle_when_other_lengths_are_chosen(
+    bench: Bench, key: str
+) -> None:
+    plot = bench.page.plots.cards[key].plot
+    before = plot.getViewBox().viewRect().center()
+    bench.page.form.chips.set_seqlens((256, 1 << 24))
+    bench.page._staged.finish()
+    middle = plot.getViewBox().viewRect().center()
+    assert middle.x() > before.x() + 1
+    assert (plot._hint.pos().x(), plot._hint.pos().y()) == (middle.x(), middle.y())
+
+
 @pytest.mark.parametrize("key", [metric.key for metric in SWEEP_PLOTS])
 def test_log_grid_and_autorange_keep_every_value_in_view(bench: Bench, key: str) -> None:
     bench.sweep(EVENTS)
