@@ -6,7 +6,7 @@
 // Changed from its predecessor: it has none; this is what the tiled kernels are compared with, so it shares their
 // products and each step is near its own roof.
 // Limit: HBM. S and P are each written and read once, 4 Nq Nk elements a head. At N = 8192, d = 128, without a mask,
-// those bytes alone, at the speed of a device copy (4.27 TB/s), are 82 % of its time on an H200; at N = 16384 78.
+// those bytes alone, at the speed of a device copy (4.3 TB/s), are 83 % of its time on an H200; at N = 16384 81.
 // Known to be wrong with it: memory grows with Nq * Nk, and the three steps wait for one another.
 //
 // Tried on an H200 at its power limit, N = 8192, d = 128, 32 heads, bfloat16: ms of one step, or the time that a change
@@ -25,8 +25,10 @@
 //   2 x 2 warps of 64 rows x 64 columns            + 2 %
 //   32 keys a step, 8 warps a block, four stages   + 5 to 43 %
 //   a running offset in place of step % 3          + 8 %: the compiler places the matrix loads worse
-// Softmax: a row in the registers of 128 to 512 threads reaches 98 % of copy speed, at N = 16384 91. Streaming loads
-// + 5 %; S walked backwards, to meet what L2 still holds, 0; causal rows take 128 threads and a second pass.
+// Softmax, of a device copy's speed: a row's scores in registers as they came 99 %, at N = 16384 and 32768 97; its
+// exponentials in float32 instead, so that fewer rows are in flight, 98, 94 and, read twice, 78. A row in 1024 threads
+// 89; fewer than 4 blocks of 512 threads at N = 8192 92. Streaming loads + 5 %; S walked backwards, to meet what L2
+// still holds, 0; causal rows in one part + 18 % at N = 8192, so 128 threads read the longer ones twice.
 // The scale's power of two into Q, the rest into the softmax: dropped, S is then rounded at another place than in plain
 // 16-bit attention, the measure of its LSE. FLOAT_SCORES (standard-fp32s) does not round it at all, 6.6 ms for 4.9.
 #include "key_walk.cuh"
@@ -151,7 +153,16 @@ extern "C" __global__ void __launch_bounds__(SCORES_THREADS, SCORES_BLOCKS)
 
 constexpr int ROW_WARPS = ROW_THREADS / 32;
 constexpr int SOFTMAX_THREADS = ROW_THREADS > 128 ? ROW_THREADS : 128;
-constexpr int BLOCK_ELEMENTS = ROW_THREADS * 8 * ROW_VECTORS;
+constexpr int PART = ROW_THREADS * 8 * ROW_VECTORS;  // scores of a row that are in registers at a time
+#if __CUDA_ARCH__ == 750
+constexpr int SM_THREADS = 1024;  // an SM holds at most
+#elif __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ == 1200
+constexpr int SM_THREADS = 1536;
+#else
+constexpr int SM_THREADS = 2048;
+#endif
+constexpr int RESIDENT = 65536 / ROW_REGISTERS < SM_THREADS ? 65536 / ROW_REGISTERS : SM_THREADS;
+constexpr int SOFTMAX_BLOCKS = RESIDENT / SOFTMAX_THREADS;
 
 __device__ __forceinline__ float warp_max(float x) {
 #pragma unroll
@@ -164,71 +175,123 @@ __device__ __forceinline__ float warp_sum(float x) {
     return x;
 }
 
-// The vector of eight scores at `column` of a row that counts from begin to end; the others are -inf.
-__device__ __forceinline__ void load_scores(const score* row, int column, int begin, int end, float (&x)[8]) {
-    const bool inside = column < end && column + 8 > begin;
-#pragma unroll
-    for (int c = 0; c < 8; c += SCORE_RUN) {
-        uint4 v = make_uint4(0, 0, 0, 0);
-        if (inside) v = *reinterpret_cast<const uint4*>(row + column + c);
-        const unsigned w[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
 #if FLOAT_SCORES
-            x[c + i] = __uint_as_float(w[i]);
+constexpr unsigned NO_SCORES = 0xff800000u;  // -inf
+#elif defined(DTYPE_bfloat16)
+constexpr unsigned NO_SCORES = 0xff80ff80u;
 #else
-            const float2 pair = unpack(w[i]);
-            x[2 * i] = pair.x, x[2 * i + 1] = pair.y;
+constexpr unsigned NO_SCORES = 0xfc00fc00u;
 #endif
-        }
+
+// Eight scores as they lie in HBM, so many of them in a word.
+constexpr int PER_WORD = 4 / sizeof(score);
+struct Scores {
+    unsigned words[8 / PER_WORD];
+
+    __device__ __forceinline__ float operator[](int i) const {
+#if FLOAT_SCORES
+        return __uint_as_float(words[i]);
+#else
+        const float2 pair = unpack(words[i / 2]);
+        return i % 2 ? pair.y : pair.x;
+#endif
     }
-    if (column < begin || column + 8 > end) {
+    __device__ __forceinline__ void load(const score* source) {
 #pragma unroll
-        for (int c = 0; c < 8; ++c) {
-            if (column + c < begin || column + c >= end) x[c] = MINUS_INFINITY;
+        for (int i = 0; i < 8; i += SCORE_RUN) {
+            const uint4 run = *reinterpret_cast<const uint4*>(source + i);
+            unsigned* const w = words + i / PER_WORD;
+            w[0] = run.x, w[1] = run.y, w[2] = run.z, w[3] = run.w;
         }
     }
+    // Those at `column` of a row that counts from begin to end; the others are -inf.
+    __device__ __forceinline__ void load(const score* row, int column, int begin, int end) {
+        const bool inside = column < end && column + 8 > begin;
+#pragma unroll
+        for (unsigned& word : words) word = NO_SCORES;
+        if (inside) load(row + column);
+        if (inside && (column < begin || column + 8 > end)) {
+#pragma unroll
+            for (int i = 0; i < 8; ++i) {
+                constexpr unsigned ALL = 0xffffffffu >> (PER_WORD - 1) * 16;
+                const unsigned one = ALL << i % PER_WORD * 16;
+                if (column + i < begin || column + i >= end) {
+                    words[i / PER_WORD] = words[i / PER_WORD] & ~one | NO_SCORES & one;
+                }
+            }
+        }
+    }
+    // What was computed from them is no longer known: the compiler would keep a pass's floats for the next pass.
+    __device__ __forceinline__ void forget() {
+#pragma unroll
+        for (unsigned& word : words) asm volatile("" : "+r"(word));
+    }
+};
+
+// The threads of one row have come so far. Two rows of a block have a barrier each; their numbers are constants, as a
+// number in a register takes all 16 barriers of a block, and an SM then holds few blocks.
+static_assert(ROW_WARPS == 1 || 2 * ROW_THREADS >= SOFTMAX_THREADS, "a block has one row or two");
+template <int BARRIER>
+__device__ __forceinline__ void wait_at() {
+    asm volatile("bar.sync %0, %1;" ::"n"(BARRIER), "n"(ROW_THREADS) : "memory");
+}
+__device__ __forceinline__ void row_barrier() {
+    if (threadIdx.x < ROW_THREADS) wait_at<1>();
+    else wait_at<2>();
 }
 
-// P = softmax(S) and LSE. ROW_THREADS threads hold a row in registers, or pass over it in parts when it is
-// longer than that: once for m and l, once more for P.
-extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS)
+// P = softmax(S) and LSE. ROW_THREADS threads hold a row in registers, or pass over it in parts when it is longer than
+// that: once for m and l, once more for P. They hold scores, not exponentials, as these take twice the registers in
+// float32 and rows in flight count: each exponential is computed for l, and again for P.
+extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS, SOFTMAX_BLOCKS)
     standard_softmax(const score* scores, element* probabilities, float* lse, int seqlen_q, int seqlen_k,
                      int window_left, int window_right, long long rows, long long stride, const int* lists,
                      const int* counts) {
     constexpr float factor = LOG2E;
     __shared__ float partial[2][SOFTMAX_THREADS / 32];
-    const int part = threadIdx.x % ROW_THREADS, warp = threadIdx.x / 32;
+    const int thread = threadIdx.x % ROW_THREADS, warp = threadIdx.x / 32;
     const long long row = (long long)blockIdx.x * (SOFTMAX_THREADS / ROW_THREADS) + threadIdx.x / ROW_THREADS;
-    if (row >= rows) return;  // whole warps, and whole blocks where warps work together
+    if (row >= rows) return;
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
     const int q = int(row % seqlen_q), first = q / TILE_Q * TILE_Q, last = min(seqlen_q, first + TILE_Q) - 1;
     const int begin = mask.begin(q), end = max(0, mask.end(q));
     // What standard_output reads of P for the rows of this tile together, in whole vectors.
     const Walk walk = Walk::of<BLOCK_K>(mask, first, last, lists, counts);
-    const int count = round_up(walk.count, 8);
+    const int count = round_up(walk.count, 8), parts = ROW_IN_ONE ? min(count, 1) : (count + PART - 1) / PART;
     scores += row * stride;
     probabilities += row * stride;
 
-    float x[ROW_VECTORS][8];
-    float m = MINUS_INFINITY, l = 0.0f, inverse = 0.0f, origin = 0.0f;
-    const bool once = count <= BLOCK_ELEMENTS;
-    for (int start = 0; start < count; start += BLOCK_ELEMENTS) {
+    Scores s[ROW_VECTORS];
+    float m = MINUS_INFINITY, l = 0.0f, origin = 0.0f;
+    for (int part = 0; part < parts; ++part) {
+#if SPARSE
+        constexpr bool whole = false;
+#else
+        const int own = walk.first + part * PART + thread * 8;
+        const bool whole = own >= begin && own + (ROW_VECTORS - 1) * ROW_THREADS * 8 + 8 <= end;
+        if (whole) {
+#pragma unroll
+            for (int i = 0; i < ROW_VECTORS; ++i) s[i].load(scores + own + i * ROW_THREADS * 8);
+        }
+#endif
+        if (!whole) {
+#pragma unroll
+            for (int i = 0; i < ROW_VECTORS; ++i) {
+                const int at = part * PART + (i * ROW_THREADS + thread) * 8;
+                s[i].load(scores, at < count ? walk.key(at) : end, begin, end);
+            }
+        }
         float top = m;
 #pragma unroll
         for (int i = 0; i < ROW_VECTORS; ++i) {
-            const int at = start + (i * ROW_THREADS + part) * 8;
-            load_scores(scores, at < count ? walk.key(at) : end, begin, end, x[i]);
-        }
 #pragma unroll
-        for (int i = 0; i < ROW_VECTORS; ++i) {
-#pragma unroll
-            for (int c = 0; c < 8; ++c) top = fmaxf(top, x[i][c]);
+            for (int c = 0; c < 8; ++c) top = fmaxf(top, s[i][c]);
+            s[i].forget();
         }
         top = warp_max(top);
         if (ROW_WARPS > 1) {
             if (threadIdx.x % 32 == 0) partial[0][warp] = top;
-            __syncthreads();
+            row_barrier();
 #pragma unroll
             for (int w = 0; w < ROW_WARPS; ++w) top = fmaxf(top, partial[0][warp / ROW_WARPS * ROW_WARPS + w]);
         }
@@ -237,15 +300,13 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS)
 #pragma unroll
         for (int i = 0; i < ROW_VECTORS; ++i) {
 #pragma unroll
-            for (int c = 0; c < 8; ++c) {
-                x[i][c] = exp2_approx(fmaf(x[i][c], factor, -origin));
-                sum += x[i][c];
-            }
+            for (int c = 0; c < 8; ++c) sum += exp2_approx(fmaf(s[i][c], factor, -origin));
+            s[i].forget();
         }
         sum = warp_sum(sum);
         if (ROW_WARPS > 1) {
             if (threadIdx.x % 32 == 0) partial[1][warp] = sum;
-            __syncthreads();
+            row_barrier();
             sum = 0.0f;
 #pragma unroll
             for (int w = 0; w < ROW_WARPS; ++w) sum += partial[1][warp / ROW_WARPS * ROW_WARPS + w];
@@ -253,23 +314,24 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS)
         l = l * exp2_approx(fmaf(m, factor, -origin)) + sum;
         m = top;
     }
-    if (part == 0) lse[row] = log_sum_exp(m, l, 1.0f);
-    inverse = l > 0.0f ? reciprocal_approx(l) : 0.0f;
-    for (int start = 0; start < count; start += BLOCK_ELEMENTS) {
+    if (thread == 0) lse[row] = log_sum_exp(m, l, 1.0f);
+    const float inverse = l > 0.0f ? reciprocal_approx(l) : 0.0f;
+    for (int part = 0; part < parts; ++part) {
 #pragma unroll
         for (int i = 0; i < ROW_VECTORS; ++i) {
-            const int at = start + (i * ROW_THREADS + part) * 8;
+            const int at = part * PART + (i * ROW_THREADS + thread) * 8;
             if (at >= count) continue;
             const int column = walk.key(at);
-            if (!once) {
-                load_scores(scores, column, begin, end, x[i]);
+            if (parts > 1) s[i].load(scores, column, begin, end);
+            unsigned p[4];
 #pragma unroll
-                for (int c = 0; c < 8; ++c) x[i][c] = exp2_approx(fmaf(x[i][c], factor, -origin));
+            for (int c = 0; c < 4; ++c) {
+                p[c] = pack(exp2_approx(fmaf(s[i][2 * c], factor, -origin)) * inverse,
+                            exp2_approx(fmaf(s[i][2 * c + 1], factor, -origin)) * inverse);
             }
-            uint4 v;
-            v.x = pack(x[i][0] * inverse, x[i][1] * inverse), v.y = pack(x[i][2] * inverse, x[i][3] * inverse);
-            v.z = pack(x[i][4] * inverse, x[i][5] * inverse), v.w = pack(x[i][6] * inverse, x[i][7] * inverse);
-            if (column < stride) *reinterpret_cast<uint4*>(probabilities + column) = v;
+            if (column < stride) {
+                *reinterpret_cast<uint4*>(probabilities + column) = make_uint4(p[0], p[1], p[2], p[3]);
+            }
         }
     }
 }

@@ -58,9 +58,45 @@ OUTPUT_CUTS = (
 )
 SMALLEST_TILE = Tile(16, 32)
 
-# (longest row, threads of a row, vectors of one thread): a row stays in registers, the longest in part.
-SOFTMAX_ROWS = ((1024, 32, 4), (2048, 32, 8), (4096, 128, 4), (8192, 256, 4), (math.inf, 512, 4))
-CAUSAL_SOFTMAX_ROWS = ((1024, 32, 4), (2048, 32, 8), (math.inf, 128, 4))  # half as long on average
+
+class RowCut(NamedTuple):
+    """How the softmax cuts a row: it stays in registers, or is read in parts.
+
+    Attributes:
+        longest: Keys of the longest row that is cut like this.
+        threads: Threads of a row.
+        vectors: Vectors of scores that a thread holds.
+        registers: Of a thread; the fewer, the more rows are in flight.
+    """
+
+    longest: float
+    threads: int
+    vectors: int
+    registers: int
+
+    @property
+    def held(self) -> int:
+        """Scores of a row that are in registers at a time."""
+        return self.threads * self.vectors * VECTOR
+
+
+SOFTMAX_ROWS = (
+    RowCut(1024, 64, 2, 32),
+    RowCut(2048, 128, 2, 32),
+    RowCut(4096, 256, 2, 32),
+    RowCut(8192, 512, 2, 32),
+    RowCut(16384, 512, 4, 40),
+    RowCut(32768, 512, 8, 56),
+    RowCut(math.inf, 256, 4, 72),
+)
+CAUSAL_SOFTMAX_ROWS = (  # half as long on average
+    RowCut(1024, 32, 4, 64),
+    RowCut(2048, 64, 4, 40),
+    RowCut(4096, 128, 4, 72),
+    RowCut(8192, 128, 2, 60),
+    RowCut(math.inf, 128, 4, 72),
+)
+MASK_REGISTERS = 8  # that a window or a block mask takes besides
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -82,7 +118,7 @@ def program(problem: Problem, target: Target, *, float_scores: bool = False) -> 
     output = choose(
         suitable(problem, OUTPUT_CUTS), lambda cut: output_bytes(problem, cut.variant), target.shared_memory
     )
-    row_threads, row_vectors = softmax_row(problem)
+    row = softmax_row(problem)
     defines = {
         **output.variant.defines(problem),
         **sparse_defines(problem, output.variant.tile),
@@ -92,11 +128,13 @@ def program(problem: Problem, target: Target, *, float_scores: bool = False) -> 
         "SCORES_K": scores.variant.block_k,
         "SCORES_BLOCKS": scores.blocks,
         "OUTPUT_BLOCKS": output.blocks,
-        "ROW_THREADS": row_threads,
-        "ROW_VECTORS": row_vectors,
+        "ROW_THREADS": row.threads,
+        "ROW_VECTORS": row.vectors,
+        "ROW_IN_ONE": int(problem.seqlen_k <= row.held),
+        "ROW_REGISTERS": row_registers(problem, row, float_scores=float_scores),
         "FLOAT_SCORES": int(float_scores),
     }
-    launches = stages(problem, scores.variant, output.variant, row_threads)
+    launches = stages(problem, scores.variant, output.variant, row.threads)
     return Program("standard.cu", defines, launches, sparse_tables(problem, output.variant.tile))
 
 
@@ -146,10 +184,16 @@ def stages(problem: Problem, qk: Variant, pv: Variant, row_threads: int) -> tupl
     return scores, softmax, output
 
 
-def softmax_row(problem: Problem) -> tuple[int, int]:
-    """Threads of a row, and vectors of eight scores in each."""
+def softmax_row(problem: Problem) -> RowCut:
+    """How the softmax cuts a row of S."""
     table = CAUSAL_SOFTMAX_ROWS if problem.causal else SOFTMAX_ROWS
-    return next((threads, vectors) for longest, threads, vectors in table if problem.seqlen_k <= longest)
+    return next(cut for cut in table if problem.seqlen_k <= cut.longest)
+
+
+def row_registers(problem: Problem, row: RowCut, *, float_scores: bool) -> int:
+    """Registers of a thread of the softmax: float32 scores take twice as many as 16-bit ones."""
+    masked = problem.window is not None or problem.block_mask is not None
+    return row.registers + float_scores * row.vectors * VECTOR // 2 + masked * MASK_REGISTERS
 
 
 def scores_bytes(problem: Problem, cut: Variant) -> int:
