@@ -30,11 +30,8 @@ class Bench(Protocol):
     def free_bytes(self) -> int:
         """Memory a kernel could have now, after everything cached has been given back."""
 
-    def flush(self) -> None:
-        """Push the inputs out of the last-level cache."""
-
-    def time_ms(self, run: Callable[[], None]) -> float:
-        """Run once and wait; its duration in ms."""
+    def time_ms(self, run: Callable[[], None], *, cold: bool = False) -> float:
+        """Run once and wait; its duration in ms. Cold: with nothing of it left in the last-level cache."""
 
     def rejection(self) -> str | None:
         """Why a sample taken just now cannot be trusted (throttling), None when nothing speaks against it."""

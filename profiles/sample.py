@@ -56,11 +56,9 @@ class Member:
         last_ms = self._samples[-1].ms if self._samples else None
         self.steps.enter("measure", len(self._samples), protocol.repeats, last_ms)
         begun = time.monotonic()
-        if protocol.cold:
-            bench.flush()
-        elif number is not None:
+        if not protocol.cold and number is not None:
             bench.time_ms(self._run)  # others have used the cache since
-        ms = bench.time_ms(self._run)
+        ms = bench.time_ms(self._run, cold=protocol.cold)
         self._samples.append(Sample(ms, bench.rejection(), number))
         self._spent_s += time.monotonic() - begun
 

@@ -6,12 +6,11 @@ sample. Kernels take turns within a problem. Prints TFLOP/s and the ratio to PyT
 
 from math import exp, log
 from statistics import fmean, median
-from typing import Any
 
 import pytest
 
 from kernels.cuda.device import describe
-from kernels.launch import Launch, make_inputs, prepare
+from kernels.launch import make_inputs, prepare
 from kernels.problem import Problem
 from kernels.registry import LADDER, TORCH_FLASH
 from profiles.plan import Protocol
@@ -19,7 +18,6 @@ from profiles.presets import peers_plan
 
 HEAD_DIMS = (64, 128)
 WARMUP, ROUNDS = 2, 9
-FLUSH_BYTES = 256 * 2**20
 PEER = TORCH_FLASH.name
 
 Rates = dict[str, float]  # TFLOP/s by kernel
@@ -37,27 +35,17 @@ def label(problem: Problem) -> str:
 
 def measure(problem: Problem) -> Rates:
     """TFLOP/s of each kernel that can run the problem, from the median of its samples."""
-    import cupy  # noqa: PLC0415 - collected on machines without it
+    from profiles.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy; collected on machines without it
 
     device, inputs = describe(), make_inputs(problem, "cuda")
     specs = [spec for spec in (TORCH_FLASH, *LADDER) if spec.unsupported(problem, device) is None]
     launches = {spec.name: prepare(spec, problem, inputs, "cuda") for spec in specs}
-    flush = cupy.empty(FLUSH_BYTES, cupy.uint8)
+    bench = CudaBench(None)
     samples: dict[str, list[float]] = {name: [] for name in launches}
     for _ in range(WARMUP + ROUNDS):
         for name, launch in launches.items():
-            samples[name].append(_milliseconds(cupy, launch, flush))
+            samples[name].append(bench.time_ms(launch.run, cold=True))
     return {name: problem.flops / median(times[WARMUP:]) / 1e9 for name, times in samples.items()}
-
-
-def _milliseconds(cupy: Any, launch: Launch, flush: Any) -> float:
-    flush.fill(1)
-    start, stop = cupy.cuda.Event(), cupy.cuda.Event()
-    start.record()
-    launch.run()
-    stop.record()
-    stop.synchronize()
-    return float(cupy.cuda.get_elapsed_time(start, stop))
 
 
 def line(head: str, rates: Rates) -> str:
