@@ -10,28 +10,26 @@ from kernels.problem import UNBOUNDED
 from kernels.registry import AUTO, find_kernel
 from profiles.seqlens import SeqlenError, parse_seqlens
 
-LARGEST_SEED = 2**31 - 1  # as in the form
+LARGEST = 2**31 - 1  # of whole numbers, as in the form: what is measured with them is told in 64 bits
 
 
 def positive(text: str) -> int:
-    """A whole number from 1."""
+    """A whole number from 1 to LARGEST."""
     try:
         number = int(text)
     except ValueError:
         number = 0
     if number < 1:
         raise ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    if number > LARGEST:
+        raise ArgumentTypeError(f"{text:.40} is more than {LARGEST}")
     return number
 
 
 def seed(text: str) -> int:
-    """A whole number from 0 to LARGEST_SEED."""
-    if (
-        not (text.isascii() and text.isdecimal())
-        or len(text) > len(str(LARGEST_SEED))
-        or int(text) > LARGEST_SEED
-    ):
-        raise ArgumentTypeError(f"{text!r} is not a whole number from 0 to {LARGEST_SEED}")
+    """A whole number from 0 to LARGEST."""
+    if not (text.isascii() and text.isdecimal()) or len(text) > len(str(LARGEST)) or int(text) > LARGEST:
+        raise ArgumentTypeError(f"{text!r} is not a whole number from 0 to {LARGEST}")
     return int(text)
 
 
@@ -66,13 +64,15 @@ def peers(text: str) -> tuple[str, ...]:
 
 
 def window(text: str) -> tuple[int, int]:
-    """Two whole numbers from -1, separated by a comma."""
+    """Two whole numbers from -1 to LARGEST, separated by a comma."""
     try:
         left, right = map(int, text.split(","))
     except ValueError as error:
         raise ArgumentTypeError(f"{text!r} is not a window like 128,0") from error
     if min(left, right) < UNBOUNDED:
         raise ArgumentTypeError(f"a side of the window {text!r} is below {UNBOUNDED} (unbounded)")
+    if max(left, right) > LARGEST:
+        raise ArgumentTypeError(f"a side of the window {text:.40} is more than {LARGEST}; -1: all keys")
     return left, right
 
 
