@@ -1,6 +1,7 @@
 """What Qt needs of the operating system, looked at without Qt: shared libraries and a display."""
 
 import ctypes
+import glob
 import importlib.util
 import os
 import socket
@@ -66,7 +67,18 @@ def why_no_window(environment: Mapping[str, str] = os.environ) -> str | None:
         return f"system libraries are missing; install them with: {apt_command(packages)}"
     if on_screen and sys.platform.startswith("linux") and not has_display(environment):
         return NO_DISPLAY
-    return None
+    return None if on_screen else unknown_platform(environment)
+
+
+def unknown_platform(environment: Mapping[str, str]) -> str | None:
+    """Why Qt would abort over QT_QPA_PLATFORM, None when it has that plugin or may find it elsewhere."""
+    asked, qt = platform(environment), importlib.util.find_spec("PySide6")
+    if qt is None or not qt.origin or "QT_QPA_PLATFORM_PLUGIN_PATH" in environment:
+        return None
+    plugins = Path(qt.origin).parent / "Qt" / "plugins" / "platforms"
+    if not plugins.is_dir() or any(plugins.glob(f"libq{glob.escape(asked.split('-')[0])}.so")):
+        return None
+    return f"Qt has no platform {asked!r}; unset QT_QPA_PLATFORM, or set it to offscreen."
 
 
 def platform(environment: Mapping[str, str]) -> str:

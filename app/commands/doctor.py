@@ -46,6 +46,8 @@ def _qt() -> Finding:
 def _display() -> Finding:
     asked = system.platform(os.environ)
     if asked not in system.SCREEN_PLATFORMS:
+        if unknown := system.unknown_platform(os.environ):
+            return Finding(name="Display", ok=False, detail=unknown)
         return Finding(name="Display", ok=True, detail=f"none is needed with QT_QPA_PLATFORM={asked}")
     if not system.has_display(os.environ):
         remedy = "xvfb-run python main.py, or the command line (python main.py --help)"

@@ -39,6 +39,14 @@ def test_no_display_is_needed_off_screen() -> None:
     assert system.why_no_window({"QT_QPA_PLATFORM": "offscreen"}) is None
 
 
+def test_a_platform_that_qt_does_not_have_is_named_instead_of_an_abort() -> None:
+    reason = system.why_no_window({"QT_QPA_PLATFORM": "screenless"})
+    assert reason is not None
+    assert "no platform 'screenless'" in reason
+    assert "unset QT_QPA_PLATFORM" in reason
+    assert system.why_no_window({"QT_QPA_PLATFORM": "minimal"}) is None
+
+
 def test_a_display_that_is_named_but_does_not_answer_is_no_display(tmp_path: Path) -> None:
     environment = {"DISPLAY": ":987", "WAYLAND_DISPLAY": "wayland-9", "XDG_RUNTIME_DIR": str(tmp_path)}
     assert not system.has_display(environment)
