@@ -4,9 +4,12 @@ import sys
 from argparse import Namespace
 
 from app.commands.comparison import print_comparison
+from app.commands.progress import tell
 from app.commands.table import print_session
 from profiles.export import to_csv, to_json
 from profiles.store import load
+
+USAGE_ERROR = 2
 
 
 def run(options: Namespace) -> int:
@@ -17,6 +20,11 @@ def run(options: Namespace) -> int:
     elif options.csv:
         sys.stdout.write(to_csv(session))
     elif options.against is not None:
+        kernels = session.plan.kernels
+        if not set(options.against) & set(kernels):
+            told = ", ".join(options.against)
+            tell(f"flashscope show: {options.file} holds nothing of {told}, only {', '.join(kernels)}")
+            return USAGE_ERROR
         print_comparison(session, options.against)
     else:
         print_session(session)

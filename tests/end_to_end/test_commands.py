@@ -90,6 +90,13 @@ def test_show_explains_a_file_it_cannot_open_in_one_line(session: Path, tmp_path
         assert done.stderr.count("\n") == 1
 
 
+def test_ratios_to_a_kernel_that_the_session_does_not_hold_are_refused(session: Path) -> None:
+    done = program.run("show", str(session), "--against", "torch-cudnn")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "holds nothing of torch-cudnn" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
