@@ -25,6 +25,8 @@
 //   a polynomial for 1/4 of the exp2             -7 % at d = 64: issue slots are short, not special functions
 //   QK^T of tile j + 1 amid the softmax of j     -0.5 to -1.5 %
 //   keys a tile at d = 64: 96 instead of 64      +2.5 % at N >= 4k without a mask (used there), causal -2 %; 128: -5 %
+//   the rows' place computed again, not kept     +1 % at d = 64, +0.5 % at 128, no mask (used there); else -1 to 0 %
+//   pointers to K and V moved apart, or fixed    -1 % with a window over a block mask, though 24 bytes less spill
 #include "product.cuh"
 #include "softmax.cuh"
 
@@ -41,6 +43,14 @@ constexpr float LAZINESS = 8.0f;
 // With a block mask registers are so short at d = 128 that what all lanes share must not take any: the compiler is told
 // of it, the list of blocks is read once a step, and what can be had again is not kept.
 __device__ __forceinline__ int uniform(int x) { return SPARSE ? __shfl_sync(0xffffffffu, x, 0) : x; }
+
+// Whether a block computes after the loop again where its rows lie, which is faster here than to keep it in registers.
+// The compiler does not see that `again` returns x.
+constexpr bool AGAIN = !SPARSE && !CAUSAL && !WINDOW && (HEAD_DIM == 64 || HEAD_DIM == 128);
+__device__ __forceinline__ int again(int x) {
+    if (AGAIN) asm volatile("" : "+r"(x));
+    return x;
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     flash2(const element* q, const element* k, const element* v, element* o, float* lse, int heads, int group,
@@ -161,19 +171,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         k0 = next;
     }
 
-    const long long row0 = SPARSE ? (long long)uniform(head) * seqlen_q + q0 : first_row;
+    const int out_q0 = again(q0), out_rows = AGAIN ? min(TILE_Q, seqlen_q - out_q0) : rows;
+    const long long row0 = SPARSE || AGAIN ? (long long)again(uniform(head)) * seqlen_q + out_q0 : first_row;
 #pragma unroll
     for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
             const int row = warp_row + i * 16 + lane / 4 + 8 * r;
             const float sum = quad_sum(l[i][r]);
-            if (row < rows && lane % 4 == 0) lse[row0 + row] = log_sum_exp(m[i][r], sum, scale);
+            if (row < out_rows && lane % 4 == 0) lse[row0 + row] = log_sum_exp(m[i][r], sum, scale);
             const float inverse = sum > 0.0f ? reciprocal_approx(sum) : 0.0f;
 #pragma unroll
             for (int n = 0; n < WIDTH / 8; ++n) acc[i][n][2 * r] *= inverse, acc[i][n][2 * r + 1] *= inverse;
         }
     }
     // Q's place is free: this warp alone has read these rows.
-    store_rows<TileQ>(shared, acc, warp_row, o + row0 * HEAD_DIM, HEAD_DIM, rows, HEAD_DIM);
+    store_rows<TileQ>(shared, acc, warp_row, o + row0 * HEAD_DIM, HEAD_DIM, out_rows, HEAD_DIM);
 }

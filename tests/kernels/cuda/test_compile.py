@@ -140,7 +140,10 @@ def test_no_block_mask_makes_flash2_spill_on_any_architecture(target: Target) ->
 
 
 def test_a_window_over_blocks_of_three_tiles_spills_24_bytes_and_no_more() -> None:
-    """The pointer to K, once a step; 32 keys a tile spill nothing and were 10 % slower."""
+    """The pointer to K, once a step; the builds that spill nothing were slower.
+
+    Those with the same tile by 1 %, one with 32 keys a tile by 10 %.
+    """
     check("flash2", blocked(128, 128, 192, window=(256, 0)), HOPPER, most_spilled=24)
 
 
