@@ -39,6 +39,11 @@ def number(name: str, lowest: int, highest: int, step: int, hint: str) -> QSpinB
     return _named(box, name, f"{hint} ({lowest} to {highest})")
 
 
+def fit(box: QSpinBox, value: int) -> None:
+    """Show a number, or the nearest in the range: one beyond 32 bits would raise in Qt."""
+    box.setValue(min(max(value, box.minimum()), box.maximum()))
+
+
 def side(name: str, hint: str) -> QSpinBox:
     """One side of a window: a number of keys, or all."""
     box = number(name, UNBOUNDED, LONGEST, 1, hint)

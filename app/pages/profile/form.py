@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 from app.pages.profile.chips import SeqlenChips
 from app.pages.profile.dry_run import dry_run
 from app.pages.profile.dry_run_table import DryRunTable
-from app.pages.profile.fields import choice, decimal, labelled, number, tick
+from app.pages.profile.fields import choice, decimal, fit, labelled, number, tick
 from app.pages.profile.kernel_list import KernelList
 from app.pages.profile.mask_fields import MaskFields
 from app.pages.profile.sweep import Sweep, blocked
@@ -221,7 +221,7 @@ class SweepForm(QFrame):
         return self.masking.applied_to(sweep)
 
     def show_sweep(self, sweep: Sweep) -> None:
-        """Fill every field from a sweep."""
+        """Fill every field from a sweep; a number beyond its field's range becomes the nearest in it."""
         self._filling = True
         self.backend = sweep.backend
         self._offer_dtypes()
@@ -235,7 +235,7 @@ class SweepForm(QFrame):
             (self.repeats, sweep.repeats),
             (self.seed, sweep.seed),
         ):
-            spin.setValue(value)
+            fit(spin, value)
         self._offer_kv_heads()
         self.kv_heads.setCurrentText(str(sweep.kv_heads or sweep.heads))
         self.time_cap.setValue(sweep.time_cap_s)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QWidget
 
-from app.pages.profile.fields import choice, labelled, side
+from app.pages.profile.fields import choice, fit, labelled, side
 from app.pages.profile.sweep import Sweep
 from kernels.block_mask import count_blocks
 from kernels.block_pattern import BLOCK, EXAMPLES, BlockPattern
@@ -104,8 +104,8 @@ class MaskFields(QWidget):
             self.causal.setChecked(sweep.causal)
         elif sweep.window is not None:
             self.kind.setCurrentText(WINDOW)
-            self.left.setValue(sweep.window[0])
-            self.right.setValue(0 if sweep.causal else sweep.window[1])
+            fit(self.left, sweep.window[0])
+            fit(self.right, 0 if sweep.causal else sweep.window[1])
         else:
             self.kind.setCurrentText(CAUSAL if sweep.causal else NONE)
 

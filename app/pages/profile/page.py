@@ -15,7 +15,7 @@ from app.pages.profile.bottom import BottomCard
 from app.pages.profile.form import SweepForm
 from app.pages.profile.plots_view import PlotsView
 from app.pages.profile.preview import preview_rows
-from app.pages.profile.sweep import Sweep, left_out
+from app.pages.profile.sweep import Sweep, left_out, out_of_range
 from app.plots.telemetry import LANES
 from app.theme import Theme
 from app.widgets.staged_paint import StagedPaint
@@ -186,8 +186,10 @@ class ProfilePage(Page):
         if session is None or group is None:
             return
         problems = self.plots.problems()
-        self.form.show_sweep(Sweep.of_plan(session.plan, problems))
-        self.noticed.emit(" ".join([f"The form has the parameters of {group.label}.", *left_out(problems)]))
+        asked = Sweep.of_plan(session.plan, problems)
+        self.form.show_sweep(asked)
+        missing = [*left_out(problems), *out_of_range(asked, self.form.sweep())]
+        self.noticed.emit(" ".join([f"The form has the parameters of {group.label}.", *missing]))
 
     def copy_command_line(self) -> None:
         """Put the form's sweep on the clipboard as a command line."""

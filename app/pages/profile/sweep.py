@@ -174,6 +174,24 @@ def left_out(problems: Sequence[Problem]) -> list[str]:
     return said
 
 
+def out_of_range(asked: Sweep, shown: Sweep) -> list[str]:
+    """The numbers of a sweep that the form's fields do not reach, each in one sentence."""
+    names = {
+        "batch": "batch",
+        "heads": "heads",
+        "head_dim": "head dim",
+        "repeats": "repeats",
+        "time_cap_s": "time cap",
+        "seed": "seed",
+    }
+    pairs = {name: (getattr(asked, field), getattr(shown, field)) for field, name in names.items()}
+    return [
+        f"Their {name} of {there} is beyond the form's range; it takes {here}."
+        for name, (there, here) in pairs.items()
+        if there != here
+    ]
+
+
 def unavailable(spec: KernelSpec, sweep: Sweep, device: Device | None) -> str | None:
     """Why a kernel cannot be chosen for this sweep, None when it can; unknown devices rule nothing out."""
     if sweep.backend not in spec.dtypes:

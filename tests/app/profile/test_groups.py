@@ -101,6 +101,21 @@ def test_the_form_takes_the_group_on_show_and_says_which_and_what_it_leaves_out(
     assert "batch goes from 16 to 1 along N; the form takes 1" in noticed.args[0]
 
 
+def test_numbers_beyond_the_form_are_said_and_the_form_stays_alive(bench: Bench) -> None:
+    wide = Sweep(backend="cpu", kernels=("flash2",), seqlens=(64,), dtype="float32", heads=2**40, repeats=1)
+    session = session_of(script(wide.plan()))
+    bench.controller.session = session
+    bench.page.show_session(session)
+    with bench.qtbot.waitSignal(bench.page.noticed) as noticed:
+        bench.page.use_session()
+    assert f"heads of {2**40} is beyond the form's range; it takes 1024" in noticed.args[0]
+    assert "repeats of 1 is beyond the form's range; it takes 3" in noticed.args[0]
+    bench.page.form.heads.setValue(1)
+    bench.page.form.masking.kind.setCurrentText("blocks")
+    bench.page.form.masking.pattern.setCurrentText("banded:3")
+    assert "'banded:3'" in bench.page.form.message.text()
+
+
 def test_block_masks_are_groups_of_their_own_with_their_dense_equivalent_apart(bench: Bench) -> None:
     dense = Sweep(backend="cuda", kernels=("flash2",), seqlens=(1024, 2048), dtype="float16")
     sparse = replace(dense, blocks=BlockPattern(local=1, global_=1), block_size=64)
