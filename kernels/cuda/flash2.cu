@@ -25,8 +25,9 @@
 //   a polynomial for 1/4 of the exp2             -7 % at d = 64: issue slots are short, not special functions
 //   QK^T of tile j + 1 amid the softmax of j     -0.5 to -1.5 %
 //   keys a tile at d = 64: 96 instead of 64      +2.5 % at N >= 4k without a mask (used there), causal -2 %; 128: -5 %
-//   the rows' place computed again, not kept     +1 % at d = 64, +0.5 % at 128, no mask (used there); else -1 to 0 %
-//   pointers to K and V moved apart, or fixed    -1 % with a window over a block mask, though 24 bytes less spill
+//   the rows' place computed again, not kept     0 to +0.7 % at d = 64 and 128 without a mask, and no spill: used there
+//   ... from its head and q0, which are kept     +1.2 and +0.5 %, but 8 bytes spilled at d = 64, N >= 4k
+//   K's pointer fixed, not moved along           -1 % with a window over a block mask, but no spill: used there
 #include "product.cuh"
 #include "softmax.cuh"
 
@@ -44,12 +45,13 @@ constexpr float LAZINESS = 8.0f;
 // of it, the list of blocks is read once a step, and what can be had again is not kept.
 __device__ __forceinline__ int uniform(int x) { return SPARSE ? __shfl_sync(0xffffffffu, x, 0) : x; }
 
-// Whether a block computes after the loop again where its rows lie, which is faster here than to keep it in registers.
-// The compiler does not see that `again` returns x.
-constexpr bool AGAIN = !SPARSE && !CAUSAL && !WINDOW && (HEAD_DIM == 64 || HEAD_DIM == 128);
-__device__ __forceinline__ int again(int x) {
-    if (AGAIN) asm volatile("" : "+r"(x));
-    return x;
+// Registers are short here too: a block computes again after the loop where its rows lie, from a number that the
+// compiler takes for another than blockIdx.x.
+constexpr bool AGAIN = !SPARSE && !CAUSAL && !WINDOW && (WIDTH == 64 || WIDTH == 128);
+__device__ __forceinline__ int block_again() {
+    int block = blockIdx.x;
+    asm volatile("" : "+r"(block));
+    return block;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
@@ -96,12 +98,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 
     TileQ::copy(TileQ::thread_target(shared_q), TileQ::thread_source(q + first_row * HEAD_DIM, HEAD_DIM), HEAD_DIM,
                 rows, HEAD_DIM);
+    constexpr bool STAYS = SPARSE && WINDOW && !CAUSAL;  // k; else it moves along with the tiles
     int k0 = 0;
     if (steps > 0) {
         k0 = key_tile(0) * BLOCK_K;
-        k += (long long)k0 * HEAD_DIM;
-        TileK::copy(target_k, k, HEAD_DIM, seqlen_k - k0, HEAD_DIM);
-        TileK::copy(target_v, k + v_from_k, HEAD_DIM, seqlen_k - k0, HEAD_DIM);
+        const long long start = (long long)k0 * HEAD_DIM;
+        if (!STAYS) k += start;
+        const element* const source = STAYS ? k + start : k;
+        TileK::copy(target_k, source, HEAD_DIM, seqlen_k - k0, HEAD_DIM);
+        TileK::copy(target_v, source + v_from_k, HEAD_DIM, seqlen_k - k0, HEAD_DIM);
     }
     commit_copies();
     wait_copies<0>();
@@ -129,9 +134,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         if (step + 1 < steps) {
             next = key_tile(step + 1) * BLOCK_K;
             const unsigned other = TileK::BYTES - stage;
-            k += (long long)(next - k0) * HEAD_DIM;
-            TileK::copy(target_k + other, k, HEAD_DIM, seqlen_k - next, HEAD_DIM);
-            TileK::copy(target_v + other, k + v_from_k, HEAD_DIM, seqlen_k - next, HEAD_DIM);
+            if (!STAYS) k += (long long)(next - k0) * HEAD_DIM;
+            const element* const source = STAYS ? k + (long long)next * HEAD_DIM : k;
+            TileK::copy(target_k + other, source, HEAD_DIM, seqlen_k - next, HEAD_DIM);
+            TileK::copy(target_v + other, source + v_from_k, HEAD_DIM, seqlen_k - next, HEAD_DIM);
             commit_copies();
         }
         if (k0 + BLOCK_K > full_end || k0 < full_begin) apply_mask(s, mask, q0 + warp_row, k0);
@@ -171,8 +177,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         k0 = next;
     }
 
-    const int out_q0 = again(q0), out_rows = AGAIN ? min(TILE_Q, seqlen_q - out_q0) : rows;
-    const long long row0 = SPARSE || AGAIN ? (long long)again(uniform(head)) * seqlen_q + out_q0 : first_row;
+    const int block = AGAIN ? block_again() : 0;
+    const int out_q0 = AGAIN ? block % tiles_q * TILE_Q : q0, out_rows = AGAIN ? min(TILE_Q, seqlen_q - out_q0) : rows;
+    const int out_head = AGAIN ? block / tiles_q : uniform(head);
+    const long long row0 = SPARSE || AGAIN ? (long long)out_head * seqlen_q + out_q0 : first_row;
 #pragma unroll
     for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll

@@ -74,7 +74,7 @@ def blocked(head_dim: int, block_q: int, block_k: int, **masks: Any) -> Problem:
     return structs.replace(problem("float16", head_dim), block_mask=blocks, **masks)
 
 
-def check(name: str, workload: Problem, target: Target, most_spilled: int = 0) -> None:
+def check(name: str, workload: Problem, target: Target) -> None:
     """Compile, print the resources, and hold them against the target's limits."""
     program = PROGRAMS[name](workload, target)
     cubin, log = compile_offline(program, target)
@@ -89,7 +89,7 @@ def check(name: str, workload: Problem, target: Target, most_spilled: int = 0) -
         assert 0 < used.registers * stage.threads <= 65536
         assert used.shared <= 48 * 1024
         assert used.shared + stage.shared_bytes <= target.shared_memory
-        assert used.spilled <= most_spilled or stage.entry not in {"flash2", "simt"}
+        assert used.spilled == 0 or stage.entry not in {"flash2", "simt"}
 
 
 def supported(dtype: Dtype, target: Target) -> bool:
@@ -122,11 +122,9 @@ def test_no_mask_makes_flash2_spill_on_any_architecture(target: Target) -> None:
             check("flash2", structs.replace(problem("float16", head_dim), **masks), target)
 
 
-@pytest.mark.parametrize(("head_dim", "most_spilled"), [(16, 0), (24, 0), (56, 8), (64, 8)])
-def test_many_keys_a_tile_leave_registers_for_a_narrow_head(head_dim: int, most_spilled: int) -> None:
-    """The 8 bytes are stored before the loop and read after it; the build without them was 2 % slower."""
-    workload = structs.replace(problem("float16", head_dim), seqlen_k=flash2.LONG)
-    check("flash2", workload, HOPPER, most_spilled)
+@pytest.mark.parametrize("head_dim", [16, 24, 56, 64])
+def test_many_keys_a_tile_leave_registers_for_a_narrow_head(head_dim: int) -> None:
+    check("flash2", structs.replace(problem("float16", head_dim), seqlen_k=flash2.LONG), HOPPER)
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.arch)
@@ -139,12 +137,9 @@ def test_no_block_mask_makes_flash2_spill_on_any_architecture(target: Target) ->
         check("flash2", blocked(head_dim, 256, 128, causal=True, window=(256, 0)), target)
 
 
-def test_a_window_over_blocks_of_three_tiles_spills_24_bytes_and_no_more() -> None:
-    """The pointer to K, once a step; the builds that spill nothing were slower.
-
-    Those with the same tile by 1 %, one with 32 keys a tile by 10 %.
-    """
-    check("flash2", blocked(128, 128, 192, window=(256, 0)), HOPPER, most_spilled=24)
+@pytest.mark.parametrize("block_k", [192, 320, 384])
+def test_a_window_over_blocks_of_several_tiles_does_not_make_flash2_spill(block_k: int) -> None:
+    check("flash2", blocked(128, 128, block_k, window=(256, 0)), HOPPER)
 
 
 def test_no_tile_that_a_block_size_selects_makes_flash2_spill() -> None:
