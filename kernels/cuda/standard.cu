@@ -1,17 +1,34 @@
 // standard: attention as three launches, S = scale QK^T, P = softmax(S), O = PV, with S and P in HBM, on the tensor
-// cores with mma.sync. Rows of S and P are a multiple of 8 elements long, `stride`.
+// cores: mma.sync, and WARPGROUPS, on Hopper, wgmma. Rows of S and P are a multiple of 8 elements long, `stride`.
 //
 // Idea: the textbook formula, each step as a good kernel of its own. Score tiles that the mask empties are neither
 // computed nor read.
-// Changed from its predecessor: it has none; this is what the tiled kernels are compared with, so it shares their
-// products and each step is near its own roof.
-// Limit: HBM. S and P are each written and read once, 4 Nq Nk elements a head. At N = 8192, d = 128, without a mask,
-// those bytes alone, at the speed of a device copy (4.3 TB/s), are 83 % of its time on an H200; at N = 16384 81.
+// Changed from its predecessor: it has none; this is what the tiled kernels are compared with, so its products are
+// those of flash2, on Hopper with the instruction of flash3, and each step is near its own roof.
+// Limit: HBM. S and P are each written and read once, 4 Nq Nk elements a head. At d = 128 without a mask, those bytes
+// alone, at the speed of a device copy (4.3 TB/s), are 91 % of its time on an H200 at N = 8192, 90 at 16384 and 85 at
+// 32768.
 // Known to be wrong with it: memory grows with Nq * Nk, and the three steps wait for one another.
 //
 // Tried on an H200 at its power limit, N = 8192, d = 128, 32 heads, bfloat16: ms of one step, or the time that a change
 // adds to its reference in the same run.
-// QK^T (the products alone 1.16, the stores alone 1.38):
+// wgmma reads K and V from shared memory once for four warps, mma.sync once for each, and at the power limit the energy
+// sets the time: after 40 ms at N = 32768 the clock is at 1.6 GHz instead of 2.0. There mma.sync reached 74 to 81 % of
+// the roof, and at any N was as slow a score once it ran for a third of a second; copies of 32 GiB were not slower.
+// QK^T, wgmma 1.28 (mma.sync 1.49):
+//   64 keys a tile; 64 rows a block                + 11 %; + 13 %
+//   4 warps of two sub-tiles                       - 4 to 0 %
+//   S by bulk copies from shared memory            + 40 to 65 %
+//   spans of 8 tiles; the next K copied under it   - 1 to + 5 %; - 1 to + 3 %
+// PV, wgmma 1.16 (mma.sync 1.39):
+//   P and V copied under the product, not before   - 6 %, at N = 32768 - 14; at d = 64 + 1
+//   4 warps of two sub-tiles, two blocks an SM     - 7 %, with the copies under the product
+//   by TMA, P first to be evicted or not           + 2 to 7 %
+//   64 rows a block; those and 128 keys, 2 stages  + 7 to 18 %; + 28 %
+// Both, mma.sync: the key tiles of neighbouring blocks interleaved, 4 q tiles or all of a head beside each other, P
+// first to be evicted or fetched in 128 or 256 bytes, keys begun elsewhere in every block: - 3 to + 3 %; at longer N no
+// more than the clock's drift.
+// QK^T, mma.sync (the products alone 1.16, the stores alone 1.38):
 //   S through shared memory, as it was             1.82, 4 warps of 32 rows x 64 keys, three blocks an SM
 //   K in the order of 16-byte runs, no detour      1.53, kept
 //   ... stores first to be evicted                 1.49, kept; write-through, no L1 or an L2 policy do the same
@@ -20,7 +37,7 @@
 //   48 or 64 rows a warp, two blocks an SM         + 6 to 16 %
 //   2 x 2 warps, 64 rows x 128 keys a block        + 11 %, though the stores alone then take 1.22
 //   2 warps a block; 8; longer spans               + 7 to 10 %; + 33 %; 0 to + 4 %
-// PV (1.38 to 1.43):
+// PV, mma.sync (1.38 to 1.43):
 //   P from HBM into the registers that multiply it 1.55 at best: too few bytes in flight; from L1 1.42
 //   2 x 2 warps of 64 rows x 64 columns            + 2 %
 //   32 keys a step, 8 warps a block, four stages   + 5 to 43 %
@@ -28,12 +45,22 @@
 // Softmax, of a device copy's speed: a row's scores in registers as they came 99 %, at N = 16384 and 32768 97; its
 // exponentials in float32 instead, so that fewer rows are in flight, 98, 94 and, read twice, 78. A row in 1024 threads
 // 89; fewer than 4 blocks of 512 threads at N = 8192 92. Streaming loads + 5 %; S walked backwards, to meet what L2
-// still holds, 0; causal rows in one part + 18 % at N = 8192, so 128 threads read the longer ones twice.
+// still holds, 0; causal rows in one part + 18 % at N = 8192, + 8 at 1024, so most read the longer ones twice.
 // The scale's power of two into Q, the rest into the softmax: dropped, S is then rounded at another place than in plain
-// 16-bit attention, the measure of its LSE. FLOAT_SCORES (standard-fp32s) does not round it at all, 6.6 ms for 4.9.
+// 16-bit attention, the measure of its LSE. FLOAT_SCORES (standard-fp32s) does not round it at all, for half as many
+// bytes again.
 #include "key_walk.cuh"
 #include "product.cuh"
 #include "softmax.cuh"
+#if WARPGROUPS
+#include "warpgroup.cuh"
+template <int ROWS, int WIDTH, int THREADS, typename Order = InOrder>
+using Operand = Panels<ROWS, WIDTH, THREADS, Order>;
+#else
+template <int ROWS, int WIDTH, int THREADS, typename Order = InOrder>
+using Operand = Tile<ROWS, WIDTH, THREADS, Order>;
+__device__ __forceinline__ void publish_copies() {}
+#endif
 
 constexpr int WIDTH = round_up(HEAD_DIM, 16);
 
@@ -47,13 +74,13 @@ using ScoreOrder = RunOrder<SCORE_RUN>;
 constexpr int SCORES_THREADS = SCORES_WARPS * 32;
 constexpr int SCORES_Q = SCORES_WARPS * SCORES_SUBTILES * 16;
 constexpr int SPAN = SPAN_TILES * SCORES_K;  // keys of one block of standard_scores
-using ScoresQ = Tile<SCORES_Q, WIDTH, SCORES_THREADS>;
-using ScoresK = Tile<SCORES_K, WIDTH, SCORES_THREADS, ScoreOrder>;
+using ScoresQ = Operand<SCORES_Q, WIDTH, SCORES_THREADS>;
+using ScoresK = Operand<SCORES_K, WIDTH, SCORES_THREADS, ScoreOrder>;
 
 constexpr int THREADS = WARPS * 32;  // of standard_output, and its tiles
 constexpr int TILE_Q = WARPS * SUBTILES * 16;
-using TileK = Tile<BLOCK_K, WIDTH, THREADS>;
-using TileP = Tile<TILE_Q, BLOCK_K, THREADS>;
+using TileV = Operand<BLOCK_K, WIDTH, THREADS>;
+using TileP = Operand<TILE_Q, BLOCK_K, THREADS>;
 using TileO = Tile<TILE_Q, WIDTH, THREADS>;
 using Walk = KeyWalk<TILE_Q, BLOCK_K>;
 
@@ -93,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(SCORES_THREADS, SCORES_BLOCKS)
                     int window_left, int window_right, float scale, long long stride, const int* lists,
                     const int* counts) {
     extern __shared__ __align__(1024) unsigned char shared[];
-    const unsigned base = shared_address(shared);  // Q, then two stages of K in its place
+    const unsigned base = shared_address(shared);  // Q, then two stages of K: in its place or, with wgmma, behind it
 
     const int tiles_q = (seqlen_q + SCORES_Q - 1) / SCORES_Q, spans = (seqlen_k + SPAN - 1) / SPAN;
     const int head = blockIdx.x / (tiles_q * spans);
@@ -109,14 +136,18 @@ extern "C" __global__ void __launch_bounds__(SCORES_THREADS, SCORES_BLOCKS)
     const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * SCORES_SUBTILES * 16;
     ScoresQ::copy(ScoresQ::thread_target(base), ScoresQ::thread_source(q + first_row * HEAD_DIM, HEAD_DIM), HEAD_DIM,
                   rows, HEAD_DIM);
+#if WARPGROUPS
+    const unsigned left = ScoresQ::group(base), first_k = base + ScoresQ::BYTES, lane_k = first_k;
+#else
     commit_copies();
     wait_copies<0>();
     __syncthreads();
     Rows<ScoresQ, SCORES_SUBTILES, true> left{base + ScoresQ::lane_rows_first(lane) + warp_row * ScoresQ::ROW_BYTES};
     left.keep();
     __syncthreads();  // Q's place is free
-
-    const unsigned lane_k = base + ScoresK::lane_columns_first(lane), target_k = ScoresK::thread_target(base);
+    const unsigned first_k = base, lane_k = first_k + ScoresK::lane_columns_first(lane);
+#endif
+    const unsigned target_k = ScoresK::thread_target(first_k);
     k = ScoresK::thread_source(k + (long long)(head / group) * seqlen_k * HEAD_DIM, HEAD_DIM);
     auto copy_k = [&](int at, unsigned stage) {
         if (at < end) {
@@ -132,11 +163,16 @@ extern "C" __global__ void __launch_bounds__(SCORES_THREADS, SCORES_BLOCKS)
 #pragma unroll 1
     for (int at = begin; at < end; at += SCORES_K) {
         wait_copies<0>();
+        publish_copies();
         __syncthreads();  // this K is complete, the previous one done with
         copy_k(at + SCORES_K, ScoresK::BYTES - stage);
         const int k0 = walk.key(at);
         float s[SCORES_SUBTILES][SCORES_K / 8][4];
+#if WARPGROUPS
+        multiply_rows<ScoresQ, ScoresK>(s, left, lane_k + stage);
+#else
         multiply_rows<ScoresK>(s, left, lane_k + stage);
+#endif
         stage = ScoresK::BYTES - stage;
 #pragma unroll
         for (int i = 0; i < SCORES_SUBTILES; ++i) {
@@ -340,7 +376,7 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS, SOFTMAX_BLOCKS)
 extern "C" __global__ void __launch_bounds__(THREADS, OUTPUT_BLOCKS)
     standard_output(const element* probabilities, const element* v, element* o, int group, int seqlen_q, int seqlen_k,
                     int window_left, int window_right, long long stride, const int* lists, const int* counts) {
-    constexpr int STAGE = TileP::BYTES + TileK::BYTES;
+    constexpr int STAGE = TileP::BYTES + TileV::BYTES;
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned base = shared_address(shared);
     const int tiles_q = (seqlen_q + TILE_Q - 1) / TILE_Q;
@@ -352,17 +388,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, OUTPUT_BLOCKS)
     const Walk walk = Walk::of<BLOCK_K>(mask, q0, q0 + rows - 1, lists, counts);
     const int end = mask.end(q0 + rows - 1);
     probabilities = TileP::thread_source(probabilities + first_row * stride, stride);
-    v = TileK::thread_source(v + (long long)(head / group) * seqlen_k * HEAD_DIM, HEAD_DIM);
+    v = TileV::thread_source(v + (long long)(head / group) * seqlen_k * HEAD_DIM, HEAD_DIM);
 
-    const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * SUBTILES * 16;
-    const unsigned target_p = TileP::thread_target(base), target_v = TileK::thread_target(base + TileP::BYTES);
+    [[maybe_unused]] const int lane = threadIdx.x % 32;
+    const int warp_row = threadIdx.x / 32 * SUBTILES * 16;
+    const unsigned target_p = TileP::thread_target(base), target_v = TileV::thread_target(base + TileP::BYTES);
     const int steps = (walk.count + BLOCK_K - 1) / BLOCK_K;
     auto copy = [&](int step) {
         if (step < steps) {
             const unsigned stage = step % 3 * STAGE;
             const long long k0 = walk.key(step * BLOCK_K);
             TileP::copy(target_p + stage, probabilities + k0, stride, rows, end - int(k0));
-            TileK::copy(target_v + stage, v + k0 * HEAD_DIM, HEAD_DIM, seqlen_k - int(k0), HEAD_DIM);
+            TileV::copy(target_v + stage, v + k0 * HEAD_DIM, HEAD_DIM, seqlen_k - int(k0), HEAD_DIM);
         }
         commit_copies();
     };
@@ -372,17 +409,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, OUTPUT_BLOCKS)
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
         wait_copies<1>();
+        publish_copies();
         __syncthreads();  // this step is complete, the previous one done with
         copy(step + 2);
         const unsigned stage = base + step % 3 * STAGE;
+#if WARPGROUPS
+        multiply_columns<TileP, TileV>(acc, TileP::group(stage), stage + TileP::BYTES);
+#else
         const Rows<TileP, SUBTILES, false> left{stage + TileP::lane_rows_first(lane) + warp_row * TileP::ROW_BYTES};
-        const unsigned lane_v = stage + TileP::BYTES + TileK::lane_rows_first(lane);
+        const unsigned lane_v = stage + TileP::BYTES + TileV::lane_rows_first(lane);
 #pragma unroll
         for (int n = 0; n < BLOCK_K / 16; ++n) {
             unsigned p[SUBTILES][4];
             left.get(n, p);
-            multiply_step<TileK>(acc, p, lane_v, n);
+            multiply_step<TileV>(acc, p, lane_v, n);
         }
+#endif
     }
     wait_copies<0>();
     __syncthreads();

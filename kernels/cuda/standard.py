@@ -18,6 +18,7 @@ from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 
+HOPPER = (9, 0)
 SPAN_TILES = 16  # key tiles that a block of QK^T passes by its query rows
 STAGES_OF_SCORES, STAGES_OF_OUTPUT = 2, 3
 VECTOR = 8  # elements of one access
@@ -31,10 +32,12 @@ class Cut(NamedTuple):
     Attributes:
         variant: Query rows, and keys of a tile.
         blocks: Blocks that share an SM.
+        wgmma: A product of warpgroups instead of warps.
     """
 
     variant: Variant
     blocks: int
+    wgmma: bool = False
 
 
 # (widest head, cut), best first; the small ones at the end suit block masks.
@@ -56,6 +59,11 @@ OUTPUT_CUTS = (
     (256, Cut(Variant(2, 1, 32), 1)),
     (256, Cut(Variant(1, 1, 32), 1)),
 )
+WGMMA_CUTS = {  # of both products, by head dim
+    64: (Cut(Variant(8, 1, 128), 2, wgmma=True), Cut(Variant(8, 1, 128), 1, wgmma=True)),
+    128: (Cut(Variant(8, 1, 128), 2, wgmma=True), Cut(Variant(8, 1, 128), 1, wgmma=True)),
+    256: (Cut(Variant(8, 1, 128), 1, wgmma=True), Cut(Variant(8, 1, 64), 1, wgmma=True)),
+}
 SMALLEST_TILE = Tile(16, 32)
 
 
@@ -90,8 +98,8 @@ SOFTMAX_ROWS = (
     RowCut(math.inf, 256, 4, 72),
 )
 CAUSAL_SOFTMAX_ROWS = (  # half as long on average
-    RowCut(1024, 32, 4, 64),
-    RowCut(2048, 64, 4, 40),
+    RowCut(1024, 32, 1, 32),
+    RowCut(2048, 32, 2, 48),
     RowCut(4096, 128, 4, 72),
     RowCut(8192, 128, 2, 60),
     RowCut(math.inf, 128, 4, 72),
@@ -109,19 +117,12 @@ def program(problem: Problem, target: Target, *, float_scores: bool = False) -> 
     """Source, defines and the three launches for a problem on a target."""
     if problem.dtype == "float32":
         return simt_standard.program(problem, target)
-    scores = choose(
-        suitable(problem, SCORES_CUTS),
-        lambda cut: scores_bytes(problem, cut.variant),
-        target.shared_memory,
-        per_sm=2,
-    )
-    output = choose(
-        suitable(problem, OUTPUT_CUTS), lambda cut: output_bytes(problem, cut.variant), target.shared_memory
-    )
+    scores, output = choose_cuts(problem, target)
     row = softmax_row(problem)
     defines = {
         **output.variant.defines(problem),
         **sparse_defines(problem, output.variant.tile),
+        "WARPGROUPS": int(output.wgmma),
         "SPAN_TILES": SPAN_TILES,
         "SCORES_WARPS": scores.variant.warps,
         "SCORES_SUBTILES": scores.variant.subtiles,
@@ -134,8 +135,23 @@ def program(problem: Problem, target: Target, *, float_scores: bool = False) -> 
         "ROW_REGISTERS": row_registers(problem, row, float_scores=float_scores),
         "FLOAT_SCORES": int(float_scores),
     }
-    launches = stages(problem, scores.variant, output.variant, row.threads)
-    return Program("standard.cu", defines, launches, sparse_tables(problem, output.variant.tile))
+    launches = stages(problem, scores, output.variant, row.threads)
+    tables = sparse_tables(problem, output.variant.tile)
+    return Program("standard.cu", defines, launches, tables, arch_suffix="a" if output.wgmma else "")
+
+
+def choose_cuts(problem: Problem, target: Target) -> tuple[Cut, Cut]:
+    """How QK^T and PV are cut; both are products of warpgroups, or neither is."""
+    pair = WGMMA_CUTS.get(problem.head_dim) if target.compute_capability == HOPPER else None
+    if pair and all(divides(problem, cut.variant.tile) for cut in pair):
+        return pair
+    scores = choose(
+        suitable(problem, SCORES_CUTS), lambda cut: scores_bytes(problem, cut), target.shared_memory, per_sm=2
+    )
+    output = choose(
+        suitable(problem, OUTPUT_CUTS), lambda cut: output_bytes(problem, cut.variant), target.shared_memory
+    )
+    return scores, output
 
 
 def suitable(problem: Problem, table: Sequence[tuple[int, Cut]]) -> list[Cut]:
@@ -153,20 +169,21 @@ def suitable(problem: Problem, table: Sequence[tuple[int, Cut]]) -> list[Cut]:
     return cuts
 
 
-def stages(problem: Problem, qk: Variant, pv: Variant, row_threads: int) -> tuple[Stage, ...]:
+def stages(problem: Problem, scores_cut: Cut, pv: Variant, row_threads: int) -> tuple[Stage, ...]:
     """The three launches."""
     shape = shape_arguments(problem)
     heads = problem.batch * problem.heads
     stride = np.int64(round_up(problem.seqlen_k, VECTOR))
     threads = max(SMALLEST_SOFTMAX, row_threads)
     tables = sparse_arguments(problem)
+    qk = scores_cut.variant
     spans = ceil_div(problem.seqlen_k, SPAN_TILES * qk.block_k)
     scores = Stage(
         "standard_scores",
         grid=heads * ceil_div(problem.seqlen_q, qk.tile_q) * spans,
         arguments=("q", "k", "S", *shape, np.float32(problem.softmax_scale), stride, *tables),
         threads=qk.threads,
-        shared_bytes=scores_bytes(problem, qk),
+        shared_bytes=scores_bytes(problem, scores_cut),
     )
     softmax = Stage(
         "standard_softmax",
@@ -196,9 +213,10 @@ def row_registers(problem: Problem, row: RowCut, *, float_scores: bool) -> int:
     return row.registers + float_scores * row.vectors * VECTOR // 2 + masked * MASK_REGISTERS
 
 
-def scores_bytes(problem: Problem, cut: Variant) -> int:
-    """Shared memory of a block of QK^T: Q, whose place two stages of K take."""
-    return tile_bytes(max(cut.tile_q, STAGES_OF_SCORES * cut.block_k), problem.head_dim)
+def scores_bytes(problem: Problem, cut: Cut) -> int:
+    """Shared memory of a block of QK^T: Q, and two stages of K in its place, or with wgmma behind it."""
+    q, k = cut.variant.tile_q, STAGES_OF_SCORES * cut.variant.block_k
+    return tile_bytes(q + k if cut.wgmma else max(q, k), problem.head_dim)
 
 
 def output_bytes(problem: Problem, cut: Variant) -> int:

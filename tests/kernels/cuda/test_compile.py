@@ -115,6 +115,16 @@ def test_every_head_dim_compiles(name: str, head_dim: int) -> None:
     check(name, problem(dtype, head_dim, causal=head_dim % 16 == 0), HOPPER)
 
 
+@pytest.mark.parametrize("name", ["standard", "standard-fp32s"])
+@pytest.mark.parametrize("head_dim", standard.WGMMA_CUTS)
+def test_both_products_of_standard_take_wgmma_or_neither_does(name: str, head_dim: int) -> None:
+    """At head dim 256 PV alone could take it under blocks of 64 keys."""
+    for block_k, suffix in ((128, "a"), (64, "")):
+        workload = blocked(head_dim, 128, block_k)
+        assert PROGRAMS[name](workload, HOPPER).arch_suffix == suffix
+        check(name, workload, HOPPER)
+
+
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.arch)
 def test_no_mask_makes_flash2_spill_on_any_architecture(target: Target) -> None:
     for head_dim in (64, 96, 112, 128, 192):
