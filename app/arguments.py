@@ -91,6 +91,8 @@ def kernel_list(text: str) -> tuple[str, ...]:
         return names
     if not names:
         raise ArgumentTypeError("name at least one kernel")
+    if AUTO in names:
+        raise ArgumentTypeError(f"{AUTO} stands for one kernel and alone, not as in {text!r}")
     try:
         for name in names:
             find_kernel(name)

@@ -17,6 +17,8 @@ DTYPES: tuple[Dtype, ...] = get_args(Dtype)
 ITEMSIZE: dict[Dtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 LSE_ITEMSIZE = 4  # float32, whatever the dtype of the inputs
 UNBOUNDED = -1  # a side of a window
+MOST_ELEMENTS = 1 << 58  # of an array; what several take, in bytes, is then a 64-bit number
+LARGEST_SCALE = 3.4e38  # kernels take it as float32
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -62,8 +64,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             raise InputError(f"seed must be at least 0, not {self.seed}.")
         if self.dtype not in ITEMSIZE:
             raise InputError(f"dtype must be one of {', '.join(DTYPES)}, not {self.dtype!r}.")
-        if self.scale is not None and not math.isfinite(self.scale):
-            raise InputError(f"scale must be a finite number, not {self.scale}.")
+        if self.scale is not None and not abs(self.scale) <= LARGEST_SCALE:
+            raise InputError(f"scale must be a finite number in float32, not {self.scale}.")
         if self.kv_heads is not None and (self.kv_heads < 1 or self.heads % self.kv_heads):
             raise InputError(f"kv_heads must divide the {self.heads} heads, not be {self.kv_heads}.")
         if self.window is not None and min(self.window) < UNBOUNDED:
@@ -73,6 +75,20 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             )
         if self.block_mask is not None:
             self.block_mask.check_fits(self.seqlen_q, self.seqlen_k)
+        self._check_size()
+
+    def _check_size(self) -> None:
+        """Refuse arrays of more elements than any machine could hold."""
+        arrays = {
+            "Q": math.prod(self.q_shape),
+            "K": math.prod(self.k_shape),
+            "The score matrix": self.score_elements,
+        }
+        for name, count in arrays.items():
+            if count > MOST_ELEMENTS:
+                raise InputError(
+                    f"{name} would have {count:.1e} elements; choose fewer tokens, heads or batches."
+                )
 
     @property
     def key_heads(self) -> int:

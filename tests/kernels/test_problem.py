@@ -50,6 +50,9 @@ def test_the_scale_defaults_to_one_over_the_root_of_the_head_dim() -> None:
         ({"heads": -1}, "heads must be at least 1"),
         ({"dtype": "int8"}, "dtype must be one of float32, float16, bfloat16, not 'int8'"),
         ({"scale": float("inf")}, "scale must be a finite number"),
+        ({"scale": -1e300}, "scale must be a finite number in float32, not -1e[+]300"),
+        ({"batch": 2**30, "heads": 2**30}, "Q would have 3.0e[+]20 elements; choose fewer"),
+        ({"seqlen_q": 2**31, "seqlen_k": 2**31}, "The score matrix would have 4.6e[+]18 elements"),
     ],
 )
 def test_an_impossible_problem_is_refused(changed: dict[str, Any], says: str) -> None:
