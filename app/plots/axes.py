@@ -4,13 +4,16 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from PySide6.QtGui import QFontMetricsF
 
 from app.plots.metric import Scale
-from app.plots.style import UnitAxis
+from app.plots.style import UnitAxis, tick_font
 from app.plots.units import seqlen_text
 
 Ticks = list[tuple[float, list[float]]]
-SEQLEN_GAP_PX = 38  # room for five digits
+Label = tuple[float, float, float]  # its left end, its place, its right end
+SEQLEN_GAP_PX = 3  # between two labels
+SEQLEN_SLACK_PX = 2  # pyqtgraph rounds widths up, and drops a label that leaves the axis by less than that
 VALUE_GAP_PX = 18
 FEW_DECADES = 2.5  # below, decades alone are too few ticks
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -32,6 +35,12 @@ def from_axis(place: float, scale: Scale) -> float:
     return float(2.0**place) if scale == "log2" else float(f"{10.0**place:.6g}")
 
 
+def seqlen_px(seqlens: Sequence[int]) -> list[float]:
+    """Widths of the labels of sequence lengths."""
+    metrics = QFontMetricsF(tick_font())
+    return [metrics.horizontalAdvance(seqlen_text(n)) + SEQLEN_SLACK_PX for n in seqlens]
+
+
 class SeqlenAxis(UnitAxis):
     """Sequence length, placed at log2 N; ticks stand at the lengths of the sweep that have room."""
 
@@ -48,14 +57,16 @@ class SeqlenAxis(UnitAxis):
         self.update()
 
     def tickValues(self, minVal: float, maxVal: float, size: float) -> Ticks:  # noqa: N803 - pyqtgraph's names
-        """Places of the ticks, thinned to what the width has room for."""
-        lengths = self._seqlens or tuple(2**k for k in range(25))
-        gap = SEQLEN_GAP_PX * (maxVal - minVal) / max(size, 1.0)
-        kept: list[float] = []
-        for place in (math.log2(n) for n in lengths):
-            if minVal <= place <= maxVal and (not kept or place - kept[-1] >= gap):
-                kept.append(place)
-        return [(1.0, kept)]
+        """Places of the lengths in view whose labels fit."""
+        seqlens = self._seqlens or tuple(2**k for k in range(25))
+        pixel = (maxVal - minVal) / max(size, 1.0)
+        halves = [width / 2 * pixel for width in seqlen_px(seqlens)]
+        labels = [
+            (place - half, place, place + half)
+            for place, half in zip(map(math.log2, seqlens), halves, strict=True)
+            if minVal <= place - half and place + half <= maxVal  # what leaves the axis is not drawn
+        ]
+        return [(1.0, fitting(labels, SEQLEN_GAP_PX * pixel))]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         """Lengths as people write them: 16k."""
@@ -108,6 +119,32 @@ class ValueAxis(UnitAxis):
         """The values at these places, as the metric writes them."""
         del scale, spacing
         return [self._text(from_axis(place, self.scale_name)) for place in values]
+
+
+def fitting(labels: Sequence[Label], gap: float) -> list[float]:
+    """Places of the first label, of the last, and of as many between as fit, as evenly as they can stand.
+
+    Args:
+        labels: From left to right.
+        gap: What is left free between two, at least.
+    """
+    if not labels:
+        return []
+    # Of the rows of labels that end in one: how many, less the squares of their gaps, the label before it.
+    rows = {0: (1, 0.0, 0)}
+    for i, (left, place, _) in enumerate(labels):
+        longer = [
+            (count + 1, even - (place - labels[j][1]) ** 2, j)
+            for j, (count, even, _) in rows.items()
+            if left - labels[j][2] >= gap
+        ]
+        if longer:
+            rows[i] = max(longer)
+    places, last = [], max(rows) if len(labels) - 1 in rows else 0
+    while last:
+        places.append(labels[last][1])
+        last = rows[last][2]
+    return [labels[0][1], *reversed(places)]
 
 
 def nice_step(at_least: float) -> float:

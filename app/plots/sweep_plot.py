@@ -7,7 +7,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Signal
 
 from app.fonts import ui_font
-from app.plots.axes import SeqlenAxis, ValueAxis, to_axis
+from app.plots.axes import SeqlenAxis, ValueAxis, seqlen_px, to_axis
 from app.plots.kernel_curves import KernelCurves
 from app.plots.metric import Metric, Scale
 from app.plots.rail import FailureRail
@@ -17,6 +17,7 @@ from app.plots.symbols import symbol
 from app.theme import Theme, kernel_mark
 
 BAND = 0.16  # half the width of the band around the point in flight, in doublings of N
+SIDE = 0.35  # doublings of N left free on either side of the data, at least
 MARGIN = 0.06  # share of the range left free around the data
 SEQLEN_LIMITS = (-1.0, 25.0)  # how far one can zoom out, in log2 N
 VALUE_LIMITS: dict[Scale, tuple[float, float]] = {
@@ -210,9 +211,17 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         rail = min(0.5, self.rail.height_px / pixels)
         top = low + (high - low) / (1.0 - rail)
         self._y_axis.end_at(high if rail else np.inf)
+        first, last = float(xs.min()), float(xs.max())
+        side = self._side(first, last)
         self.getViewBox().setRange(
-            xRange=(xs.min() - 0.35, xs.max() + 0.35), yRange=(low, top), padding=0, disableAutoRange=True
+            xRange=(first - side, last + side), yRange=(low, top), padding=0, disableAutoRange=True
         )
+
+    def _side(self, first: float, last: float) -> float:
+        """Doublings of N to leave free left of the first and right of the last: half of a label at least."""
+        label = max(seqlen_px([round(2.0**place) for place in (first, last)]))
+        between = self.getViewBox().width() - label  # pixels from the first to the last
+        return max(SIDE, (last - first) * label / 2 / between) if between > 0 else SIDE
 
     def _extent(self) -> tuple[float, float]:
         columns = [c for one in self._series for c in (one.value, one.low, one.high, one.model)]

@@ -1,7 +1,15 @@
 """From rows to curves."""
 
-import numpy as np
+from itertools import pairwise
 
+import numpy as np
+import pytest
+from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.appearance import apply_theme
+from app.fonts import load_fonts
 from app.plots import SWEEP_PLOTS
 from app.plots.axes import ValueAxis, nice_step, to_axis
 from app.plots.footprint import FOOTPRINT
@@ -9,8 +17,10 @@ from app.plots.runtime import RUNTIME
 from app.plots.series import extract, seqlens_of, telling_seqlen
 from app.plots.speedup import SPEEDUP
 from app.plots.status_marks import STATUS_MARKS, status_path
+from app.plots.sweep_plot import SweepPlot
 from app.plots.throughput import THROUGHPUT
 from app.plots.units import bytes_text, ms_text
+from app.theme import DARK
 from profiles.events import PointStatus
 from profiles.summary import rows
 from tests.app.profile.builders import make_plan, script, session_of
@@ -86,6 +96,39 @@ def test_ticks_are_round_values_that_fit_the_height(qapp: object) -> None:
     axis.end_at(1.0)
     assert max(axis.tickValues(-2.0, 3.0, 100.0)[0][1]) <= 1.0
     assert nice_step(0.3) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("width", "seqlens", "texts"),
+    [
+        (220, (256, 512, 4096, 8192), ["256", "512", "4k", "8k"]),  # a card of the smallest window
+        (220, (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536), ["512", "2k", "4k", "16k", "64k"]),
+        (640, (512, 1024, 2048, 4096), ["512", "1k", "2k", "4k"]),
+        (160, (256, 320, 384, 448, 16384), ["256", "16k"]),
+        (220, (256, 512, 1024, 2048, 4096, 8192, 16384), ["256", "1k", "2k", "4k", "8k", "16k"]),
+        (110, (65000, 65001), ["65000"]),
+        (240, (3000,), ["3000"]),
+    ],
+)
+def test_as_many_lengths_are_labelled_as_fit_the_first_and_the_last_before_others(
+    qtbot: QtBot, qapp: QApplication, width: int, seqlens: tuple[int, ...], texts: list[str]
+) -> None:
+    load_fonts()
+    apply_theme(qapp, DARK)
+    plot = SweepPlot(RUNTIME, DARK)
+    qtbot.addWidget(plot)
+    plot.setMinimumWidth(0)
+    plot.resize(width, 150)
+    plot.show()
+    told = rows(session_of(script(make_plan(KERNELS, seqlens))))
+    plot.show_series(extract(told, RUNTIME), seqlens, seqlens)
+    plot.grab()
+    canvas = QPixmap(plot.size())
+    painter = QPainter(canvas)
+    _, _, drawn = plot._x_axis.generateDrawSpecs(painter)
+    painter.end()
+    assert [text for _, _, text in drawn] == texts
+    assert all(left.right() < right.left() for (left, _, _), (right, _, _) in pairwise(drawn))
 
 
 def test_bytes_and_milliseconds_are_written_with_their_unit() -> None:
