@@ -291,7 +291,9 @@ class SweepForm(QFrame):
         self.kernels.show_reasons(self.sweep(), device)
         sweep = self.sweep()
         self._show_dry_run(sweep)
-        self.blocked_reason = self.chips.error or self.masking.error or blocked(sweep, self._machine)
+        self.blocked_reason = (
+            self.chips.error or self.masking.error or blocked(sweep, self._machine, self.kernels.refused())
+        )
         own_line = self.blocked_reason if not self.chips.error else ""  # the field says its own error
         self.message.setText(own_line or "")
         self.message.setVisible(bool(own_line))

@@ -20,11 +20,16 @@ PEERS = "library"  # their place among the folds
 
 
 class KernelRow(QWidget):
-    """One kernel: a box to tick and a line under it."""
+    """One kernel: a box to tick and a line under it.
+
+    Attributes:
+        reason: Why it cannot be chosen, None when it can.
+    """
 
     def __init__(self, spec: KernelSpec, theme: Theme, indent: int = 0) -> None:
         super().__init__()
         self.spec = spec
+        self.reason: str | None = None
         self.box = QCheckBox(spec.name)
         self.box.setIconSize(QSize(14, 14))
         self.box.setAccessibleName(f"Kernel {spec.name}")
@@ -49,6 +54,7 @@ class KernelRow(QWidget):
 
     def show_reason(self, reason: str | None) -> None:
         """Disable the row for a reason; None: it can be chosen."""
+        self.reason = reason
         self.box.setEnabled(reason is None)
         text = self.spec.idea if reason is None else reason
         self.line.setText(text)
@@ -121,6 +127,10 @@ class KernelList(QWidget):
     def chosen(self) -> tuple[str, ...]:
         """Ticked kernels that can be chosen."""
         return tuple(row.spec.name for row in self.rows if row.chosen)
+
+    def refused(self) -> dict[str, str]:
+        """Ticked kernels that cannot be chosen, each with the reason."""
+        return {row.spec.name: row.reason for row in self.rows if row.reason and row.box.isChecked()}
 
     def choose(self, kernels: tuple[str, ...]) -> None:
         """Tick exactly these."""

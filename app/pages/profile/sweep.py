@@ -1,7 +1,7 @@
 """The sweep form without its widgets: what was chosen, the Plan it makes, and why it cannot run."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kernels.block_mask import BlockMask
@@ -201,12 +201,27 @@ def unavailable(spec: KernelSpec, sweep: Sweep, device: Device | None) -> str | 
     return spec.unsupported(sweep.problem(1), device)
 
 
-def blocked(sweep: Sweep, machine: Machine | None) -> str | None:
-    """Why this sweep cannot be run now, in one sentence; None when it can."""
+def blocked(sweep: Sweep, machine: Machine | None, refused: Mapping[str, str] | None = None) -> str | None:
+    """Why this sweep cannot be run now, in one sentence; None when it can.
+
+    Args:
+        sweep: The choices.
+        machine: Where it is to run, None when that is not known yet.
+        refused: Kernels that were ticked but cannot be chosen, each with the reason.
+    """
     if machine is not None and machine.device(sweep.backend) is None:
         return f"This machine has no {sweep.backend} device; choose another backend in the top bar."
+    if not sweep.kernels and refused:
+        return f"No ticked kernel can run: {_said(refused)}."
     if not sweep.kernels:
         return "Choose at least one kernel."
     if not sweep.seqlens:
         return "Add at least one sequence length, for example 256:2048."
     return None
+
+
+def _said(refused: Mapping[str, str]) -> str:
+    """The first reason with its kernel, and how many more the list of kernels tells."""
+    name, why = next(iter(refused.items()))
+    others = f"; {len(refused) - 1} more in the list" if len(refused) > 1 else ""
+    return (why if why.startswith(name) else f"{name}: {why}") + others

@@ -105,6 +105,40 @@ def test_only_divisors_of_the_heads_are_offered_for_k_and_v(bench: Bench) -> Non
     assert form.sweep().problem(8).key_heads == 7
 
 
+@pytest.mark.parametrize(
+    ("kernels", "said"),
+    [
+        (("standard",), ["standard takes head dims", "not 20"]),
+        (("standard", "flash2"), ["standard takes head dims", "; 1 more in the list."]),
+        (tuple(spec.name for spec in KERNELS), ["standard takes", f"{len(KERNELS) - 1} more in the list"]),
+    ],
+    ids=["one", "two", "all"],
+)
+def test_when_no_ticked_kernel_takes_the_head_dim_the_form_says_which_and_why(
+    bench: Bench, kernels: tuple[str, ...], said: list[str]
+) -> None:
+    form = bench.page.form
+    form.set_machine(MACHINE)
+    form.show_sweep(replace(Sweep.default("cuda"), kernels=kernels))
+    assert not form.message.text()
+    form.head_dim.setValue(20)
+    assert form.message.text() == form.blocked_reason
+    assert all(words in form.message.text() for words in said), form.message.text()
+    form.kernels.choose(())
+    assert form.message.text() == "Choose at least one kernel."
+    form.kernels.choose(kernels)
+    form.head_dim.setValue(64)
+    assert form.blocked_reason is None
+
+
+def test_when_no_ticked_kernel_takes_the_dtype_the_form_says_which_and_why(bench: Bench) -> None:
+    form = bench.page.form
+    form.set_machine(MACHINE)
+    form.show_sweep(replace(Sweep.default("cuda"), kernels=("flash3",)))
+    form.dtype.setCurrentText("float32")
+    assert form.message.text().startswith("No ticked kernel can run: flash3 takes float16")
+
+
 @pytest.mark.parametrize("backend", ["cpu", "cuda"])
 def test_kernels_that_cannot_take_a_window_say_so_in_the_list(bench: Bench, backend: Backend) -> None:
     form = bench.page.form
