@@ -6,7 +6,7 @@
 // Changed from its predecessor: it has none; this is what the tiled kernels are compared with, so its products are
 // those of flash2, on Hopper with the instruction of flash3, and each step is near its own roof.
 // Limit: HBM. S and P are each written and read once, 4 Nq Nk elements a head. At d = 128 without a mask, those bytes
-// alone, at the speed of a device copy (4.3 TB/s), are 91 % of its time on an H200 at N = 8192, 90 at 16384 and 85 at
+// alone, at the speed of a device copy (4.3 TB/s), are 93 % of its time on an H200 at N = 8192, 91 at 16384 and 88 at
 // 32768.
 // Known to be wrong with it: memory grows with Nq * Nk, and the three steps wait for one another.
 //
@@ -20,9 +20,9 @@
 //   4 warps of two sub-tiles                       - 4 to 0 %
 //   S by bulk copies from shared memory            + 40 to 65 %
 //   spans of 8 tiles; the next K copied under it   - 1 to + 5 %; - 1 to + 3 %
-// PV, wgmma 1.16 (mma.sync 1.39):
-//   P and V copied under the product, not before   - 6 %, at N = 32768 - 14; at d = 64 + 1
-//   4 warps of two sub-tiles, two blocks an SM     - 7 %, with the copies under the product
+// PV, wgmma 1.10 (mma.sync 1.39):
+//   P and V copied before the product, not under   + 6 %, at N = 32768 + 16; at d = 64 - 1
+//   4 warps of two sub-tiles, two blocks an SM     - 3 to + 1 %
 //   by TMA, P first to be evicted or not           + 2 to 7 %
 //   64 rows a block; those and 128 keys, 2 stages  + 7 to 18 %; + 28 %
 // Both, mma.sync: the key tiles of neighbouring blocks interleaved, 4 q tiles or all of a head beside each other, P
@@ -411,11 +411,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, OUTPUT_BLOCKS)
         wait_copies<1>();
         publish_copies();
         __syncthreads();  // this step is complete, the previous one done with
-        copy(step + 2);
         const unsigned stage = base + step % 3 * STAGE;
 #if WARPGROUPS
-        multiply_columns<TileP, TileV>(acc, TileP::group(stage), stage + TileP::BYTES);
+        start_columns<TileP, TileV>(acc, TileP::group(stage), stage + TileP::BYTES);
+        copy(step + 2);
+        finish_columns(acc);
 #else
+        copy(step + 2);
         const Rows<TileP, SUBTILES, false> left{stage + TileP::lane_rows_first(lane) + warp_row * TileP::ROW_BYTES};
         const unsigned lane_v = stage + TileP::BYTES + TileV::lane_rows_first(lane);
 #pragma unroll

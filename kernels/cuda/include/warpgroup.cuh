@@ -57,9 +57,9 @@ __device__ __forceinline__ void multiply_rows(float (&s)[1][COLUMNS][4], unsigne
     pin(sums);
 }
 
-// acc += left * right.
+// acc += left * right: under way until finish_columns.
 template <typename Left, typename Right, int COLUMNS>
-__device__ __forceinline__ void multiply_columns(float (&acc)[1][COLUMNS][4], unsigned left, unsigned right) {
+__device__ __forceinline__ void start_columns(float (&acc)[1][COLUMNS][4], unsigned left, unsigned right) {
     float(&sums)[COLUMNS * 4] = reinterpret_cast<float(&)[COLUMNS * 4]>(acc);
     pin(sums);
     wgmma_fence();
@@ -68,6 +68,9 @@ __device__ __forceinline__ void multiply_columns(float (&acc)[1][COLUMNS][4], un
         wgmma_sst(sums, Left::columns(left, n), Right::rows(right, n));
     }
     wgmma_commit();
+}
+template <int COLUMNS>
+__device__ __forceinline__ void finish_columns(float (&acc)[1][COLUMNS][4]) {
     wgmma_wait<0>();
-    pin(sums);
+    pin(reinterpret_cast<float(&)[COLUMNS * 4]>(acc));
 }
