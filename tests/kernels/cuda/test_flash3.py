@@ -12,7 +12,7 @@ from kernels.block_mask import BlockMask
 from kernels.cuda.device import describe
 from kernels.launch import make_inputs, prepare
 from kernels.problem import Problem
-from kernels.registry import FLASH3
+from kernels.registry import FLASH3, find_kernel
 from kernels.workspace import TILE_COUNTER
 from tests.kernels.cuda.running import ON_HOPPER, both_masks, differing_bits, judged, prepared, run
 
@@ -77,22 +77,28 @@ def sparse(head_dim: int, blocks: tuple[int, int], share: float, **masks: Any) -
 
 
 @both_masks
-@pytest.mark.parametrize("kept_share", [None, 0.4])
+@each_step
 @pytest.mark.parametrize("head_dim", [64, 128, 256])
-def test_a_thousand_runs_agree_to_the_bit(
-    cp: Any, head_dim: int, kept_share: float | None, causal: bool
-) -> None:
-    """Of the build that is timed: tiles go to other blocks in every run."""
+def test_a_thousand_runs_agree_to_the_bit(cp: Any, head_dim: int, name: str, causal: bool) -> None:
     problem = Problem(
         heads=48, seqlen_q=1500, seqlen_k=1400, head_dim=head_dim, dtype="bfloat16", causal=causal
     )
-    if kept_share is not None:
-        problem = sparse(head_dim, (128, 64), kept_share, causal=causal)
+    check_a_thousand_runs(cp, name, problem)
+
+
+@both_masks
+@pytest.mark.parametrize("head_dim", [64, 128, 256])
+def test_a_thousand_runs_under_a_block_mask_agree_to_the_bit(cp: Any, head_dim: int, causal: bool) -> None:
+    check_a_thousand_runs(cp, "flash3", sparse(head_dim, (128, 64), 0.4, causal=causal))
+
+
+def check_a_thousand_runs(cp: Any, name: str, problem: Problem) -> None:
+    """Of the build that is timed: where blocks draw tiles, these go to other blocks in every run."""
     inputs = make_inputs(problem, "cuda")
-    assert run("flash3", problem, inputs).passed  # guarded: it would not hang
-    launch: Any = prepare(FLASH3, problem, inputs, "cuda")
+    assert run(name, problem, inputs).passed  # guarded: it would not hang
+    launch: Any = prepare(find_kernel(name), problem, inputs, "cuda")
     assert differing_bits(cp, launch, runs=1000) == 0
-    assert judged("flash3", problem, inputs, launch.output, launch.lse).passed
+    assert judged(name, problem, inputs, launch.output, launch.lse).passed
 
 
 @each_step

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from kernels import fp8
-from kernels.launch import Inputs, make_inputs, prepare
+from kernels.launch import Inputs, make_inputs
 from kernels.problem import Dtype, Problem
 from kernels.registry import FLASH3_FP8
-from kernels.workspace import K_E4M3, Q_E4M3, TILE_COUNTER, V_E4M3
-from tests.kernels.cuda.running import both_masks, differing_bits, judged, prepared, run
+from kernels.workspace import K_E4M3, Q_E4M3, V_E4M3
+from tests.kernels.cuda.running import both_masks, prepared, run
 from tests.kernels.cuda.test_flash3 import hopper  # noqa: F401 - a fixture
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("hopper"), pytest.mark.timeout(300)]
@@ -108,25 +108,3 @@ def test_rows_that_see_nothing_of_their_first_tile_find_their_maximum_in_the_nex
     inputs = make_inputs(problem, "cuda")
     verdict = run(NAME, problem, inputs._replace(k=cp.zeros_like(inputs.k)))
     assert verdict.passed, verdict
-
-
-@both_masks
-@pytest.mark.parametrize("head_dim", [64, 128, 256])
-def test_a_thousand_runs_agree_to_the_bit(cp: Any, head_dim: int, causal: bool) -> None:
-    """Of the build that is timed: tiles go to other blocks in every run."""
-    problem = Problem(
-        heads=48, seqlen_q=1500, seqlen_k=1400, head_dim=head_dim, dtype="bfloat16", causal=causal
-    )
-    inputs = make_inputs(problem, "cuda")
-    assert run(NAME, problem, inputs).passed  # guarded: it would not hang
-    launch: Any = prepare(FLASH3_FP8, problem, inputs, "cuda")
-    assert differing_bits(cp, launch, runs=1000) == 0
-    assert judged(NAME, problem, inputs, launch.output, launch.lse).passed
-
-
-def test_every_run_leaves_the_tile_counter_at_zero(cp: Any) -> None:
-    problem = Problem(heads=24, seqlen_q=900, seqlen_k=900, dtype="bfloat16", causal=True)
-    launch: Any = prepared(NAME, problem, make_inputs(problem, "cuda"))
-    for _ in range(3):
-        launch.run()
-        assert int(cp.abs(launch.workspace[TILE_COUNTER]).sum()) == 0
