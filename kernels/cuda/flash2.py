@@ -5,6 +5,7 @@ import numpy as np
 from kernels.cuda import simt
 from kernels.cuda.launch import bind
 from kernels.cuda.program import (
+    HOPPER,
     Program,
     Stage,
     Target,
@@ -23,7 +24,7 @@ NARROW_HEAD, MIDDLE_HEAD = (
     128,
 )  # Q stays in registers up to the first; two blocks share an SM up to the second
 WIDE = (Variant(8, 1, 64), Variant(8, 1, 32), Variant(4, 1, 32), Variant(4, 1, 16))  # by shared memory
-SPILLING = {(9, 0): range(97, 121), (10, 0): range(97, 129)}
+SPILLING = {HOPPER: range(97, 121), (10, 0): range(97, 129)}
 """Head dims with which 64 keys a tile spill registers, where two such blocks would fit an SM."""
 LONG, LONG_KEYS = 4096, 96  # from here on, without a mask, a narrow head gains 2 % from more keys a tile
 LONG_HEADS = range(24, 65, 8)  # narrower ones are copied 64 rows at a time
@@ -75,7 +76,7 @@ def variants(problem: Problem, target: Target) -> tuple[Variant, ...]:
         return (Variant(4, 2, 32),) if spills else (Variant(4, 2, 64), Variant(4, 2, 32))
     masked = problem.causal or problem.window is not None or problem.block_mask is not None
     long = problem.seqlen_k >= LONG and problem.head_dim in LONG_HEADS and not masked
-    return (Variant(4, 2, LONG_KEYS if long and target.compute_capability == (9, 0) else 64),)
+    return (Variant(4, 2, LONG_KEYS if long and target.compute_capability == HOPPER else 64),)
 
 
 def blocks_per_sm(problem: Problem) -> int:

@@ -18,13 +18,14 @@ BLOCK_LISTS, STEP_COUNTS, KEPT_BLOCKS = "block lists", "step counts", "kept bloc
 
 T = TypeVar("T")
 
+HOPPER = (9, 0)
 KIB = 1024
 SHARED_MEMORY_LIMITS = {
     (7, 5): 64 * KIB,
     (8, 0): 163 * KIB,
     (8, 6): 99 * KIB,
     (8, 9): 99 * KIB,
-    (9, 0): 227 * KIB,
+    HOPPER: 227 * KIB,
     (10, 0): 227 * KIB,
     (12, 0): 99 * KIB,
 }

@@ -51,6 +51,7 @@
 // bytes again.
 #include "key_walk.cuh"
 #include "product.cuh"
+#include "scores.cuh"
 #include "softmax.cuh"
 #if WARPGROUPS
 #include "warpgroup.cuh"
@@ -64,12 +65,6 @@ __device__ __forceinline__ void publish_copies() {}
 
 constexpr int WIDTH = round_up(HEAD_DIM, 16);
 
-#if FLOAT_SCORES
-using score = float;
-#else
-using score = element;
-#endif
-constexpr int SCORE_RUN = 16 / sizeof(score);  // scores of one access
 using ScoreOrder = RunOrder<SCORE_RUN>;
 constexpr int SCORES_THREADS = SCORES_WARPS * 32;
 constexpr int SCORES_Q = SCORES_WARPS * SCORES_SUBTILES * 16;
@@ -210,59 +205,6 @@ __device__ __forceinline__ float warp_sum(float x) {
     for (int i = 16; i > 0; i /= 2) x += __shfl_xor_sync(0xffffffffu, x, i);
     return x;
 }
-
-#if FLOAT_SCORES
-constexpr unsigned NO_SCORES = 0xff800000u;  // -inf
-#elif defined(DTYPE_bfloat16)
-constexpr unsigned NO_SCORES = 0xff80ff80u;
-#else
-constexpr unsigned NO_SCORES = 0xfc00fc00u;
-#endif
-
-// Eight scores as they lie in HBM, so many of them in a word.
-constexpr int PER_WORD = 4 / sizeof(score);
-struct Scores {
-    unsigned words[8 / PER_WORD];
-
-    __device__ __forceinline__ float operator[](int i) const {
-#if FLOAT_SCORES
-        return __uint_as_float(words[i]);
-#else
-        const float2 pair = unpack(words[i / 2]);
-        return i % 2 ? pair.y : pair.x;
-#endif
-    }
-    __device__ __forceinline__ void load(const score* source) {
-#pragma unroll
-        for (int i = 0; i < 8; i += SCORE_RUN) {
-            const uint4 run = *reinterpret_cast<const uint4*>(source + i);
-            unsigned* const w = words + i / PER_WORD;
-            w[0] = run.x, w[1] = run.y, w[2] = run.z, w[3] = run.w;
-        }
-    }
-    // Those at `column` of a row that counts from begin to end; the others are -inf.
-    __device__ __forceinline__ void load(const score* row, int column, int begin, int end) {
-        const bool inside = column < end && column + 8 > begin;
-#pragma unroll
-        for (unsigned& word : words) word = NO_SCORES;
-        if (inside) load(row + column);
-        if (inside && (column < begin || column + 8 > end)) {
-#pragma unroll
-            for (int i = 0; i < 8; ++i) {
-                constexpr unsigned ALL = 0xffffffffu >> (PER_WORD - 1) * 16;
-                const unsigned one = ALL << i % PER_WORD * 16;
-                if (column + i < begin || column + i >= end) {
-                    words[i / PER_WORD] = words[i / PER_WORD] & ~one | NO_SCORES & one;
-                }
-            }
-        }
-    }
-    // What was computed from them is no longer known: the compiler would keep a pass's floats for the next pass.
-    __device__ __forceinline__ void forget() {
-#pragma unroll
-        for (unsigned& word : words) asm volatile("" : "+r"(word));
-    }
-};
 
 // The threads of one row have come so far. Two rows of a block have a barrier each; their numbers are constants, as a
 // number in a register takes all 16 barriers of a block, and an SM then holds few blocks.

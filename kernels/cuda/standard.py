@@ -9,7 +9,17 @@ import numpy as np
 
 from kernels.cuda import simt_standard
 from kernels.cuda.launch import bind
-from kernels.cuda.program import Program, Stage, Target, Tile, ceil_div, choose, round_up, shape_arguments
+from kernels.cuda.program import (
+    HOPPER,
+    Program,
+    Stage,
+    Target,
+    Tile,
+    ceil_div,
+    choose,
+    round_up,
+    shape_arguments,
+)
 from kernels.cuda.simt import sparse_arguments
 from kernels.cuda.sparse import block_text, divides, sparse_defines, sparse_tables
 from kernels.cuda.tensor import Variant, tile_bytes
@@ -18,7 +28,6 @@ from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 
-HOPPER = (9, 0)
 SPAN_TILES = 16  # key tiles that a block of QK^T passes by its query rows
 STAGES_OF_SCORES, STAGES_OF_OUTPUT = 2, 3
 VECTOR = 8  # elements of one access
