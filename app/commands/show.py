@@ -4,12 +4,10 @@ import sys
 from argparse import Namespace
 
 from app.commands.comparison import print_comparison
-from app.commands.progress import tell
 from app.commands.table import print_session
+from kernels.errors import InputError
 from profiles.export import to_csv, to_json
 from profiles.store import load
-
-USAGE_ERROR = 2
 
 
 def run(options: Namespace) -> int:
@@ -23,8 +21,7 @@ def run(options: Namespace) -> int:
         kernels = session.plan.kernels
         if not set(options.against) & set(kernels):
             told = ", ".join(options.against)
-            tell(f"flashscope show: {options.file} holds nothing of {told}, only {', '.join(kernels)}")
-            return USAGE_ERROR
+            raise InputError(f"{options.file} holds nothing of {told}, only {', '.join(kernels)}")
         print_comparison(session, options.against)
     else:
         print_session(session)
