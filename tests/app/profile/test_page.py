@@ -1,25 +1,20 @@
 """The page as a user meets it."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QWidget
 
 from app.fonts import load_fonts, ui_font
 from app.pages.profile.results_model import COLUMNS, RAW
 from app.plots import SWEEP_PLOTS
-from app.plots.footprint import FOOTPRINT
-from app.plots.metric import Metric
 from app.plots.rail import failure_text
 from app.plots.runtime import RUNTIME
 from app.plots.spans import spans_of
 from app.plots.units import ms_text
 from app.shots import picture
 from app.theme import DARK, KERNEL_MARKS, LIGHT, kernel_mark
-from app.widgets.elided import ElidedLabel
 from kernels.registry import KERNELS as KNOWN
 from profiles.events import MachineFound
 from profiles.summary import rows
@@ -330,31 +325,6 @@ def test_log_grid_and_autorange_keep_every_value_in_view(bench: Bench, key: str)
         assert low <= np.nanmin(values)
         assert np.nanmax(values) <= high
     assert plot.scale_name == plot.quantity.scale
-
-
-@pytest.fixture
-def window_font(qapp: QApplication) -> Iterator[None]:
-    """The font that the window gives its pages."""
-    load_fonts()
-    before = qapp.font()
-    qapp.setFont(ui_font())
-    yield
-    qapp.setFont(before)
-
-
-@pytest.mark.usefixtures("window_font")
-@pytest.mark.parametrize("metric", SWEEP_PLOTS, ids=lambda metric: metric.key)
-def test_what_a_card_cannot_say_in_the_smallest_window_stands_in_its_tooltip(
-    bench: Bench, metric: Metric
-) -> None:
-    bench.page.resize(1208, 651)  # in a window of 1280 x 720
-    bench.sweep(EVENTS)
-    card = bench.page.plots.cards[metric.key]
-    unit = next(label for label in card.findChildren(ElidedLabel) if label.full_text == metric.unit)
-    whole = unit.text() == metric.unit
-    assert whole or unit.toolTip() == metric.unit
-    assert whole or metric not in {FOOTPRINT, RUNTIME}
-    assert "log" not in metric.unit  # a key makes the axis linear
 
 
 def test_a_view_the_user_chose_stays_until_autorange(bench: Bench) -> None:
