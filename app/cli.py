@@ -1,63 +1,56 @@
 """The command line: one parser; each command's module is imported when it is asked for."""
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
-from app.arguments import (
-    block_pattern,
-    folder,
-    kernel_list,
-    new_file,
-    numbers,
-    peers,
-    positive,
-    seconds,
-    seed,
-    seqlen_list,
-    window,
-)
-from kernels.block_pattern import BLOCK, EXAMPLES
+import click
+from click.core import ParameterSource
+
+from app.commands.arguments import folder, new_file, numbers, option_of, peers, positive, reading
+from app.commands.exit_codes import FAILED, INTERRUPTED, USAGE_ERROR
+from app.words.command_line import PROGRAM
 from kernels.errors import InputError, KernelError
-from kernels.problem import DTYPES
-from profiles.presets import PRESETS
+from profiles.plan.choice import choices_of
+from profiles.plan.presets import CHOICES, PRESETS
+from profiles.plan.request import Request
 from profiles.store.errors import SessionFileError
 
-PROGRAM = "python main.py"  # what a user types
-USAGE_ERROR = 2
-FAILED = 1
-INTERRUPTED = 130
+CHOSEN = {declared.name: declared for declared in choices_of(Request)}
+ANY_PATH = click.Path(path_type=Path)
 
 
-class Parser(argparse.ArgumentParser):
-    """An argument parser that reports what is wrong in one line."""
+class Program(click.Group):
+    """The commands; what is none of them is a session to open in the window."""
 
-    def error(self, message: str) -> NoReturn:
-        """Print one line and exit with code 2."""
-        self.exit(
-            USAGE_ERROR,
-            f"{self.prog.replace(PROGRAM, 'flashscope', 1)}: {message} (see {self.prog} --help)\n",
-        )
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """No arguments at all ask for the window."""
+        return super().parse_args(ctx, args or ["window"])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Put the window's command in front where it was left out."""
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["window", *args])
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command, or open the window; returns the exit code."""
-    parser = make_parser()
-    options = parser.parse_args(_spelled_out(arguments))
-    if options.command == "sweep" and options.preset is not None and _says_problem(options):
-        parser.error("--preset names its own problems; leave out --seqlen, --dtype and the like")
-    if options.command == "sweep" and options.block_size and not options.block_mask:
-        parser.error("--block-size belongs to --block-mask; name a pattern, as --block-mask local:4")
-    command = import_module(f"app.commands.{options.command}")
     try:
-        code: int = command.run(options)
+        with program.make_context(PROGRAM, list(arguments)) as context:
+            code: int = program.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as end:  # --help and --version
+        return end.exit_code
+    except click.UsageError as error:
+        sys.stderr.write(in_one_line(error))
+        return USAGE_ERROR
     except (SessionFileError, KernelError) as error:
-        sys.stderr.write(f"flashscope {options.command}: {error}\n")
+        sys.stderr.write(f"flashscope {context.invoked_subcommand}: {error}\n")
         return USAGE_ERROR if isinstance(error, InputError) else FAILED
     except BrokenPipeError:  # whoever reads the output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -67,114 +60,164 @@ def main(arguments: Sequence[str]) -> int:
     return code
 
 
-def make_parser() -> Parser:
-    """The one parser of the program."""
-    parser = Parser(
-        prog=PROGRAM,
-        description="Runs attention kernels and shows why tiling wins. "
-        "No command: open the window, with a session in it when FILE is given (python main.py FILE).",
-        allow_abbrev=False,
-    )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    window = commands.add_parser("window", help="open the window, with a session in it when FILE is given")
-    window.add_argument("file", nargs="?", type=Path, metavar="FILE")
-    _add_sweep(commands.add_parser("sweep", help="measure kernels over sequence lengths", allow_abbrev=False))
-    show = commands.add_parser("show", help="print a saved session", allow_abbrev=False)
-    show.add_argument("file", type=Path, metavar="FILE")
-    formats = show.add_mutually_exclusive_group()
-    _add_json(formats)
-    formats.add_argument("--csv", action="store_true", help="print a CSV table with a header of metadata")
-    against = "print ratios to a kernel, or to the fastest of several"
-    formats.add_argument("--against", type=peers, metavar="A,B", help=against)
-    _add_trace(commands.add_parser("trace", help="walk the online softmax of one row", allow_abbrev=False))
-    _add_json(commands.add_parser("kernels", help="list the kernels and where they run", allow_abbrev=False))
-    _add_json(
-        commands.add_parser("doctor", help="say what is missing here, and the remedy", allow_abbrev=False)
-    )
-    shots = commands.add_parser("shots", help="render every page to PNG files", allow_abbrev=False)
-    shots.add_argument("folder", type=folder, metavar="DIR")
-    shots.add_argument("--open", type=Path, metavar="FILE", help="a session to show on the pages")
-    return parser
+def in_one_line(error: click.UsageError) -> str:
+    """What is wrong with the arguments, and where to read what is right."""
+    typed = error.ctx.command_path if error.ctx else PROGRAM
+    said = " ".join(error.format_message().split()).rstrip(".")
+    return f"{typed.replace(PROGRAM, 'flashscope', 1)}: {said} (see {typed} --help)\n"
 
 
-def _add_sweep(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--backend", choices=("auto", "cuda", "cpu"), default="auto", help="auto: cuda if usable, else cpu")
-    add("--preset", choices=PRESETS, help="a sweep with a name: peers compares with PyTorch's kernels")
-    add(
-        "--kernels",
-        type=kernel_list,
-        metavar="A,B",
-        help="default: standard, flash1, flash2, flash3 where they run; with a preset all; auto: the fastest",
-    )
-    add(
-        "--seqlen",
-        type=seqlen_list,
-        metavar="LENGTHS",
-        help="256:4096 (doubling), 256:1024:256 or 256,384,1000",
-    )
-    add("--head-dim", type=positive, default=64, metavar="D")
-    add("--heads", type=positive, metavar="H", help="default: 16 on cuda, 2 on cpu")
-    add("--kv-heads", type=positive, metavar="H", help="key and value heads, a divisor; default: as many")
-    add("--batch", type=positive, default=1, metavar="B")
-    add("--dtype", choices=DTYPES, help="default: float16 on cuda, float32 on cpu")
-    add("--causal", action="store_true", help="mask keys after the query")
-    add("--window", type=window, metavar="L,R", help="keep L keys before and R after the query; -1: all")
-    add(
-        "--block-mask",
-        type=block_pattern,
-        metavar="PATTERN",
-        help=f"keep blocks of the scores: {', '.join(EXAMPLES[:4])}",
-    )
-    add("--block-size", type=positive, metavar="B", help=f"queries and keys of a block; default: {BLOCK}")
-    add("--repeats", type=positive, default=10, metavar="R", help="timed runs of each point")
-    add("--time-cap", type=seconds, default=10.0, metavar="S", help="stop sampling a point after S seconds")
-    add("--warm", action="store_true", help="leave the cache as it is between runs; default: flush it (cold)")
-    add("--no-verify", action="store_true", help="skip the comparison with the float64 reference")
-    add("--no-interleave", action="store_true", help="sample kernel after kernel; default: in turns, A B A B")
-    add("--shuffle", action="store_true", help="problems in an order drawn from the seed; default: as listed")
-    add("--no-drift-check", action="store_true", help="do not measure what came first again at the end")
-    add("--seed", type=seed, default=0, help="seed of the random inputs, and of --shuffle")
-    add(
-        "--out",
-        type=new_file,
-        metavar="FILE",
-        help="the session file; default: a new one among your sessions",
-    )
-    _add_json(parser)
+def given(context: click.Context) -> dict[str, Any]:
+    """The arguments that stand on the command line."""
+    said = ParameterSource.COMMANDLINE
+    return {
+        name: value for name, value in context.params.items() if context.get_parameter_source(name) is said
+    }
 
 
-def _says_problem(options: argparse.Namespace) -> bool:
-    """Whether an option that makes problems was given another value than its default."""
-    choices = (options.seqlen, options.heads, options.kv_heads, options.dtype, options.causal, options.window)
-    blocks = (options.block_mask, options.block_size)
-    return any((*choices, *blocks)) or (options.head_dim, options.batch) != (64, 1)
+def own_version() -> str:
+    """The version that is installed; a checkout that is run without is told so."""
+    try:
+        return version("flashscope")
+    except PackageNotFoundError:
+        return "not installed"
 
 
-def _add_trace(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--scores", type=numbers, required=True, metavar="S,S,...", help="the row of scores")
-    add("--values", type=numbers, metavar="V,V,...", help="one value a score; default: 1, 2, 3, ...")
-    add("--block", type=positive, default=2, metavar="B", help="scores in a block")
-    add("--reverse", action="store_true", help="walk the blocks from the last to the first")
-    add("--order", choices=("flash1", "flash2"), default="flash2", help="loop order of the kernel")
-    _add_json(parser)
+def run(command: str, *arguments: Any, **options: Any) -> int:
+    """Import a command's module and run it; returns the exit code."""
+    code: int = import_module(f"app.commands.{command}").run(*arguments, **options)
+    return code
 
 
-def _add_json(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+@click.group(
+    cls=Program,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    subcommand_metavar="COMMAND [ARGS]...",
+)
+@click.version_option(own_version(), prog_name="flashscope", message="%(prog)s %(version)s")
+def program() -> None:
+    """Run attention kernels and show why tiling wins.
+
+    No command: open the window, with a session in it when FILE is given (python main.py FILE).
+    """
 
 
-def _spelled_out(arguments: Sequence[str]) -> list[str]:
-    """The arguments with the window's command in front where it was left out, and `--scores -1,2` joined."""
-    known = ("window", "sweep", "show", "trace", "kernels", "doctor", "shots", "-h", "--help")
-    spelled = list(arguments) if arguments and arguments[0] in known else ["window", *arguments]
-    for option in (
-        "--scores",
-        "--values",
-        "--window",
-    ):  # argparse takes a list that starts with a minus for an option
-        if option in spelled[:-1]:
-            place = spelled.index(option)
-            spelled[place : place + 2] = [f"{option}={spelled[place + 1]}"]
-    return spelled
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else")
+
+
+@program.command()
+@click.argument("file", type=ANY_PATH, required=False)
+def window(file: Path | None) -> int:
+    """Open the window, with a session in it when FILE is given."""
+    return run("window", file)
+
+
+@program.command(params=[option_of(declared) for declared in CHOSEN.values()])
+@click.option(
+    "--preset", type=click.Choice(PRESETS), help="A sweep with a name: peers compares with PyTorch's kernels"
+)
+@click.option(
+    "--out",
+    callback=reading(new_file),
+    metavar="FILE",
+    help="The session file; left out: a new one among your sessions",
+)
+@json_option
+@click.pass_context
+def sweep(context: click.Context, /, preset: str | None, out: Path | None, *, as_json: bool, **_: Any) -> int:
+    """Measure kernels over sequence lengths and save a session."""
+    return run("sweep", asked_for(context), preset=preset, out=out, as_json=as_json)
+
+
+def asked_for(context: click.Context) -> dict[str, Any]:
+    """The choices that `sweep` was given, by their names.
+
+    Raises:
+        click.UsageError: They do not go together.
+    """
+    said = {name: value for name, value in given(context).items() if name in CHOSEN}
+    for declared in map(CHOSEN.__getitem__, said):
+        needed = declared.choice.needs
+        if needed and needed not in said:
+            flags = declared.choice.flag, CHOSEN[needed].choice.flag
+            raise click.UsageError(f"{flags[0]} belongs to {flags[1]}; give that too", context)
+        of_problem = declared.name in Request.__struct_fields__ and declared.name not in CHOICES
+        if context.params["preset"] and of_problem:
+            flag = declared.choice.flag.partition("/")[0]
+            raise click.UsageError(f"--preset names its own problems; leave out {flag}", context)
+    return said
+
+
+@program.command()
+@click.argument("file", type=ANY_PATH)
+@json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print a CSV table with a header of metadata")
+@click.option(
+    "--against",
+    callback=reading(peers),
+    metavar="A,B",
+    help="Print ratios to a kernel, or to the fastest of several",
+)
+@click.pass_context
+def show(context: click.Context, /, file: Path, **options: Any) -> int:
+    """Print a saved session."""
+    forms = {"as_json": "--json", "as_csv": "--csv", "against": "--against"}
+    asked = [flag for name, flag in forms.items() if name in given(context)]
+    if len(asked) > 1:
+        raise click.UsageError(f"{' and '.join(asked)} exclude each other", context)
+    return run("show", file, **options)
+
+
+@program.command()
+@click.option(
+    "--scores", callback=reading(numbers), required=True, metavar="S,S,...", help="The row of scores"
+)
+@click.option(
+    "--values",
+    callback=reading(numbers),
+    metavar="V,V,...",
+    help="One value a score",
+    show_default="1, 2, 3, ...",
+)
+@click.option(
+    "--block",
+    callback=reading(positive),
+    default="2",
+    show_default=True,
+    metavar="B",
+    help="Scores in a block",
+)
+@click.option("--reverse", is_flag=True, help="Walk the blocks from the last to the first")
+@click.option(
+    "--order",
+    type=click.Choice(("flash1", "flash2")),
+    default="flash2",
+    show_default=True,
+    help="Loop order of the kernel",
+)
+@json_option
+def trace(**options: Any) -> int:
+    """Walk the online softmax of one row of scores, block by block."""
+    return run("trace", **options)
+
+
+@program.command()
+@json_option
+def kernels(**options: Any) -> int:
+    """List the kernels, and where each runs or why not."""
+    return run("kernels", **options)
+
+
+@program.command()
+@json_option
+def doctor(**options: Any) -> int:
+    """Say what is missing on this machine, with the remedy."""
+    return run("doctor", **options)
+
+
+@program.command()
+@click.argument("folder", callback=reading(folder), metavar="DIR")
+@click.option("--open", "session", type=ANY_PATH, metavar="FILE", help="A session to show on the pages")
+def shots(folder: Path, session: Path | None) -> int:
+    """Render every page to PNG files, light and dark."""
+    return run("shots", folder, session)

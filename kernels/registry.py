@@ -29,6 +29,7 @@ STANDARD = KernelSpec(
     idea="S = QKᵀ, softmax, PV: three launches with S and P in HBM",
     dtypes=DTYPES_BY_BACKEND,
     workspace=workspace.standard,
+    io="standard",
     implementation={"cuda": "kernels.cuda.standard", "cpu": "kernels.cpu.standard"},
     features=EVERYWHERE,
 )
@@ -39,6 +40,7 @@ STANDARD_FP32S = KernelSpec(
     idea="standard with S in float32: scores are never rounded to 16 bits, for 6 bytes a score instead of 4",
     dtypes=ON_A_GPU,
     workspace=workspace.standard_fp32s,
+    io="standard-fp32s",
     implementation={"cuda": "kernels.cuda.standard"},
     features=EVERYWHERE,
 )
@@ -49,6 +51,7 @@ SIMT = KernelSpec(
     idea="flash2's order without tensor cores, float32 arithmetic on any GPU: the accuracy baseline",
     dtypes=ON_A_GPU,
     workspace=workspace.flash2,
+    io="flash2",
     implementation={"cuda": "kernels.cuda.simt"},
     features=EVERYWHERE,
 )
@@ -59,6 +62,7 @@ FLASH1 = KernelSpec(
     idea="K/V outer, Q inner: S stays on chip, but O, l and m go through HBM for every key block",
     dtypes=DTYPES_BY_BACKEND,
     workspace=workspace.flash1,
+    io="flash1",
     implementation={"cuda": "kernels.cuda.flash1", "cpu": "kernels.cpu.flash1"},
     features=EVERYWHERE,
 )
@@ -69,6 +73,7 @@ FLASH2 = KernelSpec(
     idea="Q outer, K/V inner: O, l and m never leave the chip either, normalised once at the end",
     dtypes=DTYPES_BY_BACKEND,
     workspace=workspace.flash2,
+    io="flash2",
     implementation={"cuda": "kernels.cuda.flash2", "cpu": "kernels.cpu.flash2"},
     features=EVERYWHERE,
 )
@@ -84,6 +89,7 @@ def _hopper(name: str, idea: str) -> KernelSpec:
         idea=idea,
         dtypes={"cuda": SIXTEEN_BIT},
         workspace=workspace.flash3,
+        io="flash2",
         implementation={"cuda": "kernels.cuda.flash3"},
         head_dims={"cuda": range(64, 257, 32)},
         features={"cuda": EVERY_FEATURE},
@@ -103,6 +109,7 @@ FLASH3_FP8 = KernelSpec(
     idea="flash3 in 8 bits (e4m3), not exact: Q, K, V and P keep 3 bits of mantissa, for faster products",
     dtypes={"cuda": SIXTEEN_BIT},
     workspace=workspace.flash3_fp8,
+    io="flash3-fp8",
     implementation={"cuda": "kernels.cuda.flash3_fp8"},
     head_dims={"cuda": range(64, 257, 32)},
     features={"cuda": EVERY_FEATURE - {"block_mask", "window"}},

@@ -67,6 +67,8 @@ class KernelSpec:
         min_compute_capability: The oldest GPU it runs on.
         max_compute_capability: The newest GPU it runs on; None: any.
         extra: The optional extra that installs the library it wraps, named like it; None: no library.
+        io: Whose formula gives the bytes that it moves between SM and L2 (see profiles.results.theory); None:
+            there is no formula for it.
         rounding: How it rounds its inputs to 8 bits, and is judged (`kernels.verify`); None: it takes them as
             they are.
     """
@@ -84,6 +86,7 @@ class KernelSpec:
     min_compute_capability: tuple[int, int] = (7, 5)
     max_compute_capability: tuple[int, int] | None = None
     extra: str | None = None
+    io: Literal["standard", "standard-fp32s", "flash1", "flash2", "flash3-fp8"] | None = None
     rounding: Callable[[Problem], Rounding] | None = None
 
     def unsupported(self, problem: Problem, device: Device) -> str | None:

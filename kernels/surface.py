@@ -1,6 +1,7 @@
 """Attention on arrays: check them, find the kernel, run it once."""
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from importlib import import_module
 from operator import index
 from typing import Any
@@ -158,7 +159,7 @@ def _check_layout(inputs: Inputs) -> None:
             raise InputError(f"{name} must have {RANK} axes {AXES}, not shape {array.shape}.")
         if array.size == 0:
             raise InputError(f"{name} is empty, shape {array.shape}; every axis must be at least 1 long.")
-        if array.dtype.name not in DTYPES or not array.dtype.isnative:
+        if not _accepted(array.dtype):
             raise InputError(
                 f"{name} must be {', '.join(DTYPES)} in native byte order, not {array.dtype.str} "
                 f"({array.dtype.name})."
@@ -170,6 +171,12 @@ def _check_layout(inputs: Inputs) -> None:
             raise InputError(
                 f"{name} must be contiguous (row-major); {module}.ascontiguousarray makes it so."
             )
+
+
+@lru_cache(maxsize=32)
+def _accepted(dtype: Any) -> bool:
+    """Whether arrays of this dtype are taken; kept, as NumPy takes microseconds to spell a name."""
+    return dtype.name in DTYPES and bool(dtype.isnative)
 
 
 def _check_shapes(inputs: Inputs) -> None:

@@ -45,30 +45,49 @@ FLOAT32_EPS = 2.0**-23
 EDGE = 64  # every kernel's tile sizes divide or are divided by this
 
 
+ON_ROUNDED = " on 8-bit inputs"  # ends the name of an error against the oracle on the inputs as rounded
+
+
+class Deviation(NamedTuple):
+    """How far one output is off the oracle's.
+
+    Attributes:
+        output: Which one: `O`, `LSE`. Of a kernel that rounds its inputs both stand twice: against the oracle
+            on the inputs as given, and, with `ON_ROUNDED` behind the name, on the inputs as it rounds them.
+        error: max |output - oracle's| over the rows compared; NaN or inf when the output holds one; inf
+            for an LSE when a row without keys does not hold exactly -inf.
+        bound: The largest error that passes.
+    """
+
+    output: str
+    error: float
+    bound: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the error lies within its bound; False where it is NaN."""
+        return self.error <= self.bound
+
+
 class Verdict(NamedTuple):
     """Outcome of one comparison.
 
     Attributes:
-        max_abs_error: max |O - oracle| over the rows compared; NaN or inf when O holds one.
-        bound: The largest error that passes.
-        lse_error: max |LSE - oracle's LSE|; inf when a row without keys does not hold exactly -inf. None:
-            there is no LSE to compare.
-        lse_bound: The largest LSE error that passes; None as above.
+        outputs: The error of every output that there is to compare, O first.
         rows: Query rows compared, of all batch * heads * seqlen_q.
-        passed: Every error there is lies within its bound and nothing is NaN.
-        rounded_error: max |O - oracle on the inputs as the kernel rounds them|; None: it takes them as they
-            are. The errors above are against the oracle on the inputs as given.
-        rounded_bound: The largest such error that passes; None as above.
     """
 
-    max_abs_error: float
-    bound: float
-    lse_error: float | None
-    lse_bound: float | None
+    outputs: tuple[Deviation, ...]
     rows: int
-    passed: bool
-    rounded_error: float | None = None
-    rounded_bound: float | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Every error lies within its bound and nothing is NaN."""
+        return all(one.passed for one in self.outputs)
+
+    def of(self, output: str) -> Deviation | None:
+        """The error of an output, None where there was nothing to compare."""
+        return next((one for one in self.outputs if one.output == output), None)
 
 
 class Answer(NamedTuple):
@@ -91,14 +110,12 @@ class Oracle(NamedTuple):
     bound: float
     lse_bound: float
 
-    def errors(self, found: Answer) -> tuple[float, float | None]:
-        """The errors of O and LSE; None where there is no LSE."""
-        lse_error = None if found.lse is None else _largest_difference(found.lse, self.exact.lse)
-        return _largest_difference(found.output, self.exact.output), lse_error
-
-    def passes(self, error: float, lse_error: float | None) -> bool:
-        """Both errors lie within their bounds; False where one is NaN."""
-        return error <= self.bound and (lse_error is None or lse_error <= self.lse_bound)
+    def errors(self, found: Answer) -> tuple[Deviation, ...]:
+        """The errors of O and, where there is one, of LSE."""
+        error = Deviation("O", _largest_difference(found.output, self.exact.output), self.bound)
+        if found.lse is None:
+            return (error,)
+        return error, Deviation("LSE", _largest_difference(found.lse, self.exact.lse), self.lse_bound)
 
 
 class Criterion(NamedTuple):
@@ -123,15 +140,11 @@ class Criterion(NamedTuple):
         """
         picked = array_module(output).asarray(self.rows)
         found = Answer(*(None if x is None else _on_host(x[:, :, picked]) for x in (output, lse)))
-        error, lse_error = self.given.errors(found)
-        passed = self.given.passes(error, lse_error)
-        lse_bound = None if lse is None else self.given.lse_bound
-        count = output.shape[0] * output.shape[1] * len(self.rows)
-        if self.rounded is None:
-            return Verdict(error, self.given.bound, lse_error, lse_bound, count, passed)
-        own, own_lse = self.rounded.errors(found)
-        passed = passed and self.rounded.passes(own, own_lse)
-        return Verdict(error, self.given.bound, lse_error, lse_bound, count, passed, own, self.rounded.bound)
+        outputs = self.given.errors(found)
+        if self.rounded is not None:
+            own = self.rounded.errors(found)
+            outputs += tuple(one._replace(output=one.output + ON_ROUNDED) for one in own)
+        return Verdict(outputs, output.shape[0] * output.shape[1] * len(self.rows))
 
 
 def verify(

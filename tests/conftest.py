@@ -1,16 +1,25 @@
 """Which tests need what: one table of marker, condition and reason."""
 
+import gc
 import os
 import shutil
 from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
 
 from kernels.spec import install_command
+from profiles.worker.child import use_one_blas_thread
+
+use_one_blas_thread()  # before NumPy is imported: a product whose threads wait for a busy core takes seconds
+settings.register_profile("no stopwatch", deadline=None)
+settings.load_profile("no stopwatch")
 
 
+@cache
 def _without_gpu() -> str | None:
     """Why CUDA kernels cannot run here, or None when they can."""
     from kernels.cuda.device import describe  # noqa: PLC0415 - only a collected gpu test needs the look
@@ -63,6 +72,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", metavar="DIR", help="keep session and pictures of the GPU sweep in DIR")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected is not walked through again in every test."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """What `-n auto` stands for: a worker for each core, 8 at most, and one while others wait for a child."""
+    return min(len(os.sched_getaffinity(0)), 8) + 1
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -25,6 +25,9 @@ from kernels.spec import Buffer, KernelSpec
 COMPILER_LOG = "kernel.cu(7): error: expected a ';'"
 GARBAGE = b"\x00\xff\x82 not a message\n" * 3
 SLOW_S = 0.03
+GATE = "FLASHSCOPE_TEST_GATE"  # names a pipe; each byte in it lets one run of `gated` go on
+HANGS = "hangs from now on"
+AT_THE_GATE = "waits at the gate"
 
 
 PIB = 1 << 50
@@ -74,15 +77,16 @@ def _kill_itself(_: FaultyLaunch) -> None:
 
 
 def _hang(_: FaultyLaunch) -> None:
+    """Endless; it leaves the core to other tests."""
+    print(HANGS)  # noqa: T201 - read by a test
     while True:
-        pass
+        signal.pause()
 
 
-def _hang_deaf(_: FaultyLaunch) -> None:
+def _hang_deaf(launch: FaultyLaunch) -> None:
     """Endless, and terminating does not help."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    while True:
-        pass
+    _hang(launch)
 
 
 def _raise(_: FaultyLaunch) -> None:
@@ -120,6 +124,14 @@ def _be_slow(_: FaultyLaunch) -> None:
         pass
 
 
+def _wait_at_the_gate(_: FaultyLaunch) -> None:
+    """Go on once the test has written a byte into its pipe."""
+    print(AT_THE_GATE)  # noqa: T201 - read by a test
+    gate = os.open(os.environ[GATE], os.O_RDONLY)
+    os.read(gate, 1)
+    os.close(gate)
+
+
 def _tell_imports(_: FaultyLaunch) -> None:
     print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))  # noqa: T201 - read by a test
 
@@ -150,6 +162,7 @@ FAULTS: dict[str, Callable[[FaultyLaunch], None]] = {
     "nan": _write_nan,
     "chatter": _chatter,
     "slow": _be_slow,
+    "gated": in_turns(_wait_at_the_gate),
     "tell-imports": _tell_imports,
     "abort-in-turns": in_turns(_abort),
     "hang-in-turns": in_turns(_hang),

@@ -1,18 +1,18 @@
 """`doctor`: what the program needs, what is missing here, and the remedy. Imports no Qt."""
 
 import os
-from argparse import Namespace
 
 import msgspec
 
-from app import system
-from app.commands.local import SIGNALLED, find_machine, local_engine
-from profiles.machine import Finding
+from app.commands import system
+from app.commands.exit_codes import SIGNALLED
+from app.commands.local import find_machine, local_engine
+from profiles.plan.machine import Finding
 
 NEEDED_FOR_THE_WINDOW = ("System libraries", "Qt")
 
 
-def run(options: Namespace) -> int:
+def run(*, as_json: bool) -> int:
     """Print the findings; exits 1 when something that the window needs is missing."""
     with local_engine() as (engine, events):
         machine = find_machine(engine, events)
@@ -21,7 +21,7 @@ def run(options: Namespace) -> int:
     missing = system.missing_packages()
     apt = system.apt_command(missing) if missing else None
     findings = [_libraries(missing), _qt(), _display(), *machine.findings]
-    if options.json:
+    if as_json:
         machine = msgspec.structs.replace(machine, findings=())  # they are among the findings
         print(msgspec.json.encode({"findings": findings, "apt": apt, "machine": machine}).decode())
     else:

@@ -1,43 +1,43 @@
 """`kernels`: every kernel, and on which backend it runs here or why not."""
 
-from argparse import Namespace
 from typing import Any, get_args
 
 import msgspec
 
-from app.commands.local import SIGNALLED, find_machine, local_engine, why_no_device
+from app.commands.exit_codes import SIGNALLED
+from app.commands.local import find_machine, local_engine
 from kernels.problem import Backend, Problem
 from kernels.registry import KERNELS
 from kernels.spec import FEATURES, KernelSpec
-from profiles.machine import Machine
+from profiles.plan.machine import Machine
 
 NO_GPU = "no usable GPU here"
 
 
-def run(options: Namespace) -> int:
+def run(*, as_json: bool) -> int:
     """Probe this machine in a child and print the kernels."""
     with local_engine() as (engine, events):
         machine = find_machine(engine, events)
     if isinstance(machine, int):
         return SIGNALLED + machine
-    found = [describe(spec, machine) for spec in KERNELS]
-    if options.json:
-        print(msgspec.json.encode({"kernels": found}).decode())
+    described = [describe(spec, machine) for spec in KERNELS]
+    if as_json:
+        print(msgspec.json.encode({"kernels": described}).decode())
         return 0
-    _print(found, machine)
+    _print(described, machine)
     return 0
 
 
-def _print(found: list[dict[str, Any]], machine: Machine) -> None:
+def _print(described: list[dict[str, Any]], machine: Machine) -> None:
     """A kernel and its backends, then once why a whole backend is missing."""
-    for kernel in found:
+    for kernel in described:
         print(f"{kernel['name']}: {kernel['idea']}")
         for name, backend in kernel["backends"].items():
             missing = NO_GPU if backend["dtypes"] and machine.device(name) is None else backend["reason"]
             supported = f"{', '.join(backend['dtypes'])}; {', '.join(backend['features'])}"
             print(f"  {name}: {missing or supported}")
     if machine.device("cuda") is None:
-        print(f"{NO_GPU}: {why_no_device(machine)}")
+        print(f"{NO_GPU}: {machine.why_no_gpu()}")
 
 
 def describe(spec: KernelSpec, machine: Machine) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _support(spec: KernelSpec, backend: Backend, machine: Machine) -> dict[str, 
     if not dtypes:
         reason = f"{spec.name} is not implemented on the {backend} backend"
     elif device is None:
-        reason = f"{NO_GPU}: {why_no_device(machine)}"
+        reason = f"{NO_GPU}: {machine.why_no_gpu()}"
     else:
         problem = Problem(seqlen_q=1, seqlen_k=1, head_dim=head_dims[0], dtype=dtypes[0])
         reason = spec.unsupported(problem, device)

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
 
-from profiles.events import Event, MachineFound
-from profiles.local_engine import LocalEngine
-from profiles.machine import Machine
+from profiles.engine.local import LocalEngine
+from profiles.plan.machine import Machine
+from profiles.wire.events import Event, MachineFound
 
-SIGNALLED = 128  # plus the signal's number: the exit code by the shell's convention
 Events = SimpleQueue[Event | int]  # an int is the number of a signal that arrived
 
 
@@ -38,11 +37,3 @@ def find_machine(engine: LocalEngine, events: Events) -> Machine | int:
             return event.machine
         if isinstance(event, int):
             return event
-
-
-def why_no_device(machine: Machine) -> str:
-    """Why kernels cannot run on a GPU here: the findings that are not ok, with their remedies."""
-    missing = [f for f in machine.findings if not f.ok]
-    if not missing:
-        return "none was found"
-    return "; ".join(f"{f.name}: {f.detail}" + (f" ({f.remedy})" if f.remedy else "") for f in missing)

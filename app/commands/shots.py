@@ -3,33 +3,33 @@
 import os
 import shutil
 import tempfile
-from argparse import Namespace
 from pathlib import Path
 
-from app import system
-from app.commands.progress import tell
+from app.commands import system
+from app.commands.exit_codes import FAILED
+from app.commands.messages import tell
 
 SIZES = ((1280, 720), (1600, 1000))
 
 
-def run(options: Namespace) -> int:
+def run(folder: Path, session: Path | None) -> int:
     """Render the pages; the user's settings and sessions are neither shown nor changed."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     reason = system.why_no_window()
     if reason is not None:
         tell(f"flashscope shots: {reason}")
-        return 1
-    from app.shots import render_pages  # noqa: PLC0415 - Qt must not be imported before it is known to load
+        return FAILED
+    from app.shell.shots import render_pages  # noqa: PLC0415 - Qt must not be imported before it is known to load
 
     try:
-        options.folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        tell(f"flashscope shots: no folder can be made at {options.folder}: {error.strerror}. Name another.")
-        return 1
+        tell(f"flashscope shots: no folder can be made at {folder}: {error.strerror}. Name another.")
+        return FAILED
     with tempfile.TemporaryDirectory() as home:
         os.environ["FLASHSCOPE_HOME"] = home
-        shown = _copy(options.open, Path(home)) if options.open else None
-        for path in render_pages(options.folder, shown, SIZES):
+        shown = _copy(session, Path(home)) if session else None
+        for path in render_pages(folder, shown, SIZES):
             print(path)
     return 0
 

@@ -1,28 +1,28 @@
 """`show FILE`: print a saved session."""
 
 import sys
-from argparse import Namespace
+from pathlib import Path
 
 from app.commands.comparison import print_comparison
 from app.commands.table import print_session
 from kernels.errors import InputError
-from profiles.export import to_csv, to_json
+from profiles.results.export import to_csv, to_json
 from profiles.store import load
 
 
-def run(options: Namespace) -> int:
+def run(file: Path, *, as_json: bool, as_csv: bool, against: tuple[str, ...] | None) -> int:
     """Print the session as a table, as ratios to some kernels, as CSV or as one JSON document."""
-    session = load(options.file)
-    if options.json:
-        print(to_json(session, str(options.file)).decode())
-    elif options.csv:
+    session = load(file)
+    if as_json:
+        print(to_json(session, str(file)).decode())
+    elif as_csv:
         sys.stdout.write(to_csv(session))
-    elif options.against is not None:
+    elif against is not None:
         kernels = session.plan.kernels
-        if not set(options.against) & set(kernels):
-            told = ", ".join(options.against)
-            raise InputError(f"{options.file} holds nothing of {told}, only {', '.join(kernels)}")
-        print_comparison(session, options.against)
+        if not set(against) & set(kernels):
+            told = ", ".join(against)
+            raise InputError(f"{file} holds nothing of {told}, only {', '.join(kernels)}")
+        print_comparison(session, against)
     else:
         print_session(session)
     return 0

@@ -6,113 +6,77 @@ done, or when the file could not be written; 2 when no kernel takes any of the p
 number after Ctrl-C (130) or SIGTERM (143), with the points measured until then kept.
 """
 
-from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
 from app.commands.comparison import print_comparison
-from app.commands.local import SIGNALLED, Events, find_machine, local_engine, why_no_device
-from app.commands.progress import report_event, tell
+from app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
+from app.commands.local import Events, find_machine, local_engine
+from app.commands.messages import tell
+from app.commands.progress import progress_display
 from app.commands.table import print_session
-from kernels.block_mask import BlockMask
-from kernels.block_pattern import BLOCK, BlockPattern
 from kernels.device import Device
 from kernels.errors import UnsupportedError
-from kernels.problem import Backend, Problem
-from kernels.registry import AUTO, choose_kernel, find_kernel, lesson_on, runnable
-from profiles.defaults import DTYPES, HEADS, SEQLENS
-from profiles.events import Event, PlanFinished, PlanStarted, TelemetryStarted
-from profiles.export import to_json
-from profiles.local_engine import LocalEngine
-from profiles.machine import Machine
-from profiles.plan import Plan, Protocol
-from profiles.presets import PEERS, peers_plan
-from profiles.session import Session
+from kernels.problem import Backend
+from kernels.registry import AUTO, choose_kernel, find_kernel, runnable
+from profiles.engine.local import LocalEngine
+from profiles.plan.machine import Machine
+from profiles.plan.plan import Plan
+from profiles.plan.presets import PEERS, peers_plan
+from profiles.plan.request import Request
+from profiles.results.export import to_json
+from profiles.results.session import Session
 from profiles.store import Recorder, SessionFileError, check_folder, new_session_path, sessions_dir
+from profiles.wire.events import Event, PlanFinished, PlanStarted
 
-USAGE_ERROR = 2
 PEERS_OF_TILED = ("torch-flash",)  # FlashAttention-2: what a tiled kernel is measured against
 FINE = {"done", "will-not-fit"}
 
 
-def run(options: Namespace) -> int:
-    """Run the sweep, record it, print it."""
+def run(choices: Mapping[str, Any], *, preset: str | None, out: Path | None, as_json: bool) -> int:
+    """Run the sweep of these choices or of the preset, record it, print it."""
     with local_engine() as (engine, events):
-        found = find_machine(engine, events)
-        if isinstance(found, int):
-            return SIGNALLED + found
-        backend = choose_backend(options.backend, found)
-        device = found.device(backend)
+        machine = find_machine(engine, events)
+        if isinstance(machine, int):
+            return SIGNALLED + machine
+        backend = choose_backend(choices.get("backend", AUTO), machine)
+        device = machine.device(backend)
         if device is None:
-            tell(f"flashscope sweep: no usable GPU here: {why_no_device(found)}. Use --backend cpu.")
-            return 1
+            tell(f"flashscope sweep: no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
+            return FAILED
         try:
-            plan = with_kernels_chosen(make_plan(options, device), device)
+            plan = with_kernels_chosen(make_plan(choices, device, preset), device)
             check_runnable(plan, device)
         except UnsupportedError as error:
             tell(f"flashscope sweep: {error}")
             return USAGE_ERROR
-        path = options.out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
+        path = out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
         check_folder(path.absolute().parent)
-        sweep = Sweep(engine, events, path)
+        sweep = SweepRun(engine, events, path)
         sweep.follow(plan)
-    return report(sweep, as_json=options.json, compared=options.preset == PEERS)
+    return report(sweep, as_json=as_json, compared=preset == PEERS)
 
 
 def choose_backend(asked: str, machine: Machine) -> Backend:
     """The backend asked for; `auto` is the GPU if there is one that can be used."""
-    if asked == "cpu" or (asked == "auto" and machine.device("cuda") is None):
+    if asked == "cpu" or (asked == AUTO and machine.device("cuda") is None):
         return "cpu"
     return "cuda"
 
 
-def make_plan(options: Namespace, device: Device) -> Plan:
-    """The plan of these options, or of the preset; what was left out depends on the device."""
-    backend = device.backend
-    protocol = Protocol(
-        repeats=options.repeats,
-        time_cap_s=options.time_cap,
-        cold=not options.warm,
-        verify=not options.no_verify,
-        interleave=not options.no_interleave,
-        shuffle=options.shuffle,
-        drift_check=not options.no_drift_check,
-    )
-    if options.preset == PEERS:
-        return peers_plan(backend, protocol, options.seed, options.kernels)
-    problems = tuple(
-        Problem(
-            seqlen_q=seqlen,
-            seqlen_k=seqlen,
-            batch=options.batch,
-            heads=options.heads or HEADS[backend],
-            kv_heads=options.kv_heads,
-            head_dim=options.head_dim,
-            dtype=options.dtype or DTYPES[backend],
-            causal=options.causal,
-            window=options.window,
-            seed=options.seed,
-            block_mask=_block_mask(options, seqlen),
-        )
-        for seqlen in options.seqlen or SEQLENS[backend]
-    )
-    lesson = lesson_on(backend)
-    return Plan(
-        backend=backend,
-        kernels=options.kernels or runnable(lesson, problems, device) or lesson,
-        problems=problems,
-        protocol=protocol,
-        seed=options.seed,
-    )
-
-
-def _block_mask(options: Namespace, seqlen: int) -> BlockMask | None:
-    pattern: BlockPattern | None = options.block_mask
-    block = options.block_size or BLOCK
-    return None if pattern is None else pattern.mask(seqlen, seqlen, block=block, seed=options.seed)
+def make_plan(choices: Mapping[str, Any], device: Device, preset: str | None = None) -> Plan:
+    """The plan of these choices, or of the preset; what was left out depends on the device."""
+    request = Request.of(**{**choices, "backend": device.backend})
+    if preset == PEERS:
+        return peers_plan(request.backend, request.protocol, request.seed, choices.get("kernels"))
+    plan = request.plan()
+    if "kernels" in choices:
+        return plan
+    return replace(plan, kernels=runnable(plan.kernels, plan.problems, device) or plan.kernels)
 
 
 def with_kernels_chosen(plan: Plan, device: Device) -> Plan:
@@ -141,7 +105,7 @@ def check_runnable(plan: Plan, device: Device) -> None:
         raise UnsupportedError(f"There is nothing to measure: {told}.")
 
 
-class Sweep:
+class SweepRun:
     """One sweep, followed to its end.
 
     Attributes:
@@ -158,7 +122,7 @@ class Sweep:
         self.trouble = ""
         self._engine, self._events = engine, events
         self._recorder = Recorder(path)
-        self._telemetry: TelemetryStarted | None = None
+        self._display = progress_display()
 
     def follow(self, plan: Plan) -> None:
         """Run the plan and take in its events until it has ended."""
@@ -179,14 +143,11 @@ class Sweep:
         match event:
             case PlanStarted():
                 self.session = Session.begin(event)
-                self.session.telemetry = self._telemetry
-            case TelemetryStarted() if self.session is None:
-                self._telemetry = event
             case PlanFinished(reason=reason) if reason:
                 self._complain(reason)
         if self.session is not None:
             self.session.apply(event)
-            report_event(self.session, event)
+            self._display.report(self.session, event)
 
     def _write(self, write: Callable[[], None]) -> None:
         """What cannot be written is said once; the sweep goes on, and the recorder tries again."""
@@ -201,11 +162,11 @@ class Sweep:
             tell(f"flashscope sweep: {trouble}")
 
 
-def report(sweep: Sweep, *, as_json: bool, compared: bool) -> int:
+def report(sweep: SweepRun, *, as_json: bool, compared: bool) -> int:
     """Print the result, as ratios to the peer if `compared`; returns the exit code."""
     session = sweep.session
     if session is None:
-        return 1
+        return FAILED
     if as_json:
         print(to_json(session, str(sweep.path)).decode())
     else:
@@ -219,4 +180,4 @@ def report(sweep: Sweep, *, as_json: bool, compared: bool) -> int:
         return SIGNALLED + sweep.stopped_by
     statuses = {state.status for state in session.points}
     fine = FINE | {"unsupported"} if compared else FINE
-    return 0 if statuses <= fine and "done" in statuses and not sweep.trouble else 1
+    return 0 if statuses <= fine and "done" in statuses and not sweep.trouble else FAILED

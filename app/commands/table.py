@@ -1,91 +1,72 @@
 """A session as text for a terminal."""
 
-from app.plots.provenance import session_header
-from app.plots.units import bytes_text, ms_text, share_text, tflops_text
-from profiles.drift import drift_text
-from profiles.groups import grouped
-from profiles.session import Session
-from profiles.summary import PointRow, rows
+from app.commands.messages import say
+from app.commands.printing import Cell, print_table, status_cell
+from app.plots.export_header import session_header
+from app.words.kinds import words_of
+from profiles.results.curves import baselines, by_curve
+from profiles.results.drift import drift_text
+from profiles.results.quantities import QUANTITIES, Quantity, favoured_baseline
+from profiles.results.rows import PointRow, rows
+from profiles.results.session import Session
 
-HEADINGS = (
-    "kernel",
-    "N",
-    "status",
-    "median",
-    "q1 .. q3",
-    "footprint",
-    "predicted",
-    "max error",
-    "throughput",
-)
-MASKED_HEADINGS = ("kept", "dense equivalent")  # FLOPs with and without the block mask, apart
 NOTHING = "-"
+KEYS = 2  # the columns that say which point a line is about
 
 
 def print_session(session: Session) -> None:
     """Print what was measured where, then a line for each point, then the reasons of those not done."""
     device = session.machine.device(session.backend)
-    found = rows(session)
-    print(
-        f"{session.name or 'Session'} of {session.started_at} on {device.name if device else session.backend}"
-    )
-    print(f"Problem: {session_header(session, found)['problem']}")
+    measured = rows(session)
+    device_name = device.name if device else session.backend
+    say(f"{session.name or 'Session'} of {session.started_at} on {device_name}")
+    say(f"Problem: {session_header(session, measured)['problem']}")
     if session.note:
-        print(session.note)
+        say(session.note)
     if drift := drift_text(session):
-        print(f"Drift check: {drift}")
-    masked = any(row.block_mask for row in found)
-    headings = (*HEADINGS, *(MASKED_HEADINGS if masked else ()))
-    groups = grouped(found)
-    placed = [(group.label, row) for group, members in groups.items() for row in members]
-    if len(groups) == 1:
-        print_table([headings, *(_cells(row, masked=masked) for row in found)])
-    else:
-        lines = [(f"{row.kernel}, {label}", *_cells(row, masked=masked)[1:]) for label, row in placed]
-        print_table([("kernel, problem", *headings[1:]), *lines])
+        say(f"Drift check: {drift}")
+    curves = by_curve(measured)
+    placed = [(curve.label, row) for curve, members in curves.items() for row in members]
+    _print_figures(session, placed, alone=len(curves) == 1)
     for label, row in placed:
-        where = f"N = {row.seqlen}" if len(groups) == 1 else f"{label}, N = {row.seqlen}"
+        where = f"N = {row.seqlen}" if len(curves) == 1 else f"{label}, N = {row.seqlen}"
         for text in (row.reason, row.note):
             if text:
-                print(f"{row.kernel} at {where}: {text}")
+                say(f"{row.kernel} at {where}: {text}")
 
 
-def print_table(lines: list[tuple[str, ...]]) -> None:
-    """Print cells in columns, the first left-aligned, the others right-aligned."""
-    widths = _widths(lines)
-    for first, *rest in lines:
-        cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(rest, widths[1:], strict=True))]
-        print("  ".join(cells).rstrip())
+def _print_figures(session: Session, placed: list[tuple[str, PointRow]], *, alone: bool) -> None:
+    """Print a line for each point: the main figures that there are of any."""
+    measured = [row for _, row in placed]
+    shown = [
+        quantity
+        for quantity in QUANTITIES.values()
+        if not quantity.detail and (quantity.relative or any(map(quantity.says, measured)))
+    ]
+    compared = baselines(measured, favoured_baseline(session.plan.kernels))
+    lines = [
+        (
+            row.kernel if alone else f"{row.kernel}, {label}",
+            str(row.seqlen),
+            status_cell(row.status),
+            *(_cell(quantity, row, compared.get(row.problem)) for quantity in shown),
+        )
+        for label, row in placed
+    ]
+    headings = ("kernel" if alone else "kernel, problem", "N", "status", *map(_heading, shown))
+    print_table(headings, lines, keys=KEYS)
 
 
-def table_width(lines: list[tuple[str, ...]]) -> int:
-    """Characters that the longest line takes when printed."""
-    widths = _widths(lines)
-    return sum(widths) + 2 * (len(widths) - 1)
+def _heading(quantity: Quantity) -> str:
+    """A quantity's name, and what stands in brackets behind its values."""
+    return f"{quantity.short} (q1 .. q3)" if len(quantity.names) > 1 else quantity.short
 
 
-def _widths(lines: list[tuple[str, ...]]) -> list[int]:
-    return [max(map(len, column)) for column in zip(*lines, strict=True)]
-
-
-def _cells(row: PointRow, *, masked: bool) -> tuple[str, ...]:
-    quartiles = NOTHING
-    if row.runtime_ms_q1 is not None and row.runtime_ms_q3 is not None:
-        quartiles = f"{ms_text(row.runtime_ms_q1)} .. {ms_text(row.runtime_ms_q3)}"
-    return (
-        row.kernel,
-        str(row.seqlen),
-        row.status,
-        NOTHING if row.runtime_ms_median is None else ms_text(row.runtime_ms_median),
-        quartiles,
-        NOTHING if row.footprint_bytes is None else bytes_text(row.footprint_bytes),
-        bytes_text(row.predicted_bytes),
-        NOTHING if row.max_abs_error is None else f"{row.max_abs_error:.1e}",
-        NOTHING if row.tflops is None else tflops_text(row.tflops),
-        *(_masked_cells(row) if masked else ()),
-    )
-
-
-def _masked_cells(row: PointRow) -> tuple[str, str]:
-    dense = NOTHING if row.dense_tflops is None else tflops_text(row.dense_tflops)
-    return share_text(row.kept_share), dense
+def _cell(quantity: Quantity, row: PointRow, baseline: PointRow | None) -> Cell:
+    """A figure with its spread."""
+    figure, text = quantity.figure(row, baseline), words_of(quantity).text
+    if figure is None or figure.value is None:
+        return NOTHING
+    if figure.low is None or figure.high is None:
+        return text(figure.value)
+    return f"{text(figure.value)} ({text(figure.low)} .. {text(figure.high)})"

@@ -1,40 +1,45 @@
 """`trace`: the online softmax of one row of scores, block by block, beside the exact result."""
 
 import math
-from argparse import Namespace
 from typing import Any
 
 import msgspec
 
-from app.commands.progress import tell
-from app.commands.table import print_table
+from app.commands.exit_codes import USAGE_ERROR
+from app.commands.messages import tell
+from app.commands.printing import print_table
 from app.stepper.presets import score_row
 from kernels.cpu.trace import record
-from kernels.trace import Trace
+from kernels.trace import LoopOrder, Trace
 
-USAGE_ERROR = 2
 LARGEST = 1e30  # beyond, differences and sums of float32 numbers overflow
 
 
-def run(options: Namespace) -> int:
+def run(
+    *,
+    scores: tuple[float, ...],
+    values: tuple[float, ...] | None,
+    block: int,
+    reverse: bool,
+    order: LoopOrder,
+    as_json: bool,
+) -> int:
     """Trace the row on the CPU backend and print it."""
-    scores = options.scores
-    values = options.values or tuple(float(n) for n in range(1, len(scores) + 1))
+    values_given = values is not None
+    values = values or tuple(float(n) for n in range(1, len(scores) + 1))
     if len(values) != len(scores):
         tell(f"flashscope trace: {len(scores)} scores need as many values, not {len(values)}")
         return USAGE_ERROR
     if max(map(abs, (*scores, *values))) > LARGEST:
         tell(f"flashscope trace: the kernel computes in float32: give numbers of at most {LARGEST:g}")
         return USAGE_ERROR
-    block = min(options.block, len(scores))
-    document = describe(
-        record(score_row(scores, values, block, reverse=options.reverse, order=options.order))
-    )
+    block = min(block, len(scores))
+    document = describe(record(score_row(scores, values, block, reverse=reverse, order=order)))
     document |= {"scores": list(scores), "values": list(values), "block_size": block}
-    if options.json:
+    if as_json:
         print(msgspec.json.encode(document).decode())
     else:
-        _print(document, values_given=options.values is not None)
+        _print(document, values_given=values_given)
     return 0
 
 
@@ -73,7 +78,7 @@ def _print(document: dict[str, Any], *, values_given: bool) -> None:
     if not values_given:
         print(f"No --values given: V = 1 .. {len(document['values'])}.")
     titles = ("block", "scores", "m", "alpha", "l", "O / l")
-    print_table([titles, *(_line(block, document["scores"]) for block in document["blocks"])])
+    print_table(titles, [_line(block, document["scores"]) for block in document["blocks"]])
     print("exact softmax: " + ", ".join(f"{p:.6f}" for p in document["softmax"]))
     print(f"exact output:  {document['output']:.6f}")
 

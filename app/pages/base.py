@@ -5,10 +5,10 @@ from typing import ClassVar
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.actions import Action
-from app.controller import Controller
-from app.theme import Theme
-from profiles.session import Session
+from app.control.actions import Action
+from app.control.controller import Controller
+from app.look.theme import Theme
+from profiles.results.session import Session
 
 
 class Page(QWidget):

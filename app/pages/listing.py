@@ -1,4 +1,4 @@
-"""Lists session files from a thread of its own: reading a folder of files must not stop the window."""
+"""Lists session files in a background thread: reading a whole folder would block the window."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from profiles.store import SessionInfo, list_sessions
 
 
 class Listing(QObject):
-    """Reads a folder when asked; asked again while it reads, it reads once more.
+    """Reads a folder when asked. A request during a read causes one more read after it.
 
     Signals:
         listed: What is in the folder (list of SessionInfo).

@@ -1,4 +1,4 @@
-"""Saved sessions: find, open, replay, rename, annotate, delete and take it back."""
+"""The page of saved sessions: find, open, replay, rename, annotate, delete and restore them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +18,9 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from app.actions import Action
-from app.controller import Controller
+from app.control.actions import Action
+from app.control.controller import Controller
+from app.look.theme import Theme
 from app.pages.base import Page
 from app.pages.listing import Listing
 from app.pages.sessions_model import (
@@ -31,7 +32,6 @@ from app.pages.sessions_model import (
     SessionsModel,
     session_name,
 )
-from app.theme import Theme
 from app.widgets.buttons import text_button
 from profiles.store import SessionFileError, SessionInfo, rename, restore, set_note, trash
 
@@ -120,11 +120,8 @@ class SessionsPage(Page):
     def replay_chosen(self) -> None:
         """Open the chosen session and play it at the chosen speed."""
         info = self.chosen()
-        if info is None:
-            return
-        self.file_chosen.emit(info.path)
-        if self.controller.path == info.path:
-            self.controller.replay(float(self.speed.currentData()))
+        if info is not None:
+            self.controller.open_session(info.path, replay_at=float(self.speed.currentData()))
 
     def rename_chosen(self) -> None:
         """Ask for another name of the chosen session."""
@@ -139,7 +136,7 @@ class SessionsPage(Page):
             self._ask(info, "Note", "Note", info.note, set_note)
 
     def delete_chosen(self) -> None:
-        """Delete the chosen session; it can be taken back."""
+        """Delete the chosen session; this can be undone."""
         info = self.chosen()
         if info is None:
             return

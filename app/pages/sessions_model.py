@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.plots.units import seqlen_text
-from app.provenance import LABELS
+from app.words.provenance import LABELS
+from app.words.units import seqlen_text
 from profiles.store import SessionInfo
 
 SORT_ROLE = Qt.ItemDataRole.UserRole
@@ -15,7 +15,7 @@ SEARCH_ROLE = Qt.ItemDataRole.UserRole + 2
 Index = QModelIndex | QPersistentModelIndex
 
 
-class Column(NamedTuple):
+class SessionColumn(NamedTuple):
     """One column: its title, its text and the raw value it sorts by."""
 
     title: str
@@ -56,17 +56,16 @@ def _note(info: SessionInfo) -> str:
 
 
 COLUMNS = (
-    Column("Name", session_name, lambda info: session_name(info).casefold()),
-    Column("Device", _device, _device),
-    Column("Date", _date, lambda info: info.started_at),
-    Column("Kernels", lambda info: ", ".join(info.kernels), lambda info: len(info.kernels)),
-    Column("N", _seqlens, lambda info: max(info.seqlens, default=0), right=True),
-    Column("Points", _points, lambda info: sum(info.statuses.values()), right=True),
-    Column("Note", _note, _note),
+    SessionColumn("Name", session_name, lambda info: session_name(info).casefold()),
+    SessionColumn("Device", _device, _device),
+    SessionColumn("Date", _date, lambda info: info.started_at),
+    SessionColumn("Kernels", lambda info: ", ".join(info.kernels), lambda info: len(info.kernels)),
+    SessionColumn("N", _seqlens, lambda info: max(info.seqlens, default=0), right=True),
+    SessionColumn("Points", _points, lambda info: sum(info.statuses.values()), right=True),
+    SessionColumn("Note", _note, _note),
 )
 DATE_COLUMN = 2
 KERNELS_COLUMN = 3
-NOTE_COLUMN = len(COLUMNS) - 1
 
 
 class SessionsModel(QAbstractTableModel):
@@ -109,19 +108,19 @@ class SessionsModel(QAbstractTableModel):
         return give(info, column) if give else None
 
 
-def _alignment(_info: SessionInfo | None, column: Column) -> int:
+def _alignment(_info: SessionInfo | None, column: SessionColumn) -> int:
     side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
     return (side | Qt.AlignmentFlag.AlignVCenter).value
 
 
-def _tip(info: SessionInfo, column: Column) -> str:
-    """What is wrong, or what the cell has no room for."""
+def _tip(info: SessionInfo, column: SessionColumn) -> str:
+    """Why a file cannot be read, or the text that the cell has no room for."""
     if info.error or column is COLUMNS[KERNELS_COLUMN]:
         return info.error or column.text(info)
     return info.note or str(info.path)
 
 
-_ROLES: dict[int, Callable[[SessionInfo, Column], Any]] = {
+_ROLES: dict[int, Callable[[SessionInfo, SessionColumn], Any]] = {
     Qt.ItemDataRole.DisplayRole: lambda info, column: column.text(info),
     Qt.ItemDataRole.ToolTipRole: _tip,
     Qt.ItemDataRole.TextAlignmentRole: _alignment,

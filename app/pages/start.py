@@ -7,18 +7,18 @@ import qtawesome
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.bundled import bundled_sessions
-from app.controller import Controller
+from app.control.bundled import bundled_sessions
+from app.control.controller import Controller
+from app.control.quick import quick_plan
+from app.look.theme import Theme
 from app.pages.base import Page
-from app.plots.units import bytes_text
-from app.provenance import LABELS
-from app.quick import quick_plan
-from app.theme import Theme
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
+from app.words.provenance import LABELS
+from app.words.units import bytes_text
 from kernels.device import Device
-from profiles.machine import Finding, Machine
+from profiles.plan.machine import Finding, Machine
 
 ICON_PX = 28
 WIDE = 860  # narrower than this, the four cards stand two by two
@@ -111,12 +111,12 @@ class StartPage(Page):
         )
 
     def _bundled_card(self) -> Card:
-        found = bundled_sessions()
-        button = text_button("Open", "Open a GPU recording", lambda: self.file_chosen.emit(found[0]))
-        button.setEnabled(bool(found))
+        bundled = bundled_sessions()
+        button = text_button("Open", "Open a GPU recording", lambda: self.file_chosen.emit(bundled[0]))
+        button.setEnabled(bool(bundled))
         words = "A sweep measured on a real GPU, with its telemetry. Needs no GPU here."
         missing = "This copy of Flashscope comes without a recording."
-        return self._card("mdi6.expansion-card", "See a GPU recording", words if found else missing, button)
+        return self._card("mdi6.expansion-card", "See a GPU recording", words if bundled else missing, button)
 
     def _stepper_card(self) -> Card:
         button = text_button("Step", "Step through the slide example", self._step)

@@ -1,17 +1,17 @@
 """Axes that know what they show: sequence lengths, bytes, milliseconds, seconds."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtGui import QFontMetricsF
 
-from app.plots.metric import Scale
 from app.plots.style import UnitAxis, tick_font
-from app.plots.units import seqlen_text
+from app.words.kinds import KindWords, Scale
+from app.words.units import seqlen_text
 
 Ticks = list[tuple[float, list[float]]]
-Label = tuple[float, float, float]  # its left end, its place, its right end
+Label = tuple[float, float, float]  # left end, position of the tick, right end
 SEQLEN_GAP_PX = 3  # between two labels
 SEQLEN_SLACK_PX = 2  # pyqtgraph rounds widths up, and drops a label that leaves the axis by less than that
 VALUE_GAP_PX = 18
@@ -20,7 +20,7 @@ _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def to_axis(values: object, scale: Scale) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Place values on an axis of that scale; what has no place there (0 on a log axis) becomes NaN."""
+    """Positions of values on an axis of that scale; NaN where there is none, as of 0 on a logarithmic one."""
     array = np.asarray(values, dtype=np.float64)
     if scale == "linear":
         return array
@@ -29,7 +29,7 @@ def to_axis(values: object, scale: Scale) -> np.ndarray[tuple[int, ...], np.dtyp
 
 
 def from_axis(place: float, scale: Scale) -> float:
-    """The value at a place of an axis."""
+    """The value at a position of an axis."""
     if scale == "linear":
         return place
     return float(2.0**place) if scale == "log2" else float(f"{10.0**place:.6g}")
@@ -42,14 +42,14 @@ def seqlen_px(seqlens: Sequence[int]) -> list[float]:
 
 
 class SeqlenAxis(UnitAxis):
-    """Sequence length, placed at log2 N; ticks stand at the lengths of the sweep that have room."""
+    """Sequence lengths at log2 N, with ticks at those lengths of the sweep whose labels fit."""
 
     def __init__(self) -> None:
         super().__init__("bottom")
         self._seqlens: tuple[int, ...] = ()
 
     def set_seqlens(self, seqlens: Sequence[int]) -> None:
-        """Put the ticks at these lengths; none: at powers of two."""
+        """Put the ticks at these lengths, or at powers of two when there are none."""
         if self._seqlens == tuple(seqlens):
             return
         self._seqlens = tuple(seqlens)
@@ -57,7 +57,7 @@ class SeqlenAxis(UnitAxis):
         self.update()
 
     def tickValues(self, minVal: float, maxVal: float, size: float) -> Ticks:  # noqa: N803 - pyqtgraph's names
-        """Places of the lengths in view whose labels fit."""
+        """Positions of the lengths in view whose labels fit."""
         seqlens = self._seqlens or tuple(2**k for k in range(25))
         pixel = (maxVal - minVal) / max(size, 1.0)
         halves = [width / 2 * pixel for width in seqlen_px(seqlens)]
@@ -75,21 +75,26 @@ class SeqlenAxis(UnitAxis):
 
 
 class ValueAxis(UnitAxis):
-    """A quantity placed linearly, at log2 or at log10."""
+    """A quantity on a linear, a log2 or a log10 scale."""
 
-    def __init__(self, text: Callable[[float], str], scale: Scale, *, binary: bool = False) -> None:
-        super().__init__("left", text)
-        self.scale_name, self._binary = scale, binary
+    def __init__(self, words: KindWords) -> None:
+        super().__init__("left", words.tick)
+        self.scale_name, self._binary = words.scale, words.scale == "log2"
         self._last = math.inf
 
+    def set_words(self, words: KindWords) -> None:
+        """Show a quantity of another kind, on the axis that it is drawn on at first."""
+        self._text, self._binary = words.tick, words.scale == "log2"
+        self.set_scale(words.scale)
+
     def set_scale(self, scale: Scale) -> None:
-        """Change how values are placed."""
+        """Change the scale."""
         self.scale_name = scale
         self.picture = None
         self.update()
 
     def end_at(self, place: float) -> None:
-        """Put no tick above this place: it is the room of the rail."""
+        """Draw no tick above this position: the rail of points without a value is there."""
         if self._last == place:
             return
         self._last = place
@@ -97,7 +102,7 @@ class ValueAxis(UnitAxis):
         self.update()
 
     def tickValues(self, minVal: float, maxVal: float, size: float) -> Ticks:  # noqa: N803 - pyqtgraph's names
-        """Places of the ticks: round values, as many as the height has room for."""
+        """Positions of the ticks: round values, as many as fit into the height."""
         return [
             (step, [place for place in places if place <= self._last])
             for step, places in self._ticks(minVal, maxVal, size)
@@ -116,35 +121,40 @@ class ValueAxis(UnitAxis):
         return [(float(step), multiples(minVal, maxVal, step))]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
-        """The values at these places, as the metric writes them."""
+        """The values at these places, as their kind is written."""
         del scale, spacing
         return [self._text(from_axis(place, self.scale_name)) for place in values]
 
 
 def fitting(labels: Sequence[Label], gap: float) -> list[float]:
-    """Places of the first label, of the last, and of as many between as fit, as evenly as they can stand.
+    """Tick positions of as many labels as fit side by side, as evenly as possible, from first to last.
+
+    Dynamic programming from left to right: the best choice of labels that ends with label i extends the best
+    choice that ends with some label j before it. The best one has the most labels; among equals it has the
+    smallest sum of squared distances, which makes it the most even.
 
     Args:
         labels: From left to right.
-        gap: What is left free between two, at least.
+        gap: The least distance between two.
     """
     if not labels:
         return []
-    # Of the rows of labels that end in one: how many, less the squares of their gaps, the label before it.
-    rows = {0: (1, 0.0, 0)}
-    for i, (left, place, _) in enumerate(labels):
-        longer = [
-            (count + 1, even - (place - labels[j][1]) ** 2, j)
-            for j, (count, even, _) in rows.items()
+    best = {
+        0: (1, 0.0, 0)
+    }  # label i: (labels chosen, minus the sum of squared distances, the label before i)
+    for i, (left, position, _) in enumerate(labels):
+        extended = [
+            (count + 1, evenness - (position - labels[j][1]) ** 2, j)
+            for j, (count, evenness, _) in best.items()
             if left - labels[j][2] >= gap
         ]
-        if longer:
-            rows[i] = max(longer)
-    places, last = [], max(rows) if len(labels) - 1 in rows else 0
-    while last:
-        places.append(labels[last][1])
-        last = rows[last][2]
-    return [labels[0][1], *reversed(places)]
+        if extended:
+            best[i] = max(extended)
+    positions, i = [], len(labels) - 1 if len(labels) - 1 in best else 0
+    while i:
+        positions.append(labels[i][1])
+        i = best[i][2]
+    return [labels[0][1], *reversed(positions)]
 
 
 def nice_step(at_least: float) -> float:

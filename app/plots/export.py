@@ -13,9 +13,9 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
-from app.fonts import ui_font
+from app.look.fonts import ui_font
+from app.look.theme import Theme
 from app.plots.marks import paint_mark
-from app.theme import Theme
 
 SCALE = 2  # PNG pixels for each pixel of the screen
 PAD, LINE, GUTTER = 12, 18, 150  # pixels

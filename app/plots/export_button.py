@@ -8,8 +8,8 @@ import qtawesome
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 
+from app.look.theme import Theme
 from app.plots.export import WRITERS, Export, copy_image
-from app.theme import Theme
 
 MakeExport = Callable[[], Export | None]
 TITLES = {"png": "Save as PNG ...", "svg": "Save as SVG ...", "csv": "Save numbers as CSV ..."}
@@ -31,8 +31,7 @@ class ExportButton(QToolButton):
         self._make_export = make_export
         self.setProperty("role", "quiet")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.setAccessibleName(f"Export {what}")
-        self.setToolTip(f"Export {what}: PNG, SVG, CSV or clipboard")
+        self.rename(what)
         menu = QMenu(self)
         for kind, title in TITLES.items():
             menu.addAction(title).triggered.connect(partial(self._ask, kind))
@@ -40,6 +39,11 @@ class ExportButton(QToolButton):
         menu.addAction("Copy picture").triggered.connect(self.copy)
         self.setMenu(menu)
         self.apply_theme(theme)
+
+    def rename(self, what: str) -> None:
+        """Say that it exports something else."""
+        self.setAccessibleName(f"Export {what}")
+        self.setToolTip(f"Export {what}: PNG, SVG, CSV or clipboard")
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the icon."""

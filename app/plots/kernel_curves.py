@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 
+from app.look.theme import Theme, kernel_mark
 from app.plots.axes import to_axis
 from app.plots.marks import LINE_ONLY
-from app.plots.metric import Scale
 from app.plots.series import Series, Values
 from app.plots.symbols import OWN, symbol
-from app.theme import Theme, kernel_mark
+from app.words.kinds import Scale
 
 
 class KernelCurves:
@@ -20,12 +20,14 @@ class KernelCurves:
         self._mark = kernel_mark(kernel)
         self._drawn: tuple[Series, Scale] | None = None
         # The places are computed here, so the items never transform themselves: log mode stays off.
-        self._model = plot.plot(connect="finite", antialias=True)
-        self._whiskers = plot.plot(connect="pairs", antialias=True)
-        self.curve = plot.plot(
+        self._model = pg.PlotCurveItem(connect="finite", antialias=True)
+        self._whiskers = pg.PlotCurveItem(connect="pairs", antialias=True)
+        self.curve = pg.PlotDataItem(
             connect="finite", antialias=True, symbol=symbol(self._mark.symbol), symbolSize=8
         )
         self._model.setZValue(-10)
+        for item in (self._model, self._whiskers, self.curve):
+            plot.addItem(item, ignoreBounds=True)
         self.apply_theme(theme)
 
     def set_series(self, series: Series, scale: Scale) -> None:

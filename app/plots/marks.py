@@ -5,8 +5,8 @@ from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 
+from app.look.theme import Theme, kernel_mark
 from app.plots.symbols import symbol
-from app.theme import Theme, kernel_mark
 
 LINE_ONLY = frozenset({"x", "+"})  # symbols without an area
 FAINT = 0.3  # opacity of the mark of a kernel that is hidden

@@ -6,10 +6,10 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF
 
+from app.look.theme import Theme, kernel_mark
 from app.plots.series import Failure
 from app.plots.status_marks import STATUS_MARKS, status_path
 from app.plots.style import tick_font
-from app.theme import Theme, kernel_mark
 
 HEADROOM_PX = 8
 ROW_PX = 15

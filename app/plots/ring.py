@@ -4,14 +4,16 @@ from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
+from tsdownsample import MinMaxDownsampler
 
-from profiles.events import Reading
+from profiles.wire.events import Reading
 
 FIELDS = ("memory_used", "utilisation", "power_w", "temperature_c", "sm_clock_mhz")
 CAPACITY = 1 << 16  # an hour at 18 readings a second
-SHOWN = 2000  # points of one curve, more would not be seen
+SHOWN = 2000  # points of one curve: more would not be seen
 
 Values = NDArray[np.float64]
+_EXTREMES = MinMaxDownsampler()  # type: ignore[no-untyped-call]  # the rest of it is typed
 
 
 class ReadingRing:
@@ -33,11 +35,6 @@ class ReadingRing:
     def clear(self, origin_ns: int | None = None) -> None:
         """Forget everything; times count from `origin_ns`, or from the next reading."""
         self._written, self._origin_ns = 0, origin_ns
-
-    @property
-    def origin_ns(self) -> int | None:
-        """The moment that is 0 s, None before the first reading."""
-        return self._origin_ns
 
     def extend(self, readings: Iterable[Reading]) -> None:
         """Take in readings, oldest first; a field that is None becomes NaN."""
@@ -74,16 +71,17 @@ class ReadingRing:
         return np.concatenate((column[start:], column[:start]))
 
 
-def thin(times: Values, values: Values, limit: int = SHOWN) -> tuple[Values, Values]:
-    """At most `limit` points that keep every bucket's lowest and highest value, in order of time."""
-    if times.size <= limit:
+def thin(times: Values, values: Values) -> tuple[Values, Values]:
+    """About SHOWN points in order of time: extremes, both ends of every gap, and the newest reading.
+
+    tsdownsample finds the lowest and the highest value of equally long stretches. It passes over NaN, so the
+    gaps are added here.
+    """
+    if values.size <= SHOWN:
         return times, values
-    width = -(-times.size // ((limit - 1) // 2))
-    padded = np.full(-(-times.size // width) * width, np.nan)
-    padded[: values.size] = values
-    buckets = padded.reshape(-1, width)
-    starts = np.arange(0, padded.size, width)
-    low = starts + np.where(np.isnan(buckets), np.inf, buckets).argmin(axis=1)
-    high = starts + np.where(np.isnan(buckets), -np.inf, buckets).argmax(axis=1)
-    kept = np.unique(np.concatenate((low, high, [times.size - 1])))
+    missing = np.isnan(values)
+    kept = np.zeros(values.size, dtype=np.bool_)
+    kept[_EXTREMES.downsample(values, n_out=SHOWN - 2)] = True
+    kept[1:] |= missing[1:] != missing[:-1]
+    kept[-1] = True
     return times[kept], values[kept]

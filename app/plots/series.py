@@ -1,14 +1,15 @@
 """From rows to what a plot draws: one series a kernel, with gaps where there is no value."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.plots.metric import Figure, Metric
-from profiles.summary import PointRow
+from profiles.results.quantities import Quantity
+from profiles.results.rows import PointRow
+from profiles.wire.measurement import Figure, Number
 
 Values = NDArray[np.float64]
 UNFINISHED = frozenset({"pending", "running"})
@@ -26,7 +27,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Series:
-    """One kernel of one metric; arrays are float64 (points,), NaN where there is none.
+    """One kernel of one quantity; arrays are float64 (points,), NaN where there is none.
 
     Attributes:
         kernel: Its name.
@@ -50,8 +51,8 @@ class Series:
 
     def at(self, seqlen: int, column: Values | None = None) -> float | None:
         """The value, or another column's entry, at one sequence length; None when there is none."""
-        found = (self.value if column is None else column)[self.seqlen == seqlen]
-        return float(found[0]) if found.size and np.isfinite(found[0]) else None
+        entry = (self.value if column is None else column)[self.seqlen == seqlen]
+        return float(entry[0]) if entry.size and np.isfinite(entry[0]) else None
 
 
 def kernels_of(rows: Sequence[PointRow]) -> tuple[str, ...]:
@@ -60,57 +61,53 @@ def kernels_of(rows: Sequence[PointRow]) -> tuple[str, ...]:
 
 
 def telling_seqlen(rows: Sequence[PointRow]) -> int | None:
-    """The sequence length that compares most: the longest of those that most kernels have done."""
-    done = Counter(row.seqlen for row in rows if row.status == "done")
+    """Where a comparison says most: the longest of the sequence lengths that most kernels have done."""
+    done = Counter(row.seqlen for row in rows if row.done)
     return max(seqlens_of(rows), key=lambda n: (done[n], n), default=None)
 
 
 def seqlens_of(rows: Sequence[PointRow]) -> tuple[int, ...]:
-    """Every sequence length that has an outcome, rising: where a crosshair may stand."""
+    """The sequence lengths at which a point has ended, rising; the crosshair stands on one of them."""
     return tuple(sorted({row.seqlen for row in rows if row.status not in UNFINISHED}))
 
 
-def extract(rows: Sequence[PointRow], metric: Metric, baseline: str | None = None) -> list[Series]:
+def extract(rows: Sequence[PointRow], quantity: Quantity, baseline: str | None = None) -> list[Series]:
     """One series for each kernel; a sequence length measured twice shows its last row."""
     table = {(row.kernel, row.seqlen): row for row in rows}
-    base = {seqlen: row for (kernel, seqlen), row in table.items() if kernel == baseline and _done(row)}
+    base = {seqlen: row for (kernel, seqlen), row in table.items() if kernel == baseline and row.done}
+    by_kernel: dict[str, list[PointRow]] = {kernel: [] for kernel in kernels_of(rows)}
+    for row in table.values():
+        by_kernel[row.kernel].append(row)
     return [
-        _series(
-            kernel, sorted((row for row in table.values() if row.kernel == kernel), key=_seqlen), metric, base
-        )
-        for kernel in kernels_of(rows)
+        _series(kernel, sorted(members, key=lambda row: row.seqlen), quantity, base)
+        for kernel, members in by_kernel.items()
     ]
 
 
-def _series(kernel: str, rows: Sequence[PointRow], metric: Metric, base: dict[int, PointRow]) -> Series:
-    done = [row if _done(row) else None for row in rows]
+def _series(kernel: str, rows: Sequence[PointRow], quantity: Quantity, base: dict[int, PointRow]) -> Series:
+    figures = [_figure(quantity, row, base) for row in rows]
     return Series(
         kernel=kernel,
         seqlen=np.array([row.seqlen for row in rows], dtype=np.float64),
-        value=_column(done, metric.value, base),
-        low=_column(done, metric.low, base),
-        high=_column(done, metric.high, base),
-        model=_column(rows, metric.model, base),
+        value=_column(figure.value for figure in figures),
+        low=_column(figure.low for figure in figures),
+        high=_column(figure.high for figure in figures),
+        model=_column(quantity.model(row) if quantity.model else None for row in rows),
         failures=tuple(
             Failure(kernel, row.seqlen, row.status, row.reason)
             for row in rows
-            if row.status not in UNFINISHED and not _done(row)
+            if row.status not in UNFINISHED and not row.done
         ),
         running=next((row.seqlen for row in rows if row.status == "running"), None),
     )
 
 
-def _column(rows: Sequence[PointRow | None], figure: Figure | None, base: dict[int, PointRow]) -> Values:
-    def cell(row: PointRow | None) -> float:
-        found = None if row is None or figure is None else figure(row, base.get(row.seqlen))
-        return np.nan if found is None else float(found)
-
-    return np.array([cell(row) for row in rows], dtype=np.float64)
+def _figure(quantity: Quantity, row: PointRow, base: dict[int, PointRow]) -> Figure:
+    """The figure of a point that is done; one without a value for all others."""
+    figure = quantity.figure(row, base.get(row.seqlen)) if row.done else None
+    return figure or Figure()
 
 
-def _done(row: PointRow) -> bool:
-    return row.status == "done"
-
-
-def _seqlen(row: PointRow) -> int:
-    return row.seqlen
+def _column(values: Iterable[Number | None]) -> Values:
+    """NaN where there is none."""
+    return np.array([np.nan if value is None else float(value) for value in values], dtype=np.float64)

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from profiles.activity import activities
-from profiles.session import Session
+from profiles.results.activity import activities
+from profiles.results.session import Session
 
 
 @dataclass(frozen=True)
 class Span:
     """A stretch of time on the device, in seconds since the session began; `end_s` is None while it lasts.
 
-    Several kernels ran in turns, too fast to be told apart.
+    Several kernels took turns, too fast for the readings to tell them apart.
     """
 
     kernels: tuple[str, ...]
@@ -20,7 +20,7 @@ class Span:
 
 
 def spans_of(session: Session) -> list[Span]:
-    """A span for every check of a point and every sampling, by start."""
+    """A span for each check of a point and each time kernels were sampled, ordered by start."""
     return [
         Span(
             kernels=activity.kernels,
@@ -33,7 +33,7 @@ def spans_of(session: Session) -> list[Span]:
 
 
 def seqlen_changes(spans: list[Span]) -> list[tuple[float, int]]:
-    """When the sequence length became another one: (seconds, the new length)."""
+    """When the sequence length changed: (seconds, the new length)."""
     changes: list[tuple[float, int]] = []
     for span in spans:
         if not changes or changes[-1][1] != span.seqlen:

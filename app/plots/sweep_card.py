@@ -1,45 +1,74 @@
-"""The card of one metric: title, plot, export."""
+"""The card of one quantity over N: which one, its plot, its export."""
 
 from collections.abc import Collection, Mapping, Sequence
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Signal
 
+from app.look.theme import Theme
 from app.plots.export import Cell, Export
 from app.plots.export_button import ExportButton
-from app.plots.metric import Metric
-from app.plots.provenance import session_header
+from app.plots.export_header import session_header
+from app.plots.quantity_chooser import QuantityChooser
 from app.plots.series import Series, extract, kernels_of, seqlens_of
-from app.plots.speedup import SPEEDUP
 from app.plots.sweep_plot import SweepPlot
-from app.theme import Theme
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
-from profiles.session import Session
-from profiles.summary import PointRow
+from app.words.kinds import column_name, narrow_text, unit_text
+from profiles.results.quantities import Quantity
+from profiles.results.rows import PointRow
+from profiles.results.session import Session
 
 PICTURE = QSize(760, 420)  # pixels of a plot in an exported picture, at least
 
 
 class SweepCard(Card):
-    """Shows one metric of a session's rows."""
+    """Shows one quantity of a session's rows.
 
-    def __init__(self, metric: Metric, theme: Theme) -> None:
-        super().__init__(metric.title)
-        self.quantity, self._theme = metric, theme
+    Attributes:
+        quantity: What it shows.
+
+    Signals:
+        quantity_chosen: Show the quantity with this key instead (str).
+    """
+
+    quantity_chosen = Signal(str)
+
+    def __init__(self, quantity: Quantity, theme: Theme) -> None:
+        super().__init__()
+        self.quantity, self._theme = quantity, theme
         self._session: Session | None = None
         self._rows: Sequence[PointRow] = ()
         self._series: list[Series] = []
+        self._baseline: str | None = None
         self._hidden: Collection[str] = ()
         self._flight: tuple[int | None, Mapping[str, float | None]] = (None, {})
-        self.plot = SweepPlot(metric, theme)
-        self.export_button = ExportButton(metric.title, self.make_export, theme)
-        unit = ElidedLabel(metric.unit)
-        unit.setProperty("role", "unit")
-        self.header.addWidget(unit)
+        self.plot = SweepPlot(quantity, theme)
+        self.chooser = QuantityChooser()
+        self.chooser.chosen.connect(self.quantity_chosen)
+        self.export_button = ExportButton(quantity.title, self.make_export, theme)
+        self._unit_label = ElidedLabel()
+        self._unit_label.setProperty("role", "unit")
+        self.header.insertWidget(0, self.chooser)
+        self.header.addWidget(self._unit_label)
         self.header.addWidget(self.export_button)
         self.setContentsMargins(0, -4, -6, -6)
+        self.header.setSpacing(4)
         self.body.setSpacing(0)
         self.body.addWidget(self.plot, 1)
+        self._name()
+
+    @property
+    def title(self) -> str:
+        """What it shows, in words; of a relative quantity also over which kernel."""
+        relative = self.quantity.relative and self._baseline is not None
+        return f"{self.quantity.title} over {self._baseline}" if relative else self.quantity.title
+
+    def set_quantity(self, quantity: Quantity) -> None:
+        """Show another quantity; `show_rows` draws it."""
+        self.quantity = quantity
+        self.plot.set_quantity(quantity)
+        self.export_button.rename(quantity.title)
+        self._name()
 
     def show_rows(
         self,
@@ -50,9 +79,9 @@ class SweepCard(Card):
     ) -> None:
         """Draw the rows of a session but those of the hidden kernels, or leave that to `draw`."""
         self._session, self._rows, self._hidden = session, rows, hidden
+        self._baseline = baseline
         self._series = extract(rows, self.quantity, baseline)
-        if self.quantity is SPEEDUP and baseline is not None:
-            self.set_title(f"Speed-up over {baseline}")
+        self._name()
         self._draw_unless_held()
 
     def show_flight(self, seqlen: int | None, values: Mapping[str, float | None]) -> None:
@@ -71,11 +100,17 @@ class SweepCard(Card):
         if self.updatesEnabled():
             self.draw()
 
+    def _name(self) -> None:
+        """Say what it shows."""
+        self.chooser.show_quantity(self.quantity)
+        over = self._baseline if self.quantity.relative else None
+        self._unit_label.setText(unit_text(self.quantity, over))
+
     def text_at(self, kernel: str, seqlen: int | None) -> str | None:
         """A kernel's figure at a sequence length as the readout shows it, None when there is none."""
         one = next(series for series in self._series if series.kernel == kernel)
         value = None if seqlen is None else one.at(seqlen)
-        return None if value is None else self.quantity.text(value)
+        return None if value is None else narrow_text(self.quantity, value)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -88,10 +123,9 @@ class SweepCard(Card):
         if self._session is None:
             return None
         self.draw()  # its turn may be still to come
-        quantity = self.quantity
         return Export(
-            title=f"{self._title.text()}, {quantity.unit}",
-            name=quantity.key,
+            title=", ".join(filter(None, (self.title, unit_text(self.quantity)))),
+            name=self.quantity.key,
             plots=[self.plot],
             theme=self._theme,
             provenance=session_header(self._session, self._rows),
@@ -99,7 +133,7 @@ class SweepCard(Card):
                 "kernel",
                 "seqlen",
                 "status",
-                f"{quantity.key}_{quantity.unit_name}",
+                column_name(self.quantity),
                 "low",
                 "high",
                 "model",

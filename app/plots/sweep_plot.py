@@ -6,15 +6,16 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Signal
 
-from app.fonts import ui_font
+from app.look.fonts import ui_font
+from app.look.theme import Theme, kernel_mark
 from app.plots.axes import SeqlenAxis, ValueAxis, seqlen_px, to_axis
 from app.plots.kernel_curves import KernelCurves
-from app.plots.metric import Metric, Scale
 from app.plots.rail import FailureRail
 from app.plots.series import Series
 from app.plots.style import restyle
 from app.plots.symbols import symbol
-from app.theme import Theme, kernel_mark
+from app.words.kinds import Scale, words_of
+from profiles.results.quantities import Quantity
 
 BAND = 0.16  # half the width of the band around the point in flight, in doublings of N
 SIDE = 0.35  # doublings of N left free on either side of the data, at least
@@ -28,7 +29,7 @@ VALUE_LIMITS: dict[Scale, tuple[float, float]] = {
 
 
 class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no types
-    """Draws the series of one metric.
+    """Draws the series of one quantity.
 
     Signals:
         hovered: The pointer is nearest to this measured sequence length (int).
@@ -36,11 +37,11 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
 
     hovered = Signal(int)
 
-    def __init__(self, metric: Metric, theme: Theme) -> None:
-        self._x_axis = SeqlenAxis()
-        self._y_axis = ValueAxis(metric.tick, metric.scale, binary=metric.scale == "log2")
-        super().__init__(axisItems={"bottom": self._x_axis, "left": self._y_axis})
-        self.quantity, self.scale_name = metric, metric.scale
+    def __init__(self, quantity: Quantity, theme: Theme) -> None:
+        words = words_of(quantity)
+        self._x_axis, self._y_axis = SeqlenAxis(), ValueAxis(words)
+        super().__init__(axisItems={"bottom": self._x_axis, "left": self._y_axis}, enableMenu=False)
+        self.quantity, self.scale_name = quantity, words.scale
         self._theme, self._grid, self._auto = theme, True, True
         self._series: list[Series] = []
         self._flight_values: list[float] = []
@@ -67,7 +68,6 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         self._corner = pg.LabelItem("N", size="8pt")
         self.plotItem.layout.addItem(self._corner, 3, 0)
         self.plotItem.hideButtons()
-        self.setMenuEnabled(False)
         self.setFrameShape(self.Shape.NoFrame)
         self._y_axis.setWidth(54)
         view = self.getViewBox()
@@ -80,7 +80,18 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         view.sigResized.connect(self._resized)
         self.scene().sigMouseMoved.connect(self._hover)
         self.setMinimumSize(160, 110)
+        self._name()
+
+    def _name(self) -> None:
         self.setAccessibleName(f"{self.quantity.title} over sequence length")
+
+    def set_quantity(self, quantity: Quantity) -> None:
+        """Make room for another quantity; its series are shown by `show_series`."""
+        self.quantity, self.scale_name = quantity, words_of(quantity).scale
+        self._y_axis.set_words(words_of(quantity))
+        self._series, self._auto = [], True
+        self._limit_values()
+        self._name()
 
     def show_series(self, series: Sequence[Series], measured: Sequence[int], seqlens: Sequence[int]) -> None:
         """Draw these; `measured` is where the crosshair may stand, `seqlens` where the ticks do."""
@@ -145,7 +156,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
 
     def toggle_log(self) -> None:
         """Linear becomes logarithmic and back."""
-        home = self.quantity.scale
+        home = words_of(self.quantity).scale
         logarithmic: Scale = "log10" if home == "linear" else home
         self.set_scale(logarithmic if self.scale_name == "linear" else "linear")
 

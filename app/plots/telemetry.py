@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyqtgraph as pg
 
+from app.look.theme import Theme, kernel_mark
 from app.plots.axes import binary_step, nice_step
 from app.plots.ring import Values, thin
 from app.plots.spans import Span, seqlen_changes
 from app.plots.style import SecondsAxis, UnitAxis, restyle, tick_font
-from app.plots.units import seqlen_text
-from app.theme import Theme, kernel_mark
+from app.words.units import seqlen_text
 
 Ends = tuple[float, float]
 GIB = float(1 << 30)
@@ -31,7 +31,7 @@ class Lane:
         field: The field of a Reading.
         title: What it is.
         unit: Its unit.
-        divisor: Reading's value over the value shown.
+        divisor: What a reading is divided by to get the value in the unit.
         about: How far the number can be trusted, for the tooltip.
         top: The least upper end of the axis, in the unit.
         height: Share of the strip's height.
@@ -78,10 +78,10 @@ LANES = (
 
 
 class _EndTicks(UnitAxis):
-    """An axis for little room: the top, and 0 where both have room."""
+    """An axis for a low plot: a tick at the top, and one at 0 where there is room for both."""
 
     def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803
-        """One or two ends of the scale."""
+        """The top, or 0 and the top."""
         top = nice_floor(maxVal - TOP_PX * (maxVal - minVal) / max(size, 1.0))
         return [(top or 1.0, [0.0, top] if size >= TWO_TICKS_PX else [top])]
 
@@ -100,13 +100,12 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
     """Draws one field of the readings as steps, its capacity, and the spans of the kernels."""
 
     def __init__(self, lane: Lane, theme: Theme, *, with_time: bool, with_seqlen: bool) -> None:
-        super().__init__(axisItems={"left": _EndTicks("left"), "bottom": SecondsAxis()})
+        super().__init__(axisItems={"left": _EndTicks("left"), "bottom": SecondsAxis()}, enableMenu=False)
         self.lane, self._theme, self._with_seqlen = lane, theme, with_seqlen
         self._labels: list[pg.TextItem] = []
         self._drawn: object = None  # what the spans were drawn from: they change far less often than readings
         self._make_items()
         self.plotItem.hideButtons()
-        self.setMenuEnabled(False)
         self.setFrameShape(self.Shape.NoFrame)
         self.setMouseEnabled(x=False, y=False)
         view = self.getViewBox()
@@ -157,7 +156,7 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
             self._capacity.setValue(capacity / self.lane.divisor)
 
     def show_note(self, note: str) -> None:
-        """Say why there is nothing to draw; an empty note: there is."""
+        """Say why there is nothing to draw; an empty note removes the words."""
         if note == self._note.toPlainText() and self._note.isVisible() == bool(note):
             return
         self._note.setVisible(bool(note))
@@ -190,13 +189,14 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
         bands = [
             (span, place, kernel) for span in spans for place, kernel in enumerate(reversed(span.kernels))
         ]
+        brushes = {kernel: _shade_brush(kernel, self._theme) for _, _, kernel in bands}
         tall = [(height[1] - height[0]) / len(span.kernels) for span, _, _ in bands]
         self._shades.setOpts(
             x0=[span.start_s for span, _, _ in bands],
             x1=[view[1] if span.end_s is None else span.end_s for span, _, _ in bands],
             y0=[height[0] + place * share for (_, place, _), share in zip(bands, tall, strict=True)],
             height=tall,
-            brushes=[_shade_brush(kernel, self._theme) for _, _, kernel in bands],
+            brushes=[brushes[kernel] for _, _, kernel in bands],
         )
         changes = seqlen_changes(list(spans))
         self._changes.setData(np.repeat([time for time, _ in changes], 2), np.tile(height, len(changes)))

@@ -1,1 +1,1 @@
-"""The Stepper without a window: a trace, its snapshots, a cursor over them, and the numbers of one moment."""
+"""The Stepper without Qt: a recorded trace, its steps, a cursor over them, and what is shown at one step."""

@@ -1,4 +1,4 @@
-"""Where playing stops by itself."""
+"""Where playback stops by itself."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from app.stepper.events import EventKind, StepEvent
 
 @dataclass(frozen=True)
 class Breakpoints:
-    """What playing stops at.
+    """What playback stops at.
 
     Attributes:
         kinds: The events to stop at.
@@ -21,7 +21,7 @@ class Breakpoints:
     alpha_below: float = 0.5
 
     def stops_at(self, cursor: Cursor, events: tuple[StepEvent, ...]) -> bool:
-        """Whether playing stops at the cursor's step."""
-        if self.tile and cursor.at in cursor.steps.tile_ends:
+        """Whether playback stops at the cursor's step."""
+        if self.tile and cursor.at in cursor.timeline.tile_ends:
             return True
         return any(event.at == cursor.at and event.kind in self.kinds for event in events)

@@ -1,4 +1,4 @@
-"""Which row the reader watches."""
+"""Which query row the user watches."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class RowChoice:
     follow: bool = True
 
     def row_in(self, recording: Recording, i: int) -> int | None:
-        """The row watched while query block i is computed; None: the row watched is in another block."""
+        """The row watched while query block i is computed; None when it is in another block."""
         block, local = divmod(self.row, recording.block_q)
         if self.follow:
             return i * recording.block_q + min(local, recording.rows(i) - 1)

@@ -1,4 +1,4 @@
-"""A place in an immutable list of steps. Moving gives another cursor; nothing is computed or undone."""
+"""A position in an immutable list of steps: moving makes another cursor, nothing is computed or undone."""
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
@@ -8,44 +8,44 @@ from app.stepper.snapshots import Snapshot
 
 
 @dataclass(frozen=True)
-class Steps:
+class Timeline:
     """The steps of one recording, and where each tile ends among them."""
 
-    all: tuple[Snapshot, ...]
+    steps: tuple[Snapshot, ...]
 
     @cached_property
     def tile_ends(self) -> tuple[int, ...]:
         """The last step of each tile, rising."""
-        pairs = zip(self.all, [*self.all[1:], None], strict=True)
+        pairs = zip(self.steps, [*self.steps[1:], None], strict=True)
         return tuple(k for k, (a, b) in enumerate(pairs) if a.tile >= 0 and (b is None or b.tile != a.tile))
 
     @cached_property
     def maxima(self) -> tuple[int, ...]:
         """The step of each tile at which its maximum is known, rising."""
-        return tuple(k for k, step in enumerate(self.all) if step.phase == "maximum")
+        return tuple(k for k, step in enumerate(self.steps) if step.phase == "maximum")
 
 
 @dataclass(frozen=True)
 class Cursor:
-    """A step that is on show, of all there are.
+    """The step that is on show, among all of them.
 
     Attributes:
-        steps: The steps.
-        at: Which of them, counted from 0.
+        timeline: The steps.
+        at: Index of the step on show, counted from 0.
     """
 
-    steps: Steps
+    timeline: Timeline
     at: int = 0
 
     @property
     def snapshot(self) -> Snapshot:
         """The step on show."""
-        return self.steps.all[self.at]
+        return self.timeline.steps[self.at]
 
     @property
     def last(self) -> int:
         """The index of the last step."""
-        return len(self.steps.all) - 1
+        return len(self.timeline.steps) - 1
 
     @property
     def ended(self) -> bool:
@@ -62,11 +62,11 @@ class Cursor:
 
     def next_tile(self) -> "Cursor":
         """The end of this tile, or of the next one when this has ended."""
-        return self.next_of(self.steps.tile_ends)
+        return self.next_of(self.timeline.tile_ends)
 
     def previous_tile(self) -> "Cursor":
         """The end of the tile before, or the start."""
-        return self.previous_of((0, *self.steps.tile_ends))
+        return self.previous_of((0, *self.timeline.tile_ends))
 
     def next_of(self, marks: tuple[int, ...]) -> "Cursor":
         """The first of some rising step indices after this one; here when there is none."""

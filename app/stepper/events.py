@@ -1,4 +1,4 @@
-"""What is worth stopping at: the maximum rises, alpha is small, something is not finite."""
+"""Events of a trace: the running maximum rises, alpha is small, a value is not finite."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,34 +6,30 @@ from typing import Literal
 import numpy as np
 
 from app.stepper.choice import RowChoice
-from app.stepper.cursor import Steps
+from app.stepper.cursor import Timeline
 from app.stepper.recording import Recording
 
 EventKind = Literal["max-rises", "alpha-below", "non-finite"]
-EVENT_WORDS: dict[EventKind, str] = {
-    "max-rises": "the running maximum rises",
-    "alpha-below": "old state is scaled down",
-    "non-finite": "a value is not finite",
-}
 
 
 @dataclass(frozen=True)
 class StepEvent:
-    """Something that happens at a step, to the row watched (`non-finite`: to any row of the tile)."""
+    """What happens at a step to the row watched; `non-finite` may concern any row of the tile."""
 
     at: int
     kind: EventKind
 
 
 def find_events(
-    recording: Recording, steps: Steps, choice: RowChoice, alpha_below: float = 0.5
+    recording: Recording, timeline: Timeline, choice: RowChoice, alpha_below: float = 0.5
 ) -> tuple[StepEvent, ...]:
-    """All events in rising order of their step.
+    """All events, ordered by step.
 
-    The first kept score of a row is no event: no earlier maximum to rise from, nothing to rescale.
+    The tile with a row's first score that is not masked makes no event: there is no earlier maximum to rise
+    from, and nothing to rescale.
     """
     events: list[StepEvent] = []
-    for t, at in enumerate(steps.maxima):
+    for t, at in enumerate(timeline.maxima):
         events += [StepEvent(at, kind) for kind in _kinds(recording, choice, t, alpha_below)]
     return tuple(events)
 

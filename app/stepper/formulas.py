@@ -1,11 +1,11 @@
-"""The update rule with this step's numbers in it; <m>, <a>, <l> and <o> mark values for their colours."""
+"""The update rule with the numbers of a step. The tags <m>, <a>, <l>, <o> say which colour a value gets."""
 
 from dataclasses import dataclass
 
-from app.stepper.moment import Moment
 from app.stepper.numbers import number
 from app.stepper.recording import Floats
 from app.stepper.snapshots import Phase
+from app.stepper.step_view import StepView
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Formula:
 
     Attributes:
         phase: The step that evaluates it.
-        symbols: It in symbols, as HTML with value marks.
+        symbols: The formula in symbols, as HTML with these tags.
         numbers: The same with numbers; empty before it is evaluated.
         active: Whether this very step evaluates it.
     """
@@ -27,7 +27,10 @@ class Formula:
 
 @dataclass(frozen=True)
 class Terms:
-    """The numbers of one row in one tile: before, after, and the tile's own (component 0 of O)."""
+    """The numbers of one row in one tile: before it, after it (`_new`), and of the tile alone (`_tile`).
+
+    Of O and PV it is component 0.
+    """
 
     m: float
     m_tile: float
@@ -43,16 +46,16 @@ class Terms:
 
     @property
     def result(self) -> float:
-        """What flash2 writes in the end: the accumulator over the sum; 0 for a fully masked row."""
+        """O / l, which flash2 writes at the end; 0 for a row that is masked throughout."""
         return self.o_new / self.l_new if self.l_new else 0.0
 
 
-def terms(moment: Moment, local: int) -> Terms:
+def terms(view: StepView, local: int) -> Terms:
     """Collect the numbers of one row of the current tile."""
-    recording, step = moment.recording, moment.step
-    after, before = recording.state(step.tile, step.i), moment.before
+    recording, step = view.recording, view.step
+    after, before = recording.state(step.tile, step.i), view.before
     scores = recording.scores(step.tile)[local]
-    weights = recording.weights(step.tile, local=moment.local_max)[local]
+    weights = recording.weights(step.tile, local=view.local_max)[local]
     m_tile, m_new = float(scores.max()), float(after.m[local])
     return Terms(
         m=float(before.m[local]),
@@ -64,7 +67,7 @@ def terms(moment: Moment, local: int) -> Terms:
         l_tile=float(weights.sum()),
         l_new=float(after.l[local]),
         o=float(before.o[local, 0]),
-        pv=_product(moment, weights),
+        pv=_product(view, weights),
         o_new=float(after.o[local, 0]),
     )
 
@@ -74,22 +77,22 @@ def _beta(shared: Floats, own: Floats) -> float:
     return float(shared.sum() / own.sum()) if own.sum() else 0.0
 
 
-def _product(moment: Moment, weights: Floats) -> float:
-    recording = moment.recording
-    first = moment.step.j * recording.block_k
+def _product(view: StepView, weights: Floats) -> float:
+    recording = view.recording
+    first = view.step.j * recording.block_k
     values = recording.trace.v.numpy()[first : first + len(weights), 0]
     return float(weights @ values)
 
 
-def formulas(moment: Moment) -> tuple[Formula, ...]:
+def formulas(view: StepView) -> tuple[Formula, ...]:
     """All formulas of the loop order for the row watched; none when it is not in the current tile."""
-    local = moment.local_row
+    local = view.local_row
     if local is None:
         return ()
-    x = terms(moment, local)
-    rows = [_maximum(x, moment.local_max), *_factors(x, moment.local_max), _sum(x, moment.local_max)]
-    rows += _output(x, moment.recording.order, moment.local_max)
-    step = moment.step
+    x = terms(view, local)
+    rows = [_maximum(x, view.local_max), *_factors(x, view.local_max), _sum(x, view.local_max)]
+    rows += _output(x, view.recording.order, view.local_max)
+    step = view.step
     return tuple(
         Formula(phase, symbols, numbers if step.reached(phase) else "", step.phase == phase)
         for phase, symbols, numbers in rows

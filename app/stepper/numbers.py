@@ -1,4 +1,4 @@
-"""How the Stepper writes numbers: fixed decimals, a true minus, and words for what is no number."""
+"""How the Stepper writes numbers: with fixed decimals, a real minus sign, and ∞ and NaN by name."""
 
 import math
 
@@ -16,7 +16,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def power(value: float) -> str:
-    """A value as a·10ⁿ with superscript HTML; 0 stays 0, and what is no number is named."""
+    """A value as a·10ⁿ with superscript HTML; 0 stays 0; infinities and NaN as in `number`."""
     if not value or not math.isfinite(value):
         return number(value, 0)
     mantissa, exponent = f"{value:.1e}".split("e")
@@ -24,7 +24,7 @@ def power(value: float) -> str:
 
 
 def plain(text: str) -> str:
-    """The same text without HTML, for captions that are drawn or spoken."""
+    """The text without HTML, for screen readers and for text that Qt draws as it is."""
     for old, new in (("<sup>", "^"), ("</sup>", ""), ("<sub>", ""), ("</sub>", ""), ("&nbsp;", " ")):
         text = text.replace(old, new)
     return text

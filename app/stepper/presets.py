@@ -1,4 +1,4 @@
-"""Traces worth looking at, each one a request an engine can answer."""
+"""The traces that the Stepper offers, each as a request to an engine."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 
 from kernels.problem import Backend, Problem
 from kernels.trace import Array, LoopOrder, TraceRequest
-from profiles.session import Session
+from profiles.results.session import Session
 
 SLIDE_SCORES = (1.0, 3.0, 2.0, 0.5)
 SLIDE_VALUES = (1.0, 2.0, 3.0, 4.0)
@@ -16,7 +16,7 @@ MAX_SEQLEN = 512  # a trace keeps all of S: 1 MiB at this length
 
 @dataclass(frozen=True)
 class Options:
-    """What the user may choose for an own problem; the backend and the loop order apply to every preset."""
+    """What the user chooses for a problem of their own; backend and loop order apply to presets too."""
 
     backend: Backend = "cpu"
     order: LoopOrder = "flash2"
@@ -32,7 +32,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Preset:
-    """A trace worth looking at.
+    """A trace that the Stepper offers.
 
     Attributes:
         key: Its name in code.
@@ -103,16 +103,16 @@ def last_gpu_problem(
     if session is None or session.backend != "cuda" or not session.points:
         return None
     ran = [state.point for state in session.points if state.status != "pending"] or [session.points[0].point]
-    found = ran[-1].problem
+    last = ran[-1].problem
     problem = Problem(
-        seqlen_q=min(found.seqlen_q, 256),
-        seqlen_k=min(found.seqlen_k, 256),
-        head_dim=found.head_dim,
-        dtype=found.dtype if backend == "cuda" else "float32",
-        causal=found.causal,
-        window=found.window,
-        scale=found.scale,
-        seed=found.seed,
+        seqlen_q=min(last.seqlen_q, 256),
+        seqlen_k=min(last.seqlen_k, 256),
+        head_dim=last.head_dim,
+        dtype=last.dtype if backend == "cuda" else "float32",
+        causal=last.causal,
+        window=last.window,
+        scale=last.scale,
+        seed=last.seed,
     )
     return TraceRequest(problem=problem, backend=backend, order=order, block_q=32, block_k=32)
 

@@ -1,4 +1,4 @@
-"""The two loop orders in words, and which lines a step executes. Lines are HTML, indented by blanks."""
+"""Pseudocode of the two loop orders, as HTML, and which of its lines a step executes."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,14 @@ from app.stepper.snapshots import Phase, Snapshot
 
 
 @dataclass(frozen=True)
-class Line:
+class CodeLine:
     """One line of the algorithm.
 
     Attributes:
         depth: How deep it is indented.
         text: What it says, as HTML.
         phases: The steps that execute it.
-        first_only: Only in the first tile of a query block.
+        first_only: Whether only the first tile of a query block executes it.
     """
 
     depth: int
@@ -26,7 +26,7 @@ class Line:
         return step.phase in self.phases and (step.first or not self.first_only)
 
 
-def lines(order: str, *, local_max: bool, reverse: bool) -> tuple[Line, ...]:
+def lines(order: str, *, local_max: bool, reverse: bool) -> tuple[CodeLine, ...]:
     """The algorithm of a loop order.
 
     Args:
@@ -38,25 +38,25 @@ def lines(order: str, *, local_max: bool, reverse: bool) -> tuple[Line, ...]:
     keys = "reversed(K, V blocks)" if reverse else "K, V blocks"
     if order == "flash1":
         return (
-            Line(0, "O = 0;  m = −∞;  ℓ = 0 &nbsp;in HBM", ("start",)),
-            Line(0, f"for j in {keys}:"),
-            Line(1, "load K<sub>j</sub>, V<sub>j</sub>", ("load",), first_only=False),
-            Line(1, "for i in Q blocks:"),
-            Line(2, "load Q<sub>i</sub>, O<sub>i</sub>, m<sub>i</sub>, ℓ<sub>i</sub>", ("load",)),
-            *(Line(2, line.text, line.phases) for line in inner),
-            Line(2, "write O<sub>i</sub>, m<sub>i</sub>, ℓ<sub>i</sub>", ("write",)),
+            CodeLine(0, "O = 0;  m = −∞;  ℓ = 0 &nbsp;in HBM", ("start",)),
+            CodeLine(0, f"for j in {keys}:"),
+            CodeLine(1, "load K<sub>j</sub>, V<sub>j</sub>", ("load",), first_only=False),
+            CodeLine(1, "for i in Q blocks:"),
+            CodeLine(2, "load Q<sub>i</sub>, O<sub>i</sub>, m<sub>i</sub>, ℓ<sub>i</sub>", ("load",)),
+            *(CodeLine(2, line.text, line.phases) for line in inner),
+            CodeLine(2, "write O<sub>i</sub>, m<sub>i</sub>, ℓ<sub>i</sub>", ("write",)),
         )
     return (
-        Line(0, "for i in Q blocks:", ("start",)),
-        Line(1, "load Q<sub>i</sub>;  m = −∞;  ℓ = 0;  Ō = 0", ("load",), first_only=True),
-        Line(1, f"for j in {keys}:"),
-        Line(2, "load K<sub>j</sub>, V<sub>j</sub>", ("load",)),
-        *(Line(2, line.text, line.phases) for line in inner),
-        Line(1, "O<sub>i</sub> = Ō / ℓ;  L<sub>i</sub> = m + ln ℓ;  write both", ("write",)),
+        CodeLine(0, "for i in Q blocks:", ("start",)),
+        CodeLine(1, "load Q<sub>i</sub>;  m = −∞;  ℓ = 0;  Ō = 0", ("load",), first_only=True),
+        CodeLine(1, f"for j in {keys}:"),
+        CodeLine(2, "load K<sub>j</sub>, V<sub>j</sub>", ("load",)),
+        *(CodeLine(2, line.text, line.phases) for line in inner),
+        CodeLine(1, "O<sub>i</sub> = Ō / ℓ;  L<sub>i</sub> = m + ln ℓ;  write both", ("write",)),
     )
 
 
-def _softmax(order: str, *, local_max: bool) -> tuple[Line, ...]:
+def _softmax(order: str, *, local_max: bool) -> tuple[CodeLine, ...]:
     texts = ["m′ = max(m, rowmax S);  α = exp(m − m′)"]
     if local_max:
         texts = ["m̃ = rowmax S;  m′ = max(m, m̃)", "α = exp(m − m′);  β = exp(m̃ − m′)"]
@@ -64,8 +64,8 @@ def _softmax(order: str, *, local_max: bool) -> tuple[Line, ...]:
     product = "β P̃V<sub>j</sub>" if local_max else "PV<sub>j</sub>"
     output = f"O = (αℓ O + {product}) / ℓ′" if order == "flash1" else f"Ō = αŌ + {product}"
     return (
-        Line(0, "S = Q<sub>i</sub>K<sub>j</sub><sup>T</sup> · scale", ("scores",)),
-        *(Line(0, text, ("maximum",)) for text in texts),
-        Line(0, weights, ("weights",)),
-        Line(0, f"{output};  m = m′;  ℓ = ℓ′", ("output",)),
+        CodeLine(0, "S = Q<sub>i</sub>K<sub>j</sub><sup>T</sup> · scale", ("scores",)),
+        *(CodeLine(0, text, ("maximum",)) for text in texts),
+        CodeLine(0, weights, ("weights",)),
+        CodeLine(0, f"{output};  m = m′;  ℓ = ℓ′", ("output",)),
     )

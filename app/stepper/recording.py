@@ -1,4 +1,4 @@
-"""A trace decoded once into arrays, with the questions the Stepper asks of it."""
+"""A trace as arrays, with what the Stepper derives from them."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""The steps a reader takes: what the tiled algorithm does, one line of it at a time."""
+"""The steps of a trace: the tiled algorithm, one line of it at a time."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ IN_EVERY_TILE: tuple[Phase, ...] = PHASES[1:6]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One step.
+    """One step: the state after one line of the algorithm.
 
     Attributes:
         tile: Index of the tile in running order, -1 before the first.

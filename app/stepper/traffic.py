@@ -1,7 +1,8 @@
 """Bytes between HBM and the chip, tile by tile: a model, not a measurement.
 
-The running counter adds up, step by step, to the tile-level IO of `profiles.theory` with the trace's tiles
-(FlashAttention, 2022, algorithm 1 and theorem 2; FlashAttention-2, 2023, algorithm 1). Caches are ignored.
+The running counter adds up, step by step, to the tile-level IO of `profiles.results.theory` with the trace's
+tiles (FlashAttention, 2022, algorithm 1 and theorem 2; FlashAttention-2, 2023, algorithm 1). Caches are
+ignored.
 """
 
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from app.stepper.recording import Recording
 from app.stepper.snapshots import Snapshot
 from kernels.problem import LSE_ITEMSIZE
-from profiles.theory import Tiles, standard_io
+from profiles.results.theory import Tiles, standard_io
 
 FLOAT32 = 4  # bytes of one element of S, P, m, l and the accumulator on the chip
 
@@ -31,7 +32,7 @@ class Moved:
 
 
 def moved_by(recording: Recording, step: Snapshot, previous_j: int | None) -> Moved:
-    """What one step moves.
+    """Bytes that one step moves.
 
     Args:
         recording: The trace.
@@ -65,7 +66,7 @@ def running_traffic(recording: Recording, steps: tuple[Snapshot, ...]) -> tuple[
 
 
 def standard_bytes(recording: Recording) -> int:
-    """What standard attention moves for the whole problem with GEMM tiles of the same size."""
+    """Bytes that standard attention moves for the whole problem, with GEMM tiles of the same size."""
     return standard_io(recording.trace.request.problem, Tiles(recording.block_q, recording.block_k))
 
 
@@ -78,7 +79,7 @@ class Resident:
 
 
 def on_chip(recording: Recording, step: Snapshot) -> tuple[Resident, ...]:
-    """What one tile holds on the chip at a step, in the order it came; S and P share their place."""
+    """The arrays that a tile holds on the chip at a step, in the order of loading; P takes the place of S."""
     if step.tile < 0:
         return ()
     problem = recording.trace.request.problem

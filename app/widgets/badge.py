@@ -2,17 +2,20 @@
 
 from PySide6.QtWidgets import QWidget
 
-from app.fonts import ui_font
-from app.provenance import Provenance
-from app.theme import CAPTION_PX, DARK, Theme
+from app.look.fonts import ui_font
+from app.look.theme import CAPTION_PX, DARK, Theme
 from app.widgets.elided import ElidedLabel
+from app.words.provenance import Provenance
+
+PADDING_PX = 24  # left and right of the text, with the border
 
 
 class Badge(ElidedLabel):
     """A pill in the colour of its kind: measured here now, or recorded."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent, padding=26)
+        super().__init__(parent=parent, padding=PADDING_PX)
+        self.setMinimumWidth(PADDING_PX + CAPTION_PX)
         self.setObjectName("badge")
         self.setFont(ui_font(CAPTION_PX, bold=True))
         self._theme = DARK
@@ -21,7 +24,7 @@ class Badge(ElidedLabel):
     def show_provenance(self, provenance: Provenance) -> None:
         """Show other figures' provenance."""
         self._kind = provenance.kind
-        self.set_text(provenance.badge)
+        self.setText(provenance.badge)
         self.setAccessibleName(f"Provenance: {provenance.badge}")
         self._paint()
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QPushButton, QToolButton
 
-from app.theme import Theme
+from app.look.theme import Theme
 
 ICON_PX = 16
 

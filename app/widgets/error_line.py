@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.fonts import mono_font
-from app.theme import Theme
+from app.look.fonts import mono_font
+from app.look.theme import Theme
 from app.widgets.buttons import icon_button, recolour, text_button
 from app.widgets.elided import ElidedLabel
 
@@ -52,7 +52,7 @@ class ErrorLine(QFrame):
     @property
     def text(self) -> str:
         """The message on show."""
-        return self._label.full_text
+        return self._label.text()
 
     def show_error(self, text: str, details: str = "") -> None:
         """Show what went wrong."""
@@ -60,20 +60,20 @@ class ErrorLine(QFrame):
         self._timer.stop()
 
     def offer(self, label: str, act: Callable[[], None]) -> None:
-        """Add a button to the message on show that does something about it."""
+        """Add a button to the message on show."""
         self._act = act
         self._act_button.setText(label)
         self._act_button.setAccessibleName(label)
         self._act_button.show()
 
     def show_undo(self, text: str, undo: Callable[[], None]) -> None:
-        """Tell what was done, and offer to undo it for ten seconds."""
+        """Say what was done, and offer for ten seconds to undo it."""
         self._fill("dim", text)
         self.offer("Undo", undo)
         self._timer.start()
 
     def show_notice(self, text: str) -> None:
-        """Tell what was done, for ten seconds."""
+        """Say for ten seconds what was done."""
         self._fill("dim", text)
         self._timer.start()
 
@@ -81,7 +81,7 @@ class ErrorLine(QFrame):
         self._details, self._act = details, None
         self._label.setProperty("role", role)
         self._label.style().polish(self._label)
-        self._label.set_text(text)
+        self._label.setText(text)
         self._act_button.hide()
         for button in (self._details_button, self._copy_button):
             button.setVisible(role == "error")

@@ -5,10 +5,10 @@ from collections import deque
 from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
-from app.fonts import mono_font
-from app.theme import Theme
+from app.look.fonts import mono_font
+from app.look.theme import Theme
 from app.widgets.buttons import text_button
-from profiles.events import LogLine
+from profiles.wire.events import LogLine
 
 KEPT_LINES = 5000
 

@@ -4,23 +4,24 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from app.actions import ActionRegistry
+from app.control.actions import ActionRegistry
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
 MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 def match(query: str, text: str) -> int | None:
-    """How badly the query's letters fit into the text, in order; None when they do not.
+    """Score of a fuzzy match, 0 for the best; None unless the text has the query's letters in this order.
 
-    0 is best: the letters skipped between the first and the last that fits, fewer when words begin there.
+    The score counts the letters that are skipped between two that match, except where the next one begins a
+    word.
     """
-    position, score, found = 0, 0, text.casefold()
+    position, score, folded = 0, 0, text.casefold()
     for letter in query.casefold().replace(" ", ""):
-        at = found.find(letter, position)
+        at = folded.find(letter, position)
         if at < 0:
             return None
-        starts_word = at == 0 or not found[at - 1].isalnum()
+        starts_word = at == 0 or not folded[at - 1].isalnum()
         score += 0 if starts_word or at == position else at - position
         position = at + 1
     return score
@@ -46,10 +47,6 @@ class CommandPalette(QDialog):
         self._list.itemClicked.connect(lambda _item: self._run())
         self._query.installEventFilter(self)
         self._fill("")
-
-    def titles(self) -> list[str]:
-        """The commands listed now, best first."""
-        return [self._list.item(row).text() for row in range(self._list.count())]
 
     def open_over(self, window: QWidget) -> None:
         """Show the palette in the upper middle of a window, empty."""

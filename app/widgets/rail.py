@@ -1,16 +1,24 @@
 """The left rail: one button a page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
-from app.pages.base import Page
-from app.theme import Theme
+from app.look.theme import Theme
 from app.widgets.buttons import recolour
 
 WIDTH = 72
 ICON_PX = 22
+
+
+class RailEntry(NamedTuple):
+    """A page as the rail shows it: its key, one word, the qtawesome name of its icon."""
+
+    key: str
+    title: str
+    icon: str
 
 
 class Rail(QFrame):
@@ -22,7 +30,7 @@ class Rail(QFrame):
 
     chosen = Signal(str)
 
-    def __init__(self, pages: Sequence[type[Page]], parent: QWidget | None = None) -> None:
+    def __init__(self, pages: Iterable[RailEntry], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("rail")
         self.setFixedWidth(WIDTH)
@@ -44,7 +52,7 @@ class Rail(QFrame):
         for button in self._buttons.values():
             recolour(button, theme)
 
-    def _button(self, number: int, page: type[Page]) -> QToolButton:
+    def _button(self, number: int, page: RailEntry) -> QToolButton:
         button = QToolButton()
         button.setText(page.title)
         button.setCheckable(True)

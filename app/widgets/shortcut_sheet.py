@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.actions import Action, ActionRegistry
+from app.control.actions import Action, ActionRegistry
 
 
 class ShortcutSheet(QDialog):

@@ -1,4 +1,4 @@
-"""Painting a page part by part: all its plots at once would hold the event loop for too long."""
+"""Paints a page part by part, so that the event loop is never blocked for long."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -9,11 +9,11 @@ TURN_MS = 4  # long enough for one part to be painted before the next may be
 
 
 class StagedPaint(QObject):
-    """Lets the parts of a page be painted one in a turn of the event loop.
+    """Paints one part of a page in each turn of the event loop.
 
     Args:
         page: Its parent.
-        parts: In their order, each with what has to be done just before it is painted, if anything.
+        parts: The parts in the order of painting, each with a function to call just before it, or None.
     """
 
     def __init__(self, page: QWidget, parts: Mapping[QWidget, Callable[[], None] | None]) -> None:
@@ -24,7 +24,7 @@ class StagedPaint(QObject):
         self._timer.timeout.connect(self._next)
 
     def start(self, parts: Iterable[QWidget] | None = None) -> None:
-        """Hold these parts back, or all, and let them go one by one; who waits already keeps its place."""
+        """Hold these parts back, or all, and paint them one by one; those already waiting keep their turn."""
         for part in self._parts if parts is None else parts:
             if part not in self._waiting:
                 part.setUpdatesEnabled(False)
@@ -33,7 +33,7 @@ class StagedPaint(QObject):
             self._timer.start()
 
     def finish(self) -> None:
-        """Let every part go at once: a picture taken of a part that is held back would be black."""
+        """Paint every part now, as before a screenshot: parts that wait would be black in it."""
         while self._waiting:
             self._next()
 

@@ -4,13 +4,13 @@ import time
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QWidget
 
-from app.controller import Controller
-from app.progress import NS, clock_text, device_text, job_text, memory_text, outcome_text, seconds_left
+from app.control.controller import Controller
 from app.widgets.elided import ElidedLabel
-from profiles.events import Reading
-from profiles.session import Session
+from app.words.progress import NS, clock_text, device_text, job_text, memory_text, outcome_text, seconds_left
+from profiles.results.session import Session
+from profiles.wire.events import Reading
 
 TICK_MS = 500
 ROOMY, WIDE = 900, 1400  # widths of the bar in pixels
@@ -18,15 +18,15 @@ FILE_PX, MOST_PX = 180, 480  # widths of the file's name
 
 
 class StatusBar(QFrame):
-    """Reads the controller twice a second; nothing here is worth a repaint for every event."""
+    """Reads the controller twice a second, not at every event: that would repaint it far too often."""
 
     def __init__(self, controller: Controller, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("statusBar")
         self._controller = controller
         self.job = ElidedLabel()
-        self.count, self.elapsed, self.left = (ElidedLabel(whole=True) for _ in range(3))
-        self.device, self.memory = ElidedLabel(), ElidedLabel(whole=True)
+        self.count, self.elapsed, self.left = (QLabel() for _ in range(3))
+        self.device, self.memory = ElidedLabel(), QLabel()
         self.file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedSize(120, 6)
@@ -49,7 +49,7 @@ class StatusBar(QFrame):
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out what is not the sweep's where room is short; the file's name gives way first."""
+        """Where room is short, hide what is not about the sweep, and shorten the file's name."""
         super().resizeEvent(event)
         for label in (self.device, self.memory, self.file):
             label.setVisible(self.width() >= ROOMY)
@@ -60,23 +60,23 @@ class StatusBar(QFrame):
         controller, session = self._controller, self._controller.session
         self.bar.setVisible(controller.running and session is not None)
         if session is None:
-            self.job.set_text("Starting the sweep" if controller.running else "Ready")
+            self.job.setText("Starting the sweep" if controller.running else "Ready")
         else:
             self._show_session(session)
         self._show_device()
         verb = "autosaved" if controller.running and not controller.replaying else "file"
-        self.file.set_text(f"{verb} · {controller.path.name}" if controller.path else "")
+        self.file.setText(f"{verb} · {controller.path.name}" if controller.path else "")
 
     def _show_session(self, session: Session) -> None:
         running = self._controller.running
         ended, total = session.ended_points, session.plan.cells
         self.bar.setMaximum(total)
         self.bar.setValue(ended)
-        self.count.set_text(f"{ended} of {total} points")
-        self.job.set_text(job_text(session) if running else outcome_text(session))
-        self.elapsed.set_text(f"elapsed {clock_text(self._elapsed(session))}")
+        self.count.setText(f"{ended} of {total} points")
+        self.job.setText(job_text(session) if running else outcome_text(session))
+        self.elapsed.setText(f"elapsed {clock_text(self._elapsed(session))}")
         left = seconds_left(session) if running and not self._controller.replaying else None
-        self.left.set_text("" if left is None else f"about {clock_text(left)} left")
+        self.left.setText("" if left is None else f"about {clock_text(left)} left")
 
     def _elapsed(self, session: Session) -> float:
         if self._controller.running and not self._controller.replaying:
@@ -88,7 +88,7 @@ class StatusBar(QFrame):
     def _show_device(self) -> None:
         controller = self._controller
         reading: Reading | None = controller.live_readings[-1] if controller.live_readings else None
-        self.device.set_text(device_text(reading) if reading else "")
+        self.device.setText(device_text(reading) if reading else "")
         total = controller.telemetry.memory_total if controller.telemetry else None
         used = memory_text(reading, total) if reading else ""
-        self.memory.set_text(f"memory {used}" if used else "")
+        self.memory.setText(f"memory {used}" if used else "")

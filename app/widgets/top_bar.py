@@ -6,19 +6,19 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QPushButton, QWidget
 
-from app.actions import ActionRegistry
-from app.controller import Controller
-from app.theme import Theme
+from app.control.actions import ActionRegistry
+from app.control.controller import Controller
+from app.look.theme import Theme
 from app.widgets.badge import Badge
 from app.widgets.buttons import icon_button, recolour, text_button
 from kernels.problem import Backend
 
 REPLAY = "replay"
-WIDEST = 260  # of the backend box; a long file name must not push the badge away
+WIDEST = 260  # pixels of the backend box: a long file name must not push the badge away
 
 
 class TopBar(QFrame):
-    """Always visible: where the figures come from, and how to start and stop.
+    """The bar at the top of the window: the backend, where the figures come from, Run and Cancel.
 
     Signals:
         home_requested: Show the start page.
@@ -85,7 +85,7 @@ class TopBar(QFrame):
         return menu
 
     def block_run(self, reason: str) -> None:
-        """Disable Run and say why in its tooltip; an empty reason lets it go."""
+        """Disable Run and say why in its tooltip; an empty reason enables it."""
         self._blocked = reason
         self.refresh()
 

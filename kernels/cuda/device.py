@@ -1,6 +1,7 @@
 """The CUDA device as the rest of the program knows it."""
 
 import ctypes
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -20,12 +21,19 @@ def describe(index: int | None = None) -> Device:
     """
     cupy = _import_cupy()
     try:
-        device = cupy.cuda.Device(index)
-        properties = cupy.cuda.runtime.getDeviceProperties(device.id)
+        return _describe(cupy.cuda.Device(index).id)
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise DeviceUnavailableError(
             f"CUDA cannot be used ({error}); install a driver that fits CuPy, or use the CPU backend."
         ) from error
+
+
+@cache
+def _describe(index: int) -> Device:
+    """Asked once a GPU: nothing of it changes while the process lives."""
+    cupy = _import_cupy()
+    device = cupy.cuda.Device(index)
+    properties = cupy.cuda.runtime.getDeviceProperties(index)
     return Device(
         backend="cuda",
         name=properties["name"].decode(),
@@ -34,7 +42,7 @@ def describe(index: int | None = None) -> Device:
         shared_memory_per_block=device.attributes["MaxSharedMemoryPerBlockOptin"],
         multiprocessors=properties["multiProcessorCount"],
         l2_bytes=properties["l2CacheSize"],
-        uuid=read_uuid(ctypes.CDLL(DRIVER), device.id),
+        uuid=read_uuid(ctypes.CDLL(DRIVER), index),
     )
 
 

@@ -95,9 +95,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     const int row = q0 + warp_row + i * 16 + lane / 4 + 8 * r;
                     const bool fresh = k0 == 0 || row >= seqlen_q;
                     const float before = fresh ? MINUS_INFINITY : m[row], row_l = fresh ? 0.0f : l[row];
-                    const float row_m = fmaxf(before, row_max(s[i], r));
-                    const float origin = exponent_origin(row_m, factor);
-                    const float old = row_l * exp2_approx(fmaf(before, factor, -origin));
+                    const float row_m = fmaxf(before, row_max(s[i], r) * factor);
+                    const float origin = fmaxf(row_m, NO_MAXIMUM);
+                    const float old = row_l * exp2_approx(before - origin);
                     const float sum = old + quad_sum(exponentiate(s[i], r, factor, origin));
                     gain[i][r] = sum > 0.0f ? reciprocal_approx(sum) : 0.0f;
                     keep[i][r] = old * gain[i][r];
@@ -136,12 +136,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
 // Last pass, one thread for eight elements of O: to the element type, and LSE from m and l.
 extern "C" __global__ void flash1_finish(const float* running, const float* m, const float* l, element* o, float* lse,
-                                         long long rows, float scale) {
+                                         long long rows) {
     constexpr int CHUNKS = HEAD_DIM / 8;
     const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     const long long row = index / CHUNKS;
     if (row >= rows) return;
-    if (index % CHUNKS == 0) lse[row] = log_sum_exp(m[row], l[row], scale);
+    if (index % CHUNKS == 0) lse[row] = log_sum_exp(m[row], l[row]);
     const float4 a = reinterpret_cast<const float4*>(running)[2 * index],
                  b = reinterpret_cast<const float4*>(running)[2 * index + 1];
     reinterpret_cast<uint4*>(o)[index] = make_uint4(pack(a.x, a.y), pack(a.z, a.w), pack(b.x, b.y), pack(b.z, b.w));

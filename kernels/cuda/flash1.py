@@ -39,18 +39,22 @@ def program(problem: Problem, target: Target) -> Program:
         lambda variant: shared_bytes(problem, variant),
         target.shared_memory,
     )
-    scale = np.float32(problem.softmax_scale)
     pass_all = Stage(
         "flash1",
         grid=problem.batch * problem.heads,
-        arguments=("q", "k", "v", "O", "m", "l", *shape_arguments(problem), scale, kept_argument(problem)),
+        arguments=(
+            *("q", "k", "v", "O", "m", "l"),
+            *shape_arguments(problem),
+            np.float32(problem.softmax_scale),
+            kept_argument(problem),
+        ),
         threads=variant.threads,
         shared_bytes=shared_bytes(problem, variant),
     )
     finish = Stage(
         "flash1_finish",
         grid=ceil_div(problem.rows * problem.head_dim // 8, FINISH_THREADS),
-        arguments=("O", "m", "l", "o", "lse", np.int64(problem.rows), scale),
+        arguments=("O", "m", "l", "o", "lse", np.int64(problem.rows)),
         threads=FINISH_THREADS,
     )
     defines = {**variant.defines(problem), **sparse_defines(problem, variant.tile)}

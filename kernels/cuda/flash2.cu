@@ -115,9 +115,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     left.keep();
 
     float acc[SUBTILES][WIDTH / 8][4] = {};
-    float m[SUBTILES][2], l[SUBTILES][2];  // m in units of the scores; l: this lane's columns only
+    float m[SUBTILES][2], l[SUBTILES][2];  // l: this lane's columns only
 #pragma unroll
-    for (int i = 0; i < SUBTILES; ++i) m[i][0] = m[i][1] = MINUS_INFINITY, l[i][0] = l[i][1] = 0.0f;
+    for (int i = 0; i < SUBTILES; ++i) m[i][0] = m[i][1] = NO_MAXIMUM, l[i][0] = l[i][1] = 0.0f;
     const float factor = softmax_factor(scale);
     unsigned stage = 0;
 
@@ -142,18 +142,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         }
         if (k0 + BLOCK_K > full_end || k0 < full_begin) apply_mask(s, mask, q0 + warp_row, k0);
 
-        float origin[SUBTILES][2], alpha[SUBTILES][2];
+        float alpha[SUBTILES][2];
         bool risen = false;
 #pragma unroll
         for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                const float top = row_max(s[i], r), before = m[i][r];
-                const bool rise = before == MINUS_INFINITY || (top - before) * factor > LAZINESS;
+                const float top = row_max(s[i], r) * factor, before = m[i][r];
+                const bool rise = top - before > LAZINESS;
                 if (rise) m[i][r] = top;
                 risen |= rise;
-                origin[i][r] = exponent_origin(m[i][r], factor);
-                alpha[i][r] = exp2_approx(fmaf(before, factor, -origin[i][r]));
+                alpha[i][r] = exp2_approx(before - m[i][r]);
             }
         }
         if (__any_sync(0xffffffffu, risen)) {
@@ -170,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 #pragma unroll
         for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll
-            for (int r = 0; r < 2; ++r) l[i][r] += exponentiate(s[i], r, factor, origin[i][r]);
+            for (int r = 0; r < 2; ++r) l[i][r] += exponentiate(s[i], r, factor, m[i][r]);
         }
         multiply_columns<TileK>(acc, s, lane_v + stage);
         stage = TileK::BYTES - stage;
@@ -187,7 +186,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         for (int r = 0; r < 2; ++r) {
             const int row = warp_row + i * 16 + lane / 4 + 8 * r;
             const float sum = quad_sum(l[i][r]);
-            if (row < out_rows && lane % 4 == 0) lse[row0 + row] = log_sum_exp(m[i][r], sum, scale);
+            if (row < out_rows && lane % 4 == 0) lse[row0 + row] = log_sum_exp(m[i][r], sum);
             const float inverse = sum > 0.0f ? reciprocal_approx(sum) : 0.0f;
 #pragma unroll
             for (int n = 0; n < WIDTH / 8; ++n) acc[i][n][2 * r] *= inverse, acc[i][n][2 * r + 1] *= inverse;

@@ -279,7 +279,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             const Work work(place, seqlen_q, seqlen_k, left, right TABLES(, tables));
             if (work.empty()) {
                 clear();
-                store_rows(o, Softmax(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q, scale);
+                store_rows(o, Softmax(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q);
                 advance();
                 continue;
             }
@@ -355,17 +355,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 const Softmax old = state;
                 state = Softmax();
                 overlap<true>(s, p, o, state, at, q_now, rk, rv, group, c, mask_of(next, next.last));
-                store_rows(o, old, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, scale);
+                store_rows(o, old, out, lse, work.head, work.q0 + row_in_tile, seqlen_q);
                 clear();
                 continue;
             }
             if (own.last >= work.begin) last_pv();
-            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, scale);
+            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q);
 #else
 #if OVERLAP
             if (own.last >= work.begin) last_pv();
 #endif
-            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, scale);
+            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q);
             advance();
 #endif
         }

@@ -1,6 +1,6 @@
 """flash3 on CUDA: one launch; blocks of a producer and two or three consumer warpgroups, on Hopper alone."""
 
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from kernels.cuda.program import (
     SHARED_MEMORY_LIMITS,
     Boxes,
     Program,
+    ProgramOf,
     Stage,
     Target,
     Tile,
@@ -142,7 +143,13 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
     The counter belongs to the launch and every run leaves it at zero: runs of one launch must follow each
     other on one stream.
     """
-    return bind(spec, problem, inputs, partial(program, step=spec.name))
+    return bind(spec, problem, inputs, _program_of(spec.name))
+
+
+@cache
+def _program_of(step: str) -> ProgramOf:
+    """The programs of a step; always the same function for it, so that `bind` knows them again."""
+    return partial(program, step=step)
 
 
 def program(problem: Problem, target: Target, step: str = "flash3") -> Program:

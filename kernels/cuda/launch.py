@@ -1,20 +1,28 @@
-"""A CUDA program bound to its arrays."""
+"""A CUDA program bound to its arrays.
+
+What depends on the problem and the device alone is kept between calls: the program with its tables, and its
+compiled kernels. What depends on the arrays is made anew by each: outputs, workspace, arguments and tensor
+maps, so that calls share nothing that a run writes.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from kernels.cuda.compile import compile_module
+from kernels.cuda.kept import Kept, Sized
 from kernels.cuda.program import Boxes, Program, ProgramOf, Stage, Target
 from kernels.cuda.tensor_map import encode
 from kernels.errors import InputError
 from kernels.launch import Inputs
 from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from kernels.spec import Buffer, KernelSpec
 from kernels.verify import storage_dtype
 
 DEFAULT_SHARED_BYTES = 48 * 1024  # above it a kernel has to ask
 ALIGNMENT = 16  # bytes of one access
+MOST_KEPT, MOST_KEPT_BYTES = 64, 64 << 20  # programs, and bytes of their tables in host memory
 
 BoundStage = Callable[[], None]
 
@@ -45,11 +53,40 @@ class CudaLaunch:
             stage()
 
 
+class Ready(NamedTuple):
+    """All of a launch that its arrays do not decide.
+
+    Attributes:
+        program: The program for the problem on the device.
+        kernels: What CuPy calls to enqueue its stages, in their order, on the device it was loaded on.
+        buffers: The workspace that the spec declares.
+        zeros: Those of its buffers that must be zero before the first launch.
+        tables: Those that must hold a table then.
+    """
+
+    program: Program
+    kernels: tuple[Any, ...]
+    buffers: tuple[Buffer, ...]
+    zeros: tuple[str, ...]
+    tables: dict[str, Any]
+
+
+_ready: Kept[Ready] = Kept(MOST_KEPT, MOST_KEPT_BYTES)
+
+
 def current_target() -> Target:
     """The current device."""
     import cupy  # noqa: PLC0415 - a program can be described and compiled without it
 
-    device = cupy.cuda.Device()
+    return _target(cupy.cuda.runtime.getDevice())
+
+
+@cache
+def _target(index: int) -> Target:
+    """The device of a CUDA index: reading all its attributes takes longer than a small launch."""
+    import cupy  # noqa: PLC0415 - as above
+
+    device = cupy.cuda.Device(index)
     major, minor = divmod(int(device.compute_capability), 10)
     attributes = device.attributes
     return Target(
@@ -70,28 +107,55 @@ def bind(spec: KernelSpec, problem: Problem, inputs: Inputs, program_of: Program
     for name, array in zip("QKV", inputs, strict=True):
         if array.data.ptr % ALIGNMENT:
             raise InputError(f"{name} must start on a {ALIGNMENT}-byte boundary; pass a copy of this view.")
-    program = program_of(problem, current_target())
-    module = compile_module(program)
+    key = (spec.name, program_of, problem, cupy.cuda.runtime.getDevice())
+    ready = _ready.get(key, lambda: _make_ready(spec, problem, program_of))
     output = cupy.empty(problem.q_shape, storage_dtype(problem.dtype))
     lse = cupy.empty(problem.q_shape[:3], cupy.float32)
-    workspace = {b.name: cupy.empty(b.shape, storage_dtype(b.dtype)) for b in spec.workspace(problem, "cuda")}
-    for name, table in program.tables.items():
+    workspace = {b.name: cupy.empty(b.shape, storage_dtype(b.dtype)) for b in ready.buffers}
+    for name in ready.zeros:
+        workspace[name].data.memset_async(0, workspace[name].nbytes)
+    for name, table in ready.tables.items():
         workspace[name].set(table)
     buffers = {"q": inputs.q, "k": inputs.k, "v": inputs.v, "o": output, "lse": lse, **workspace}
     held = sum(array.nbytes for array in workspace.values())
-    stages = bind_stages(program, module, buffers)
+    stages = bind_stages(ready.program, ready.kernels, buffers)
     return CudaLaunch(inputs, output, lse, workspace, held, stages)
 
 
-def bind_stages(program: Program, module: Any, buffers: dict[str, Any]) -> tuple[BoundStage, ...]:
-    """Each launch of a compiled program with its arguments: call it to enqueue it."""
-    return tuple(_bind_stage(stage, module, buffers) for stage in program.stages)
+def _make_ready(spec: KernelSpec, problem: Problem, program_of: ProgramOf) -> Sized[Ready]:
+    program = program_of(problem, current_target())
+    zeros = tuple(name for name, table in program.tables.items() if not table.any())
+    tables = {name: table for name, table in program.tables.items() if name not in zeros}
+    ready = Ready(program, load_kernels(program), spec.workspace(problem, "cuda"), zeros, tables)
+    return Sized(ready, sum(table.nbytes for table in program.tables.values()))
 
 
-def _bind_stage(stage: Stage, module: Any, buffers: dict[str, Any]) -> BoundStage:
+def load_kernels(program: Program) -> tuple[Any, ...]:
+    """The compiled kernel of each launch, on the current device.
+
+    Raises:
+        CompileError: The compiler refused the program.
+    """
+    module = compile_module(program)
+    return tuple(_load_kernel(stage, module) for stage in program.stages)
+
+
+def _load_kernel(stage: Stage, module: Any) -> Any:
     kernel = module.get_function(stage.entry)
     if stage.shared_bytes > DEFAULT_SHARED_BYTES:
         kernel.max_dynamic_shared_size_bytes = stage.shared_bytes
+    return kernel
+
+
+def bind_stages(
+    program: Program, kernels: tuple[Any, ...], buffers: dict[str, Any]
+) -> tuple[BoundStage, ...]:
+    """Each launch of a program with its arguments: call it to enqueue it."""
+    pairs = zip(program.stages, kernels, strict=True)
+    return tuple(_bind_stage(stage, kernel, buffers) for stage, kernel in pairs)
+
+
+def _bind_stage(stage: Stage, kernel: Any, buffers: dict[str, Any]) -> BoundStage:
     arguments = tuple(_bind_argument(argument, buffers) for argument in stage.arguments)
     grid, block = (stage.grid,), (stage.threads,)
 

@@ -240,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS, SOFTMAX_BLOCKS)
     probabilities += row * stride;
 
     Scores s[ROW_VECTORS];
-    float m = MINUS_INFINITY, l = 0.0f, origin = 0.0f;
+    float m = NO_MAXIMUM, l = 0.0f;
     for (int part = 0; part < parts; ++part) {
 #if SPARSE
         constexpr bool whole = false;
@@ -259,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS, SOFTMAX_BLOCKS)
                 s[i].load(scores, at < count ? walk.key(at) : end, begin, end);
             }
         }
-        float top = m;
+        float top = MINUS_INFINITY;
 #pragma unroll
         for (int i = 0; i < ROW_VECTORS; ++i) {
 #pragma unroll
@@ -273,12 +273,13 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS, SOFTMAX_BLOCKS)
 #pragma unroll
             for (int w = 0; w < ROW_WARPS; ++w) top = fmaxf(top, partial[0][warp / ROW_WARPS * ROW_WARPS + w]);
         }
-        origin = exponent_origin(top, factor);
+        const float before = m;
+        m = fmaxf(m, top * factor);
         float sum = 0.0f;
 #pragma unroll
         for (int i = 0; i < ROW_VECTORS; ++i) {
 #pragma unroll
-            for (int c = 0; c < 8; ++c) sum += exp2_approx(fmaf(s[i][c], factor, -origin));
+            for (int c = 0; c < 8; ++c) sum += exp2_approx(fmaf(s[i][c], factor, -m));
             s[i].forget();
         }
         sum = warp_sum(sum);
@@ -289,10 +290,9 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS, SOFTMAX_BLOCKS)
 #pragma unroll
             for (int w = 0; w < ROW_WARPS; ++w) sum += partial[1][warp / ROW_WARPS * ROW_WARPS + w];
         }
-        l = l * exp2_approx(fmaf(m, factor, -origin)) + sum;
-        m = top;
+        l = l * exp2_approx(before - m) + sum;
     }
-    if (thread == 0) lse[row] = log_sum_exp(m, l, 1.0f);
+    if (thread == 0) lse[row] = log_sum_exp(m, l);
     const float inverse = l > 0.0f ? reciprocal_approx(l) : 0.0f;
     for (int part = 0; part < parts; ++part) {
 #pragma unroll
@@ -304,8 +304,8 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS, SOFTMAX_BLOCKS)
             unsigned p[4];
 #pragma unroll
             for (int c = 0; c < 4; ++c) {
-                p[c] = pack(exp2_approx(fmaf(s[i][2 * c], factor, -origin)) * inverse,
-                            exp2_approx(fmaf(s[i][2 * c + 1], factor, -origin)) * inverse);
+                p[c] = pack(exp2_approx(fmaf(s[i][2 * c], factor, -m)) * inverse,
+                            exp2_approx(fmaf(s[i][2 * c + 1], factor, -m)) * inverse);
             }
             if (column < stride) {
                 *reinterpret_cast<uint4*>(probabilities + column) = make_uint4(p[0], p[1], p[2], p[3]);

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from kernels.cuda.launch import bind
 from kernels.cuda.program import (
     HOPPER,
     Program,
+    ProgramOf,
     Stage,
     Target,
     Tile,
@@ -119,7 +120,13 @@ MASK_REGISTERS = 8  # that a window or a block mask takes besides
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
     """Compile for the current device, allocate O, LSE, P and S in the dtype of the spec, and bind them."""
     scores = next(buffer for buffer in spec.workspace(problem, "cuda") if buffer.name == "S")
-    return bind(spec, problem, inputs, partial(program, float_scores=scores.dtype == "float32"))
+    return bind(spec, problem, inputs, _program_of(scores.dtype == "float32"))
+
+
+@cache
+def _program_of(float_scores: bool) -> ProgramOf:
+    """The programs with S in this dtype; always the same function, so that `bind` knows them again."""
+    return partial(program, float_scores=float_scores)
 
 
 def program(problem: Problem, target: Target, *, float_scores: bool = False) -> Program:

@@ -7,6 +7,7 @@ them by value.
 import ctypes
 import os
 from enum import IntEnum
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from kernels.errors import KernelError
 
 MAP_BYTES = 128  # of a CUtensorMap
 MAP_ALIGNMENT = 128  # where it is written; the driver asks for 64
+MOST_KEPT = 256  # maps
 PANEL = 64  # columns of a box: 128 bytes, the widest swizzle
 DRIVER = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
 
@@ -62,14 +64,20 @@ def encode(array: Any, rows: int) -> Any:
     Raises:
         KernelError: The driver refused.
     """
-    batch, heads, seqlen, head_dim = array.shape
-    row_bytes = head_dim * array.dtype.itemsize
+    return _encoded(array.data.ptr, array.shape, array.dtype, rows)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _encoded(address: int, shape: tuple[int, int, int, int], dtype: Any, rows: int) -> Any:
+    """Kept: a map says nothing but this, whichever array lies at the address, so it never grows stale."""
+    batch, heads, seqlen, head_dim = shape
+    row_bytes = head_dim * dtype.itemsize
     buffer = aligned_buffer()
-    status = ctypes.CDLL(DRIVER).cuTensorMapEncodeTiled(
+    status = _driver().cuTensorMapEncodeTiled(
         ctypes.c_void_p(buffer.ctypes.data),
-        DataType[array.dtype.name.upper()],
+        DataType[dtype.name.upper()],
         3,
-        ctypes.c_void_p(array.data.ptr),
+        ctypes.c_void_p(address),
         (ctypes.c_uint64 * 3)(head_dim, seqlen, batch * heads),
         (ctypes.c_uint64 * 2)(row_bytes, seqlen * row_bytes),
         (ctypes.c_uint32 * 3)(PANEL, rows, 1),
@@ -81,6 +89,12 @@ def encode(array: Any, rows: int) -> Any:
             f"The driver cannot describe this array for copies by TMA (CUDA error {status}); choose flash2."
         )
     return buffer.view(f"V{MAP_BYTES}")[0]
+
+
+@cache
+def _driver() -> ctypes.CDLL:
+    """The driver's library, opened once."""
+    return ctypes.CDLL(DRIVER)
 
 
 def aligned_buffer() -> npt.NDArray[np.uint8]:

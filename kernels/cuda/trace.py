@@ -7,10 +7,9 @@ import msgspec
 import numpy as np
 
 from kernels import tracing
-from kernels.cuda.compile import compile_module
 from kernels.cuda.device import describe
 from kernels.cuda.instrument import RECORDED, instrumented
-from kernels.cuda.launch import bind_stages
+from kernels.cuda.launch import bind_stages, load_kernels
 from kernels.cuda.program import ceil_div, round_up
 from kernels.errors import InputError
 from kernels.problem import Problem
@@ -37,7 +36,7 @@ def record(request: TraceRequest) -> Trace:
     problem = msgspec.structs.replace(request.problem, head_dim=width, scale=request.problem.softmax_scale)
     buffers = _buffers(request, problem, (q, k, v))
     program = instrumented(request, problem)
-    for launch in bind_stages(program, compile_module(program), buffers):
+    for launch in bind_stages(program, load_kernels(program), buffers):
         launch()
     value_dim = v.shape[1]
     snapshots, clocks = _collect(request, buffers, value_dim)

@@ -10,11 +10,11 @@ import msgspec
 import platformdirs
 
 from kernels.problem import Backend, Dtype
-from profiles.events import Outcome, PointStatus
 from profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
 from profiles.store.opening import being_written, editing, opened, recover
 from profiles.store.reader import read_head, validating
 from profiles.store.schema import SUFFIX
+from profiles.wire.events import Outcome, PointStatus
 
 TRASH = ".trash"
 MAX_NAME = 200
@@ -72,8 +72,8 @@ def new_session_path(folder: Path, backend: Backend, started: datetime) -> Path:
 
 def list_sessions(folder: Path) -> list[SessionInfo]:
     """What is in each session file of a folder, newest first; unreadable ones come last, with the reason."""
-    found = [_info(path) for path in folder.glob(f"*{SUFFIX}")]
-    return sorted(found, key=lambda info: (_moment(info.started_at), info.path.name), reverse=True)
+    listed = [_info(path) for path in folder.glob(f"*{SUFFIX}")]
+    return sorted(listed, key=lambda info: (_moment(info.started_at), info.path.name), reverse=True)
 
 
 def rename(path: Path, name: str) -> None:
@@ -138,8 +138,8 @@ def _info(path: Path) -> SessionInfo:
         with validating(path), opened(path) as connection:
             head, plan, machine = read_head(connection)
             counts = "SELECT status, count(*) FROM points WHERE point < ? GROUP BY status"
-            found = dict(connection.execute(counts, (plan.cells,)))
-            statuses = msgspec.convert(found, type=dict[PointStatus, int])
+            listed = dict(connection.execute(counts, (plan.cells,)))
+            statuses = msgspec.convert(listed, type=dict[PointStatus, int])
     except SessionFileError as error:
         return SessionInfo(path=path, size_bytes=size, error=str(error))
     device = machine.device(plan.backend)

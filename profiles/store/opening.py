@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from profiles.migrations import migrate
 from profiles.store.errors import (
     BusyFileError,
     CorruptFileError,
@@ -22,6 +21,7 @@ from profiles.store.errors import (
     explain_os,
     explain_sqlite,
 )
+from profiles.store.migrations import migrate
 from profiles.store.schema import (
     APPLICATION_ID,
     MAX_FILE_BYTES,

@@ -12,14 +12,15 @@ import msgspec
 from kernels.errors import InputError
 from kernels.problem import Problem
 from kernels.trace import Array, Trace
-from profiles.events import Outcome, Sample, TelemetryStarted
-from profiles.machine import Machine
-from profiles.plan import Plan, Point
-from profiles.session import PointState, Session
+from profiles.plan.machine import Machine
+from profiles.plan.plan import Plan, Point
+from profiles.results.session import PointState, Session
 from profiles.store.errors import CorruptFileError
 from profiles.store.opening import being_written, opened
 from profiles.store.records import (
     CorrectnessRecord,
+    ErrorRecord,
+    FigureRecord,
     MeasurementRecord,
     PointRecord,
     ReadingRecord,
@@ -27,6 +28,8 @@ from profiles.store.records import (
     select,
 )
 from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
+from profiles.wire.events import Outcome, TelemetryStarted
+from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
 
 INTERRUPTED = "The session's writer ended while this point was running; run the sweep again to measure it."
 
@@ -85,10 +88,10 @@ class validating:  # noqa: N801 - reads as the context it is
 
 def read_head(connection: sqlite3.Connection) -> tuple[SessionRecord, Plan, Machine]:
     """The session's row, its plan and its machine."""
-    found = list(_records(connection, SessionRecord, "session LIMIT 2"))
-    if len(found) != 1:
-        raise ValueError(f"{len(found)} sessions in place of 1")
-    head = found[0]
+    decoded = list(_records(connection, SessionRecord, "session LIMIT 2"))
+    if len(decoded) != 1:
+        raise ValueError(f"{len(decoded)} sessions in place of 1")
+    head = decoded[0]
     datetime.fromisoformat(head.started_at)
     plan = msgspec.json.decode(head.plan, type=Plan)
     if len(plan.kernels) * len(plan.problems) > MAX_POINTS:
@@ -121,14 +124,47 @@ def _points(connection: sqlite3.Connection, plan: Plan) -> list[PointState]:
     states = [_state(r) for r in _records(connection, PointRecord, "points ORDER BY point")]
     if [state.point for state in states] != list(plan.points()):
         raise ValueError("points other than those of its plan")
-    correct = {r.point: r.correctness() for r in _records(connection, CorrectnessRecord, "correctness")}
-    samples = _samples(connection)
-    for record in _records(connection, MeasurementRecord, "measurements"):
-        if not 0 <= record.point < len(states):
+    for point, measurement in _measurements(connection):
+        if not 0 <= point < len(states):
             raise ValueError("a measurement of no point")
-        state = states[record.point]
-        state.measurement = record.measurement(samples.get(record.point, ()), correct.get(record.point))
+        states[point].measurement = measurement
     return states
+
+
+def _measurements(connection: sqlite3.Connection) -> Iterator[tuple[int, Measurement]]:
+    """Every measurement with its point."""
+    figures, errors = _figures(connection), _errors(connection)
+    samples = _samples(connection)
+    verdicts = {r.point: r for r in _records(connection, CorrectnessRecord, "correctness")}
+    for record in _records(connection, MeasurementRecord, "measurements"):
+        point, verdict = record.point, verdicts.get(record.point)
+        yield (
+            point,
+            Measurement(
+                timer=record.timer,
+                cold=bool(record.cold),
+                figures=figures.get(point, {}),
+                correctness=None if verdict is None else _correctness(verdict, errors.get(point, ())),
+                samples=samples.get(point, ()),
+                note=record.note,
+            ),
+        )
+
+
+def _correctness(verdict: CorrectnessRecord, errors: tuple[OutputError, ...]) -> Correctness:
+    return Correctness(outputs=errors, rows=verdict.rows_compared, passed=bool(verdict.passed))
+
+
+def _figures(connection: sqlite3.Connection) -> dict[int, dict[str, Figure]]:
+    decoded: dict[int, dict[str, Figure]] = {}
+    for record in _records(connection, FigureRecord, "figures"):
+        decoded.setdefault(record.point, {})[record.key] = record.figure()
+    return decoded
+
+
+def _errors(connection: sqlite3.Connection) -> dict[int, tuple[OutputError, ...]]:
+    ordered = _records(connection, ErrorRecord, "errors ORDER BY point, n")
+    return {p: tuple(r.output_error() for r in rs) for p, rs in groupby(ordered, lambda r: r.point)}
 
 
 def _state(record: PointRecord) -> PointState:

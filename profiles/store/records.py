@@ -9,12 +9,14 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from profiles.events import Correctness, Footprint, Measurement, PointStatus, Reading, Sample
+from profiles.wire.events import PointStatus, Reading
+from profiles.wire.measurement import Figure, Number, OutputError, Sample
 
 Real = float | Literal["NaN"]
 Flag = Literal[0, 1]
 Bytes = Annotated[int, msgspec.Meta(ge=0)]
 Text = Annotated[str, msgspec.Meta(max_length=1_000_000)]
+Key = Annotated[str, msgspec.Meta(max_length=200)]
 ProblemText = Annotated[str, msgspec.Meta(max_length=16 << 20)]  # a block mask takes 4/3 bytes a block
 
 
@@ -34,95 +36,65 @@ class PointRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class MeasurementRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A row of `measurements`."""
+    """A row of `measurements`: what is said of a measurement as a whole."""
 
     point: int
     timer: Text
     cold: Flag
-    prepare_ms: Real | None
-    first_run_ms: Real | None
-    input_bytes: Bytes
-    output_bytes: Bytes
-    workspace_bytes: Bytes
-    peak_bytes: Bytes | None
-    peak_source: Text
-    device_delta_bytes: int | None
     note: Text
 
+
+class FigureRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A row of `figures`; the key may be one that this version does not know."""
+
+    point: int
+    key: Key
+    value: int | Real | None
+    low: int | Real | None
+    high: int | Real | None
+    source: Text
+    missing: Text
+
     @classmethod
-    def of(cls, point: int, measured: Measurement) -> "MeasurementRecord":
-        """The row of one measurement."""
-        ledger = measured.footprint
+    def of(cls, point: int, key: str, of_point: Figure) -> "FigureRecord":
+        """The row of one figure."""
+        value, low, high = map(number, (of_point.value, of_point.low, of_point.high))
         return cls(
             point=point,
-            timer=measured.timer,
-            cold=flag(measured.cold),
-            prepare_ms=stored(measured.prepare_ms),
-            first_run_ms=stored(measured.first_run_ms),
-            input_bytes=ledger.inputs,
-            output_bytes=ledger.outputs,
-            workspace_bytes=ledger.workspace,
-            peak_bytes=ledger.peak,
-            peak_source=ledger.source,
-            device_delta_bytes=ledger.device_delta,
-            note=measured.note,
+            key=key,
+            value=value,
+            low=low,
+            high=high,
+            source=of_point.source,
+            missing=of_point.missing,
         )
 
-    def measurement(self, samples: tuple[Sample, ...], correctness: Correctness | None) -> Measurement:
-        """The measurement again, with what other tables hold of it."""
-        return Measurement(
-            samples=samples,
-            timer=self.timer,
-            cold=bool(self.cold),
-            prepare_ms=figure(self.prepare_ms),
-            first_run_ms=figure(self.first_run_ms),
-            footprint=Footprint(
-                inputs=self.input_bytes,
-                outputs=self.output_bytes,
-                workspace=self.workspace_bytes,
-                peak=self.peak_bytes,
-                source=self.peak_source,
-                device_delta=self.device_delta_bytes,
-            ),
-            correctness=correctness,
-            note=self.note,
-        )
+    def figure(self) -> Figure:
+        """The figure again."""
+        value, low, high = (float(x) if isinstance(x, str) else x for x in (self.value, self.low, self.high))
+        return Figure(value=value, low=low, high=high, source=self.source, missing=self.missing)
 
 
 class CorrectnessRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A row of `correctness`."""
 
     point: int
-    max_abs_error: Real
-    error_bound: Real
-    lse_error: Real | None
-    lse_bound: Real | None
     rows_compared: Annotated[int, msgspec.Meta(ge=0)]
     passed: Flag
 
-    @classmethod
-    def of(cls, point: int, found: Correctness) -> "CorrectnessRecord":
-        """The row of one comparison."""
-        return cls(
-            point=point,
-            max_abs_error=real(found.max_abs_error),
-            error_bound=real(found.bound),
-            lse_error=stored(found.lse_error),
-            lse_bound=stored(found.lse_bound),
-            rows_compared=found.rows,
-            passed=flag(found.passed),
-        )
 
-    def correctness(self) -> Correctness:
-        """The comparison again."""
-        return Correctness(
-            max_abs_error=float(self.max_abs_error),
-            bound=float(self.error_bound),
-            lse_error=figure(self.lse_error),
-            lse_bound=figure(self.lse_bound),
-            rows=self.rows_compared,
-            passed=bool(self.passed),
-        )
+class ErrorRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A row of `errors`: one output of a kernel beside the oracle's."""
+
+    point: int
+    n: int
+    output: Key
+    error: Real
+    bound: Real
+
+    def output_error(self) -> OutputError:
+        """The error again."""
+        return OutputError(output=self.output, error=float(self.error), bound=float(self.bound))
 
 
 class SampleRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -133,10 +105,25 @@ class SampleRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ms: Real
     rejected: Text | None
     round: Annotated[int, msgspec.Meta(ge=0)] | None
+    t_ns: int | None
+    sm_clock_mhz: Real | None
+
+    @classmethod
+    def of(cls, point: int, n: int, sample: Sample) -> "SampleRecord":
+        """The row of one sample, the n-th of its point."""
+        return cls(
+            point=point,
+            n=n,
+            ms=real(sample.ms),
+            rejected=sample.rejected,
+            round=sample.round,
+            t_ns=sample.t_ns,
+            sm_clock_mhz=stored(sample.sm_clock_mhz),
+        )
 
     def sample(self) -> Sample:
         """The sample again."""
-        return Sample(float(self.ms), self.rejected, self.round)
+        return Sample(float(self.ms), self.rejected, self.round, self.t_ns, figure(self.sm_clock_mhz))
 
 
 class ReadingRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -190,6 +177,11 @@ def real(value: float) -> Real:
 def stored(value: float | None) -> Real | None:
     """A figure, or that there is none, as SQLite can hold it."""
     return None if value is None else real(value)
+
+
+def number(value: Number | None) -> int | Real | None:
+    """A number as SQLite can hold it; whole ones stay whole."""
+    return value if isinstance(value, int) else stored(value)
 
 
 def figure(value: Real | None) -> float | None:

@@ -1,13 +1,28 @@
 """Writing a session's plan and events into its tables."""
 
 import sqlite3
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from profiles.events import (
+from profiles.results.session import Session
+from profiles.store.records import (
+    CorrectnessRecord,
+    ErrorRecord,
+    FigureRecord,
+    MeasurementRecord,
+    PointRecord,
+    ReadingRecord,
+    SampleRecord,
+    flag,
+    insert,
+    parameters,
+    real,
+)
+from profiles.wire.events import (
     Event,
-    Measurement,
     PlanFinished,
+    PointChecked,
     PointFailed,
     PointMeasured,
     PointStarted,
@@ -17,21 +32,14 @@ from profiles.events import (
     TelemetryStarted,
     TraceReady,
 )
-from profiles.session import Session
-from profiles.store.records import (
-    CorrectnessRecord,
-    MeasurementRecord,
-    PointRecord,
-    ReadingRecord,
-    SampleRecord,
-    insert,
-    parameters,
-    real,
-)
+from profiles.wire.measurement import SEPARATOR, Correctness, Figure, Measurement, Sample
 
 _POINT = insert("points", PointRecord)
 _MEASUREMENT = insert("measurements", MeasurementRecord)
+_FIGURE = insert("figures", FigureRecord).replace("INSERT", "INSERT OR REPLACE", 1)  # the newest counts
+_REMARK = "UPDATE measurements SET note = note || CASE note WHEN '' THEN '' ELSE ? END || ? WHERE point = ?"
 _CORRECTNESS = insert("correctness", CorrectnessRecord)
+_ERROR = insert("errors", ErrorRecord)
 _SAMPLE = insert("samples", SampleRecord)
 _READING = insert("readings", ReadingRecord)
 
@@ -81,13 +89,12 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
             connection.execute(
                 "UPDATE points SET status = 'running', started_ns = ? WHERE point = ?", (t_ns, index)
             )
-        case SamplingStarted(indices=indices, t_ns=t_ns):
-            moments = ((t_ns, index) for index in indices)
-            connection.executemany("UPDATE points SET sampling_ns = ? WHERE point = ?", moments)
-        case PointMeasured():
-            _end_point(connection, event, "done", "", "")
-        case PointFailed():
-            _end_point(connection, event, event.status, event.reason, event.detail)
+        case PointChecked(index=index, measurement=measurement):
+            _write_measurement(connection, index, measurement)
+        case SamplingStarted():
+            _begin_sampling(connection, event)
+        case PointMeasured() | PointFailed():
+            _end_point(connection, event)
         case Readings(readings=readings):
             records = (parameters(ReadingRecord.of(reading)) for reading in readings)
             connection.executemany(_READING, records)
@@ -101,28 +108,55 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
             pass
 
 
-def _end_point(
-    connection: sqlite3.Connection,
-    event: PointMeasured | PointFailed,
-    status: PointStatus,
-    reason: str,
-    detail: str,
-) -> None:
+def _end_point(connection: sqlite3.Connection, event: PointMeasured | PointFailed) -> None:
+    if isinstance(event, PointMeasured):
+        end: tuple[PointStatus, str, str] = ("done", "", "")
+        _write_samples(connection, event.index, event.samples)
+        _write_figures(connection, event.index, event.figures)
+    else:
+        end = (event.status, event.reason, event.detail)
+        if event.measurement is not None:
+            _write_measurement(connection, event.index, event.measurement)
     connection.execute(
         "UPDATE points SET status = ?, reason = ?, detail = ?, ended_ns = ? WHERE point = ?",
-        (status, reason, detail, event.t_ns, event.index),
+        (*end, event.t_ns, event.index),
     )
-    if event.measurement is not None:
-        _write_measurement(connection, event.index, event.measurement)
+
+
+def _begin_sampling(connection: sqlite3.Connection, event: SamplingStarted) -> None:
+    moments = ((event.t_ns, index) for index in event.indices)
+    connection.executemany("UPDATE points SET sampling_ns = ? WHERE point = ?", moments)
+    if event.remark:
+        remarks = ((SEPARATOR, event.remark, index) for index in event.indices)
+        connection.executemany(_REMARK, remarks)
 
 
 def _write_measurement(connection: sqlite3.Connection, point: int, measured: Measurement) -> None:
-    connection.execute(_MEASUREMENT, parameters(MeasurementRecord.of(point, measured)))
-    if measured.correctness is not None:
-        correctness = CorrectnessRecord.of(point, measured.correctness)
-        connection.execute(_CORRECTNESS, parameters(correctness))
-    samples = (
-        SampleRecord(point=point, n=n, ms=real(sample.ms), rejected=sample.rejected, round=sample.round)
-        for n, sample in enumerate(measured.samples)
+    record = MeasurementRecord(
+        point=point, timer=measured.timer, cold=flag(measured.cold), note=measured.note
     )
-    connection.executemany(_SAMPLE, (parameters(sample) for sample in samples))
+    connection.execute(_MEASUREMENT, parameters(record))
+    _write_figures(connection, point, measured.figures)
+    if measured.correctness is not None:
+        _write_correctness(connection, point, measured.correctness)
+    _write_samples(connection, point, measured.samples)
+
+
+def _write_figures(connection: sqlite3.Connection, point: int, figures: Mapping[str, Figure]) -> None:
+    records = (parameters(FigureRecord.of(point, key, figure)) for key, figure in figures.items())
+    connection.executemany(_FIGURE, records)
+
+
+def _write_correctness(connection: sqlite3.Connection, point: int, correctness: Correctness) -> None:
+    whole = CorrectnessRecord(point=point, rows_compared=correctness.rows, passed=flag(correctness.passed))
+    connection.execute(_CORRECTNESS, parameters(whole))
+    errors = (
+        ErrorRecord(point=point, n=n, output=one.output, error=real(one.error), bound=real(one.bound))
+        for n, one in enumerate(correctness.outputs)
+    )
+    connection.executemany(_ERROR, map(parameters, errors))
+
+
+def _write_samples(connection: sqlite3.Connection, point: int, samples: Sequence[Sample]) -> None:
+    records = (parameters(SampleRecord.of(point, n, sample)) for n, sample in enumerate(samples))
+    connection.executemany(_SAMPLE, records)

@@ -3,8 +3,8 @@
 import sqlite3
 from functools import cache
 
-from profiles.migrations import MIGRATIONS, migrate
-from profiles.migrations.v001_first import APPLICATION_ID
+from profiles.store.migrations import MIGRATIONS, migrate
+from profiles.store.migrations.v001_first import APPLICATION_ID
 
 __all__ = ["APPLICATION_ID", "SUFFIX", "VERSION", "expected_schema", "schema_of"]
 

@@ -6,10 +6,16 @@ import tempfile
 from contextlib import closing, suppress
 from pathlib import Path
 
-from profiles.events import (
+from profiles.results.session import Session
+from profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
+from profiles.store.migrations import migrate
+from profiles.store.opening import being_written, connect
+from profiles.store.rows import write_event, write_session
+from profiles.wire.events import (
     Event,
     PlanFinished,
     PlanStarted,
+    PointChecked,
     PointFailed,
     PointMeasured,
     PointStarted,
@@ -18,15 +24,11 @@ from profiles.events import (
     TelemetryStarted,
     TraceReady,
 )
-from profiles.migrations import migrate
-from profiles.session import Session
-from profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
-from profiles.store.opening import being_written, connect
-from profiles.store.rows import write_event, write_session
 
 READINGS_PERIOD_NS = 1_000_000_000
 Recorded = (
     PointStarted
+    | PointChecked
     | SamplingStarted
     | PointMeasured
     | PointFailed
@@ -51,7 +53,6 @@ class Recorder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = None
-        self._telemetry: TelemetryStarted | None = None
         self._waiting: list[Recorded | Readings] = []
         self._readings_written_ns: int | None = None
 
@@ -66,8 +67,7 @@ class Recorder:
         if isinstance(event, PlanStarted):
             self._create(event)
         elif self._connection is None:
-            if isinstance(event, TelemetryStarted):
-                self._telemetry = event
+            return  # of no session yet, or of none any more
         elif isinstance(event, Readings):
             self._take_readings(event)
         elif isinstance(event, Recorded):
@@ -92,7 +92,6 @@ class Recorder:
         if self._connection is not None:
             raise SessionFileError(f"{self.path} holds one session; a second one needs a file of its own.")
         session = Session.begin(event)
-        session.telemetry = self._telemetry
         _create_file(self.path)
         try:
             self._connection = _begin_file(self.path, session)

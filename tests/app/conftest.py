@@ -6,11 +6,27 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is imported
 
 import threading
 from collections.abc import Iterator
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox
+from pytestqt.qtbot import QtBot
+
+PATIENCE_MS = 60_000  # nobody waits for so long but on a machine that hardly gets to it
+
+
+class PatientBot(QtBot):
+    """Waits for as long as a machine may take that has other things to do."""
+
+    waitUntil = partialmethod(QtBot.waitUntil, timeout=PATIENCE_MS)  # noqa: N815 - its name
+    waitSignal = partialmethod(QtBot.waitSignal, timeout=PATIENCE_MS)  # noqa: N815 - as above
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    return PatientBot(request)
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +47,7 @@ def no_thread_is_left() -> Iterator[None]:
     yield
     for thread in set(threading.enumerate()) - before:
         if not thread.daemon:
-            thread.join(5)
+            thread.join(60)
             assert not thread.is_alive(), f"{thread.name} still runs"
 
 

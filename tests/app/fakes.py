@@ -3,27 +3,28 @@
 import threading
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from kernels.device import Device
 from kernels.problem import Backend, Problem
 from kernels.trace import TraceRequest
-from profiles.engine import EngineBusyError, Sink
-from profiles.events import (
+from profiles.engine.contract import EngineBusyError, Sink
+from profiles.plan.machine import Finding, Machine
+from profiles.plan.plan import Plan, Protocol
+from profiles.wire.events import (
     Event,
-    Footprint,
     MachineFound,
-    Measurement,
     PlanFinished,
     PlanStarted,
+    PointChecked,
     PointMeasured,
     PointProgress,
     PointStarted,
     Reading,
     Readings,
-    Sample,
     TelemetryStarted,
 )
-from profiles.machine import Finding, Machine
-from profiles.plan import Plan
+from profiles.wire.measurement import Figure, Measurement, Sample
 
 MS = 1_000_000
 SECOND = 1_000 * MS
@@ -47,6 +48,7 @@ PLAN = Plan(
     backend="cpu",
     kernels=("standard", "flash2"),
     problems=tuple(Problem(seqlen_q=n, seqlen_k=n, heads=2) for n in (256, 512, 1024)),
+    protocol=Protocol(drift_check=False),
 )
 
 
@@ -125,13 +127,23 @@ def measurement(ms: float, nbytes: int) -> Measurement:
         samples=tuple(Sample(ms * (1 + 0.01 * k)) for k in range(-5, 5)),
         timer="perf_counter",
         cold=True,
-        prepare_ms=1.0,
-        first_run_ms=ms * 2,
-        footprint=Footprint(
-            inputs=nbytes, outputs=nbytes // 3, workspace=nbytes, peak=None, source="tracemalloc"
-        ),
-        correctness=None,
+        figures={
+            "prepare_ms": Figure(value=1.0),
+            "first_run_ms": Figure(value=ms * 2),
+            "input_bytes": Figure(value=nbytes),
+            "output_bytes": Figure(value=nbytes // 3),
+            "workspace_bytes": Figure(value=nbytes),
+        },
     )
+
+
+def ends_well(index: int, t_ns: int, measured: Measurement) -> list[Event]:
+    """The check of a point, and its end."""
+    tried = replace(measured, samples=())
+    return [
+        PointChecked(index=index, t_ns=t_ns, measurement=tried, free_bytes=GIB),
+        PointMeasured(index=index, t_ns=t_ns, samples=measured.samples),
+    ]
 
 
 def sweep(plan: Plan = PLAN, machine: Machine = CPU_MACHINE, points: int | None = None) -> list[Event]:
@@ -145,11 +157,7 @@ def sweep(plan: Plan = PLAN, machine: Machine = CPU_MACHINE, points: int | None 
             PointStarted(index=point.index, t_ns=t_ns),
             PointProgress(index=point.index, phase="measure", done=3, total=10, last_ms=ms),
             reading(t_ns / SECOND),
-            PointMeasured(
-                index=point.index,
-                t_ns=t_ns + 900 * MS,
-                measurement=measurement(ms, point.problem.input_bytes),
-            ),
+            *ends_well(point.index, t_ns + 900 * MS, measurement(ms, point.problem.input_bytes)),
         ]
     if points is None:
         events.append(PlanFinished(t_ns=(len(every) + 2) * SECOND, outcome="finished"))

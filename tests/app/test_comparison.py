@@ -1,15 +1,14 @@
 """Ratios in a terminal: no line is wider than it, and no kernel is left out."""
 
-from os import terminal_size
-
 import pytest
 
 from app.commands.comparison import print_comparison
-from profiles.plan import Protocol
-from profiles.presets import peers_plan
+from profiles.plan.plan import Protocol
+from profiles.plan.presets import peers_plan
 from tests.app.profile.builders import script, session_of
+from tests.app.terminal import pretend_terminal, uncoloured
 
-SESSION = session_of(script(peers_plan("cuda", Protocol())))
+SESSION = session_of(script(peers_plan("cuda", Protocol(drift_check=False))))
 
 
 def headings(text: str) -> list[list[str]]:
@@ -20,14 +19,23 @@ def headings(text: str) -> list[list[str]]:
 def test_a_narrow_terminal_gets_several_tables_of_all_kernels(
     columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_comparison(SESSION, "flash2")
+    print_comparison(SESSION, ("flash2",))
     (whole,) = headings(capsys.readouterr().out)  # a pipe gets one table
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setattr("app.commands.comparison.get_terminal_size", lambda: terminal_size((columns, 24)))
-    print_comparison(SESSION, "flash2")
-    printed = capsys.readouterr().out
+    pretend_terminal(monkeypatch, columns)
+    print_comparison(SESSION, ("flash2",))
+    printed = uncoloured(capsys.readouterr().out)
     tables = headings(printed)
     assert len(tables) > 1
     assert [kernel for table in tables for kernel in table] == whole
     in_tables = [line for line in printed.splitlines() if line.startswith(("d ", "64 ", "128 ", "worst"))]
     assert max(map(len, in_tables)) <= columns
+
+
+def test_the_best_ratio_of_a_problem_stands_out_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pretend_terminal(monkeypatch, 400)
+    print_comparison(SESSION, ("flash2",))
+    problems = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("64 ", "128 "))]
+    assert problems
+    assert all("\x1b[1;32m" in line for line in problems)

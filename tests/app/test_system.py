@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app import system
+from app.commands import system
 
 
 def test_missing_libraries_are_named_by_their_packages_in_one_command() -> None:

@@ -13,8 +13,8 @@ from kernels.cuda.device import describe
 from kernels.launch import make_inputs, prepare
 from kernels.problem import Problem
 from kernels.registry import LADDER, TORCH_FLASH
-from profiles.plan import Protocol
-from profiles.presets import peers_plan
+from profiles.plan.plan import Protocol
+from profiles.plan.presets import peers_plan
 
 HEAD_DIMS = (64, 128)
 WARMUP, ROUNDS = 2, 9
@@ -35,7 +35,7 @@ def label(problem: Problem) -> str:
 
 def measure(problem: Problem) -> Rates:
     """TFLOP/s of each kernel that can run the problem, from the median of its samples."""
-    from profiles.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy; collected on machines without it
+    from profiles.worker.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy; collected on machines without it
 
     device, inputs = describe(), make_inputs(problem, "cuda")
     specs = [spec for spec in (TORCH_FLASH, *LADDER) if spec.unsupported(problem, device) is None]
@@ -44,7 +44,7 @@ def measure(problem: Problem) -> Rates:
     samples: dict[str, list[float]] = {name: [] for name in launches}
     for _ in range(WARMUP + ROUNDS):
         for name, launch in launches.items():
-            samples[name].append(bench.time_ms(launch.run, cold=True))
+            samples[name].append(bench.sample(launch.run, cold=True).ms)
     return {name: problem.flops / median(times[WARMUP:]) / 1e9 for name, times in samples.items()}
 
 

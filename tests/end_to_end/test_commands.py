@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli import main
 from kernels.registry import KERNELS
 from profiles.store import Recorder
 from tests.end_to_end import program
@@ -106,6 +107,8 @@ def test_ratios_to_a_kernel_that_the_session_does_not_hold_are_refused(session: 
         "sweep --preset everything",
         "sweep --preset peers --causal",
         "sweep --preset peers --head-dim 32",
+        "sweep --preset peers --head-dim 64",
+        "sweep --block-size 64",
         "show a --against flash9",
         "show a --against auto",
         "sweep --kernels flash9",
@@ -140,6 +143,7 @@ def test_ratios_to_a_kernel_that_the_session_does_not_hold_are_refused(session: 
         "show",
         "show a b",
         "show a --json --csv",
+        "show a --csv --against flash2",
         "trace",
         "trace --scores 1,,2",
         "trace --scores 1,nan",
@@ -152,17 +156,38 @@ def test_ratios_to_a_kernel_that_the_session_does_not_hold_are_refused(session: 
         "swep",
     ],
 )
-def test_bad_arguments_get_one_line_and_exit_code_2(arguments: str) -> None:
-    done = program.run(*shlex.split(arguments))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1, done.stderr
+def test_bad_arguments_get_one_line_and_exit_code_2(
+    arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a process for each: what ends them is read before anything runs."""
+    monkeypatch.chdir(program.ROOT)
+    monkeypatch.setenv("FLASHSCOPE_HOME", str(tmp_path))
+    try:
+        code: object = main(shlex.split(arguments))
+    except SystemExit as end:
+        code = end.code
+    told = capsys.readouterr()
+    assert (code, told.out) == (2, "")
+    assert told.err.count("\n") == 1, told.err
 
 
 def test_usage_is_told_as_it_is_typed() -> None:
     assert "(see python main.py sweep --help)" in program.run("sweep", "--heads", "0").stderr
     told = program.run("--help").stdout
-    assert "usage: python main.py" in told
+    assert "Usage: python main.py" in told
     assert "python main.py FILE" in " ".join(told.split())
+
+
+def test_a_mistyped_option_is_told_which_ones_may_have_been_meant() -> None:
+    told = program.run("sweep", "--seqlens", "256")
+    assert told.returncode == 2
+    assert "--seqlen" in told.stderr.replace("--seqlens", "")
+
+
+def test_the_version_is_told() -> None:
+    done = program.run("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("flashscope ")
 
 
 def test_pictures_go_to_a_folder_or_one_line_says_why_not(tmp_path: Path) -> None:

@@ -39,9 +39,21 @@ def test_a_command_is_imported_without_qt_or_a_gpu_library(command: str) -> None
     assert not found & {"PySide6", "pyqtgraph", "cupy", "torch"}
 
 
+@pytest.mark.parametrize("command", ["kernels", "doctor", "window", "shots"])
+def test_a_command_that_prints_no_table_is_imported_without_what_draws_them(command: str) -> None:
+    assert "rich" not in modules_after(f"import app.cli, app.commands.{command}")
+
+
 @pytest.mark.parametrize(
     "module",
-    ["app.cli", "profiles.child", "profiles.events", "profiles.plan", "kernels.problem", "kernels.spec"],
+    [
+        "app.cli",
+        "profiles.worker.child",
+        "profiles.wire.events",
+        "profiles.plan.plan",
+        "kernels.problem",
+        "kernels.spec",
+    ],
 )
 def test_messages_and_the_start_of_a_child_are_imported_without_numpy(module: str) -> None:
     assert not modules_after(f"import {module}") & {"numpy", "PySide6", "cupy", "torch"}

@@ -1,6 +1,5 @@
 """The README is true: commands, options, exit codes, file format, Python example."""
 
-import argparse
 import re
 import shutil
 import sqlite3
@@ -8,9 +7,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
-from app.cli import make_parser
+from app.cli import program as command_line
 from profiles.store import Recorder
 from tests.end_to_end import program
 from tests.profiles.store import builders
@@ -24,22 +24,16 @@ def block_after(marker: str) -> str:
     return found.group(1)
 
 
-def commands() -> dict[str, argparse.ArgumentParser]:
-    for action in make_parser()._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return dict(action.choices)
-    raise AssertionError
+def options(command: click.Command) -> Iterator[str]:
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            yield from (*parameter.opts, *parameter.secondary_opts)
 
 
-def options(parser: argparse.ArgumentParser) -> Iterator[str]:
-    for action in parser._actions:
-        yield from (name for name in action.option_strings if name not in {"-h", "--help"})
-
-
-@pytest.mark.parametrize("name", commands())
+@pytest.mark.parametrize("name", command_line.commands)
 def test_every_command_and_option_is_described(name: str) -> None:
     assert f"`python main.py {name}" in README
-    for option in options(commands()[name]):
+    for option in options(command_line.commands[name]):
         assert f"`{option}" in README or f" {option}" in README, option
 
 
@@ -50,7 +44,7 @@ def test_ci_runs_the_very_test_command_of_the_readme() -> None:
     extract = ["/bin/sh", "-c", found.group(1)]
     run_by_ci = subprocess.run(extract, check=True, capture_output=True, text=True, cwd=program.ROOT)
     assert run_by_ci.stdout.strip() == block_after("test command")
-    assert block_after("test command").endswith("python -m pytest")
+    assert " -m pytest -n auto" in block_after("test command")
 
 
 @pytest.mark.parametrize("has_gpu", [True, False])
@@ -80,9 +74,11 @@ def test_the_sql_in_the_readme_answers(tmp_path: Path) -> None:
     for event in builders.whole_sweep():
         recorder.record(event)
     recorder.close()
-    (statement,) = re.findall(r'^sqlite3 first.flashscope "(.*)"$', README, re.MULTILINE)
+    statements = re.findall(r'^sqlite3 first.flashscope "(.*)"$', README, re.MULTILINE)
     connection = sqlite3.connect(recorder.path)
-    assert len(connection.execute(statement).fetchall()) == 6
+    samples, figures = (connection.execute(statement).fetchall() for statement in statements)
+    assert len(samples) == 6
+    assert {key for _, key, _, _ in figures} >= {"prepare_ms", "workspace_bytes"}
     connection.close()
 
 

@@ -7,7 +7,6 @@ import psutil
 import pytest
 
 from profiles.store import check_folder, load
-from profiles.summary import PointRow
 from tests.end_to_end import program
 
 SMALL = ("sweep", "--backend", "cpu", "--heads", "1", "--head-dim", "16", "--repeats", "3")
@@ -27,7 +26,7 @@ def test_a_cpu_sweep_measures_every_kernel_and_saves_what_it_prints(tmp_path: Pa
     assert done.returncode == 0, done.stderr
     points = program.document(done)["points"]
     assert len(points) == 12
-    assert all(set(point) == set(PointRow.__struct_fields__) for point in points)
+    assert all({"runtime_ms_median", "tflops", "figures"} <= set(point) for point in points)
     assert {point["status"] for point in points} == {"done"}
     assert all(point["max_abs_error"] < 1e-4 for point in points)
     assert all(point["samples"] >= 3 for point in points)
@@ -117,13 +116,13 @@ def test_ctrl_c_keeps_the_points_measured_so_far_and_leaves_no_child(tmp_path: P
         children = psutil.Process(process.pid).children(recursive=True)
         assert children
         process.send_signal(signal.SIGINT)
-        printed, _ = process.communicate(timeout=60)
+        printed, _ = process.communicate(timeout=program.TIMEOUT_S)
     assert process.returncode == 130
     assert printed.count("\n") == 1
     session = load(path)
     assert session.outcome == "cancelled"
     assert [s.status for s in session.points[:3]] == ["done"] * 3
-    assert psutil.wait_procs(children, timeout=10)[1] == []
+    assert psutil.wait_procs(children, timeout=60)[1] == []
 
 
 def test_killing_the_main_process_keeps_every_point_it_had_told_of(tmp_path: Path) -> None:
@@ -139,7 +138,7 @@ def test_killing_the_main_process_keeps_every_point_it_had_told_of(tmp_path: Pat
     assert "interrupted" in statuses[3:6]
     assert set(statuses[6:]) == {"pending"}
     assert "running" not in statuses
-    assert psutil.wait_procs(children, timeout=20)[1] == []
+    assert psutil.wait_procs(children, timeout=60)[1] == []
 
 
 @pytest.mark.parametrize("place", ["out", "home"])

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from kernels.verify import Verdict
+from kernels.verify import ON_ROUNDED, Verdict
 
 PROPERTY = "compared with the oracle"
 
@@ -27,9 +27,8 @@ _shares: list[Share] = []
 
 def note(kernel: str, verdict: Verdict) -> Verdict:
     """Remember a verdict for the report of the running test, and return it."""
-    outputs = [(verdict.max_abs_error, verdict.bound), (verdict.rounded_error, verdict.rounded_bound)]
-    lse = _largest_share([(verdict.lse_error, verdict.lse_bound)])
-    _shares.append(Share(kernel, _largest_share(outputs), lse))
+    output, lse = (_largest_share(verdict, name) for name in ("O", "LSE"))
+    _shares.append(Share(kernel, output, lse))
     return verdict
 
 
@@ -54,9 +53,10 @@ def table(reports: Iterable[Any]) -> list[str]:
     ]
 
 
-def _largest_share(pairs: Iterable[tuple[float | None, float | None]]) -> float:
-    known = [(error, bound) for error, bound in pairs if error is not None and bound is not None]
-    return max((_share(error, bound) for error, bound in known), default=0.0)
+def _largest_share(verdict: Verdict, output: str) -> float:
+    """Of an output, also of its error on rounded inputs."""
+    names = (output, output + ON_ROUNDED)
+    return max((_share(one.error, one.bound) for one in verdict.outputs if one.output in names), default=0.0)
 
 
 def _share(error: float, bound: float) -> float:

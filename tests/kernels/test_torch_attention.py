@@ -45,7 +45,7 @@ def judge(spec: KernelSpec, problem: Problem) -> Verdict:
 def test_a_peer_passes_the_criterion_of_our_own_kernels(spec: KernelSpec, problem: Problem) -> None:
     verdict = judge(spec, problem)
     assert verdict.passed, verdict
-    assert verdict.lse_error is verdict.lse_bound is None
+    assert [one.output for one in verdict.outputs] == ["O"]
 
 
 @pytest.mark.torch
@@ -156,4 +156,4 @@ def test_asking_whether_a_peer_runs_imports_no_pytorch() -> None:
         "[spec.unsupported(Problem(seqlen_q=1, seqlen_k=1), describe()) for spec in LIBRARY];"
         "sys.exit('torch' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=240).returncode == 0

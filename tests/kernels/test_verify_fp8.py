@@ -11,7 +11,7 @@ from kernels.fp8 import Rounding
 from kernels.launch import Inputs
 from kernels.problem import Problem
 from kernels.reference import attention_reference
-from kernels.verify import verify
+from kernels.verify import ON_ROUNDED, verify
 from tests.kernels.cases import draw
 
 ROUNDING = Rounding(96)
@@ -36,17 +36,18 @@ def test_eight_bits_pass_and_say_what_they_cost(causal: bool) -> None:
     inputs = draw(problem)
     verdict = verify(problem, inputs, *answer(problem, inputs), rounding=ROUNDING)
     assert verdict.passed
-    assert verdict.rounded_error is not None
-    assert verdict.rounded_bound is not None
-    assert 0 < verdict.rounded_error <= verdict.rounded_bound < verdict.bound
-    assert verdict.rounded_error < verdict.max_abs_error <= verdict.bound
+    given, rounded = verdict.of("O"), verdict.of("O" + ON_ROUNDED)
+    assert given is not None
+    assert rounded is not None
+    assert 0 < rounded.error <= rounded.bound < given.bound
+    assert rounded.error < given.error <= given.bound
 
 
 def test_eight_bits_do_not_pass_as_full_precision() -> None:
     inputs = draw(PROBLEM)
     verdict = verify(PROBLEM, inputs, *answer(PROBLEM, inputs))
     assert not verdict.passed
-    assert verdict.rounded_error is None
+    assert verdict.of("O" + ON_ROUNDED) is None
 
 
 def lose_the_last_tile(inputs: Inputs) -> Inputs:

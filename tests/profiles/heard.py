@@ -1,5 +1,6 @@
 """An engine under test, and a way to read what it says."""
 
+import threading
 import time
 from collections.abc import Callable
 from queue import Queue
@@ -8,18 +9,21 @@ from typing import TypeVar
 import psutil
 
 from kernels.problem import Backend, Problem
-from profiles.events import (
+from profiles.engine.local import LocalEngine
+from profiles.plan.plan import Plan, Protocol
+from profiles.results.session import PointState, Session
+from profiles.wire.events import (
     Event,
     PlanFinished,
+    PlanStarted,
     PointFailed,
     PointMeasured,
 )
-from profiles.local_engine import LocalEngine
-from profiles.plan import Plan, Protocol
+from profiles.wire.measurement import Measurement
 
 E = TypeVar("E", bound=Event)
-PATIENCE_S = 30.0
-QUICK = Protocol(warmup=1, repeats=3, time_cap_s=5.0, deadline_s=30.0)
+PATIENCE_S = 120.0
+QUICK = Protocol(warmup=1, repeats=3, time_cap_s=5.0, deadline_s=120.0, drift_check=False)
 
 
 class Heard:
@@ -45,13 +49,31 @@ class Heard:
                 return event
         raise TimeoutError(f"no {kind.__name__} came")
 
-    def sweep(self, plan: Plan) -> list[PointMeasured | PointFailed]:
-        """Run a plan to its end; the closing event of each point, by its index."""
+    def sweep(self, plan: Plan) -> list[PointState]:
+        """Run a plan to its end; its points, each of which has ended exactly once."""
         start = len(self.events)
         self.engine.run(plan)
         self.until(PlanFinished)
-        ends = [e for e in self.events[start:] if isinstance(e, PointMeasured | PointFailed)]
-        return sorted(ends, key=lambda end: end.index)
+        ends = [e.index for e in self.events[start:] if isinstance(e, PointMeasured | PointFailed)]
+        session = self.session()
+        assert sorted(ends) == [s.point.index for s in session.points if s.status != "pending"]
+        return session.points
+
+    def session(self) -> Session:
+        """What the events since the last start of a plan make."""
+        begun = max(n for n, event in enumerate(self.events) if isinstance(event, PlanStarted))
+        opening, *events = self.events[begun:]
+        assert isinstance(opening, PlanStarted)
+        session = Session.begin(opening)
+        for event in events:
+            session.apply(event)
+        return session
+
+    def barrier(self) -> None:
+        """Return once the engine's thread has done what it was asked before."""
+        reached = threading.Event()
+        self.engine._post(reached.set)
+        assert reached.wait(PATIENCE_S)
 
     def all(self, kind: type[E]) -> list[E]:
         """Everything of a kind that was heard so far."""
@@ -81,3 +103,10 @@ def running_children() -> list[psutil.Process]:
         for child in psutil.Process().children(recursive=True)
         if any("spawn_main" in part for part in child.cmdline()) and child.is_running()
     ]
+
+
+def done(point: PointState) -> Measurement:
+    """What a point yielded that is to be done."""
+    assert point.status == "done", point.reason
+    assert point.measurement is not None
+    return point.measurement

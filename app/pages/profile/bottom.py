@@ -3,17 +3,15 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget
 
+from app.look.theme import Theme
 from app.pages.profile.results_table import ResultsTable
 from app.pages.profile.telemetry_strip import TelemetryStrip
 from app.plots.export import Export
 from app.plots.export_button import ExportButton
-from app.plots.provenance import session_header
-from app.plots.series import kernels_of
+from app.plots.export_header import session_header
 from app.plots.telemetry import LANES
-from app.theme import Theme
 from app.widgets.card import Card
-from profiles.session import Session
-from profiles.summary import rows
+from profiles.results.session import Session
 
 
 class BottomCard(Card):
@@ -93,7 +91,7 @@ class BottomCard(Card):
             provenance=header,
             columns=self.strip.export_columns(),
             rows=self.strip.export_rows(),
-            kernels=kernels_of(rows(session)) if session else (),
+            kernels=session.plan.kernels if session else (),
         )
 
     def _turn(self, index: int, chosen: bool) -> None:

@@ -6,14 +6,15 @@ from itertools import pairwise
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton
 
-from app.plots import SWEEP_PLOTS
+from app.look.theme import TEXT_PX, Theme
 from app.plots.marks import legend_icon
-from app.plots.units import seqlen_full
-from app.progress import flight_text
-from app.theme import TEXT_PX, Theme
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
-from profiles.session import PointState
+from app.words.kinds import heading, unit_text
+from app.words.progress import flight_text
+from app.words.units import seqlen_full
+from profiles.results.quantities import Quantity
+from profiles.results.session import PointState
 
 WIDTH = 374
 ROW_PX, DENSE_ROW_PX = 24, 18
@@ -25,7 +26,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 class LegendRow:
     """One kernel: a button with its mark and name that shows or hides its curves, and its figures."""
 
-    def __init__(self, kernel: str, theme: Theme, height: int) -> None:
+    def __init__(self, kernel: str, theme: Theme, height: int, figures: int) -> None:
         self.kernel = kernel
         self.button = QPushButton(kernel)
         self.button.setCheckable(True)
@@ -34,7 +35,7 @@ class LegendRow:
         self.button.setIconSize(QSize(13, 13))
         self.button.setFixedHeight(height)
         self.button.setToolTip(f"Show or hide {kernel} in the plots")
-        self.values = [QLabel(ABSENT) for _ in SWEEP_PLOTS]
+        self.values = [QLabel(ABSENT) for _ in range(figures)]
         for value in self.values:
             value.setAlignment(_RIGHT)
             value.setProperty("role", "figure")
@@ -43,15 +44,16 @@ class LegendRow:
         self.reason.setProperty("role", "unit")
         self.apply_theme(theme)
 
-    def show_figures(self, texts: Sequence[str | None], reason: str) -> None:
-        """Write a figure of each metric, or why there is none here."""
+    def show_figures(self, quantities: Sequence[Quantity], texts: Sequence[str | None], reason: str) -> None:
+        """Write a figure of each quantity, or why there is none here."""
         self.reason.setText(reason)
         self.reason.setVisible(bool(reason))
-        for metric, value, text in zip(SWEEP_PLOTS, self.values, texts, strict=True):
+        for quantity, value, text in zip(quantities, self.values, texts, strict=True):
             value.setVisible(not reason)
-            if value.text() != (text or ABSENT):
+            name = f"{quantity.title} of {self.kernel}: {text or 'none'}"
+            if value.accessibleName() != name:
                 value.setText(text or ABSENT)
-                value.setAccessibleName(f"{metric.title} of {self.kernel}: {text or 'none'}")
+                value.setAccessibleName(name)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the mark."""
@@ -68,24 +70,24 @@ class CrosshairPanel(Card):
     """Where the crosshair stands, which problems are on show, and a row a kernel.
 
     Signals:
-        group_chosen: Show the group of problems at this place of the list (int).
+        curve_chosen: Show the problems at this place of the list (int).
         baseline_chosen: Speed-ups are to be over this kernel (str).
         kernel_toggled: Show this kernel's curves, or hide them (str, bool).
     """
 
-    group_chosen = Signal(int)
+    curve_chosen = Signal(int)
     baseline_chosen = Signal(str)
     kernel_toggled = Signal(str, bool)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, quantities: Sequence[Quantity]) -> None:
         super().__init__("N", "dashed: model")
-        self._theme = theme
+        self._theme, self._quantities = theme, tuple(quantities)
         self._rows: dict[str, LegendRow] = {}
         self.setMinimumWidth(WIDTH)
         self.setMaximumWidth(WIDTH)
-        self.groups = _choice("Problems on show", "This session holds several problems at the same N")
-        self.groups.activated.connect(self.group_chosen)
-        self.groups.hide()
+        self.curves = _choice("Problems on show", "This session holds several problems at the same N")
+        self.curves.activated.connect(self.curve_chosen)
+        self.curves.hide()
         self.problem = ElidedLabel()
         self.problem.setProperty("role", "unit")
         self.baseline = _choice(
@@ -94,12 +96,14 @@ class CrosshairPanel(Card):
         self.baseline.textActivated.connect(self.baseline_chosen)
         self.flight = ElidedLabel()
         self.flight.setProperty("role", "unit")
+        self._headings: list[QLabel] = []
         self._grid = self._make_grid()
+        self.set_quantities(quantities)
         chooser = QHBoxLayout()
         chooser.addWidget(QLabel("speed-up over"))
         chooser.addWidget(self.baseline, 1)
         self.body.setSpacing(6)
-        self.body.addWidget(self.groups)
+        self.body.addWidget(self.curves)
         self.body.addWidget(self.problem)
         self.body.addLayout(self._grid)
         self.body.addStretch(1)
@@ -111,12 +115,19 @@ class CrosshairPanel(Card):
         grid.setHorizontalSpacing(6)
         grid.setVerticalSpacing(0)
         grid.setColumnStretch(0, 1)
-        for column, metric in enumerate(SWEEP_PLOTS, 1):
-            heading = QLabel(metric.heading)
-            heading.setProperty("role", "unit")
-            heading.setToolTip(f"{metric.title}: {metric.unit}")
-            grid.addWidget(heading, 0, column, _RIGHT)
+        for column in range(1, len(self._quantities) + 1):
+            label = QLabel()
+            label.setProperty("role", "unit")
+            self._headings.append(label)
+            grid.addWidget(label, 0, column, _RIGHT)
         return grid
+
+    def set_quantities(self, quantities: Sequence[Quantity]) -> None:
+        """Head the columns of figures; as many quantities as before."""
+        self._quantities = tuple(quantities)
+        for label, quantity in zip(self._headings, quantities, strict=True):
+            label.setText(heading(quantity))
+            label.setToolTip(f"{quantity.title}: {unit_text(quantity) or quantity.about}")
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -130,7 +141,7 @@ class CrosshairPanel(Card):
         height = ROW_PX if len(kernels) <= ROOMY else DENSE_ROW_PX
         self._rows = {kernel: self._place(kernel, line, height) for line, kernel in enumerate(kernels, 1)}
         for before, after in pairwise(
-            [self.groups, *(row.button for row in self._rows.values()), self.baseline]
+            [self.curves, *(row.button for row in self._rows.values()), self.baseline]
         ):
             self.setTabOrder(before, after)
         self.baseline.clear()
@@ -141,27 +152,27 @@ class CrosshairPanel(Card):
         self.baseline.setCurrentText(kernel or "")
 
     def show_figures(self, kernel: str, texts: Sequence[str | None], reason: str = "") -> None:
-        """Write a kernel's figures at the crosshair, one a metric; None: there is none, `reason` says why."""
-        self._rows[kernel].show_figures(texts, reason)
+        """Write a kernel's figures at the crosshair, one a quantity; `reason` says why one is None."""
+        self._rows[kernel].show_figures(self._quantities, texts, reason)
 
-    def figure(self, kernel: str, metric: str) -> str:
-        """What stands in the place of a kernel and a metric: its figure, or why there is none."""
+    def figure(self, kernel: str, key: str) -> str:
+        """What stands in the place of a kernel and a quantity: its figure, or why there is none."""
         row = self._rows[kernel]
-        place = next(index for index, one in enumerate(SWEEP_PLOTS) if one.key == metric)
+        place = next(index for index, one in enumerate(self._quantities) if one.key == key)
         return row.reason.text() or row.values[place].text()
 
     def button(self, kernel: str) -> QPushButton:
         """What shows or hides a kernel's curves."""
         return self._rows[kernel].button
 
-    def set_groups(self, labels: Sequence[str], current: int) -> None:
-        """Offer these groups of problems; a single one is named, and leaves nothing to choose."""
-        if [self.groups.itemText(i) for i in range(self.groups.count())] != list(labels):
-            self.groups.clear()
-            self.groups.addItems(list(labels))
-        self.groups.setCurrentIndex(current)
-        self.groups.setVisible(len(labels) > 1)
-        self.problem.set_text(labels[0] if len(labels) == 1 else "")
+    def set_curves(self, labels: Sequence[str], current: int) -> None:
+        """Offer these problems; a single one is named, and leaves nothing to choose."""
+        if [self.curves.itemText(i) for i in range(self.curves.count())] != list(labels):
+            self.curves.clear()
+            self.curves.addItems(list(labels))
+        self.curves.setCurrentIndex(current)
+        self.curves.setVisible(len(labels) > 1)
+        self.problem.setText(labels[0] if len(labels) == 1 else "")
         self.problem.setVisible(len(labels) == 1)
 
     def show_cursor(self, seqlen: int | None) -> None:
@@ -170,7 +181,7 @@ class CrosshairPanel(Card):
 
     def show_flight(self, states: Sequence[PointState]) -> None:
         """Say what the points in flight are doing."""
-        self.flight.set_text(flight_text(states))
+        self.flight.setText(flight_text(states))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the marks."""
@@ -179,13 +190,13 @@ class CrosshairPanel(Card):
             row.apply_theme(theme)
 
     def _place(self, kernel: str, line: int, height: int) -> LegendRow:
-        row = LegendRow(kernel, self._theme, height)
+        row = LegendRow(kernel, self._theme, height, len(self._quantities))
         row.button.toggled.connect(lambda shown: self.kernel_toggled.emit(kernel, shown))
         self._grid.addWidget(row.button, line, 0)
         for column, value in enumerate(row.values, 1):
             self._grid.addWidget(value, line, column)
         self._grid.addWidget(row.reason, line, 1, 1, len(row.values))
-        row.show_figures([None] * len(row.values), "")
+        row.show_figures(self._quantities, [None] * len(row.values), "")
         return row
 
 

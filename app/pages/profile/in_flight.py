@@ -1,20 +1,30 @@
 """Where a point in flight stands so far: from its newest sample, before there is a median."""
 
-from profiles.session import PointState
+from msgspec.structs import replace
+
+from kernels.problem import Backend
+from profiles.results.quantities import Quantity, value_of
+from profiles.results.rows import PointRow
+from profiles.results.session import PointState
+from profiles.wire.measurement import Measurement, Sample
 
 
-def in_flight_value(metric: str, state: PointState) -> float | None:
-    """A provisional value of a metric for a point in flight, None when nothing is known yet.
+def in_flight_value(quantity: Quantity, backend: Backend, state: PointState) -> float | None:
+    """A provisional value of a quantity for a point in flight, None when nothing is known yet.
 
     Args:
-        metric: Key of the metric.
+        quantity: What is asked for; a quantity with a model has that until it is measured.
+        backend: Where the point runs.
         state: The point.
     """
-    last_ms = state.last_ms
-    if metric == "footprint":
-        return float(state.predicted_bytes)
-    if not last_ms:
-        return None
-    if metric == "runtime":
-        return last_ms
-    return state.point.problem.flops / last_ms / 1e9 if metric == "throughput" else None
+    row = PointRow.of(backend, state)
+    value = value_of(quantity, _with_newest_sample(row, state.last_ms))
+    return quantity.model(row) if value is None and quantity.model is not None else value
+
+
+def _with_newest_sample(row: PointRow, last_ms: float | None) -> PointRow:
+    """The row as if its newest sample were all there is."""
+    if last_ms is None:
+        return row
+    measured = row.measurement or Measurement(timer="", cold=True)
+    return row.with_measurement(replace(measured, samples=(Sample(last_ms),)))

@@ -8,19 +8,26 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
-from app.actions import Action
-from app.controller import Controller
+from app.control.actions import Action
+from app.control.controller import Controller
+from app.look.theme import Theme
 from app.pages.base import Page
 from app.pages.profile.bottom import BottomCard
 from app.pages.profile.form import SweepForm
+from app.pages.profile.form.preview import preview_rows
+from app.pages.profile.form.reasons import left_out, out_of_range
 from app.pages.profile.plots_view import PlotsView
-from app.pages.profile.preview import preview_rows
-from app.pages.profile.sweep import Sweep, left_out, out_of_range
 from app.plots.telemetry import LANES
-from app.theme import Theme
 from app.widgets.staged_paint import StagedPaint
+from app.words.command_line import command_line
 from kernels.problem import Backend
-from profiles.events import (
+from profiles.plan.machine import Machine
+from profiles.plan.plan import Plan
+from profiles.plan.request import Request
+from profiles.results.curves import baselines
+from profiles.results.rows import LiveRows, PointRow
+from profiles.results.session import Session
+from profiles.wire.events import (
     Event,
     PlanFinished,
     PointFailed,
@@ -31,10 +38,6 @@ from profiles.events import (
     Readings,
     TelemetryStarted,
 )
-from profiles.machine import Machine
-from profiles.plan import Plan
-from profiles.session import Session
-from profiles.summary import rows
 
 OUTCOMES = (PointStarted, PointMeasured, PointFailed, PlanFinished)
 
@@ -59,9 +62,11 @@ class ProfilePage(Page):
         self.form = SweepForm(controller.backend, theme)
         self.plots = PlotsView(theme)
         self.bottom = BottomCard(theme)
+        self._rows: LiveRows | None = None  # of the session on show
+        self._shown: Sequence[PointRow] = ()
         strip = self.bottom.strip
         turns: dict[QWidget, Callable[[], None] | None] = {self.plots.panel: None}
-        turns.update({card: card.draw for card in self.plots.cards.values()})
+        turns.update({card: card.draw for card in self.plots.cells})
         turns.update({strip.lanes[lane.field]: partial(strip.draw_lane, lane) for lane in LANES})
         self._staged = StagedPaint(self, turns)
         self._lay_out()
@@ -98,9 +103,10 @@ class ProfilePage(Page):
         self.form.use_session_requested.connect(self.use_session)
         self.plots.cursor_moved.connect(self.bottom.table.show_cursor)
         self.plots.baseline_changed.connect(self._refresh_table)
+        self.plots.quantities_chosen.connect(lambda _keys: self.refresh())
         self.bottom.table.seqlen_selected.connect(self.plots.move_cursor)
         for button in (
-            *(card.export_button for card in self.plots.cards.values()),
+            *(card.export_button for card in self.plots.cells),
             self.bottom.export_button,
         ):
             button.failed.connect(self.controller.error_raised)
@@ -113,7 +119,7 @@ class ProfilePage(Page):
         """
         if self.form.blocked_reason is not None:
             raise ValueError(self.form.blocked_reason)
-        return self.form.sweep().plan()
+        return self.form.request().plan()
 
     def run(self) -> None:
         """Start the form's sweep, or say why it cannot start."""
@@ -129,7 +135,9 @@ class ProfilePage(Page):
 
     def show_session(self, session: Session | None) -> None:
         """Show a session, or what the form's sweep would need."""
+        self._rows = None if session is None else LiveRows(session)
         self.form.use_button.setEnabled(session is not None)
+        self._staged.start()
         self.bottom.show_session(session)
         self.refresh()
 
@@ -167,8 +175,8 @@ class ProfilePage(Page):
     def refresh(self) -> None:
         """Draw the session on show, or the preview of the form's sweep."""
         session = self.controller.session
-        shown = preview_rows(self.form.sweep()) if session is None else rows(session)
-        self.plots.show_rows(session, shown)
+        self._shown = preview_rows(self.form.request()) if self._rows is None else self._rows.current()
+        self.plots.show_rows(session, self._shown)
         self.plots.show_hints(empty=session is None, blocked=self.form.blocked_reason or "")
         self._show_flight()
         self._refresh_table()
@@ -182,18 +190,18 @@ class ProfilePage(Page):
 
     def use_session(self) -> None:
         """Fill the form with the parameters of the problems on show, and say which these are."""
-        session, group = self.controller.session, self.plots.group
-        if session is None or group is None:
+        session, curve = self.controller.session, self.plots.curve
+        if session is None or curve is None:
             return
         problems = self.plots.problems()
-        asked = Sweep.of_plan(session.plan, problems)
-        self.form.show_sweep(asked)
-        missing = [*left_out(problems), *out_of_range(asked, self.form.sweep())]
-        self.noticed.emit(" ".join([f"The form has the parameters of {group.label}.", *missing]))
+        asked = Request.of_plan(session.plan, problems)
+        self.form.show_request(asked)
+        missing = [*left_out(problems), *out_of_range(asked, self.form.request())]
+        self.noticed.emit(" ".join([f"The form has the parameters of {curve.label}.", *missing]))
 
     def copy_command_line(self) -> None:
         """Put the form's sweep on the clipboard as a command line."""
-        QGuiApplication.clipboard().setText(self.form.sweep().command_line())
+        QGuiApplication.clipboard().setText(command_line(self.form.request()))
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
@@ -240,10 +248,8 @@ class ProfilePage(Page):
         self.plots.show_flight(session.in_flight if session else ())
 
     def _refresh_table(self) -> None:
-        session = self.controller.session
-        self.bottom.table.show_rows(
-            rows(session) if session else (), self.plots.speedups() if session else ()
-        )
+        shown = () if self._rows is None else self._shown
+        self.bottom.table.show_rows(shown, baselines(shown, self.plots.baseline))
 
     def _follow_free_memory(self) -> None:
         telemetry, live = self.controller.telemetry, self.controller.live_readings

@@ -1,34 +1,38 @@
-"""The four plots over N with one legend, one crosshair and one baseline beside them."""
+"""Four plots over N with one legend, one crosshair and one baseline beside them."""
 
 from collections.abc import Sequence
+from functools import partial
 from textwrap import fill
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
+from app.look.theme import Theme
 from app.pages.profile.crosshair_panel import WIDTH, CrosshairPanel
 from app.pages.profile.in_flight import in_flight_value
-from app.plots import SWEEP_PLOTS
-from app.plots.series import UNFINISHED, extract, kernels_of, seqlens_of, telling_seqlen
-from app.plots.speedup import SPEEDUP
+from app.plots.series import UNFINISHED, kernels_of, seqlens_of, telling_seqlen
 from app.plots.status_marks import STATUS_MARKS
 from app.plots.sweep_card import SweepCard
-from app.theme import Theme
 from kernels.problem import Problem
-from profiles.groups import Group, grouped
-from profiles.session import PointState, Session
-from profiles.summary import PointRow
+from profiles.results.curves import Curve, by_curve
+from profiles.results.quantities import (
+    FOOTPRINT,
+    QUANTITIES,
+    RUNTIME,
+    SPEEDUP,
+    THROUGHPUT,
+    Quantity,
+    favoured_baseline,
+)
+from profiles.results.rows import PointRow
+from profiles.results.session import PointState, Session
 
 HINT_COLUMNS = 22  # characters of a line that fit into the narrowest plot
 PLOTS_PX = 400  # two plots side by side need this much
-FAVOURED_BASELINE = "standard"
+CELLS: tuple[Quantity, ...] = (FOOTPRINT, RUNTIME, SPEEDUP, THROUGHPUT)  # what the four show at first
 MEASURABLE = UNFINISHED | {"done"}
-EMPTY_HINTS = {
-    "runtime": "Press Run (Ctrl+Return)\nto measure, or open\na saved session.",
-    "speed-up": "Not measured yet.",
-    "throughput": "Not measured yet.",
-}
+HOW_TO_BEGIN = "Press Run (Ctrl+Return)\nto measure, or open\na saved session."
 
 
 class PlotsView(QWidget):
@@ -38,36 +42,38 @@ class PlotsView(QWidget):
         seqlen: The sequence length under the crosshair, None before there is one.
         baseline: The kernel that speed-ups are over, None without kernels.
         panel: The legend, and every kernel's figures at the crosshair.
-        group: The problems on show, where a session holds several at the same N; None without rows.
+        curve: The problems on show, where a session holds several at the same N; None without rows.
 
     Signals:
         cursor_moved: The crosshair stands at another sequence length (int).
         baseline_changed: Another baseline.
+        quantities_chosen: The four show other quantities: their keys (list of str).
     """
 
     cursor_moved = Signal(int)
     baseline_changed = Signal()
+    quantities_chosen = Signal(list)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.seqlen: int | None = None
         self.baseline: str | None = None
-        self.group: Group | None = None
-        self._groups: dict[Group, list[PointRow]] = {}
-        self._group_chosen = False
+        self.curve: Curve | None = None
+        self._curves: dict[Curve, list[PointRow]] = {}
+        self._curve_chosen = False
         self._session: Session | None = None
         self._placed_by_user = False
-        self._rows: Sequence[PointRow] = ()  # of the group on show
-        self._all_rows: Sequence[PointRow] = ()
+        self._rows: Sequence[PointRow] = ()  # of the curve on show
         self._hidden: set[str] = set()  # kernels
-        self.panel = CrosshairPanel(theme)
-        self.panel.group_chosen.connect(self._choose_group)
+        self.panel = CrosshairPanel(theme, CELLS)
+        self.panel.curve_chosen.connect(self._choose_curve)
         self.panel.baseline_chosen.connect(self._choose_baseline)
         self.panel.kernel_toggled.connect(self._show_kernel)
-        self.cards = {metric.key: SweepCard(metric, theme) for metric in SWEEP_PLOTS}
+        self.cells = tuple(SweepCard(quantity, theme) for quantity in CELLS)
         grid = QGridLayout()
         grid.setSpacing(8)
-        for index, card in enumerate(self.cards.values()):
+        for index, card in enumerate(self.cells):
+            card.quantity_chosen.connect(partial(self._choose_quantity, index))
             grid.addWidget(card, index // 2, index % 2)
             grid.setRowStretch(index // 2, 1)
             grid.setColumnStretch(index % 2, 1)
@@ -77,6 +83,11 @@ class PlotsView(QWidget):
         self._row.setSpacing(8)
         self._row.addLayout(grid, 1)
         self._row.addWidget(self.panel)
+
+    @property
+    def cards(self) -> dict[str, SweepCard]:
+        """The plots by the key of what each shows."""
+        return {card.quantity.key: card for card in self.cells}
 
     def minimumSizeHint(self) -> QSize:
         """As narrow as the panel: it goes under the plots where there is no room beside them."""
@@ -92,37 +103,37 @@ class PlotsView(QWidget):
             self.panel.setMaximumWidth(WIDTH if beside else self.maximumWidth())
 
     def show_rows(self, session: Session | None, rows: Sequence[PointRow]) -> None:
-        """Draw one group of these; without a session they are a preview of what would be run."""
+        """Draw one curve of these; without a session they are a preview of what would be run."""
         if session is not self._session:
-            self._placed_by_user = self._group_chosen = False
-            self.group = None
-        self._session, self._all_rows, self._groups = session, rows, grouped(rows)
-        self._pick_group()
+            self._placed_by_user = self._curve_chosen = False
+            self.curve = None
+        self._session, self._curves = session, by_curve(rows)
+        self._pick_curve()
         self._draw()
 
-    def _pick_group(self) -> None:
-        """Stay with the group on show; until the user chooses one, follow the point in flight."""
-        running = next((group for group, members in self._groups.items() if _running(members)), None)
-        if running is not None and not self._group_chosen:
-            self.group = running
-        if self.group not in self._groups:
-            self.group = next(iter(self._groups), None)
+    def _pick_curve(self) -> None:
+        """Stay with the problems on show; until the user chooses some, follow the point in flight."""
+        running = next((curve for curve, members in self._curves.items() if _running(members)), None)
+        if running is not None and not self._curve_chosen:
+            self.curve = running
+        if self.curve not in self._curves:
+            self.curve = next(iter(self._curves), None)
 
     def _draw(self) -> None:
-        """Draw the rows of the group on show."""
+        """Draw the rows of the curve on show."""
         session = self._session
-        self._rows = rows = () if self.group is None else self._groups[self.group]
-        places = list(self._groups)
-        labels = [group.label for group in places]
-        self.panel.set_groups(labels, places.index(self.group) if self.group in self._groups else -1)
+        self._rows = rows = () if self.curve is None else self._curves[self.curve]
+        places = list(self._curves)
+        labels = [curve.label for curve in places]
+        self.panel.set_curves(labels, places.index(self.curve) if self.curve in self._curves else -1)
         kernels = kernels_of(rows)
         if self.baseline not in kernels:
-            self.baseline = FAVOURED_BASELINE if FAVOURED_BASELINE in kernels else next(iter(kernels), None)
+            self.baseline = favoured_baseline(kernels)
         if kernels != self.panel.kernels:
             self._hidden.clear()
             self.panel.set_kernels(kernels)
         self.panel.set_baseline(self.baseline)
-        for card in self.cards.values():
+        for card in self.cells:
             card.show_rows(session, rows, self.baseline, self._hidden)
         if not self._placed_by_user or self.seqlen not in seqlens_of(rows):
             self._place_cursor(telling_seqlen(rows))
@@ -130,34 +141,39 @@ class PlotsView(QWidget):
             self._read_out()
 
     def show_hints(self, *, empty: bool, blocked: str = "") -> None:
-        """Say in the empty plots what to do, or why Run cannot; the footprint's shows its model already."""
-        hints = {**EMPTY_HINTS, **({"runtime": fill(blocked, HINT_COLUMNS)} if blocked else {})}
-        for key, card in self.cards.items():
-            card.plot.show_hint(hints.get(key, "") if empty else "")
+        """Say in the empty plots what to do, or why Run cannot; one with a model shows that already."""
+        hints = iter([fill(blocked, HINT_COLUMNS) if blocked else HOW_TO_BEGIN])
+        for card in self.cells:
+            waiting = empty and card.quantity.model is None
+            card.plot.show_hint(next(hints, "Not measured yet.") if waiting else "")
 
     def show_flight(self, states: Sequence[PointState]) -> None:
         """Mark the points in flight in every plot."""
         self.panel.show_flight(states)
-        shown = states if _running(self._rows) else ()
-        for key, card in self.cards.items():
-            values = {state.point.kernel: in_flight_value(key, state) for state in shown}
+        session, shown = self._session, states if _running(self._rows) else ()
+        for card in self.cells:
+            values = {
+                state.point.kernel: in_flight_value(card.quantity, session.backend, state)
+                for state in shown
+                if session is not None
+            }
             card.show_flight(shown[0].point.problem.seqlen_q if shown else None, values)
 
-    def speedups(self) -> list[float | None]:
-        """The speed-up of every row of every group, in the order the rows were given."""
-        found: dict[PointRow, float | None] = {}
-        for members in self._groups.values():
-            series = {one.kernel: one for one in extract(members, SPEEDUP, self.baseline)}
-            for row in members:
-                found[row] = series[row.kernel].at(row.seqlen) if row.status == "done" else None
-        return [found[row] for row in self._all_rows]
+    def show_quantities(self, keys: Sequence[str]) -> None:
+        """Show these quantities in the four plots; with a key that is not known or stands twice, none."""
+        known = [QUANTITIES[key] for key in dict.fromkeys(keys) if key in QUANTITIES]
+        if len(known) != len(self.cells):
+            return
+        for card, quantity in zip(self.cells, known, strict=True):
+            if card.quantity is not quantity:
+                card.set_quantity(quantity)
+        self.panel.set_quantities(known)
+        self._draw()
 
     def problems(self) -> tuple[Problem, ...]:
         """The problems of the session that are on show, each once; none without a session."""
-        points = self._session.points if self._session else ()
-        shown = set(self._rows)
-        pairs = zip(self._all_rows, points, strict=False)  # no points for a preview's rows
-        return tuple(dict.fromkeys(state.point.problem for row, state in pairs if row in shown))
+        rows = self._rows if self._session else ()
+        return tuple(dict.fromkeys(row.problem for row in rows))
 
     def move_cursor(self, seqlen: int) -> None:
         """Stand the crosshair at a measured sequence length, and leave it there as more is measured."""
@@ -175,29 +191,29 @@ class PlotsView(QWidget):
 
     def autorange(self) -> None:
         """Follow the data in every plot."""
-        for card in self.cards.values():
+        for card in self.cells:
             card.plot.autorange()
 
     def toggle_log(self) -> None:
         """Switch every y axis between logarithmic and linear."""
-        for card in self.cards.values():
+        for card in self.cells:
             card.plot.toggle_log()
 
     def toggle_grid(self) -> None:
         """Show or hide every grid."""
-        for card in self.cards.values():
+        for card in self.cells:
             card.plot.toggle_grid()
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         self.panel.apply_theme(theme)
-        for card in self.cards.values():
+        for card in self.cells:
             card.apply_theme(theme)
 
     def _place_cursor(self, seqlen: int | None) -> None:
         self.seqlen = seqlen
         self.panel.show_cursor(seqlen)
-        for card in self.cards.values():
+        for card in self.cells:
             card.plot.set_cursor_at(seqlen)
         self._read_out()
 
@@ -205,7 +221,7 @@ class PlotsView(QWidget):
         """Write every kernel's figures where the crosshair stands, or how its point ended."""
         ended = {row.kernel: row.status for row in self._rows if row.seqlen == self.seqlen}
         for kernel in kernels_of(self._rows):
-            texts = [card.text_at(kernel, self.seqlen) for card in self.cards.values()]
+            texts = [card.text_at(kernel, self.seqlen) for card in self.cells]
             status = ended.get(kernel, "done")
             self.panel.show_figures(kernel, texts, "" if status in MEASURABLE else STATUS_MARKS[status].word)
 
@@ -218,10 +234,19 @@ class PlotsView(QWidget):
         self._draw()
         self.baseline_changed.emit()
 
-    def _choose_group(self, place: int) -> None:
-        self._group_chosen = True
-        self.group = list(self._groups)[place]
+    def _choose_curve(self, place: int) -> None:
+        self._curve_chosen = True
+        self.curve = list(self._curves)[place]
         self._draw()
+
+    def _choose_quantity(self, place: int, key: str) -> None:
+        """Show a quantity in one of the plots; one that shows it already gets what this one showed."""
+        keys = [card.quantity.key for card in self.cells]
+        if key in keys:
+            keys[keys.index(key)] = keys[place]
+        keys[place] = key
+        self.show_quantities(keys)
+        self.quantities_chosen.emit(keys)
 
 
 def _running(rows: Sequence[PointRow]) -> bool:

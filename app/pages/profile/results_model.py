@@ -1,6 +1,6 @@
 """The rows of a session as a table model: texts to read, raw values to sort by."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import (
@@ -12,71 +12,95 @@ from PySide6.QtCore import (
     Qt,
 )
 
+from app.look.theme import Theme, kernel_mark
 from app.plots.marks import mark_icon
 from app.plots.status_marks import STATUS_MARKS, status_icon
-from app.plots.units import bytes_text, ms_text, ratio_text, seqlen_full, share_text, tflops_text
-from app.theme import Theme, kernel_mark
-from profiles.groups import group_of
-from profiles.summary import PointRow
+from app.words.kinds import words_of
+from app.words.units import seqlen_full
+from kernels.problem import Problem
+from profiles.results.curves import curve_of
+from profiles.results.quantities import QUANTITIES, Quantity, value_of
+from profiles.results.rows import PointRow
+from profiles.wire.measurement import Figure
 
 Index = QModelIndex | QPersistentModelIndex
 RAW = Qt.ItemDataRole.UserRole
 ABSENT = "–"
+PROBLEM = "problem"  # the column that tells several problems apart
+
+
+Raw = str | float | None
 
 
 @dataclass(frozen=True)
-class Column:
-    """One column: its heading, the raw value it sorts by, how that is written."""
+class ResultColumn:
+    """One column: its heading, the raw value it sorts by, how that is written.
+
+    Attributes:
+        title: What stands over it.
+        raw: A row's value, beside the baseline's row.
+        text: How a number is written; None: the value is text already.
+        hint: What it says, for the tool tip.
+        telling: Whether it says anything of a row; None: always.
+    """
 
     title: str
-    raw: Callable[[PointRow], str | float | None]
+    raw: Callable[[PointRow, PointRow | None], Raw]
     text: Callable[[float], str] | None = None
     hint: str = ""
+    telling: Callable[[PointRow], bool] | None = None
 
 
-def _error_text(value: float) -> str:
-    return f"{value:.1e}"
+def _of_quantity(quantity: Quantity) -> ResultColumn:
+    """The column of a quantity's values; one that needs a baseline is shown wherever there is a runtime."""
+
+    def raw(row: PointRow, baseline: PointRow | None) -> Raw:
+        return value_of(quantity, row, baseline)
+
+    telling = None if quantity.relative else quantity.says
+    return ResultColumn(quantity.short, raw, words_of(quantity).text, quantity.about, telling)
 
 
-def _whole(value: float) -> str:
-    return str(round(value))
+def _ends_of(quantity: Quantity) -> list[ResultColumn]:
+    """The columns of the ends of a quantity's spread."""
+
+    def low(row: PointRow, baseline: PointRow | None) -> Raw:
+        return (quantity.figure(row, baseline) or Figure()).low
+
+    def high(row: PointRow, baseline: PointRow | None) -> Raw:
+        return (quantity.figure(row, baseline) or Figure()).high
+
+    text = words_of(quantity).text
+    return [
+        ResultColumn(f"{quantity.short} {end}", raw, text, f"{hint} of: {quantity.about}", quantity.says)
+        for end, raw, hint in (("q1", low, "Lower quartile"), ("q3", high, "Upper quartile"))
+    ]
 
 
-def _kept_apart(row: PointRow) -> None:
-    """A speed-up is not a row's own: it depends on the baseline, so the model is given it beside the rows."""
-    del row
+def _seqlen(value: float) -> str:
+    return seqlen_full(round(value))
 
 
-COLUMNS = (
-    Column("kernel", lambda row: row.kernel),
-    Column("problem", lambda row: group_of(row).label, hint="Head dim and mask"),
-    Column("N", lambda row: row.seqlen, lambda n: seqlen_full(round(n)), "Query sequence length"),
-    Column("status", lambda row: STATUS_MARKS[row.status].word),
-    Column("median", lambda row: row.runtime_ms_median, ms_text, "Median runtime of the accepted samples"),
-    Column("speed-up", _kept_apart, ratio_text, "Over the baseline at the same N"),
-    Column("throughput", lambda row: row.tflops, tflops_text, "FLOPs of the kept pairs over the median"),
-    Column("kept", lambda row: row.kept_share, share_text, "Query-key pairs that the masks keep"),
-    Column(
-        "dense equiv.",
-        lambda row: row.dense_tflops,
-        tflops_text,
-        "FLOPs without the block mask over the median: what a kernel that skips nothing would have to reach",
-    ),
-    Column("footprint", lambda row: row.footprint_bytes, bytes_text, "Inputs + outputs + workspace as held"),
-    Column("predicted", lambda row: row.predicted_bytes, bytes_text, "The same before the launch"),
-    Column("max |error|", lambda row: row.max_abs_error, _error_text, "Against the float64 oracle"),
-    Column("q1", lambda row: row.runtime_ms_q1, ms_text, "Lower quartile of the runtime"),
-    Column("q3", lambda row: row.runtime_ms_q3, ms_text, "Upper quartile of the runtime"),
-    Column("samples", lambda row: row.samples or None, _whole, "Accepted samples"),
-    Column(
-        "allocator peak", lambda row: row.allocator_peak_bytes, bytes_text, "The allocator's high-water mark"
-    ),
-    Column("reason", lambda row: row.reason or row.note or None, hint="Why it is not done, or what it says"),
-)
-PROBLEM_COLUMN, SPEEDUP_COLUMN, KEPT_COLUMN, DENSE_COLUMN = (
-    next(i for i, column in enumerate(COLUMNS) if column.title == title)
-    for title in ("problem", "speed-up", "kept", "dense equiv.")
-)
+def _remark(row: PointRow, _: PointRow | None) -> Raw:
+    return row.reason or row.note or None
+
+
+def result_columns() -> list[ResultColumn]:
+    """Every column of the table: what was run, every quantity, the ends of spreads, the reason."""
+    quantities = QUANTITIES.values()
+    return [
+        ResultColumn("kernel", lambda row, _: row.kernel),
+        ResultColumn(PROBLEM, lambda row, _: curve_of(row).label, hint="Head dim and mask"),
+        ResultColumn("N", lambda row, _: row.seqlen, _seqlen, "Query sequence length"),
+        ResultColumn("status", lambda row, _: STATUS_MARKS[row.status].word),
+        *map(_of_quantity, quantities),
+        *(column for quantity in quantities if len(quantity.names) > 1 for column in _ends_of(quantity)),
+        ResultColumn(
+            "reason",
+            _remark,
+            hint="Why it is not done, or what it says",
+        ),
+    ]
 
 
 class ResultsModel(QAbstractTableModel):
@@ -84,20 +108,25 @@ class ResultsModel(QAbstractTableModel):
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.columns = result_columns()
         self._theme = theme
-        self._rows: list[PointRow] = []
-        self._speedups: list[float | None] = []
+        self._rows: Sequence[PointRow] = ()
+        self._compared: Mapping[Problem, PointRow] = {}
 
-    def set_rows(self, rows: Sequence[PointRow], speedups: Sequence[float | None]) -> None:
-        """Show these rows and the speed-up of each; the same number of rows keeps the selection."""
+    def set_rows(self, rows: Sequence[PointRow], compared: Mapping[Problem, PointRow]) -> None:
+        """Show these rows beside the baseline's, by problem; the same number of rows keeps the selection."""
         if len(rows) == len(self._rows):
-            self._rows, self._speedups = list(rows), list(speedups)
-            if rows:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(COLUMNS) - 1))
+            self._rows, self._compared = rows, compared
+            self._all_changed()
             return
         self.beginResetModel()
-        self._rows, self._speedups = list(rows), list(speedups)
+        self._rows, self._compared = rows, compared
         self.endResetModel()
+
+    def _all_changed(self) -> None:
+        if self._rows:
+            last = self.index(len(self._rows) - 1, len(self.columns) - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
 
     def row_at(self, row: int) -> PointRow:
         """The point of a source row."""
@@ -106,8 +135,7 @@ class ResultsModel(QAbstractTableModel):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the glyphs."""
         self._theme = theme
-        if self._rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(COLUMNS) - 1))
+        self._all_changed()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """Number of points."""
@@ -115,7 +143,7 @@ class ResultsModel(QAbstractTableModel):
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """Number of columns."""
-        return 0 if parent.isValid() else len(COLUMNS)
+        return 0 if parent.isValid() else len(self.columns)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -124,27 +152,29 @@ class ResultsModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return COLUMNS[section].hint
+            return self.columns[section].hint
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(section)
-        return COLUMNS[section].title if role == Qt.ItemDataRole.DisplayRole else None
+            return _alignment(self.columns[section])
+        return self.columns[section].title if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Text, raw value, alignment, glyph and tooltip of a cell."""
-        row, column = self._rows[index.row()], index.column()
-        raw = self._speedups[index.row()] if column == SPEEDUP_COLUMN else COLUMNS[column].raw(row)
+        row, column = self._rows[index.row()], self.columns[index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return _text(COLUMNS[column], raw)
+                return _text(column, self._raw(row, column))
             case Qt.ItemDataRole.UserRole:
-                return raw
+                return self._raw(row, column)
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(column)
             case Qt.ItemDataRole.ToolTipRole:
                 return row.reason or None
             case Qt.ItemDataRole.DecorationRole:
-                return self._glyph(row, COLUMNS[column].title)
+                return self._glyph(row, column.title)
         return None
+
+    def _raw(self, row: PointRow, column: ResultColumn) -> Raw:
+        return column.raw(row, self._compared.get(row.problem))
 
     def _glyph(self, row: PointRow, title: str) -> object:
         if title == "kernel":
@@ -171,12 +201,12 @@ class ResultsProxy(QSortFilterProxyModel):
         return bool(a < b)
 
 
-def _text(column: Column, raw: str | float | None) -> str:
+def _text(column: ResultColumn, raw: Raw) -> str:
     if raw is None:
         return ABSENT if column.text else ""
     return column.text(float(raw)) if column.text else str(raw)
 
 
-def _alignment(column: int) -> int:
-    side = Qt.AlignmentFlag.AlignRight if COLUMNS[column].text else Qt.AlignmentFlag.AlignLeft
+def _alignment(column: ResultColumn) -> int:
+    side = Qt.AlignmentFlag.AlignRight if column.text else Qt.AlignmentFlag.AlignLeft
     return int(side | Qt.AlignmentFlag.AlignVCenter)

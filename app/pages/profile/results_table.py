@@ -1,23 +1,20 @@
 """The results as a table, linked with the crosshair both ways."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from app.pages.profile.results_model import (
-    COLUMNS,
-    DENSE_COLUMN,
-    KEPT_COLUMN,
-    PROBLEM_COLUMN,
-    ResultsModel,
-    ResultsProxy,
-)
-from app.theme import Theme
-from profiles.groups import grouped
-from profiles.summary import PointRow
+from app.look.theme import Theme
+from app.pages.profile.results_model import PROBLEM, ResultColumn, ResultsModel, ResultsProxy
+from kernels.problem import Problem
+from profiles.results.curves import by_curve
+from profiles.results.rows import PointRow
 
 ROW_PX = 24
+WIDTH = 88  # of a column that needs no more
+WIDE = {"kernel": 140, "status": 120, "N": 64, PROBLEM: 150}
+HEADING_PX = 30  # beside the text of a heading: margins and the mark of sorting
 
 
 class ResultsTable(QTableView):
@@ -51,12 +48,11 @@ class ResultsTable(QTableView):
         self._size_columns()
         self.selectionModel().selectionChanged.connect(self._tell)
 
-    def show_rows(self, rows: Sequence[PointRow], speedups: Sequence[float | None]) -> None:
-        """Show these rows; problems only where there are several, what masks keep only where some do."""
-        self.setColumnHidden(PROBLEM_COLUMN, len(grouped(rows)) <= 1)
-        self.setColumnHidden(KEPT_COLUMN, not any(row.block_mask or row.window for row in rows))
-        self.setColumnHidden(DENSE_COLUMN, not any(row.block_mask for row in rows))
-        self.results.set_rows(rows, speedups)
+    def show_rows(self, rows: Sequence[PointRow], compared: Mapping[Problem, PointRow]) -> None:
+        """Show these rows beside the baseline's, by problem, in the columns that say anything of them."""
+        for index, column in enumerate(self.results.columns):
+            self.setColumnHidden(index, not _says(column, rows))
+        self.results.set_rows(rows, compared)
 
     def show_cursor(self, seqlen: int | None) -> None:
         """Select every row of this sequence length without telling."""
@@ -69,7 +65,7 @@ class ResultsTable(QTableView):
             if self._seqlen(self.proxy.index(row, 0).row()) == seqlen
         ]
         for row in matching:
-            chosen.select(self.proxy.index(row, 0), self.proxy.index(row, len(COLUMNS) - 1))
+            chosen.select(self.proxy.index(row, 0), self.proxy.index(row, len(self.results.columns) - 1))
         self._following = True
         self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         self._following = False
@@ -88,15 +84,13 @@ class ResultsTable(QTableView):
             self.seqlen_selected.emit(self._seqlen(rows[-1].row()))
 
     def _size_columns(self) -> None:
-        wide = {
-            "kernel": 140,
-            "status": 120,
-            "allocator peak": 110,
-            "throughput": 110,
-            "N": 64,
-            "problem": 150,
-            "dense equiv.": 110,
-            "samples": 70,
-        }
-        for index, column in enumerate(COLUMNS):
-            self.setColumnWidth(index, wide.get(column.title, 88))
+        for index, column in enumerate(self.results.columns):
+            heading = self.fontMetrics().horizontalAdvance(column.title) + HEADING_PX
+            self.setColumnWidth(index, max(WIDE.get(column.title, WIDTH), heading))
+
+
+def _says(column: ResultColumn, rows: Sequence[PointRow]) -> bool:
+    """Whether a column is worth its room; that of the problem where there are several."""
+    if column.title == PROBLEM:
+        return len(by_curve(rows)) > 1
+    return column.telling is None or not rows or any(map(column.telling, rows))

@@ -8,14 +8,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
+from app.look.theme import Theme
 from app.plots.export import Cell
 from app.plots.ring import FIELDS, ReadingRing, Values
 from app.plots.spans import Span, spans_of
 from app.plots.telemetry import LANES, Lane, TelemetryLane
-from app.plots.units import digits
-from app.theme import Theme
-from profiles.events import Reading, TelemetryStarted
-from profiles.session import Session
+from app.words.units import digits
+from profiles.results.session import Session
+from profiles.wire.events import Reading, TelemetryStarted
 
 IDLE_S = 60.0  # how far back the strip looks while nothing is measured
 LEAST_S = 2.0
@@ -112,9 +112,10 @@ class TelemetryStrip(QWidget):
         return self._values[field].text()
 
     def draw(self) -> None:
-        """Draw what the ring holds, unless frozen."""
+        """Draw what the ring holds, unless frozen; lanes held back from being painted wait for their turn."""
         for lane in LANES:
-            self.draw_lane(lane)
+            if self.lanes[lane.field].updatesEnabled():
+                self.draw_lane(lane)
 
     def draw_lane(self, lane: Lane) -> None:
         """Draw one lane, unless frozen. The first looks at the time that all show until it is drawn again."""

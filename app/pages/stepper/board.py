@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.look.theme import Theme
 from app.plots.stepper.code_panel import CodePanel
 from app.plots.stepper.formula_panel import FormulaPanel
 from app.plots.stepper.heatmap import Cell, Heatmap, ScoreHeatmap, WeightHeatmap
@@ -13,10 +14,9 @@ from app.plots.stepper.naive_panel import NaivePanel
 from app.plots.stepper.panel import Panel
 from app.plots.stepper.row_chart import ROW_CHARTS, MaximumChart, OutputChart, RowChart
 from app.plots.stepper.tile_map import TileMap
-from app.stepper.moment import Moment
-from app.theme import Theme
+from app.stepper.step_view import StepView
 from app.widgets.card import Card
-from profiles.groups import mask_words
+from profiles.results.curves import mask_words
 
 CHART_TITLES = {"MaximumChart": "max m", "SumChart": "sum ℓ", "FactorChart": "rescale α"}
 
@@ -52,18 +52,18 @@ class Board(QWidget):
         self._lay_out()
         self._connect()
 
-    def show_moment(self, moment: Moment) -> None:
-        """Show a moment in every panel."""
+    def show_view(self, view: StepView) -> None:
+        """Show a step in every panel."""
         for panel in self.panels:
-            panel.show_moment(moment)
-        self._write_titles(moment)
+            panel.show_view(view)
+        self._write_titles(view)
 
     def apply_theme(self, theme: Theme) -> None:
         """Repaint every panel in other colours."""
         for panel in self.panels:
             panel.apply_theme(theme)
-            if panel.moment is not None:
-                self._write_titles(panel.moment)
+            if panel.view is not None:
+                self._write_titles(panel.view)
 
     def words(self) -> str:
         """All panels in words, one a line."""
@@ -101,35 +101,35 @@ class Board(QWidget):
         heatmaps: Sequence[Heatmap] = (self.scores, self.weights)
         for heatmap in heatmaps:
             heatmap.set_hovered(cell)
-        if self.scores.moment is not None:
-            self._write_titles(self.scores.moment)
+        if self.scores.view is not None:
+            self._write_titles(self.scores.view)
 
-    def _write_titles(self, moment: Moment) -> None:
-        step, recording = moment.step, moment.recording
-        tile = f"<sub>{step.i},{step.j}</sub>" if moment.started else ""
-        top = "m̃" if moment.local_max else "m′"
+    def _write_titles(self, view: StepView) -> None:
+        step, recording = view.step, view.recording
+        tile = f"<sub>{step.i},{step.j}</sub>" if view.started else ""
+        top = "m̃" if view.local_max else "m′"
         problem = recording.trace.request.problem
         blocks = problem.block_mask.words if problem.block_mask else ""
         mask = mask_words(causal=problem.causal, window=problem.window, blocks=blocks)
         self._write(self.tiles, "Tiles", " · ".join(filter(None, (f"{recording.order} order", mask))))
         self._write(self.scores, f"Scores S{tile}", self.scores.readout() or "row maximum ringed")
         self._write(self.weights, f"Weights P{tile}", self.weights.readout() or f"exp(S − {top})")
-        where = f", tile j = {step.j}" if moment.local_row is not None else ""
+        where = f", tile j = {step.j}" if view.local_row is not None else ""
         dims = "component 0 of O" if recording.value_dim > 1 else ""
-        self._write(self.formulas, f"Row {moment.row}{where}", dims)
+        self._write(self.formulas, f"Row {view.row}{where}", dims)
         self._write(self.memory, "Memory", "bytes by tile, model")
-        self._write(self.code, "Algorithm", f"step {moment.cursor.at} of {moment.cursor.last}")
-        self._write(self.naive, "Naive against online", self.naive.verdict(moment))
+        self._write(self.code, "Algorithm", f"step {view.cursor.at} of {view.cursor.last}")
+        self._write(self.naive, "Naive against online", self.naive.verdict(view))
         for chart in self.charts:
-            self._write(chart, self._chart_title(chart, moment), chart.readout(moment))
+            self._write(chart, self._chart_title(chart, view), chart.readout(view))
 
-    def _chart_title(self, chart: RowChart, moment: Moment) -> str:
+    def _chart_title(self, chart: RowChart, view: StepView) -> str:
         if isinstance(chart, OutputChart):
-            component = "<sub>0</sub>" if moment.recording.value_dim > 1 else ""
-            if moment.recording.order == "flash1":
+            component = "<sub>0</sub>" if view.recording.value_dim > 1 else ""
+            if view.recording.order == "flash1":
                 return f"output O{component}"
             return f"output Ō{component} / ℓ"
-        if isinstance(chart, MaximumChart) and moment.track.rises.any():
+        if isinstance(chart, MaximumChart) and view.history.rises.any():
             return "max m ▲"
         return CHART_TITLES[type(chart).__name__]
 

@@ -1,13 +1,13 @@
-"""What a user can do in the Stepper, by key, button, menu and palette alike."""
+"""The Stepper's actions: for its keys, its buttons, the menu and the palette."""
 
 from collections.abc import Callable
 
-from app.actions import Action
+from app.control.actions import Action
 from app.stepper.presets import PRESETS
 
 
 def motion_actions(do: dict[str, Callable[[], None]]) -> dict[str, Action]:
-    """The actions of the transport bar, by key; `do` has what each of them does."""
+    """The actions of the transport bar, by key; `do` maps each of them to its function."""
     words = (
         ("start", "Go to the start", "Home"),
         ("previous_event", "Go to the previous event", "["),

@@ -1,4 +1,4 @@
-"""The bar over the panels: what is traced, where, in which order; and where the trace came from."""
+"""The bar above the panels: what is traced, on which backend, in which loop order, and what recorded it."""
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
@@ -9,7 +9,7 @@ from app.stepper.presets import PRESETS
 from app.widgets.elided import ElidedLabel
 from kernels.problem import Backend
 from kernels.trace import LoopOrder, Trace
-from profiles.machine import Machine
+from profiles.plan.machine import Machine
 
 LAST_GPU, OWN = "last-gpu", "own"
 MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"))
@@ -24,7 +24,7 @@ class OptionsBar(QWidget):
     """What to trace.
 
     Signals:
-        asked: Trace what the bar says now.
+        asked: Record the trace that is chosen now.
         notation_changed: The slides' notation with beta is switched on or off (bool).
     """
 
@@ -58,12 +58,12 @@ class OptionsBar(QWidget):
 
     @property
     def chosen_backend(self) -> Backend:
-        """Where to trace."""
+        """The backend to trace on."""
         return BACKENDS[self.backend.currentIndex()][0]
 
     @property
     def chosen_order(self) -> LoopOrder:
-        """In which loop order."""
+        """The loop order."""
         return ORDERS[self.order.currentIndex()][0]
 
     @property
@@ -99,7 +99,7 @@ class OptionsBar(QWidget):
 
     def show_trace(self, trace: Trace) -> None:
         """Name where a trace came from and start the form from its problem."""
-        self.source.set_text(f"{trace.device} · {trace.source}")
+        self.source.setText(f"{trace.device} · {trace.source}")
         self.form.show_request(trace.request)
 
     def show_result(self, text: str, role: str = "dim") -> None:

@@ -34,7 +34,7 @@ class OwnProblem(QWidget):
         self._lay_out()
 
     def options(self, backend: Backend = "cpu", order: LoopOrder = "flash2") -> Options:
-        """What the form says."""
+        """The problem that is filled in."""
         return Options(
             backend=backend,
             order=order,

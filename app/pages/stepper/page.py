@@ -1,4 +1,4 @@
-"""The Stepper page: owns the cursor, hands moments to the panels, asks the controller for traces."""
+"""The Stepper page: keeps the cursor, tells the panels which step to show, asks the controller for traces."""
 
 import math
 from collections.abc import Callable
@@ -7,8 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout
 
-from app.actions import Action
-from app.controller import Controller
+from app.control.actions import Action
+from app.control.controller import Controller
+from app.look.theme import Theme
 from app.pages.base import Page
 from app.pages.stepper.board import Board
 from app.pages.stepper.commands import motion_actions, preset_actions
@@ -18,14 +19,13 @@ from app.pages.stepper.transport import Transport
 from app.stepper.choice import RowChoice
 from app.stepper.cursor import Cursor
 from app.stepper.events import StepEvent
-from app.stepper.moment import Moment, Story
 from app.stepper.numbers import power
 from app.stepper.presets import PRESETS, last_gpu_problem, own
 from app.stepper.recording import Recording
-from app.theme import Theme
+from app.stepper.step_view import StepView, Story
 from kernels.trace import Trace, TraceRequest
-from profiles.machine import Machine
-from profiles.session import Session
+from profiles.plan.machine import Machine
+from profiles.results.session import Session
 
 WELCOME = (
     "No trace yet. Choose a preset above: one head is computed in tiles, every tile is recorded, "
@@ -39,10 +39,10 @@ class StepperPage(Page):
     Attributes:
         board: The panels.
         bar: What is traced, and where the trace came from.
-        transport: Where we are, and how to go elsewhere.
-        player: Plays.
+        transport: The controls that move through the steps.
+        player: Moves on by itself, step by step.
         position: The step on show, None before the first trace.
-        events: What `[` and `]` go to, for the row watched.
+        events: The events of the row watched: `[` and `]` go to them.
     """
 
     key = "stepper"
@@ -121,7 +121,7 @@ class StepperPage(Page):
         self.bar.show_trace(trace)
         self.stack.setCurrentWidget(self.board)
         self.transport.setEnabled(True)
-        self.position = Cursor(self.story.steps)
+        self.position = Cursor(self.story.timeline)
         self._find_events()
         self.transport.show_rows(self.story.recording.seqlen_q)
         self._show()
@@ -151,7 +151,7 @@ class StepperPage(Page):
         """What the page says: its message, or every panel in words and the result."""
         if self.stack.currentWidget() is self.message:
             return self.message.text()
-        return f"{self.bar.source.full_text}\n{self.board.words()}\n{self.bar.result.text()}"
+        return f"{self.bar.source.text()}\n{self.board.words()}\n{self.bar.result.text()}"
 
     def showEvent(self, event: QShowEvent) -> None:
         """Ask for the first trace when the page is first looked at, not at start-up."""
@@ -247,7 +247,7 @@ class StepperPage(Page):
             self._show()
 
     def _go_tile(self, tile: int) -> None:
-        self._go(lambda cursor: cursor.to(cursor.steps.tile_ends[tile]))
+        self._go(lambda cursor: cursor.to(cursor.timeline.tile_ends[tile]))
 
     def _go_event(self, direction: int) -> None:
         marks = tuple(sorted({event.at for event in self.events}))
@@ -266,22 +266,22 @@ class StepperPage(Page):
     def _find_events(self) -> None:
         if self.story is not None:
             self.events = self.story.events(self._choice, self.transport.breakpoints.alpha_below)
-            self.transport.scrubber.show_steps(len(self.story.steps.all) - 1, self.events)
+            self.transport.scrubber.show_steps(len(self.story.timeline.steps) - 1, self.events)
 
     def _show(self) -> None:
         if self.story is None or self.position is None:
             return
-        moment = Moment(self.story, self.position, self._choice, local_max=self.bar.notation.isChecked())
-        self.board.show_moment(moment)
-        self.transport.show_moment(moment)
+        view = StepView(self.story, self.position, self._choice, local_max=self.bar.notation.isChecked())
+        self.board.show_view(view)
+        self.transport.show_view(view)
         finite = math.isfinite(self.story.recording.max_error)
-        self.bar.show_result(_result(moment), "ok" if finite else "error")
+        self.bar.show_result(_result(view), "ok" if finite else "error")
 
 
-def _result(moment: Moment) -> str:
+def _result(view: StepView) -> str:
     """Equality with the exact result, measured, once the last step is done."""
-    recording = moment.recording
-    if not moment.cursor.ended:
+    recording = view.recording
+    if not view.cursor.ended:
         return ""
     rows = f"{recording.seqlen_q} row" + ("s" if recording.seqlen_q > 1 else "")
     return f"max |O − exact| = {power(recording.max_error)} over {rows}, measured"

@@ -1,4 +1,4 @@
-"""Playing: one step at a time, 0.25 to 8 times as fast as a talk."""
+"""Playback: one step after another, at 0.25 to 8 times the normal speed."""
 
 from PySide6.QtCore import QObject, QTimer, Signal
 

@@ -4,9 +4,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSlider
 
+from app.look.theme import Theme
 from app.plots.stepper.ink import role_colour
 from app.stepper.events import EventKind, StepEvent
-from app.theme import Theme
 
 MARGIN = 9.0
 HANDLE = 7.0
@@ -51,7 +51,7 @@ class Scrubber(QSlider):
             self.setValue(self._step_at(event.position().x()))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Nothing is left to do: every move has been followed."""
+        """Do nothing: the handle is at the pointer already."""
         event.accept()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -6,14 +6,14 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QPushButton, QSpinBox, QToolButton
 
-from app.actions import Action
+from app.control.actions import Action
+from app.look.theme import Theme
 from app.pages.stepper.player import SPEEDS
 from app.pages.stepper.scrubber import Scrubber
 from app.stepper.breakpoints import Breakpoints
 from app.stepper.choice import RowChoice
 from app.stepper.events import EventKind
-from app.stepper.moment import Moment
-from app.theme import Theme
+from app.stepper.step_view import StepView
 from app.widgets.buttons import icon_button, recolour
 from app.widgets.card import Card
 
@@ -84,13 +84,13 @@ class Transport(Card):
         kinds = frozenset(kind for kind in chosen if kind is not None)
         return Breakpoints(kinds, tile=None in chosen, alpha_below=below)
 
-    def show_moment(self, moment: Moment) -> None:
-        """Put the handle, the count and the row where the moment is."""
+    def show_view(self, view: StepView) -> None:
+        """Move the handle, the count and the row to the step on show."""
         with QSignalBlocker(self.scrubber), QSignalBlocker(self.row):
-            self.scrubber.setValue(moment.cursor.at)
-            self.row.setValue(moment.row)
+            self.scrubber.setValue(view.cursor.at)
+            self.row.setValue(view.row)
         self.scrubber.update()
-        self.where.setText(f"{moment.cursor.at} / {moment.cursor.last}")
+        self.where.setText(f"{view.cursor.at} / {view.cursor.last}")
 
     def show_rows(self, rows: int) -> None:
         """Let rows 0 to `rows` - 1 be watched, and leave room for the largest count."""
@@ -139,10 +139,6 @@ class Transport(Card):
         self.breaks.setText("Break: off")
         self.breaks.setAccessibleName("Breakpoints")
         self.breaks.setToolTip("Where playing stops by itself")
-
-    def set_break(self, kind: EventKind | None, on: bool) -> None:
-        """Switch one breakpoint; None is the end of a tile."""
-        self._kinds[kind].setChecked(on)
 
     def _tell_breaks(self) -> None:
         count = sum(action.isChecked() for action in self._kinds.values())

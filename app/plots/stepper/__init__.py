@@ -1,1 +1,1 @@
-"""The Stepper's panels: each paints one moment, remembers nothing, and says in words what it shows."""
+"""The Stepper's panels: each paints one step, and can say in words what it shows."""

@@ -3,12 +3,12 @@
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter
 
+from app.look.theme import Theme
 from app.plots.stepper.ink import mix
 from app.plots.stepper.panel import Panel, put
-from app.stepper.moment import Moment
 from app.stepper.numbers import plain
-from app.stepper.pseudocode import Line, lines
-from app.theme import Theme
+from app.stepper.pseudocode import CodeLine, lines
+from app.stepper.step_view import StepView
 
 SMALLEST = 0.77  # 10 px beside 13 px text
 
@@ -20,26 +20,26 @@ class CodePanel(Panel):
         super().__init__(theme, "Algorithm")
         self.setMinimumSize(220, 130)
 
-    def words(self, moment: Moment) -> str:
+    def words(self, view: StepView) -> str:
         """The active lines."""
-        return "; ".join(plain(line.text) for line in self._lines(moment) if line.active(moment.step))
+        return "; ".join(plain(line.text) for line in self._lines(view) if line.active(view.step))
 
-    def draw(self, painter: QPainter, moment: Moment) -> None:
+    def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint the lines."""
-        code = self._lines(moment)
+        code = self._lines(view)
         height = min(self.height() / len(code), self.unit() * 1.65)
         share = min(0.96, max(SMALLEST, 0.72 * height / self.unit()))
         painter.setFont(self.sized(round(share, 2)))
         for k, line in enumerate(code):
             self._draw_line(
-                painter, QRectF(0, k * height, self.width(), height), line, line.active(moment.step)
+                painter, QRectF(0, k * height, self.width(), height), line, line.active(view.step)
             )
 
-    def _lines(self, moment: Moment) -> tuple[Line, ...]:
-        recording = moment.recording
-        return lines(recording.order, local_max=moment.local_max, reverse=recording.trace.request.reverse)
+    def _lines(self, view: StepView) -> tuple[CodeLine, ...]:
+        recording = view.recording
+        return lines(recording.order, local_max=view.local_max, reverse=recording.trace.request.reverse)
 
-    def _draw_line(self, painter: QPainter, rect: QRectF, line: Line, active: bool) -> None:
+    def _draw_line(self, painter: QPainter, rect: QRectF, line: CodeLine, active: bool) -> None:
         if active:
             painter.fillRect(rect, mix(self.theme.accent, self.theme.panel, 0.88))
             painter.fillRect(QRectF(rect.left(), rect.top(), 3, rect.height()), QColor(self.theme.accent))

@@ -3,12 +3,12 @@
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter
 
+from app.look.theme import Theme
 from app.plots.stepper.ink import Role, mix, role_ink
 from app.plots.stepper.panel import SMALL, Panel, put
 from app.stepper.formulas import Formula, formulas
-from app.stepper.moment import Moment
 from app.stepper.numbers import number, plain
-from app.theme import Theme
+from app.stepper.step_view import StepView
 
 ROLES: tuple[Role, ...] = ("m", "a", "l", "o")
 
@@ -35,34 +35,36 @@ class FormulaPanel(Panel):
         super().__init__(theme, "Formulas with live numbers")
         self.setMinimumSize(220, 120)
 
-    def words(self, moment: Moment) -> str:
+    def words(self, view: StepView) -> str:
         """All formulas that have numbers, or the state before the first."""
-        found = formulas(moment)
-        if not found:
-            return self._idle(moment)
-        return "; ".join(f"{unmarked(f.symbols)} = {unmarked(f.numbers)}" for f in found if f.numbers)
+        shown = formulas(view)
+        if not shown:
+            return self._idle(view)
+        return "; ".join(f"{unmarked(f.symbols)} = {unmarked(f.numbers)}" for f in shown if f.numbers)
 
-    def draw(self, painter: QPainter, moment: Moment) -> None:
+    def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint two lines a formula; the active one on a raised strip."""
-        found = formulas(moment)
-        if not found:
+        shown = formulas(view)
+        if not shown:
             painter.setFont(self.font())
             line = self.unit() * 1.4
-            for k, words in enumerate(self._idle(moment).split("; ")):
+            for k, words in enumerate(self._idle(view).split("; ")):
                 put(painter, QRectF(0, k * line, self.width(), line), words, self.theme.dim)
             return
-        height = min(self.height() / len(found), self.unit() * 2.9)
-        for k, formula in enumerate(found):
+        height = min(self.height() / len(shown), self.unit() * 2.9)
+        for k, formula in enumerate(shown):
             self._draw_formula(painter, QRectF(0, k * height, self.width(), height), formula)
 
-    def _idle(self, moment: Moment) -> str:
-        if not moment.started:
+    def _idle(self, view: StepView) -> str:
+        if not view.started:
             return "Before the first tile:; m = −∞,  ℓ = 0,  O = 0"
-        track, known = moment.track, moment.finished
-        text = f"Row {track.row} is in another query block:; its state does not change here."
+        history, known = view.history, view.finished
+        text = f"Row {history.row} is in another query block:; its state does not change here."
         if known:
             k = known - 1
-            text += f"; m = {number(track.m[k])},  ℓ = {number(track.l[k])},  O = {number(track.o[k, 0])}"
+            text += (
+                f"; m = {number(history.m[k])},  ℓ = {number(history.l[k])},  O = {number(history.o[k, 0])}"
+            )
         return text
 
     def _draw_formula(self, painter: QPainter, rect: QRectF, formula: Formula) -> None:

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QRectF, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QLinearGradient, QMouseEvent, QPainter, QPen
 
+from app.look.theme import Theme
 from app.plots.stepper.ink import on_fill, role_colour
 from app.plots.stepper.panel import SMALL, Panel, put
-from app.stepper.moment import Moment
 from app.stepper.numbers import number
 from app.stepper.recording import Floats
-from app.theme import Theme
+from app.stepper.step_view import StepView
 
 LARGEST_CELL = (96.0, 60.0)
 STEPS = 256
@@ -73,38 +73,38 @@ class Heatmap(Panel):
         self.setMinimumSize(160, 120)
         self.setToolTip("Click a row to watch it")
 
-    def values(self, moment: Moment) -> Floats | None:
+    def values(self, view: StepView) -> Floats | None:
         """The tile (rows, columns); None before it is computed."""
-        del moment
+        del view
         return None
 
-    def levels(self, moment: Moment) -> tuple[float, float]:
+    def levels(self, view: StepView) -> tuple[float, float]:
         """The values at the two ends of the colour scale, the same over a whole trace."""
-        del moment
+        del view
         return 0.0, 1.0
 
-    def ringed(self, moment: Moment) -> NDArray[np.intp] | None:
+    def ringed(self, view: StepView) -> NDArray[np.intp] | None:
         """The column to ring in each row, -1 for none; None: no ring."""
-        del moment
+        del view
         return None
 
-    def words(self, moment: Moment) -> str:
+    def words(self, view: StepView) -> str:
         """The values of the row watched, or why there are none."""
-        values = self.values(moment)
+        values = self.values(view)
         if values is None:
-            return "not computed yet" if moment.started else "no tile loaded yet"
-        row = moment.local_row or 0
+            return "not computed yet" if view.started else "no tile loaded yet"
+        row = view.local_row or 0
         return ", ".join(number(float(v), self._digits) for v in values[row])
 
     def readout(self) -> str:
         """The value under the pointer with its query row and key, empty without one."""
-        if self.moment is None or self.hovered is None:
+        if self.view is None or self.hovered is None:
             return ""
-        values = self.values(self.moment)
+        values = self.values(self.view)
         row, column = self.hovered
         if values is None or row >= values.shape[0] or column >= values.shape[1]:
             return ""
-        step, recording = self.moment.step, self.moment.recording
+        step, recording = self.view.step, self.view.recording
         query, key = step.i * recording.block_q + row, step.j * recording.block_k + column
         return f"[{query}, {key}] = {number(float(values[row, column]))}"
 
@@ -129,32 +129,32 @@ class Heatmap(Panel):
         if cell is not None:
             self.row_chosen.emit(cell[0])
 
-    def draw(self, painter: QPainter, moment: Moment) -> None:
+    def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint the cells, their values, the rings, the row watched, labels and the scale."""
-        area = self._area(moment)
+        area = self._area(view)
         painter.setFont(self.sized(SMALL))
-        values = self.values(moment)
+        values = self.values(view)
         if values is None:
-            self._draw_empty(painter, area, self.words(moment))
+            self._draw_empty(painter, area, self.words(view))
         else:
-            self._draw_cells(painter, moment, area, values)
-            self._draw_rings(painter, moment, area)
+            self._draw_cells(painter, view, area, values)
+            self._draw_rings(painter, view, area)
         painter.setFont(self.sized(SMALL))
-        self._draw_labels(painter, moment, area)
-        self._draw_marks(painter, moment, area)
-        self._draw_scale(painter, moment, area)
+        self._draw_labels(painter, view, area)
+        self._draw_marks(painter, view, area)
+        self._draw_scale(painter, view, area)
 
     def _cell_at(self, event: QMouseEvent) -> Cell | None:
-        if self.moment is None:
+        if self.view is None:
             return None
-        return self._area(self.moment).find(event.position().x(), event.position().y())
+        return self._area(self.view).find(event.position().x(), event.position().y())
 
-    def _area(self, moment: Moment) -> Area:
-        recording, step, unit = moment.recording, moment.step, self.unit()
+    def _area(self, view: StepView) -> Area:
+        recording, step, unit = view.recording, view.step, self.unit()
         rows, columns = recording.rows(step.i), recording.columns(step.j)
         metrics = QFontMetricsF(self.sized(SMALL))
         left = metrics.horizontalAdvance(str(recording.seqlen_q)) + 7
-        widest = max(metrics.horizontalAdvance(_end(level)) for level in self.levels(moment))
+        widest = max(metrics.horizontalAdvance(_end(level)) for level in self.levels(view))
         right, top = widest + BAR_ROOM, 1.2 * unit
         width = min((self.width() - left - right) / recording.block_k, LARGEST_CELL[0])
         height = min((self.height() - top - 4) / recording.block_q, LARGEST_CELL[1])
@@ -177,8 +177,8 @@ class Heatmap(Panel):
         painter.drawRoundedRect(pill, 6, 6)
         put(painter, pill, words, self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
 
-    def _draw_cells(self, painter: QPainter, moment: Moment, area: Area, values: Floats) -> None:
-        low, high = self.levels(moment)
+    def _draw_cells(self, painter: QPainter, view: StepView, area: Area, values: Floats) -> None:
+        low, high = self.levels(view)
         digits = self._digits if max(abs(low), abs(high)) < WIDE else 0
         widest = number(low or high, digits)
         fonts = (self.sized(SMALL), self.sized(SMALL * 0.9))
@@ -214,8 +214,8 @@ class Heatmap(Panel):
         share = (value - low) / (high - low) if high > low else 0.5
         return self._colours[max(0, min(STEPS - 1, int(share * (STEPS - 1))))]
 
-    def _draw_rings(self, painter: QPainter, moment: Moment, area: Area) -> None:
-        columns = self.ringed(moment)
+    def _draw_rings(self, painter: QPainter, view: StepView, area: Area) -> None:
+        columns = self.ringed(view)
         if columns is None:
             return
         painter.setPen(QPen(QColor(role_colour(self.theme, "m")), 2.4))
@@ -224,12 +224,12 @@ class Heatmap(Panel):
             if column >= 0:
                 painter.drawRect(area.rect(row, int(column)).adjusted(0.8, 0.8, -1.6, -1.6))
 
-    def _draw_labels(self, painter: QPainter, moment: Moment, area: Area) -> None:
-        step, recording, unit = moment.step, moment.recording, self.unit()
+    def _draw_labels(self, painter: QPainter, view: StepView, area: Area) -> None:
+        step, recording, unit = view.step, view.recording, self.unit()
         every_row = max(1, int(np.ceil(unit / area.height)))
         for row in range(0, area.rows, every_row):
             rect = QRectF(0, area.rect(row, 0).center().y() - unit / 2, area.x - 5, unit)
-            watched = row == moment.local_row
+            watched = row == view.local_row
             colour = self.theme.text if watched else self.theme.dim
             label = str(step.i * recording.block_q + row)
             put(painter, rect, label, colour, Qt.AlignmentFlag.AlignRight)
@@ -240,10 +240,10 @@ class Heatmap(Panel):
             label = str(step.j * recording.block_k + column)
             put(painter, rect, label, self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
 
-    def _draw_marks(self, painter: QPainter, moment: Moment, area: Area) -> None:
+    def _draw_marks(self, painter: QPainter, view: StepView, area: Area) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        if moment.local_row is not None:
-            rect = area.row(moment.local_row).adjusted(-1, -1, 0, 0)
+        if view.local_row is not None:
+            rect = area.row(view.local_row).adjusted(-1, -1, 0, 0)
             painter.setPen(QPen(QColor(self.theme.text), 1.6))
             painter.drawRect(rect)
         if self.hovered and self.hovered[0] < area.rows and self.hovered[1] < area.columns:
@@ -251,7 +251,7 @@ class Heatmap(Panel):
             painter.drawRect(area.row(self.hovered[0]))
             painter.drawRect(area.column(self.hovered[1]))
 
-    def _draw_scale(self, painter: QPainter, moment: Moment, area: Area) -> None:
+    def _draw_scale(self, painter: QPainter, view: StepView, area: Area) -> None:
         unit = self.unit()
         height = max(area.rows * area.height, 4 * unit)
         middle = area.y + area.rows * area.height / 2
@@ -260,7 +260,7 @@ class Heatmap(Panel):
         for share in np.linspace(0, 1, 9):
             gradient.setColorAt(float(share), self._colours[int(share * (STEPS - 1))])
         painter.fillRect(bar, gradient)
-        low, high = self.levels(moment)
+        low, high = self.levels(view)
         for value, y in ((high, bar.top() + unit / 2), (low, bar.bottom() - unit / 2)):
             rect = QRectF(bar.right() + 3, y - unit / 2, self.width() - bar.right() - 3, unit)
             put(painter, rect, _end(value), self.theme.dim)
@@ -282,20 +282,20 @@ class ScoreHeatmap(Heatmap):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Scores S of the current tile", "CET-CBD1", 1)
 
-    def values(self, moment: Moment) -> Floats | None:
+    def values(self, view: StepView) -> Floats | None:
         """S once it is computed."""
-        return moment.scores
+        return view.scores
 
-    def levels(self, moment: Moment) -> tuple[float, float]:
+    def levels(self, view: StepView) -> tuple[float, float]:
         """The largest |S| of the whole trace, on both sides of 0."""
-        limit = moment.recording.score_limit
+        limit = view.recording.score_limit
         return -limit, limit
 
-    def ringed(self, moment: Moment) -> NDArray[np.intp] | None:
+    def ringed(self, view: StepView) -> NDArray[np.intp] | None:
         """Each row's maximum, once the algorithm has taken it."""
-        if moment.scores is None or not moment.step.reached("maximum"):
+        if view.scores is None or not view.step.reached("maximum"):
             return None
-        return np.where(np.isfinite(moment.scores).any(axis=1), moment.scores.argmax(axis=1), -1)
+        return np.where(np.isfinite(view.scores).any(axis=1), view.scores.argmax(axis=1), -1)
 
 
 class WeightHeatmap(Heatmap):
@@ -304,6 +304,6 @@ class WeightHeatmap(Heatmap):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Weights P of the current tile", "cividis", 2)
 
-    def values(self, moment: Moment) -> Floats | None:
+    def values(self, view: StepView) -> Floats | None:
         """P once it is computed."""
-        return moment.weights
+        return view.weights

@@ -1,11 +1,11 @@
-"""What m, alpha, l and O look like in every panel, and colours one can read."""
+"""The colours of m, alpha, l and O in every panel, and text colours with enough contrast."""
 
 from functools import lru_cache
 from typing import Literal
 
 from PySide6.QtGui import QColor
 
-from app.theme import KERNEL_MARKS, M_COLOUR, OTHER_MARK, Theme
+from app.look.theme import KERNEL_MARKS, M_COLOUR, OTHER_MARK, Theme
 
 Role = Literal["m", "a", "l", "o"]
 READABLE = 4.5  # contrast that WCAG 2.1 asks of text
@@ -40,7 +40,7 @@ def mix(one: str, other: str, share: float) -> QColor:
 
 @lru_cache(maxsize=64)
 def ink(colour: str, text: str, paper: str) -> str:
-    """The colour itself, or as much of the text colour mixed in as makes it readable on the paper."""
+    """The colour, mixed with as much of the text colour as it takes to be readable on the background."""
     for step in range(11):
         mixed = mix(colour, text, step / 10)
         if contrast(mixed, QColor(paper)) >= READABLE:

@@ -3,12 +3,12 @@
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 
+from app.look.theme import KERNEL_MARKS, M_COLOUR, OTHER_MARK, Theme
 from app.plots.stepper.ink import mix, on_fill
 from app.plots.stepper.panel import SMALL, Panel, put, width_of
-from app.stepper.moment import Moment
 from app.stepper.numbers import kib, plain
+from app.stepper.step_view import StepView
 from app.stepper.traffic import Resident, on_chip, standard_bytes
-from app.theme import KERNEL_MARKS, M_COLOUR, OTHER_MARK, Theme
 
 HOPPER_SHARED_BYTES = 227 * 1024  # the largest opt-in shared memory of one block, CUDA C++ guide, table 27
 FILLS = {"Q": KERNEL_MARKS["flash2"].colour, "K": OTHER_MARK.colour, "V": OTHER_MARK.colour, "O": M_COLOUR}
@@ -27,54 +27,52 @@ class MemoryPanel(Panel):
         self.limit: int | None = None
         self.setMinimumSize(320, 84)
 
-    def words(self, moment: Moment) -> str:
+    def words(self, view: StepView) -> str:
         """What is on the chip, what this step moves, and both counters."""
-        held = on_chip(moment.recording, moment.step)
+        held = on_chip(view.recording, view.step)
         names = ", ".join(plain(array.label) for array in held) or "nothing"
         used = kib(sum(array.nbytes for array in held))
         return (
-            f"On chip: {names}, {used} of {self._limit_text}; {self._moving(moment)}; "
-            f"through HBM so far (model): tiled {kib(moment.moved.total)}, "
-            f"standard {kib(self._standard(moment))}"
+            f"On chip: {names}, {used} of {self._limit_text}; {self._moving(view)}; "
+            f"through HBM so far (model): tiled {kib(view.moved.total)}, "
+            f"standard {kib(self._standard(view))}"
         )
 
-    def draw(self, painter: QPainter, moment: Moment) -> None:
+    def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint the lanes on the left and the counters on the right."""
         split = self.width() * 0.66
         room = self.height()
         lane = min(max(self.unit() * 2.1, room * 0.26), room * 0.34, self.unit() * 3)
         hbm = QRectF(0, 0, split - 16, lane)
         chip = QRectF(hbm.width() * 0.08, self.height() - lane, hbm.width() * 0.84, lane)
-        self._draw_hbm(painter, moment, hbm)
-        self._draw_chip(painter, moment, chip)
-        self._draw_arrow(painter, moment, hbm, chip)
-        self._draw_counters(painter, moment, QRectF(split, 0, self.width() - split, self.height()))
+        self._draw_hbm(painter, view, hbm)
+        self._draw_chip(painter, view, chip)
+        self._draw_arrow(painter, view, hbm, chip)
+        self._draw_counters(painter, view, QRectF(split, 0, self.width() - split, self.height()))
 
     @property
     def _limit_text(self) -> str:
         return f"{kib(HOPPER_SHARED_BYTES)} (Hopper)" if self.limit is None else kib(self.limit)
 
-    def _standard(self, moment: Moment) -> int:
+    def _standard(self, view: StepView) -> int:
         """Standard attention's bytes at the same share of tiles."""
-        return round(
-            standard_bytes(moment.recording) * (moment.step.tile + 1) / max(1, moment.recording.tiles)
-        )
+        return round(standard_bytes(view.recording) * (view.step.tile + 1) / max(1, view.recording.tiles))
 
-    def _step_bytes(self, moment: Moment) -> tuple[int, int]:
-        at, traffic = moment.cursor.at, moment.story.traffic
+    def _step_bytes(self, view: StepView) -> tuple[int, int]:
+        at, traffic = view.cursor.at, view.story.traffic
         if not at:
             return 0, 0
         return traffic[at].read - traffic[at - 1].read, traffic[at].written - traffic[at - 1].written
 
-    def _moving(self, moment: Moment) -> str:
-        read, written = self._step_bytes(moment)
+    def _moving(self, view: StepView) -> str:
+        read, written = self._step_bytes(view)
         if read:
             return f"load {kib(read)}"
         return f"write {kib(written)}" if written else "no traffic in this step"
 
-    def _draw_hbm(self, painter: QPainter, moment: Moment, rect: QRectF) -> None:
-        problem = moment.recording.trace.request.problem
-        dv, e = moment.recording.value_dim, problem.itemsize
+    def _draw_hbm(self, painter: QPainter, view: StepView, rect: QRectF) -> None:
+        problem = view.recording.trace.request.problem
+        dv, e = view.recording.value_dim, problem.itemsize
         sizes = (
             ("Q", problem.seqlen_q * problem.head_dim * e),
             ("K", problem.seqlen_k * problem.head_dim * e),
@@ -90,8 +88,8 @@ class MemoryPanel(Panel):
         note = " — S and P are never here" if x + 420 < rect.right() else ""
         put(painter, QRectF(x, rect.top(), rect.right() - x, rect.height()), arrays + note, self.theme.dim)
 
-    def _draw_chip(self, painter: QPainter, moment: Moment, rect: QRectF) -> None:
-        held = on_chip(moment.recording, moment.step)
+    def _draw_chip(self, painter: QPainter, view: StepView, rect: QRectF) -> None:
+        held = on_chip(view.recording, view.step)
         self._lane(painter, rect, self.theme.accent)
         painter.setFont(self.sized(bold=True))
         label = "SRAM"
@@ -118,22 +116,22 @@ class MemoryPanel(Panel):
         put(painter, box, array.label, on_fill(fill), Qt.AlignmentFlag.AlignHCenter)
         return box.right() + 6
 
-    def _draw_arrow(self, painter: QPainter, moment: Moment, hbm: QRectF, chip: QRectF) -> None:
-        read, written = self._step_bytes(moment)
+    def _draw_arrow(self, painter: QPainter, view: StepView, hbm: QRectF, chip: QRectF) -> None:
+        read, written = self._step_bytes(view)
         middle = (hbm.bottom() + chip.top()) / 2
         painter.setFont(self.sized(SMALL))
         x = hbm.left() + hbm.width() * 0.42
         label = QRectF(x + 26, middle - self.unit() / 2, hbm.right() - x, self.unit())
         moving = bool(read or written)
-        put(painter, label, self._moving(moment), self.theme.text if moving else self.theme.dim)
+        put(painter, label, self._moving(view), self.theme.text if moving else self.theme.dim)
         if not moving:
             return
         top, bottom = hbm.bottom() + 2, chip.top() - 2
         tip, tail = (bottom, top) if read else (top, bottom)
-        self._arrow(painter, x, tail, tip, self._arrow_width(moment, read or written))
+        self._arrow(painter, x, tail, tip, self._arrow_width(view, read or written))
 
-    def _arrow_width(self, moment: Moment, nbytes: int) -> float:
-        return 3 + 17 * nbytes / max(1, moment.story.busiest)
+    def _arrow_width(self, view: StepView, nbytes: int) -> float:
+        return 3 + 17 * nbytes / max(1, view.story.busiest)
 
     def _arrow(self, painter: QPainter, x: float, tail: float, tip: float, width: float) -> None:
         head = 7 if tip > tail else -7
@@ -158,14 +156,14 @@ class MemoryPanel(Panel):
         painter.setBrush(QBrush(mix(self.theme.raised, self.theme.panel, 0.2)))
         painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
 
-    def _draw_counters(self, painter: QPainter, moment: Moment, rect: QRectF) -> None:
+    def _draw_counters(self, painter: QPainter, view: StepView, rect: QRectF) -> None:
         painter.setFont(self.sized(SMALL))
         line = min(self.unit() * 1.5, rect.height() / 4)
-        total, standard = moment.story.traffic[-1].total, standard_bytes(moment.recording)
-        order = moment.recording.order
+        total, standard = view.story.traffic[-1].total, standard_bytes(view.recording)
+        order = view.recording.order
         rows = (
-            (order, moment.moved.total, KERNEL_MARKS[order].colour),
-            ("standard", self._standard(moment), KERNEL_MARKS["standard"].colour),
+            (order, view.moved.total, KERNEL_MARKS[order].colour),
+            ("standard", self._standard(view), KERNEL_MARKS["standard"].colour),
         )
         head = QRectF(rect.left(), rect.top(), rect.width(), line)
         put(painter, head, "through HBM so far · <i>model</i>", self.theme.dim)

@@ -7,12 +7,12 @@ import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
+from app.look.theme import KERNEL_MARKS, OTHER_MARK, Theme
 from app.plots.stepper.ink import mix
 from app.plots.stepper.panel import SMALL, Panel, put, width_of
-from app.stepper.moment import Moment
 from app.stepper.numbers import number, plain
-from app.stepper.track import Track
-from app.theme import KERNEL_MARKS, OTHER_MARK, Theme
+from app.stepper.row_history import RowHistory
+from app.stepper.step_view import StepView
 
 
 @dataclass(frozen=True)
@@ -32,25 +32,25 @@ class Bar:
     colour: str
 
 
-def bars(track: Track, done: int, order: str) -> tuple[Bar, ...]:
+def bars(history: RowHistory, done: int, order: str) -> tuple[Bar, ...]:
     """Exact, online and naive weights of a row after `done` of its tiles."""
-    if not len(track.tiles):
+    if not len(history.tiles):
         return ()
-    o = "O" if len(track.exact) == 1 else "O<sub>0</sub>"
-    exact = f"Σ = 1 · {o} = {number(float(track.exact[0]))}"
-    rows = [Bar("exact", track.shares[-1].tolist(), exact, OTHER_MARK.colour)]
+    o = "O" if len(history.exact) == 1 else "O<sub>0</sub>"
+    exact = f"Σ = 1 · {o} = {number(float(history.exact[0]))}"
+    rows = [Bar("exact", history.shares[-1].tolist(), exact, OTHER_MARK.colour)]
     colours = KERNEL_MARKS[order].colour, KERNEL_MARKS["standard"].colour
     if not done:
         return (*rows, Bar("online", (), "nothing seen yet", colours[0]), Bar("per tile", (), "", colours[1]))
     k = done - 1
-    shares = track.shares[k, :done].tolist()
-    online = f"Σ = {number(float(np.sum(shares)))} · {o} = {number(float(track.o[k, 0]))}"
-    total = int(track.naive_sum[k])
-    naive = float(track.naive[k, 0])
+    shares = history.shares[k, :done].tolist()
+    online = f"Σ = {number(float(np.sum(shares)))} · {o} = {number(float(history.o[k, 0]))}"
+    total = int(history.naive_sum[k])
+    naive = float(history.naive[k, 0])
     text = f"Σ = {total} · {o} = {number(naive)}"
     if total > 1:
         text += f" · ÷{total}: {number(naive / total)}"
-    each = np.diff(track.naive_sum[:done], prepend=0).tolist()
+    each = np.diff(history.naive_sum[:done], prepend=0).tolist()
     return (*rows, Bar("online", shares, online, colours[0]), Bar("per tile", each, text, colours[1]))
 
 
@@ -61,40 +61,40 @@ class NaivePanel(Panel):
         super().__init__(theme, "Naive per-tile softmax against the online one")
         self.setMinimumSize(220, 60)
 
-    def words(self, moment: Moment) -> str:
-        """All bars in words, and what the last one proves."""
-        found = self._bars(moment)
-        parts = [f"{bar.name}: {plain(bar.text)}" for bar in found]
-        return "; ".join([*parts, self.verdict(moment)])
+    def words(self, view: StepView) -> str:
+        """All bars in words, and what the comparison shows."""
+        drawn = self._bars(view)
+        parts = [f"{bar.name}: {plain(bar.text)}" for bar in drawn]
+        return "; ".join([*parts, self.verdict(view)])
 
-    def verdict(self, moment: Moment) -> str:
-        """What the comparison shows at this moment, in one sentence."""
-        track, done = moment.track, moment.finished
-        if track.overflows:
-            return f"e^{number(track.top, 0)} alone overflows float32"
-        if done == len(track.tiles) > 1:
+    def verdict(self, view: StepView) -> str:
+        """What the comparison shows at this step, in one sentence."""
+        history, done = view.history, view.finished
+        if history.overflows:
+            return f"e^{number(history.top, 0)} alone overflows float32"
+        if done == len(history.tiles) > 1:
             return "online is exact, a softmax for each tile is not"
         return "the same row, the same scores"
 
-    def draw(self, painter: QPainter, moment: Moment) -> None:
+    def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint the bars."""
         painter.setFont(self.sized(SMALL))
-        found = self._bars(moment)
+        drawn = self._bars(view)
         unit = self.unit()
         left = unit * 3.6
-        widest = max((width_of(bar.text, painter.font()) for bar in found), default=0.0)
+        widest = max((width_of(bar.text, painter.font()) for bar in drawn), default=0.0)
         room = max(40.0, self.width() - left - max(widest, unit * 13) - 10)
-        top = max(1, int(moment.track.naive_sum[-1])) if len(moment.track.tiles) else 1
+        top = max(1, int(view.history.naive_sum[-1])) if len(view.history.tiles) else 1
         height = min(self.height() / 3, unit * 1.9)
-        for k, bar in enumerate(found):
+        for k, bar in enumerate(drawn):
             row = QRectF(0, k * height, self.width(), height)
             put(painter, row, bar.name, self.theme.text)
             self._draw_bar(painter, QRectF(left, row.top(), room, height), bar, room / top)
             text = QRectF(left + room + 10, row.top(), self.width() - left - room - 10, height)
             put(painter, text, bar.text, self.theme.dim)
 
-    def _bars(self, moment: Moment) -> tuple[Bar, ...]:
-        return bars(moment.track, moment.finished, moment.recording.order)
+    def _bars(self, view: StepView) -> tuple[Bar, ...]:
+        return bars(view.history, view.finished, view.recording.order)
 
     def _draw_bar(self, painter: QPainter, room: QRectF, bar: Bar, scale: float) -> None:
         thick = min(12.0, room.height() * 0.6)

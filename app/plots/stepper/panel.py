@@ -1,11 +1,11 @@
-"""What every panel is: a widget that paints one moment in the theme's colours and can say it in words."""
+"""The base of every panel: a widget that paints one step in the theme's colours and can say it in words."""
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QStaticText, QTextOption
 from PySide6.QtWidgets import QWidget
 
-from app.stepper.moment import Moment
-from app.theme import Theme
+from app.look.theme import Theme
+from app.stepper.step_view import StepView
 
 SMALL = 11 / 13  # captions against text
 
@@ -17,12 +17,12 @@ _texts: dict[tuple[str, str], QStaticText] = {}
 def _static(html: str, font: QFont) -> QStaticText:
     """A line of HTML laid out in a font, once: laying out is most of what a frame would cost."""
     key = (html, font.key())
-    found = _texts.get(key)
-    if found is None:
+    text = _texts.get(key)
+    if text is None:
         if len(_texts) >= MOST_TEXTS:
             _texts.clear()
-        found = _texts[key] = _laid_out(html, font)
-    return found
+        text = _texts[key] = _laid_out(html, font)
+    return text
 
 
 def _laid_out(html: str, font: QFont) -> QStaticText:
@@ -36,11 +36,11 @@ def _laid_out(html: str, font: QFont) -> QStaticText:
 
 
 class Panel(QWidget):
-    """One panel; subclasses paint in `draw` and speak in `words`.
+    """One panel; subclasses paint in `draw` and put what they show into `words`.
 
     Attributes:
         theme: The colours in use.
-        moment: What is on show, None before the first trace.
+        view: The step on show, None before the first trace.
     """
 
     def __init__(self, theme: Theme, name: str) -> None:
@@ -48,7 +48,7 @@ class Panel(QWidget):
         self._unit: float | None = None
         super().__init__()
         self.theme = theme
-        self.moment: Moment | None = None
+        self.view: StepView | None = None
         self.setAccessibleName(name)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -56,30 +56,30 @@ class Panel(QWidget):
         self.theme = theme
         self.update()
 
-    def show_moment(self, moment: Moment) -> None:
-        """Show another moment."""
-        self.moment = moment
-        self.setAccessibleDescription(self.words(moment))
+    def show_view(self, view: StepView) -> None:
+        """Show another step."""
+        self.view = view
+        self.setAccessibleDescription(self.words(view))
         self.update()
 
-    def words(self, moment: Moment) -> str:
-        """What the panel shows, for a screen reader and for tests; a bare panel shows nothing."""
-        del moment
+    def words(self, view: StepView) -> str:
+        """What the panel shows, for screen readers; this class shows nothing."""
+        del view
         return ""
 
-    def draw(self, painter: QPainter, moment: Moment) -> None:
-        """Paint a moment; a bare panel paints nothing."""
-        del painter, moment
+    def draw(self, painter: QPainter, view: StepView) -> None:
+        """Paint a step; this class paints nothing."""
+        del painter, view
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the moment on show; nothing before the first."""
+        """Paint the step on show; nothing before the first trace."""
         del event  # the whole panel is small enough to paint at once
-        if self.moment is None:
+        if self.view is None:
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
-        self.draw(painter, self.moment)
+        self.draw(painter, self.view)
         painter.end()
 
     def sized(self, share: float = 1.0, *, bold: bool = False) -> QFont:

@@ -7,21 +7,21 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
+from app.look.theme import Theme
 from app.plots.stepper.ink import Role, mix, role_colour, role_ink
 from app.plots.stepper.panel import SMALL, Panel, put
-from app.stepper.moment import Moment
 from app.stepper.numbers import number
-from app.theme import Theme
+from app.stepper.step_view import StepView
 
 WIDEST_BAR = 40.0  # pixels
 
 
 @dataclass(frozen=True)
-class Series:
-    """What a chart draws.
+class TileSeries:
+    """The values that a chart draws, one for each tile of the row.
 
     Attributes:
-        values: One value a tile of the row, in running order.
+        values: The values, in the order the tiles ran.
         known: How many of them the algorithm has computed.
         low: Value at the bottom of the axis.
         high: Value at its top.
@@ -39,7 +39,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Axes:
-    """Where the plot lies and what it spans."""
+    """Where the chart lies in the panel, and the range of its values."""
 
     frame: QRectF
     low: float
@@ -58,7 +58,7 @@ class Axes:
 
 
 class RowChart(Panel):
-    """The shared frame: y range, key blocks along x, the current one shaded; subclasses give a series."""
+    """A chart over the key blocks, with the current one shaded; subclasses say which values it draws."""
 
     role: Role
     quantity: str
@@ -67,12 +67,12 @@ class RowChart(Panel):
         super().__init__(theme, f"{self.quantity} of the row watched, over its key blocks")
         self.setMinimumSize(80, 70)
 
-    def series(self, moment: Moment) -> Series:
+    def series(self, view: StepView) -> TileSeries:
         """What to draw."""
-        del moment
-        return Series((), 0, 0.0, 1.0)
+        del view
+        return TileSeries((), 0, 0.0, 1.0)
 
-    def draw_series(self, painter: QPainter, axes: Axes, series: Series) -> None:
+    def draw_series(self, painter: QPainter, axes: Axes, series: TileSeries) -> None:
         """Steps between the tiles, a triangle where the series is marked."""
         points = QPolygonF()
         for k, value in enumerate(series.values[: series.known]):
@@ -87,22 +87,22 @@ class RowChart(Panel):
             if k < series.known:
                 self._triangle(painter, QPointF(axes.slot(k).left(), axes.y(series.values[k]) - 3))
 
-    def words(self, moment: Moment) -> str:
+    def words(self, view: StepView) -> str:
         """The values so far."""
-        series = self.series(moment)
+        series = self.series(view)
         known = ", ".join(number(float(v)) for v in series.values[: series.known])
         text = f"{self.quantity}: {known or 'none yet'}"
         return text + (f"; to reach {number(series.final)}" if series.final is not None else "")
 
-    def draw(self, painter: QPainter, moment: Moment) -> None:
+    def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint the frame, the shaded key block, the series and the labels."""
-        series = self.series(moment)
+        series = self.series(view)
         painter.setFont(self.sized(SMALL))
         axes = self._axes(series)
-        self._draw_frame(painter, moment, axes, series)
+        self._draw_frame(painter, view, axes, series)
         self.draw_series(painter, axes, series)
 
-    def _axes(self, series: Series) -> Axes:
+    def _axes(self, series: TileSeries) -> Axes:
         metrics = QFontMetricsF(self.sized(SMALL))
         labels = (_end(series.low, series), _end(series.high, series))
         left = max(metrics.horizontalAdvance(label) for label in labels) + 6
@@ -110,10 +110,10 @@ class RowChart(Panel):
         frame = QRectF(left, unit / 2, self.width() - left - 4, self.height() - unit * 1.75)
         return Axes(frame, series.low, series.high, len(series.values))
 
-    def _draw_frame(self, painter: QPainter, moment: Moment, axes: Axes, series: Series) -> None:
+    def _draw_frame(self, painter: QPainter, view: StepView, axes: Axes, series: TileSeries) -> None:
         frame, unit = axes.frame, self.unit()
-        current = moment.track.passed(moment.step.tile) - 1
-        if moment.local_row is not None and current >= 0:
+        current = view.history.passed(view.step.tile) - 1
+        if view.local_row is not None and current >= 0:
             painter.fillRect(axes.slot(current), mix(self.theme.accent, self.theme.panel, 0.82))
         painter.setPen(QPen(QColor(self.theme.line), 1))
         for y, value in ((frame.top(), series.high), (frame.bottom(), series.low)):
@@ -121,19 +121,19 @@ class RowChart(Panel):
             rect = QRectF(0, y - unit / 2, frame.left() - 5, unit)
             put(painter, rect, _end(value, series), self.theme.dim, Qt.AlignmentFlag.AlignRight)
             painter.setPen(QPen(QColor(self.theme.line), 1))
-        self._draw_blocks(painter, moment, axes)
+        self._draw_blocks(painter, view, axes)
         if series.final is not None and np.isfinite(series.final):
             painter.setPen(QPen(QColor(self.theme.dim), 1.4, Qt.PenStyle.DotLine))
             y = axes.y(series.final)
             painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
 
-    def _draw_blocks(self, painter: QPainter, moment: Moment, axes: Axes) -> None:
+    def _draw_blocks(self, painter: QPainter, view: StepView, axes: Axes) -> None:
         unit, count = self.unit(), max(1, axes.count)
         every = max(1, int(np.ceil(unit * 1.3 * count / max(1.0, axes.frame.width()))))
         for k in range(0, axes.count, every):
             slot = axes.slot(k)
             rect = QRectF(slot.center().x() - unit, axes.frame.bottom() + unit * 0.15, 2 * unit, unit)
-            label = str(int(moment.track.blocks[k]))
+            label = str(int(view.history.blocks[k]))
             put(painter, rect, label, self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
 
     def _triangle(self, painter: QPainter, tip: QPointF) -> None:
@@ -141,17 +141,17 @@ class RowChart(Panel):
         painter.setBrush(QColor(role_colour(self.theme, self.role)))
         painter.drawPolygon(QPolygonF([tip + QPointF(0, -4), tip + QPointF(-4, 3), tip + QPointF(4, 3)]))
 
-    def readout(self, moment: Moment) -> str:
+    def readout(self, view: StepView) -> str:
         """The newest value in the quantity's colour, as HTML for the card's unit."""
-        series = self.series(moment)
+        series = self.series(view)
         if not series.known:
             return "–"
         value = number(float(series.values[series.known - 1]))
         return f'<span style="color:{role_ink(self.theme, self.role)}; font-weight:600">{value}</span>'
 
 
-def _end(value: float, series: Series) -> str:
-    """An end of the y axis, with as many decimals as tell it from the other end."""
+def _end(value: float, series: TileSeries) -> str:
+    """The label of an end of the y axis, with enough decimals to differ from the other end."""
     digits = next((d for d in (1, 2, 3) if series.high - series.low >= 4 * 0.1**d), 4)
     return number(value, digits)
 
@@ -172,11 +172,11 @@ class MaximumChart(RowChart):
     role = "m"
     quantity = "Running maximum m"
 
-    def series(self, moment: Moment) -> Series:
+    def series(self, view: StepView) -> TileSeries:
         """The maximum after each tile; the dotted line is the row's maximum."""
-        m = moment.track.m.tolist()
-        marks = tuple(np.flatnonzero(moment.track.rises).tolist())
-        return Series(m, moment.known, *span(m), final=m[-1] if m else None, marks=marks)
+        m = view.history.m.tolist()
+        marks = tuple(np.flatnonzero(view.history.rises).tolist())
+        return TileSeries(m, view.known, *span(m), final=m[-1] if m else None, marks=marks)
 
 
 class SumChart(RowChart):
@@ -185,10 +185,10 @@ class SumChart(RowChart):
     role = "l"
     quantity = "Running sum ℓ"
 
-    def series(self, moment: Moment) -> Series:
+    def series(self, view: StepView) -> TileSeries:
         """The sum after each tile; the dotted line is the exact denominator under the final maximum."""
-        l = moment.track.l.tolist()
-        return Series(l, moment.summed, *span(l, zero=True), final=l[-1] if l else None)
+        l = view.history.l.tolist()
+        return TileSeries(l, view.summed, *span(l, zero=True), final=l[-1] if l else None)
 
 
 class FactorChart(RowChart):
@@ -197,21 +197,21 @@ class FactorChart(RowChart):
     role = "a"
     quantity = "Rescale factor α"
 
-    def series(self, moment: Moment) -> Series:
+    def series(self, view: StepView) -> TileSeries:
         """Alpha at each tile, from 0 to 1; NaN where there is no old state to rescale."""
-        track = moment.track
-        seen = np.isfinite(np.concatenate([[-np.inf], track.m]))[:-1]
-        return Series(np.where(seen, track.alpha, np.nan).tolist(), moment.known, 0.0, 1.0)
+        history = view.history
+        seen = np.isfinite(np.concatenate([[-np.inf], history.m]))[:-1]
+        return TileSeries(np.where(seen, history.alpha, np.nan).tolist(), view.known, 0.0, 1.0)
 
-    def words(self, moment: Moment) -> str:
+    def words(self, view: StepView) -> str:
         """Alpha at each tile; a dash where there is nothing to rescale."""
-        return super().words(moment).replace("NaN", "–")
+        return super().words(view).replace("NaN", "–")
 
-    def readout(self, moment: Moment) -> str:
+    def readout(self, view: StepView) -> str:
         """The newest alpha; a dash where there is nothing to rescale."""
-        return super().readout(moment).replace("NaN", "–")
+        return super().readout(view).replace("NaN", "–")
 
-    def draw_series(self, painter: QPainter, axes: Axes, series: Series) -> None:
+    def draw_series(self, painter: QPainter, axes: Axes, series: TileSeries) -> None:
         """A bar for each tile; a dash where there is no old state."""
         colour = QColor(role_colour(self.theme, self.role))
         for k, value in enumerate(series.values[: series.known]):
@@ -233,10 +233,10 @@ class OutputChart(RowChart):
     role = "o"
     quantity = "Output O so far"
 
-    def series(self, moment: Moment) -> Series:
+    def series(self, view: StepView) -> TileSeries:
         """Component 0 of O / l after each tile; the dotted line is the oracle's value."""
-        o, exact = moment.track.o[:, 0].tolist(), float(moment.track.exact[0])
-        return Series(o, moment.finished, *span(o, exact), final=exact)
+        o, exact = view.history.o[:, 0].tolist(), float(view.history.exact[0])
+        return TileSeries(o, view.finished, *span(o, exact), final=exact)
 
 
 ROW_CHARTS: tuple[type[RowChart], ...] = (MaximumChart, SumChart, FactorChart, OutputChart)

@@ -1,4 +1,4 @@
-"""Which tiles (i, j) are done: Q blocks on the left, K and V blocks on top."""
+"""A map of the tiles (i, j): those done, the current one, those masked. Q on the left, K and V on top."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPen, QPolygonF
 
+from app.look.theme import KERNEL_MARKS, OTHER_MARK, Theme
 from app.plots.stepper.ink import mix, on_fill
 from app.plots.stepper.panel import SMALL, Panel, put
-from app.stepper.moment import Moment
-from app.theme import KERNEL_MARKS, OTHER_MARK, Theme
+from app.stepper.step_view import StepView
 
 LARGEST_CELL = 48.0
 SMALL_CELL = 10.0  # smaller cells have no outline and no glyph
@@ -46,31 +46,31 @@ class TileMap(Panel):
         self.setMinimumSize(150, 120)
         self.setToolTip("Click a tile to go to its end")
 
-    def words(self, moment: Moment) -> str:
+    def words(self, view: StepView) -> str:
         """Progress in words."""
-        now = f"; now i = {moment.step.i}, j = {moment.step.j}" if moment.started else ""
-        return f"Tiles: {self._caption(moment)}{now}"
+        now = f"; now i = {view.step.i}, j = {view.step.j}" if view.started else ""
+        return f"Tiles: {self._caption(view)}{now}"
 
-    def draw(self, painter: QPainter, moment: Moment) -> None:
+    def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint the two strips, the cells and the caption."""
-        grid = self._grid(moment)
-        self._draw_strips(painter, moment, grid)
+        grid = self._grid(view)
+        self._draw_strips(painter, view, grid)
         if grid.cell < SMALL_CELL:
-            self._draw_small_cells(painter, moment, grid)
+            self._draw_small_cells(painter, view, grid)
         else:
-            for i in range(moment.recording.blocks_q):
-                for j in range(moment.recording.blocks_k):
-                    self._draw_cell(painter, moment, grid, i, j)
+            for i in range(view.recording.blocks_q):
+                for j in range(view.recording.blocks_k):
+                    self._draw_cell(painter, view, grid, i, j)
         painter.setFont(self.sized(SMALL))
         unit = self.unit()
         bottom = QRectF(0, self.height() - unit, self.width(), unit)
-        put(painter, bottom, self._caption(moment), self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
+        put(painter, bottom, self._caption(view), self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose the tile under the pointer."""
-        if self.moment is None:
+        if self.view is None:
             return
-        grid, ran = self._grid(self.moment), self.moment.recording.order_of_tile
+        grid, ran = self._grid(self.view), self.view.recording.order_of_tile
         j, i = (
             int((a - b) // grid.cell)
             for a, b in zip(event.position().toTuple(), (grid.x, grid.y), strict=True)
@@ -78,33 +78,33 @@ class TileMap(Panel):
         if 0 <= i < ran.shape[0] and 0 <= j < ran.shape[1] and ran[i, j] >= 0:
             self.tile_chosen.emit(int(ran[i, j]))
 
-    def _caption(self, moment: Moment) -> str:
-        done = bisect_right(moment.cursor.steps.tile_ends, moment.cursor.at)
-        masked = int((moment.recording.order_of_tile < 0).sum())
-        text = f"{done} of {moment.recording.tiles} done" + (f" · {masked} masked ✕" if masked else "")
-        sm = moment.recording.trace.sm
-        return text + (f" · SM {sm.numpy()[moment.step.tile]}" if sm is not None and moment.started else "")
+    def _caption(self, view: StepView) -> str:
+        done = bisect_right(view.cursor.timeline.tile_ends, view.cursor.at)
+        masked = int((view.recording.order_of_tile < 0).sum())
+        text = f"{done} of {view.recording.tiles} done" + (f" · {masked} masked ✕" if masked else "")
+        sm = view.recording.trace.sm
+        return text + (f" · SM {sm.numpy()[view.step.tile]}" if sm is not None and view.started else "")
 
-    def _grid(self, moment: Moment) -> Grid:
-        recording, unit = moment.recording, self.unit()
+    def _grid(self, view: StepView) -> Grid:
+        recording, unit = view.recording, self.unit()
         left, top, bottom = 2.0 * unit, 2.0 * unit, 1.3 * unit
         width, height = self.width() - left - 2, self.height() - top - bottom
         cell = min(width / recording.blocks_k, height / recording.blocks_q, LARGEST_CELL)
         x = max(left, (self.width() - cell * recording.blocks_k) / 2)
         return Grid(x, top + max(0.0, (height - cell * recording.blocks_q) / 2), max(cell, 1.0))
 
-    def _draw_strips(self, painter: QPainter, moment: Moment, grid: Grid) -> None:
-        recording, step, unit = moment.recording, moment.step, self.unit()
+    def _draw_strips(self, painter: QPainter, view: StepView, grid: Grid) -> None:
+        recording, step, unit = view.recording, view.step, self.unit()
         thick = unit * 0.45
         gap = thick + 4
         for j in range(recording.blocks_k):
             cell = grid.rect(0, j)
             rect = QRectF(cell.left(), grid.y - gap, cell.width(), thick)
-            self._strip(painter, rect, OTHER_MARK.colour, moment.started and j == step.j)
+            self._strip(painter, rect, OTHER_MARK.colour, view.started and j == step.j)
         for i in range(recording.blocks_q):
             cell = grid.rect(i, 0)
             rect = QRectF(grid.x - gap, cell.top(), thick, cell.height())
-            self._strip(painter, rect, KERNEL_MARKS["flash2"].colour, moment.started and i == step.i)
+            self._strip(painter, rect, KERNEL_MARKS["flash2"].colour, view.started and i == step.i)
         painter.setFont(self.sized(SMALL))
         above = QRectF(0, grid.y - gap - 1.15 * unit, self.width(), unit)
         put(painter, above, "K, V blocks j →", self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
@@ -121,24 +121,24 @@ class TileMap(Panel):
         painter.setBrush(fill)
         painter.drawRoundedRect(rect, 1.5, 1.5)
 
-    def _draw_cell(self, painter: QPainter, moment: Moment, grid: Grid, i: int, j: int) -> None:
-        t = int(moment.recording.order_of_tile[i, j])
+    def _draw_cell(self, painter: QPainter, view: StepView, grid: Grid, i: int, j: int) -> None:
+        t = int(view.recording.order_of_tile[i, j])
         rect = grid.rect(i, j)
         radius = min(4.0, grid.cell / 6)
         if t < 0:
             self._masked(painter, rect, radius, grid.cell)
-        elif t == moment.step.tile:
+        elif t == view.step.tile:
             self._current(painter, rect, radius, f"{i},{j}")
-        elif t < moment.step.tile:
+        elif t < view.step.tile:
             self._done(painter, rect, radius)
         else:
             painter.setPen(QPen(QColor(self.theme.line), 1))
             painter.setBrush(QColor(self.theme.raised))
             painter.drawRoundedRect(rect, radius, radius)
 
-    def _draw_small_cells(self, painter: QPainter, moment: Moment, grid: Grid) -> None:
+    def _draw_small_cells(self, painter: QPainter, view: StepView, grid: Grid) -> None:
         """Cells without outline or glyph, all of one kind at once: there may be thousands."""
-        ran, now = moment.recording.order_of_tile, moment.step.tile
+        ran, now = view.recording.order_of_tile, view.step.tile
         hatched = QBrush(QColor(self.theme.dim), Qt.BrushStyle.BDiagPattern)
         kinds = (
             (ran < 0, hatched),
@@ -150,10 +150,10 @@ class TileMap(Panel):
         for chosen, brush in kinds:
             painter.setBrush(brush)
             painter.drawRects([grid.rect(int(i), int(j)) for i, j in zip(*chosen.nonzero(), strict=True)])
-        if moment.started:
+        if view.started:
             painter.setPen(QPen(QColor(self.theme.text), 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(grid.rect(moment.step.i, moment.step.j).adjusted(-1, -1, 1, 1))
+            painter.drawRect(grid.rect(view.step.i, view.step.j).adjusted(-1, -1, 1, 1))
 
     def _masked(self, painter: QPainter, rect: QRectF, radius: float, cell: float) -> None:
         painter.setPen(QPen(QColor(self.theme.line), 1))

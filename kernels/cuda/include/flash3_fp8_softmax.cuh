@@ -10,7 +10,6 @@
 #include "flash3_softmax.cuh"
 
 constexpr int HALF_S = S_REGS / 2, HALF_P = HALF_S / 4;  // registers of half a tile's scores, and of their P
-constexpr float LN2 = 0.693147180559945309f;
 constexpr float P_SHIFT = 5.0f, P_LARGEST = 448.0f;
 constexpr float NO_MAXIMUM = 1e30f;  // finite, so that any key that a row does see leaves the range
 
@@ -61,7 +60,7 @@ struct LazySoftmax {
         }
         return largest <= P_LARGEST;
     }
-    // What flash3 stores LSE from, with ln 2 as the scale.
+    // What flash3 stores LSE from.
     __device__ __forceinline__ Softmax finished() const {
         Softmax state;
 #pragma unroll

@@ -9,7 +9,9 @@
 #else
 #define PACK "cvt.rn.bf16x2.f32 %0, %1, %2;"
 #endif
-#define NONE __int_as_float(0xff800000)  // -inf: no key seen yet
+#define NONE __int_as_float(0xff800000)  // -inf: the score of a masked entry
+constexpr float LOWEST = -3.4028234e38f;  // the maximum of no scores, see softmax.cuh
+constexpr float LN2 = 0.693147180559945309f;
 
 __device__ __forceinline__ float exp2_unit(float x) {
     float y;
@@ -38,9 +40,10 @@ struct Mask {  // of each of a thread's rows: its keys [from, to), counted from 
 };
 
 struct Softmax {
-    float m[2] = {NONE, NONE}, l[2] = {0.0f, 0.0f}, alpha[2];
+    // m in base 2, c times the scores and rounded once: where the maximum stays alpha is exactly 1, see softmax.cuh.
+    float m[2] = {LOWEST, LOWEST}, l[2] = {0.0f, 0.0f}, alpha[2];
 
-    // Scores s become p = exp2(c s - c m), and alpha the factor on what was summed before.
+    // Scores s become p = exp2(c s - m), and alpha the factor on what was summed before.
     template <bool MASK>
     __device__ __forceinline__ void step(float (&s)[S_REGS], float c, const Mask& mask) {
         if (MASK) {
@@ -60,16 +63,15 @@ struct Softmax {
             for (int i = 4; i < S_REGS; i += 4) top = fmaxf(top, fmaxf(s[i + 2 * r], s[i + 2 * r + 1]));
             top = quad_max(top);
             const float old = m[r];
-            m[r] = fmaxf(old, top);
-            const float mc = m[r] == NONE ? 0.0f : m[r] * c;
-            alpha[r] = exp2_unit(fmaf(old, c, -mc));
+            m[r] = fmaxf(old, top * c);
+            alpha[r] = exp2_unit(old - m[r]);
             float sum = 0.0f;
 #pragma unroll
             for (int i = 0; i < S_REGS; i += 4) {
 #pragma unroll
                 for (int e = 0; e < 2; ++e) {
                     float& x = s[i + 2 * r + e];
-                    x = fmaf(x, c, -mc);
+                    x = fmaf(x, c, -m[r]);
                     x = exp2_unit(x);
                     sum += x;
                 }
@@ -98,7 +100,7 @@ __device__ __forceinline__ uint4 quad_transpose(u32 a, u32 b, u32 c, u32 d, int 
 }
 
 __device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& state, unsigned short* out, float* lse,
-                                           int head, int row0, int seqlen_q, float scale) {
+                                           int head, int row0, int seqlen_q) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -106,7 +108,7 @@ __device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& st
         const float inverse = l > 0.0f ? 1.0f / l : 0.0f;
         const int row = row0 + 8 * r;
         const long long at = (long long)head * seqlen_q + row;
-        if (row < seqlen_q && lane % 4 == 0) lse[at] = l > 0.0f ? state.m[r] * scale + __logf(l) : NONE;
+        if (row < seqlen_q && lane % 4 == 0) lse[at] = l > 0.0f ? state.m[r] * LN2 + __logf(l) : NONE;
 #pragma unroll
         for (int i = 0; i < O_REGS; i += 16) {
             u32 x[4];

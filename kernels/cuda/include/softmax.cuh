@@ -1,7 +1,15 @@
 // The online softmax on the fragments that multiply_rows leaves in a warp's registers.
+//
+// m is kept in base 2, times scale * log2(e) and so rounded once: where the maximum stays, alpha = exp2(before - m) is
+// exactly 1. With m in units of the scores, exp2(before * factor - m * factor) is off by the rounding of one product,
+// tile after tile in the same direction: LSE was off by 9e-5 at 128k keys.
+// A row that has seen only masked scores, all -inf, has m = NO_MAXIMUM: lower than any score, but finite, as -inf - -inf
+// is NaN. Its p and l are 0.
 #pragma once
 #include "copy.cuh"
 #include "mask.cuh"
+
+constexpr float NO_MAXIMUM = -3.4028234e38f;
 
 // Scores of masked entries become -inf. The warp's rows start at q0, the tile's keys, in this order, at k0.
 template <typename Order = InOrder, int MT, int COLUMNS>
@@ -26,7 +34,7 @@ __device__ __forceinline__ void apply_mask(float (&s)[MT][COLUMNS][4], const Mas
     }
 }
 
-// scale * log2(e), so that p = exp2(factor * s - factor * m). Its sign went into Q; zero must not meet -inf.
+// scale * log2(e), so that p = exp2(factor * s - m). Its sign went into Q; zero must not meet -inf.
 __device__ __forceinline__ float softmax_factor(float scale) { return fmaxf(fabsf(scale) * LOG2E, 1e-30f); }
 
 // The maximum of row r of sub-tile i; all four lanes that share it get it.
@@ -38,27 +46,22 @@ __device__ __forceinline__ float row_max(const float (&s)[COLUMNS][4], int r) {
     return quad_max(top);
 }
 
-// A row that has seen only masked scores has m = -inf, and -inf - -inf is NaN.
-__device__ __forceinline__ float exponent_origin(float m, float factor) {
-    return m == MINUS_INFINITY ? 0.0f : m * factor;
-}
-
-// Scores of row r to probabilities; returns this lane's part of their sum.
+// Scores of row r to probabilities, with `m` of that row; returns this lane's part of their sum.
 template <int COLUMNS>
-__device__ __forceinline__ float exponentiate(float (&s)[COLUMNS][4], int r, float factor, float origin) {
+__device__ __forceinline__ float exponentiate(float (&s)[COLUMNS][4], int r, float factor, float m) {
     float sum = 0.0f;
 #pragma unroll
     for (int n = 0; n < COLUMNS; ++n) {
 #pragma unroll
         for (int c = 2 * r; c < 2 * r + 2; ++c) {
-            s[n][c] = exp2_approx(fmaf(s[n][c], factor, -origin));
+            s[n][c] = exp2_approx(fmaf(s[n][c], factor, -m));
             sum += s[n][c];
         }
     }
     return sum;
 }
 
-// Natural log-sum-exp of a row; -inf when it attended to nothing. m is in units of the scores.
-__device__ __forceinline__ float log_sum_exp(float m, float l, float scale) {
-    return l > 0.0f ? m * fabsf(scale) + LN2 * log2_approx(l) : MINUS_INFINITY;
+// Natural log-sum-exp of a row; -inf when it attended to nothing.
+__device__ __forceinline__ float log_sum_exp(float m, float l) {
+    return l > 0.0f ? m * LN2 + LN2 * log2_approx(l) : MINUS_INFINITY;
 }

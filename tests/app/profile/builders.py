@@ -3,35 +3,35 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.controller import Controller
-from app.pages.profile.sweep import Sweep
+from msgspec.structs import replace
+
+from app.control.controller import Controller
 from kernels.device import Device
 from kernels.problem import Backend
 from kernels.registry import find_kernel
 from kernels.trace import TraceRequest
-from profiles.engine import Sink
-from profiles.events import (
-    Correctness,
+from profiles.engine.contract import Sink
+from profiles.plan.machine import Machine
+from profiles.plan.plan import Plan, Point
+from profiles.plan.request import Request
+from profiles.results.session import Session
+from profiles.wire.events import (
     Event,
     FailedStatus,
-    Footprint,
     MachineFound,
-    Measurement,
     PlanFinished,
     PlanStarted,
+    PointChecked,
     PointFailed,
     PointMeasured,
     PointProgress,
     PointStarted,
     Reading,
     Readings,
-    Sample,
     SamplingStarted,
     TelemetryStarted,
 )
-from profiles.machine import Machine
-from profiles.plan import Plan, Point
-from profiles.session import Session
+from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
 
 T0 = 5_000_000_000
 GIB = 1 << 30
@@ -62,6 +62,7 @@ CPU_TELEMETRY = TelemetryStarted(
     missing={"power_w": "psutil does not read power", "sm_clock_mhz": "only GPUs have SMs"},
 )
 RATES = {"standard": 90.0, "flash1": 160.0, "flash2": 330.0}  # TFLOP/s at long lengths, for shape only
+MOST_READINGS = 1_000  # of one point: what takes hours in the script is told of in wider steps
 Failure = tuple[FailedStatus, str]
 
 
@@ -113,8 +114,8 @@ def make_plan(
     seqlens: Sequence[int] = (512, 1024, 2048),
     backend: Backend = "cuda",
 ) -> Plan:
-    return Sweep(
-        backend=backend,
+    return Request.of(
+        backend,
         kernels=tuple(kernels),
         seqlens=tuple(seqlens),
         dtype="float16" if backend == "cuda" else "float32",
@@ -148,23 +149,37 @@ def measured(plan: Plan, point: Point) -> Measurement:
     spread = (0.96, 0.98, 0.99, 1.0, 1.0, 1.0, 1.01, 1.03, 1.07, 1.12)
     problem = point.problem
     workspace = predicted_bytes(plan, point) - problem.input_bytes - problem.output_bytes
+    figures = {
+        "prepare_ms": 30.0,
+        "first_run_ms": middle * 3,
+        "input_bytes": problem.input_bytes,
+        "output_bytes": problem.output_bytes,
+        "workspace_bytes": workspace,
+        "peak_bytes": predicted_bytes(plan, point),
+    }
     return Measurement(
-        samples=tuple(Sample(middle * factor) for factor in spread),
+        samples=tuple(Sample(middle * factor, sm_clock_mhz=1900.0 + 40 * factor) for factor in spread),
         timer="CUDA events",
         cold=True,
-        prepare_ms=30.0,
-        first_run_ms=middle * 3,
-        footprint=Footprint(
-            inputs=problem.input_bytes,
-            outputs=problem.output_bytes,
-            workspace=workspace,
-            peak=predicted_bytes(plan, point),
-            source="CuPy's pool",
-        ),
+        figures={key: Figure(value=value, source="a script") for key, value in figures.items()},
         correctness=Correctness(
-            max_abs_error=3e-4, bound=2e-3, lse_error=1e-5, lse_bound=1e-3, rows=1024, passed=True
+            outputs=(
+                OutputError(output="O", error=3e-4, bound=2e-3),
+                OutputError(output="LSE", error=1e-5, bound=1e-3),
+            ),
+            rows=1024,
+            passed=True,
         ),
     )
+
+
+def ends_well(point: Point, t_ns: int, measurement: Measurement) -> list[Event]:
+    """The check of a point, and its end."""
+    tried = replace(measurement, samples=())
+    return [
+        PointChecked(index=point.index, t_ns=t_ns, measurement=tried, free_bytes=GIB),
+        PointMeasured(index=point.index, t_ns=t_ns, samples=measurement.samples),
+    ]
 
 
 def script(
@@ -187,7 +202,7 @@ def script(
         events.append(PointStarted(index=point.index, t_ns=now))
         if failure is None:
             events.append(_readings(now, ended, point, plan, telemetry))
-            events.append(PointMeasured(index=point.index, t_ns=ended, measurement=measured(plan, point)))
+            events += ends_well(point, ended, measured(plan, point))
         else:
             events.append(PointFailed(index=point.index, t_ns=ended, status=failure[0], reason=failure[1]))
         events.append(_readings(ended, ended + 150_000_000, None, plan, telemetry))
@@ -198,7 +213,7 @@ def script(
 def turns_of(plan: Plan) -> list[Event]:
     """The first problem's kernels after their checks, in the middle of their turns."""
     now = T0 + 500_000_000
-    points = plan.groups()[0]
+    points = plan.stages()[0]
     begun = [PointStarted(index=point.index, t_ns=now + point.index * 100_000_000) for point in points]
     sampling = SamplingStarted(
         indices=tuple(point.index for point in points), t_ns=now + len(points) * 100_000_000
@@ -251,6 +266,6 @@ def _readings(start: int, end: int, point: Point | None, plan: Plan, telemetry: 
                 temperature_c=known["temperature_c"],
                 sm_clock_mhz=known["sm_clock_mhz"],
             )
-            for t in range(start, end, 50_000_000)
+            for t in range(start, end, max(50_000_000, (end - start) // MOST_READINGS))
         )
     )

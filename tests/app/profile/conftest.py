@@ -8,11 +8,11 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.appearance import apply_theme
-from app.controller import Controller
+from app.control.controller import Controller
+from app.look.appearance import apply_theme
+from app.look.theme import DARK
 from app.pages.profile import ProfilePage
-from app.theme import DARK
-from profiles.events import Event
+from profiles.wire.events import Event
 from tests.app.profile.builders import SilentEngine, make_controller
 
 
@@ -31,7 +31,7 @@ class Bench:
         self.controller.events_arrived.connect(told.extend)
         for event in events:
             self.engine.sink(event)
-        self.qtbot.waitUntil(lambda: bool(told) and told[-1] is events[-1], timeout=10_000)
+        self.qtbot.waitUntil(lambda: bool(told) and told[-1] is events[-1], timeout=60_000)
         self.controller.events_arrived.disconnect(told.extend)
         self.page._staged.finish()  # every plot and lane had its turn
 
@@ -52,3 +52,8 @@ def bench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Bench]:
     qtbot.waitExposed(page)
     yield Bench(page, controller, engine, qtbot)
     controller.close()
+
+
+def column_of(bench: Bench, title: str) -> int:
+    """Where a column of the results table stands."""
+    return [column.title for column in bench.page.bottom.table.results.columns].index(title)

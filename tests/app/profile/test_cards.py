@@ -5,12 +5,11 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.fonts import load_fonts, ui_font
-from app.plots import SWEEP_PLOTS
-from app.plots.footprint import FOOTPRINT
-from app.plots.metric import Metric
-from app.plots.runtime import RUNTIME
+from app.look.fonts import load_fonts, ui_font
+from app.pages.profile.plots_view import CELLS
 from app.widgets.elided import ElidedLabel
+from app.words.kinds import unit_text
+from profiles.results.quantities import FOOTPRINT, RUNTIME, Quantity
 from tests.app.profile.builders import make_plan, script
 from tests.app.profile.conftest import Bench
 
@@ -26,15 +25,16 @@ def window_font(qapp: QApplication) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("window_font")
-@pytest.mark.parametrize("metric", SWEEP_PLOTS, ids=lambda metric: metric.key)
+@pytest.mark.parametrize("quantity", CELLS, ids=lambda quantity: quantity.key)
 def test_what_a_card_cannot_say_in_the_smallest_window_stands_in_its_tooltip(
-    bench: Bench, metric: Metric
+    bench: Bench, quantity: Quantity
 ) -> None:
     bench.page.resize(1208, 651)  # in a window of 1280 x 720
     bench.sweep(script(make_plan(("standard", "flash2"), (512, 1024, 2048))))
-    card = bench.page.plots.cards[metric.key]
-    unit = next(label for label in card.findChildren(ElidedLabel) if label.full_text == metric.unit)
-    whole = unit.text() == metric.unit
-    assert whole or unit.toolTip() == metric.unit
-    assert whole or metric not in {FOOTPRINT, RUNTIME}
-    assert "log" not in metric.unit  # a key makes the axis linear
+    card = bench.page.plots.cards[quantity.key]
+    said = unit_text(quantity, "standard" if quantity.relative else None)
+    unit = next(label for label in card.findChildren(ElidedLabel) if label.text() == said)
+    whole = unit.toolTip() == ""
+    assert whole or unit.toolTip() == said
+    assert whole or quantity not in {FOOTPRINT, RUNTIME}
+    assert "log" not in said  # a key makes the axis linear

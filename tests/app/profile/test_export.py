@@ -9,11 +9,12 @@ import pytest
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-from app.plots import SWEEP_PLOTS
+from app.look.theme import kernel_mark
+from app.pages.profile.plots_view import CELLS
 from app.plots.export import LINE, PAD, csv_text
-from app.theme import kernel_mark
-from profiles.export import to_csv
-from profiles.summary import rows
+from profiles.results.export import to_csv
+from profiles.results.quantities import RUNTIME, value_of
+from profiles.results.rows import rows
 from tests.app.profile.builders import make_plan, script, session_of
 from tests.app.profile.conftest import Bench
 
@@ -28,7 +29,7 @@ def _show(bench: Bench) -> None:
     bench.controller._show(session_of(EVENTS), "saved", None)
 
 
-@pytest.mark.parametrize("key", [metric.key for metric in SWEEP_PLOTS])
+@pytest.mark.parametrize("key", [quantity.key for quantity in CELLS])
 def test_every_plot_writes_png_svg_and_csv_that_name_their_source(
     bench: Bench, key: str, tmp_path: Path
 ) -> None:
@@ -86,7 +87,7 @@ def test_the_csv_holds_the_rows_values_and_leaves_absent_cells_empty(bench: Benc
     assert session is not None
     for cells, row in zip(table, rows(session), strict=False):
         shown = cells["runtime_ms"]
-        assert (float(shown) if shown else None) == row.runtime_ms_median
+        assert (float(shown) if shown else None) == value_of(RUNTIME, row)
         assert cells["status"] == row.status
 
 
@@ -108,6 +109,7 @@ def test_a_picture_goes_to_the_clipboard(bench: Bench) -> None:
     assert not QGuiApplication.clipboard().image().isNull()
 
 
+@pytest.mark.qt_log_ignore("could not open output device", r"QPainter::begin\(\): Returned false")
 @pytest.mark.parametrize("kind", ["png", "svg", "csv"])
 def test_a_folder_that_cannot_be_written_is_told_and_not_traced(
     bench: Bench, kind: str, tmp_path: Path

@@ -1,21 +1,22 @@
 """The form's masks and grouped heads: what is chosen is what is planned."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
+from PySide6.QtWidgets import QSpinBox
 from pytestqt.qtbot import QtBot
 
-from app.pages.profile.dry_run import dry_run
-from app.pages.profile.kernel_list import PEERS, KernelList
-from app.pages.profile.sweep import Sweep, unavailable
-from app.theme import DARK
+from app.look.theme import DARK
+from app.pages.profile.form.dry_run import dry_run
+from app.pages.profile.form.kernel_list import PEERS, KernelList
+from app.pages.profile.form.reasons import unavailable
 from kernels.block_pattern import BlockPattern
 from kernels.problem import Backend
 from kernels.registry import KERNELS, LADDER
+from profiles.plan.request import Request
 from tests.app.profile.builders import MACHINE
 from tests.app.profile.conftest import Bench
 
-BASE = replace(Sweep.default("cpu"), heads=8)
+BASE = Request.of("cpu", heads=8)
 
 
 @pytest.mark.parametrize(
@@ -31,11 +32,11 @@ BASE = replace(Sweep.default("cpu"), heads=8)
     ],
     ids=["plain", "causal", "window", "half window, GQA", "causal, MQA", "blocks", "causal blocks"],
 )
-def test_the_form_gives_back_the_sweep_it_shows(bench: Bench, sweep: Sweep) -> None:
+def test_the_form_gives_back_the_sweep_it_shows(bench: Bench, sweep: Request) -> None:
     form = bench.page.form
-    form.show_sweep(sweep)
-    assert form.sweep() == sweep
-    assert {problem.window for problem in form.sweep().plan().problems} == {sweep.window}
+    form.show_request(sweep)
+    assert form.request() == sweep
+    assert {problem.window for problem in form.request().plan().problems} == {sweep.window}
     assert form.masking.left.isVisible() == (sweep.window is not None)
     assert form.masking.pattern.isVisible() == (sweep.blocks is not None)
 
@@ -43,8 +44,8 @@ def test_the_form_gives_back_the_sweep_it_shows(bench: Bench, sweep: Sweep) -> N
 def test_a_causal_window_is_shown_as_a_window_that_ends_at_the_query(bench: Bench) -> None:
     form = bench.page.form
     both = replace(BASE, causal=True, window=(9, 5))
-    form.show_sweep(both)
-    shown = form.sweep()
+    form.show_request(both)
+    shown = form.request()
     assert (shown.causal, shown.window) == (False, (9, 0))
     assert shown.problem(40).mask == both.problem(40).mask
 
@@ -52,7 +53,7 @@ def test_a_causal_window_is_shown_as_a_window_that_ends_at_the_query(bench: Benc
 def test_a_pattern_that_means_nothing_blocks_run_and_says_what_does(bench: Bench) -> None:
     form = bench.page.form
     form.set_machine(MACHINE)
-    form.show_sweep(replace(BASE, blocks=BlockPattern(strided=8)))
+    form.show_request(replace(BASE, blocks=BlockPattern(strided=8)))
     form.masking.pattern.setCurrentText("banded:3")
     assert "'banded:3'" in form.message.text()
     assert form.blocked_reason == form.message.text()
@@ -63,12 +64,12 @@ def test_a_pattern_that_means_nothing_blocks_run_and_says_what_does(bench: Bench
 def test_a_length_cut_into_too_many_blocks_blocks_run_until_it_is_shorter(bench: Bench) -> None:
     form = bench.page.form
     form.set_machine(MACHINE)
-    form.show_sweep(replace(BASE, blocks=BlockPattern(local=1), seqlens=(256, 16_777_216)))
+    form.show_request(replace(BASE, blocks=BlockPattern(local=1), seqlens=(256, 16_777_216)))
     assert "take longer ones" in form.message.text()
     assert form.blocked_reason == form.message.text()
     form.chips.set_seqlens((256,))
     assert not form.message.isVisible()
-    assert form.sweep().blocks == BlockPattern(local=1)
+    assert form.request().blocks == BlockPattern(local=1)
 
 
 def test_the_dry_run_tells_the_kept_share_of_a_mask_and_the_greatest_need_of_many_kernels(
@@ -76,7 +77,7 @@ def test_the_dry_run_tells_the_kept_share_of_a_mask_and_the_greatest_need_of_man
 ) -> None:
     form = bench.page.form
     sweep = replace(BASE, seqlens=(1024,), blocks=BlockPattern(local=0), kernels=("standard", "flash2"))
-    form.show_sweep(sweep)
+    form.show_request(sweep)
     assert [form.dry_table.text_at(0, c) for c in range(4)] == ["N", "standard", "flash2", "kept"]
     assert form.dry_table.text_at(1, 3) == "12.5 %"
     rows = dry_run(replace(sweep, kernels=tuple(spec.name for spec in KERNELS)), 40 << 20)
@@ -89,7 +90,7 @@ def test_the_dry_run_tells_the_kept_share_of_a_mask_and_the_greatest_need_of_man
 
 def test_only_divisors_of_the_heads_are_offered_for_k_and_v(bench: Bench) -> None:
     form = bench.page.form
-    form.show_sweep(replace(BASE, kv_heads=4))
+    form.show_request(replace(BASE, kv_heads=4))
     form.heads.setValue(12)
     assert [form.kv_heads.itemText(i) for i in range(form.kv_heads.count())] == [
         "12",
@@ -99,10 +100,10 @@ def test_only_divisors_of_the_heads_are_offered_for_k_and_v(bench: Bench) -> Non
         "2",
         "1",
     ]
-    assert form.sweep().kv_heads == 4
+    assert form.request().kv_heads == 4
     form.heads.setValue(7)
-    assert form.sweep().kv_heads is None
-    assert form.sweep().problem(8).key_heads == 7
+    assert form.request().kv_heads is None
+    assert form.request().problem(8).key_heads == 7
 
 
 @pytest.mark.parametrize(
@@ -119,22 +120,24 @@ def test_when_no_ticked_kernel_takes_the_head_dim_the_form_says_which_and_why(
 ) -> None:
     form = bench.page.form
     form.set_machine(MACHINE)
-    form.show_sweep(replace(Sweep.default("cuda"), kernels=kernels))
+    form.show_request(replace(Request.of("cuda"), kernels=kernels))
     assert not form.message.text()
-    form.head_dim.setValue(20)
+    head_dim = form.inputs["head_dim"]
+    assert isinstance(head_dim, QSpinBox)
+    head_dim.setValue(20)
     assert form.message.text() == form.blocked_reason
     assert all(words in form.message.text() for words in said), form.message.text()
     form.kernels.choose(())
     assert form.message.text() == "Choose at least one kernel."
     form.kernels.choose(kernels)
-    form.head_dim.setValue(64)
+    head_dim.setValue(64)
     assert form.blocked_reason is None
 
 
 def test_when_no_ticked_kernel_takes_the_dtype_the_form_says_which_and_why(bench: Bench) -> None:
     form = bench.page.form
     form.set_machine(MACHINE)
-    form.show_sweep(replace(Sweep.default("cuda"), kernels=("flash3",)))
+    form.show_request(replace(Request.of("cuda"), kernels=("flash3",)))
     form.dtype.setCurrentText("float32")
     assert form.message.text().startswith("No ticked kernel can run: flash3 takes float16")
 
@@ -143,8 +146,8 @@ def test_when_no_ticked_kernel_takes_the_dtype_the_form_says_which_and_why(bench
 def test_kernels_that_cannot_take_a_window_say_so_in_the_list(bench: Bench, backend: Backend) -> None:
     form = bench.page.form
     form.set_machine(MACHINE)
-    sweep = replace(Sweep.default(backend), window=(64, 0))
-    form.show_sweep(sweep)
+    sweep = replace(Request.of(backend), window=(64, 0))
+    form.show_request(sweep)
     for row in form.kernels.rows:
         reason = unavailable(row.spec, sweep, MACHINE.device(backend))
         assert row.box.isEnabled() == (reason is None), row.spec.name
@@ -162,7 +165,7 @@ def test_library_peers_are_folded_away_until_one_is_chosen(bench: Bench) -> None
     fold.click()
     assert all(row.isVisible() for row in peers)
     fold.click()
-    form.show_sweep(replace(BASE, kernels=(peers[0].spec.name,)))
+    form.show_request(replace(BASE, kernels=(peers[0].spec.name,)))
     assert peers[0].isVisible()
 
 

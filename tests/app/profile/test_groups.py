@@ -1,29 +1,23 @@
 """A session with several problems at the same N: one group is on show, and the table names each."""
 
-from dataclasses import replace
-
 import msgspec
 import pytest
 
-from app.pages.profile.results_model import (
-    DENSE_COLUMN,
-    KEPT_COLUMN,
-    PROBLEM_COLUMN,
-    RAW,
-    SPEEDUP_COLUMN,
-)
-from app.pages.profile.sweep import Sweep
-from app.plots.provenance import session_header
+from app.pages.profile.results_model import PROBLEM, RAW
+from app.plots.export_header import session_header
 from kernels.block_pattern import BlockPattern
-from profiles.plan import Protocol
-from profiles.presets import HEAD_DIMS, peers_plan
-from profiles.session import Session
-from profiles.summary import rows
+from profiles.plan.choice import LARGEST
+from profiles.plan.plan import Protocol
+from profiles.plan.presets import HEAD_DIMS, peers_plan
+from profiles.plan.request import Request
+from profiles.results.quantities import THROUGHPUT, value_of
+from profiles.results.rows import rows
+from profiles.results.session import Session
 from tests.app.profile.builders import make_plan, script, session_of
-from tests.app.profile.conftest import Bench
+from tests.app.profile.conftest import Bench, column_of
 
 KERNELS = ("standard", "flash2", "torch-flash")
-PLAN = peers_plan("cuda", Protocol(), kernels=KERNELS)
+PLAN = peers_plan("cuda", Protocol(drift_check=False), kernels=KERNELS)
 LABELS = [f"d {head_dim}, {mask}" for head_dim in HEAD_DIMS for mask in ("no mask", "causal")]
 POINTS = len(PLAN.points())
 
@@ -37,7 +31,7 @@ def session(bench: Bench) -> Session:
 
 
 def offered(bench: Bench) -> list[str]:
-    box = bench.page.plots.panel.groups
+    box = bench.page.plots.panel.curves
     return [box.itemText(i) for i in range(box.count())]
 
 
@@ -45,10 +39,10 @@ def offered(bench: Bench) -> list[str]:
 def test_one_group_is_on_show_and_the_others_can_be_chosen(bench: Bench) -> None:
     plots = bench.page.plots
     assert offered(bench) == LABELS
-    assert plots.panel.groups.isVisible()
+    assert plots.panel.curves.isVisible()
     first = plots.cards["throughput"].make_export()
-    plots.panel.groups.setCurrentIndex(3)
-    plots.panel.group_chosen.emit(3)
+    plots.panel.curves.setCurrentIndex(3)
+    plots.panel.curve_chosen.emit(3)
     last = plots.cards["throughput"].make_export()
     assert first is not None
     assert last is not None
@@ -62,27 +56,27 @@ def test_one_group_is_on_show_and_the_others_can_be_chosen(bench: Bench) -> None
 def test_the_table_holds_every_group_with_its_name_and_its_own_speed_up(bench: Bench) -> None:
     table = bench.page.bottom.table
     assert table.results.rowCount() == POINTS
-    assert not table.isColumnHidden(PROBLEM_COLUMN)
-    names = {table.results.index(row, PROBLEM_COLUMN).data() for row in range(POINTS)}
+    assert not table.isColumnHidden(column_of(bench, PROBLEM))
+    names = {table.results.index(row, column_of(bench, PROBLEM)).data() for row in range(POINTS)}
     assert names == set(LABELS)
     standard = [row for row in range(POINTS) if table.results.row_at(row).kernel == "standard"]
-    assert {table.results.index(row, SPEEDUP_COLUMN).data(RAW) for row in standard} == {1.0}
+    assert {table.results.index(row, column_of(bench, "speed-up")).data(RAW) for row in standard} == {1.0}
 
 
 def test_a_session_of_one_group_offers_no_choice(bench: Bench) -> None:
     bench.sweep(script(make_plan(("standard", "flash2"))))
-    assert not bench.page.plots.panel.groups.isVisible()
-    assert bench.page.bottom.table.isColumnHidden(PROBLEM_COLUMN)
+    assert not bench.page.plots.panel.curves.isVisible()
+    assert bench.page.bottom.table.isColumnHidden(column_of(bench, PROBLEM))
 
 
 def test_the_group_of_the_point_in_flight_is_on_show_until_the_user_chooses(bench: Bench) -> None:
     plots = bench.page.plots
     third_group = 2 * POINTS // len(LABELS)
     bench.sweep(script(PLAN, stop_before=third_group, in_flight=True))
-    assert plots.panel.groups.currentText() == LABELS[2]
-    plots.panel.group_chosen.emit(0)
+    assert plots.panel.curves.currentText() == LABELS[2]
+    plots.panel.curve_chosen.emit(0)
     bench.page.refresh()
-    assert plots.panel.groups.currentText() == LABELS[0]
+    assert plots.panel.curves.currentText() == LABELS[0]
 
 
 def test_an_export_of_everything_names_every_problem() -> None:
@@ -92,24 +86,25 @@ def test_an_export_of_everything_names_every_problem() -> None:
 
 @pytest.mark.usefixtures("session")
 def test_the_form_takes_the_group_on_show_and_says_which_and_what_it_leaves_out(bench: Bench) -> None:
-    bench.page.plots.panel.group_chosen.emit(3)
+    bench.page.plots.panel.curve_chosen.emit(3)
     with bench.qtbot.waitSignal(bench.page.noticed) as noticed:
         bench.page.use_session()
-    sweep = bench.page.form.sweep()
+    sweep = bench.page.form.request()
     assert (sweep.head_dim, sweep.causal, sweep.heads, sweep.batch) == (128, True, 16, 1)
     assert noticed.args[0].startswith(f"The form has the parameters of {LABELS[3]}.")
     assert "batch goes from 16 to 1 along N; the form takes 1" in noticed.args[0]
 
 
 def test_numbers_beyond_the_form_are_said_and_the_form_stays_alive(bench: Bench) -> None:
-    wide = Sweep(backend="cpu", kernels=("flash2",), seqlens=(64,), dtype="float32", heads=2**40, repeats=1)
-    session = session_of(script(wide.plan()))
+    wide = Request.of("cpu", kernels=("flash2",), seqlens=(1,), heads=2**40, repeats=1)
+    session = session_of(script(wide.plan(), stop_before=0))
     bench.controller.session = session
     bench.page.show_session(session)
     with bench.qtbot.waitSignal(bench.page.noticed) as noticed:
         bench.page.use_session()
-    assert f"heads of {2**40} is beyond the form's range; it takes 1024" in noticed.args[0]
-    assert "repeats of 1 is beyond the form's range; it takes 3" in noticed.args[0]
+    assert f"heads of {2**40} is beyond the form's range; it takes {LARGEST}" in noticed.args[0]
+    assert "repeats" not in noticed.args[0]
+    assert bench.page.form.request().protocol.repeats == 1
     bench.page.form.heads.setValue(1)
     bench.page.form.masking.kind.setCurrentText("blocks")
     bench.page.form.masking.pattern.setCurrentText("banded:3")
@@ -117,22 +112,24 @@ def test_numbers_beyond_the_form_are_said_and_the_form_stays_alive(bench: Bench)
 
 
 def test_block_masks_are_groups_of_their_own_with_their_dense_equivalent_apart(bench: Bench) -> None:
-    dense = Sweep(backend="cuda", kernels=("flash2",), seqlens=(1024, 2048), dtype="float16")
-    sparse = replace(dense, blocks=BlockPattern(local=1, global_=1), block_size=64)
+    dense = Request.of("cuda", kernels=("flash2",), seqlens=(1024, 2048))
+    sparse = msgspec.structs.replace(dense, blocks=BlockPattern(local=1, global_=1), block_size=64)
     plan = msgspec.structs.replace(dense.plan(), problems=(*dense.plan().problems, *sparse.plan().problems))
     session = session_of(script(plan))
     bench.controller.session = session
     bench.page.show_session(session)
     assert offered(bench) == ["d 64, no mask", "d 64, local:1,global:1 in blocks of 64"]
-    bench.page.plots.panel.group_chosen.emit(1)
+    bench.page.plots.panel.curve_chosen.emit(1)
     bench.page.use_session()
-    assert bench.page.form.sweep() == sparse
+    assert bench.page.form.request() == sparse
     table = bench.page.bottom.table
-    assert not table.isColumnHidden(KEPT_COLUMN)
-    assert not table.isColumnHidden(DENSE_COLUMN)
+    assert not table.isColumnHidden(column_of(bench, "kept"))
+    assert not table.isColumnHidden(column_of(bench, "dense equivalent"))
     for place, row in enumerate(rows(session)):
-        told = table.results.index(place, DENSE_COLUMN).data(RAW)
+        told = table.results.index(place, column_of(bench, "dense equivalent")).data(RAW)
         if row.block_mask:
-            assert told == pytest.approx(row.tflops / row.kept_share if row.tflops else None)
+            tflops = value_of(THROUGHPUT, row)
+            assert tflops is not None
+            assert told == pytest.approx(tflops / row.problem.kept_share)
         else:
             assert told is None

@@ -5,8 +5,8 @@ from itertools import combinations
 import pytest
 from PySide6.QtGui import QColor, QImage
 
+from app.look.theme import KERNEL_MARKS, OTHER_MARK, THEMES, Theme, kernel_mark
 from app.plots.marks import mark_pixmap
-from app.theme import KERNEL_MARKS, OTHER_MARK, THEMES, Theme, kernel_mark
 from kernels.registry import KERNELS, base_of
 
 LEGIBLE = 3.0  # WCAG 2.1, 1.4.11: graphical objects against what they stand on

@@ -6,20 +6,22 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QWidget
 
-from app.fonts import load_fonts, ui_font
-from app.pages.profile.results_model import COLUMNS, RAW
-from app.plots import SWEEP_PLOTS
+from app.look.fonts import load_fonts, ui_font
+from app.look.theme import DARK, KERNEL_MARKS, LIGHT, kernel_mark
+from app.pages.profile.plots_view import CELLS
+from app.pages.profile.results_model import RAW
 from app.plots.rail import failure_text
-from app.plots.runtime import RUNTIME
 from app.plots.spans import spans_of
-from app.plots.units import ms_text
-from app.shots import picture
-from app.theme import DARK, KERNEL_MARKS, LIGHT, kernel_mark
+from app.shell.shots import picture
+from app.words.command_line import command_line
+from app.words.kinds import words_of
+from app.words.units import ms_text
 from kernels.registry import KERNELS as KNOWN
-from profiles.events import MachineFound
-from profiles.summary import rows
+from profiles.results.quantities import RUNTIME, value_of
+from profiles.results.rows import rows
+from profiles.wire.events import MachineFound
 from tests.app.profile.builders import CPU_TELEMETRY, MACHINE, make_plan, script, session_of, turns_of
-from tests.app.profile.conftest import Bench
+from tests.app.profile.conftest import Bench, column_of
 
 KERNELS = ("standard", "flash2")
 LENGTHS = (512, 1024, 2048)
@@ -57,17 +59,17 @@ def test_removing_a_chip_removes_its_length(bench: Bench) -> None:
 
 def test_another_backend_brings_its_own_lengths_and_types(bench: Bench) -> None:
     bench.page.set_backend("cuda")
-    assert bench.page.form.sweep().seqlens[-1] == 16384
+    assert bench.page.form.request().seqlens[-1] == 16384
     bench.page.set_backend("cpu")
-    assert bench.page.form.sweep().dtype == "float32"
-    assert bench.page.form.sweep().seqlens[-1] == 2048
+    assert bench.page.form.request().dtype == "float32"
+    assert bench.page.form.request().seqlens[-1] == 2048
 
 
 def test_the_dry_run_judges_by_the_free_memory_that_was_found(bench: Bench) -> None:
     bench.tell([MachineFound(machine=MACHINE)])
     bench.page.form.chips.field.setText("65536")
     assert "free 139 GiB" in bench.page.form.free_label.text()
-    assert bench.page.form.dry_table.text_at(1, len(bench.page.form.sweep().kernels) + 1).startswith("×")
+    assert bench.page.form.dry_table.text_at(1, len(bench.page.form.request().kernels) + 1).startswith("×")
 
 
 def test_failed_points_stand_on_the_rail_at_their_length_with_the_reason(bench: Bench) -> None:
@@ -101,13 +103,13 @@ def test_readout_table_and_session_say_the_same(bench: Bench) -> None:
     bench.page.plots.move_cursor(512)
     panel = bench.page.plots.panel
     model = bench.page.bottom.table.results
-    median = next(i for i, column in enumerate(COLUMNS) if column.title == "median")
+    column = column_of(bench, "runtime")
     for place, row in enumerate(rows(session)):
-        raw = model.index(place, median).data(RAW)
-        assert raw == row.runtime_ms_median
-        if row.seqlen == 512 and row.runtime_ms_median is not None:
-            assert panel.figure(row.kernel, "runtime") == ms_text(row.runtime_ms_median)
-            assert model.index(place, median).data() == ms_text(row.runtime_ms_median)
+        median = value_of(RUNTIME, row)
+        assert model.index(place, column).data(RAW) == median
+        if row.seqlen == 512 and median is not None:
+            assert panel.figure(row.kernel, "runtime") == ms_text(median)
+            assert model.index(place, column).data() == ms_text(median)
 
 
 def test_a_failed_point_reads_its_status_under_the_crosshair(bench: Bench) -> None:
@@ -130,7 +132,7 @@ def test_table_and_crosshair_follow_each_other(bench: Bench) -> None:
 def test_the_table_sorts_by_value_with_absent_cells_last(bench: Bench) -> None:
     bench.sweep(EVENTS)
     table = bench.page.bottom.table
-    median = next(i for i, column in enumerate(COLUMNS) if column.title == "median")
+    median = column_of(bench, "runtime")
     table.sortByColumn(median, Qt.SortOrder.AscendingOrder)
     raw = [table.proxy.index(row, median).data(RAW) for row in range(table.proxy.rowCount())]
     known = [value for value in raw if value is not None]
@@ -149,7 +151,7 @@ def test_the_point_in_flight_is_marked_until_it_ends(bench: Bench) -> None:
     plot = bench.page.plots.cards["runtime"].plot
     assert plot._band.isVisible()
     assert plot._flight.isVisible()
-    assert bench.page.plots.panel.flight.full_text.startswith("standard · N = 1")
+    assert bench.page.plots.panel.flight.text().startswith("standard · N = 1")
 
 
 def test_kernels_that_take_turns_are_all_marked_in_flight(bench: Bench) -> None:
@@ -158,7 +160,7 @@ def test_kernels_that_take_turns_are_all_marked_in_flight(bench: Bench) -> None:
     plot = bench.page.plots.cards["runtime"].plot
     assert plot._band.isVisible()
     assert len(plot._flight.points()) == 2
-    assert bench.page.plots.panel.flight.full_text.startswith(f"{KERNELS[0]} and {KERNELS[1]} · N = ")
+    assert bench.page.plots.panel.flight.text().startswith(f"{KERNELS[0]} and {KERNELS[1]} · N = ")
     assert bench.controller.session is not None
     lane = bench.page.bottom.strip.lanes["memory_used"]
     lane._shade(spans_of(bench.controller.session), (0.0, 2.0), (0.0, 1.0))
@@ -181,7 +183,7 @@ def test_another_baseline_divides_by_it(bench: Bench) -> None:
     panel.baseline_chosen.emit("flash2")
     bench.page.plots.move_cursor(512)
     assert panel.figure("flash2", "speed-up") == "1.00×"
-    assert bench.page.plots.cards["speed-up"]._title.text() == "Speed-up over flash2"
+    assert bench.page.plots.cards["speed-up"].title == "Speed-up over flash2"
 
 
 def test_a_name_in_the_legend_hides_its_curves_and_keeps_its_figures(bench: Bench) -> None:
@@ -275,6 +277,7 @@ def test_freezing_stops_the_display_and_not_the_recording(bench: Bench) -> None:
 def test_a_field_without_readings_says_why(bench: Bench) -> None:
     events = script(make_plan(("standard",), LENGTHS, "cpu"), telemetry=CPU_TELEMETRY)
     bench.page.show_session(session_of(events))
+    bench.page._staged.finish()
     strip = bench.page.bottom.strip
     assert strip.value_text("power_w") == "n/a"
     assert "psutil does not read power" in strip.lanes["power_w"]._note.toPlainText()
@@ -290,7 +293,7 @@ def test_a_saved_session_shows_its_recorded_readings_and_lends_its_parameters(be
 
 def test_the_command_line_goes_to_the_clipboard(bench: Bench) -> None:
     bench.page.copy_command_line()
-    assert QGuiApplication.clipboard().text() == bench.page.form.sweep().command_line()
+    assert QGuiApplication.clipboard().text() == command_line(bench.page.form.request())
 
 
 def test_without_a_session_the_plots_say_what_to_do_and_show_the_model(bench: Bench) -> None:
@@ -313,7 +316,7 @@ def test_what_an_empty_plot_says_stays_in_its_middle_when_other_lengths_are_chos
     assert (plot._hint.pos().x(), plot._hint.pos().y()) == (middle.x(), middle.y())
 
 
-@pytest.mark.parametrize("key", [metric.key for metric in SWEEP_PLOTS])
+@pytest.mark.parametrize("key", [quantity.key for quantity in CELLS])
 def test_log_grid_and_autorange_keep_every_value_in_view(bench: Bench, key: str) -> None:
     bench.sweep(EVENTS)
     plot = bench.page.plots.cards[key].plot
@@ -324,7 +327,7 @@ def test_log_grid_and_autorange_keep_every_value_in_view(bench: Bench, key: str)
         values = plot._curves["flash2"].curve.getData()[1]
         assert low <= np.nanmin(values)
         assert np.nanmax(values) <= high
-    assert plot.scale_name == plot.quantity.scale
+    assert plot.scale_name == words_of(plot.quantity).scale
 
 
 def test_a_view_the_user_chose_stays_until_autorange(bench: Bench) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.plots.ring import SHOWN, ReadingRing, thin
 from app.plots.spans import seqlen_changes, spans_of
-from profiles.events import Reading
+from profiles.wire.events import Reading
 from tests.app.profile.builders import T0, make_plan, script, session_of, turns_of
 
 
@@ -40,8 +40,8 @@ def test_times_count_from_the_origin_of_the_session() -> None:
     assert ring.times().tolist() == [2.5]
 
 
-@given(st.integers(2001, 30_000), st.integers(0, 10**6))
-def test_thinning_keeps_few_points_and_every_spike(count: int, place: int) -> None:
+@given(st.integers(SHOWN + 1, 30_000), st.integers(0, 10**6))
+def test_thinning_keeps_few_points_every_spike_and_the_newest_reading(count: int, place: int) -> None:
     values = np.zeros(count)
     values[place % count] = 9.0
     times, shown = thin(np.arange(count, dtype=np.float64), values)
@@ -49,6 +49,26 @@ def test_thinning_keeps_few_points_and_every_spike(count: int, place: int) -> No
     assert shown.max() == 9.0
     assert times[-1] == count - 1
     assert (np.diff(times) > 0).all()
+
+
+@given(
+    st.integers(SHOWN + 1, 30_000),
+    st.lists(st.tuples(st.integers(0, 30_000), st.integers(1, 300)), max_size=5),
+    st.integers(0, 10**6),
+)
+def test_thinning_keeps_every_gap_where_it_is_and_the_spikes_beside_it(
+    count: int, gaps: list[tuple[int, int]], seed: int
+) -> None:
+    values = np.random.default_rng(seed).normal(size=count)
+    for start, length in gaps:
+        values[start : start + length] = np.nan
+    times, shown = thin(np.arange(count, dtype=np.float64), values)
+    assert np.nanmax(shown) == np.nanmax(values)
+    assert np.nanmin(shown) == np.nanmin(values)
+    # A reading that was left out is drawn as the last one kept before it.
+    held = np.searchsorted(times, np.arange(count), side="right") - 1
+    after_first = held >= 0
+    assert (np.isnan(shown[held]) == np.isnan(values))[after_first].all()
 
 
 def test_a_short_series_is_drawn_whole() -> None:

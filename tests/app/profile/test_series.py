@@ -1,5 +1,6 @@
 """From rows to curves."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,21 +9,18 @@ from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.appearance import apply_theme
-from app.fonts import load_fonts
-from app.plots import SWEEP_PLOTS
+from app.look.appearance import apply_theme
+from app.look.fonts import load_fonts
+from app.look.theme import DARK
 from app.plots.axes import ValueAxis, nice_step, to_axis
-from app.plots.footprint import FOOTPRINT
-from app.plots.runtime import RUNTIME
 from app.plots.series import extract, seqlens_of, telling_seqlen
-from app.plots.speedup import SPEEDUP
 from app.plots.status_marks import STATUS_MARKS, status_path
 from app.plots.sweep_plot import SweepPlot
-from app.plots.throughput import THROUGHPUT
-from app.plots.units import bytes_text, ms_text
-from app.theme import DARK
-from profiles.events import PointStatus
-from profiles.summary import rows
+from app.words.kinds import KINDS
+from app.words.units import bytes_text, ms_text
+from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT, value_of
+from profiles.results.rows import rows
+from profiles.wire.events import PointStatus
 from tests.app.profile.builders import make_plan, script, session_of
 
 KERNELS = ("standard", "flash2")
@@ -62,7 +60,7 @@ def test_every_value_is_the_row_s_own() -> None:
     for one in extract(_rows(), THROUGHPUT):
         for row in _rows():
             if row.kernel == one.kernel and row.status == "done":
-                assert one.at(row.seqlen) == row.tflops
+                assert one.at(row.seqlen) == value_of(THROUGHPUT, row)
 
 
 def test_an_unfinished_length_takes_no_crosshair() -> None:
@@ -78,9 +76,12 @@ def test_every_status_has_its_own_glyph() -> None:
     assert not any(status_path(status).isEmpty() for status in STATUS_MARKS)
 
 
-def test_every_plot_has_a_key_a_title_and_a_unit_of_its_own() -> None:
-    assert len({metric.key for metric in SWEEP_PLOTS}) == len(SWEEP_PLOTS)
-    assert all(metric.title and metric.unit for metric in SWEEP_PLOTS)
+def test_every_quantity_has_a_title_a_sentence_and_columns_of_its_own() -> None:
+    quantities = QUANTITIES.values()
+    names = [name for quantity in quantities for name in quantity.names]
+    assert len(set(names)) == len(names)
+    assert len({quantity.title for quantity in quantities}) == len(quantities)
+    assert all(quantity.about.endswith(".") and quantity.kind in KINDS for quantity in quantities)
 
 
 def test_what_has_no_place_on_a_logarithmic_axis_is_absent() -> None:
@@ -89,7 +90,7 @@ def test_what_has_no_place_on_a_logarithmic_axis_is_absent() -> None:
 
 
 def test_ticks_are_round_values_that_fit_the_height(qapp: object) -> None:
-    axis = ValueAxis(ms_text, "log10")
+    axis = ValueAxis(replace(KINDS["time"], tick=ms_text))
     ((_, places),) = axis.tickValues(-2.0, 3.0, 100.0)
     assert places == [-2, -1, 0, 1, 2, 3] or len(places) <= 6
     assert axis.tickStrings([0.0], 1, 1) == ["1.00 ms"]

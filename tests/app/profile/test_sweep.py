@@ -1,87 +1,160 @@
 """The form without its widgets."""
 
 import shlex
-from dataclasses import replace
+from collections.abc import Sequence
+from typing import Any
 
+import click
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import structs
+from msgspec.structs import replace
 
-from app.cli import make_parser
+from app.cli import asked_for
+from app.cli import sweep as sweep_command
 from app.commands.sweep import make_plan
-from app.pages.profile.dry_run import dry_run, fit
-from app.pages.profile.sweep import Sweep, blocked, left_out, unavailable
+from app.pages.profile.form.dry_run import dry_run, fit
+from app.pages.profile.form.reasons import blocked, left_out, unavailable
+from app.words.command_line import command_line
 from kernels.block_mask import BlockMask
-from kernels.block_pattern import BlockPattern
-from kernels.problem import DTYPES, Problem
+from kernels.block_pattern import BLOCK, BlockPattern
+from kernels.problem import Problem
 from kernels.registry import KERNELS, find_kernel
+from profiles.plan.choice import LARGEST, Declared, choices_of
+from profiles.plan.plan import Protocol
+from profiles.plan.presets import CHOICES as PRESET_CHOICES
+from profiles.plan.request import Request
 from tests.app.profile.builders import CPU, GPU, MACHINE
+from tests.app.profile.choices import another
 
 NAMES = tuple(spec.name for spec in KERNELS)
 
 
-def with_kv_heads(sweep: Sweep) -> st.SearchStrategy[Sweep]:
+OWN: dict[str, st.SearchStrategy[Any]] = {
+    "kernels": st.lists(st.sampled_from(NAMES), min_size=1, unique=True).map(tuple),
+    "seqlens": st.lists(st.integers(1, 1 << 16), min_size=1, max_size=6, unique=True).map(
+        lambda n: tuple(sorted(n))
+    ),
+    "window": st.none() | st.tuples(st.integers(-1, 300), st.integers(-1, 300)),
+    "blocks": st.none() | st.builds(BlockPattern, local=st.integers(0, 4), strided=st.none() | st.just(8)),
+    "block_size": st.sampled_from((100, 128, 512)),
+    "kv_heads": st.none(),  # see with_kv_heads
+}
+FEW = ("head_dim", "heads", "batch")  # that make the problems of a plan large
+MANY = 64
+
+
+def values_of(declared: Declared) -> st.SearchStrategy[Any]:
+    """Every value that a choice takes; of those that make problems large, only small ones."""
+    low, high = declared.choice.low, declared.choice.high
+    if declared.name in OWN:
+        return OWN[declared.name]
+    if declared.kind is int:
+        return st.integers(int(low), MANY if declared.name in FEW else int(high))
+    if declared.kind is float:
+        return st.floats(low, high)
+    return st.booleans() if declared.kind is bool else st.sampled_from(declared.options)
+
+
+def with_kv_heads(sweep: Request) -> st.SearchStrategy[Request]:
     """The same sweep with every number of K/V heads that divides its heads."""
     divisors = [n for n in range(1, sweep.heads + 1) if sweep.heads % n == 0]
     return st.sampled_from((None, *divisors)).map(lambda kv_heads: replace(sweep, kv_heads=kv_heads))
 
 
-SWEEPS = st.builds(
-    Sweep,
-    window=st.none() | st.tuples(st.integers(-1, 300), st.integers(-1, 300)),
-    backend=st.sampled_from(("cpu", "cuda")),
-    kernels=st.lists(st.sampled_from(NAMES), min_size=1, unique=True).map(tuple),
-    seqlens=st.lists(st.integers(1, 1 << 16), min_size=1, max_size=6, unique=True).map(
-        lambda n: tuple(sorted(n))
-    ),
-    dtype=st.sampled_from(DTYPES),
-    batch=st.integers(1, 4),
-    heads=st.integers(1, 32),
-    head_dim=st.sampled_from((16, 64, 128)),
-    causal=st.booleans(),
-    repeats=st.integers(3, 50),
-    blocks=st.none() | st.builds(BlockPattern, local=st.integers(0, 4), strided=st.none() | st.just(8)),
-    time_cap_s=st.sampled_from((0.5, 10.0, 60.0)),
-    seed=st.integers(0, 99),
-    verify=st.booleans(),
-    cold=st.booleans(),
-    interleave=st.booleans(),
-    shuffle=st.booleans(),
-    drift_check=st.booleans(),
-).flatmap(with_kv_heads)
+def without_idle_size(sweep: Request) -> Request:
+    """The same sweep; without blocks their size is nobody's choice."""
+    return sweep if sweep.blocks else replace(sweep, block_size=BLOCK)
+
+
+CHOICES = choices_of(Request)
+BY_NAME = {declared.name: declared for declared in CHOICES}
+SWEEPS = (
+    st.fixed_dictionaries({declared.name: values_of(declared) for declared in CHOICES})
+    .map(lambda chosen: without_idle_size(Request.of(**chosen)))
+    .flatmap(with_kv_heads)
+)
+
+
+def parsed(words: Sequence[str]) -> dict[str, Any]:
+    """The choices that the command line takes these words for."""
+    with sweep_command.make_context("sweep", list(words)) as context:
+        return asked_for(context)
 
 
 @given(SWEEPS)
-def test_a_plan_holds_every_choice_and_gives_the_same_choices_back(sweep: Sweep) -> None:
+def test_a_plan_holds_every_choice_and_gives_the_same_choices_back(sweep: Request) -> None:
     plan = sweep.plan()
     assert tuple(problem.seqlen_q for problem in plan.problems) == sweep.seqlens
     assert {problem.dtype for problem in plan.problems} == {sweep.dtype}
-    assert Sweep.of_plan(plan) == sweep
+    assert plan.protocol == sweep.protocol
+    assert Request.of_plan(plan) == sweep
 
 
 @given(SWEEPS)
-def test_the_command_line_names_the_same_sweep(sweep: Sweep) -> None:
-    python, main, *words = shlex.split(sweep.command_line())
-    assert (python, main) == ("python", "main.py")
-    options = make_parser().parse_args(words)
-    assert make_plan(options, CPU if sweep.backend == "cpu" else GPU) == sweep.plan()
+def test_the_command_line_names_the_same_sweep(sweep: Request) -> None:
+    python, main, command, *words, out, file = shlex.split(command_line(sweep))
+    assert (python, main, command) == ("python", "main.py", "sweep")
+    assert (out, file) == ("--out", "sweep.flashscope")
+    assert words == sweep.words()
+    assert Request.of(**parsed(words)) == sweep
+    assert make_plan(parsed(words), CPU if sweep.backend == "cpu" else GPU) == sweep.plan()
+
+
+@pytest.mark.parametrize("declared", CHOICES, ids=[declared.name for declared in CHOICES])
+def test_the_command_line_takes_the_whole_range_of_a_choice_and_nothing_beyond(declared: Declared) -> None:
+    low, high = declared.choice.low, declared.choice.high
+    needed = {declared.choice.needs: "local:1"} if declared.choice.needs else {}
+    beside = [word for name, text in needed.items() for word in (BY_NAME[name].choice.flag, text)]
+    if not declared.span:
+        return
+    for number in (low, high):
+        word = declared.write(declared.kind(number))
+        assert parsed([*beside, declared.choice.flag, word])[declared.name] == number
+    for text in (str(low - 1), str(high + 1), "many", "nan", ""):
+        with pytest.raises(click.BadParameter):
+            parsed([*beside, declared.choice.flag, text])
+
+
+def test_what_is_not_said_is_left_to_the_machine() -> None:
+    assert parsed([]) == {}
+    assert make_plan({}, CPU) == Request.of("cpu").plan()
+    assert make_plan({"drift_check": False}, CPU).protocol == Protocol(drift_check=False)
+
+
+def test_a_choice_that_belongs_to_another_is_refused_without_it() -> None:
+    with pytest.raises(click.UsageError, match="--block-size belongs to --block-mask"):
+        parsed(["--block-size", "64"])
+
+
+def test_a_preset_takes_how_to_measure_and_refuses_every_choice_of_a_problem() -> None:
+    for declared in CHOICES:
+        said = declared.command_words(another(declared))
+        own = declared.name in Request.__struct_fields__ and declared.name not in PRESET_CHOICES
+        if own:
+            with pytest.raises(click.UsageError, match=r"names its own problems|belongs to"):
+                parsed(["--preset", "peers", *said])
+        else:
+            assert parsed(["--preset", "peers", *said])
 
 
 def test_a_sweep_without_kernels_lengths_or_device_is_blocked_with_a_reason() -> None:
-    sweep = Sweep.default("cuda")
+    sweep = Request.of("cuda")
     assert blocked(sweep, MACHINE) is None
-    no_kernel = Sweep(backend="cuda", kernels=(), seqlens=(256,), dtype="float16")
+    no_kernel = Request.of("cuda", kernels=(), seqlens=(256,))
     assert "kernel" in str(blocked(no_kernel, MACHINE))
-    no_length = Sweep(backend="cuda", kernels=("standard",), seqlens=(), dtype="float16")
+    no_length = Request.of("cuda", kernels=("standard",), seqlens=())
     assert "sequence length" in str(blocked(no_length, MACHINE))
     cpu_only = type(MACHINE)(system="Debian", python="3.11", devices=(CPU,))
+    too_many = Request.of("cuda", heads=LARGEST, batch=LARGEST)
+    assert "elements; choose fewer" in str(blocked(too_many, MACHINE))
     assert "no cuda device" in str(blocked(sweep, cpu_only))
 
 
 def test_a_kernel_that_the_device_rules_out_says_why() -> None:
-    half_on_cpu = Sweep(backend="cpu", kernels=NAMES, seqlens=(256,), dtype="float16")
+    half_on_cpu = Request.of("cpu", kernels=NAMES, seqlens=(256,), dtype="float16")
     assert "float16" in str(unavailable(KERNELS[0], half_on_cpu, CPU))
-    assert unavailable(KERNELS[0], Sweep.default("cuda"), GPU) is None
+    assert unavailable(KERNELS[0], Request.of("cuda"), GPU) is None
 
 
 @given(st.integers(1, 1 << 40), st.integers(1, 1 << 40))
@@ -91,7 +164,7 @@ def test_what_needs_more_than_is_free_never_fits(predicted: int, free: int) -> N
 
 
 def test_the_dry_run_predicts_what_the_kernels_predict() -> None:
-    sweep = Sweep(backend="cuda", kernels=NAMES, seqlens=(512, 65536), dtype="float16", heads=16)
+    sweep = Request.of("cuda", kernels=NAMES, seqlens=(512, 65536))
     short, long = dry_run(sweep, 141 << 30)
     for cell in (*short.cells, *long.cells):
         seqlen = 512 if cell in short.cells else 65536
@@ -106,16 +179,16 @@ def test_what_the_form_cannot_hold_of_a_session_is_said() -> None:
     plain = Problem(seqlen_q=64, seqlen_k=64)
     pattern = BlockPattern(local=0).mask(64, 64, block=16)
     by_hand = BlockMask.of([[True]], 64, 64)
-    assert left_out([plain, structs.replace(plain, seqlen_q=128, seqlen_k=128)]) == []
+    assert left_out([plain, replace(plain, seqlen_q=128, seqlen_k=128)]) == []
     for problems, said in (
-        ((structs.replace(plain, batch=4), plain), "batch goes from 4 to 1 along N; the form takes 1"),
-        ((structs.replace(plain, seqlen_k=32),), "as many keys as queries"),
-        ((structs.replace(plain, window=(9, 0), block_mask=pattern),), "window is left out"),
-        ((structs.replace(plain, block_mask=by_hand),), "not made from a pattern and is left out"),
+        ((replace(plain, batch=4), plain), "batch goes from 4 to 1 along N; the form takes 1"),
+        ((replace(plain, seqlen_k=32),), "as many keys as queries"),
+        ((replace(plain, window=(9, 0), block_mask=pattern),), "window is left out"),
+        ((replace(plain, block_mask=by_hand),), "not made from a pattern and is left out"),
     ):
         (only,) = left_out(problems)
         assert said in only
 
 
 def test_without_knowing_what_is_free_the_dry_run_judges_nothing() -> None:
-    assert {row.worst for row in dry_run(Sweep.default("cpu"), None)} == {"unknown"}
+    assert {row.worst for row in dry_run(Request.of("cpu"), None)} == {"unknown"}

@@ -7,13 +7,13 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.appearance import appearance_of
-from app.controller import Controller
-from app.main_window import MainWindow, build_window
-from app.theme import DARK
-from profiles.engine import Sink
-from profiles.events import Event
+from app.control.controller import Controller
+from app.look.appearance import appearance_of
+from app.look.theme import DARK
+from app.shell.main_window import MainWindow, build_window
+from profiles.engine.contract import Sink
 from profiles.store import Recorder, sessions_dir
+from profiles.wire.events import Event
 from tests.app.fakes import FakeEngine
 
 Save = Callable[[list[Event], str], Path]
@@ -35,16 +35,29 @@ class Rig:
     def say(self, events: list[Event]) -> None:
         """Let the engine say these and wait until the window has heard them."""
         heard = self.controller.events_arrived
-        with self._qtbot.waitSignal(heard, timeout=5000):
+        with self._qtbot.waitSignal(heard, timeout=60_000):
             self.engine.say(events)
-        self._qtbot.waitUntil(lambda: not self.controller._bridge._waiting)
+        self._qtbot.waitUntil(lambda: not self.controller._bridge._waiting, timeout=60_000)
+
+    def opening(self, act: Callable[[], object]) -> None:
+        """Do what opens a file, and wait until it is on show or refused."""
+        answers = [self.controller.session_changed, self.controller.not_opened]
+        heard: list[object] = []
+        for answer in answers:
+            answer.connect(heard.append)
+        act()
+        self._qtbot.waitUntil(lambda: bool(heard), timeout=30_000)
+
+    def open(self, path: Path) -> None:
+        """Open a file and wait until it is on show or refused."""
+        self.opening(lambda: self.controller.open_session(path))
 
     def window(self) -> MainWindow:
         """A window that is on show and has found its machine."""
         appearance_of()
         window = build_window(self.controller, DARK)
         self._qtbot.addWidget(window, before_close_func=MainWindow.close_unasked)
-        with self._qtbot.waitSignal(self.controller.machine_found, timeout=5000):
+        with self._qtbot.waitSignal(self.controller.machine_found, timeout=60_000):
             window.show()
         return window
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.main_window import MainWindow
+from app.shell.main_window import MainWindow
 from app.widgets.palette import CommandPalette
 from app.widgets.shortcut_sheet import ShortcutSheet
 
@@ -26,12 +26,16 @@ def leaves(menu: QMenu) -> set[str]:
     return found
 
 
+def titles(palette: CommandPalette) -> list[str]:
+    return [palette._list.item(row).text() for row in range(palette._list.count())]
+
+
 def test_every_action_stands_in_the_menu_and_in_the_palette(window: MainWindow) -> None:
     keys = {action.key for action in window.registry}
     assert {"run", "cancel", "open", "export", "palette", "log", "page.profile"} <= keys
     assert leaves(window.top_bar.menu()) == keys
     palette = CommandPalette(window.registry, window)
-    assert len(palette.titles()) == len(keys)
+    assert len(titles(palette)) == len(keys)
 
 
 def test_no_two_actions_of_one_page_share_a_key(window: MainWindow) -> None:
@@ -53,7 +57,7 @@ def test_the_palette_finds_a_command_by_a_few_letters_and_runs_it(window: MainWi
     palette = window._help._palette
     assert palette is not None
     QTest.keyClicks(palette._query, "shwstep")
-    assert "Stepper" in palette.titles()[0]
+    assert "Stepper" in titles(palette)[0]
     QTest.keyClick(palette._query, Qt.Key.Key_Return)
     assert window.page.key == "stepper"
 

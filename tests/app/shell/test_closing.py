@@ -7,7 +7,7 @@ from PySide6.QtWidgets import (
     QMessageBox,
 )
 
-from app.main_window import CLOSE_QUESTION, MainWindow
+from app.shell.main_window import CLOSE_QUESTION, MainWindow
 from tests.app.fakes import PLAN
 from tests.app.shell.conftest import Rig
 

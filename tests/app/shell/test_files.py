@@ -9,7 +9,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
 )
 
-from app.main_window import MainWindow
+from app.shell.main_window import MainWindow
 from profiles.store import sessions_dir
 from tests.app.fakes import sweep
 from tests.app.shell.conftest import Rig, Save
@@ -22,12 +22,13 @@ def test_drop_dialog_and_argument_all_open_a_file(
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(paths[0]))])
     copy, button, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    window.dropEvent(QDropEvent(QPointF(9, 9), copy, mime, button, none))
+    drop = QDropEvent(QPointF(9, 9), copy, mime, button, none)
+    rig.opening(lambda: window.dropEvent(drop))
     assert rig.controller.path == paths[0]
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(paths[1]), ""))
-    _trigger(window, "open")
+    rig.opening(lambda: _trigger(window, "open"))
     assert rig.controller.path == paths[1]
-    window.open_path(paths[2])
+    rig.open(paths[2])
     assert rig.controller.path == paths[2]
     assert window.page.key == "profile"
     assert window.settings.recents == [path.absolute() for path in reversed(paths)]
@@ -39,12 +40,12 @@ def _trigger(window: MainWindow, key: str) -> None:
     action.trigger()
 
 
-def test_a_corrupt_file_is_explained_in_one_line(window: MainWindow, save: Save) -> None:
+def test_a_corrupt_file_is_explained_in_one_line(window: MainWindow, rig: Rig, save: Save) -> None:
     path = save(sweep(), "damaged")
     content = bytearray(path.read_bytes())
     content[4096:8192] = bytes(4096)
     path.write_bytes(content)
-    window.open_path(path)
+    rig.open(path)
     assert "damaged" in window.errors.text
     assert "database main" not in window.errors.text
     assert window.errors._details.count("\n") >= 2  # what SQLite found
@@ -52,24 +53,24 @@ def test_a_corrupt_file_is_explained_in_one_line(window: MainWindow, save: Save)
     assert "\n" not in window.errors.text
 
 
-def test_a_missing_file_is_explained(window: MainWindow) -> None:
-    window.open_path(sessions_dir() / "gone.flashscope")
+def test_a_missing_file_is_explained(window: MainWindow, rig: Rig) -> None:
+    rig.open(sessions_dir() / "gone.flashscope")
     assert "gone.flashscope" in window.errors.text
 
 
-def test_opening_a_file_that_failed_can_be_tried_again(window: MainWindow, save: Save) -> None:
+def test_opening_a_file_that_failed_can_be_tried_again(window: MainWindow, rig: Rig, save: Save) -> None:
     path = sessions_dir() / "later.flashscope"
-    window.open_path(path)
+    rig.open(path)
     assert window.errors._act_button.text() == "Retry"
     save(sweep(), "later")
-    window.errors._act_button.click()
+    rig.opening(window.errors._act_button.click)
     assert window.controller.path == path
 
 
 def test_export_writes_a_table_with_its_provenance(
-    window: MainWindow, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, rig: Rig, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window.open_path(save(sweep(), "saved"))
+    rig.open(save(sweep(), "saved"))
     for name in ("table.csv", "table.json"):
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, n=name: (str(tmp_path / n), ""))
         _trigger(window, "export")
@@ -88,14 +89,16 @@ def test_export_writes_a_table_with_its_provenance(
     ],
 )
 def test_a_file_named_without_its_ending_gets_the_right_one_and_replaces_nothing(
+    *,
     window: MainWindow,
+    rig: Rig,
     save: Save,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     case: tuple[str, str, str],
 ) -> None:
     key, kind, name = case
-    window.open_path(save(sweep(), "saved"))
+    rig.open(save(sweep(), "saved"))
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "table"), kind))
     _trigger(window, key)
     assert [path.name for path in tmp_path.glob("table*")] == [name]
@@ -107,9 +110,9 @@ def test_a_file_named_without_its_ending_gets_the_right_one_and_replaces_nothing
 
 @pytest.mark.parametrize("key", ["export", "save-copy"])
 def test_a_file_that_cannot_be_written_is_named_with_a_remedy(
-    window: MainWindow, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+    *, window: MainWindow, rig: Rig, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
-    window.open_path(save(sweep(), "saved"))
+    rig.open(save(sweep(), "saved"))
     (tmp_path / "file").touch()
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "file" / "a"), ""))
     _trigger(window, key)

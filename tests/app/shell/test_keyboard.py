@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.main_window import MainWindow
+from app.shell.main_window import MainWindow
 
 INTERACTIVE = (
     QAbstractButton,

@@ -4,9 +4,9 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
-from app.main_window import MainWindow
 from app.pages.sessions import EMPTY, NOTHING_FOUND, SessionsPage
-from app.pages.sessions_model import COLUMNS, NOTE_COLUMN, SessionsModel
+from app.pages.sessions_model import COLUMNS, SessionsModel
+from app.shell.main_window import MainWindow
 from profiles.store import list_sessions, load, sessions_dir
 from tests.app.fakes import PLAN, sweep
 from tests.app.shell.conftest import Rig, Save
@@ -35,7 +35,7 @@ def fill(page: SessionsPage, save: Save, qtbot: QtBot, *names: str) -> None:
 
 def listed(page: SessionsPage, qtbot: QtBot, count: int) -> None:
     page.refresh()
-    qtbot.waitUntil(lambda: page.model.rowCount() == count, timeout=5000)
+    qtbot.waitUntil(lambda: page.model.rowCount() == count, timeout=60_000)
 
 
 def names(page: SessionsPage) -> list[str]:
@@ -57,7 +57,7 @@ def test_the_model_keeps_qts_rules(qtbot: QtBot, qapp: object, save: Save) -> No
 
 
 def test_an_empty_folder_is_told_in_words(page: SessionsPage, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: page.words.text() == EMPTY, timeout=5000)
+    qtbot.waitUntil(lambda: page.words.text() == EMPTY, timeout=60_000)
     assert page.words.isVisible()
 
 
@@ -85,7 +85,8 @@ def test_opening_a_row_shows_its_session(
 ) -> None:
     fill(page, save, qtbot, "one")
     choose(page, "one")
-    page.open_chosen()
+    with qtbot.waitSignal(window.controller.session_changed, timeout=30_000):
+        page.open_chosen()
     assert window.controller.path == sessions_dir() / "one.flashscope"
     assert window.page.key == "profile"
 
@@ -96,10 +97,10 @@ def test_a_deleted_session_comes_back_with_undo(
     fill(page, save, qtbot, "one", "two")
     choose(page, "one")
     page.delete_chosen()
-    qtbot.waitUntil(lambda: names(page) == ["two"], timeout=5000)
+    qtbot.waitUntil(lambda: names(page) == ["two"], timeout=60_000)
     assert window.errors.text == "Deleted one."
     window.errors._act_button.click()
-    qtbot.waitUntil(lambda: sorted(names(page)) == ["one", "two"], timeout=5000)
+    qtbot.waitUntil(lambda: sorted(names(page)) == ["one", "two"], timeout=60_000)
 
 
 def test_a_renamed_session_keeps_its_file(
@@ -109,7 +110,7 @@ def test_a_renamed_session_keeps_its_file(
     choose(page, "one")
     monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("the good one", True))
     page.rename_chosen()
-    qtbot.waitUntil(lambda: names(page) == ["the good one"], timeout=5000)
+    qtbot.waitUntil(lambda: names(page) == ["the good one"], timeout=60_000)
     assert load(sessions_dir() / "one.flashscope").name == "the good one"
 
 
@@ -133,7 +134,7 @@ def test_a_file_that_cannot_be_read_is_listed_with_the_reason(
     info = page.chosen()
     assert info is not None
     assert "bad.flashscope" in info.error
-    shown = page.table.selectionModel().selectedRows(NOTE_COLUMN)[0].data()
+    shown = page.table.selectionModel().selectedRows(len(COLUMNS) - 1)[0].data()
     assert shown == "This file is not a Flashscope session; choose a .flashscope file."
     assert not page._buttons[1].isEnabled()
 
@@ -145,10 +146,10 @@ def test_a_replay_starts_from_the_chosen_row(
     choose(page, "one")
     page.speed.setCurrentIndex(page.speed.count() - 1)
     page.replay_chosen()
-    assert window.controller.replaying
-    qtbot.waitUntil(lambda: window.top_bar.badge.full_text.startswith("REPLAY · CPU"), timeout=5000)
+    qtbot.waitUntil(lambda: window.controller.replaying, timeout=30_000)
+    qtbot.waitUntil(lambda: window.top_bar.badge.text().startswith("REPLAY · CPU"), timeout=60_000)
     window.controller.cancel()
-    assert window.top_bar.badge.full_text.startswith("SAVED · CPU")
+    assert window.top_bar.badge.text().startswith("SAVED · CPU")
 
 
 def test_a_finished_sweep_appears_in_the_list(
@@ -156,4 +157,4 @@ def test_a_finished_sweep_appears_in_the_list(
 ) -> None:
     rig.controller.run(PLAN)
     rig.say(sweep())
-    qtbot.waitUntil(lambda: page.model.rowCount() == 1, timeout=5000)
+    qtbot.waitUntil(lambda: page.model.rowCount() == 1, timeout=60_000)

@@ -2,16 +2,16 @@
 
 import pytest
 from msgspec.structs import replace
+from pyqtgraph import PlotWidget
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.main_window import MainWindow
+from app.look.theme import DARK, LIGHT
 from app.pages.profile import ProfilePage
-from app.plots.style import make_plot, restyle
-from app.theme import DARK, LIGHT
-from profiles.events import LogLine, MachineFound
-from profiles.plan import Protocol
+from app.shell.main_window import MainWindow
+from profiles.plan.plan import Protocol
+from profiles.wire.events import LogLine, MachineFound
 from tests.app.fakes import CPU_MACHINE, PLAN, sweep
 from tests.app.shell.conftest import Rig, Save
 
@@ -23,13 +23,13 @@ def test_the_machine_is_looked_at_only_after_the_window_is_shown(rig: Rig, qtbot
     assert rig.controller.machine is not None
 
 
-def test_a_theme_switch_recolours_existing_plots_and_the_window(window: MainWindow, qtbot: QtBot) -> None:
-    plot = make_plot(DARK)
-    qtbot.addWidget(plot)
-    restyle(plot, LIGHT)
-    assert plot.backgroundBrush().color() == QColor(LIGHT.panel)
-    assert plot.getPlotItem().getAxis("left").textPen().color() == QColor(LIGHT.dim)
+def test_a_theme_switch_recolours_existing_plots_and_the_window(window: MainWindow) -> None:
+    plots = window.findChildren(PlotWidget)
+    assert plots
     window._view._toggle_theme()
+    for plot in plots:
+        assert plot.backgroundBrush().color() == QColor(LIGHT.panel)
+        assert plot.getPlotItem().getAxis("left").textPen().color() == QColor(LIGHT.dim)
     assert window.appearance.theme == LIGHT
     assert all(page.theme == LIGHT for page in window.pages.values())
     assert window.palette().window().color() == QColor(LIGHT.bg)
@@ -48,12 +48,12 @@ def test_the_error_line_is_copied_with_its_details_and_dismissed(window: MainWin
 
 
 def test_the_badge_tells_where_the_figures_come_from(window: MainWindow, rig: Rig, save: Save) -> None:
-    assert window.top_bar.badge.full_text == "CPU"
-    window.open_path(save(sweep(), "saved"))
-    assert window.top_bar.badge.full_text == "SAVED · CPU Test CPU · 2026-11-21"
+    assert window.top_bar.badge.text() == "CPU"
+    rig.open(save(sweep(), "saved"))
+    assert window.top_bar.badge.text() == "SAVED · CPU Test CPU · 2026-11-21"
     rig.controller.run(PLAN)
     rig.say(sweep(points=1))
-    assert window.top_bar.badge.full_text == "CPU"
+    assert window.top_bar.badge.text() == "CPU"
 
 
 def test_run_and_cancel_follow_the_sweep(window: MainWindow, rig: Rig) -> None:
@@ -71,10 +71,10 @@ def test_the_status_bar_tells_job_count_and_file(window: MainWindow, rig: Rig) -
     rig.controller.run(PLAN)
     rig.say(sweep(points=3)[:-1])
     window.status.refresh()
-    assert "standard · N = 512 · measure 3 of 10" in window.status.job.full_text
-    assert window.status.count.full_text == "2 of 6 points"
+    assert "standard · N = 512 · measure 3 of 10" in window.status.job.text()
+    assert window.status.count.text() == "2 of 6 points"
     assert rig.controller.path is not None
-    assert rig.controller.path.name in window.status.file.full_text
+    assert rig.controller.path.name in window.status.file.text()
 
 
 def test_the_drift_check_is_told_in_the_status_bar_and_the_log_and_counts_as_no_point(
@@ -85,8 +85,8 @@ def test_the_drift_check_is_told_in_the_status_bar_and_the_log_and_counts_as_no_
     rig.say(sweep(plan))
     status = window.status
     status.refresh()
-    assert status.job.full_text == "Sweep finished · drift 1.000×"
-    assert status.count.full_text == "6 of 6 points"
+    assert status.job.text() == "Sweep finished · drift 1.000×"
+    assert status.count.text() == "6 of 6 points"
     assert "drift check: At the end N = 256 took" in window.log.text
 
 

@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app.appearance import appearance_of
-from app.application import version_warning
-from app.fonts import load_fonts, ui_font
-from app.plots.style import Log2Axis, seconds_tick
-from app.progress import clock_text, device_text, job_text, memory_text, seconds_left
-from app.provenance import of_machine, of_session
-from app.quick import quick_plan
-from app.settings import RECENTS, Settings
-from app.stylesheet import stylesheet
-from app.theme import DARK, LIGHT, THEMES, Theme
+from app.control.quick import quick_plan
+from app.control.settings import RECENTS, Settings
+from app.look.appearance import appearance_of
+from app.look.fonts import load_fonts, ui_font
+from app.look.stylesheet import stylesheet
+from app.look.theme import DARK, LIGHT, THEMES, Theme
+from app.plots.style import seconds_tick
+from app.shell.application import version_warning
 from app.widgets.palette import match
-from profiles.events import PlanStarted, Reading
-from profiles.session import Session
+from app.words.progress import clock_text, device_text, job_text, memory_text, seconds_left
+from app.words.provenance import of_machine, of_session
+from profiles.results.session import Session
+from profiles.wire.events import PlanStarted, Reading
 from tests.app.fakes import CPU_MACHINE, GIB, GPU_MACHINE, sweep
 
 
@@ -126,15 +126,6 @@ def test_beginnings_of_words_match_better_than_their_middles() -> None:
     assert good is not None
     assert bad is not None
     assert good < bad
-
-
-def test_powers_of_two_are_the_ticks_of_sequence_lengths(qapp: QApplication) -> None:
-    axis = Log2Axis()
-    (spacing, ticks), *_ = axis.tickValues(8.7, 14.2, 400)
-    assert spacing == 1
-    assert axis.tickStrings(ticks, 1, spacing) == ["512", "1k", "2k", "4k", "8k", "16k"]
-    (_, few), *_ = axis.tickValues(8.7, 14.2, 100)
-    assert len(few) < len(ticks)
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)

@@ -8,17 +8,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.actions import ActionRegistry
-from app.appearance import apply_theme
-from app.controller import Controller
-from app.fonts import load_fonts, ui_font
+from app.control.actions import ActionRegistry
+from app.control.controller import Controller
+from app.look.appearance import apply_theme
+from app.look.fonts import load_fonts, ui_font
+from app.look.theme import DARK
 from app.pages.stepper import StepperPage
-from app.theme import DARK
 from kernels.problem import Backend
 from kernels.trace import TraceRequest
-from profiles.engine import Sink
-from profiles.events import RequestFailed, TraceReady
-from profiles.plan import Plan
+from profiles.engine.contract import Sink
+from profiles.plan.plan import Plan
+from profiles.wire.events import RequestFailed, TraceReady
 from tests.app.stepper.builders import build_trace
 
 

@@ -10,15 +10,15 @@ from app.stepper.breakpoints import Breakpoints
 from app.stepper.choice import RowChoice
 from app.stepper.cursor import Cursor
 from app.stepper.formulas import formulas
-from app.stepper.moment import Moment, Story
 from app.stepper.presets import PRESETS, Options, own
 from app.stepper.pseudocode import lines
 from app.stepper.recording import Recording
-from app.stepper.track import track
+from app.stepper.row_history import row_history
+from app.stepper.step_view import StepView, Story
 from app.stepper.traffic import on_chip, standard_bytes
 from kernels.problem import Problem
 from kernels.trace import LoopOrder
-from profiles.theory import Tiles, flash1_io, flash2_io, standard_io
+from profiles.results.theory import Tiles, flash1_io, flash2_io, standard_io
 from tests.app.stepper.builders import build_trace, random_trace, slide_trace
 
 ORDERS: tuple[LoopOrder, ...] = ("flash1", "flash2")
@@ -32,22 +32,22 @@ def slide(*, reverse: bool = False, order: LoopOrder = "flash1") -> Story:
     return Story.of(Recording.of(slide_trace(reverse=reverse, order=order)))
 
 
-def moments(of: Story, row: int = 0, *, follow: bool = True) -> list[Moment]:
-    cursor = Cursor(of.steps)
-    return [Moment(of, cursor.to(k), RowChoice(row, follow)) for k in range(cursor.last + 1)]
+def moments(of: Story, row: int = 0, *, follow: bool = True) -> list[StepView]:
+    cursor = Cursor(of.timeline)
+    return [StepView(of, cursor.to(k), RowChoice(row, follow)) for k in range(cursor.last + 1)]
 
 
-def visible(moment: Moment) -> tuple[object, ...]:
+def visible(view: StepView) -> tuple[object, ...]:
     """Everything a step shows, as plain comparable values."""
-    state = moment.state
-    arrays = (state.m, state.l, state.o, moment.scores, moment.weights)
+    state = view.state
+    arrays = (state.m, state.l, state.o, view.scores, view.weights)
     return (
-        moment.step,
-        moment.moved,
-        moment.row,
-        moment.known,
-        moment.finished,
-        formulas(moment) if moment.started else (),
+        view.step,
+        view.moved,
+        view.row,
+        view.known,
+        view.finished,
+        formulas(view) if view.started else (),
         tuple(None if a is None else a.tobytes() for a in arrays),
     )
 
@@ -65,10 +65,10 @@ def test_n_steps_forward_then_n_back_show_the_same_state(
     data: st.DataObject, key: tuple[LoopOrder, bool]
 ) -> None:
     of = STORIES[key]
-    start = data.draw(st.integers(0, len(of.steps.all) - 1))
-    n = data.draw(st.integers(0, len(of.steps.all) - 1 - start))
+    start = data.draw(st.integers(0, len(of.timeline.steps) - 1))
+    n = data.draw(st.integers(0, len(of.timeline.steps) - 1 - start))
     choice = RowChoice(data.draw(st.integers(0, 19)), data.draw(st.booleans()))
-    cursor = Cursor(of.steps, start)
+    cursor = Cursor(of.timeline, start)
     there = cursor
     for _ in range(n):
         there = there.moved(1)
@@ -77,17 +77,17 @@ def test_n_steps_forward_then_n_back_show_the_same_state(
         back = back.moved(-1)
     assert there.at == start + n
     assert back == cursor
-    assert visible(Moment(of, back, choice)) == visible(Moment(of, cursor, choice))
+    assert visible(StepView(of, back, choice)) == visible(StepView(of, cursor, choice))
 
 
 def test_the_cursor_stays_within_the_steps() -> None:
-    cursor = Cursor(slide().steps)
+    cursor = Cursor(slide().timeline)
     assert cursor.moved(-5).at == 0
     assert cursor.moved(10_000).ended
 
 
 def test_the_slide_example_has_the_numbers_of_the_slides() -> None:
-    found = track(slide().recording, 0)
+    found = row_history(slide().recording, 0)
     assert found.m.tolist() == [3, 3]
     np.testing.assert_allclose(found.l, [1.135, 1.585], atol=5e-4)
     assert found.alpha.tolist() == [0, 1]
@@ -97,7 +97,7 @@ def test_the_slide_example_has_the_numbers_of_the_slides() -> None:
 
 
 def test_the_slide_example_reversed_rescales_and_ends_at_the_same_output() -> None:
-    found = track(slide(reverse=True, order="flash2").recording, 0)
+    found = row_history(slide(reverse=True, order="flash2").recording, 0)
     assert found.m.tolist() == [2, 3]
     np.testing.assert_allclose(found.l, [1.223, 1.585], atol=5e-4)
     assert found.alpha[1] == pytest.approx(0.368, abs=5e-4)
@@ -109,7 +109,7 @@ def test_the_slide_example_reversed_rescales_and_ends_at_the_same_output() -> No
 def test_every_row_ends_at_the_exact_output_with_shares_that_sum_to_one(order: LoopOrder) -> None:
     recording = story(n=20, block=6, causal=True, order=order).recording
     for row in range(20):
-        found = track(recording, row)
+        found = row_history(recording, row)
         np.testing.assert_allclose(found.o[-1], recording.exact[row], atol=1e-5)
         np.testing.assert_allclose(found.shares.sum(axis=1), 1, atol=1e-12)
         np.testing.assert_array_equal(np.triu(found.shares, 1), 0)
@@ -123,7 +123,7 @@ def test_the_naive_output_is_the_sum_of_each_tiles_own_softmax() -> None:
     for first in range(0, 20, 6):
         p = np.exp(scores[first : first + 6])
         total += (p / p.sum()) @ values[first : first + 6]
-    np.testing.assert_allclose(track(recording, 2).naive[-1], total, atol=1e-9)
+    np.testing.assert_allclose(row_history(recording, 2).naive[-1], total, atol=1e-9)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -136,7 +136,7 @@ def test_each_phase_changes_only_its_own_part_of_the_state(order: LoopOrder) -> 
         assert all(same[name] for name in same if name != expected)
 
 
-def _equal(a: Moment, b: Moment, name: str) -> bool:
+def _equal(a: StepView, b: StepView, name: str) -> bool:
     return bool(np.array_equal(getattr(a.state, name), getattr(b.state, name)))
 
 
@@ -155,16 +155,16 @@ def test_the_running_bytes_add_up_to_the_theory(
 
 def test_a_tile_never_holds_the_score_matrix() -> None:
     of = story(n=64, block=8)
-    largest = max(sum(r.nbytes for r in on_chip(of.recording, step)) for step in of.steps.all)
+    largest = max(sum(r.nbytes for r in on_chip(of.recording, step)) for step in of.timeline.steps)
     assert largest < 64 * 64 * 4
 
 
 def test_events_follow_the_row_watched() -> None:
     of = story(n=32, block=8, seed=3)
     pinned = RowChoice(row=9, follow=False)
-    tiles = {of.steps.all[event.at].i for event in of.events(pinned, 0.5)}
+    tiles = {of.timeline.steps[event.at].i for event in of.events(pinned, 0.5)}
     assert tiles <= {1}
-    found = track(of.recording, 9)
+    found = row_history(of.recording, 9)
     rises = [e for e in of.events(pinned, 0.5) if e.kind == "max-rises"]
     assert len(rises) == found.rises.sum()
 
@@ -190,13 +190,17 @@ def test_playing_stops_where_it_was_asked_to() -> None:
     events = of.events(RowChoice(), 0.5)
     at = [
         k
-        for k in range(len(of.steps.all))
-        if Breakpoints(frozenset({"max-rises"})).stops_at(Cursor(of.steps, k), events)
+        for k in range(len(of.timeline.steps))
+        if Breakpoints(frozenset({"max-rises"})).stops_at(Cursor(of.timeline, k), events)
     ]
-    assert [of.steps.all[k].phase for k in at] == ["maximum"]
-    ends = [k for k in range(len(of.steps.all)) if Breakpoints(tile=True).stops_at(Cursor(of.steps, k), ())]
-    assert tuple(ends) == of.steps.tile_ends
-    assert not Breakpoints().stops_at(Cursor(of.steps, at[0]), events)
+    assert [of.timeline.steps[k].phase for k in at] == ["maximum"]
+    ends = [
+        k
+        for k in range(len(of.timeline.steps))
+        if Breakpoints(tile=True).stops_at(Cursor(of.timeline, k), ())
+    ]
+    assert tuple(ends) == of.timeline.tile_ends
+    assert not Breakpoints().stops_at(Cursor(of.timeline, at[0]), events)
 
 
 def test_masked_tiles_are_skipped_and_known_as_such() -> None:
@@ -210,13 +214,13 @@ def test_masked_tiles_are_skipped_and_known_as_such() -> None:
 @pytest.mark.parametrize("local_max", [False, True])
 def test_every_step_executes_a_line_of_the_algorithm(order: LoopOrder, local_max: bool) -> None:
     code = lines(order, local_max=local_max, reverse=False)
-    for step in story(order=order).steps.all:
+    for step in story(order=order).timeline.steps:
         assert any(line.active(step) for line in code), step
 
 
 def test_the_slides_notation_has_their_beta() -> None:
     of = slide()
-    last = Moment(of, Cursor(of.steps).to(10_000), RowChoice(), local_max=True)
+    last = StepView(of, Cursor(of.timeline).to(10_000), RowChoice(), local_max=True)
     text = " ".join(f.numbers for f in formulas(last))
     assert "0.368" in text
     assert "1.223" in text

@@ -20,6 +20,7 @@ from kernels.errors import CompileError
 from kernels.problem import DTYPES, Dtype, Problem
 from kernels.spec import HEAD_DIMS
 from kernels.trace import LoopOrder, TraceRequest
+from tests.matrix import chosen, matrix
 
 PROGRAMS: dict[str, ProgramOf] = {
     "standard": standard.program,
@@ -96,82 +97,133 @@ def supported(dtype: Dtype, target: Target) -> bool:
     return dtype != "bfloat16" or target.compute_capability >= (8, 0)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize(
-    ("target", "dtype"),
-    [(t, d) for t in TARGETS for d in DTYPES if supported(d, t)],
-    ids=lambda value: value.arch if isinstance(value, Target) else value,
+def spelled(value: Any) -> str:
+    """What a parameter is called in the name of its test."""
+    match value:
+        case Target():
+            return value.arch
+        case dict():
+            return "-".join(value) or "unmasked"
+        case tuple():
+            return "x".join(map(str, value))
+        case _:
+            return str(value)
+
+
+@matrix(
+    "name target dtype head_dim",
+    [c for c in product(PROGRAMS, TARGETS, DTYPES, (64, 128, 256)) if supported(c[2], c[1])],
+    *("name dtype", "dtype head_dim"),
+    ids=spelled,
 )
-def test_every_kernel_fits_every_architecture(name: str, target: Target, dtype: Dtype) -> None:
-    for head_dim in (64, 128, 256):
-        check(name, problem(dtype, head_dim), target)
+def test_every_kernel_fits_every_architecture(name: str, target: Target, dtype: Dtype, head_dim: int) -> None:
+    """Kernel, dtype, head dim choose the tiles; target and dtype the instructions and the room for them."""
+    check(name, problem(dtype, head_dim), target)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("head_dim", [d for d in HEAD_DIMS if d not in {64, 128, 256}])
-def test_every_head_dim_compiles(name: str, head_dim: int) -> None:
+@matrix(
+    "name panels octets",
+    [(name, -(-d // 64), d // 8 % 8) for name in PROGRAMS for d in HEAD_DIMS if d not in {64, 128, 256}],
+)
+def test_every_head_dim_compiles(name: str, panels: int, octets: int) -> None:
+    """A kernel is cut by the panels of 64 columns that its heads take; the last holds so many of 8."""
+    head_dim = 64 * panels - (64 - 8 * octets) % 64
     dtypes = DTYPES if name == "standard" else SIXTEEN_BIT  # in float32 flash2 is simt
     dtype = dtypes[head_dim // 8 % len(dtypes)]
     check(name, problem(dtype, head_dim, causal=head_dim % 16 == 0), HOPPER)
 
 
-@pytest.mark.parametrize("name", ["standard", "standard-fp32s"])
-@pytest.mark.parametrize("head_dim", standard.WGMMA_CUTS)
-def test_both_products_of_standard_take_wgmma_or_neither_does(name: str, head_dim: int) -> None:
+@matrix(
+    "name head_dim block_k suffix",
+    [
+        (name, head_dim, *cut)
+        for name in ("standard", "standard-fp32s")
+        for head_dim in standard.WGMMA_CUTS
+        for cut in ((128, "a"), (64, ""))
+    ],
+    *("name block_k", "head_dim block_k"),
+)
+def test_both_products_of_standard_take_wgmma_or_neither_does(
+    name: str, head_dim: int, block_k: int, suffix: str
+) -> None:
     """At head dim 256 PV alone could take it under blocks of 64 keys."""
-    for block_k, suffix in ((128, "a"), (64, "")):
-        workload = blocked(head_dim, 128, block_k)
-        assert PROGRAMS[name](workload, HOPPER).arch_suffix == suffix
-        check(name, workload, HOPPER)
+    workload = blocked(head_dim, 128, block_k)
+    assert PROGRAMS[name](workload, HOPPER).arch_suffix == suffix
+    check(name, workload, HOPPER)
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.arch)
-def test_no_mask_makes_flash2_spill_on_any_architecture(target: Target) -> None:
-    for head_dim in (64, 96, 112, 128, 192):
-        for masks in MASKS[1:3]:
-            check("flash2", structs.replace(problem("float16", head_dim), **masks), target)
+@matrix(
+    "target head_dim masks",
+    product(TARGETS, (64, 96, 112, 128, 192), MASKS[1:3]),
+    "head_dim masks",
+    ids=spelled,
+)
+def test_no_mask_makes_flash2_spill_on_any_architecture(
+    target: Target, head_dim: int, masks: dict[str, Any]
+) -> None:
+    """A mask adds to what a tile takes."""
+    check("flash2", structs.replace(problem("float16", head_dim), **masks), target)
 
 
-@pytest.mark.parametrize("head_dim", [16, 24, 56, 64])
+@chosen("head_dim", (16, 64, 24, 56), {16, 64})
 def test_many_keys_a_tile_leave_registers_for_a_narrow_head(head_dim: int) -> None:
     check("flash2", structs.replace(problem("float16", head_dim), seqlen_k=flash2.LONG), HOPPER)
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.arch)
-def test_no_block_mask_makes_flash2_spill_on_any_architecture(target: Target) -> None:
+@matrix(
+    "target head_dim blocks masks",
+    [
+        *product(TARGETS, [128], [(128, 32)], MASKS),
+        *product([HOPPER], [128], [(128, 64), (128, 128)], MASKS),
+        *product(TARGETS, (64, 96, 128, 256), [(256, 128)], MASKS[3:]),
+    ],
+    ids=spelled,
+)
+def test_no_block_mask_makes_flash2_spill_on_any_architecture(
+    target: Target, head_dim: int, blocks: tuple[int, int], masks: dict[str, Any]
+) -> None:
     """The largest tiles, where registers are short: alone in a block of keys, and several."""
-    for block_k, masks in product((32, 64, 128), MASKS):
-        if block_k == 32 or target == HOPPER:
-            check("flash2", blocked(128, 128, block_k, **masks), target)
-    for head_dim in (64, 96, 128, 256):
-        check("flash2", blocked(head_dim, 256, 128, causal=True, window=(256, 0)), target)
+    check("flash2", blocked(head_dim, *blocks, **masks), target)
 
 
-@pytest.mark.parametrize("block_k", [192, 320, 384])
+@chosen("block_k", (192, 320, 384), {192})
 def test_a_window_over_blocks_of_several_tiles_does_not_make_flash2_spill(block_k: int) -> None:
     check("flash2", blocked(128, 128, block_k, window=(256, 0)), HOPPER)
 
 
-def test_no_tile_that_a_block_size_selects_makes_flash2_spill() -> None:
-    """Each of them, on one of the architectures that take it."""
+def tiles() -> dict[tuple[int, ...], tuple[Problem, Target]]:
+    """Each tile that a block size selects, by head dim and cut, on one of the architectures that take it."""
     builds = defaultdict(list)
     sizes = (16, 32, 64, 128)
     for target, head_dim, block_q, block_k in product(TARGETS, (128, 256), sizes, sizes):
         workload = blocked(head_dim, block_q, block_k, causal=True, window=(256, 0))
         defines = flash2.program(workload, target).defines
-        cut = tuple(defines[name] for name in CUT)
-        builds[head_dim, cut].append((workload, target))
-    for turn, candidates in enumerate(builds.values()):
-        check("flash2", *candidates[turn % len(candidates)])
+        key = (head_dim, *(defines[name] for name in CUT))
+        builds[key].append((workload, target))
+    return {key: candidates[turn % len(candidates)] for turn, (key, candidates) in enumerate(builds.items())}
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("target", [TARGETS[0], HOPPER], ids=lambda target: target.arch)
-def test_every_kernel_compiles_with_a_block_mask(name: str, target: Target) -> None:
-    for blocks in ((16, 32), (128, 64)):
-        mask = BlockMask.random(2048, 2048, block_q=blocks[0], block_k=blocks[1], kept_share=0.5)
-        for dtype in ("float16", "float32"):
-            check(name, structs.replace(problem(dtype, 128, causal=True), block_mask=mask), target)
+TILES = tiles()
+
+
+@matrix("head_dim warps subtiles keys", TILES, "head_dim warps", "head_dim keys")
+def test_no_tile_that_a_block_size_selects_makes_flash2_spill(
+    head_dim: int, warps: int, subtiles: int, keys: int
+) -> None:
+    check("flash2", *TILES[head_dim, warps, subtiles, keys])
+
+
+@matrix(
+    "name target blocks dtype",
+    product(PROGRAMS, (TARGETS[0], HOPPER), ((16, 32), (128, 64)), ("float16", "float32")),
+    *("target dtype", "blocks dtype"),
+    ids=spelled,
+)
+def test_every_kernel_compiles_with_a_block_mask(
+    name: str, target: Target, blocks: tuple[int, int], dtype: Dtype
+) -> None:
+    mask = BlockMask.random(2048, 2048, block_q=blocks[0], block_k=blocks[1], kept_share=0.5)
+    check(name, structs.replace(problem(dtype, 128, causal=True), block_mask=mask), target)
 
 
 @pytest.mark.parametrize("order", ["flash1", "flash2"])

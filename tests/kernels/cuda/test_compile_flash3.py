@@ -3,8 +3,6 @@
 import itertools
 import re
 import subprocess
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +20,7 @@ from kernels.cuda.tensor_map import MAP_ALIGNMENT, MAP_BYTES, aligned_buffer
 from kernels.device import Device
 from kernels.problem import Dtype, Problem
 from kernels.registry import FLASH3, STEPS
+from tests.matrix import matrix
 
 HOPPER = Target((9, 0), SHARED_MEMORY_LIMITS[9, 0], multiprocessors=132)
 HEAD_DIMS = FLASH3.head_dims["cuda"]
@@ -55,17 +54,17 @@ def check(program: Program) -> bytes:
     return cubin
 
 
-def check_all(programs: Iterable[Program]) -> None:
-    with ThreadPoolExecutor() as pool:
-        assert all(pool.map(check, programs))
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("head_dim", MEASURED)
-def test_flash3_compiles_without_spills_or_serialised_products(head_dim: int, dtype: Dtype) -> None:
-    plain = [workload(head_dim, dtype, causal=causal) for causal in (False, True)]
-    problems = (structs.replace(problem, **kind) for problem in plain for kind in KINDS)
-    check_all(flash3.program(problem, HOPPER) for problem in problems)
+@matrix(
+    "head_dim dtype causal kind",
+    itertools.product(MEASURED, DTYPES, (False, True), KINDS),
+    *("head_dim causal", "causal kind"),
+    ids=str,
+)
+def test_flash3_compiles_without_spills_or_serialised_products(
+    head_dim: int, dtype: Dtype, causal: bool, kind: dict[str, Any]
+) -> None:
+    """The head dim sets the tiles, causal and the kind the loops over them; the dtype only names products."""
+    check(flash3.program(structs.replace(workload(head_dim, dtype, causal=causal), **kind), HOPPER))
 
 
 def test_few_keys_take_smaller_tiles() -> None:
@@ -74,29 +73,55 @@ def test_few_keys_take_smaller_tiles() -> None:
     check(flash3.program(short, HOPPER))
 
 
-def test_every_other_head_dim_compiles_with_a_window() -> None:
-    others = [head_dim for head_dim in HEAD_DIMS if head_dim not in MEASURED]
-    problems = (
-        structs.replace(workload(head_dim, dtype, causal=causal), window=(256, 64))
-        for head_dim in others
+@matrix(
+    "head_dim dtype causal",
+    [
+        (head_dim, dtype, causal)
+        for head_dim in HEAD_DIMS
+        if head_dim not in MEASURED
         for dtype, causal in zip(DTYPES, (False, True), strict=True)
-    )
-    check_all(flash3.program(problem, HOPPER) for problem in problems)
+    ],
+)
+def test_every_other_head_dim_compiles_with_a_window(head_dim: int, dtype: Dtype, causal: bool) -> None:
+    problem = structs.replace(workload(head_dim, dtype, causal=causal), window=(256, 64))
+    check(flash3.program(problem, HOPPER))
 
 
-@pytest.mark.parametrize("head_dim", HEAD_DIMS)
-def test_every_cut_for_a_block_mask_compiles_without_spills_or_serialised_products(head_dim: int) -> None:
+def sparse(head_dim: int, *, masked: bool) -> Problem:
+    """With a block mask, alone or under causal and a window."""
     blocks = BlockMask.random(8192, 8192, block_q=128, block_k=64, kept_share=0.5)
-    for causal, window in ((False, None), (True, (256, 64))):
-        problem = structs.replace(workload(head_dim, causal=causal), window=window, block_mask=blocks)
-        program = flash3.program(problem, HOPPER)
-        variants = flash3.sparse_variants(problem)
-        check_all(replace(program, defines=cut.defines(problem)) for cut in variants)
+    window = (256, 64) if masked else None
+    return structs.replace(workload(head_dim, causal=masked), window=window, block_mask=blocks)
 
 
-def test_every_step_of_the_ladder_compiles() -> None:
-    cuts = itertools.product(("flash3-a", "flash3-b", "flash3-c"), ((64, True), (128, False), (256, True)))
-    check_all(flash3.program(workload(d, causal=causal), HOPPER, step) for step, (d, causal) in cuts)
+@matrix(
+    "head_dim masked cut",
+    [
+        (head_dim, masked, cut)
+        for head_dim, masked in itertools.product(HEAD_DIMS, (False, True))
+        for cut in range(len(flash3.sparse_variants(sparse(head_dim, masked=masked))))
+    ],
+    "masked cut",
+)
+def test_every_cut_for_a_block_mask_compiles_without_spills_or_serialised_products(
+    head_dim: int, masked: bool, cut: int
+) -> None:
+    """The other masks add to each cut; the head dim only widens it."""
+    problem = sparse(head_dim, masked=masked)
+    defines = flash3.sparse_variants(problem)[cut].defines(problem)
+    check(replace(flash3.program(problem, HOPPER), defines=defines))
+
+
+@matrix(
+    "step head_dim causal",
+    [
+        (s, *cut)
+        for s in ("flash3-a", "flash3-b", "flash3-c")
+        for cut in ((64, True), (128, False), (256, True))
+    ],
+)
+def test_every_step_of_the_ladder_compiles(step: str, head_dim: int, causal: bool) -> None:
+    check(flash3.program(workload(head_dim, causal=causal), HOPPER, step))
 
 
 @pytest.mark.parametrize("step", ["flash3-a", "flash3"])

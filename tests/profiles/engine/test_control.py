@@ -12,9 +12,9 @@ import pytest
 
 from kernels.problem import Problem
 from kernels.trace import TraceRequest
-from profiles.child import BLAS_VARIABLES
-from profiles.engine import EngineBusyError
-from profiles.events import (
+from profiles.engine.contract import EngineBusyError
+from profiles.plan.plan import Protocol
+from profiles.wire.events import (
     LogLine,
     MachineFound,
     PlanFinished,
@@ -26,11 +26,12 @@ from profiles.events import (
     RequestFailed,
     TraceReady,
 )
-from profiles.plan import Protocol
-from tests.faults import SLOW_S
+from profiles.worker.child import BLAS_VARIABLES
+from tests.faults import HANGS
+from tests.profiles.engine.conftest import Gate, Ladder
 from tests.profiles.heard import Heard, quick_plan, running_children
 
-LONG = Protocol(warmup=0, repeats=100_000, time_cap_s=600.0, deadline_s=600.0)
+LONG = Protocol(warmup=0, repeats=100_000, time_cap_s=600.0, deadline_s=600.0, drift_check=False)
 
 
 def begin(heard: Heard, kernel: str) -> None:
@@ -39,19 +40,22 @@ def begin(heard: Heard, kernel: str) -> None:
     if kernel == "slow":
         heard.until(PointProgress, lambda e: e.phase == "measure")
     else:
-        heard.until(PointStarted)
+        heard.until(LogLine, lambda e: e.text == HANGS)
 
 
-def test_cancelling_acts_within_one_repeat_and_is_acknowledged_at_once(heard: Heard) -> None:
-    begin(heard, "slow")
-    asked = time.monotonic()
+def test_cancelling_is_acknowledged_at_once_and_acts_after_the_repeat_in_flight(
+    heard: Heard, gate: Gate
+) -> None:
+    heard.engine.run(quick_plan("gated", "flash2", seqlens=(64, 128), protocol=LONG))
+    gate.let(2)
+    gate.await_run(heard, 3)
     heard.engine.cancel()
-    heard.until(LogLine, lambda e: e.source == "engine")
-    assert time.monotonic() - asked < 0.1
-    failed = heard.until(PointFailed)
-    assert failed.status == "cancelled"
-    assert time.monotonic() - asked < 10 * SLOW_S  # one repeat, on a machine that others use
+    heard.until(LogLine, lambda e: e.source == "engine")  # while the kernel still runs
+    heard.barrier()
+    assert heard.all(PointFailed) == []
+    gate.let(100)
     assert heard.until(PlanFinished).outcome == "cancelled"
+    assert gate.left() == 99
     assert [e.index for e in heard.all(PointStarted)] == [0, 1]  # those of the other problem stay pending
     assert [(e.index, e.status) for e in heard.all(PointFailed)] == [(0, "cancelled"), (1, "cancelled")]
 
@@ -66,17 +70,23 @@ def test_the_worker_survives_a_cancel_and_serves_the_next_sweep(heard: Heard) ->
     assert heard.all(PlanFinished)[-1].outcome == "finished"
 
 
-@pytest.mark.parametrize(("kernel", "within_s"), [("hang", 3.0), ("hang-deaf", 5.5)])
+@pytest.mark.parametrize(("kernel", "rungs"), [("hang", 1), ("hang-deaf", 2)])
 def test_a_kernel_that_hangs_when_cancelled_is_ended_by_force(
-    heard: Heard, kernel: str, within_s: float
+    heard: Heard, ladder: Ladder, kernel: str, rungs: int
 ) -> None:
     begin(heard, kernel)
     asked = time.monotonic()
     heard.engine.cancel()
+    heard.barrier()
+    due, acted = heard.engine._supervisor._patience, time.monotonic()
+    assert (
+        due is None or asked + 2.0 <= due <= acted + 2.0
+    )  # None: so slow was this thread that it has passed
     failed = heard.until(PointFailed)
     assert failed.status == "cancelled"
-    assert time.monotonic() - asked < within_s
     assert heard.until(PlanFinished).outcome == "cancelled"
+    assert ladder.climbed == ["terminated", "killed"][:rungs]
+    ladder.assert_each_rung_is_given(2.0)
 
 
 def test_cancelling_before_the_first_point_still_opens_and_closes_the_session(heard: Heard) -> None:
@@ -119,11 +129,13 @@ def test_closing_during_a_sweep_closes_its_session_and_leaves_no_child(heard: He
     assert heard.all(PlanFinished)[0].outcome == "cancelled"
 
 
-def test_closing_while_a_kernel_ignores_everything_takes_the_whole_ladder_and_no_more(heard: Heard) -> None:
+def test_closing_while_a_kernel_ignores_everything_takes_the_whole_ladder_and_no_more(
+    heard: Heard, ladder: Ladder
+) -> None:
     begin(heard, "hang-deaf")
-    asked = time.monotonic()
     heard.engine.close()
-    assert time.monotonic() - asked < 6.0
+    assert ladder.climbed == ["terminated", "killed"]
+    ladder.assert_each_rung_is_given(2.0)
     assert running_children() == []
 
 
@@ -143,11 +155,11 @@ def test_a_sink_that_raises_leaves_no_child(monkeypatch: pytest.MonkeyPatch) -> 
         if isinstance(event, PointStarted):
             raise OSError("the sink is full")
 
-    from profiles.local_engine import LocalEngine  # noqa: PLC0415 - after the hook is in place
+    from profiles.engine.local import LocalEngine  # noqa: PLC0415 - after the hook is in place
 
     engine = LocalEngine(sink, "tests.faults:KERNELS")
     engine.run(quick_plan("slow", protocol=LONG))
-    engine._thread.join(timeout=30)
+    engine._thread.join(timeout=120)
     assert len(caught) == 1
     assert running_children() == []
     engine.close()
@@ -155,8 +167,8 @@ def test_a_sink_that_raises_leaves_no_child(monkeypatch: pytest.MonkeyPatch) -> 
 
 PARENT = """
 import sys
-from profiles.events import PointStarted, Readings
-from profiles.local_engine import LocalEngine
+from profiles.wire.events import PointStarted, Readings
+from profiles.engine.local import LocalEngine
 from tests.profiles.engine.test_control import LONG
 from tests.profiles.heard import quick_plan
 
@@ -187,7 +199,7 @@ def test_when_the_window_is_killed_its_children_end_by_themselves(tmp_path: Path
         children = psutil.Process(parent.pid).children(recursive=True)
         assert len(children) >= 2
         parent.kill()
-    _, alive = psutil.wait_procs(children, timeout=10)
+    _, alive = psutil.wait_procs(children, timeout=60)
     assert alive == []
 
 

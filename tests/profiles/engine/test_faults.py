@@ -5,7 +5,8 @@ import signal
 
 import pytest
 
-from profiles.events import (
+from profiles.plan.plan import Protocol
+from profiles.wire.events import (
     LogLine,
     PlanFinished,
     PlanStarted,
@@ -14,9 +15,9 @@ from profiles.events import (
     PointProgress,
     PointStarted,
 )
-from profiles.plan import Protocol
 from tests.faults import COMPILER_LOG
-from tests.profiles.heard import QUICK, Heard, quick_plan, running_children
+from tests.profiles.engine.conftest import Ladder
+from tests.profiles.heard import QUICK, Heard, done, quick_plan, running_children
 
 OUTCOMES = {
     "abort": ("failed", "killed by SIGABRT while it ran abort at N = 64"),
@@ -26,7 +27,7 @@ OUTCOMES = {
     "out-of-memory": ("oom", "Memory ran out"),
     "wrong": ("wrong", "differs from the float64 oracle"),
     "nan": ("wrong", "NaN"),
-    "exact-as-8-bit": ("wrong", "from that on the inputs in 8 bits"),
+    "exact-as-8-bit": ("wrong", "on 8-bit inputs differs from the float64 oracle"),
 }
 
 
@@ -34,49 +35,46 @@ OUTCOMES = {
 def test_a_fault_ends_its_own_point_and_the_sweep_goes_on(heard: Heard, kernel: str) -> None:
     failed, after = heard.sweep(quick_plan(kernel, "flash2"))
     status, words = OUTCOMES[kernel]
-    assert isinstance(failed, PointFailed)
     assert failed.status == status
     assert words in failed.reason
     assert "\n" not in failed.reason
-    assert isinstance(after, PointMeasured)
+    done(after)
     assert heard.all(PlanFinished)[0].outcome == "finished"
 
 
 def test_a_compile_error_carries_the_compilers_log(heard: Heard) -> None:
     (failed,) = heard.sweep(quick_plan("compile-error"))
-    assert isinstance(failed, PointFailed)
     assert failed.detail == COMPILER_LOG
 
 
 def test_a_crash_carries_the_last_words_of_the_worker(heard: Heard) -> None:
     (failed,) = heard.sweep(quick_plan("abort"))
-    assert isinstance(failed, PointFailed)
     assert "Fatal Python error: Aborted" in failed.detail
 
 
 def test_a_wrong_output_is_never_timed_but_keeps_its_error_and_footprint(heard: Heard) -> None:
     (failed,) = heard.sweep(quick_plan("wrong"))
-    assert isinstance(failed, PointFailed)
     assert failed.measurement is not None
     assert failed.measurement.samples == ()
     assert failed.measurement.correctness is not None
-    assert failed.measurement.correctness.max_abs_error > 0.9
-    assert failed.measurement.footprint.peak is not None
+    assert failed.measurement.correctness.outputs[0].error > 0.9
+    assert failed.measurement.value("peak_bytes") is not None
 
 
-def test_an_endless_kernel_is_killed_at_its_deadline(heard: Heard) -> None:
-    protocol = Protocol(warmup=0, repeats=3, deadline_s=1.0)
+def test_an_endless_kernel_is_killed_at_its_deadline(heard: Heard, ladder: Ladder) -> None:
+    protocol = Protocol(warmup=0, repeats=3, deadline_s=3.0)
     failed, after = heard.sweep(quick_plan("hang", "flash2", protocol=protocol))
-    assert isinstance(failed, PointFailed)
     assert failed.status == "timeout"
-    assert "1 s" in failed.reason
-    started = heard.all(PointStarted)[0]
-    assert 1.0 <= (failed.t_ns - started.t_ns) / 1e9 < 3.0  # on a machine that others use
-    assert isinstance(after, PointMeasured)
+    assert "3 s" in failed.reason
+    assert failed.started_ns is not None
+    assert failed.ended_ns is not None
+    assert (failed.ended_ns - failed.started_ns) / 1e9 >= 3.0
+    assert ladder.climbed == ["terminated"]
+    done(after)
 
 
 def test_a_worker_killed_from_outside_fails_its_point_only(heard: Heard) -> None:
-    protocol = Protocol(warmup=0, repeats=1000, time_cap_s=2.0, interleave=False)
+    protocol = Protocol(warmup=0, repeats=1000, time_cap_s=2.0, interleave=False, drift_check=False)
     heard.engine.run(quick_plan("slow", "flash2", protocol=protocol))
     heard.until(PointProgress, lambda e: e.phase == "measure")
     (worker,) = running_children()
@@ -93,7 +91,7 @@ def test_a_worker_killed_between_sweeps_is_replaced(heard: Heard) -> None:
     os.kill(worker.pid, signal.SIGKILL)
     heard.until(LogLine, lambda e: e.level == "warning" and "SIGKILL" in e.text)
     (point,) = heard.sweep(quick_plan("flash2"))
-    assert isinstance(point, PointMeasured)
+    done(point)
 
 
 def test_a_kernel_that_is_not_supported_says_why(heard: Heard) -> None:
@@ -106,14 +104,12 @@ def test_a_kernel_that_is_not_supported_says_why(heard: Heard) -> None:
             protocol=QUICK,
         )
     )
-    assert isinstance(failed, PointFailed)
     assert failed.status == "unsupported"
     assert "float16" in failed.reason
 
 
 def test_what_will_not_fit_is_not_launched_and_shows_its_arithmetic(heard: Heard) -> None:
     (failed,) = heard.sweep(quick_plan("standard", seqlens=(1 << 20,)))
-    assert isinstance(failed, PointFailed)
     assert failed.status == "will-not-fit"
     assert "8,192" in failed.reason  # S and P: 2 * 4 bytes * 2^40
     assert "workspace S" in failed.detail
@@ -136,7 +132,7 @@ def test_a_plan_for_a_gpu_that_is_not_there_ends_as_failed_with_the_remedy(heard
 
 def test_whatever_a_kernel_prints_becomes_log_lines(heard: Heard) -> None:
     (point,) = heard.sweep(quick_plan("chatter"))
-    assert isinstance(point, PointMeasured)
+    done(point)
     heard.drain()
     lines = [e.text for e in heard.all(LogLine) if e.source == "worker"]
     assert any("not a message" in line for line in lines)

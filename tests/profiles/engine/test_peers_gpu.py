@@ -10,9 +10,9 @@ from kernels.problem import Dtype, Problem
 from kernels.registry import LIBRARY, TORCH_AUTO, TORCH_CUDNN, TORCH_EFFICIENT, TORCH_FLASH, TORCH_MATH
 from kernels.spec import KernelSpec
 from kernels.verify import verify
-from profiles.events import PlanStarted, PointFailed, PointMeasured
-from profiles.plan import Plan
-from tests.profiles.heard import QUICK, Heard
+from profiles.plan.plan import Plan
+from profiles.wire.events import PlanStarted
+from tests.profiles.heard import QUICK, Heard, done
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
 
@@ -104,15 +104,16 @@ def test_every_peer_is_measured_by_the_engine_with_an_honest_ledger(heard: Heard
     plan = Plan(backend="cuda", kernels=names, problems=(problem,), protocol=QUICK)
     ends = dict(zip(names, heard.sweep(plan), strict=True))
     for name, end in ends.items():
-        assert isinstance(end, PointMeasured), (name, end.reason if isinstance(end, PointFailed) else "")
-        ledger = end.measurement.footprint
-        assert ledger.peak is not None
-        assert 0 <= ledger.peak - ledger.total <= 5 * 512
+        found = done(end)
+        held, peak = found.held_bytes, found.figures["peak_bytes"]
+        assert held is not None
+        assert peak.value is not None, name
+        assert 0 <= peak.value - held <= 5 * 512
         if name != "flash2":
-            assert "torch.cuda.max_memory_allocated" in ledger.source
-            assert ledger.outputs == problem.output_bytes - problem.rows * 4  # O alone
+            assert "torch.cuda.max_memory_allocated" in peak.source
+            assert found.value("output_bytes") == problem.output_bytes - problem.rows * 4  # O alone
     assert heard.all(PlanStarted)
-    ledgers = {name: end.measurement.footprint for name, end in ends.items() if end.measurement}
+    workspace = {name: done(end).value("workspace_bytes") or 0 for name, end in ends.items()}
     scores = problem.score_elements * 4
-    assert ledgers["torch-math"].workspace > scores
-    assert ledgers["torch-flash"].workspace < scores / 8
+    assert workspace["torch-math"] > scores
+    assert workspace["torch-flash"] < scores / 8

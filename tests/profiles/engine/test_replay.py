@@ -9,8 +9,11 @@ import pytest
 
 from kernels.problem import Problem
 from kernels.trace import TraceRequest
-from profiles.engine import EngineBusyError
-from profiles.events import (
+from profiles.engine.contract import EngineBusyError
+from profiles.engine.replay import ReplayEngine
+from profiles.plan.plan import Protocol
+from profiles.results.session import Session
+from profiles.wire.events import (
     Event,
     MachineFound,
     PlanFinished,
@@ -21,10 +24,7 @@ from profiles.events import (
     RequestFailed,
     TraceReady,
 )
-from profiles.plan import Protocol
-from profiles.replay import ReplayEngine
-from profiles.session import Session
-from tests.profiles.heard import Heard, quick_plan
+from tests.profiles.heard import PATIENCE_S, Heard, quick_plan
 
 Start = Callable[[float], tuple[ReplayEngine, Queue[Event]]]
 
@@ -63,9 +63,9 @@ def start(recorded: Session) -> Iterator[Start]:
 
 
 def until_finished(said: "Queue[Event]") -> list[Event]:
-    events = [said.get(timeout=20)]
+    events = [said.get(timeout=PATIENCE_S)]
     while not isinstance(events[-1], PlanFinished):
-        events.append(said.get(timeout=20))
+        events.append(said.get(timeout=PATIENCE_S))
     return events
 
 
@@ -95,7 +95,7 @@ def test_a_replay_keeps_the_recorded_pace(start: Start, recorded: Session) -> No
 def test_cancelling_a_replay_ends_the_point_in_flight(start: Start, recorded: Session) -> None:
     engine, said = start(0.001)
     engine.run(recorded.plan)
-    opening = said.get(timeout=20)
+    opening = said.get(timeout=PATIENCE_S)
     assert isinstance(opening, PlanStarted)
     engine.cancel()
     events = until_finished(said)
@@ -119,9 +119,9 @@ def test_a_replay_can_be_run_again_but_not_twice_at_once(start: Start, recorded:
 def test_a_replay_answers_for_the_machine_that_recorded(start: Start, recorded: Session) -> None:
     engine, said = start(inf)
     engine.probe()
-    assert said.get(timeout=20) == MachineFound(machine=recorded.machine)
+    assert said.get(timeout=PATIENCE_S) == MachineFound(machine=recorded.machine)
     engine.watch("cuda")
-    refusal = said.get(timeout=20)
+    refusal = said.get(timeout=PATIENCE_S)
     assert isinstance(refusal, RequestFailed)
     assert refusal.request == "watch"
 
@@ -129,9 +129,9 @@ def test_a_replay_answers_for_the_machine_that_recorded(start: Start, recorded: 
 def test_only_recorded_traces_are_answered(start: Start, recorded: Session) -> None:
     engine, said = start(inf)
     engine.trace(recorded.traces[0].request)
-    assert said.get(timeout=20) == TraceReady(trace=recorded.traces[0])
+    assert said.get(timeout=PATIENCE_S) == TraceReady(trace=recorded.traces[0])
     engine.trace(TraceRequest(problem=Problem(seqlen_q=5, seqlen_k=5)))
-    assert isinstance(said.get(timeout=20), RequestFailed)
+    assert isinstance(said.get(timeout=PATIENCE_S), RequestFailed)
 
 
 def test_a_recording_whose_writer_was_killed_ends_as_failed(recorded: Session) -> None:

@@ -2,43 +2,40 @@
 
 import os
 import signal
-import time
 
 import pytest
 
-from profiles.drift import drift_text, drifts
-from profiles.events import (
+from profiles.plan.plan import Protocol
+from profiles.results.drift import drift_text, drifts
+from profiles.results.rows import rows
+from profiles.results.session import PointState
+from profiles.wire.events import (
     LogLine,
     PlanFinished,
-    PlanStarted,
     PointFailed,
-    PointMeasured,
     PointProgress,
     PointStarted,
     SamplingStarted,
 )
-from profiles.plan import Protocol
-from profiles.session import Session
-from profiles.summary import rows
-from tests.faults import SLOW_S
-from tests.profiles.heard import Heard, quick_plan, running_children
+from tests.faults import HANGS, SLOW_S
+from tests.profiles.engine.conftest import Gate, Ladder
+from tests.profiles.heard import Heard, done, quick_plan, running_children
 
-TURNS = Protocol(warmup=1, repeats=4)
+TURNS = Protocol(warmup=1, repeats=4, drift_check=False)
+ALONE = Protocol(warmup=1, repeats=4, interleave=False, drift_check=False)
 LONG = Protocol(warmup=0, repeats=100_000, time_cap_s=600.0)
 
-Ends = list[PointMeasured | PointFailed]
+
+def swept(
+    heard: Heard, *kernels: str, protocol: Protocol = TURNS, seqlens: tuple[int, ...] = (64,)
+) -> list[PointState]:
+    """A sweep's points at their end."""
+    return heard.sweep(quick_plan(*kernels, seqlens=seqlens, protocol=protocol))
 
 
-def swept(heard: Heard, *kernels: str, protocol: Protocol = TURNS, seqlens: tuple[int, ...] = (64,)) -> Ends:
-    """A sweep's ends; each point has exactly one."""
-    ends = heard.sweep(quick_plan(*kernels, seqlens=seqlens, protocol=protocol))
-    assert [end.index for end in ends] == [*range(len(kernels) * len(seqlens))]
-    return ends
-
-
-def rounds_of(end: PointMeasured | PointFailed) -> list[int | None]:
-    assert isinstance(end, PointMeasured), end.reason
-    return [sample.round for sample in end.measurement.samples]
+def rounds_of(end: PointState) -> list[int | None]:
+    done(end)
+    return [sample.round for sample in done(end).samples]
 
 
 def launches(heard: Heard) -> list[str]:
@@ -57,7 +54,7 @@ def test_kernels_of_a_problem_are_checked_one_by_one_and_then_sampled_in_turns(h
 
 
 def test_without_interleaving_each_kernel_is_measured_whole_before_the_next(heard: Heard) -> None:
-    ends = swept(heard, "say-a", "say-b", protocol=Protocol(warmup=1, repeats=4, interleave=False))
+    ends = swept(heard, "say-a", "say-b", protocol=ALONE)
     assert launches(heard) == ["A"] * 7 + ["B"] * 7
     assert [rounds_of(end) for end in ends] == [[None] * 4] * 2
 
@@ -79,7 +76,10 @@ def test_a_kernel_that_has_enough_leaves_the_turns_to_the_others(heard: Heard) -
     ends = swept(heard, "slow", "flash2", protocol=protocol)
     assert len(rounds_of(ends[0])) == 3  # the least, at its cap
     assert rounds_of(ends[1]) == [*range(9)]
-    assert ends[0].t_ns < ends[1].t_ns  # told of at once
+    first, second = (end.ended_ns for end in ends)
+    assert first is not None
+    assert second is not None
+    assert first < second  # told of at once
 
 
 def test_every_kernel_that_takes_turns_shows_its_newest_sample(heard: Heard) -> None:
@@ -88,18 +88,32 @@ def test_every_kernel_that_takes_turns_shows_its_newest_sample(heard: Heard) -> 
     assert told == {0, 1}
 
 
-@pytest.mark.parametrize("phase", ["check", "turns"])
-def test_cancelling_ends_every_point_in_flight_within_one_repeat(heard: Heard, phase: str) -> None:
-    kernels = ("slow", "flash2") if phase == "turns" else ("slow", "hang")
-    heard.engine.run(quick_plan(*kernels, seqlens=(64, 128), protocol=LONG))
-    if phase == "turns":
-        heard.until(PointProgress, lambda e: e.phase == "measure")
-    else:
-        heard.until(PointStarted, lambda e: e.index == 1)
-    asked = time.monotonic()
+def test_cancelling_ends_every_point_that_takes_turns_after_the_repeat_in_flight(
+    heard: Heard, gate: Gate
+) -> None:
+    heard.engine.run(quick_plan("gated", "flash2", seqlens=(64, 128), protocol=LONG))
+    gate.let(2)
+    gate.await_run(heard, 3)
+    heard.engine.cancel()
+    heard.barrier()
+    gate.let(100)
+    assert heard.until(PlanFinished).outcome == "cancelled"
+    assert gate.left() == 99
+    assert_both_were_cancelled(heard)
+
+
+def test_cancelling_ends_a_point_that_waits_for_its_turns_with_the_one_that_is_checked(
+    heard: Heard, ladder: Ladder
+) -> None:
+    heard.engine.run(quick_plan("slow", "hang", seqlens=(64, 128), protocol=LONG))
+    heard.until(LogLine, lambda e: e.text == HANGS)
     heard.engine.cancel()
     assert heard.until(PlanFinished).outcome == "cancelled"
-    assert time.monotonic() - asked < (10 * SLOW_S if phase == "turns" else 3.0)
+    assert ladder.climbed == ["terminated"]
+    assert_both_were_cancelled(heard)
+
+
+def assert_both_were_cancelled(heard: Heard) -> None:
     ends = sorted((e.index, e.status) for e in heard.all(PointFailed))
     assert ends == [(0, "cancelled"), (1, "cancelled")]
 
@@ -120,7 +134,6 @@ def test_a_fault_costs_the_others_neither_their_samples_nor_their_turns(
 ) -> None:
     ends = swept(heard, "flash1", kernel, "flash2")
     failed = ends[1]
-    assert isinstance(failed, PointFailed)
     assert failed.status == status
     assert rounds_of(ends[0]) == rounds_of(ends[2]) == [0, 1, 2, 3]
     assert heard.all(PlanFinished)[0].outcome == "finished"
@@ -137,15 +150,13 @@ def test_a_fault_costs_the_others_neither_their_samples_nor_their_turns(
 def test_when_turns_break_down_each_kernel_is_sampled_alone_and_shows_whether_it_was_to_blame(
     heard: Heard, kernel: str, status: str, words: str
 ) -> None:
-    ends = swept(heard, "flash1", kernel, "flash2", protocol=Protocol(warmup=1, repeats=4, deadline_s=2.0))
+    ends = swept(heard, "flash1", kernel, "flash2", protocol=Protocol(warmup=1, repeats=4, deadline_s=3.0))
     failed = ends[1]
-    assert isinstance(failed, PointFailed)
     assert failed.status == status
     assert words in failed.reason
     for end in (ends[0], ends[2]):
         assert rounds_of(end) == [None] * 4
-        assert isinstance(end, PointMeasured)
-        assert "Sampled alone: " in end.measurement.note
+        assert "Sampled alone: " in done(end).note
     assert len(heard.all(PointStarted)) == 3
 
 
@@ -157,9 +168,9 @@ def test_a_worker_killed_from_outside_during_turns_costs_no_point(heard: Heard) 
     warning = heard.until(LogLine, lambda e: e.level == "warning")
     assert "SIGKILL while it ran slow, flash2 in turns" in warning.text
     heard.until(PlanFinished)
-    for end in heard.all(PointMeasured):
+    for end in heard.session().points:
         assert rounds_of(end) == [None] * 20
-        assert "SIGKILL" in end.measurement.note
+        assert "SIGKILL" in done(end).note
     assert heard.all(PointFailed) == []
 
 
@@ -167,9 +178,7 @@ def test_the_drift_check_measures_the_first_problem_again_and_is_no_cell(heard: 
     protocol = Protocol(warmup=0, repeats=3, drift_check=True)
     plan = quick_plan("flash1", "flash2", seqlens=(16, 32), protocol=protocol)
     heard.sweep(plan)
-    session = Session.begin(heard.all(PlanStarted)[0])
-    for event in heard.events:
-        session.apply(event)
+    session = heard.session()
     assert [state.point.problem.seqlen_q for state in session.points] == [16, 16, 32, 32, 16, 16]
     assert [row.seqlen for row in rows(session)] == [16, 16, 32, 32]
     assert [drift.kernel for drift in drifts(session)] == ["flash1", "flash2"]

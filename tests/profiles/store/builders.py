@@ -8,26 +8,24 @@ import numpy as np
 from kernels.device import Device
 from kernels.problem import Problem
 from kernels.trace import Array, Trace, TraceRequest
-from profiles.events import (
-    Correctness,
+from profiles.plan.machine import Machine
+from profiles.plan.plan import Plan, Protocol
+from profiles.results.session import Session
+from profiles.wire.events import (
     Event,
-    Footprint,
-    Measurement,
     PlanFinished,
     PlanStarted,
+    PointChecked,
     PointFailed,
     PointMeasured,
     PointStarted,
     Reading,
     Readings,
-    Sample,
     SamplingStarted,
     TelemetryStarted,
     TraceReady,
 )
-from profiles.machine import Machine
-from profiles.plan import Plan
-from profiles.session import Session
+from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
 
 MACHINE = Machine(
     system="Linux 6.1",
@@ -40,18 +38,40 @@ MEASUREMENT = Measurement(
     samples=(Sample(1.5, None, 0), Sample(9.0, "throttled", 1), Sample(1.25)),
     timer="perf_counter",
     cold=True,
-    prepare_ms=0.5,
-    first_run_ms=None,
-    footprint=Footprint(inputs=3, outputs=2, workspace=1, peak=None, source="tracemalloc"),
+    figures={
+        "prepare_ms": Figure(value=0.5, source="perf_counter"),
+        "input_bytes": Figure(value=3, source="shapes and dtypes"),
+        "output_bytes": Figure(value=2, source="shapes and dtypes"),
+        "workspace_bytes": Figure(value=1, source="the launch"),
+        "peak_bytes": Figure(missing="nothing tells the peak here"),
+        "a-key-of-a-newer-version": Figure(value=7.5, low=7.0, high=8.0, source="a counter"),
+    },
     correctness=Correctness(
-        max_abs_error=1e-7, bound=1e-4, lse_error=0.0, lse_bound=1e-5, rows=256, passed=True
+        outputs=(
+            OutputError(output="O", error=1e-7, bound=1e-4),
+            OutputError(output="LSE", error=0.0, bound=1e-5),
+        ),
+        rows=256,
+        passed=True,
     ),
 )
 
 
 def plan(seqlens: tuple[int, ...] = (256, 512), kernels: tuple[str, ...] = ("standard", "flash2")) -> Plan:
     problems = tuple(Problem(seqlen_q=n, seqlen_k=n) for n in seqlens)
-    return Plan(backend="cpu", kernels=kernels, problems=problems)
+    protocol = Protocol(drift_check=False)
+    return Plan(backend="cpu", kernels=kernels, problems=problems, protocol=protocol)
+
+
+def measured(
+    index: int, t_ns: int, measurement: Measurement = MEASUREMENT
+) -> tuple[PointChecked, PointMeasured]:
+    """The check of a point, and its end."""
+    tried = msgspec.structs.replace(measurement, samples=())
+    return (
+        PointChecked(index=index, t_ns=t_ns, measurement=tried, free_bytes=1 << 30),
+        PointMeasured(index=index, t_ns=t_ns, samples=measurement.samples),
+    )
 
 
 def plan_started(of: Plan | None = None) -> PlanStarted:
@@ -63,6 +83,7 @@ def plan_started(of: Plan | None = None) -> PlanStarted:
         started_at="2026-01-02T03:04:05+00:00",
         t_ns=1_000,
         predicted_bytes=tuple(range(len(of.points()))),
+        telemetry=TELEMETRY,
     )
 
 
@@ -91,13 +112,14 @@ def trace() -> Trace:
 
 def whole_sweep() -> Iterator[Event]:
     """A sweep of four points: two measured, one out of memory, one never reached; telemetry and a trace."""
-    yield TELEMETRY
     yield plan_started()
     yield PointStarted(index=0, t_ns=2_000)
     yield readings(2_100, 2_200)
     yield PointStarted(index=1, t_ns=2_300)
+    checked, done = measured(0, 3_000)
+    yield checked
     yield SamplingStarted(indices=(0, 1), t_ns=2_400)
-    yield PointMeasured(index=0, t_ns=3_000, measurement=MEASUREMENT)
+    yield done
     yield PointFailed(index=1, t_ns=4_000, status="oom", reason="Out of memory.", detail="1 + 1 > 1")
     yield PointStarted(index=2, t_ns=4_100)
     yield PointFailed(index=2, t_ns=5_000, status="wrong", reason="NaN.", measurement=MEASUREMENT)
@@ -109,15 +131,11 @@ def whole_sweep() -> Iterator[Event]:
 def reduced(events: Iterator[Event]) -> Session:
     """The session that the same events make in memory."""
     session: Session | None = None
-    telemetry = None
     for event in events:
         if isinstance(event, PlanStarted):
             session = Session.begin(event)
-            session.telemetry = telemetry
         elif session is not None:
             session.apply(event)
-        elif isinstance(event, TelemetryStarted):
-            telemetry = event
     assert session is not None
     return session
 

@@ -4,12 +4,11 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
-from profiles.events import Event, PointMeasured, PointStarted, SamplingStarted
 from profiles.store import (
     BusyFileError,
     Recorder,
@@ -19,6 +18,7 @@ from profiles.store import (
     rename,
     trash,
 )
+from profiles.wire.events import Event, PointMeasured, PointStarted, SamplingStarted
 from tests.profiles.store import builders
 
 KILLS = 12
@@ -142,6 +142,11 @@ def refusal(recorder: Recorder, event: Event) -> str:
     return ""
 
 
+def record_all(recorder: Recorder, events: Iterable[Event]) -> None:
+    for event in events:
+        recorder.record(event)
+
+
 def events_of_a_long_sweep() -> list[Event]:
     plan = builders.plan(seqlens=tuple(range(1, 41)), kernels=("flash2",))
     events: list[Event] = [builders.plan_started(plan)]
@@ -149,7 +154,7 @@ def events_of_a_long_sweep() -> list[Event]:
         many = builders.MEASUREMENT.samples * 100
         measured = builders.measurement(samples=many)
         events.append(PointStarted(index=point.index, t_ns=1))
-        events.append(PointMeasured(index=point.index, t_ns=1, measurement=measured))
+        events += builders.measured(point.index, 1, measured)
     return events
 
 
@@ -160,7 +165,7 @@ def test_what_a_full_disk_refused_is_written_once_there_is_room(tmp_path: Path) 
     recorder._connection.execute("PRAGMA max_page_count = 1")
     measured = builders.measurement(samples=builders.MEASUREMENT.samples * 500)
     with pytest.raises(SessionFileError, match="disk is full"):
-        recorder.record(PointMeasured(index=0, t_ns=1, measurement=measured))
+        record_all(recorder, builders.measured(0, 1, measured))
     recorder._connection.execute("PRAGMA max_page_count = 10000")
     recorder.record(PointStarted(index=1, t_ns=2))
     recorder.close()
@@ -225,6 +230,7 @@ def test_a_file_being_recorded_is_neither_renamed_nor_deleted(
     recorder.record(builders.plan_started())
     with pytest.raises(BusyFileError, match="being recorded"):
         change(recorder.path)
-    recorder.record(PointMeasured(index=0, t_ns=1, measurement=builders.MEASUREMENT))
+    for event in builders.measured(0, 1):
+        recorder.record(event)
     recorder.close()
     assert load(recorder.path).points[0].status == "done"

@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from profiles.events import Event
 from profiles.store import (
     Recorder,
     SessionFileError,
@@ -17,6 +16,7 @@ from profiles.store import (
     set_note,
     trash,
 )
+from profiles.wire.events import Event
 from tests.profiles.store import builders
 
 

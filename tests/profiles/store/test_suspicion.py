@@ -9,10 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from profiles import migrations
-from profiles.events import Sample
-from profiles.plan import Protocol
-from profiles.session import Session
+from profiles.plan.plan import Protocol
+from profiles.results.session import Session
 from profiles.store import (
     CorruptFileError,
     ForeignFileError,
@@ -20,10 +18,12 @@ from profiles.store import (
     Recorder,
     SessionFileError,
     load,
+    migrations,
     opening,
     set_note,
 )
 from profiles.store.schema import MAX_VALUE_BYTES
+from profiles.wire.measurement import OutputError, Sample
 from tests.profiles.store import builders
 
 
@@ -141,8 +141,8 @@ def test_a_file_that_defines_anything_else_is_refused(path: Path, statement: str
         "UPDATE session SET id = hex(zeroblob(1000))",
         "DELETE FROM session",
         "UPDATE measurements SET cold = 2",
-        "UPDATE measurements SET input_bytes = 'x'",
-        "UPDATE measurements SET prepare_ms = 'fast'",
+        "UPDATE figures SET value = 'x'",
+        "UPDATE errors SET error = 'small'",
         "UPDATE measurements SET point = 77 WHERE point = 0",
         "UPDATE correctness SET rows_compared = -1",
         "UPDATE samples SET ms = 'slow'",
@@ -247,8 +247,8 @@ def test_a_file_of_version_1_is_read_with_its_lse_errors_and_without_notes(tmp_p
     assert measured is not None
     assert measured.note == ""
     assert measured.correctness is not None
-    assert (measured.correctness.lse_error, measured.correctness.lse_bound) == (2e-7, 3e-5)
-    assert measured.footprint.workspace == 30
+    assert measured.correctness.of("LSE") == OutputError(output="LSE", error=2e-7, bound=3e-5)
+    assert measured.value("workspace_bytes") == 30
 
 
 def test_kernels_of_a_file_of_version_2_took_no_turns(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_kernels_of_a_file_of_version_2_took_no_turns(tmp_path: Path) -> None:
     session = load(path)
     assert not session.plan.protocol.interleave
     assert session.plan == msgspec.structs.replace(
-        builders.plan(), protocol=Protocol(interleave=False)
+        builders.plan(), protocol=Protocol(interleave=False, drift_check=False)
     )  # nothing else has changed
     assert (session.points[0].started_ns, session.points[0].sampling_ns) == (1, None)
     assert session.points[0].measurement is not None

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from profiles.events import PointMeasured, PointStarted
 from profiles.store import Recorder
+from profiles.wire.events import PointStarted
 from tests.profiles.store import builders
 
 
@@ -20,7 +20,8 @@ def main() -> None:
     for point in plan.points():
         recorder.record(PointStarted(index=point.index, t_ns=point.index))
         acknowledge(f"started {point.index}")
-        recorder.record(PointMeasured(index=point.index, t_ns=point.index, measurement=builders.MEASUREMENT))
+        for event in builders.measured(point.index, point.index):
+            recorder.record(event)
         acknowledge(f"done {point.index}")
 
 

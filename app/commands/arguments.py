@@ -1,0 +1,92 @@
+"""What arguments may look like: options made from declared choices, and the texts of the other arguments."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import click
+
+from kernels.registry import AUTO
+from profiles.plan.choice import Declared
+from profiles.plan.request import read_kernels
+
+Callback: TypeAlias = Callable[[click.Context, click.Parameter, Any], Any]
+
+
+def reading(read: Callable[[str], Any]) -> Callback:
+    """A callback that makes an argument's value of its text; a ValueError is told in one line."""
+
+    def value_of(context: click.Context, parameter: click.Parameter, text: Any) -> Any:
+        if not isinstance(text, str):  # it was not given
+            return None
+        try:
+            return read(text)
+        except ValueError as error:
+            raise click.BadParameter(str(error).rstrip("."), context, parameter) from error
+
+    return value_of
+
+
+def option_of(declared: Declared) -> click.Option:
+    """The option of a choice; what it is left at when it is not given, only its help tells."""
+    choice = declared.choice
+    if declared.kind is bool:
+        return click.Option(
+            [choice.flag, declared.name], default=declared.default, show_default=True, help=choice.help
+        )
+    words, default = (*choice.also, *declared.options), declared.default_text()
+    return click.Option(
+        [choice.flag, declared.name],
+        type=click.Choice(words) if declared.options else str,
+        callback=None if declared.options else reading(declared.read),
+        metavar=choice.metavar or None,
+        help=f"{choice.help}  [default: {default}]" if default else choice.help,
+    )
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    if not (text.isascii() and text.isdecimal() and text.strip("0")):
+        raise ValueError(f"{text[:40]!r} is not a whole number from 1")
+    return int(text)
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Finite numbers separated by commas."""
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not a list of numbers like 1,3,2,0.5") from error
+    if not all(map(math.isfinite, values)):
+        raise ValueError(f"{text!r} holds a number that is not finite")
+    return values
+
+
+def peers(text: str) -> tuple[str, ...]:
+    """Names of kernels that others are compared with."""
+    names = read_kernels(text)
+    if names == (AUTO,):
+        raise ValueError(f"{AUTO} is a choice, not a kernel: name one, or several separated by commas")
+    return names
+
+
+def folder(text: str) -> Path:
+    """A path that can be named: an empty one would mean the current folder."""
+    if not text.strip():
+        raise ValueError("the name of the folder is empty")
+    return Path(text)
+
+
+def new_file(text: str) -> Path:
+    """A path where there is nothing yet, in a folder that exists or can be made."""
+    if not text.strip():
+        raise ValueError("the name of the file is empty; leave --out out to save among your sessions")
+    path = Path(text)
+    try:
+        taken = path.exists()
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{text} cannot be used ({error}); name another file") from error
+    if taken:
+        raise ValueError(f"{text} exists already; name another file or remove it")
+    return path

@@ -1,0 +1,1 @@
+"""What pages talk to: the controller, actions, settings."""

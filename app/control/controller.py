@@ -1,0 +1,315 @@
+"""User intents in, engine out: owns the current session and its recorder."""
+
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.control.bridge import Bridge
+from app.control.opening import Opener
+from app.control.recording import OpenRecorder, RecordingWriter
+from app.words.provenance import Kind, Provenance, of_machine, of_session
+from kernels.problem import Backend
+from kernels.trace import TraceRequest
+from profiles.engine.contract import Engine, EngineBusyError, Sink
+from profiles.engine.replay import ReplayEngine
+from profiles.plan.machine import Machine
+from profiles.plan.plan import Plan
+from profiles.results.session import Session
+from profiles.store import Recorder, new_session_path
+from profiles.wire.events import (
+    Event,
+    MachineFound,
+    PlanFinished,
+    PlanStarted,
+    Reading,
+    Readings,
+    RequestFailed,
+    TelemetryStarted,
+    TraceReady,
+)
+
+EngineFactory = Callable[[Sink], Engine]
+LIVE_READINGS = 1200  # two minutes at 10 Hz
+
+
+class Controller(QObject):
+    """What pages talk to.
+
+    Attributes:
+        session: The session on show, None before the first.
+        machine: What the probe found, None before it answered.
+        running: Whether a sweep or a replay runs.
+        replaying: Whether what runs is a replay.
+        backend: Where the next sweep and the telemetry run.
+        path: File of the session on show, None when it has none.
+        telemetry: What watches the device now, None before the first reading.
+        live_readings: The newest readings of this machine, also those outside of any sweep, oldest first.
+
+    Signals:
+        session_changed: Another session is on show (Session or None).
+        events_arrived: A batch of events, already applied to the session; at most 30 batches a second. While
+            a recording is on show this machine's readings are not among them; they go to `live_readings`.
+        machine_found: The probe answered (Machine).
+        trace_ready: A trace arrived (Trace).
+        running_changed: A sweep or a replay started or ended (bool).
+        backend_changed: Another backend is chosen (str).
+        error_raised: Something went wrong: one sentence, and details (str, str).
+        not_opened: A file could not be shown, for the reason that `error_raised` has told (Path).
+    """
+
+    session_changed = Signal(object)
+    events_arrived = Signal(list)
+    machine_found = Signal(object)
+    trace_ready = Signal(object)
+    running_changed = Signal(bool)
+    backend_changed = Signal(str)
+    error_raised = Signal(str, str)
+    not_opened = Signal(object)
+
+    def __init__(
+        self, make_engine: EngineFactory, sessions_dir: Path, opener: OpenRecorder = Recorder
+    ) -> None:
+        super().__init__()
+        self._open_recorder = opener
+        self.session: Session | None = None
+        self.machine: Machine | None = None
+        self.backend: Backend = "cpu"
+        self.path: Path | None = None
+        self.telemetry: TelemetryStarted | None = None
+        self.live_readings: deque[Reading] = deque(maxlen=LIVE_READINGS)
+        self.sessions_dir = sessions_dir
+        self._kind: Kind = "live"
+        self._writer: RecordingWriter | None = None
+        self._finishing: list[RecordingWriter] = []  # asked to end; waited for when the window closes
+        self._replay: tuple[Engine, Bridge] | None = None
+        self._recorded: tuple[Session, Kind] | None = None  # what is shown again when the replay ends
+        self._measuring = False
+        self._backend_chosen = False
+        self._closed = False
+        self._asked: Path | None = None  # the file that is being read
+        self._replay_at: float | None = None  # how fast to play it then
+        self._opener = Opener(self)
+        self._opener.opened.connect(self._opened)
+        self._opener.refused.connect(self._refused)
+        self._bridge = Bridge(self)
+        self._bridge.arrived.connect(self._take_live)
+        self._engine = make_engine(self._bridge.push)
+
+    @property
+    def running(self) -> bool:
+        """Whether a sweep or a replay runs."""
+        return self._measuring or self.replaying
+
+    @property
+    def replaying(self) -> bool:
+        """Whether a replay runs."""
+        return self._replay is not None
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where the figures on show come from; without a session: where the next ones would."""
+        if self.session is None:
+            return of_machine(self.machine, self.backend)
+        return of_session(self.session, self._kind)
+
+    def start(self) -> None:
+        """Probe the machine; called once the window has been painted."""
+        self._engine.probe()
+
+    def choose_backend(self, backend: Backend) -> None:
+        """Run the next sweep there, and watch its device."""
+        self._backend_chosen = True
+        self._use_backend(backend)
+
+    def watch(self, backend: Backend) -> None:
+        """Stream this backend's telemetry."""
+        self.telemetry = None
+        self.live_readings.clear()
+        self._engine.watch(backend)
+
+    def run(self, plan: Plan) -> None:
+        """Start a sweep in a fresh session, recorded in a new file."""
+        if self.running:
+            self.error_raised.emit("A sweep is running already; cancel it first, or wait for its end.", "")
+            return
+        if plan.backend != self.backend:
+            self.choose_backend(plan.backend)
+        self._measuring = True
+        try:
+            self._engine.run(plan)
+        except EngineBusyError as error:
+            self._measuring = False
+            self.error_raised.emit(f"The sweep did not start: {error}", "")
+            return
+        self.running_changed.emit(True)
+
+    def cancel(self) -> None:
+        """Stop the sweep within one repeat, or end the replay and show its session whole again."""
+        if self._replay is not None:
+            self._end_replay()
+            self.running_changed.emit(False)
+            if self._recorded is not None:
+                self._show(*self._recorded, self.path)
+        elif self._measuring:
+            self._engine.cancel()
+
+    def request_trace(self, request: TraceRequest) -> None:
+        """Record a trace for the Stepper."""
+        try:
+            self._engine.trace(request)
+        except EngineBusyError as error:
+            self.error_raised.emit(f"No trace was recorded: {error}", "")
+
+    def open_session(self, path: Path, replay_at: float | None = None) -> None:
+        """Read a saved session and show it as soon as it is read.
+
+        A file that cannot be opened raises `error_raised` and `not_opened`, and the old one stays.
+
+        Args:
+            path: The file.
+            replay_at: Then play it, so many times as fast as it was recorded; None: show it whole.
+        """
+        self._asked, self._replay_at = path, replay_at
+        if self._measuring:
+            self._refused(path, "A sweep is running; cancel it or wait for its end, then open a file.", "")
+        else:
+            self._opener.read(path)
+
+    def replay(self, speed: float) -> None:
+        """Play the session on show again from its start, `speed` times as fast as it was recorded."""
+        session = self.session
+        if session is None or self._measuring:
+            self.error_raised.emit("There is no finished session on show to replay; open one first.", "")
+            return
+        self.cancel()
+        bridge = Bridge(self)
+        bridge.arrived.connect(self._take_replayed)
+        engine = ReplayEngine(bridge.push, session, speed)
+        self._replay = (engine, bridge)
+        self._recorded = (session, self._kind)
+        self._kind = "replay"
+        self.running_changed.emit(True)
+        engine.run(session.plan)
+
+    def close(self) -> None:
+        """Stop everything and wait for it; what was measured until now is in the file."""
+        if self._closed:
+            return
+        self._closed = True
+        self._opener.wait()
+        self._end_replay()
+        self._engine.close()
+        self._bridge.stop()
+        self._end_recording()
+        for writer in self._finishing:
+            writer.wait()
+
+    def _use_backend(self, backend: Backend) -> None:
+        if backend != self.backend:
+            self.backend = backend
+            self.backend_changed.emit(backend)
+        self.watch(backend)
+
+    def _opened(self, path: Path, session: Session) -> None:
+        if path != self._asked or self._closed:
+            return
+        if self._measuring:  # it began while the file was read
+            self.open_session(path)
+            return
+        speed, self._asked, self._replay_at = self._replay_at, None, None
+        self.cancel()
+        self._show(session, "saved", path)
+        if speed is not None:
+            self.replay(speed)
+
+    def _refused(self, path: Path, text: str, details: str) -> None:
+        if path == self._asked:
+            self._asked = None
+            self.error_raised.emit(text, details)
+            self.not_opened.emit(path)
+
+    def _show(self, session: Session | None, kind: Kind, path: Path | None) -> None:
+        self.session, self._kind, self.path = session, kind, path
+        self.session_changed.emit(session)
+
+    def _take_live(self, events: list[Event]) -> None:
+        for event in events:
+            self._note(event)
+        shown = events
+        if self._kind != "live":
+            shown = [e for e in events if not isinstance(e, Readings | TelemetryStarted)]
+        if shown:
+            self.events_arrived.emit(shown)
+
+    def _note(self, event: Event) -> None:
+        if self._writer is not None:
+            self._writer.record(event)
+        if self._measuring and self.session is not None and self._kind == "live":
+            self.session.apply(event)
+        match event:
+            case MachineFound():
+                self._found(event.machine)
+            case TelemetryStarted():
+                self.telemetry = event
+            case Readings():
+                self.live_readings.extend(event.readings)
+            case PlanStarted():
+                self._begin(event)
+            case PlanFinished():
+                self._finish(event)
+            case TraceReady():
+                self.trace_ready.emit(event.trace)
+            case RequestFailed():
+                self.error_raised.emit(event.reason, event.detail)
+            case _:
+                pass
+
+    def _found(self, machine: Machine) -> None:
+        self.machine = machine
+        if not self._backend_chosen:
+            self._use_backend("cuda" if machine.device("cuda") else "cpu")
+        self.machine_found.emit(machine)
+
+    def _begin(self, event: PlanStarted) -> None:
+        session = Session.begin(event)
+        started = datetime.fromisoformat(event.started_at)
+        path = new_session_path(self.sessions_dir, event.plan.backend, started)
+        self._writer = RecordingWriter(path, self._open_recorder, self)
+        self._writer.failed.connect(self.error_raised)
+        self._writer.record(event)
+        self._show(session, "live", path)
+
+    def _finish(self, event: PlanFinished) -> None:
+        self._measuring = False
+        self._end_recording()
+        if event.outcome == "failed":
+            self.error_raised.emit(event.reason or "The sweep failed.", "")
+        self.running_changed.emit(False)
+
+    def _end_recording(self) -> None:
+        if self._writer is not None:
+            self._writer.finish()
+            self._finishing = [w for w in self._finishing if not w.finished] + [self._writer]
+            self._writer = None
+
+    def _take_replayed(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, PlanStarted):
+                self._show(Session.begin(event), "replay", self.path)
+            elif self.session is not None:
+                self.session.apply(event)
+        self.events_arrived.emit(events)
+        if any(isinstance(event, PlanFinished) for event in events):
+            self.cancel()
+
+    def _end_replay(self) -> None:
+        if self._replay is not None:
+            engine, bridge = self._replay
+            self._replay = None
+            engine.close()
+            bridge.arrived.disconnect(self._take_replayed)
+            bridge.stop()
+            bridge.deleteLater()

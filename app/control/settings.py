@@ -1,0 +1,75 @@
+"""What the window remembers between starts: appearance, scale, geometry and recent files."""
+
+import os
+from pathlib import Path
+from typing import cast, get_args
+
+from platformdirs import user_config_path
+from PySide6.QtCore import QByteArray, QSettings
+
+from app.look.appearance import Choice
+
+HOME_VARIABLE = "FLASHSCOPE_HOME"
+RECENTS = 8
+SCALES = (80, 100, 125, 150, 175, 200, 250)  # percent
+
+
+class Settings:
+    """Settings in one INI file: `$FLASHSCOPE_HOME/settings.ini`, else in the user's configuration folder."""
+
+    def __init__(self) -> None:
+        home = os.environ.get(HOME_VARIABLE)
+        folder = Path(home) if home else user_config_path("flashscope")
+        self._store = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
+
+    @property
+    def appearance(self) -> Choice:
+        """The theme the user chose."""
+        stored = str(self._store.value("appearance", "system"))
+        return cast("Choice", stored) if stored in get_args(Choice) else "system"
+
+    @appearance.setter
+    def appearance(self, choice: Choice) -> None:
+        self._store.setValue("appearance", choice)
+
+    @property
+    def scale(self) -> int:
+        """Size of the interface in percent; it takes effect when the window is opened again."""
+        stored = str(self._store.value("scale", "100"))
+        return int(stored) if stored.isdecimal() and int(stored) in SCALES else 100
+
+    @scale.setter
+    def scale(self, percent: int) -> None:
+        self._store.setValue("scale", percent)
+
+    @property
+    def recents(self) -> list[Path]:
+        """Session files opened or recorded lately that still exist, newest first."""
+        stored = self._store.value("recents", [])
+        texts = [stored] if isinstance(stored, str) else list(cast("list[str]", stored or []))
+        return [path for path in map(Path, texts) if path.is_file()]
+
+    def add_recent(self, path: Path) -> None:
+        """Put a file first among the recents."""
+        recents = [path.absolute(), *(p for p in self.recents if p != path.absolute())]
+        self._store.setValue("recents", [str(p) for p in recents[:RECENTS]])
+
+    @property
+    def quantities(self) -> list[str]:
+        """Keys of the quantities that the four plots over N show; empty: nobody has chosen."""
+        stored = self._store.value("quantities", [])
+        return [stored] if isinstance(stored, str) else list(cast("list[str]", stored or []))
+
+    @quantities.setter
+    def quantities(self, keys: list[str]) -> None:
+        self._store.setValue("quantities", keys)
+
+    @property
+    def geometry(self) -> QByteArray | None:
+        """Where the window was when it was closed."""
+        stored = self._store.value("geometry")
+        return stored if isinstance(stored, QByteArray) else None
+
+    @geometry.setter
+    def geometry(self, geometry: QByteArray) -> None:
+        self._store.setValue("geometry", geometry)

@@ -1,0 +1,97 @@
+"""Applies a theme to the application: style, palette, font, stylesheet; can follow the desktop's choice."""
+
+from typing import Literal, cast
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+
+from app.look.fonts import load_fonts, ui_font
+from app.look.stylesheet import stylesheet
+from app.look.theme import DARK, LIGHT, THEMES, Theme
+
+Choice = Literal["system", "dark", "light", "contrast"]
+
+
+class Appearance(QObject):
+    """The theme in use.
+
+    Attributes:
+        choice: What the user chose; `system` follows the desktop's colour scheme, dark if that is unknown.
+        theme: The theme that results.
+
+    Signals:
+        changed: Another theme is in use (Theme); palette and stylesheet have been set already.
+    """
+
+    changed = Signal(object)
+
+    def __init__(self, app: QApplication, choice: Choice = "system") -> None:
+        super().__init__(app)
+        self._app = app
+        self.choice: Choice = choice
+        load_fonts()
+        app.setStyle("Fusion")
+        app.setFont(ui_font())
+        self.theme = self._resolve()
+        apply_theme(app, self.theme)
+        app.styleHints().colorSchemeChanged.connect(lambda _scheme: self.choose(self.choice))
+
+    def choose(self, choice: Choice) -> None:
+        """Use this theme from now on."""
+        self.choice = choice
+        theme = self._resolve()
+        if theme != self.theme:
+            self.theme = theme
+            apply_theme(self._app, theme)
+            self.changed.emit(theme)
+
+    def use(self, theme: Theme) -> None:
+        """Use this theme from now on, whatever the desktop says."""
+        self.choose(cast("Choice", theme.name))
+
+    def _resolve(self) -> Theme:
+        if self.choice in THEMES:
+            return THEMES[self.choice]
+        return LIGHT if self._app.styleHints().colorScheme() == Qt.ColorScheme.Light else DARK
+
+
+def appearance_of(choice: Choice = "system") -> Appearance:
+    """The appearance of the running QApplication, made with this choice when there is none yet."""
+    app = cast("QApplication", QApplication.instance())
+    return app.findChild(Appearance) or Appearance(app, choice)
+
+
+def apply_theme(app: QApplication, theme: Theme) -> None:
+    """Set palette and stylesheet of the whole application."""
+    app.setPalette(palette(theme))
+    app.setStyleSheet(stylesheet(theme))
+
+
+def palette(theme: Theme) -> QPalette:
+    """The theme's colours by Qt's roles, for everything the stylesheet does not name."""
+    role, made = QPalette.ColorRole, QPalette()
+    colours = {
+        role.Window: theme.bg,
+        role.WindowText: theme.text,
+        role.Base: theme.panel,
+        role.AlternateBase: theme.raised,
+        role.ToolTipBase: theme.raised,
+        role.ToolTipText: theme.text,
+        role.Text: theme.text,
+        role.PlaceholderText: theme.dim,
+        role.Button: theme.raised,
+        role.ButtonText: theme.text,
+        role.BrightText: theme.error,
+        role.Link: theme.accent,
+        role.Highlight: theme.accent,
+        role.HighlightedText: theme.on_accent,
+        role.Accent: theme.accent,
+        role.Mid: theme.line,
+        role.Dark: theme.line,
+    }
+    for key, colour in colours.items():
+        made.setColor(key, QColor(colour))
+    for key in (role.WindowText, role.Text, role.ButtonText):
+        made.setColor(QPalette.ColorGroup.Disabled, key, QColor(theme.dim))
+    return made

@@ -1,0 +1,40 @@
+"""The bundled fonts, loaded once, so that the window looks the same on every machine."""
+
+from pathlib import Path
+
+from PySide6.QtGui import QFont, QFontDatabase
+
+from app.look.theme import TEXT_PX
+
+FONTS = Path(__file__).parents[2] / "assets" / "fonts"
+UI_FAMILIES = ["Inter", "DejaVu Sans", "DejaVu Sans Mono"]  # the last has the symbols that Inter lacks
+MONO_FAMILIES = ["DejaVu Sans Mono", "monospace"]
+
+
+def load_fonts() -> list[str]:
+    """Register every bundled font with Qt and return the families; needs a QGuiApplication."""
+    families: list[str] = []
+    for path in sorted(FONTS.glob("*.[ot]tf")):
+        families += QFontDatabase.applicationFontFamilies(QFontDatabase.addApplicationFont(str(path)))
+    return families
+
+
+def ui_font(px: int = TEXT_PX, *, bold: bool = False) -> QFont:
+    """The window's font with tabular figures: digits of one width, so that numbers do not jitter."""
+    return _font(UI_FAMILIES, px, bold=bold)
+
+
+def mono_font(px: int = TEXT_PX - 1) -> QFont:
+    """The font of code, logs and shell commands."""
+    font = _font(MONO_FAMILIES, px, bold=False)
+    font.setStyleHint(QFont.StyleHint.Monospace)
+    return font
+
+
+def _font(families: list[str], px: int, *, bold: bool) -> QFont:
+    font = QFont()
+    font.setFamilies(families)
+    font.setPixelSize(px)
+    font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+    font.setFeature(QFont.Tag("tnum"), 1)
+    return font

@@ -1,0 +1,219 @@
+"""The inputs of the form. A choice's name, hint, range and unit are those of its declaration."""
+
+from collections.abc import Sequence
+from math import isqrt
+from typing import Any, TypeAlias, TypeVar
+
+from PySide6.QtCore import SignalInstance
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QLabel,
+    QSizePolicy,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from profiles.plan.choice import Declared
+
+FIELD_PX = 30
+DEFAULT_SIDE = 128
+DECIMALS = 3
+W = TypeVar("W", bound=QWidget)
+
+
+class Whole(QSpinBox):
+    """A whole number."""
+
+    def __init__(self, declared: Declared) -> None:
+        super().__init__()
+        choice = declared.choice
+        self.setRange(int(choice.low), int(choice.high))
+        self.setSingleStep(choice.step)
+        _dress_number(self, declared)
+
+    @property
+    def changed(self) -> SignalInstance:
+        """Another value was chosen."""
+        return self.valueChanged
+
+    def chosen(self) -> int:
+        """The number."""
+        return self.value()
+
+    def choose(self, number: int) -> None:
+        """Show a number, or the nearest in the range: one beyond 32 bits would raise in Qt."""
+        self.setValue(min(max(number, self.minimum()), self.maximum()))
+
+
+class Decimal(QDoubleSpinBox):
+    """A number with a unit; it shows the decimals that it has, but one at least."""
+
+    def __init__(self, declared: Declared) -> None:
+        super().__init__()
+        self.setDecimals(DECIMALS)
+        self.setRange(declared.choice.low, declared.choice.high)
+        self.setSingleStep(declared.choice.step)
+        self.setSuffix(f" {declared.choice.unit}" if declared.choice.unit else "")
+        _dress_number(self, declared)
+
+    @property
+    def changed(self) -> SignalInstance:
+        """Another value was chosen."""
+        return self.valueChanged
+
+    def chosen(self) -> float:
+        """The number."""
+        return self.value()
+
+    def choose(self, number: float) -> None:
+        """Show a number, or the nearest in the range."""
+        self.setValue(number)
+
+    def textFromValue(self, number: float) -> str:
+        """The number without the zeros at its end."""
+        text = super().textFromValue(number).rstrip("0")
+        return text if text[-1:].isdigit() else f"{text}0"
+
+
+class Words(QComboBox):
+    """A choice among words; of a switch, the first word stands for True."""
+
+    def __init__(self, declared: Declared) -> None:
+        super().__init__()
+        self._of_switch = declared.choice.words
+        self.offer(self._of_switch or declared.options)
+        self.setMinimumContentsLength(4)
+        dress(self, declared.choice.label, declared.choice.help)
+
+    @property
+    def changed(self) -> SignalInstance:
+        """Another word was chosen."""
+        return self.currentTextChanged
+
+    def offer(self, words: Sequence[str]) -> None:
+        """Offer these words instead."""
+        self.clear()
+        self.addItems(list(words))
+
+    def chosen(self) -> Any:
+        """The word, or what it says of the switch."""
+        word = self.currentText()
+        return word == self._of_switch[0] if self._of_switch else word
+
+    def choose(self, value: Any) -> None:
+        """Show a word, or the state of the switch."""
+        self.setCurrentText(self._of_switch[not value] if self._of_switch else value)
+
+
+class Tick(QCheckBox):
+    """A switch."""
+
+    def __init__(self, declared: Declared) -> None:
+        super().__init__(declared.choice.label)
+        self.setToolTip(declared.choice.help)
+
+    @property
+    def changed(self) -> SignalInstance:
+        """It was switched."""
+        return self.toggled
+
+    def chosen(self) -> bool:
+        """Whether it is on."""
+        return self.isChecked()
+
+    def choose(self, on: bool) -> None:
+        """Switch it."""
+        self.setChecked(on)
+
+
+class KvHeads(QComboBox):
+    """A number of key and value heads among the divisors of the heads; the first means as many as these."""
+
+    def __init__(self, declared: Declared) -> None:
+        super().__init__()
+        self.setMinimumContentsLength(4)
+        dress(self, declared.choice.label, declared.choice.help)
+
+    @property
+    def changed(self) -> SignalInstance:
+        """Another number was chosen."""
+        return self.currentTextChanged
+
+    def offer(self, heads: int) -> None:
+        """Offer every divisor of the heads; what was chosen stays where it still divides them."""
+        chosen = self.chosen()
+        small = [n for n in range(1, isqrt(heads) + 1) if heads % n == 0]
+        self.blockSignals(True)
+        self.clear()
+        self.addItems([str(n) for n in sorted({*small, *(heads // n for n in small)}, reverse=True)])
+        self.choose(chosen)
+        self.blockSignals(False)
+
+    def chosen(self) -> int | None:
+        """The number; None for as many as there are heads."""
+        return int(self.currentText()) if self.currentIndex() > 0 else None
+
+    def choose(self, number: int | None) -> None:
+        """Show a number; one that is not offered becomes as many as there are heads."""
+        self.setCurrentIndex(max(0, self.findText(str(number))))
+
+
+Input: TypeAlias = Whole | Decimal | Words | Tick | KvHeads
+
+
+def input_of(declared: Declared) -> Input:
+    """The input of an ordinary choice: a number, a word or a switch.
+
+    Raises:
+        TypeError: It is of another type and needs an input of its own.
+    """
+    if declared.choice.words or declared.options:
+        return Words(declared)
+    made: dict[Any, type[Tick | Whole | Decimal]] = {bool: Tick, int: Whole, float: Decimal}
+    if declared.kind not in made:
+        raise TypeError(f"the form has no input for {declared.name}, a choice of type {declared.kind}")
+    return made[declared.kind](declared)
+
+
+def side(declared: Declared, name: str) -> Whole:
+    """One side of a window: a number of keys, or all."""
+    box = Whole(declared)
+    box.setSpecialValueText("all")
+    box.setValue(DEFAULT_SIDE)
+    dress(box, name, declared.choice.help)
+    return box
+
+
+def labelled(field: QWidget) -> QWidget:
+    """The field under its name; a tick box says its name itself."""
+    if isinstance(field, QCheckBox):
+        return field
+    box = QWidget()
+    column = QVBoxLayout(box)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(2)
+    name = QLabel(field.accessibleName())
+    name.setProperty("role", "unit")
+    name.setBuddy(field)
+    column.addWidget(name)
+    field.setFixedHeight(FIELD_PX)
+    column.addWidget(field)
+    return box
+
+
+def dress(field: W, name: str, hint: str) -> W:
+    """Give a field its name and its hint."""
+    field.setAccessibleName(name)
+    field.setToolTip(hint)
+    return field
+
+
+def _dress_number(box: QAbstractSpinBox, declared: Declared) -> None:
+    """No arrows, and as narrow as its place: the largest number would make the form too wide."""
+    box.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
+    box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+    dress(box, declared.choice.label, f"{declared.choice.help} ({declared.span})")

@@ -1,0 +1,260 @@
+"""The sweep form: what to run, on which problem, how to measure, and what that would need."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look.theme import Theme
+from app.pages.profile.form.chips import SeqlenChips
+from app.pages.profile.form.dry_run import dry_run
+from app.pages.profile.form.dry_run_table import DryRunTable
+from app.pages.profile.form.fields import Input, KvHeads, Whole, Words, input_of, labelled
+from app.pages.profile.form.kernel_list import KernelList
+from app.pages.profile.form.mask_fields import MaskFields
+from app.pages.profile.form.reasons import blocked, impossible
+from app.words.units import bytes_text
+from kernels.problem import DTYPES, Backend
+from kernels.registry import KERNELS
+from profiles.plan.choice import choices_of
+from profiles.plan.machine import Machine
+from profiles.plan.plan import Protocol
+from profiles.plan.request import Request
+
+WIDTH = 316
+FREE_STEP = 0.01  # the dry run follows free memory in steps of this share
+ACROSS = 3  # inputs in a line
+MASK = "mask"  # stands for the choice among masks, of which each is a choice of its own
+Lines: TypeAlias = tuple[tuple[str, ...], ...]
+PROBLEM_LINES: Lines = (("dtype", "head_dim", "batch"), ("heads", "kv_heads", MASK))
+PROTOCOL_LINES: Lines = (
+    ("repeats", "time_cap_s", "cold"),
+    ("seed", "verify"),
+    ("interleave", "shuffle", "drift_check"),
+)
+
+
+class SweepForm(QFrame):
+    """Everything of a Request as widgets; the ordinary choices are made from their declarations.
+
+    Attributes:
+        backend: Where the sweep is to run; the top bar chooses it.
+        inputs: Those of the ordinary choices, by their names.
+        blocked_reason: Why it cannot run now, None when it can.
+
+    Signals:
+        changed: Another request, or another reason why it cannot run.
+        use_session_requested: Fill the form from the session on show.
+        copy_requested: Put the sweep on the clipboard as a command line.
+    """
+
+    changed = Signal()
+    use_session_requested = Signal()
+    copy_requested = Signal()
+
+    def __init__(self, backend: Backend, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("sidePanel")
+        self.setFixedWidth(WIDTH)
+        self.backend: Backend = backend
+        self.blocked_reason: str | None = None
+        self._machine: Machine | None = None
+        self._free: int | None = None
+        self._filling = False
+        self._make_fields(theme)
+        self._lay_out()
+        self._connect()
+        self.show_request(Request.of(backend))
+
+    def _make_fields(self, theme: Theme) -> None:
+        declared = {choice.name: choice for choice in choices_of(Request)}
+        self.kernels = KernelList(theme)
+        self.chips = SeqlenChips(declared["seqlens"])
+        self.masking = MaskFields(declared)
+        self.dtype, self.heads = Words(declared["dtype"]), Whole(declared["heads"])
+        self.kv_heads = KvHeads(declared["kv_heads"])
+        made: dict[str, Input] = {"dtype": self.dtype, "heads": self.heads, "kv_heads": self.kv_heads}
+        elsewhere = {"backend", "kernels", "seqlens", *self.masking.names}
+        self.inputs = {
+            name: made[name] if name in made else input_of(choice)
+            for name, choice in declared.items()
+            if name not in elsewhere
+        }
+        self.dry_table = DryRunTable()
+        self.free_label = QLabel()
+        self.free_label.setProperty("role", "unit")
+        self.message = QLabel()
+        self.message.setProperty("role", "error")
+        self.message.setWordWrap(True)
+        self.copy_button = QPushButton("Copy command")
+        self.copy_button.setToolTip("Copy this sweep as a command line")
+        self.use_button = QPushButton("From session")
+        self.use_button.setToolTip(
+            "Use the parameters of what is on show; choose among a session's problems beside the plots"
+        )
+
+    def _lay_out(self) -> None:
+        inner = QWidget()
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(16, 12, 12, 12)
+        column.setSpacing(6)
+        self._section(column, "Kernels", self.kernels)
+        self._section(column, "Problem", self._problem_fields())
+        self._section(column, "Sequence lengths", self.chips)
+        self._section(column, "Dry run", self.dry_table, beside=self.free_label)
+        self._section(column, "Protocol", self._grid(*self._lines(PROTOCOL_LINES, Protocol)))
+        column.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setWidget(inner)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addWidget(scroll, 1)
+        outer.addLayout(self._footer())
+
+    def _problem_fields(self) -> QWidget:
+        """Two lines of fields, and a third while the mask needs one."""
+        box = QWidget()
+        column = QVBoxLayout(box)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addWidget(self._grid(*self._lines(PROBLEM_LINES, Request)))
+        column.addWidget(self.masking)
+        return box
+
+    def _lines(self, lines: Lines, struct: type[Request | Protocol]) -> list[list[QWidget]]:
+        """The inputs in these lines; below them, what the struct declares and no line names."""
+        placed = {name for line in (*PROBLEM_LINES, *PROTOCOL_LINES) for name in line}
+        rest = [name for name in struct.__struct_fields__ if name in self.inputs and name not in placed]
+        below = [rest[i : i + ACROSS] for i in range(0, len(rest), ACROSS)]
+        widgets: dict[str, QWidget] = {MASK: self.masking.kind, **self.inputs}
+        return [[widgets[name] for name in line] for line in (*lines, *below)]
+
+    def _footer(self) -> QVBoxLayout:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self.copy_button)
+        buttons.addWidget(self.use_button)
+        footer = QVBoxLayout()
+        footer.setContentsMargins(16, 6, 20, 10)
+        footer.addWidget(self.message)
+        footer.addLayout(buttons)
+        return footer
+
+    @staticmethod
+    def _section(column: QVBoxLayout, title: str, body: QWidget, beside: QWidget | None = None) -> None:
+        line = QHBoxLayout()
+        caption = QLabel(title)
+        caption.setProperty("role", "caption")
+        line.addWidget(caption)
+        line.addStretch(1)
+        if beside is not None:
+            line.addWidget(beside)
+        column.addLayout(line)
+        column.addWidget(body)
+        column.addSpacing(6)
+
+    @staticmethod
+    def _grid(*lines: Sequence[QWidget]) -> QWidget:
+        box = QWidget()
+        grid = QGridLayout(box)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(6)
+        for r, line in enumerate(lines):
+            share = 6 // len(line)
+            for c, widget in enumerate(line):
+                grid.addWidget(labelled(widget), r, c * share, 1, share)
+        for c in range(6):
+            grid.setColumnStretch(c, 1)
+        return box
+
+    def _connect(self) -> None:
+        self.kv_heads.offer(self.heads.value())
+        self.heads.changed.connect(self.kv_heads.offer)
+        for made in self.inputs.values():
+            made.changed.connect(self._changed)
+        for signal in (self.kernels.changed, self.chips.changed, self.masking.changed):
+            signal.connect(self._changed)
+        self.copy_button.clicked.connect(self.copy_requested)
+        self.use_button.clicked.connect(self.use_session_requested)
+
+    def hasHeightForWidth(self) -> bool:
+        """No: the form's width is fixed, and a wrapped message must not make the whole page grow."""
+        return False
+
+    def request(self) -> Request:
+        """What the form says now."""
+        chosen = {name: made.chosen() for name, made in self.inputs.items()} | self.masking.chosen()
+        return Request.of(self.backend, kernels=self.kernels.chosen(), seqlens=self.chips.seqlens, **chosen)
+
+    def show_request(self, request: Request) -> None:
+        """Fill every field from a request; a number beyond its field's range becomes the nearest in it."""
+        self._filling = True
+        self.backend = request.backend
+        self.dtype.offer(_dtypes(self.backend))
+        for name, made in self.inputs.items():  # heads before those of K and V, which they offer
+            made.choose(request.value(name))
+        self.masking.choose(request)
+        self.chips.set_seqlens(request.seqlens)
+        self.kernels.choose(request.kernels)
+        self._filling = False
+        self._changed()
+
+    def set_backend(self, backend: Backend) -> None:
+        """Follow the top bar; another backend brings its own defaults."""
+        if backend != self.backend:
+            self.show_request(Request.of(backend))
+
+    def set_machine(self, machine: Machine | None) -> None:
+        """Take in what the probe found: devices and free memory."""
+        self._machine = machine
+        self._free = machine.free_bytes.get(self.backend) if machine else None
+        self._changed()
+
+    def set_free_bytes(self, free: int) -> None:
+        """Follow the newest reading of free memory, in steps worth showing."""
+        if self._free is None or abs(free - self._free) > FREE_STEP * max(self._free, 1):
+            self._free = free
+            self._show_dry_run(self.request())
+
+    def _changed(self, *_: object) -> None:
+        if self._filling:
+            return
+        device = self._machine.device(self.backend) if self._machine else None
+        self.kernels.show_reasons(self.request(), device)
+        request = self.request()
+        self._show_dry_run(request)
+        self.blocked_reason = (
+            self.chips.error or self.masking.error or blocked(request, self._machine, self.kernels.refused())
+        )
+        own_line = self.blocked_reason if not self.chips.error else ""  # the field says its own error
+        self.message.setText(own_line or "")
+        self.message.setVisible(bool(own_line))
+        self.copy_button.setEnabled(self.blocked_reason is None)
+        self.changed.emit()
+
+    def _show_dry_run(self, request: Request) -> None:
+        self.free_label.setText(
+            "free memory unknown" if self._free is None else f"free {bytes_text(self._free)}"
+        )
+        rows = [] if impossible(request) else dry_run(request, self._free)
+        self.dry_table.show_rows(request.kernels, rows)
+
+
+def _dtypes(backend: Backend) -> list[str]:
+    """Those that a kernel takes on a backend."""
+    return [d for d in DTYPES if any(d in spec.dtypes.get(backend, ()) for spec in KERNELS)]

@@ -1,0 +1,40 @@
+"""The metadata that every exported plot carries."""
+
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from profiles.results.curves import Curve, by_curve
+from profiles.results.export import metadata
+from profiles.results.rows import PointRow
+from profiles.results.rows import rows as rows_of
+from profiles.results.session import Session
+
+
+def session_header(session: Session, rows: Sequence[PointRow] = ()) -> dict[str, str]:
+    """Who measured what, when and how, as `key: value`: the header of a session's CSV, and the problem.
+
+    Args:
+        session: Where it comes from.
+        rows: What of it is exported; none: all of it.
+    """
+    curves = by_curve(rows or rows_of(session))
+    problem = f"{'; '.join(_problem(*pair) for pair in curves.items())}, seed {session.plan.seed}"
+    return {name: str(value) for name, value in metadata(session).items()} | {
+        "problem": problem,
+        "written by": f"Flashscope {_own_version()}",
+    }
+
+
+def _problem(curve: Curve, rows: Sequence[PointRow]) -> str:
+    """What the points of a curve share; the batch may go from one to another along N."""
+    batches = list(dict.fromkeys(row.problem.batch for row in rows))
+    batch = f"{batches[0]}" if len(batches) == 1 else f"{batches[0]} to {batches[-1]}"
+    heads = f"{curve.heads}" if curve.kv_heads == curve.heads else f"{curve.heads} over {curve.kv_heads}"
+    return f"batch {batch}, heads {heads}, head dim {curve.head_dim}, {curve.dtype}, {curve.mask}"
+
+
+def _own_version() -> str:
+    try:
+        return version("flashscope")
+    except PackageNotFoundError:  # run from a checkout that was never installed
+        return "from source"

@@ -1,0 +1,45 @@
+"""The QApplication: scale, icon, name, and a warning about versions that are known to break."""
+
+import os
+import sys
+
+import pyqtgraph
+from PySide6.QtCore import QLibraryInfo
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from app.control.bundled import ASSETS
+from app.control.settings import Settings
+
+GOOD_QT = (6, 10)
+GOOD_PYQTGRAPH = "0.14.0"
+
+
+def make_application(settings: Settings) -> QApplication:
+    """The one QApplication, at the user's scale."""
+    if settings.scale != 100:  # noqa: PLR2004 - percent
+        os.environ["QT_SCALE_FACTOR"] = str(settings.scale / 100)
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("Flashscope")
+    app.setDesktopFileName("flashscope")
+    app.setWindowIcon(QIcon(str(ASSETS / "icon.svg")))
+    pyqtgraph.setConfigOption("antialias", True)
+    warning = version_warning(QLibraryInfo.version().toString(), pyqtgraph.__version__)
+    if warning:
+        sys.stderr.write(f"flashscope: {warning}\n")
+    return app
+
+
+def version_warning(qt: str, plotting: str) -> str:
+    """What is known to break with these versions of Qt and pyqtgraph, empty for the pair that was tested."""
+    major_minor = tuple(int(part) for part in qt.split(".")[:2])
+    if major_minor >= (6, 12) and sys.version_info < (3, 12):
+        return f"Qt {qt} aborts within minutes on this Python; install PySide6-Essentials 6.10.3."
+    if major_minor == (6, 11):
+        return f"Qt {qt} breaks SVG export; install PySide6-Essentials 6.10.3."
+    if major_minor < GOOD_QT or plotting != GOOD_PYQTGRAPH:
+        return (
+            f"Qt {qt} with pyqtgraph {plotting} is untested; "
+            f"install PySide6-Essentials 6.10.3 and pyqtgraph {GOOD_PYQTGRAPH}."
+        )
+    return ""

@@ -1,0 +1,335 @@
+"""The window: rail, pages, top bar, status bar, log, errors; and the way in and out."""
+
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QMainWindow,
+    QMessageBox,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.control.actions import ActionRegistry
+from app.control.controller import Controller
+from app.control.settings import Settings
+from app.look.appearance import Appearance, appearance_of
+from app.look.theme import Theme
+from app.pages.base import Page
+from app.pages.profile import ProfilePage
+from app.pages.registry import PAGES
+from app.pages.sessions import SessionsPage
+from app.pages.start import StartPage
+from app.shell.application import make_application
+from app.shell.file_actions import FileActions
+from app.shell.window_actions import HelpActions, ViewActions, sweep_actions
+from app.widgets.error_line import ErrorLine
+from app.widgets.log_panel import LogPanel
+from app.widgets.rail import Rail, RailEntry
+from app.widgets.status_bar import StatusBar
+from app.widgets.top_bar import TopBar
+from app.widgets.typing_guard import belongs_to_input
+from profiles.engine.local import LocalEngine
+from profiles.results.drift import drift_text
+from profiles.results.session import Session
+from profiles.store import sessions_dir
+from profiles.wire.events import Event, LogLine, PlanFinished
+
+SMALLEST = (600, 340)  # what 200 % leaves of a 1280 x 720 screen, less its panels
+FIRST_SIZE = (1280, 800)
+WARM_UP_MS = 50  # after the window is shown: its first paint comes before
+CLOSE_QUESTION = "A sweep is running: stop it and close?"
+
+
+class MainWindow(QMainWindow):
+    """One window over one controller.
+
+    Attributes:
+        controller: Everything that is not drawing.
+        registry: Everything a user can do.
+        pages: The start page and those of the rail, by key.
+    """
+
+    def __init__(self, controller: Controller, appearance: Appearance, settings: Settings) -> None:
+        super().__init__()
+        self.controller, self.appearance, self.settings = controller, appearance, settings
+        self.registry = ActionRegistry(self)
+        self._started = self._agreed = False
+        self.setWindowTitle("Flashscope")
+        self.setMinimumSize(*SMALLEST)
+        self.setAcceptDrops(True)
+        theme = appearance.theme
+        self.start_page = StartPage(controller, theme)
+        self.pages: dict[str, Page] = {"start": self.start_page}
+        self.pages.update({page.key: page(controller, theme) for page in PAGES})
+        self._make_parts(theme)
+        self._lay_out()
+        self._offer_actions()
+        for page in self.pages.values():
+            self._take_page(page)
+        self._connect()
+        self.apply_theme(theme)
+        self.show_page("start")
+
+    @property
+    def page(self) -> Page:
+        """The page in front."""
+        return self.pages[self._shown]
+
+    def show_page(self, key: str) -> None:
+        """Bring a page to the front."""
+        self._shown = key
+        self._stack.setCurrentWidget(self._frames[key])
+        self.rail.show_page(key)
+        self.registry.show_page(key)
+        if key == "start":
+            self.start_page.show_recents(self.settings.recents)
+
+    def open_path(self, path: Path) -> None:
+        """Show a session file as soon as it is read; what is wrong with it is told in the error line."""
+        self.controller.open_session(path)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour what is painted by hand."""
+        for part in (self.top_bar, self.rail, self.log, self.errors):
+            part.apply_theme(theme)
+        for page in self.pages.values():
+            page.apply_theme(theme)
+
+    def close_unasked(self) -> None:
+        """Stop what runs and close; for signals of the system."""
+        self._agreed = True
+        self.close()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Look at the machine once the window has been painted, not before."""
+        super().showEvent(event)
+        if not self._started:
+            self._started = True
+            self.start_page.quick.setFocus()
+            QTimer.singleShot(0, self.controller.start)
+            QTimer.singleShot(WARM_UP_MS, self._warm_up)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask once when a sweep runs; stop everything and wait for it."""
+        measuring = self.controller.running and not self.controller.replaying
+        if measuring and not self._agreed and not self._ask_to_close():
+            event.ignore()
+            return
+        self.settings.geometry = self.saveGeometry()
+        self.hide()
+        self.controller.close()
+        for page in self.pages.values():
+            page.close()
+        super().closeEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take one local file."""
+        if _dropped(event) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the file dropped."""
+        path = _dropped(event)
+        if path is not None:
+            event.acceptProposedAction()
+            self.open_path(path)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep shortcuts silent where the key means something to the widget that has the focus."""
+        if event.type() == QEvent.Type.ShortcutOverride and belongs_to_input(event, self.focusWidget()):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def _make_parts(self, theme: Theme) -> None:
+        self.top_bar = TopBar(self.controller, self.registry)
+        self.rail = Rail(RailEntry(page.key, page.title, page.icon) for page in PAGES)
+        self.log = LogPanel(theme)
+        self.log.hide()
+        self.errors = ErrorLine()
+        self.status = StatusBar(self.controller)
+
+    def _offer_actions(self) -> None:
+        self._files = FileActions(self, self.controller, self.errors, self.open_path)
+        self._view = ViewActions(
+            self,
+            self.show_page,
+            log=self.log,
+            errors=self.errors,
+            appearance=self.appearance,
+            settings=self.settings,
+        )
+        self._help = HelpActions(self, self.registry)
+        actions = [*self._files.offered(), *sweep_actions(self.controller)]
+        actions += [*self._view.offered(), *self._help.offered()]
+        for action in actions:
+            self.addAction(self.registry.add(action))
+
+    def _lay_out(self) -> None:
+        self._stack = QStackedWidget()
+        self._frames = {key: _scrolling(page) for key, page in self.pages.items()}
+        for frame in self._frames.values():
+            self._stack.addWidget(frame)
+        split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
+        split.addWidget(self._stack)
+        split.addWidget(self.log)
+        split.setSizes([600, 160])
+        split.setStretchFactor(0, 1)
+        middle = QHBoxLayout()
+        middle.setSpacing(0)
+        middle.addWidget(self.rail)
+        middle.addWidget(split, 1)
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.top_bar)
+        column.addLayout(middle, 1)
+        column.addWidget(self.errors)
+        column.addWidget(self.status)
+        self.setCentralWidget(body)
+
+    def _warm_up(self) -> None:
+        """Polish and lay out the page that Run shows, so that no sweep waits for it."""
+        frame = self._frames["profile"]
+        if not frame.isVisible():
+            frame.resize(self._stack.size())
+            frame.grab(QRect(0, 0, 1, 1))
+
+    def _take_page(self, page: Page) -> None:
+        for action in page.actions_offered():
+            self.addAction(self.registry.add(action, page.key))
+        page.page_requested.connect(self._request_page)
+        page.action_requested.connect(self._request_action)
+        if isinstance(page, ProfilePage):
+            page.run_blocked.connect(self.top_bar.block_run)
+            page.noticed.connect(self.errors.show_notice)
+            page.plots.show_quantities(self.settings.quantities)
+            page.plots.quantities_chosen.connect(self._keep_quantities)
+        if isinstance(page, StartPage | SessionsPage):
+            page.file_chosen.connect(self.open_path)
+        if isinstance(page, SessionsPage):
+            page.deleted.connect(self.errors.show_undo)
+
+    def _keep_quantities(self, keys: list[str]) -> None:
+        self.settings.quantities = keys
+
+    def _connect(self) -> None:
+        self.rail.chosen.connect(self.show_page)
+        self.top_bar.home_requested.connect(lambda: self.show_page("start"))
+        self.start_page.dialog_requested.connect(self._files.open_dialog)
+        self.appearance.changed.connect(self.apply_theme)
+        self.controller.error_raised.connect(self._show_error)
+        self.controller.not_opened.connect(self._offer_retry)
+        self.controller.events_arrived.connect(self._log)
+        self.controller.running_changed.connect(self._running_changed)
+        self.controller.session_changed.connect(self._session_changed)
+
+    def _request_page(self, key: str) -> None:
+        if key in self.pages:
+            self.show_page(key)
+
+    def _request_action(self, key: str) -> None:
+        action = self.registry.find(key)
+        if action is not None:
+            action.trigger()
+
+    def _running_changed(self, running: bool) -> None:
+        """What went wrong before is over once a sweep has started."""
+        if running:
+            self.errors.hide()
+
+    def _session_changed(self, session: Session | None) -> None:
+        path = self.controller.path
+        self.setWindowTitle(f"{path.stem} – Flashscope" if path else "Flashscope")
+        if path is not None:
+            self.settings.add_recent(path)
+        if session is not None and self.page.key in {"start", "sessions"}:
+            self._request_page("profile")
+
+    def _show_error(self, text: str, details: str) -> None:
+        self.errors.show_error(text, details)
+        self.log.append(LogLine(source="flashscope", text=text, level="error"))
+
+    def _offer_retry(self, path: Path) -> None:
+        self.errors.offer("Retry", lambda: self.open_path(path))
+
+    def _log(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event, LogLine):
+                self.log.append(event)
+            elif isinstance(event, PlanFinished) and self.controller.session is not None:
+                drift = drift_text(self.controller.session)
+                if drift:
+                    self.log.append(LogLine(source="drift check", text=drift))
+
+    def _ask_to_close(self) -> bool:
+        box = QMessageBox(QMessageBox.Icon.Question, "Flashscope", CLOSE_QUESTION, parent=self)
+        stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
+        keep = box.addButton("Keep running", QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(keep)
+        box.setEscapeButton(keep)
+        box.exec()
+        box.deleteLater()
+        return box.clickedButton() is stop
+
+
+def build_window(controller: Controller, theme: Theme) -> MainWindow:
+    """The window over a controller, in a theme; not shown yet. Needs a QApplication."""
+    appearance = appearance_of()
+    appearance.use(theme)
+    return MainWindow(controller, appearance, Settings())
+
+
+def _scrolling(page: QWidget) -> QScrollArea:
+    """A page that does not fit scrolls; nothing is clipped."""
+    area = QScrollArea(widgetResizable=True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(page)
+    return area
+
+
+def _dropped(event: QDropEvent) -> Path | None:
+    files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+    return Path(files[0]) if len(files) == 1 else None
+
+
+def run_window(open_path: Path | None) -> int:
+    """Open the window and stay until it is closed; returns the exit code.
+
+    Args:
+        open_path: A session file to show, or None for the start page.
+    """
+    settings = Settings()
+    app = make_application(settings)
+    controller = Controller(LocalEngine, sessions_dir())
+    try:
+        window = build_window(controller, appearance_of(settings.appearance).theme)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # Python runs it at the bridge's next tick; not to close in a paint or before the loop has begun.
+            signal.signal(number, lambda *_: QTimer.singleShot(0, window.close_unasked))
+        if settings.geometry is None or not window.restoreGeometry(settings.geometry):
+            window.resize(*FIRST_SIZE)
+        window.show()
+        if open_path is not None:
+            QTimer.singleShot(0, lambda: window.open_path(open_path))
+        code = app.exec()
+        if window.isVisible():  # the display server is gone: Qt ends the loop and closes nothing
+            window.close_unasked()
+            path = controller.path
+            kept = f"; what was measured is in {path}" if path is not None and path.exists() else ""
+            sys.stderr.write(f"flashscope: the display went away{kept}.\n")
+        return code
+    finally:
+        controller.close()  # or the engine's thread would keep the process for ever

@@ -1,0 +1,98 @@
+"""Pictures of every page, in both themes, at several sizes."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.control.controller import Controller
+from app.control.settings import Settings
+from app.look.theme import DARK, LIGHT
+from app.pages.stepper import StepperPage
+from app.shell.application import make_application
+from app.shell.main_window import MainWindow, build_window
+from app.widgets.staged_paint import StagedPaint
+from profiles.engine.local import LocalEngine
+from profiles.store import SessionFileError, sessions_dir
+
+PROBE_MS = 60_000  # a machine that does not answer by then is shown as unknown
+SETTLE_MS = 200  # layouts, coalesced plots
+
+
+def render_pages(folder: Path, session: Path | None, sizes: Sequence[tuple[int, int]]) -> Iterator[Path]:
+    """Render every page as `PAGE-THEME-WxH.png`; yields each file as it is written.
+
+    Raises:
+        SessionFileError: A picture cannot be written.
+    """
+    make_application(Settings())
+    window = build_window(Controller(LocalEngine, sessions_dir()), DARK)
+    window.show()
+    _wait_for_machine(window.controller)
+    if session is not None:
+        _open(window, session)
+    _step(window)
+    try:
+        for theme in (DARK, LIGHT):
+            window.appearance.use(theme)
+            for width, height in sizes:
+                window.resize(width, height)
+                for key in window.pages:
+                    path = folder / f"{key}-{theme.name}-{width}x{height}.png"
+                    _save(window, key, path)
+                    yield path
+    finally:
+        window.close_unasked()
+
+
+def picture(window: QWidget) -> QPixmap:
+    """A window or page as it is, whole also in the middle of a sweep, when its parts are painted in turns."""
+    for staged in window.findChildren(StagedPaint):
+        staged.finish()
+    return window.grab()
+
+
+def _save(window: MainWindow, key: str, path: Path) -> None:
+    window.show_page(key)
+    _run_loop(SETTLE_MS)
+    if not picture(window).save(str(path)):
+        raise SessionFileError(f"{path} cannot be written: check the folder's permissions and the disk.")
+
+
+def _step(window: MainWindow) -> None:
+    """Bring the Stepper into the middle of a trace, where every panel has something to show."""
+    page = window.pages["stepper"]
+    if not isinstance(page, StepperPage):
+        return
+    loop = QEventLoop()
+    window.controller.trace_ready.connect(loop.quit)
+    QTimer.singleShot(PROBE_MS, loop.quit)
+    page.show_preset("random")
+    loop.exec()
+    if page.story is not None:
+        page.seek(len(page.story.timeline.steps) // 2)
+
+
+def _open(window: MainWindow, session: Path) -> None:
+    """Show a session, or the reason why it cannot be shown."""
+    loop = QEventLoop()
+    window.controller.session_changed.connect(loop.quit)
+    window.controller.not_opened.connect(loop.quit)
+    window.open_path(session)
+    loop.exec()
+
+
+def _wait_for_machine(controller: Controller) -> None:
+    loop = QEventLoop()
+    controller.machine_found.connect(loop.quit)
+    QTimer.singleShot(PROBE_MS, loop.quit)
+    loop.exec()
+
+
+def _run_loop(milliseconds: int) -> None:
+    loop = QEventLoop()
+    QTimer.singleShot(milliseconds, loop.quit)
+    loop.exec()
+    QApplication.sendPostedEvents()

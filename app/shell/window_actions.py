@@ -1,0 +1,113 @@
+"""What a user can do in the window itself, whatever page is in front; files have a module of their own."""
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from app.control.actions import Action, ActionRegistry
+from app.control.controller import Controller
+from app.control.settings import SCALES, Settings
+from app.look.appearance import Appearance, Choice
+from app.pages.registry import PAGES
+from app.widgets.error_line import ErrorLine
+from app.widgets.palette import CommandPalette
+from app.widgets.shortcut_sheet import ShortcutSheet
+
+
+def sweep_actions(controller: Controller) -> list[Action]:
+    """What the window adds to the Sweep menu."""
+    return [
+        Action("cancel", "Cancel the sweep or the replay", controller.cancel, "Sweep", "Esc"),
+        Action("replay", "Replay the session on show", lambda: controller.replay(1.0), "Sweep"),
+    ]
+
+
+class ViewActions:
+    """What the window adds to the View menu.
+
+    Args:
+        window: What fills the screen.
+        show_page: Brings a page to the front by its key.
+        log: What is shown and hidden.
+        errors: Tells when a change takes effect.
+        appearance: The theme in use.
+        settings: Where choices are kept.
+    """
+
+    def __init__(
+        self,
+        window: QWidget,
+        show_page: Callable[[str], None],
+        *,
+        log: QWidget,
+        errors: ErrorLine,
+        appearance: Appearance,
+        settings: Settings,
+    ) -> None:
+        self._window, self._show_page = window, show_page
+        self._log, self._errors, self._appearance, self._settings = log, errors, appearance, settings
+
+    def offered(self) -> list[Action]:
+        """All of them, in the order of the menu."""
+        return [
+            self._page_action("start", "the start page", 0),
+            *(self._page_action(page.key, page.title, number) for number, page in enumerate(PAGES, 1)),
+            Action("log", "Show or hide the log", self._toggle_log, "View", "Ctrl+L"),
+            Action("theme.toggle", "Switch between light and dark", self._toggle_theme, "View", "Ctrl+T"),
+            Action("theme.system", "Follow the system's theme", lambda: self._choose("system"), "View"),
+            Action("theme.contrast", "Use high contrast", lambda: self._choose("contrast"), "View"),
+            Action("scale.up", "Make everything larger", lambda: self._scale(1), "View", "Ctrl++; Ctrl+="),
+            Action("scale.down", "Make everything smaller", lambda: self._scale(-1), "View", "Ctrl+-"),
+            Action("fullscreen", "Fill the screen", self._toggle_full_screen, "View", "Ctrl+Shift+F"),
+        ]
+
+    def _page_action(self, key: str, title: str, number: int) -> Action:
+        return Action(f"page.{key}", f"Show {title}", partial(self._show_page, key), "View", f"Ctrl+{number}")
+
+    def _toggle_log(self) -> None:
+        self._log.setVisible(not self._log.isVisible())
+
+    def _toggle_theme(self) -> None:
+        self._choose("light" if self._appearance.theme.name != "light" else "dark")
+
+    def _choose(self, choice: Choice) -> None:
+        self._settings.appearance = choice
+        self._appearance.choose(choice)
+
+    def _scale(self, direction: int) -> None:
+        settings = self._settings
+        place = SCALES.index(settings.scale) + direction
+        if 0 <= place < len(SCALES):
+            settings.scale = SCALES[place]
+        self._errors.show_notice(f"{settings.scale} % from the next start of Flashscope on.")
+
+    def _toggle_full_screen(self) -> None:
+        window = self._window
+        window.setWindowState(window.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+
+class HelpActions:
+    """The palette and the shortcut sheet of a registry, over a window."""
+
+    def __init__(self, window: QWidget, registry: ActionRegistry) -> None:
+        self._window, self._registry = window, registry
+        self._palette: CommandPalette | None = None
+
+    def offered(self) -> list[Action]:
+        """All of them, in the order of the menu."""
+        return [
+            Action("palette", "Find a command", self._open_palette, "Help", "Ctrl+Shift+P"),
+            Action("shortcuts", "Show the keyboard shortcuts", self._open_sheet, "Help", "?; F1"),
+        ]
+
+    def _open_palette(self) -> None:
+        if self._palette is None:
+            self._palette = CommandPalette(self._registry, self._window)
+        self._palette.open_over(self._window)
+
+    def _open_sheet(self) -> None:
+        sheet = ShortcutSheet(self._registry, self._window)
+        sheet.finished.connect(sheet.deleteLater)
+        sheet.open()

@@ -1,0 +1,149 @@
+"""Everything the panels draw at one step: immutable, computed once, shared by all of them."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+from app.stepper.choice import RowChoice
+from app.stepper.cursor import Cursor, Timeline
+from app.stepper.events import StepEvent, find_events
+from app.stepper.recording import Floats, Recording, Rows
+from app.stepper.row_history import RowHistory, row_history
+from app.stepper.snapshots import Snapshot, snapshots
+from app.stepper.traffic import Moved, running_traffic
+
+
+@dataclass(frozen=True, eq=False)
+class Story:
+    """A recording, its steps, and the bytes that each step moves.
+
+    Attributes:
+        recording: The trace, decoded.
+        timeline: Its steps.
+        traffic: Bytes moved up to each step (a model).
+    """
+
+    recording: Recording
+    timeline: Timeline
+    traffic: tuple[Moved, ...]
+
+    @classmethod
+    def of(cls, recording: Recording) -> "Story":
+        """Lay out a recording's steps."""
+        timeline = Timeline(snapshots(recording))
+        return cls(recording, timeline, running_traffic(recording, timeline.steps))
+
+    @cached_property
+    def busiest(self) -> int:
+        """The most bytes that one step moves."""
+        return max((after.total - before.total for before, after in pairwise(self.traffic)), default=0)
+
+    def events(self, choice: RowChoice, alpha_below: float) -> tuple[StepEvent, ...]:
+        """What is worth stopping at for the row watched."""
+        return find_events(self.recording, self.timeline, choice, alpha_below)
+
+
+@lru_cache(maxsize=512)
+def _history(recording: Recording, row: int) -> RowHistory:
+    return row_history(recording, row)
+
+
+@dataclass(frozen=True, eq=False)
+class StepView:
+    """What the panels show: one step of a recording, and one query row that is watched.
+
+    Attributes:
+        story: The recording and its steps.
+        cursor: Which step is on show.
+        choice: The row asked for.
+        local_max: The slides' notation: exp(S - the tile's own maximum), with a factor beta.
+    """
+
+    story: Story
+    cursor: Cursor
+    choice: RowChoice
+    local_max: bool = False
+
+    @property
+    def recording(self) -> Recording:
+        """The trace, decoded."""
+        return self.story.recording
+
+    @property
+    def step(self) -> Snapshot:
+        """The step on show."""
+        return self.cursor.snapshot
+
+    @property
+    def started(self) -> bool:
+        """Whether a tile has been loaded."""
+        return self.step.tile >= 0
+
+    @property
+    def row(self) -> int:
+        """The query row watched."""
+        return self.choice.watched(self.recording, self.step.i)
+
+    @property
+    def local_row(self) -> int | None:
+        """Where the row watched lies in the current tile, None when it is in another query block."""
+        row = self.choice.row_in(self.recording, self.step.i)
+        return None if row is None or not self.started else row - self.step.i * self.recording.block_q
+
+    @cached_property
+    def history(self) -> RowHistory:
+        """The history of the row watched."""
+        return _history(self.recording, self.row)
+
+    @cached_property
+    def known(self) -> int:
+        """In how many of the row's tiles m and alpha are known."""
+        done = self.step.tile if self.step.reached("maximum") else self.step.tile - 1
+        return self.history.passed(done)
+
+    @cached_property
+    def finished(self) -> int:
+        """In how many of the row's tiles m, l and O are known."""
+        done = self.step.tile if self.step.reached("output") else self.step.tile - 1
+        return self.history.passed(done)
+
+    @cached_property
+    def summed(self) -> int:
+        """In how many of the row's tiles l is known."""
+        done = self.step.tile if self.step.reached("weights") else self.step.tile - 1
+        return self.history.passed(done)
+
+    @cached_property
+    def scores(self) -> Floats | None:
+        """S of the current tile once it is computed."""
+        return self.recording.scores(self.step.tile) if self.step.reached("scores") else None
+
+    @cached_property
+    def weights(self) -> Floats | None:
+        """P of the current tile once it is computed."""
+        if not self.step.reached("weights"):
+            return None
+        return self.recording.weights(self.step.tile, local=self.local_max)
+
+    @cached_property
+    def before(self) -> Rows:
+        """The rows of the current query block before the current tile."""
+        t = self.step.tile
+        return self.recording.state(int(self.recording.previous[t]) if t >= 0 else -1, self.step.i)
+
+    @cached_property
+    def state(self) -> Rows:
+        """The rows of the current query block at this step: m, l and O change one phase after another."""
+        if not self.step.reached("maximum"):
+            return self.before
+        after = self.recording.state(self.step.tile, self.step.i)
+        return Rows(
+            after.m,
+            after.l if self.step.reached("weights") else self.before.l,
+            after.o if self.step.reached("output") else self.before.o,
+        )
+
+    @property
+    def moved(self) -> Moved:
+        """Bytes moved so far (a model)."""
+        return self.story.traffic[self.cursor.at]

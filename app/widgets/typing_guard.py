@@ -1,0 +1,47 @@
+"""Which keys the focused widget needs itself, so that they must not trigger shortcuts."""
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
+
+TYPED_INTO = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit)
+MOVED_IN = (QComboBox, QAbstractSlider, QAbstractItemView)
+PRESSED = (QAbstractButton, QComboBox)
+MOVES = {
+    Qt.Key.Key_Up,
+    Qt.Key.Key_Down,
+    Qt.Key.Key_Left,
+    Qt.Key.Key_Right,
+    Qt.Key.Key_PageUp,
+    Qt.Key.Key_PageDown,
+    Qt.Key.Key_Home,
+    Qt.Key.Key_End,
+}
+COMMAND = (
+    Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+)
+FUNCTION_KEYS = range(Qt.Key.Key_F1, Qt.Key.Key_F35 + 1)
+
+
+def belongs_to_input(event: QEvent, focused: QWidget | None) -> bool:
+    """Whether the focused widget uses a key itself: to type, to move a selection or to press a button."""
+    if not isinstance(event, QKeyEvent) or focused is None:
+        return False
+    key = event.key()
+    if event.modifiers() & COMMAND or key == Qt.Key.Key_Escape or key in FUNCTION_KEYS:
+        return False
+    if isinstance(focused, TYPED_INTO):
+        return True
+    if isinstance(focused, MOVED_IN) and key in MOVES:
+        return True
+    return isinstance(focused, PRESSED) and key == Qt.Key.Key_Space

@@ -1,0 +1,87 @@
+"""How each kind of quantity is written: its unit, its texts, its ticks and its axis."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from app.words.units import (
+    bytes_text,
+    bytes_tick,
+    clock_text,
+    digits,
+    energy_text,
+    error_text,
+    ms_text,
+    plain_tick,
+    ratio_text,
+    share_text,
+    tflops_text,
+    whole_text,
+)
+from profiles.results.quantities import Kind, Quantity
+
+Scale = Literal["log2", "log10", "linear"]
+
+
+@dataclass(frozen=True)
+class KindWords:
+    """How values of one kind are written.
+
+    Attributes:
+        unit: Of the values as they are held; empty: none.
+        text: A value with its unit, which may be a multiple of `unit`.
+        tick: A value as an axis shows it.
+        scale: The axis it is drawn on at first.
+        exported: What stands for the unit in the name of a column; empty: as `unit`.
+        narrow: A value in a column whose heading names the unit; None: as `text`.
+    """
+
+    unit: str
+    text: Callable[[float], str]
+    tick: Callable[[float], str]
+    scale: Scale
+    exported: str = ""
+    narrow: Callable[[float], str] | None = None
+
+
+KINDS: dict[Kind, KindWords] = {
+    "time": KindWords("ms", ms_text, plain_tick, "log10"),
+    "bytes": KindWords("bytes", bytes_text, bytes_tick, "log2"),
+    "rate": KindWords("TFLOP/s", tflops_text, plain_tick, "linear", narrow=digits),
+    "energy": KindWords("mJ", energy_text, plain_tick, "log10"),
+    "clock": KindWords("MHz", clock_text, plain_tick, "linear"),
+    "ratio": KindWords("×", ratio_text, plain_tick, "linear", exported="ratio"),
+    "share": KindWords("share", share_text, share_text, "linear"),
+    "error": KindWords("", error_text, error_text, "log10", exported="absolute"),
+    "count": KindWords("", whole_text, plain_tick, "linear", exported="count"),
+}
+
+
+def words_of(quantity: Quantity) -> KindWords:
+    """How values of a quantity are written."""
+    return KINDS[quantity.kind]
+
+
+def unit_text(quantity: Quantity, baseline: str | None = None) -> str:
+    """The unit of a quantity and what its figures are: `ms · median, quartiles`, `× · over standard, ...`."""
+    over = f"over {baseline}" if baseline else ""
+    what = ", ".join(filter(None, (over, quantity.caption)))
+    return " · ".join(filter(None, (words_of(quantity).unit, what)))
+
+
+def heading(quantity: Quantity) -> str:
+    """What stands over a column whose values have no unit of their own: the unit, else the name."""
+    words = words_of(quantity)
+    return quantity.short if words.narrow is None else words.unit
+
+
+def narrow_text(quantity: Quantity, value: float) -> str:
+    """A value in a column under `heading`."""
+    words = words_of(quantity)
+    return (words.narrow or words.text)(value)
+
+
+def column_name(quantity: Quantity) -> str:
+    """The name of a quantity's column in an exported plot: key and unit."""
+    words = words_of(quantity)
+    return f"{quantity.key}_{words.exported or words.unit}"

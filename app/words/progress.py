@@ -1,0 +1,82 @@
+"""How far a sweep is, in words: what runs, how many points, how long still."""
+
+from collections.abc import Sequence
+from math import log
+
+from app.words.units import bytes_text, seqlen_full
+from profiles.results.activity import seconds_by_point
+from profiles.results.drift import drifts
+from profiles.results.session import PointState, Session
+from profiles.wire.events import Reading
+
+NS = 1_000_000_000
+MOST_NAMED = 2
+
+
+def job_text(session: Session) -> str:
+    """What is in flight; empty between points."""
+    states = session.in_flight
+    repeated = states and states[0].point.index >= session.plan.cells
+    return f"{'drift check · ' if repeated else ''}{flight_text(states)}"
+
+
+def flight_text(states: Sequence[PointState]) -> str:
+    """Kernels, N and phase of the points in flight; empty when there are none.
+
+    Points that take turns share N, and the phase of the first stands for all.
+    """
+    if not states:
+        return ""
+    first, names = states[0], [state.point.kernel for state in states]
+    kernels = " and ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} kernels in turns"
+    step = f" {first.done} of {first.total}" if first.total else ""
+    return f"{kernels} · N = {seqlen_full(first.point.problem.seqlen_q)} · {first.phase or 'prepare'}{step}"
+
+
+def outcome_text(session: Session) -> str:
+    """How a sweep ended, and the largest change that the drift check found."""
+    text = f"Sweep {session.outcome or 'interrupted'}"
+    worst = max(drifts(session), key=lambda drift: abs(log(drift.ratio)), default=None)
+    return text if worst is None else f"{text} · drift {worst.ratio:.3f}×"
+
+
+def seconds_left(session: Session) -> float | None:
+    """Estimated seconds to the end; None until a point has run.
+
+    Each point to come is assumed to take as long as the latest one of its kernel that ran.
+    """
+    newest: dict[str, float] = {}
+    for index, seconds in seconds_by_point(session).items():
+        newest[session.points[index].point.kernel] = seconds
+    if not newest:
+        return None
+    typical = max(newest.values())
+    return sum(
+        newest.get(s.point.kernel, typical) for s in session.points if s.status in {"pending", "running"}
+    )
+
+
+def clock_text(seconds: float) -> str:
+    """Minutes and seconds, hours in front when there are any."""
+    whole = max(0, round(seconds))
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+
+
+def device_text(reading: Reading) -> str:
+    """Clock, temperature and throttling of one reading; what is not known is left out."""
+    parts = []
+    if reading.sm_clock_mhz is not None:
+        parts.append(f"SM {reading.sm_clock_mhz:.0f} MHz")
+    if reading.temperature_c is not None:
+        parts.append(f"{reading.temperature_c:.0f} °C")
+    if reading.throttle is not None:
+        parts.append(f"throttled: {', '.join(reading.throttle)}" if reading.throttle else "no throttling")
+    return " · ".join(parts)
+
+
+def memory_text(reading: Reading, total: int | None) -> str:
+    """Memory in use of how much; empty when it is not known."""
+    if reading.memory_used is None:
+        return ""
+    return bytes_text(reading.memory_used) + (f" of {bytes_text(total)}" if total else "")

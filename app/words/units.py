@@ -1,0 +1,91 @@
+"""Quantities as text, with their unit: every number that the app shows is written here."""
+
+KIB = 1024
+_BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def digits(value: float) -> str:
+    """Three significant digits without an exponent, more before the decimal point when needed."""
+    size = abs(value)
+    decimals = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3  # noqa: PLR2004 - decades
+    if 0 < size < 0.01:  # noqa: PLR2004 - too small for three decimals
+        return f"{value:.2g}"
+    return f"{value:.{decimals}f}"
+
+
+def bytes_text(value: float) -> str:
+    """Bytes in the largest binary unit that leaves at least 1."""
+    unit = 0
+    while abs(value) >= KIB and unit + 1 < len(_BYTE_UNITS):
+        value, unit = value / KIB, unit + 1
+    return f"{value:.0f} B" if unit == 0 else f"{digits(value)} {_BYTE_UNITS[unit]}"
+
+
+def bytes_short(value: float) -> str:
+    """Bytes in two or three digits, for narrow columns."""
+    unit = 0
+    while abs(value) >= KIB and unit + 1 < len(_BYTE_UNITS):
+        value, unit = value / KIB, unit + 1
+    return f"{value:.1f} {_BYTE_UNITS[unit]}" if value < 10 and unit else f"{value:.0f} {_BYTE_UNITS[unit]}"  # noqa: PLR2004
+
+
+def bytes_tick(value: float) -> str:
+    """A power of two of bytes, short enough for an axis."""
+    return bytes_text(value).replace(".00 ", " ").replace(".0 ", " ")
+
+
+def ms_text(value: float) -> str:
+    """Milliseconds, in µs below 0.1 ms and in s from 10 s."""
+    if value < 0.1:  # noqa: PLR2004 - three digits of µs read better
+        return f"{digits(value * 1000)} µs"
+    return f"{digits(value / 1000)} s" if value >= 10_000 else f"{digits(value)} ms"  # noqa: PLR2004 - 10 s
+
+
+def plain_tick(value: float) -> str:
+    """A tick of an axis whose title names the unit."""
+    return f"{value:g}" if abs(value) < 100_000 else f"{value:.0e}"  # noqa: PLR2004 - five digits fit
+
+
+def ratio_text(value: float) -> str:
+    """How many times as fast."""
+    return f"{digits(value)}×"
+
+
+def share_text(value: float) -> str:
+    """A share in percent."""
+    return f"{digits(100 * value)} %"
+
+
+def tflops_text(value: float) -> str:
+    """TFLOP/s, in GFLOP/s below 0.1."""
+    return f"{digits(value * 1000)} GFLOP/s" if value < 0.1 else f"{digits(value)} TFLOP/s"  # noqa: PLR2004
+
+
+def energy_text(value: float) -> str:
+    """Millijoules, in J from 1000."""
+    return f"{digits(value / 1000)} J" if value >= 1000 else f"{digits(value)} mJ"  # noqa: PLR2004 - 1 J
+
+
+def clock_text(value: float) -> str:
+    """A clock in whole MHz."""
+    return f"{value:.0f} MHz"
+
+
+def error_text(value: float) -> str:
+    """An error, with two digits and its power of ten."""
+    return f"{value:.1e}"
+
+
+def whole_text(value: float) -> str:
+    """A count."""
+    return str(round(value))
+
+
+def seqlen_text(seqlen: int) -> str:
+    """A sequence length, short: 16384 is 16k."""
+    return f"{seqlen // KIB}k" if seqlen >= KIB and seqlen % KIB == 0 else str(seqlen)
+
+
+def seqlen_full(seqlen: int) -> str:
+    """A sequence length with thin gaps between thousands."""
+    return f"{seqlen:,}".replace(",", "\N{THIN SPACE}")

@@ -1,0 +1,1 @@
+"""Runs plans: children under supervision, or a recorded session."""

@@ -1,0 +1,45 @@
+"""The engine's contract: runs a plan somewhere and says what happens, as events."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from kernels.problem import Backend
+from kernels.trace import TraceRequest
+from profiles.plan.plan import Plan
+from profiles.wire.events import Event
+
+Sink = Callable[[Event], None]
+
+
+class EngineBusyError(RuntimeError):
+    """A plan or a trace is already running."""
+
+
+class Engine(Protocol):
+    """Runs plans. Every method returns at once; events reach the sink in order, from the engine's thread."""
+
+    def probe(self) -> None:
+        """Look at this machine; answers with MachineFound."""
+
+    def watch(self, backend: Backend) -> None:
+        """Start streaming telemetry of a backend's device (replacing the one watched before)."""
+
+    def run(self, plan: Plan) -> None:
+        """Start a sweep.
+
+        Raises:
+            EngineBusyError: One is already running.
+        """
+
+    def trace(self, request: TraceRequest) -> None:
+        """Record one trace; answers with TraceReady or RequestFailed.
+
+        Raises:
+            EngineBusyError: A sweep is running.
+        """
+
+    def cancel(self) -> None:
+        """Stop the sweep within one repeat; the points measured so far are kept."""
+
+    def close(self) -> None:
+        """Ask every child to end, then terminate, then kill (2 s each), and wait for all of them."""

@@ -1,0 +1,165 @@
+"""What the worker is asked to do, as jobs of one task after the other."""
+
+import time
+import uuid
+from collections import deque
+from datetime import datetime, timezone
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from kernels.registry import find_kernel
+from kernels.spec import KernelSpec
+from kernels.trace import TraceRequest
+from profiles.engine.stage_run import StageRun
+from profiles.engine.tasks import Task
+from profiles.plan.machine import Finding, Machine
+from profiles.plan.plan import Plan
+from profiles.wire.events import (
+    Event,
+    FailedStatus,
+    MachineFound,
+    Outcome,
+    PlanFinished,
+    PlanStarted,
+    RequestFailed,
+    TelemetryStarted,
+    TraceReady,
+)
+from profiles.wire.messages import Message, ProbeMachine, RecordTrace
+from profiles.worker.probe_host import probe_host
+
+REQUEST_DEADLINE_S = 120.0
+
+
+class Job(Protocol):
+    """Tasks that belong together.
+
+    Attributes:
+        exclusive: Whether a second one is refused while it lasts (sweeps and traces).
+        cancelled: Whether what is left of it is to be dropped.
+    """
+
+    exclusive: bool
+    cancelled: bool
+
+    def begin(self, machine: Machine, telemetry: TelemetryStarted | None) -> Event | None:
+        """What is said first, when this watches the device already."""
+
+    def next_task(self) -> Task | None:
+        """What to do next, None when nothing is left."""
+
+    def heard(self, message: Message) -> None:
+        """Take in what the worker said while this was its job."""
+
+    def end(self, failure: str | None) -> list[Event]:
+        """What is said last; `failure` says why it could not go on, None: it could."""
+
+
+class RequestJob:
+    """A probe or a trace: one task, answered by its own closing event."""
+
+    def __init__(self, task: Task, *, exclusive: bool) -> None:
+        self.exclusive = exclusive
+        self.cancelled = False
+        self._task: Task | None = task
+        self._fail = task.fail
+
+    def begin(self, machine: Machine, telemetry: TelemetryStarted | None) -> None:
+        """Nothing is said first."""
+
+    def next_task(self) -> Task | None:
+        """The one task, once."""
+        task, self._task = self._task, None
+        return task
+
+    def heard(self, message: Message) -> None:
+        """Whatever is said ends it."""
+
+    def end(self, failure: str | None) -> list[Event]:
+        """The failure in place of the answer, when there was none and anybody waits for it."""
+        if failure is not None:
+            return self._fail("failed", failure, "")
+        if self._task is not None and self.exclusive:
+            return self._fail("cancelled", "It was cancelled before it began.", "")
+        return []
+
+
+class SweepJob:
+    """A plan: one stage after the other."""
+
+    exclusive = True
+
+    def __init__(self, plan: Plan, specs: tuple[KernelSpec, ...]) -> None:
+        self.cancelled = False
+        self._plan = plan
+        self._predicted = tuple(
+            find_kernel(p.kernel, specs).predicted_bytes(p.problem, plan.backend) for p in plan.points()
+        )
+        self._stages: deque[StageRun] = deque()
+        self._refused = ""
+
+    def begin(self, machine: Machine, telemetry: TelemetryStarted | None) -> Event:
+        """PlanStarted; a plan for a device that is not there holds no stage."""
+        device = machine.device(self._plan.backend)
+        if device is None:
+            self._refused = f"No usable GPU here: {machine.why_no_gpu()}. Choose the CPU backend."
+        else:
+            self._stages.extend(StageRun(s, device, self._plan.protocol) for s in self._plan.stages())
+        return PlanStarted(
+            session_id=uuid.uuid4().hex,
+            plan=self._plan,
+            machine=machine,
+            started_at=datetime.now(timezone.utc).astimezone().isoformat(timespec="milliseconds"),
+            t_ns=time.monotonic_ns(),
+            predicted_bytes=self._predicted,
+            telemetry=telemetry,
+        )
+
+    def next_task(self) -> Task | None:
+        """The next task of the first stage that is not through."""
+        while self._stages:
+            task = self._stages[0].next_task()
+            if task is not None:
+                return task
+            self._stages.popleft()
+        return None
+
+    def heard(self, message: Message) -> None:
+        """Tell the stage in flight."""
+        if self._stages:
+            self._stages[0].heard(message)
+
+    def end(self, failure: str | None) -> list[Event]:
+        """The end of every point in flight, then PlanFinished with the outcome."""
+        reason = failure or self._refused
+        outcome: Outcome = "failed" if reason else "cancelled" if self.cancelled else "finished"
+        fate: FailedStatus = "failed" if failure else "cancelled"
+        in_flight = (
+            event for stage in self._stages for event in stage.close(fate, failure or "It was cancelled.")
+        )
+        return [*in_flight, PlanFinished(t_ns=time.monotonic_ns(), outcome=outcome, reason=reason)]
+
+
+def probe_job() -> Job:
+    """A probe; one that kills the worker is answered with what can be found without any GPU library."""
+
+    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
+        remedy = "see the log; reinstalling the NVIDIA driver or CuPy may help"
+        finding = Finding(name="CUDA", ok=False, detail=f"{reason} {detail}".strip(), remedy=remedy)
+        host = probe_host()
+        return [MachineFound(machine=replace(host, findings=(*host.findings, finding)))]
+
+    task = Task(ProbeMachine(), (MachineFound,), REQUEST_DEADLINE_S, "looked at this machine", None, fail)
+    return RequestJob(task, exclusive=False)
+
+
+def trace_job(request: TraceRequest) -> Job:
+    """A trace."""
+
+    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
+        return [RequestFailed(request="trace", reason=reason, detail=detail)]
+
+    closed_by = (TraceReady, RequestFailed)
+    task = Task(RecordTrace(request=request), closed_by, REQUEST_DEADLINE_S, "recorded a trace", None, fail)
+    return RequestJob(task, exclusive=True)

@@ -1,0 +1,165 @@
+"""The engine of this machine: a worker and a telemetry child, driven from one thread."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from multiprocessing import Pipe, connection
+from queue import SimpleQueue
+from threading import Semaphore, Thread
+
+from kernels.problem import Backend
+from kernels.trace import TraceRequest
+from profiles.engine.children import SpawnedChild
+from profiles.engine.contract import EngineBusyError, Sink
+from profiles.engine.jobs import Job, SweepJob, probe_job, trace_job
+from profiles.engine.supervisor import Supervisor
+from profiles.engine.watcher import Watcher
+from profiles.plan.plan import Plan
+from profiles.plan.specs import load_kernels
+from profiles.wire.events import Event, MachineFound
+
+WORKER, TELEMETRY = "profiles.worker.serve:serve", "profiles.worker.telemetry:serve"
+
+
+class LocalEngine:
+    """Runs plans on this machine; implements profiles.engine.contract.Engine.
+
+    Args:
+        sink: Takes every event, in order, on the engine's thread; it must return soon and not raise.
+        kernels: `module:NAME` of the tuple of KernelSpec that plans may name; each child imports it.
+    """
+
+    def __init__(self, sink: Sink, kernels: str = "kernels.registry:KERNELS") -> None:
+        self._sink = sink
+        self._specs = load_kernels(kernels)
+        self._free = Semaphore(1)
+        self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._wake, self._waker = Pipe(duplex=False)
+        self._watcher = Watcher(self._emit, partial(SpawnedChild, "telemetry", TELEMETRY, ""))
+        self._supervisor = Supervisor(
+            self._emit,
+            partial(SpawnedChild, "worker", WORKER, kernels),
+            self._job_ended,
+            lambda: self._watcher.watching,
+        )
+        self._wanted: Backend | None = None  # to be watched once the machine is known
+        self._closing = False
+        self._thread = Thread(target=self._drive, name="engine")
+        self._thread.start()
+
+    def probe(self) -> None:
+        """Look at this machine, after what already runs; answers with MachineFound."""
+        self._post(lambda: self._supervisor.submit(probe_job()))
+
+    def watch(self, backend: Backend) -> None:
+        """Start streaming telemetry of a backend's device, as soon as a probe has found it."""
+        self._post(lambda: self._watch(backend))
+
+    def run(self, plan: Plan) -> None:
+        """Start a sweep; an unknown machine is probed first.
+
+        Raises:
+            EngineBusyError: A sweep or a trace is running.
+            KeyError: The plan names a kernel that is not among `kernels`.
+        """
+        self._submit_exclusive(SweepJob(plan, self._specs))
+
+    def trace(self, request: TraceRequest) -> None:
+        """Record one trace; answers with TraceReady or RequestFailed.
+
+        Raises:
+            EngineBusyError: A sweep or a trace is running.
+        """
+        self._submit_exclusive(trace_job(request))
+
+    def cancel(self) -> None:
+        """Stop the sweep or trace within one repeat; a kernel that hangs is killed after 2 s."""
+        self._post(self._supervisor.cancel)
+
+    def close(self) -> None:
+        """End every child (ask, terminate, kill, 2 s each) and wait for them; closing twice does nothing."""
+        self._post(self._stop)
+        self._thread.join()
+        self._wake.close()
+        self._waker.close()
+
+    def _submit_exclusive(self, job: Job) -> None:
+        if not self._free.acquire(blocking=False):
+            raise EngineBusyError("A sweep or a trace is already running; cancel it or wait for its end.")
+        self._post(lambda: self._supervisor.submit(job))
+
+    def _post(self, action: Callable[[], None]) -> None:
+        """Have the engine's thread do something; after `close` nothing is done."""
+        self._inbox.put(action)
+        if self._thread.is_alive() and not self._waker.closed:
+            self._waker.send_bytes(b"")
+
+    # Everything below runs on the engine's thread.
+
+    def _drive(self) -> None:
+        """Wait for children, timers and calls, and serve them, until closed and childless."""
+        supervised: tuple[Supervisor | Watcher, ...] = (self._supervisor, self._watcher)
+        try:
+            while not self._closing or any(s.child is not None for s in supervised):
+                sources = [self._wake, *(w for s in supervised if s.child for w in s.child.waitables)]
+                connection.wait(sources, _timeout(supervised))
+                self._act()
+                for one in supervised:
+                    _serve(one)
+        finally:  # a sink that raises must not leave orphans
+            for child in (s.child for s in supervised if s.child):
+                child.kill()
+
+    def _act(self) -> None:
+        """Do what was posted."""
+        while self._wake.poll():
+            self._wake.recv_bytes()
+        while not self._inbox.empty():
+            self._inbox.get()()
+
+    def _emit(self, event: Event) -> None:
+        self._sink(event)
+        if isinstance(event, MachineFound) and self._wanted is not None:
+            backend, self._wanted = self._wanted, None
+            self._watch(backend)
+
+    def _watch(self, backend: Backend) -> None:
+        machine = self._supervisor.machine
+        if machine is None:
+            self._wanted = backend
+            self._supervisor.probe_unless_probing()
+            return
+        device = machine.device(backend)
+        self._watcher.watch(backend, device.uuid if device else None)
+
+    def _job_ended(self, job: Job) -> None:
+        if job.exclusive:
+            self._free.release()
+
+    def _stop(self) -> None:
+        self._closing = True
+        self._supervisor.stop()
+        self._watcher.stop()
+
+
+def _serve(supervised: Supervisor | Watcher) -> None:
+    """Take in what a child has said, printed or done, and act on timers."""
+    child = supervised.child
+    if child is not None:
+        ended = not child.alive  # asked first: what it said before its end is then complete
+        child.read_output()
+        for message in child.messages():
+            supervised.receive(message)
+        if ended:
+            child.finish()
+            supervised.exited(child)
+        else:
+            child.tick()
+    supervised.tick()
+
+
+def _timeout(supervised: tuple[Supervisor | Watcher, ...]) -> float | None:
+    """Seconds until the next timer, None when there is none."""
+    dues = [s.due for s in supervised] + [s.child.due for s in supervised if s.child]
+    soonest = min((d for d in dues if d is not None), default=None)
+    return None if soonest is None else max(0.0, soonest - time.monotonic())

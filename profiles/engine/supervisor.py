@@ -1,0 +1,235 @@
+"""Keeps a worker going: jobs one after the other, deadlines, cancelling, a fresh worker after a crash."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from profiles.engine.child import Child, MakeChild
+from profiles.engine.children import RUNG_S
+from profiles.engine.contract import Sink
+from profiles.engine.jobs import Job, RequestJob, SweepJob, probe_job
+from profiles.engine.tasks import Task
+from profiles.plan.machine import Machine
+from profiles.wire.events import Event, FailedStatus, LogLine, MachineFound, TelemetryStarted
+from profiles.wire.messages import Cancel, Message, Ready, Retiring
+from profiles.worker.probe_host import probe_host
+
+START_S = 60.0  # a worker that takes no commands after this long never will
+
+State = Literal["starting", "idle", "busy", "leaving"]
+
+
+class Supervisor:
+    """The worker and its queue of jobs; used from the engine's thread only.
+
+    Args:
+        emit: Takes every event.
+        make_child: Starts a worker.
+        job_ended: Told of a job's end before its last events are said.
+        telemetry: What watches the device at this moment, None when nothing does.
+
+    Attributes:
+        child: The worker, None when none runs.
+        machine: What the last probe found, None before.
+    """
+
+    def __init__(
+        self,
+        emit: Sink,
+        make_child: MakeChild,
+        job_ended: Callable[[Job], None],
+        telemetry: Callable[[], TelemetryStarted | None],
+    ) -> None:
+        self.child: Child | None = None
+        self.machine: Machine | None = None
+        self._emit = emit
+        self._make_child = make_child
+        self._job_ended = job_ended
+        self._telemetry = telemetry
+        self._jobs: deque[Job] = deque()
+        self._job: Job | None = None
+        self._task: Task | None = None
+        self._state: State = "leaving"
+        self._retiring = False
+        self._deadline: float | None = None
+        self._patience: float | None = None
+
+    @property
+    def due(self) -> float | None:
+        """When `tick` has something to do (time.monotonic), None when it only waits for the worker."""
+        return min((d for d in (self._deadline, self._patience) if d is not None), default=None)
+
+    def submit(self, job: Job) -> None:
+        """Queue a job; a sweep on an unknown machine is preceded by a probe."""
+        if isinstance(job, SweepJob) and self.machine is None:
+            self.probe_unless_probing()
+        self._jobs.append(job)
+        self._advance()
+
+    def probe_unless_probing(self) -> None:
+        """Have the machine looked at, unless that is under way."""
+        if all(job is None or job.exclusive for job in (self._job, *self._jobs)):
+            self.submit(probe_job())
+
+    def cancel(self) -> None:
+        """Drop what is left of every sweep and trace, and give up the task in flight within one repeat."""
+        jobs = [job for job in (self._job, *self._jobs) if job and job.exclusive and not job.cancelled]
+        if not jobs:
+            return
+        self._emit(LogLine(source="engine", text="Cancelling after the repeat in flight."))
+        for job in jobs:
+            job.cancelled = True
+        if self._task is not None and self._job in jobs and self.child is not None:
+            self.child.send(Cancel())
+            self._patience = time.monotonic() + RUNG_S
+        self._advance()
+
+    def stop(self) -> None:
+        """Close every sweep and trace as cancelled and ask the worker to end."""
+        task, self._task = self._task, None
+        if task is not None and self._job is not None and self._job.exclusive:
+            self._close_task(task.fail("cancelled", "The engine was closed.", ""))
+        self._leave(ask=True)
+        self._deadline = self._patience = None
+        for job in (self._job, *self._jobs):
+            if job is not None:
+                job.cancelled = True
+        self._advance()  # every job is cancelled: this closes them and starts nothing
+
+    def receive(self, message: Message) -> None:
+        """Take in what the worker says."""
+        if self._state == "leaving":
+            return
+        if isinstance(message, Ready):
+            self._state, self._deadline = "idle", None
+            self._advance()
+        elif isinstance(message, Retiring):
+            self._retiring = True
+        elif self._task is not None and isinstance(message, self._task.closed_by):
+            self._answered(message)
+        else:
+            self._pass_on(message)
+
+    def exited(self, child: Child) -> None:
+        """The worker is gone: close what it was doing, and go on with a fresh one."""
+        self.child = None
+        before, self._state = self._state, "leaving"
+        self._deadline = None
+        if before == "starting":
+            why = f"The worker process {child.epitaph()} before it could start; the log says more."
+            if self._job is not None:
+                self._finish_job(why)
+        elif before == "busy" and self._task is not None:
+            self._task_died(self._task, child)
+        elif before == "idle":
+            text = f"The idle worker {child.epitaph()}; a fresh one takes its place."
+            self._emit(LogLine(source="engine", text=text, level="warning"))
+        self._advance()
+
+    def tick(self) -> None:
+        """Act on a deadline that has passed."""
+        now = time.monotonic()
+        if self._patience is not None and now >= self._patience:
+            self._patience = None
+            if self.child is not None and self._state == "busy":
+                self.child.end(ask=False)
+        if self._deadline is not None and now >= self._deadline:
+            self._deadline = None
+            self._expire()
+
+    def _expire(self) -> None:
+        """The task, or the worker's start, took too long."""
+        if self._state == "starting" and self.child is not None:
+            self.child.end(ask=False)
+        elif self._task is not None:
+            task = self._task
+            limit = f"its deadline of {task.deadline_s:g} s"
+            text = f"It was killed at {limit}; allow more time or choose a smaller problem."
+            self._leave(ask=False)
+            self._close_task(task.fail(self._fate("timeout"), text, ""))
+            self._advance()
+
+    def _task_died(self, task: Task, child: Child) -> None:
+        if self._job is not None and self._job.cancelled:
+            reason = f"It was cancelled; the worker did not react in time and {child.epitaph()}."
+        else:
+            reason = f"The worker process {child.epitaph()} while it {task.what}."
+        self._close_task(task.fail(self._fate("failed"), reason, "\n".join(child.lines)))
+
+    def _fate(self, status: FailedStatus) -> FailedStatus:
+        """The status of a task that was ended: cancelling explains everything that happens after it."""
+        return "cancelled" if self._job is not None and self._job.cancelled else status
+
+    def _answered(self, message: Message) -> None:
+        self._state = "idle"
+        if self._retiring:
+            self._leave(ask=True)
+        self._close_task([message])
+        self._advance()
+
+    def _close_task(self, last: Sequence[Message]) -> None:
+        self._task = self._deadline = self._patience = None
+        if isinstance(self._job, RequestJob):  # its answer is its last event
+            self._finish_job(None)
+        for message in last:
+            self._pass_on(message)
+
+    def _pass_on(self, message: Message) -> None:
+        """Tell the job what was said, and the sink if it is an event."""
+        if self._job is not None:
+            self._job.heard(message)
+        if isinstance(message, MachineFound):
+            self.machine = message.machine
+        if isinstance(message, Event):
+            self._emit(message)
+
+    def _advance(self) -> None:
+        """Do the next thing there is to do, if the worker can."""
+        while self._task is None and (self._job is not None or self._jobs):
+            if self._job is None:
+                self._begin_job()
+            elif self._job.cancelled:
+                self._finish_job(None)
+            elif self.child is None:
+                self._start_worker()
+                return
+            elif self._state != "idle" or not self._start_task(self._job):
+                return
+
+    def _begin_job(self) -> None:
+        self._job = self._jobs.popleft()
+        opening = self._job.begin(self.machine or probe_host(), self._telemetry())
+        if opening is not None:
+            self._emit(opening)
+
+    def _start_task(self, job: Job) -> bool:
+        """Send the job's next command, or finish the job; False once a command is in flight."""
+        task = job.next_task()
+        if task is None or self.child is None:
+            self._finish_job(None)
+            return True
+        self._task, self._state = task, "busy"
+        self._deadline = time.monotonic() + task.deadline_s
+        if task.start is not None:
+            self._emit(task.start())
+        self.child.send(task.command)
+        return False
+
+    def _finish_job(self, failure: str | None) -> None:
+        job, self._job = self._job, None
+        if job is not None:
+            last = job.end(failure)
+            self._job_ended(job)  # first, so that whoever hears the last event can start the next job
+            for event in last:
+                self._pass_on(event)
+
+    def _start_worker(self) -> None:
+        self.child = self._make_child(self._emit)
+        self._state, self._retiring = "starting", False
+        self._deadline = time.monotonic() + START_S
+
+    def _leave(self, *, ask: bool) -> None:
+        self._state = "leaving"
+        if self.child is not None:
+            self.child.end(ask=ask)

@@ -1,0 +1,283 @@
+"""What a user asks for: every choice of a sweep, declared once. See `choice` for what is made of this."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, get_args
+
+import msgspec
+
+from kernels.block_mask import BlockMask
+from kernels.block_pattern import BLOCK, EXAMPLES, BlockPattern
+from kernels.problem import UNBOUNDED, Backend, Dtype, Problem
+from kernels.registry import AUTO, find_kernel, lesson_on
+from kernels.spec import HEAD_DIMS
+from profiles.plan.choice import LARGEST, Choice, choices_of
+from profiles.plan.plan import Plan, Protocol
+from profiles.plan.seqlens import format_seqlens, parse_seqlens
+
+BACKENDS: tuple[Backend, ...] = get_args(Backend)
+
+
+def read_kernels(text: str) -> tuple[str, ...]:
+    """Names of kernels separated by commas, or `auto` alone.
+
+    Raises:
+        ValueError: It names none, an unknown one, or one twice.
+    """
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    if names == (AUTO,):
+        return names
+    if not names:
+        raise ValueError("name at least one kernel")
+    if AUTO in names:
+        raise ValueError(f"{AUTO} stands for one kernel and alone, not as in {text!r}")
+    try:
+        for name in names:
+            find_kernel(name)
+    except KeyError as error:
+        raise ValueError(str(error.args[0])) from error
+    if len(set(names)) < len(names):
+        raise ValueError(f"a kernel is listed twice in {text!r}")
+    return names
+
+
+def read_window(text: str) -> tuple[int, int]:
+    """Two whole numbers from -1 to LARGEST, separated by a comma.
+
+    Raises:
+        ValueError: It is not that.
+    """
+    try:
+        left, right = map(int, text.split(","))
+    except ValueError as error:
+        raise ValueError(f"{text[:40]!r} is not a window like 128,0") from error
+    if min(left, right) < UNBOUNDED:
+        raise ValueError(f"a side of the window {text!r} is below {UNBOUNDED} (unbounded)")
+    if max(left, right) > LARGEST:
+        raise ValueError(f"a side of the window {text:.40} is more than {LARGEST}; {UNBOUNDED}: all keys")
+    return left, right
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The choices of one sweep over square problems.
+
+    A block mask is held as its pattern: the mask itself depends on the sequence length. What a field means,
+    its declaration says; those that a Problem has too mean the same there. The protocol's choices are
+    declared in Protocol.
+    """
+
+    backend: Annotated[
+        Backend,
+        Choice(
+            label="Backend",
+            help="Where kernels run; auto: cuda if usable, else cpu",
+            flag="--backend",
+            also=(AUTO,),
+        ),
+    ]
+    kernels: Annotated[
+        tuple[str, ...],
+        Choice(
+            label="Kernels",
+            help="Kernels to measure; auto: the fastest; left out: the default's as far as they run here, "
+            "with a preset all",
+            flag="--kernels",
+            metavar="A,B",
+            defaults={backend: lesson_on(backend) for backend in BACKENDS},
+            read=read_kernels,
+            write=",".join,
+        ),
+    ]
+    seqlens: Annotated[
+        tuple[int, ...],
+        Choice(
+            label="Sequence lengths",
+            help="256:16384 doubles, 256:4096:256 adds 256 each time, 256,384,1000 is a list; 4k is 4096",
+            flag="--seqlen",
+            metavar="LENGTHS",
+            defaults={"cpu": parse_seqlens("256:2048"), "cuda": parse_seqlens("256:16384")},
+            read=parse_seqlens,
+            write=format_seqlens,
+        ),
+    ]
+    head_dim: Annotated[
+        int,
+        Choice(
+            label="head dim",
+            help="Width of one head, d; our kernels take "
+            f"{HEAD_DIMS[0]} to {HEAD_DIMS[-1]} in steps of {HEAD_DIMS.step}",
+            flag="--head-dim",
+            metavar="D",
+            low=1,
+            step=HEAD_DIMS.step,
+        ),
+    ] = 64
+    heads: Annotated[
+        int,
+        Choice(
+            label="heads",
+            help="Heads of Q",
+            flag="--heads",
+            metavar="H",
+            low=1,
+            defaults={"cpu": 2, "cuda": 16},
+        ),
+    ]
+    kv_heads: Annotated[
+        int | None,
+        Choice(
+            label="kv heads",
+            help="Heads of K and V, a divisor of heads; where fewer, query heads share them (GQA, MQA)",
+            flag="--kv-heads",
+            metavar="H",
+            low=1,
+            unset="as many as heads",
+        ),
+    ] = None
+    batch: Annotated[
+        int, Choice(label="batch", help="Independent sequences", flag="--batch", metavar="B", low=1)
+    ] = 1
+    dtype: Annotated[
+        Dtype,
+        Choice(
+            label="dtype",
+            help="Element type of Q, K, V and O",
+            flag="--dtype",
+            defaults={"cpu": "float32", "cuda": "float16"},
+        ),
+    ]
+    causal: Annotated[
+        bool,
+        Choice(
+            label="causal",
+            help="Keep only keys that are not after the query",
+            flag="--causal/--no-causal",
+        ),
+    ] = False
+    window: Annotated[
+        tuple[int, int] | None,
+        Choice(
+            label="window",
+            help=f"Keep L keys before the query and R after it; {UNBOUNDED}: all",
+            flag="--window",
+            metavar="L,R",
+            low=UNBOUNDED,
+            unset="all keys",
+            read=read_window,
+            write=lambda sides: f"{sides[0]},{sides[1]}",
+        ),
+    ] = None
+    blocks: Annotated[
+        BlockPattern | None,
+        Choice(
+            label="pattern of blocks",
+            help="Keep blocks of the scores: local:W (W blocks beside the diagonal), global:G, strided:K, "
+            f"random:SHARE, or several joined by commas, as {EXAMPLES[1]}",
+            flag="--block-mask",
+            metavar="PATTERN",
+            unset="all blocks",
+            read=BlockPattern.parse,
+            write=lambda pattern: str(pattern.text),
+        ),
+    ] = None
+    block_size: Annotated[
+        int,
+        Choice(
+            label="block",
+            help="Queries and keys of a block",
+            flag="--block-size",
+            metavar="B",
+            low=1,
+            needs="blocks",
+        ),
+    ] = BLOCK
+    seed: Annotated[
+        int,
+        Choice(
+            label="seed",
+            help="Seed of the random inputs, of random blocks and of a shuffled order",
+            flag="--seed",
+            metavar="N",
+        ),
+    ] = 0
+    protocol: Protocol = Protocol()
+
+    @classmethod
+    def of(cls, backend: Backend, **choices: Any) -> "Request":
+        """These choices by their names, those of the protocol too; for the rest the backend's defaults.
+
+        Raises:
+            TypeError: There is no choice of that name.
+            ValueError: The protocol's numbers cannot be measured with.
+        """
+        made = {declared.name: declared.default_on(backend) for declared in choices_of(cls)} | choices
+        protocol = {declared.name: made.pop(declared.name) for declared in choices_of(Protocol)}
+        return cls(**made | {"backend": backend}, protocol=Protocol(**protocol))
+
+    @classmethod
+    def of_plan(cls, plan: Plan, problems: Sequence[Problem] = ()) -> "Request":
+        """The choices that lead to these problems of a plan.
+
+        Args:
+            plan: Where kernels and protocol come from.
+            problems: Those of one curve, which share all but N and the batch. Empty: all.
+        """
+        problems = problems or plan.problems
+        first = problems[0]
+        mask = first.block_mask if first.block_mask and first.block_mask.pattern else None
+        chosen = {name: getattr(first, name) for name in _of_problem()}
+        chosen |= {declared.name: getattr(plan.protocol, declared.name) for declared in choices_of(Protocol)}
+        chosen |= {
+            "kernels": plan.kernels,
+            "seqlens": tuple(sorted({problem.seqlen_q for problem in problems})),
+            "batch": min(problem.batch for problem in problems),
+            "blocks": BlockPattern.parse(mask.pattern) if mask else None,
+            "block_size": mask.block_q if mask else BLOCK,
+            "seed": plan.seed,
+        }
+        return cls.of(plan.backend, **chosen)
+
+    def value(self, name: str) -> Any:
+        """The choice of that name, its own or the protocol's."""
+        return getattr(self if name in self.__struct_fields__ else self.protocol, name)
+
+    def problem(self, seqlen: int) -> Problem:
+        """The square problem of one sequence length.
+
+        Raises:
+            InputError: There is no such problem.
+        """
+        chosen = {name: getattr(self, name) for name in _of_problem()}
+        return Problem(seqlen_q=seqlen, seqlen_k=seqlen, block_mask=self._block_mask(seqlen), **chosen)
+
+    def _block_mask(self, seqlen: int) -> BlockMask | None:
+        if self.blocks is None:
+            return None
+        return self.blocks.mask(seqlen, seqlen, block=self.block_size, seed=self.seed)
+
+    def plan(self) -> Plan:
+        """The Plan of these choices.
+
+        Raises:
+            ValueError: No kernel or no sequence length is chosen, or there is no problem of one.
+        """
+        return Plan(
+            backend=self.backend,
+            kernels=self.kernels,
+            problems=tuple(map(self.problem, self.seqlens)),
+            protocol=self.protocol,
+            seed=self.seed,
+        )
+
+    def words(self) -> list[str]:
+        """The arguments of `sweep` that ask for the same, whatever the machine's defaults."""
+        said: list[str] = []
+        for declared in choices_of(Request):
+            needed = declared.choice.needs
+            if not needed or self.value(needed) is not None:
+                said += declared.command_words(self.value(declared.name))
+        return said
+
+
+def _of_problem() -> list[str]:
+    """The choices that are a Problem's own."""
+    return [name for name in Request.__struct_fields__ if name in Problem.__struct_fields__]

@@ -1,0 +1,1 @@
+"""What a session says: its points as rows, statistics, comparisons, exports."""

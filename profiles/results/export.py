@@ -1,0 +1,175 @@
+"""A session in formats that other programs read: CSV with a header of metadata, and one JSON document."""
+
+import csv
+import io
+from typing import Any
+
+import msgspec
+
+from profiles.plan.plan import Plan
+from profiles.results.curves import baselines
+from profiles.results.drift import drift_text, drifts
+from profiles.results.quantities import QUANTITIES, favoured_baseline
+from profiles.results.rows import PointRow, rows
+from profiles.results.session import Session
+from profiles.wire.measurement import Figure
+
+FIRST = (
+    "kernel",
+    "backend",
+    "seqlen",
+    "seqlen_k",
+    "batch",
+    "heads",
+    "head_dim",
+    "dtype",
+    "causal",
+    "status",
+    "reason",
+    "predicted_bytes",
+    "runtime_ms_median",
+    "runtime_ms_q1",
+    "runtime_ms_q3",
+    "samples",
+    "cold",
+    "tflops",
+    "footprint_bytes",
+    "allocator_peak_bytes",
+    "max_abs_error",
+    "error_bound",
+    "note",
+    "kv_heads",
+    "window",
+    "kept_share",
+    "block_mask",
+    "dense_tflops",
+)
+"""The first columns of a point, in the order in which programs that read our files know them."""
+
+
+def to_csv(session: Session) -> str:
+    """One line a point; lines starting with # before it say what was measured where. Missing is empty."""
+    text = io.StringIO()
+    for name, value in metadata(session).items():
+        text.write(f"# {name}: {' '.join(str(value).split())}\n")
+    points = [_columns(row, baseline) for row, baseline in _compared(session)]
+    table = csv.DictWriter(text, points[0], lineterminator="\n")
+    table.writeheader()
+    table.writerows(_line(point) for point in points)
+    return text.getvalue()
+
+
+def to_json(session: Session, path: str | None = None) -> bytes:
+    """`{"session": {...}, "points": [{...}, ...], "drift": [...]}` as one line; missing and NaN are null.
+
+    Beside its columns a point has `figures`: every quantity's figure with source and spread, or why it is
+    missing, also those that this version does not know.
+
+    Args:
+        session: What to write.
+        path: The session's file, None when it has none.
+    """
+    device = session.machine.device(session.backend)
+    document: dict[str, Any] = {
+        "session": {
+            "id": session.id,
+            "name": session.name,
+            "note": session.note,
+            "file": path,
+            "started_at": session.started_at,
+            "outcome": session.outcome,
+            "backend": session.backend,
+            "device": device,
+            "machine": session.machine,
+            "plan": session.plan,
+            "readings": len(session.readings),
+            "traces": len(session.traces),
+            "baseline": favoured_baseline(session.plan.kernels),
+        },
+        "points": [
+            _columns(row, baseline) | {"figures": _figures(row, baseline)}
+            for row, baseline in _compared(session)
+        ],
+        "drift": [drift._asdict() | {"ratio": drift.ratio} for drift in drifts(session)],
+    }
+    return msgspec.json.encode(document)
+
+
+def _compared(session: Session) -> list[tuple[PointRow, PointRow | None]]:
+    """Every point beside the baseline of its problem."""
+    points = rows(session)
+    known = baselines(points, favoured_baseline(session.plan.kernels))
+    return [(row, known.get(row.problem)) for row in points]
+
+
+def _columns(row: PointRow, baseline: PointRow | None) -> dict[str, Any]:
+    """What a point shows in JSON and CSV, the first columns in their order."""
+    problem, measured = row.problem, row.measurement
+    columns: dict[str, Any] = {
+        "kernel": row.kernel,
+        "backend": row.backend,
+        "seqlen": problem.seqlen_q,
+        "seqlen_k": problem.seqlen_k,
+        "batch": problem.batch,
+        "heads": problem.heads,
+        "head_dim": problem.head_dim,
+        "dtype": problem.dtype,
+        "causal": problem.causal,
+        "status": row.status,
+        "reason": row.reason,
+        "cold": measured.cold if measured else None,
+        "note": row.note,
+        "kv_heads": problem.key_heads,
+        "window": problem.window,
+        "block_mask": row.block_mask,
+    }
+    for quantity in QUANTITIES.values():
+        figure = quantity.figure(row, baseline) or Figure()
+        columns |= zip(quantity.names, (figure.value, figure.low, figure.high), strict=False)
+    return {name: columns[name] for name in FIRST} | columns
+
+
+def _figures(row: PointRow, baseline: PointRow | None) -> dict[str, Figure]:
+    """Every figure that there is of a point, by the key of its quantity."""
+    figures = {key: quantity.figure(row, baseline) for key, quantity in QUANTITIES.items()}
+    known = {key: figure for key, figure in figures.items() if figure is not None}
+    return (row.measurement.figures if row.measurement else {}) | known
+
+
+def _line(point: dict[str, Any]) -> dict[str, Any]:
+    """A point for CSV: a window as the command line takes it."""
+    window = point["window"]
+    return point | {"window": window and f"{window[0]},{window[1]}"}
+
+
+def metadata(session: Session) -> dict[str, object]:
+    """What was measured where and how: the header of every CSV, of a session and of one plot."""
+    machine = session.machine
+    device = machine.device(session.backend)
+    return {
+        "session": session.id,
+        "name": session.name,
+        "note": session.note,
+        "started at": session.started_at,
+        "outcome": session.outcome or "unfinished",
+        "device": device.name if device else session.backend,
+        "driver": machine.driver or "none",
+        "CUDA": machine.cuda or "none",
+        "system": machine.system,
+        "python": machine.python,
+        "BLAS threads": machine.blas_threads or "unknown",
+        "packages": ", ".join(f"{name} {version}" for name, version in machine.packages.items()),
+        "protocol": _protocol(session.plan),
+        "drift check": drift_text(session) or "none",
+        "baseline": favoured_baseline(session.plan.kernels) or "none",
+        "units": "runtime in ms, footprint and predicted in bytes, throughput in TFLOP/s",
+    }
+
+
+def _protocol(plan: Plan) -> str:
+    protocol = plan.protocol
+    cache = "cold cache" if protocol.cold else "warm cache"
+    turns = "kernels in turns" if protocol.interleave else "kernel after kernel"
+    order = ", shuffled" if protocol.shuffle else ""
+    runs = f"{protocol.warmup} warm-up runs, {protocol.repeats} repeats"
+    return f"{runs}, {cache}, {turns}{order}, seed {plan.seed}"

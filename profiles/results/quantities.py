@@ -1,0 +1,348 @@
+"""The quantities: everything that a point has a figure of, each declared once.
+
+Tables, plots, readouts, exports and the command line iterate over `QUANTITIES`. A new quantity is one entry
+here, and a reader in a worker where it is measured (see profiles.worker.bench.Bench.readers).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from profiles.results.rows import PointRow
+from profiles.results.stats import Quartiles
+from profiles.wire.measurement import Figure
+
+Kind = Literal["time", "bytes", "rate", "energy", "clock", "ratio", "share", "error", "count"]
+Better = Literal["lower", "higher"]
+Derived = Callable[[PointRow, PointRow | None], Figure | None]
+"""The figure of a point, and of it beside the baseline at the same N; None: it has none."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that a point has a figure of.
+
+    Attributes:
+        key: Its name in files, of a measured one also in `Measurement.figures`.
+        title: Its name where people read it.
+        kind: What it is; this decides unit, text, ticks and axis. Times are in ms, rates in TFLOP/s, energies
+            in mJ, clocks in MHz, shares from 0 to 1.
+        about: One sentence on what it says.
+        better: Whether less or more of it is better; None: neither.
+        columns: The names of value, low and high in JSON and CSV, those there are; empty: the key alone.
+        caption: What the figure is, in a few words beside the unit: `median, quartiles`.
+        heading: Its name over a narrow column; empty: the title.
+        of: The figure by a function; None: a worker measures it.
+        relative: Whether the figure needs a baseline.
+        model: The same figure by theory, known before a point has run.
+        model_source: Where the model comes from.
+        detail: Whether it is left out where there is room for the main figures alone.
+        telling: Whether it says anything of a point; None: where there is a figure.
+    """
+
+    key: str
+    title: str
+    kind: Kind
+    about: str
+    better: Better | None = None
+    columns: tuple[str, ...] = ()
+    caption: str = ""
+    heading: str = ""
+    of: Derived | None = None
+    relative: bool = False
+    model: Callable[[PointRow], float | None] | None = None
+    model_source: str = ""
+    detail: bool = False
+    telling: Callable[[PointRow], bool] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns in JSON and CSV: of the value, then of the ends of its spread."""
+        return self.columns or (self.key,)
+
+    @property
+    def short(self) -> str:
+        """Its name over a narrow column."""
+        return self.heading or self.title.lower()
+
+    def figure(self, row: PointRow, baseline: PointRow | None = None) -> Figure | None:
+        """Its figure of a point, whatever became of that; None where there is none.
+
+        Args:
+            row: The point.
+            baseline: What a relative quantity compares with: a done point at the same N, or None.
+        """
+        if self.of is None:
+            return row.measured(self.key)
+        return self.of(row, baseline)
+
+    def says(self, row: PointRow) -> bool:
+        """Whether it says anything of this point."""
+        return self.figure(row) is not None if self.telling is None else self.telling(row)
+
+
+def _spread(known: Quartiles | None, source: str) -> Figure | None:
+    if known is None:
+        return None
+    return Figure(value=known.median, low=known.q1, high=known.q3, source=source)
+
+
+def _runtime(row: PointRow, _: PointRow | None) -> Figure | None:
+    return _spread(row.times, row.measurement.timer if row.measurement else "")
+
+
+def _speedup(row: PointRow, baseline: PointRow | None) -> Figure | None:
+    if baseline is None or not baseline.times or not row.times or not row.times.median:
+        return None
+    return Figure(value=baseline.times.median / row.times.median, source=f"{baseline.kernel} / {row.kernel}")
+
+
+def _throughput(row: PointRow, _: PointRow | None) -> Figure | None:
+    return _rate(row, row.problem.flops, "FLOPs of the kept pairs / median")
+
+
+def _dense_throughput(row: PointRow, _: PointRow | None) -> Figure | None:
+    if row.problem.block_mask is None:
+        return None
+    return _rate(row, row.problem.dense_equivalent_flops, "FLOPs without the block mask / median")
+
+
+def _rate(row: PointRow, flops: int, source: str) -> Figure | None:
+    """FLOPs over the median runtime, TFLOP/s."""
+    if not row.times or not row.times.median:
+        return None
+    return Figure(value=flops / row.times.median / 1e9, source=source)
+
+
+def _footprint(row: PointRow, _: PointRow | None) -> Figure | None:
+    held = row.measurement.held_bytes if row.measurement else None
+    return None if held is None else Figure(value=held, source="inputs + outputs + workspace")
+
+
+def _predicted(row: PointRow, _: PointRow | None = None) -> Figure:
+    return Figure(value=row.predicted_bytes, source="shapes and dtypes")
+
+
+def _kept(row: PointRow, _: PointRow | None) -> Figure:
+    return Figure(value=row.problem.kept_share, source="counted")
+
+
+def _error(output: str) -> Derived:
+    def error(row: PointRow, _: PointRow | None) -> Figure | None:
+        checked = row.measurement.correctness if row.measurement else None
+        known = checked.of(output) if checked else None
+        return None if known is None else Figure(value=known.error, source="float64 oracle")
+
+    return error
+
+
+def _bound(row: PointRow, _: PointRow | None) -> Figure | None:
+    checked = row.measurement.correctness if row.measurement else None
+    known = checked.of("O") if checked else None
+    return None if known is None else Figure(value=known.bound, source="FlashAttention's criterion")
+
+
+def _samples(row: PointRow, _: PointRow | None) -> Figure | None:
+    return Figure(value=row.times.samples if row.times else 0, source="counted")
+
+
+def _clock(row: PointRow, _: PointRow | None) -> Figure | None:
+    return _spread(row.clocks, "cycles over time on one multiprocessor")
+
+
+def _masked(row: PointRow) -> bool:
+    return row.problem.block_mask is not None or row.problem.window is not None
+
+
+RUNTIME = Quantity(
+    "runtime",
+    "Runtime",
+    "time",
+    "How long one run takes, of the accepted samples.",
+    better="lower",
+    columns=("runtime_ms_median", "runtime_ms_q1", "runtime_ms_q3"),
+    caption="median, q1–q3",
+    of=_runtime,
+)
+SPEEDUP = Quantity(
+    "speed-up",
+    "Speed-up",
+    "ratio",
+    "How many times as fast as the baseline at the same N.",
+    better="higher",
+    columns=("speedup",),
+    caption="ratio of medians",
+    of=_speedup,
+    relative=True,
+)
+THROUGHPUT = Quantity(
+    "throughput",
+    "Throughput",
+    "rate",
+    "Floating-point operations of the query-key pairs that the masks keep, over the median runtime.",
+    better="higher",
+    columns=("tflops",),
+    caption="4·d per kept pair",
+    of=_throughput,
+)
+FOOTPRINT = Quantity(
+    "footprint",
+    "Peak footprint",
+    "bytes",
+    "Inputs, outputs and workspace as really held.",
+    better="lower",
+    columns=("footprint_bytes",),
+    heading="footprint",
+    of=_footprint,
+    model=lambda row: row.predicted_bytes,
+    model_source="inputs + outputs + workspace, exact for our kernels, a lower bound for libraries",
+)
+QUANTITIES: dict[str, Quantity] = {
+    quantity.key: quantity
+    for quantity in (
+        RUNTIME,
+        SPEEDUP,
+        THROUGHPUT,
+        Quantity(
+            "kept",
+            "Kept share",
+            "share",
+            "Query-key pairs that the masks keep, of all pairs.",
+            columns=("kept_share",),
+            heading="kept",
+            of=_kept,
+            telling=_masked,
+        ),
+        Quantity(
+            "dense-throughput",
+            "Dense equivalent",
+            "rate",
+            "FLOPs without the block mask over the median: what a kernel that skips nothing would need.",
+            better="higher",
+            columns=("dense_tflops",),
+            heading="dense equivalent",
+            of=_dense_throughput,
+        ),
+        FOOTPRINT,
+        Quantity(
+            "predicted",
+            "Predicted footprint",
+            "bytes",
+            "The footprint as predicted before the launch.",
+            columns=("predicted_bytes",),
+            heading="predicted",
+            of=_predicted,
+            telling=lambda _: True,
+        ),
+        Quantity(
+            "max-error",
+            "Largest error of O",
+            "error",
+            "max |O - oracle's| against float64 attention.",
+            better="lower",
+            columns=("max_abs_error",),
+            heading="max error",
+            of=_error("O"),
+        ),
+        Quantity(
+            "sm_clock_mhz",
+            "SM clock",
+            "clock",
+            "Mean clock of a multiprocessor over each sample.",
+            columns=("sm_clock_mhz", "sm_clock_mhz_q1", "sm_clock_mhz_q3"),
+            caption="median, q1–q3",
+            of=_clock,
+        ),
+        Quantity(
+            "samples",
+            "Accepted samples",
+            "count",
+            "How many timed runs count.",
+            columns=("samples",),
+            heading="samples",
+            of=_samples,
+            detail=True,
+            telling=lambda row: row.times is not None,
+        ),
+        Quantity(
+            "peak_bytes",
+            "Allocator peak",
+            "bytes",
+            "The allocator's high-water mark over one run.",
+            better="lower",
+            columns=("allocator_peak_bytes",),
+            detail=True,
+        ),
+        Quantity(
+            "error-bound",
+            "Bound of the error",
+            "error",
+            "The largest error of O that passes.",
+            columns=("error_bound",),
+            of=_bound,
+            detail=True,
+        ),
+        Quantity(
+            "lse-error",
+            "Largest error of LSE",
+            "error",
+            "max |LSE - oracle's| against float64 attention.",
+            better="lower",
+            columns=("lse_error",),
+            of=_error("LSE"),
+            detail=True,
+        ),
+        Quantity("input_bytes", "Inputs", "bytes", "Q, K and V.", detail=True),
+        Quantity("output_bytes", "Outputs", "bytes", "O and LSE.", detail=True),
+        Quantity(
+            "workspace_bytes",
+            "Workspace",
+            "bytes",
+            "What the kernel holds beside inputs and outputs.",
+            better="lower",
+            detail=True,
+        ),
+        Quantity(
+            "device_delta_bytes",
+            "Growth of the device's memory",
+            "bytes",
+            "Change of the whole device's used memory over one run, other programs included.",
+            heading="device delta",
+            detail=True,
+        ),
+        Quantity(
+            "prepare_ms",
+            "Preparation",
+            "time",
+            "Compiling what is not compiled yet, and allocating.",
+            better="lower",
+            detail=True,
+        ),
+        Quantity("first_run_ms", "First run", "time", "The first launch.", better="lower", detail=True),
+        Quantity(
+            "host_ms",
+            "Host time",
+            "time",
+            "What the host takes to enqueue a run on an idle GPU.",
+            better="lower",
+            columns=("host_ms", "host_ms_q1", "host_ms_q3"),
+            caption="median, q1–q3",
+            detail=True,
+        ),
+    )
+}
+"""Every quantity by its key, in the order in which they are shown."""
+
+
+def value_of(quantity: Quantity, row: PointRow, baseline: PointRow | None = None) -> float | None:
+    """The value of a quantity's figure, None where there is none."""
+    figure = quantity.figure(row, baseline)
+    return None if figure is None else figure.value
+
+
+FAVOURED_BASELINE = "standard"
+
+
+def favoured_baseline(kernels: tuple[str, ...]) -> str | None:
+    """What others are compared with when nothing else is chosen; None without kernels."""
+    return FAVOURED_BASELINE if FAVOURED_BASELINE in kernels else next(iter(kernels), None)

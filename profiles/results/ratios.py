@@ -1,0 +1,87 @@
+"""Kernels side by side in one run: throughput of every cell, ratios to the fastest peer, geometric means.
+
+A cell is one problem. Ratios of kernels of the same run share its clocks, its inputs and its protocol; ratios
+to published figures do not, so there are none here.
+"""
+
+from collections.abc import Sequence
+from statistics import geometric_mean
+from typing import NamedTuple
+
+from kernels.problem import Problem
+from profiles.results.curves import Curve, curve_of
+from profiles.results.quantities import THROUGHPUT, value_of
+from profiles.results.rows import PointRow
+
+
+class Contest(NamedTuple):
+    """One problem, all kernels.
+
+    Attributes:
+        curve: What it shares with the other sequence lengths.
+        seqlen: N.
+        batch: Sequences.
+        rows: The row of each kernel, by name.
+        peer: The fastest of the peers here; empty when none of them is done.
+        ratios: Throughput over that peer's, by kernel; a kernel that is not done has none.
+    """
+
+    curve: Curve
+    seqlen: int
+    batch: int
+    rows: dict[str, PointRow]
+    peer: str
+    ratios: dict[str, float]
+
+
+class Worst(NamedTuple):
+    """The cell where a kernel does worst against the fastest peer."""
+
+    ratio: float
+    contest: Contest
+
+
+class Comparison(NamedTuple):
+    """Every cell, and how each kernel does over those it shares with a peer.
+
+    Attributes:
+        peers: The kernels of which ratios are to the fastest, cell by cell.
+        contests: One a problem, in running order.
+        means: Geometric mean of a kernel's ratios; kernels without any are missing.
+        worst: A kernel's worst cell; missing as above.
+    """
+
+    peers: tuple[str, ...]
+    contests: tuple[Contest, ...]
+    means: dict[str, float]
+    worst: dict[str, Worst]
+
+
+def compare(rows: Sequence[PointRow], peers: Sequence[str]) -> Comparison:
+    """Compare all kernels with the fastest of some; a problem measured twice shows its last rows."""
+    cells: dict[Problem, dict[str, PointRow]] = {}
+    for row in rows:
+        cells.setdefault(row.problem, {})[row.kernel] = row
+    contests = tuple(_contest(problem, entered, peers) for problem, entered in cells.items())
+    kernels = dict.fromkeys(row.kernel for row in rows)
+    by_kernel = {k: [Worst(one.ratios[k], one) for one in contests if k in one.ratios] for k in kernels}
+    return Comparison(
+        peers=tuple(peers),
+        contests=contests,
+        means={k: geometric_mean(cell.ratio for cell in cells) for k, cells in by_kernel.items() if cells},
+        worst={k: min(cells, key=lambda cell: cell.ratio) for k, cells in by_kernel.items() if cells},
+    )
+
+
+def _contest(problem: Problem, entered: dict[str, PointRow], peers: Sequence[str]) -> Contest:
+    """The fastest of the peers, and every kernel's throughput over its."""
+    known = {kernel: value for kernel, row in entered.items() if (value := _throughput(row)) is not None}
+    fastest = max((peer for peer in peers if peer in known), key=known.__getitem__, default="")
+    ratios = {kernel: value / known[fastest] for kernel, value in known.items()} if fastest else {}
+    curve = curve_of(next(iter(entered.values())))
+    return Contest(curve, problem.seqlen_q, problem.batch, entered, fastest, ratios)
+
+
+def _throughput(row: PointRow) -> float | None:
+    """A row's throughput if it counts: a point that is wrong or failed is never compared."""
+    return value_of(THROUGHPUT, row) if row.done else None

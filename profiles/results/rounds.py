@@ -1,0 +1,47 @@
+"""Two kernels that took turns, compared round by round."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from profiles.results.rows import PointRow
+
+RESAMPLES = 10_000
+LEAST_ROUNDS = 5  # fewer say nothing of a spread
+COVERAGE = 0.95
+
+
+class Interval(NamedTuple):
+    """Where a ratio lies with 95% confidence."""
+
+    low: float
+    high: float
+
+
+def speedup_interval(kernel: PointRow, peer: PointRow) -> Interval | None:
+    """A bootstrap interval of median(peer) / median(kernel): how many times as fast a kernel is.
+
+    Rounds are drawn with replacement, each with both its samples, so that what slowed down a whole round
+    cancels (percentile bootstrap of pairs; Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
+    chapters 8 and 13). None: they did not take turns with each other, or for too few rounds.
+    """
+    if kernel.sampling_ns is None or kernel.sampling_ns != peer.sampling_ns:
+        return None
+    ours, theirs = _by_round(kernel), _by_round(peer)
+    rounds = sorted(ours.keys() & theirs.keys())
+    if len(rounds) < LEAST_ROUNDS:
+        return None
+    pairs = np.array([(theirs[number], ours[number]) for number in rounds])
+    drawn = np.random.default_rng(0).integers(len(rounds), size=(RESAMPLES, len(rounds)))
+    medians = np.median(pairs[drawn], axis=1)
+    tail = (1 - COVERAGE) / 2
+    low, high = np.quantile(medians[:, 0] / medians[:, 1], (tail, 1 - tail))
+    return Interval(float(low), float(high))
+
+
+def _by_round(row: PointRow) -> dict[int, float]:
+    """The accepted samples of a point that is done, in ms by their round."""
+    if not row.done or row.measurement is None:
+        return {}
+    samples = row.measurement.samples
+    return {s.round: s.ms for s in samples if s.round is not None and s.rejected is None}

@@ -1,0 +1,122 @@
+"""One row a point: what tables, plots, readouts and exports show of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from kernels.problem import Backend, Problem
+from profiles.plan.plan import Point
+from profiles.results.session import PointState, Session
+from profiles.results.stats import Quartiles, quartiles, quartiles_of
+from profiles.wire.events import PointStatus
+from profiles.wire.measurement import Figure, Measurement
+
+
+@dataclass(frozen=True, eq=False)
+class PointRow:
+    """One point as it stands.
+
+    Attributes:
+        point: The cell of the plan.
+        backend: Where it runs.
+        status: Where it stands.
+        reason: Why it is not `done`; empty otherwise.
+        predicted_bytes: Footprint predicted before the launch.
+        sampling_ns: When its sampling began, the same for points that took turns; None before.
+        measurement: What it yielded, None before its check.
+    """
+
+    point: Point
+    backend: Backend
+    status: PointStatus
+    reason: str
+    predicted_bytes: int
+    sampling_ns: int | None
+    measurement: Measurement | None
+
+    @classmethod
+    def of(cls, backend: Backend, state: PointState) -> "PointRow":
+        """The row of a point as it stands now."""
+        return cls(
+            point=state.point,
+            backend=backend,
+            status=state.status,
+            reason=state.reason,
+            predicted_bytes=state.predicted_bytes,
+            sampling_ns=state.sampling_ns,
+            measurement=state.measurement,
+        )
+
+    def with_measurement(self, measurement: Measurement) -> "PointRow":
+        """The same point with another measurement."""
+        return replace(self, measurement=measurement)
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name."""
+        return self.point.kernel
+
+    @property
+    def problem(self) -> Problem:
+        """What it computes."""
+        return self.point.problem
+
+    @property
+    def seqlen(self) -> int:
+        """The query sequence length, N."""
+        return self.point.problem.seqlen_q
+
+    @property
+    def done(self) -> bool:
+        """Whether its figures count: a point that is wrong or failed is never compared."""
+        return self.status == "done"
+
+    @property
+    def note(self) -> str:
+        """What kernel and engine have to say of it."""
+        return self.measurement.note if self.measurement else ""
+
+    @property
+    def block_mask(self) -> str:
+        """The block mask in words, empty without one."""
+        mask = self.problem.block_mask
+        return mask.words if mask else ""
+
+    @cached_property
+    def times(self) -> Quartiles | None:
+        """Quartiles of the accepted samples in ms, None when there is none."""
+        return quartiles(self.measurement.samples) if self.measurement else None
+
+    @cached_property
+    def clocks(self) -> Quartiles | None:
+        """Quartiles of the clocks of the accepted samples in MHz, None when none is known."""
+        samples = self.measurement.samples if self.measurement else ()
+        known = [s.sm_clock_mhz for s in samples if s.rejected is None and s.sm_clock_mhz is not None]
+        return quartiles_of(known)
+
+    def measured(self, key: str) -> Figure | None:
+        """What a worker read of it, None when nobody did."""
+        return self.measurement.figures.get(key) if self.measurement else None
+
+
+def rows(session: Session) -> list[PointRow]:
+    """A row for each of the plan's kernels x problems, in running order; the drift check has none."""
+    return [PointRow.of(session.backend, state) for state in session.cells]
+
+
+class LiveRows:
+    """The rows of one session, made anew only where a point has changed."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._known: dict[int, PointRow] = {}
+
+    def current(self) -> Sequence[PointRow]:
+        """The rows as they stand now."""
+        return [self._row(state) for state in self._session.cells]
+
+    def _row(self, state: PointState) -> PointRow:
+        known = self._known.get(state.point.index)
+        if known is None or known.measurement is not state.measurement or known.status != state.status:
+            known = self._known[state.point.index] = PointRow.of(self._session.backend, state)
+        return known

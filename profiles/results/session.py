@@ -1,0 +1,188 @@
+"""A session in memory: a plain reducer over events. The window, the file and the command line all read it."""
+
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from kernels.problem import Backend
+from kernels.trace import Trace
+from profiles.plan.machine import Machine
+from profiles.plan.plan import Plan, Point
+from profiles.wire.events import (
+    Event,
+    Outcome,
+    Phase,
+    PlanFinished,
+    PlanStarted,
+    PointChecked,
+    PointFailed,
+    PointMeasured,
+    PointProgress,
+    PointStarted,
+    PointStatus,
+    Reading,
+    Readings,
+    SamplingStarted,
+    TelemetryStarted,
+    TraceReady,
+)
+from profiles.wire.measurement import Measurement, joined_notes
+
+
+@dataclass
+class PointState:
+    """What is known of one point so far.
+
+    Attributes:
+        point: The cell of the plan.
+        predicted_bytes: Footprint predicted before the launch.
+        status: Where it stands.
+        reason: Why it is not `done`, in one sentence; empty otherwise.
+        detail: More of the reason: logs, arithmetic.
+        started_ns: When it started, None before; same clock as the session's `t0_ns`.
+        sampling_ns: When its sampling began, the same for points that take turns; None before.
+        ended_ns: When it ended, None before.
+        measurement: What it yielded, without samples until it has ended; None before its check.
+        phase: What it is doing while it runs, with `done` of `total` steps.
+        last_ms: Its newest sample while it is sampled.
+    """
+
+    point: Point
+    predicted_bytes: int
+    status: PointStatus = "pending"
+    reason: str = ""
+    detail: str = ""
+    started_ns: int | None = None
+    sampling_ns: int | None = None
+    ended_ns: int | None = None
+    measurement: Measurement | None = None
+    phase: Phase | None = None
+    done: int = 0
+    total: int = 0
+    last_ms: float | None = None
+
+    @property
+    def began_ns(self) -> int:
+        """When its check or, after that, its sampling began; 0 before."""
+        return self.sampling_ns or self.started_ns or 0
+
+
+@dataclass
+class Session:
+    """Machine identity + plan + points + readings + traces + notes.
+
+    Attributes:
+        id: A UUID in hex.
+        plan: What was to be done.
+        machine: Who measured.
+        started_at: Wall clock of the start, ISO 8601 with offset.
+        t0_ns: The same moment on the monotonic clock that all `t_ns` share.
+        points: One state for each point, in running order, those of the drift check last.
+        telemetry: What watched the device, None when nothing did.
+        readings: Telemetry samples, oldest first.
+        traces: Traces recorded with it.
+        outcome: None while it runs; a session whose writer was killed stays None.
+        ended_ns: When it ended.
+        name: The user's name for it; empty: named by its start.
+        note: The user's words about it.
+    """
+
+    id: str
+    plan: Plan
+    machine: Machine
+    started_at: str
+    t0_ns: int
+    points: list[PointState]
+    telemetry: TelemetryStarted | None = None
+    readings: list[Reading] = field(default_factory=list)
+    traces: list[Trace] = field(default_factory=list)
+    outcome: Outcome | None = None
+    ended_ns: int | None = None
+    name: str = ""
+    note: str = ""
+
+    @classmethod
+    def begin(cls, event: PlanStarted) -> "Session":
+        """The session a plan's first event opens."""
+        states = [
+            PointState(point, predicted)
+            for point, predicted in zip(event.plan.points(), event.predicted_bytes, strict=True)
+        ]
+        return cls(
+            id=event.session_id,
+            plan=event.plan,
+            machine=event.machine,
+            started_at=event.started_at,
+            t0_ns=event.t_ns,
+            points=states,
+            telemetry=event.telemetry,
+        )
+
+    @property
+    def backend(self) -> Backend:
+        """Where it ran."""
+        return self.plan.backend
+
+    @property
+    def cells(self) -> list[PointState]:
+        """The points of the plan's kernels x problems: all but those of the drift check."""
+        return self.points[: self.plan.cells]
+
+    @property
+    def in_flight(self) -> list[PointState]:
+        """The points that the worker is at: one that is checked, or all that are sampled in turns."""
+        running = [s for s in self.points if s.status == "running"]
+        newest = max((s.began_ns for s in running), default=0)
+        return [s for s in running if s.began_ns == newest]
+
+    @property
+    def ended_points(self) -> int:
+        """How many of the cells have an outcome."""
+        return sum(s.status not in {"pending", "running"} for s in self.cells)
+
+    def apply(self, event: Event) -> None:
+        """Take in one event; events that are not about a session change nothing."""
+        match event:
+            case PointStarted():
+                state = self.points[event.index]
+                state.status, state.started_ns, state.phase = "running", event.t_ns, "prepare"
+            case PointProgress():
+                state = self.points[event.index]
+                state.phase, state.done, state.total = event.phase, event.done, event.total
+                state.last_ms = event.last_ms
+            case PointChecked():
+                self.points[event.index].measurement = event.measurement
+            case SamplingStarted():
+                self._begin_sampling(event)
+            case PointMeasured() | PointFailed():
+                self._end_point(event)
+            case TelemetryStarted():
+                self.telemetry = event
+            case Readings():
+                self.readings.extend(event.readings)
+            case TraceReady():
+                self.traces.append(event.trace)
+            case PlanFinished():
+                self.outcome, self.ended_ns = event.outcome, event.t_ns
+            case _:
+                pass
+
+    def _begin_sampling(self, event: SamplingStarted) -> None:
+        for state in (self.points[index] for index in event.indices):
+            state.sampling_ns = event.t_ns
+            if event.remark and state.measurement is not None:
+                note = joined_notes(state.measurement.note, event.remark)
+                state.measurement = replace(state.measurement, note=note)
+
+    def _end_point(self, event: PointMeasured | PointFailed) -> None:
+        state = self.points[event.index]
+        state.ended_ns, state.phase, state.last_ms = event.t_ns, None, None
+        if isinstance(event, PointFailed):
+            state.status, state.reason, state.detail = event.status, event.reason, event.detail
+            state.measurement = event.measurement or state.measurement
+            return
+        state.status = "done"
+        if state.measurement is None:
+            raise ValueError(f"point {event.index} was measured before it was checked")
+        figures = state.measurement.figures | event.figures
+        state.measurement = replace(state.measurement, samples=event.samples, figures=figures)

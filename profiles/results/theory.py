@@ -1,0 +1,176 @@
+"""What theory says of a kernel: footprint, tile-level IO, compulsory DRAM traffic, intensity, roofline.
+
+Everything here is a formula and is shown as *model*, never as a measurement. Three kinds of bytes are never
+mixed: the footprint (what is held), the tile-level IO (what the SMs move to and from L2) and the compulsory
+DRAM traffic (what must cross the HBM bus once). The re-reads of K and V of a tiled kernel are mostly served
+by L2, so its tile-level IO is tens of times its DRAM traffic.
+
+Sources:
+    FA1: Dao, Fu, Ermon, Rudra, Ré, "FlashAttention", 2022: Algorithms 0 and 1, Theorem 2.
+    FA2: Dao, "FlashAttention-2", 2023: Algorithm 1.
+    Roofline: Williams, Waterman, Patterson, 2009.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from math import ceil
+from typing import NamedTuple
+
+from kernels.problem import LSE_ITEMSIZE, Backend, Problem
+from kernels.registry import find_kernel
+
+FLOAT32 = 4
+
+
+class Tiles(NamedTuple):
+    """Tile sizes: Br query rows, Bc key rows."""
+
+    block_q: int = 128
+    block_k: int = 64
+
+
+CUDA_TILES = Tiles()  # the tiles of the CUDA kernels here while the head dim is at most 64
+
+
+def footprint_bytes(kernel: str, problem: Problem, backend: Backend) -> int:
+    """Bytes held at once: inputs + outputs + workspace, exact (FA1, section 2.2 and Theorem 1).
+
+    `standard` holds S and P, so it grows with N^2; the tiled kernels hold O(N) beyond inputs and outputs.
+
+    Raises:
+        KeyError: No kernel has this name.
+    """
+    return find_kernel(kernel).predicted_bytes(problem, backend)
+
+
+def tile_io_bytes(kernel: str, problem: Problem, tiles: Tiles = CUDA_TILES) -> int | None:
+    """Bytes that thread blocks move between SM and L2 in one run; None for a kernel without a formula.
+
+    Raises:
+        KeyError: No kernel has this name.
+    """
+    io = find_kernel(kernel).io
+    return None if io is None else FORMULAS[io](problem, tiles)
+
+
+def standard_io(problem: Problem, tiles: Tiles) -> int:
+    """FA1, Algorithm 0 and Theorem 2, Θ(Nd + N²): S written and read, P written and read, GEMM tiles.
+
+    Of a blocked GEMM each row block reads all of the other operand once: Q ceil(Nk/Bc) times, K and V
+    ceil(Nq/Br) times; P and O pass once. Nothing is skipped, as in the algorithm, though the CUDA kernels
+    here skip tiles that the masks empty; heads that share K and V each read them.
+    """
+    return _standard_io(problem, tiles, problem.itemsize)
+
+
+def standard_fp32s_io(problem: Problem, tiles: Tiles) -> int:
+    """The same with S in float32."""
+    return _standard_io(problem, tiles, FLOAT32)
+
+
+def _standard_io(problem: Problem, tiles: Tiles, score_itemsize: int) -> int:
+    heads = problem.batch * problem.heads
+    rows, keys, d = problem.seqlen_q, problem.seqlen_k, problem.head_dim
+    blocks_q, blocks_k = ceil(rows / tiles.block_q), ceil(keys / tiles.block_k)
+    elements = 2 * rows * keys + blocks_k * rows * d + 2 * blocks_q * keys * d + rows * d
+    scores = 2 * rows * keys * score_itemsize
+    return heads * (scores + elements * problem.itemsize + rows * LSE_ITEMSIZE)
+
+
+def flash1_io(problem: Problem, tiles: Tiles) -> int:
+    """FA1, Algorithm 1 and Theorem 2, Θ(N²d²/M): K and V once; for each key block Q, and O, m, l twice.
+
+    O is held in float32 between key blocks. Tiles of which the masks keep no pair are not visited, and key
+    blocks without any tile not loaded. Heads that share K and V each load them.
+    """
+    d = problem.head_dim
+    state = 2 * d * FLOAT32 + 4 * FLOAT32  # a row's O, m and l, read and written
+    visited, loaded = 0, set[int]()
+    for count, blocks in _visited(problem, tiles):
+        visited += count * len(blocks)
+        loaded.update(blocks)
+    rows, keys = problem.seqlen_q, _keys(problem, tiles, loaded)
+    once = 2 * keys * d * problem.itemsize + rows * (d * problem.itemsize + LSE_ITEMSIZE)
+    return problem.batch * problem.heads * (once + visited * (d * problem.itemsize + state))
+
+
+def flash2_io(problem: Problem, tiles: Tiles) -> int:
+    """FA2, Algorithm 1: Q and O once; for each query block the key blocks of which the masks keep a pair.
+
+    Heads that share K and V each load them.
+    """
+    d = problem.head_dim
+    visited = sum(_keys(problem, tiles, blocks) for _, blocks in _visited(problem, tiles))
+    rows = problem.seqlen_q
+    once = 2 * rows * d * problem.itemsize + rows * LSE_ITEMSIZE
+    return problem.batch * problem.heads * (once + 2 * visited * d * problem.itemsize)
+
+
+def flash3_fp8_io(problem: Problem, tiles: Tiles) -> int:
+    """A pass that reads Q, K and V and writes them in 8 bits; then FA2, Algorithm 1, on those."""
+    in_8_bits = problem.input_bytes // problem.itemsize
+    o_and_q = problem.rows * problem.head_dim * (problem.itemsize + 1) + problem.rows * LSE_ITEMSIZE
+    visited = sum(_keys(problem, tiles, blocks) for _, blocks in _visited(problem, tiles))
+    keys = problem.batch * problem.heads * 2 * visited * problem.head_dim
+    return problem.input_bytes + in_8_bits + o_and_q + keys
+
+
+FORMULAS = {
+    "standard": standard_io,
+    "standard-fp32s": standard_fp32s_io,
+    "flash1": flash1_io,
+    "flash2": flash2_io,
+    "flash3-fp8": flash3_fp8_io,
+}
+"""The tile-level IO by the name that a KernelSpec gives (`io`)."""
+
+
+def compulsory_dram_bytes(kernel: str, problem: Problem, l2_bytes: int = 0) -> int:
+    """Bytes that must cross the HBM bus even with a perfect cache: inputs once, outputs once.
+
+    Assumes that the masks keep every key for some query, so that all of K and V is needed. `standard` also
+    writes and reads S and P as soon as one head's S is larger than the L2 cache; no mask makes them smaller.
+
+    Raises:
+        KeyError: No kernel has this name.
+    """
+    once = problem.input_bytes + problem.output_bytes
+    entries = problem.seqlen_q * problem.seqlen_k
+    spec = find_kernel(kernel)
+    score_itemsize = FLOAT32 if spec.io == "standard-fp32s" else problem.itemsize
+    if spec.family != "standard" or entries * score_itemsize <= l2_bytes:
+        return once
+    return once + 2 * problem.batch * problem.heads * entries * (score_itemsize + problem.itemsize)
+
+
+def arithmetic_intensity(problem: Problem, moved_bytes: int) -> float:
+    """FLOP a byte moved; say which bytes (L2 or DRAM) next to the figure (Williams et al. 2009)."""
+    return problem.flops / moved_bytes
+
+
+def roofline_tflops(intensity: float, peak_tflops: float, bandwidth_gbs: float) -> float:
+    """The ceiling min(peak, bandwidth x intensity), TFLOP/s, from GB/s (decimal) and FLOP/byte."""
+    return min(peak_tflops, bandwidth_gbs * intensity / 1e3)
+
+
+def _visited(problem: Problem, tiles: Tiles) -> Iterator[tuple[int, Sequence[int]]]:
+    """For each query block its rows, and the key blocks of which the masks keep a pair."""
+    mask = problem.mask
+    for start in range(0, problem.seqlen_q, tiles.block_q):
+        rows = slice(start, min(start + tiles.block_q, problem.seqlen_q))
+        first = max(0, rows.start + mask.lowest) // tiles.block_k
+        stop = ceil(min(problem.seqlen_k, rows.stop + mask.highest) / tiles.block_k)
+        blocks: Sequence[int] = range(first, stop)
+        if mask.blocks is not None:
+            blocks = [j for j in blocks if mask.keeps(rows, _span(problem, tiles, j))]
+        yield rows.stop - rows.start, blocks
+
+
+def _keys(problem: Problem, tiles: Tiles, blocks: Collection[int]) -> int:
+    """Keys of these key blocks, of which only the last may be shorter."""
+    last = (problem.seqlen_k - 1) // tiles.block_k
+    missing = (last + 1) * tiles.block_k - problem.seqlen_k
+    return len(blocks) * tiles.block_k - (missing if last in blocks else 0)
+
+
+def _span(problem: Problem, tiles: Tiles, j: int) -> slice:
+    return slice(j * tiles.block_k, min((j + 1) * tiles.block_k, problem.seqlen_k))

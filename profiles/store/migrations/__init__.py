@@ -1,0 +1,37 @@
+"""The file format's history: ordered functions that import nothing of the app.
+
+Each takes a connection and brings a file from version n to n + 1. What a released migration does never
+changes: a new version is a new function at the end.
+"""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from profiles.store.migrations.v001_first import create_tables
+from profiles.store.migrations.v002_library_kernels import allow_library_kernels
+from profiles.store.migrations.v003_turns import allow_turns
+from profiles.store.migrations.v004_figures import keep_figures
+
+Migration = Callable[[sqlite3.Connection], None]
+
+MIGRATIONS: tuple[Migration, ...] = (create_tables, allow_library_kernels, allow_turns, keep_figures)
+
+
+def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Bring a file to the newest version, each step in a transaction of its own.
+
+    Args:
+        connection: Open for writing, in autocommit mode (`isolation_level=None`).
+        migrations: The history; the file's `user_version` says how much of it has been done.
+    """
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    for number, step in enumerate(migrations[version:], start=version + 1):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            step(connection)
+            connection.execute(f"PRAGMA user_version = {number}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:  # SQLite has rolled back by itself when the disk is full
+                connection.execute("ROLLBACK")
+            raise

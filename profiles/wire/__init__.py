@@ -1,0 +1,1 @@
+"""What crosses a process: events and messages, typed, msgspec alone."""

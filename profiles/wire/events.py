@@ -1,0 +1,225 @@
+"""What an engine says: immutable, tagged messages. All of them cross processes as msgspec, never as pickle.
+
+Times named `t_ns` are `time.monotonic_ns()` of the machine that measured: comparable between its processes.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from kernels.trace import Trace
+from profiles.plan.machine import Machine
+from profiles.plan.plan import Plan
+from profiles.wire.measurement import Figure, Measurement, Sample
+
+PointStatus = Literal[
+    "pending",
+    "running",
+    "done",
+    "wrong",  # the output failed the comparison with the oracle
+    "oom",  # the allocator refused while it ran
+    "will-not-fit",  # predicted bytes exceed what is free: not launched
+    "unsupported",  # the kernel cannot run this problem on this device
+    "timeout",  # killed at the deadline
+    "failed",  # a fault: illegal address, compile error, dead worker, ...
+    "cancelled",
+    "interrupted",  # found `running` in the file of a session that was killed
+]
+FailedStatus = Literal["wrong", "oom", "will-not-fit", "unsupported", "timeout", "failed", "cancelled"]
+Phase = Literal["prepare", "verify", "warm-up", "measure"]
+Outcome = Literal["finished", "cancelled", "failed"]
+
+
+class EventBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+    """Base of every event."""
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """One telemetry sample. None: not supported here, `TelemetryStarted.missing` says why."""
+
+    t_ns: int
+    memory_used: int | None = None  # bytes, whole device
+    utilisation: float | None = None  # percent of time ANY kernel ran, over the driver's own window
+    power_w: float | None = None
+    temperature_c: float | None = None
+    sm_clock_mhz: float | None = None
+    memory_clock_mhz: float | None = None
+    throttle: tuple[str, ...] | None = None  # reasons in force; empty: none
+
+
+class MachineFound(EventBase, frozen=True, kw_only=True, tag="machine"):
+    """The answer to a probe."""
+
+    machine: Machine
+
+
+class TelemetryStarted(EventBase, frozen=True, kw_only=True, tag="telemetry"):
+    """A telemetry child watches a device now.
+
+    Attributes:
+        source: `psutil`, `NVML (memory v2)` or `NVML (memory v1, reserved included)`.
+        device: Name of what is watched.
+        memory_total: Capacity in bytes, None when unknown.
+        power_limit_w: Enforced limit, None when unknown.
+        missing: Reading's fields that are not available, with the reason.
+    """
+
+    source: str
+    device: str
+    memory_total: int | None
+    power_limit_w: float | None = None
+    missing: dict[str, str] = {}
+
+
+class Readings(EventBase, frozen=True, kw_only=True, tag="readings"):
+    """A batch of telemetry samples, oldest first."""
+
+    readings: tuple[Reading, ...]
+
+
+class PlanStarted(EventBase, frozen=True, kw_only=True, tag="plan-started"):
+    """A sweep begins.
+
+    Attributes:
+        session_id: A fresh UUID, in hex.
+        plan: What it will do.
+        machine: Who measures.
+        started_at: Wall clock, ISO 8601 with offset.
+        t_ns: The same moment on the monotonic clock.
+        predicted_bytes: Predicted footprint of each point, in running order.
+        telemetry: What watches the device already, None: nothing does yet.
+    """
+
+    session_id: str
+    plan: Plan
+    machine: Machine
+    started_at: str
+    t_ns: int
+    predicted_bytes: tuple[int, ...]
+    telemetry: TelemetryStarted | None = None
+
+
+class PointStarted(EventBase, frozen=True, kw_only=True, tag="point-started"):
+    """A point is about to be prepared and launched."""
+
+    index: int
+    t_ns: int
+
+
+class PointChecked(EventBase, frozen=True, kw_only=True, tag="point-checked"):
+    """A point is right and may be sampled.
+
+    Attributes:
+        measurement: What is known of it: everything but samples.
+        free_bytes: Memory it could have now, once everything cached has been given back.
+    """
+
+    index: int
+    t_ns: int
+    measurement: Measurement
+    free_bytes: int
+
+
+class SamplingStarted(EventBase, frozen=True, kw_only=True, tag="sampling-started"):
+    """Points that were checked are about to be sampled: one alone, or several in turns.
+
+    Attributes:
+        remark: Why they take no turns with the others of their problem; empty: they do, or are to be alone.
+    """
+
+    indices: tuple[int, ...]
+    t_ns: int
+    remark: str = ""
+
+
+class PointProgress(EventBase, frozen=True, kw_only=True, tag="point-progress"):
+    """Where a point in flight is: `done` of `total` steps of its phase; `last_ms` is the newest sample."""
+
+    index: int
+    phase: Phase
+    done: int = 0
+    total: int = 0
+    last_ms: float | None = None
+
+
+class PointMeasured(EventBase, frozen=True, kw_only=True, tag="point-measured"):
+    """A point that was checked ended well.
+
+    Attributes:
+        samples: Every timed run, in order.
+        figures: What was read while it was sampled, by the key of its quantity.
+    """
+
+    index: int
+    t_ns: int
+    samples: tuple[Sample, ...]
+    figures: dict[str, Figure] = {}
+
+
+class PointFailed(EventBase, frozen=True, kw_only=True, tag="point-failed"):
+    """A point ended otherwise.
+
+    Attributes:
+        status: How.
+        reason: One sentence for the user: the cause and, where there is one, the remedy.
+        detail: Compiler log, traceback or arithmetic, for the details view.
+        measurement: What the check of a `wrong` point found; None: nothing, or it was told with PointChecked.
+    """
+
+    index: int
+    t_ns: int
+    status: FailedStatus
+    reason: str
+    detail: str = ""
+    measurement: Measurement | None = None
+
+
+class PlanFinished(EventBase, frozen=True, kw_only=True, tag="plan-finished"):
+    """The sweep ended; points never reached stay `pending` in a cancelled session."""
+
+    t_ns: int
+    outcome: Outcome
+    reason: str = ""
+
+
+class TraceReady(EventBase, frozen=True, kw_only=True, tag="trace"):
+    """The answer to a trace request."""
+
+    trace: Trace
+
+
+class RequestFailed(EventBase, frozen=True, kw_only=True, tag="request-failed"):
+    """A probe, watch or trace request could not be answered; same fields as a failed point's."""
+
+    request: Literal["probe", "watch", "trace"]
+    reason: str
+    detail: str = ""
+
+
+class LogLine(EventBase, frozen=True, kw_only=True, tag="log"):
+    """One line a child printed or an engine has to tell."""
+
+    source: str
+    text: str
+    level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+Event = (
+    MachineFound
+    | TelemetryStarted
+    | Readings
+    | PlanStarted
+    | PointStarted
+    | PointChecked
+    | SamplingStarted
+    | PointProgress
+    | PointMeasured
+    | PointFailed
+    | PlanFinished
+    | TraceReady
+    | RequestFailed
+    | LogLine
+)
+
+encode = msgspec.msgpack.Encoder().encode
+decode = msgspec.msgpack.Decoder(Event).decode

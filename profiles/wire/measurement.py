@@ -1,0 +1,121 @@
+"""What is measured of a point: samples, figures, correctness."""
+
+import msgspec
+
+Number = int | float
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """One timed run.
+
+    Attributes:
+        ms: Milliseconds.
+        rejected: Why it does not count, None when it does.
+        round: In which round of the turns it was taken, from 0; None: its kernel was sampled alone.
+        t_ns: When it ended, `time.monotonic_ns()` of the machine that measured; None in older recordings.
+        sm_clock_mhz: Mean clock of a multiprocessor over the run; None where it cannot be read.
+    """
+
+    ms: float
+    rejected: str | None = None
+    round: int | None = None
+    t_ns: int | None = None
+    sm_clock_mhz: float | None = None
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """One value of a quantity, or the reason why there is none.
+
+    Attributes:
+        value: In the quantity's unit; None: it could not be had, `missing` says why.
+        low: Lower end of its spread or uncertainty, None where there is none.
+        high: Upper end of the same.
+        source: What it was read from or computed by, in words: `CUDA events`, `tracemalloc`, a formula.
+        missing: Why there is no value, as a clause; empty when there is one.
+    """
+
+    value: Number | None = None
+    low: Number | None = None
+    high: Number | None = None
+    source: str = ""
+    missing: str = ""
+
+
+class OutputError(msgspec.Struct, frozen=True, kw_only=True):
+    """One output of a kernel beside the float64 oracle's.
+
+    Attributes:
+        output: Which one: `O`, `LSE`.
+        error: max |output - oracle's| over the rows compared; NaN or inf where the output holds one.
+        bound: The largest error that passes (FlashAttention's criterion, see kernels.verify).
+    """
+
+    output: str
+    error: float
+    bound: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the error lies within its bound; False where it is NaN."""
+        return self.error <= self.bound
+
+
+class Correctness(msgspec.Struct, frozen=True, kw_only=True):
+    """Comparison with the float64 oracle.
+
+    Attributes:
+        outputs: Every output that the kernel returns, O first.
+        rows: How many query rows were compared, of all `batch * heads * seqlen_q`.
+        passed: Whether every error lies within its bound and nothing is NaN.
+    """
+
+    outputs: tuple[OutputError, ...]
+    rows: int
+    passed: bool
+
+    def of(self, output: str) -> OutputError | None:
+        """The error of an output, None where there is no such output."""
+        return next((one for one in self.outputs if one.output == output), None)
+
+
+class Measurement(msgspec.Struct, frozen=True, kw_only=True):
+    """What one point yielded.
+
+    Attributes:
+        timer: What timed its runs: `CUDA events`, `perf_counter`.
+        cold: Whether the cache was flushed before each sample.
+        figures: Everything that was read of it once, by the key of its quantity.
+        correctness: None when it was not verified.
+        samples: Every timed run, in order.
+        note: What the kernel and the engine have to say of its run.
+    """
+
+    timer: str
+    cold: bool
+    figures: dict[str, Figure] = {}
+    correctness: Correctness | None = None
+    samples: tuple[Sample, ...] = ()
+    note: str = ""
+
+    def value(self, key: str) -> Number | None:
+        """The value of a figure, None where there is none."""
+        figure = self.figures.get(key)
+        return None if figure is None else figure.value
+
+    @property
+    def held_bytes(self) -> int | None:
+        """The memory ledger: inputs + outputs + workspace; None where one of them is not known."""
+        parts = [self.value(key) for key in LEDGER]
+        return None if None in parts else int(sum(part for part in parts if part is not None))
+
+
+LEDGER = ("input_bytes", "output_bytes", "workspace_bytes")
+"""Keys of the figures that make up the footprint: Q, K and V; O and LSE; what is held beside them."""
+
+
+SEPARATOR = " · "  # between two notes
+
+
+def joined_notes(*notes: str) -> str:
+    """Several notes as one; empty ones leave no trace."""
+    return SEPARATOR.join(filter(None, notes))

@@ -1,0 +1,80 @@
+"""What an engine and its children say to each other beside events; msgspec over a pipe, never pickle."""
+
+import msgspec
+
+from kernels.device import Device
+from kernels.problem import Backend
+from kernels.trace import TraceRequest
+from profiles.plan.plan import Point, Protocol
+from profiles.wire.events import Event
+
+
+class MessageBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+    """Base of every message that is not an event; the tags of both share one field."""
+
+
+class ProbeMachine(MessageBase, frozen=True, kw_only=True, tag="probe"):
+    """To the worker: look at this machine. Answer: MachineFound."""
+
+
+class TryPoint(MessageBase, frozen=True, kw_only=True, tag="try"):
+    """To the worker: compile, run, verify and weigh one point. Answer: PointChecked or PointFailed."""
+
+    point: Point
+    device: Device
+    protocol: Protocol
+
+
+class SamplePoints(MessageBase, frozen=True, kw_only=True, tag="sample"):
+    """To the worker: sample points that are right, those of one problem in turns. Answer: SamplingEnded.
+
+    Each point that ends is told with PointMeasured or PointFailed before that. One may be left without: then
+    memory ran out for all of them together, or another of them broke the device, and it may be sampled again.
+    """
+
+    points: tuple[Point, ...]
+    device: Device
+    protocol: Protocol
+
+
+class RecordTrace(MessageBase, frozen=True, kw_only=True, tag="record-trace"):
+    """To the worker: record one trace. Answer: TraceReady or RequestFailed."""
+
+    request: TraceRequest
+
+
+class WatchDevice(MessageBase, frozen=True, kw_only=True, tag="watch"):
+    """To telemetry: watch this device from now on; `uuid` None: the first GPU."""
+
+    backend: Backend
+    uuid: str | None
+
+
+class Cancel(MessageBase, frozen=True, kw_only=True, tag="cancel"):
+    """To the worker: give up the points in flight before the next repeat."""
+
+
+class Stop(MessageBase, frozen=True, kw_only=True, tag="stop"):
+    """To any child: end."""
+
+
+class Ready(MessageBase, frozen=True, kw_only=True, tag="ready"):
+    """From a child: it has started and takes commands."""
+
+
+class Retiring(MessageBase, frozen=True, kw_only=True, tag="retiring"):
+    """From the worker: its CUDA context is broken, so that its next answer is its last."""
+
+
+class SamplingEnded(MessageBase, frozen=True, kw_only=True, tag="sampling-ended"):
+    """From the worker: a SamplePoints is done; `left_open` says why points of it did not end, if any."""
+
+    left_open: str = ""
+
+
+Command = ProbeMachine | TryPoint | SamplePoints | RecordTrace | WatchDevice | Cancel | Stop
+Message = Event | Ready | Retiring | SamplingEnded
+
+encode = msgspec.msgpack.Encoder().encode
+decode_command = msgspec.msgpack.Decoder(Command).decode
+decode_message = msgspec.msgpack.Decoder(Message).decode

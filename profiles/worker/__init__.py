@@ -1,0 +1,1 @@
+"""What runs in a child process: checks, samples, telemetry. CuPy and NVML are imported here alone."""

@@ -1,0 +1,62 @@
+"""What measuring needs of a backend: a clock, a cache to flush, a memory to watch."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol
+
+from profiles.wire.measurement import Figure, Sample
+
+Run = Callable[[], None]
+Reader = Callable[[Run], Figure]
+"""Reads one figure of a kernel that is right, by running it apart from the timed runs."""
+
+
+class Peak(NamedTuple):
+    """What one run did to memory, in bytes.
+
+    Attributes:
+        allocator: The allocator's high-water mark over the run.
+        device_delta: Growth of the whole device's used memory, others included; None when it cannot be read.
+    """
+
+    allocator: int
+    device_delta: int | None
+
+
+class Bench(Protocol):
+    """One backend's instruments.
+
+    Attributes:
+        timer: What times a run, in words.
+        memory_source: What the allocator's peak is read from, in words.
+    """
+
+    timer: str
+    memory_source: str
+
+    @property
+    def readers(self) -> Mapping[str, Reader]:
+        """What reads further figures, by the key of their quantity."""
+
+    def free_bytes(self) -> int:
+        """Memory a kernel could have now, after everything cached has been given back."""
+
+    def time_ms(self, run: Run) -> float:
+        """Run once and wait; its duration in ms."""
+
+    def sample(self, run: Run, *, cold: bool) -> Sample:
+        """Run once and wait; the run as a sample, rejected where it cannot be trusted (throttling).
+
+        Cold: with nothing of it left in the last-level cache.
+        """
+
+    def peak(self, make: Run, run: Run) -> Peak:
+        """Watch memory while `make` allocates inputs that stay and `run` everything else.
+
+        Temporaries of `make` that are gone when it returns are not part of the peak.
+        """
+
+    def healthy(self) -> bool:
+        """Whether later points can run in this process: a CUDA fault poisons its context for good."""
+
+    def release(self) -> None:
+        """Give cached memory back."""

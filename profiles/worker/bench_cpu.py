@@ -1,0 +1,73 @@
+"""The CPU backend's instruments."""
+
+import os
+import time
+import tracemalloc
+from typing import ClassVar
+
+import numpy as np
+import psutil
+
+from profiles.wire.measurement import Sample
+from profiles.worker.bench import Peak, Reader, Run
+
+ASSUMED_CACHE_BYTES = 64 << 20  # where the system does not tell: larger than the last level of most CPUs
+
+
+class CpuBench:
+    """perf_counter, psutil and tracemalloc."""
+
+    timer = "perf_counter"
+    memory_source = "tracemalloc"
+    readers: ClassVar[dict[str, Reader]] = {}
+
+    def __init__(self) -> None:
+        self._sweep = np.zeros(2 * last_level_cache_bytes(), np.uint8)
+
+    def free_bytes(self) -> int:
+        """RAM that can be had without swapping."""
+        return int(psutil.virtual_memory().available)
+
+    def time_ms(self, run: Run) -> float:
+        """Run once; its duration in ms."""
+        start = time.perf_counter_ns()
+        run()
+        return (time.perf_counter_ns() - start) / 1e6
+
+    def sample(self, run: Run, *, cold: bool) -> Sample:
+        """Run once. Cold: a buffer twice the size of the cache is written first.
+
+        No sample is rejected: nothing here tells when a CPU throttles, nor its clock.
+        """
+        if cold:
+            self._sweep += 1
+        ms = self.time_ms(run)
+        return Sample(ms, t_ns=time.monotonic_ns())
+
+    def peak(self, make: Run, run: Run) -> Peak:
+        """Python's and NumPy's allocations, which tracemalloc sees both."""
+        tracemalloc.start()
+        try:
+            make()
+            tracemalloc.reset_peak()
+            run()
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        return Peak(peak, None)
+
+    def healthy(self) -> bool:
+        """A fault that Python survived leaves nothing behind."""
+        return True
+
+    def release(self) -> None:
+        """Freed arrays have already gone back."""
+
+
+def last_level_cache_bytes() -> int:
+    """Size of the L3 cache as the system tells it, else an assumption."""
+    try:
+        size = os.sysconf("SC_LEVEL3_CACHE_SIZE")
+    except (ValueError, OSError):
+        size = 0
+    return size if size > 0 else ASSUMED_CACHE_BYTES

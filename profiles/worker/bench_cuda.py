@@ -1,0 +1,150 @@
+"""The CUDA backend's instruments. Imports CuPy: child processes only."""
+
+import time
+from collections.abc import Mapping
+from statistics import quantiles
+from typing import Any
+
+import cupy
+from cupy.cuda import runtime
+
+from profiles.wire.measurement import Figure, Sample
+from profiles.worker.bench import Peak, Reader, Run
+from profiles.worker.nvml import SLOWDOWN, NvmlError, find_gpu, open_nvml, throttle_words
+from profiles.worker.sm_clock import SmClock
+
+ASSUMED_L2_BYTES = 64 << 20
+HOST_RUNS = 9  # of which the host's time is taken
+WRITES, MOST_WRITES = 16, 256  # of a flush, 30 us each on an H200; doubled when a host is slower
+
+
+class CudaBench:
+    """CUDA events, the driver's own memory pool and NVML, on the current CUDA device."""
+
+    timer = "CUDA events"
+    memory_source = "cudaMemPoolAttrUsedMemHigh"
+
+    def __init__(self, uuid: str | None) -> None:
+        device = runtime.getDevice()
+        self._pool = cupy.cuda.MemoryAsyncPool()
+        cupy.cuda.set_allocator(self._pool.malloc)
+        self._handle = runtime.deviceGetMemPool(device)
+        self._start, self._end = cupy.cuda.Event(), cupy.cuda.Event()
+        l2_bytes = runtime.getDeviceProperties(device)["l2CacheSize"] or ASSUMED_L2_BYTES
+        self._sweep = cupy.cuda.Memory(2 * l2_bytes)  # cudaMalloc: apart from the pool whose peak is measured
+        self._writes = WRITES
+        self._sm_clock = SmClock()
+        self._nvml, self._gpu = _gpu(uuid)
+        self.readers: Mapping[str, Reader] = {"host_ms": self._host_ms}
+
+    def free_bytes(self) -> int:
+        """Device memory nobody holds, once the pool has given back what it caches."""
+        self.release()
+        return int(runtime.memGetInfo()[0])
+
+    def time_ms(self, run: Run) -> float:
+        """Run once between two events; their distance in ms."""
+        self._start.record()
+        run()
+        self._end.record()
+        return self._elapsed_ms()
+
+    def sample(self, run: Run, *, cold: bool) -> Sample:
+        """Run once between two events, and these between two stamps of the multiprocessors' clock.
+
+        Cold: the L2 cache is flushed before. Rejected: NVML names a slowdown.
+        """
+        if cold:
+            self._flush()
+        self._sm_clock.start()
+        self._start.record()
+        run()
+        self._end.record()
+        self._sm_clock.end()
+        if cold and self._start.done:
+            self._writes = min(2 * self._writes, MOST_WRITES)
+        ms, mhz = self._elapsed_ms(), self._sm_clock.mhz()
+        return Sample(ms, self._rejection(), t_ns=time.monotonic_ns(), sm_clock_mhz=mhz)
+
+    def _elapsed_ms(self) -> float:
+        self._end.synchronize()
+        return float(cupy.cuda.get_elapsed_time(self._start, self._end))
+
+    def _host_ms(self, run: Run) -> Figure:
+        """What the host takes to enqueue a run on an idle GPU: median and quartiles."""
+        taken = []
+        for _ in range(HOST_RUNS):
+            self._synchronize()
+            start = time.perf_counter_ns()
+            run()
+            taken.append((time.perf_counter_ns() - start) / 1e6)
+        self._synchronize()
+        low, median, high = quantiles(taken, n=4, method="inclusive")
+        return Figure(value=median, low=low, high=high, source="perf_counter around the launch")
+
+    def _rejection(self) -> str | None:
+        """The slowdowns in force, as NVML names them."""
+        if self._gpu is None:
+            return None
+        try:
+            mask = self._nvml.nvmlDeviceGetCurrentClocksEventReasons(self._gpu)
+        except self._nvml.NVMLError:
+            return None
+        words = throttle_words(mask & SLOWDOWN)
+        return f"throttled: {', '.join(words)}" if words else None
+
+    def peak(self, make: Run, run: Run) -> Peak:
+        """The pool's high-water mark; each allocation is rounded up to 512 bytes by CuPy."""
+        self.release()
+        before = self._device_used()
+        make()
+        self._synchronize()
+        runtime.memPoolSetAttribute(self._handle, runtime.cudaMemPoolAttrUsedMemHigh, 0)
+        run()
+        self._synchronize()
+        peak = int(runtime.memPoolGetAttribute(self._handle, runtime.cudaMemPoolAttrUsedMemHigh))
+        after = self._device_used()
+        return Peak(peak, None if before is None or after is None else after - before)
+
+    def healthy(self) -> bool:
+        """Whether the CUDA context still answers."""
+        try:
+            runtime.deviceSynchronize()
+        except runtime.CUDARuntimeError:
+            return False
+        return True
+
+    def release(self) -> None:
+        """Give the pool's cached memory back to the device."""
+        self._pool.free_all_blocks()
+
+    def _flush(self) -> None:
+        """Write a buffer twice the size of the L2 cache, in stream order before the next launch.
+
+        Again and again, so that the GPU is busy until the host has enqueued that launch: else it waits
+        between the events, and the host's time counts as the kernel's.
+        """
+        stream = cupy.cuda.get_current_stream()
+        for _ in range(self._writes):
+            runtime.memsetAsync(self._sweep.ptr, 0, self._sweep.size, stream.ptr)
+
+    def _synchronize(self) -> None:
+        cupy.cuda.get_current_stream().synchronize()
+
+    def _device_used(self) -> int | None:
+        """Used bytes of the whole GPU as NVML sees it, None without NVML."""
+        if self._gpu is None:
+            return None
+        try:
+            return int(self._nvml.nvmlDeviceGetMemoryInfo(self._gpu).used)
+        except self._nvml.NVMLError:
+            return None
+
+
+def _gpu(uuid: str | None) -> tuple[Any, Any]:
+    """NVML and the GPU's handle in it; None twice when there is no NVML or no such GPU."""
+    try:
+        nvml = open_nvml()
+        return nvml, find_gpu(nvml, uuid)
+    except NvmlError:
+        return None, None

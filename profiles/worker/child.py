@@ -1,0 +1,106 @@
+"""The child's side of an engine's processes: where one starts, and its link to the engine."""
+
+import faulthandler
+import os
+import signal
+import sys
+import threading
+from importlib import import_module
+from multiprocessing import connection, parent_process
+from multiprocessing.connection import Connection
+
+from profiles.wire.messages import Cancel, Command, Message, Stop, decode_command, encode
+
+# NumPy's and PyTorch's thread pools, read when they are imported; the first that is set counts. With as many
+# threads as cores, any other program on one of them has all the others wait: a kernel of 8 ms took up to 1 s.
+BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+
+
+class CancelledError(Exception):
+    """The engine asked to give up what is in flight."""
+
+
+class StopRequestedError(SystemExit):
+    """The engine asked the child to end; it passes every `except Exception` on its way out."""
+
+
+class Link:
+    """The child's end of the pipe to its engine."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+
+    def send(self, message: Message) -> None:
+        """Say something to the engine."""
+        self._pipe.send_bytes(encode(message))
+
+    def receive(self, timeout_s: float | None = None) -> Command | None:
+        """The next command; None when none came within the timeout (None: wait for ever).
+
+        Raises:
+            StopRequestedError: The child is to end.
+        """
+        if not self._pipe.poll(timeout_s):
+            return None
+        command: Command = decode_command(self._pipe.recv_bytes())
+        if isinstance(command, Stop):
+            raise StopRequestedError(0)
+        return command
+
+    def check(self) -> None:
+        """Between two repeats: go on, or give up.
+
+        Raises:
+            CancelledError: The work in flight is no longer wanted.
+            StopRequestedError: The child is to end.
+        """
+        if isinstance(self.receive(0), Cancel):
+            raise CancelledError
+
+
+def main(pipe: Connection, output: Connection, serve: str, argument: str) -> None:
+    """Run a child: take over its standard streams, watch its parent, serve.
+
+    Args:
+        pipe: Messages, both ways.
+        output: Takes every byte that is written to file descriptors 1 and 2, also from C.
+        serve: `module:function` to call with a Link and the argument.
+        argument: What it serves with.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole terminal; the parent decides
+    _redirect(output)
+    use_one_blas_thread()
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    module, _, function = serve.partition(":")
+    getattr(import_module(module), function)(Link(pipe), argument)
+
+
+def use_one_blas_thread() -> None:
+    """Have matrix products run on one thread, unless the user has chosen; NumPy must not be imported yet."""
+    if not any(name in os.environ for name in BLAS_VARIABLES):
+        os.environ.update(dict.fromkeys(BLAS_VARIABLES, "1"))
+
+
+def blas_threads() -> int | None:
+    """The number of threads that matrix products run on, None where the libraries choose it."""
+    chosen = next((os.environ[name] for name in BLAS_VARIABLES if name in os.environ), "")
+    return int(chosen) if chosen.isdecimal() else None
+
+
+def _redirect(output: Connection) -> None:
+    """Send both standard streams, buffered by line at most, into the pipe of log lines."""
+    for fd in (1, 2):
+        os.dup2(output.fileno(), fd)
+    output.close()
+    # The interpreter's own streams may be missing (a windowed start) or wrap another descriptor.
+    sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115 - open for good
+    sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115 - open for good
+    faulthandler.enable()
+
+
+def _die_with_parent() -> None:
+    """End at once when the parent is gone, however it went and whatever the main thread is doing."""
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)

@@ -1,0 +1,147 @@
+"""Sample points that were checked: kernels of one problem in turns, so that a drift meets them all alike."""
+
+import time
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from kernels.launch import Inputs, Launch, LibraryLaunch, make_inputs, prepare
+from kernels.problem import Backend
+from kernels.registry import find_kernel
+from kernels.spec import KernelSpec
+from profiles.plan.plan import Point, Protocol
+from profiles.wire.events import PointMeasured
+from profiles.wire.measurement import Sample
+from profiles.wire.messages import SamplePoints, SamplingEnded
+from profiles.worker.bench import Bench
+from profiles.worker.child import CancelledError, Link
+from profiles.worker.failures import explain
+from profiles.worker.steps import Steps
+from profiles.worker.turns import enough, take_turns
+
+
+class Member:
+    """One kernel on its way through its turns.
+
+    Attributes:
+        point: What it is sampled on.
+        steps: Where it is.
+        closed: Whether its point has ended.
+    """
+
+    def __init__(self, point: Point, spec: KernelSpec, link: Link) -> None:
+        self.point = point
+        self.steps = Steps(point, link)
+        self.closed = False
+        self._spec = spec
+        self._launch: Launch | None = None
+        self._samples: list[Sample] = []
+        self._spent_s = 0.0
+
+    def prepare(self, inputs: Inputs, backend: Backend) -> None:
+        """Allocate what it needs; what was compiled for the check is compiled no more."""
+        self.steps.enter("prepare")
+        self._launch = prepare(self._spec, self.point.problem, inputs, backend)
+
+    def warm_up(self, protocol: Protocol, bench: Bench) -> None:
+        """Unrecorded runs, fewer when they alone use up the time cap."""
+        begun = time.monotonic()
+        for done in range(protocol.warmup):
+            self.steps.enter("warm-up", done, protocol.warmup)
+            if time.monotonic() - begun >= protocol.time_cap_s:
+                break
+            bench.time_ms(self._run)
+
+    def sample(self, protocol: Protocol, bench: Bench, number: int | None) -> None:
+        """Take one sample, in the round of that number; None: nobody else takes turns."""
+        last_ms = self._samples[-1].ms if self._samples else None
+        self.steps.enter("measure", len(self._samples), protocol.repeats, last_ms)
+        begun = time.monotonic()
+        if not protocol.cold and number is not None:
+            bench.time_ms(self._run)  # others have used the cache since
+        self._samples.append(replace(bench.sample(self._run, cold=protocol.cold), round=number))
+        self._spent_s += time.monotonic() - begun
+
+    def has_enough(self, protocol: Protocol) -> bool:
+        """Whether its samples suffice."""
+        return enough(protocol, len(self._samples), self._spent_s)
+
+    def measured(self) -> PointMeasured:
+        """Its point's end."""
+        samples = tuple(self._samples)
+        return PointMeasured(index=self.point.index, t_ns=time.monotonic_ns(), samples=samples)
+
+    def release(self) -> None:
+        """Give its memory back."""
+        if isinstance(self._launch, LibraryLaunch):
+            self._launch.release()
+        self._launch = None
+
+    def _run(self) -> None:
+        if self._launch is not None:
+            self._launch.run()
+
+
+class Sampling:
+    """Points of one problem, together in memory with one set of inputs."""
+
+    def __init__(
+        self, command: SamplePoints, specs: tuple[KernelSpec, ...], bench: Bench, link: Link
+    ) -> None:
+        self._protocol, self._backend = command.protocol, command.device.backend
+        self._bench, self._link = bench, link
+        self._members = [Member(p, find_kernel(p.kernel, specs), link) for p in command.points]
+        self._alone = len(self._members) == 1
+        self._broken_by = ""
+
+    def run(self) -> SamplingEnded:
+        """Sample every point and send how each ended; one that failed through another has no end yet."""
+        try:
+            self._sample()
+        except CancelledError as error:
+            self._close(self._members, error)
+        except Exception as error:  # noqa: BLE001 - whatever is raised while several are held is nobody's
+            if not self._alone:
+                return SamplingEnded(left_open=explain(error, "measure").reason)
+            self._close(self._members, error)
+        finally:
+            for member in self._members:
+                member.release()
+        return SamplingEnded(left_open=self._broken_by and f"{self._broken_by} broke the device's context.")
+
+    def _sample(self) -> None:
+        inputs = make_inputs(self._members[0].point.problem, self._backend)
+        for member in self._members:
+            self._attempt(member, lambda one: one.prepare(inputs, self._backend))
+        for member in self._members:
+            self._attempt(member, lambda one: one.warm_up(self._protocol, self._bench))
+        take_turns(self._members, self._done, self._turn)
+
+    def _turn(self, member: Member, number: int) -> None:
+        round_number = None if self._alone else number
+        self._attempt(member, lambda one: one.sample(self._protocol, self._bench, round_number))
+        if not self._done(member) and member.has_enough(self._protocol):
+            member.closed = True
+            self._link.send(member.measured())
+
+    def _attempt(self, member: Member, act: Callable[[Member], None]) -> None:
+        """Do something with one kernel. If it raises, its point has failed; a broken device ends all."""
+        if self._done(member):
+            return
+        try:
+            act(member)
+        except (CancelledError, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a kernel raises is its point's answer
+            self._close([member], error)
+            if not self._bench.healthy():
+                self._broken_by = member.point.kernel
+
+    def _done(self, member: Member) -> bool:
+        return member.closed or bool(self._broken_by)
+
+    def _close(self, members: Sequence[Member], error: BaseException) -> None:
+        for member in members:
+            if not member.closed:
+                member.closed = True
+                self._link.send(explain(error, member.steps.phase).failed(member.point))

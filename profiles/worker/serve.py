@@ -1,0 +1,126 @@
+"""The worker child: measures points, records traces, probes the machine. The only process with CUDA in it."""
+
+import gc
+import time
+from importlib import import_module
+
+from kernels.device import Device
+from kernels.problem import Backend
+from kernels.registry import find_kernel
+from kernels.spec import KernelSpec
+from profiles.plan.specs import load_kernels
+from profiles.wire.events import MachineFound, PointChecked, PointFailed, RequestFailed, TraceReady
+from profiles.wire.measurement import Measurement
+from profiles.wire.messages import (
+    ProbeMachine,
+    Ready,
+    RecordTrace,
+    Retiring,
+    SamplePoints,
+    TryPoint,
+)
+from profiles.worker.bench import Bench
+from profiles.worker.child import Link
+from profiles.worker.failures import explain
+from profiles.worker.probe import probe_machine
+from profiles.worker.sample import Sampling
+from profiles.worker.trial import Criteria, Trial
+
+
+def serve(link: Link, kernels: str) -> None:
+    """Answer the engine's commands until it says stop.
+
+    Args:
+        link: The engine.
+        kernels: `module:NAME` of the tuple of KernelSpec to measure.
+    """
+    worker = Worker(link, load_kernels(kernels))
+    link.send(Ready())
+    while True:
+        match link.receive():
+            case ProbeMachine():
+                link.send(MachineFound(machine=probe_machine()))
+            case TryPoint() as command:
+                worker.try_point(command)
+            case SamplePoints() as command:
+                worker.sample(command)
+            case RecordTrace() as command:
+                worker.trace(command)
+            case _:  # a Cancel that came too late
+                pass
+
+
+class Worker:
+    """What a worker keeps between commands: its kernels, one bench a backend, the last problem's oracle."""
+
+    def __init__(self, link: Link, specs: tuple[KernelSpec, ...]) -> None:
+        self._link = link
+        self._specs = specs
+        self._benches: dict[Backend, Bench] = {}
+        self._criteria = Criteria()
+
+    def try_point(self, command: TryPoint) -> None:
+        """Try a point and answer with what is known of it, or how it failed."""
+        answer = self._tried(command)
+        self._clean_up(command.device)
+        if isinstance(answer, PointFailed):
+            self._link.send(answer)
+            return
+        index, now = command.point.index, time.monotonic_ns()
+        free_bytes = self._bench(command.device).free_bytes()
+        self._link.send(PointChecked(index=index, t_ns=now, measurement=answer, free_bytes=free_bytes))
+
+    def sample(self, command: SamplePoints) -> None:
+        """Sample points; their ends are sent as they come, then that it is done."""
+        ended = Sampling(command, self._specs, self._bench(command.device), self._link).run()
+        self._clean_up(command.device)
+        self._link.send(ended)
+
+    def trace(self, command: RecordTrace) -> None:
+        """Record a trace and answer with it."""
+        request = command.request
+        try:
+            module = import_module(f"kernels.{request.backend}.trace")
+            answer: TraceReady | RequestFailed = TraceReady(trace=module.record(request))
+        except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the answer
+            refusal = explain(error, "trace")
+            if refusal.status == "failed":  # a fault on a GPU may have poisoned the context
+                self._link.send(Retiring())
+            answer = RequestFailed(request="trace", reason=refusal.reason, detail=refusal.detail)
+        self._link.send(answer)
+
+    def _tried(self, command: TryPoint) -> Measurement | PointFailed:
+        try:
+            spec = find_kernel(command.point.kernel, self._specs)
+            trial = Trial(command, spec, self._bench(command.device), self._criteria, self._link)
+        except Exception as error:  # noqa: BLE001 - a bench that cannot be set up is this point's failure
+            return explain(error, "prepare").failed(command.point)
+        try:
+            return trial.run()
+        except Exception as error:  # noqa: BLE001 - whatever a kernel raises is this point's answer
+            return explain(error, trial.steps.phase).failed(command.point)
+
+    def _bench(self, device: Device) -> Bench:
+        if device.backend not in self._benches:
+            self._benches[device.backend] = make_bench(device)
+        return self._benches[device.backend]
+
+    def _clean_up(self, device: Device) -> None:
+        """Leave nothing of the last point in memory, and tell when this process can serve no longer."""
+        gc.collect()  # a traceback may have held the arrays
+        bench = self._benches.get(device.backend)
+        if bench is None or not bench.healthy():
+            self._link.send(Retiring())
+        else:
+            bench.release()
+
+
+def make_bench(device: Device) -> Bench:
+    """The instruments of a device's backend."""
+    if device.backend == "cuda":
+        from profiles.worker.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy
+
+        return CudaBench(device.uuid)
+    from profiles.worker.bench_cpu import CpuBench  # noqa: PLC0415 - the one that is needed
+
+    return CpuBench()

@@ -1,0 +1,51 @@
+"""The steps of a point in the worker: each is told to the engine, which may cancel before each."""
+
+import math
+import time
+
+from profiles.plan.plan import Point
+from profiles.wire.events import Phase, PointProgress
+from profiles.worker.child import Link
+
+PROGRESS_S = 1 / 30
+
+
+class Steps:
+    """The steps of one point.
+
+    Attributes:
+        phase: The phase it is in, which the sentence about a failure names.
+    """
+
+    def __init__(self, point: Point, link: Link) -> None:
+        self.phase: Phase = "prepare"
+        self._point, self._link = point, link
+        self._told_at = -math.inf
+
+    def enter(self, phase: Phase, done: int = 0, total: int = 0, last_ms: float | None = None) -> None:
+        """Begin a step: stop here if the engine has cancelled, else tell it, at most 30 times a second.
+
+        Args:
+            phase: What is done.
+            done: Steps of the phase that are done.
+            total: How many it has.
+            last_ms: The newest sample.
+
+        Raises:
+            CancelledError: The engine has cancelled.
+        """
+        self.check()
+        self.phase = phase
+        now = time.monotonic()
+        if now - self._told_at >= PROGRESS_S:
+            self._told_at = now
+            index = self._point.index
+            self._link.send(PointProgress(index=index, phase=phase, done=done, total=total, last_ms=last_ms))
+
+    def check(self) -> None:
+        """Stop here if the engine has cancelled.
+
+        Raises:
+            CancelledError: It has.
+        """
+        self._link.check()

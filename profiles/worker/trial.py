@@ -1,0 +1,174 @@
+"""Try one point before it is timed: does it fit, is it right, what does it hold."""
+
+import math
+import time
+from typing import NamedTuple
+
+from kernels.fp8 import Rounding
+from kernels.launch import Inputs, Launch, LibraryLaunch, make_inputs, prepare
+from kernels.problem import Problem
+from kernels.spec import KernelSpec
+from kernels.verify import ON_ROUNDED, Criterion, Verdict, criterion
+from profiles.wire.events import PointFailed
+from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError
+from profiles.wire.messages import TryPoint
+from profiles.worker.bench import Bench, Reader
+from profiles.worker.child import Link
+from profiles.worker.failures import Refusal
+from profiles.worker.fitting import refuse_oversize, refuse_unsupported
+from profiles.worker.footprint import measure_footprint
+from profiles.worker.steps import Steps
+
+
+class FirstRun(NamedTuple):
+    """What a point's first launch yielded.
+
+    Attributes:
+        figures: How long it took to prepare and to run, and what the bench's readers read.
+        correctness: None when it was not verified.
+        note: What the kernel has to say.
+    """
+
+    figures: dict[str, Figure]
+    correctness: Correctness | None
+    note: str
+
+
+class Criteria:
+    """What the last problem's outputs are judged by: its kernels share the oracle, most of a check's time."""
+
+    def __init__(self) -> None:
+        self._problem: Problem | None = None
+        self._known: dict[Rounding | None, Criterion] = {}
+
+    def of(self, problem: Problem, inputs: Inputs, rounding: Rounding | None) -> Criterion:
+        """The criterion of a problem, whose inputs follow from it; in host memory."""
+        if problem != self._problem:
+            self._problem, self._known = problem, {}
+        if rounding not in self._known:
+            self._known[rounding] = criterion(problem, inputs, rounding=rounding)
+        return self._known[rounding]
+
+
+class Trial:
+    """One point on its way to be sampled, alone in memory.
+
+    Attributes:
+        steps: Where it is.
+    """
+
+    def __init__(
+        self, command: TryPoint, spec: KernelSpec, bench: Bench, criteria: Criteria, link: Link
+    ) -> None:
+        self._point, self._protocol, self._device = command.point, command.protocol, command.device
+        self._spec, self._bench, self._criteria = spec, bench, criteria
+        self.steps = Steps(self._point, link)
+
+    def run(self) -> Measurement | PointFailed:
+        """What is known of it before it is sampled, or that it is `wrong`, `unsupported` or `will-not-fit`.
+
+        Raises:
+            CancelledError: The engine gave up on it.
+            MemoryError: The allocator refused.
+            Exception: Whatever the kernel raised.
+        """
+        refusal = self._refusal()
+        if refusal is not None:
+            return refusal.failed(self._point)
+        first = self._first_run()
+        self._bench.release()
+        measurement = self._with_footprint(first)
+        if first.correctness is not None and not first.correctness.passed:
+            return Refusal("wrong", what_is_wrong(first.correctness)).failed(self._point, measurement)
+        return measurement
+
+    def _refusal(self) -> Refusal | None:
+        problem = self._point.problem
+        return refuse_unsupported(self._spec, problem, self._device) or refuse_oversize(
+            self._spec, problem, self._device.backend, self._protocol.fit_margin, self._bench.free_bytes()
+        )
+
+    def _first_run(self) -> FirstRun:
+        """Compile, run once, compare with the oracle, read what can be read."""
+        problem, backend = self._point.problem, self._device.backend
+        self.steps.enter("prepare")
+        inputs = make_inputs(problem, backend)
+        start = time.perf_counter_ns()
+        launch = prepare(self._spec, problem, inputs, backend)
+        prepare_ms = (time.perf_counter_ns() - start) / 1e6
+        try:
+            first = self._verified(launch, inputs)
+            figures = {"prepare_ms": Figure(value=prepare_ms, source="perf_counter"), **first.figures}
+            return first._replace(figures=figures | self._read(launch))
+        finally:
+            if isinstance(launch, LibraryLaunch):
+                launch.release()
+
+    def _verified(self, launch: Launch, inputs: Inputs) -> FirstRun:
+        for array in (launch.output, launch.lse):
+            if array is not None:
+                array.fill(math.nan)  # an output that is not written never passes
+        figures = {"first_run_ms": Figure(value=self._bench.time_ms(launch.run), source=self._bench.timer)}
+        note = launch.note if isinstance(launch, LibraryLaunch) else ""
+        if not self._protocol.verify:
+            return FirstRun(figures, None, note)
+        self.steps.enter("verify")
+        problem, rounding = self._point.problem, self._spec.rounding
+        judged_by = self._criteria.of(problem, inputs, rounding and rounding(problem))
+        verdict = judged_by.judge(launch.output, launch.lse)
+        return FirstRun(figures, _correctness(verdict), note or _on_rounded_inputs(verdict))
+
+    def _read(self, launch: Launch) -> dict[str, Figure]:
+        """What the bench's readers make of the kernel; a reader that raises says why it has no figure."""
+        figures = {}
+        for key, reader in self._bench.readers.items():
+            self.steps.check()
+            figures[key] = _attempted(reader, launch)
+        return figures
+
+    def _with_footprint(self, first: FirstRun) -> Measurement:
+        self.steps.check()
+        footprint = measure_footprint(self._spec, self._point.problem, self._device.backend, self._bench)
+        return Measurement(
+            timer=self._bench.timer,
+            cold=self._protocol.cold,
+            figures=first.figures | footprint,
+            correctness=first.correctness,
+            note=first.note,
+        )
+
+
+def _attempted(reader: Reader, launch: Launch) -> Figure:
+    try:
+        return reader(launch.run)
+    except Exception as error:  # noqa: BLE001 - whatever an instrument raises, the point goes on without it
+        return Figure(missing=f"{type(error).__name__}: {error}")
+
+
+def _correctness(verdict: Verdict) -> Correctness:
+    """A verdict as it crosses to the engine."""
+    outputs = tuple(
+        OutputError(output=one.output, error=one.error, bound=one.bound) for one in verdict.outputs
+    )
+    return Correctness(outputs=outputs, rows=verdict.rows, passed=verdict.passed)
+
+
+def _on_rounded_inputs(verdict: Verdict) -> str:
+    """Both errors of O of a kernel that rounds its inputs, told apart; empty for others."""
+    given, rounded = verdict.of("O"), verdict.of(f"O{ON_ROUNDED}")
+    if given is None or rounded is None:
+        return ""
+    return (
+        f"8-bit: O is off by {given.error:.2g} from float64 attention on the inputs, and by "
+        f"{rounded.error:.2g} ({rounded.bound:.2g} would pass) from that on the inputs in 8 bits."
+    )
+
+
+def what_is_wrong(correctness: Correctness) -> str:
+    """One sentence on an answer that differs from the oracle: the first of its outputs that does."""
+    if any(math.isnan(one.error) for one in correctness.outputs):
+        return "The output holds NaN where the float64 oracle does not."
+    wrong = next(one for one in correctness.outputs if not one.passed)
+    return (
+        f"{wrong.output} differs from the float64 oracle by {wrong.error:.3g}; {wrong.bound:.3g} would pass."
+    )

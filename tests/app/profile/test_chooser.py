@@ -1,0 +1,78 @@
+"""Any quantity in any of the four plots."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from app.pages.profile.plots_view import CELLS
+from profiles.results.quantities import QUANTITIES
+from profiles.results.rows import rows
+from profiles.wire.events import Event
+from tests.app.profile.builders import make_plan, script, session_of
+from tests.app.profile.conftest import Bench
+
+EVENTS = script(make_plan(("standard", "flash2")))
+RUNNING = script(make_plan(("standard", "flash2")), stop_before=3, in_flight=True)
+
+
+def keys(bench: Bench) -> list[str]:
+    return [card.quantity.key for card in bench.page.plots.cells]
+
+
+def pick(bench: Bench, place: int, title: str) -> None:
+    """Open the list of a plot and click on a quantity."""
+    chooser = bench.page.plots.cells[place].chooser
+    chooser.menu().aboutToShow.emit()
+    (action,) = (action for action in chooser.menu().actions() if action.text() == title)
+    action.trigger()
+
+
+def test_every_quantity_is_offered_and_the_one_on_show_is_marked(bench: Bench) -> None:
+    chooser = bench.page.plots.cells[1].chooser
+    chooser.menu().aboutToShow.emit()
+    actions = [action for action in chooser.menu().actions() if not action.isSeparator()]
+    assert {action.data() for action in actions} == set(QUANTITIES)
+    assert [action.data() for action in actions if action.isChecked()] == ["runtime"]
+    assert chooser.accessibleName() == "Quantity of this plot: Runtime"
+
+
+def test_a_chosen_quantity_is_drawn_read_out_and_remembered(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    with bench.qtbot.waitSignal(bench.page.plots.quantities_chosen) as chosen:
+        pick(bench, 0, "SM clock")
+    assert keys(bench) == chosen.args[0] == ["sm_clock_mhz", "runtime", "speed-up", "throughput"]
+    assert bench.page.plots.cards["sm_clock_mhz"].plot.scale_name == "linear"
+    bench.page.plots.move_cursor(1024)
+    assert bench.page.plots.panel.figure("flash2", "sm_clock_mhz") == "1940 MHz"
+
+
+def test_choosing_what_another_plot_shows_swaps_the_two(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    pick(bench, 0, "Throughput")
+    assert keys(bench) == ["throughput", "runtime", "speed-up", "footprint"]
+
+
+@pytest.mark.parametrize("events", [None, RUNNING, EVENTS], ids=["before", "during", "after"])
+def test_every_quantity_can_be_drawn_before_during_and_after_a_sweep(
+    bench: Bench, events: Sequence[Event] | None
+) -> None:
+    plots = bench.page.plots
+    session = session_of(events) if events else None
+    for key in QUANTITIES:
+        plots.show_quantities([key, *(k for k in QUANTITIES if k != key)][:4])
+        plots.show_rows(session, rows(session) if session else [])
+        plots.show_flight(session.in_flight if session else ())
+        plots.toggle_log()
+        plots.toggle_log()
+        assert keys(bench)[0] == key
+
+
+def test_keys_that_are_not_known_leave_the_plots_as_they_are(bench: Bench) -> None:
+    for kept in (
+        [],
+        ["runtime"],
+        ["runtime"] * 4,
+        ["runtime", "footprint", "throughput", "from-a-newer-version"],
+    ):
+        bench.page.plots.show_quantities(kept)
+        assert keys(bench) == [quantity.key for quantity in CELLS]

@@ -1,0 +1,68 @@
+"""Which of many cases every run takes: a covering set; `.ci/run` takes the others too (`-m matrix`).
+
+A full product repeats itself: most faults show with one value, or with two that meet. A covering set holds
+every value of every parameter, and every combination of those parameters that are said to interact.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+import pytest
+
+Case = tuple[Any, ...]
+Goal = tuple[tuple[int, ...], tuple[str, ...]]  # parameters by their places, and a value of each
+
+
+def covering(cases: Sequence[Case], interacting: Iterable[tuple[int, ...]]) -> list[int]:
+    """The places of cases that together hold all there is to cover; the same for the same cases.
+
+    Args:
+        cases: All there are.
+        interacting: Places of parameters whose every combination that occurs is to be covered.
+    """
+    groups = [*interacting, *((place,) for place in range(len(cases[0])))]
+    left = [_goals(case, groups) for case in cases]
+    taken: list[int] = []
+    while any(left):
+        best = max(
+            range(len(cases)), key=lambda place: len(left[place])
+        )  # the first of those that cover most
+        taken.append(best)
+        covered = left[best]
+        left = [goals - covered for goals in left]
+    return sorted(taken)
+
+
+def matrix(
+    names: str, cases: Iterable[Case], *interacting: str, ids: Callable[[Any], str] | None = None
+) -> pytest.MarkDecorator:
+    """A test for each case; those beyond the covering set carry the marker `matrix`.
+
+    Args:
+        names: The parameters, divided by blanks.
+        cases: A value of each.
+        interacting: Names, divided by blanks, of parameters that interact.
+        ids: What a value is called in the name of its test.
+    """
+    every, order = [*cases], names.split()
+    kept = set(covering(every, [tuple(map(order.index, group.split())) for group in interacting]))
+    rest = pytest.mark.matrix
+    parameters = [
+        pytest.param(*case, marks=() if place in kept else rest) for place, case in enumerate(every)
+    ]
+    return pytest.mark.parametrize(order, parameters, ids=ids)
+
+
+def in_rounds(number: int) -> pytest.MarkDecorator:
+    """A property whose examples are drawn once in every run, and so many times in `.ci/run`."""
+    return chosen("turn", range(1, number + 1), {1})
+
+
+def chosen(name: str, values: Iterable[Any], kept: Collection[Any]) -> pytest.MarkDecorator:
+    """One parameter, of which every run takes the values to keep, and `.ci/run` all."""
+    parameters = [pytest.param(one, marks=() if one in kept else pytest.mark.matrix) for one in values]
+    return pytest.mark.parametrize(name, parameters)
+
+
+def _goals(case: Case, groups: Iterable[tuple[int, ...]]) -> set[Goal]:
+    return {(group, tuple(repr(case[place]) for place in group)) for group in groups}

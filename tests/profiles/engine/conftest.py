@@ -1,0 +1,81 @@
+"""A kernel that runs when a test lets it, and the ladder that ends a child."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from profiles.engine.children import SpawnedChild
+from profiles.wire.events import LogLine
+from tests.faults import AT_THE_GATE, GATE
+from tests.profiles.heard import Heard
+
+
+class Gate:
+    """A pipe with a byte for each run of the kernel `gated` that may end."""
+
+    def __init__(self, path: Path) -> None:
+        os.mkfifo(path)
+        self._pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)  # both ends, so that the kernel's never closes
+
+    def let(self, runs: int) -> None:
+        """Let so many runs end."""
+        os.write(self._pipe, bytes(runs))
+
+    def await_run(self, heard: Heard, number: int) -> None:
+        """Return once the kernel is in its run of that number, counted from 1."""
+        for _ in range(number):
+            heard.until(LogLine, lambda line: line.text == AT_THE_GATE)
+
+    def left(self) -> int:
+        """How many more runs were let, and did not come."""
+        try:
+            return len(os.read(self._pipe, 1 << 12))
+        except BlockingIOError:
+            return 0
+
+    def close(self) -> None:
+        os.close(self._pipe)
+
+
+@pytest.fixture
+def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    path = tmp_path / "gate"
+    monkeypatch.setenv(GATE, str(path))
+    made = Gate(path)
+    yield made
+    made.close()
+
+
+class Ladder:
+    """The rungs that children were brought to by force.
+
+    Attributes:
+        climbed: Each of them, in order.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.climbed: list[str | None] = []
+        self._given: list[tuple[float, float, float]] = []  # before, when it is due, after
+        climb = SpawnedChild._climb
+
+        def counting(child: SpawnedChild) -> None:
+            before = time.monotonic()
+            climb(child)
+            self.climbed.append(child._rung)
+            if child._due is not None:
+                self._given.append((before, child._due, time.monotonic()))
+
+        monkeypatch.setattr(SpawnedChild, "_climb", counting)
+
+    def assert_each_rung_is_given(self, seconds: float) -> None:
+        """The next rung is due so long after this one, whenever a busy machine gets to it."""
+        for before, due, after in self._given:
+            assert before + seconds <= due <= after + seconds
+
+
+@pytest.fixture
+def ladder(monkeypatch: pytest.MonkeyPatch) -> Ladder:
+    return Ladder(monkeypatch)

@@ -1,0 +1,136 @@
+"""Curves, ratios and the preset: what a table of peers is made of."""
+
+from math import prod
+from typing import Any
+
+import pytest
+
+from kernels.problem import Problem
+from kernels.registry import KERNELS, lesson_on
+from profiles.plan.plan import Plan, Point, Protocol
+from profiles.plan.presets import peers_plan
+from profiles.results.curves import by_curve
+from profiles.results.ratios import compare
+from profiles.results.rows import PointRow
+from profiles.wire.measurement import Sample
+from tests.profiles.store import builders
+
+
+def row(
+    kernel: str, seqlen: int, tflops: float | None, *, causal: bool = False, batch: int = 1, **others: Any
+) -> PointRow:
+    problem = Problem(
+        seqlen_q=seqlen, seqlen_k=seqlen, batch=batch, heads=2, dtype="float16", causal=causal, **others
+    )
+    samples = () if tflops is None else (Sample(problem.flops / tflops / 1e9),)
+    return PointRow(
+        point=Point(index=0, kernel=kernel, problem=problem),
+        backend="cuda",
+        status="wrong" if kernel == "broken" else "oom" if tflops is None else "done",
+        reason="",
+        predicted_bytes=1,
+        sampling_ns=None,
+        measurement=builders.measurement(samples),
+    )
+
+
+ROWS = (
+    row("flash2", 1024, 200.0),
+    row("peer", 1024, 100.0),
+    row("broken", 1024, 900.0),
+    row("flash2", 2048, 300.0),
+    row("peer", 2048, 400.0),
+    row("flash2", 4096, 50.0, causal=True),
+    row("peer", 4096, None, causal=True),
+)
+
+
+def test_ratios_are_those_of_each_cell_and_their_mean_is_geometric() -> None:
+    found = compare(ROWS, ["peer"])
+    assert [one.ratios.get("flash2") for one in found.contests] == [
+        pytest.approx(2.0),
+        pytest.approx(0.75),
+        None,
+    ]
+    assert found.means["flash2"] == pytest.approx((2.0 * 0.75) ** 0.5)
+    assert found.means["peer"] == 1
+    assert found.worst["flash2"].ratio == pytest.approx(0.75)
+    assert found.worst["flash2"].contest.seqlen == 2048
+
+
+def test_what_is_wrong_or_was_not_measured_is_never_compared() -> None:
+    found = compare(ROWS, ["peer"])
+    assert "broken" not in found.means
+    assert found.contests[2].ratios == {}
+    nobody = compare(ROWS, ["elsewhere"])
+    assert not nobody.means
+    assert not nobody.worst
+
+
+def test_of_several_peers_the_fastest_of_each_cell_counts() -> None:
+    found = compare(
+        (*ROWS, row("second", 1024, 160.0), row("second", 4096, 40.0, causal=True)), ["peer", "second"]
+    )
+    assert [one.peer for one in found.contests] == ["second", "peer", "second"]
+    assert [one.ratios["flash2"] for one in found.contests] == pytest.approx([1.25, 0.75, 1.25])
+    assert found.worst["flash2"].contest.peer == "peer"
+
+
+def test_a_batch_that_follows_from_n_stays_on_one_curve() -> None:
+    tokens = (row("flash2", 1024, 1.0, batch=4), row("flash2", 4096, 1.0, batch=1))
+    (curve,) = by_curve(tokens)
+    assert curve.label == "d 64, no mask"
+    twice = (*tokens, row("flash2", 1024, 1.0, batch=1))
+    assert [curve.label for curve in by_curve(twice)] == ["d 64, no mask, batch 4", "d 64, no mask, batch 1"]
+
+
+def test_points_that_differ_in_seed_or_scale_alone_are_never_taken_for_one_another() -> None:
+    points = (row("flash2", 64, 1.0), row("flash2", 64, 2.0, seed=3), row("flash2", 64, 3.0, scale=0.5))
+    assert [curve.label for curve in by_curve(points)] == [
+        "d 64, no mask, seed 0",
+        "d 64, no mask, seed 3",
+        "d 64, no mask, scale 0.5, seed 0",
+    ]
+    assert len(compare(points, ["flash2"]).contests) == 3
+
+
+def test_masks_are_curves_apart() -> None:
+    assert [len(found) for found in by_curve(ROWS).values()] == [5, 2]
+
+
+def shape(plan: Plan) -> set[tuple[int, bool, int]]:
+    return {(p.head_dim, p.causal, p.seqlen_q) for p in plan.problems}
+
+
+def test_the_peers_preset_holds_every_problem_with_tokens_and_width_constant() -> None:
+    plan = peers_plan("cuda", Protocol())
+    lengths = (1024, 2048, 4096, 8192, 16384)
+    assert shape(plan) == {(d, c, n) for d in (64, 128, 256) for c in (False, True) for n in lengths}
+    assert len(plan.problems) == 30
+    assert {p.batch * p.seqlen_q for p in plan.problems} == {16384}
+    assert {p.heads * p.head_dim for p in plan.problems} == {2048}
+    assert {p.dtype for p in plan.problems} == {"bfloat16"}
+    assert plan.kernels == tuple(spec.name for spec in KERNELS if "cuda" in spec.dtypes)
+    assert plan.protocol.cold
+
+
+def test_the_peers_preset_is_small_on_the_cpu_and_offers_only_what_exists_there() -> None:
+    plan = peers_plan("cpu", Protocol(), seed=7)
+    assert {p.dtype for p in plan.problems} == {"float32"}
+    assert {p.seed for p in plan.problems} == {7}
+    assert max(p.score_elements for p in plan.problems) < 2**22
+    assert set(plan.kernels) >= {*lesson_on("cpu"), "torch-math", "torch-flash", "torch-auto"}
+    assert not set(plan.kernels) & {"torch-efficient", "torch-cudnn"}
+
+
+def test_kernels_take_turns_within_a_problem() -> None:
+    plan = peers_plan("cpu", Protocol(), kernels=("flash2", "torch-flash"))
+    points = plan.points()
+    assert [p.kernel for p in points[:4]] == ["flash2", "torch-flash"] * 2
+    assert points[0].problem == points[1].problem != points[2].problem
+
+
+def test_the_scores_of_torch_math_are_predicted() -> None:
+    problem = Problem(seqlen_q=64, seqlen_k=128, heads=2, dtype="float16")
+    spec = next(spec for spec in KERNELS if spec.name == "torch-math")
+    assert spec.workspace_bytes(problem, "cuda") > 2 * 4 * prod((2, 64, 128))

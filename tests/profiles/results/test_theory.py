@@ -1,0 +1,115 @@
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernels.problem import Problem
+from kernels.registry import LADDER
+from kernels.spec import KernelSpec
+from profiles.results import theory
+from profiles.results.theory import Tiles
+from tests.kernels.masked import kept, masked_problems
+
+
+def problem(seqlen: int) -> Problem:
+    return Problem(seqlen_q=seqlen, seqlen_k=seqlen)
+
+
+@pytest.mark.parametrize("kernel", ["flash1", "flash2"])
+def test_the_standard_footprint_grows_fourfold_where_the_tiled_grow_twofold(kernel: str) -> None:
+    small, large = problem(4096), problem(8192)
+    standard = theory.footprint_bytes("standard", large, "cuda") / theory.footprint_bytes(
+        "standard", small, "cuda"
+    )
+    tiled = theory.footprint_bytes(kernel, large, "cuda") / theory.footprint_bytes(kernel, small, "cuda")
+    assert standard == pytest.approx(4, rel=0.05)
+    assert tiled == pytest.approx(2, rel=0.01)
+
+
+def test_flash2_moves_q_and_o_once_and_k_and_v_once_a_query_block() -> None:
+    n, d, e = 1024, 64, 4
+    assert theory.flash2_io(problem(n), Tiles(128, 64)) == 2 * n * d * e + 4 * n + (n // 128) * 2 * n * d * e
+
+
+def test_flash1_moves_o_m_and_l_twice_a_key_block() -> None:
+    n, d, e = 1024, 64, 4
+    expected = 2 * n * d * e + n * d * e + 4 * n + (n // 64) * (n * d * e + 2 * n * d * 4 + 16 * n)
+    assert theory.flash1_io(problem(n), Tiles(128, 64)) == expected
+
+
+def test_standard_moves_four_score_matrices() -> None:
+    n = 8192
+    four = 4 * n * n * 4
+    assert four < theory.standard_io(problem(n), Tiles()) < 2 * four
+
+
+def test_scores_in_float32_add_two_bytes_to_each_write_and_read_of_s() -> None:
+    half = Problem(seqlen_q=4096, seqlen_k=4096, dtype="float16")
+    added = 2 * 2 * 4096**2
+    ours, rounded = (theory.standard_fp32s_io(half, Tiles()), theory.standard_io(half, Tiles()))
+    assert ours - rounded == added
+    dram, rounded_dram = (theory.compulsory_dram_bytes(name, half) for name in ("standard-fp32s", "standard"))
+    assert dram - rounded_dram == added
+    assert theory.standard_fp32s_io(problem(4096), Tiles()) == theory.standard_io(problem(4096), Tiles())
+
+
+@given(
+    rows=st.integers(1, 700),
+    keys=st.integers(1, 700),
+    block_q=st.integers(1, 130),
+    block_k=st.integers(1, 130),
+)
+def test_a_causal_mask_never_adds_traffic_and_one_that_hides_nothing_takes_none_away(
+    rows: int, keys: int, block_q: int, block_k: int
+) -> None:
+    full = Problem(seqlen_q=rows, seqlen_k=keys)
+    causal = Problem(seqlen_q=rows, seqlen_k=keys, causal=True)
+    for formula in (theory.flash1_io, theory.flash2_io):
+        masked, unmasked = (formula(p, Tiles(block_q, block_k)) for p in (causal, full))
+        assert masked <= unmasked
+        if rows == 1:
+            assert masked == unmasked
+
+
+@given(masked_problems(), st.integers(1, 40), st.integers(1, 40))
+def test_tiled_traffic_is_that_of_the_tiles_that_keep_a_pair(
+    problem: Problem, block_q: int, block_k: int
+) -> None:
+    pairs, d, e = kept(problem), problem.head_dim, problem.itemsize
+    flash1 = flash2 = 0
+    loaded = set()
+    for q, k in product(range(0, problem.seqlen_q, block_q), range(0, problem.seqlen_k, block_k)):
+        tile = pairs[q : q + block_q, k : k + block_k]
+        if tile.any():
+            flash1 += tile.shape[0] * (d * e + 2 * d * 4 + 16)
+            flash2 += 2 * tile.shape[1] * d * e
+            loaded |= set(range(k, k + tile.shape[1]))
+    flash1 += 2 * len(loaded) * d * e + problem.seqlen_q * (d * e + 4)
+    flash2 += 2 * problem.seqlen_q * d * e + problem.seqlen_q * 4
+    heads = problem.batch * problem.heads
+    assert theory.flash1_io(problem, Tiles(block_q, block_k)) == heads * flash1
+    assert theory.flash2_io(problem, Tiles(block_q, block_k)) == heads * flash2
+
+
+def test_a_perfect_cache_moves_inputs_and_outputs_once_and_the_scores_only_when_they_do_not_fit() -> None:
+    p = problem(4096)
+    once = p.input_bytes + p.output_bytes
+    assert theory.compulsory_dram_bytes("flash2", p) == once
+    assert theory.compulsory_dram_bytes("standard", p, l2_bytes=1 << 30) == once
+    assert theory.compulsory_dram_bytes("standard", p, l2_bytes=1 << 20) == once + 4 * 4096**2 * 4
+
+
+@pytest.mark.parametrize("spec", LADDER, ids=lambda spec: spec.name)
+def test_every_kernel_of_ours_has_a_formula_for_its_traffic(spec: KernelSpec) -> None:
+    assert theory.tile_io_bytes(spec.name, problem(256))
+
+
+def test_the_roof_is_flat_beyond_the_ridge() -> None:
+    assert theory.roofline_tflops(10, peak_tflops=100, bandwidth_gbs=4000) == 40
+    assert theory.roofline_tflops(1000, peak_tflops=100, bandwidth_gbs=4000) == 100
+
+
+def test_intensity_is_flops_a_byte() -> None:
+    p = problem(128)
+    assert theory.arithmetic_intensity(p, p.flops // 2) == 2

@@ -1,0 +1,58 @@
+"""The oracle of a problem is computed once for all kernels that are judged by it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+from kernels.fp8 import Rounding
+from kernels.launch import Inputs, make_inputs
+from kernels.problem import Problem
+from kernels.verify import Criterion, criterion, verify
+from profiles.worker import trial
+from profiles.worker.trial import Criteria
+
+PROBLEM = Problem(seqlen_q=40, seqlen_k=50, heads=2, head_dim=16, dtype="float32")
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Problem, Rounding | None]]:
+    """What an oracle was computed for."""
+    calls: list[tuple[Problem, Rounding | None]] = []
+
+    def counted(problem: Problem, inputs: Inputs, *, rounding: Rounding | None) -> Criterion:
+        calls.append((problem, rounding))
+        return criterion(problem, inputs, rounding=rounding)
+
+    monkeypatch.setattr(trial, "criterion", counted)
+    return calls
+
+
+def test_kernels_of_one_problem_share_its_oracle_and_each_rounding_has_its_own(computed: list[Any]) -> None:
+    criteria, inputs = Criteria(), make_inputs(PROBLEM, "cpu")
+    shared = criteria.of(PROBLEM, inputs, None)
+    assert criteria.of(PROBLEM, inputs, None) is shared
+    assert criteria.of(PROBLEM, inputs, Rounding(16)).rounded is not None
+    assert criteria.of(PROBLEM, inputs, None) is shared
+    assert computed == [(PROBLEM, None), (PROBLEM, Rounding(16))]
+
+
+def test_another_problem_never_meets_the_oracle_of_the_last(computed: list[Any]) -> None:
+    criteria, other = Criteria(), structs.replace(PROBLEM, seed=PROBLEM.seed + 1)
+    first = criteria.of(PROBLEM, make_inputs(PROBLEM, "cpu"), None)
+    second = criteria.of(other, make_inputs(other, "cpu"), None)
+    answer = (first.given.exact.output.astype(np.float32), first.given.exact.lse.astype(np.float32))
+    assert first.judge(*answer).passed
+    assert not second.judge(*answer).passed
+    assert criteria.of(PROBLEM, make_inputs(PROBLEM, "cpu"), None) is not first
+    assert len(computed) == 3
+
+
+def test_a_shared_oracle_judges_as_one_computed_for_the_answer_alone() -> None:
+    inputs = make_inputs(PROBLEM, "cpu")
+    oracle = criterion(PROBLEM, inputs)
+    output, lse = (x.astype(np.float32) for x in oracle.given.exact)
+    output[0, 1, 3, 5] += 1e-3
+    assert oracle.judge(output, lse) == verify(PROBLEM, inputs, output, lse)
+    assert oracle.judge(output, None) == verify(PROBLEM, inputs, output, None)

@@ -1,0 +1,43 @@
+"""Covering sets hold what they say, and are the same each time."""
+
+from itertools import product
+
+import pytest
+
+from tests.matrix import covering, matrix
+
+CASES = [*product("abcd", range(5), (False, True), "xyz")]
+
+
+def taken(*interacting: tuple[int, ...]) -> list[tuple[object, ...]]:
+    return [CASES[place] for place in covering(CASES, interacting)]
+
+
+def test_every_value_of_every_parameter_is_covered_by_as_many_cases_as_the_longest_has() -> None:
+    found = taken()
+    assert len(found) == 5
+    for place in range(4):
+        assert {case[place] for case in found} == {case[place] for case in CASES}
+
+
+def test_every_pair_of_parameters_that_interact_is_covered() -> None:
+    found = taken((0, 1), (1, 3))
+    for one, other in ((0, 1), (1, 3)):
+        assert {(case[one], case[other]) for case in found} == {(case[one], case[other]) for case in CASES}
+    assert len(found) < len(CASES) / 4
+
+
+def test_only_combinations_that_occur_are_asked_for() -> None:
+    cases = [("a", 1), ("a", 2), ("b", 2)]
+    assert covering(cases, [(0, 1)]) == [0, 1, 2]
+
+
+def test_the_same_cases_are_taken_each_time() -> None:
+    assert taken((0, 1)) == taken((0, 1))
+
+
+def test_no_case_is_lost_and_those_beyond_the_covering_set_are_marked() -> None:
+    mark: pytest.Mark = matrix("letter number truth end", CASES, "letter number").mark
+    assert [parameter.values for parameter in mark.args[1]] == CASES
+    plain = [parameter.values for parameter in mark.args[1] if not parameter.marks]
+    assert plain == taken((0, 1))
