@@ -16,6 +16,6 @@ def run(file: Path | None) -> int:
     if reason is not None:
         tell(f"flashscope: {reason}")
         return FAILED
-    from app.shell.main_window import run_window  # noqa: PLC0415 - Qt must not be imported before it is known to load
+    from app.shell.run import run_window  # noqa: PLC0415 - Qt must not be imported before it is known to load
 
     return run_window(file)

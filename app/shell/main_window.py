@@ -1,7 +1,5 @@
 """The window: rail, pages, top bar, status bar, log, errors; and the way in and out."""
 
-import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,7 +27,6 @@ from app.pages.profile import ProfilePage
 from app.pages.registry import PAGES
 from app.pages.sessions import SessionsPage
 from app.pages.start import StartPage
-from app.shell.application import make_application
 from app.shell.file_actions import FileActions
 from app.shell.window_actions import HelpActions, ViewActions, sweep_actions
 from app.widgets.error_line import ErrorLine
@@ -38,10 +35,8 @@ from app.widgets.rail import Rail, RailEntry
 from app.widgets.status_bar import StatusBar
 from app.widgets.top_bar import TopBar
 from app.widgets.typing_guard import belongs_to_input
-from profiles.engine.local import LocalEngine
 from profiles.results.drift import drift_text
 from profiles.results.session import Session
-from profiles.store import sessions_dir
 from profiles.wire.events import Event, LogLine, PlanFinished
 
 SMALLEST = (600, 340)  # what 200 % leaves of a 1280 x 720 screen, less its panels
@@ -303,33 +298,3 @@ def _scrolling(page: QWidget) -> QScrollArea:
 def _dropped(event: QDropEvent) -> Path | None:
     files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
     return Path(files[0]) if len(files) == 1 else None
-
-
-def run_window(open_path: Path | None) -> int:
-    """Open the window and stay until it is closed; returns the exit code.
-
-    Args:
-        open_path: A session file to show, or None for the start page.
-    """
-    settings = Settings()
-    app = make_application(settings)
-    controller = Controller(LocalEngine, sessions_dir())
-    try:
-        window = build_window(controller, appearance_of(settings.appearance).theme)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            # Python runs it at the bridge's next tick; not to close in a paint or before the loop has begun.
-            signal.signal(number, lambda *_: QTimer.singleShot(0, window.close_unasked))
-        if settings.geometry is None or not window.restoreGeometry(settings.geometry):
-            window.resize(*FIRST_SIZE)
-        window.show()
-        if open_path is not None:
-            QTimer.singleShot(0, lambda: window.open_path(open_path))
-        code = app.exec()
-        if window.isVisible():  # the display server is gone: Qt ends the loop and closes nothing
-            window.close_unasked()
-            path = controller.path
-            kept = f"; what was measured is in {path}" if path is not None and path.exists() else ""
-            sys.stderr.write(f"flashscope: the display went away{kept}.\n")
-        return code
-    finally:
-        controller.close()  # or the engine's thread would keep the process for ever

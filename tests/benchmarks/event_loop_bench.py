@@ -45,7 +45,8 @@ SHOWN = """
 import time
 begun = time.perf_counter()
 from PySide6.QtCore import QTimer
-from app.shell.main_window import MainWindow, run_window
+from app.shell.main_window import MainWindow
+from app.shell.run import run_window
 
 def shown(window, event):
     kept(window, event)

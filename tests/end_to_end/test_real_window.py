@@ -19,7 +19,7 @@ pytestmark = pytest.mark.xvfb
 PATIENCE_S = 240
 POLL_S = 0.1
 SWEEPING = """
-from app.shell import main_window
+from app.shell import run
 from app.control.controller import Controller
 from kernels.problem import Problem
 from profiles.wire.events import PointMeasured
@@ -37,9 +37,39 @@ class Sweeping(Controller):
         if any(isinstance(event, PointMeasured) for event in events):
             print(self.path, flush=True)
 
-main_window.Controller = Sweeping
+run.Controller = Sweeping
 if __name__ == "__main__":
-    raise SystemExit(main_window.run_window(None))
+    raise SystemExit(run.run_window(None))
+"""
+
+LOSING = """
+import os, signal, psutil
+from PySide6.QtCore import QAbstractNativeEventFilter
+from PySide6.QtWidgets import QApplication
+from app.shell import run
+from app.control.controller import Controller
+
+class Losing(QAbstractNativeEventFilter):
+    def nativeEventFilter(self, kind, message):
+        QApplication.instance().removeNativeEventFilter(self)
+        server = int(os.environ["SERVER"])
+        os.kill(server, signal.SIGKILL)
+        while psutil.Process(server).status() != psutil.STATUS_ZOMBIE:
+            pass
+        for window in QApplication.topLevelWidgets():
+            window.setWindowTitle("asked of a display that is gone")
+        return False, 0
+
+class Started(Controller):
+    def start(self):
+        super().start()
+        self.losing = Losing()
+        QApplication.instance().installNativeEventFilter(self.losing)
+        QApplication.topLevelWidgets()[0].setWindowTitle("to be told so by the display")
+
+run.Controller = Started
+if __name__ == "__main__":
+    raise SystemExit(run.run_window(None))
 """
 
 
@@ -123,6 +153,18 @@ def test_an_idle_window_ends_when_its_display_goes_away(display: Display, tmp_pa
             assert process.poll() is None
             time.sleep(POLL_S)
         said = take_away(display, process)
+    assert said.endswith("flashscope: the display went away.\n")
+
+
+def test_a_window_that_asks_a_lost_display_for_something_still_ends_by_itself(
+    display: Display, tmp_path: Path
+) -> None:
+    script = tmp_path / "losing.py"
+    script.write_text(LOSING)
+    options = {"DISPLAY": display.name, "PYTHONPATH": str(program.ROOT), "SERVER": str(display.server.pid)}
+    with program.started(home=tmp_path, script=script, **options) as process:
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1, said
     assert said.endswith("flashscope: the display went away.\n")
 
 

@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[3]
 OPEN = """
 import sys
 from PySide6.QtGui import QShowEvent
-from app.shell.main_window import MainWindow, run_window
+from app.shell.main_window import MainWindow
+from app.shell.run import run_window
 
 def shown(window: MainWindow, event: QShowEvent) -> None:
     kept(window, event)

@@ -1,0 +1,61 @@
+"""Opens the window and stays until it is closed, a signal ends the program or its display goes away."""
+
+import signal
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.control.controller import Controller
+from app.control.settings import Settings
+from app.look.appearance import appearance_of
+from app.shell.application import make_application
+from app.shell.lost_display import left_in_order
+from app.shell.main_window import FIRST_SIZE, build_window
+from profiles.engine.local import LocalEngine
+from profiles.store import sessions_dir
+
+
+def run_window(open_path: Path | None) -> int:
+    """Open the window and stay until it is closed; returns the exit code.
+
+    Args:
+        open_path: A session file to show, or None for the start page.
+    """
+    settings = Settings()
+    app = make_application(settings)
+    controller = Controller(LocalEngine, sessions_dir())
+    try:
+        with left_in_order(app, lambda: _leave_lost_display(controller)):
+            return _until_closed(app, controller, settings, open_path)
+    finally:
+        controller.close()  # or the engine's thread would keep the process for ever
+
+
+def _until_closed(
+    app: QApplication, controller: Controller, settings: Settings, open_path: Path | None
+) -> int:
+    window = build_window(controller, appearance_of(settings.appearance).theme)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Python runs it at the bridge's next tick; not to close in a paint or before the loop has begun.
+        signal.signal(number, lambda *_: QTimer.singleShot(0, window.close_unasked))
+    if settings.geometry is None or not window.restoreGeometry(settings.geometry):
+        window.resize(*FIRST_SIZE)
+    window.show()
+    if open_path is not None:
+        QTimer.singleShot(0, lambda: window.open_path(open_path))
+    code = app.exec()
+    if window.isVisible():  # the display is gone: Qt ends the loop and closes nothing
+        _leave_lost_display(controller)
+    return code
+
+
+def _leave_lost_display(controller: Controller) -> None:
+    """Stop everything and tell what is kept, without a word to any widget."""
+    controller.blockSignals(True)
+    controller.close()
+    path = controller.path
+    kept = f"; what was measured is in {path}" if path is not None and path.exists() else ""
+    sys.stderr.write(f"flashscope: the display went away{kept}.\n")
+    sys.stderr.flush()
