@@ -14,21 +14,26 @@ from app.words.kinds import Scale
 
 
 class KernelCurves:
-    """The three items of one kernel in one plot."""
+    """The items of one kernel in one plot; making one takes time, so whiskers and model wait until needed."""
 
     def __init__(self, plot: pg.PlotWidget, kernel: str, theme: Theme) -> None:
+        self._plot, self._theme = plot, theme
         self._mark = kernel_mark(kernel)
         self._drawn: tuple[Series, Scale] | None = None
+        self._visible = True
+        self._model: pg.PlotCurveItem | None = None
+        self._whiskers: pg.PlotCurveItem | None = None
         # The places are computed here, so the items never transform themselves: log mode stays off.
-        self._model = pg.PlotCurveItem(connect="finite", antialias=True)
-        self._whiskers = pg.PlotCurveItem(connect="pairs", antialias=True)
         self.curve = pg.PlotDataItem(
-            connect="finite", antialias=True, symbol=symbol(self._mark.symbol), symbolSize=8
+            connect="finite",
+            antialias=True,
+            symbol=symbol(self._mark.symbol),
+            symbolSize=8,
+            pen=self._pen(),
+            symbolPen=self._rim(),
+            symbolBrush=self._brush(),
         )
-        self._model.setZValue(-10)
-        for item in (self._model, self._whiskers, self.curve):
-            plot.addItem(item, ignoreBounds=True)
-        self.apply_theme(theme)
+        plot.addItem(self.curve, ignoreBounds=True)
 
     def set_series(self, series: Series, scale: Scale) -> None:
         """Draw the series, placed on axes of log2 N and of that scale."""
@@ -37,35 +42,69 @@ class KernelCurves:
         self._drawn = (series, scale)
         x = to_axis(series.seqlen, "log2")
         _draw(self.curve, x, to_axis(series.value, scale))
-        _draw(self._model, x, to_axis(series.model, scale))
+        model = to_axis(series.model, scale)
+        if self._model is None and np.isfinite(model).any():
+            self._model = self._line("finite", self._model_pen(), depth=-10)
+        if self._model is not None:
+            _draw(self._model, x, model)
         ends = np.column_stack((to_axis(series.low, scale), to_axis(series.high, scale)))
         known = np.isfinite(ends).all(axis=1)
-        self._whiskers.setData(np.repeat(x[known], 2), ends[known].ravel())
+        if self._whiskers is None and known.any():
+            self._whiskers = self._line("pairs", self._whisker_pen(), depth=-5)
+        if self._whiskers is not None:
+            self._whiskers.setData(np.repeat(x[known], 2), ends[known].ravel())
 
     def set_visible(self, visible: bool) -> None:
-        """Show or hide all three."""
+        """Show or hide all of them."""
+        self._visible = visible
         for item in (self.curve, self._model, self._whiskers):
-            item.setVisible(visible)
+            if item is not None:
+                item.setVisible(visible)
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour; a rim in the card's colour keeps overlapping symbols legible."""
-        colour = pg.mkColor(self._mark.on(theme))
-        self.curve.setPen(pg.mkPen(colour, width=self._mark.width))
-        self.curve.setSymbolPen(self._rim(colour, theme))
-        self.curve.setSymbolBrush(pg.mkBrush(colour))
-        self._whiskers.setPen(pg.mkPen(colour, width=1.5))
-        faint = pg.mkColor(colour)
-        faint.setAlpha(200)
-        self._model.setPen(pg.mkPen(faint, width=1.3, dash=[4, 4]))
+        """Recolour."""
+        self._theme = theme
+        self.curve.setPen(self._pen())
+        self.curve.setSymbolPen(self._rim())
+        self.curve.setSymbolBrush(self._brush())
+        if self._whiskers is not None:
+            self._whiskers.setPen(self._whisker_pen())
+        if self._model is not None:
+            self._model.setPen(self._model_pen())
 
-    def _rim(self, colour: Any, theme: Theme) -> Any:
-        """What a symbol is drawn with around its area; it would eat up our own, which have holes."""
+    def _line(self, connect: str, pen: Any, depth: int) -> pg.PlotCurveItem:
+        item = pg.PlotCurveItem(connect=connect, antialias=True, pen=pen)
+        item.setZValue(depth)
+        item.setVisible(self._visible)
+        self._plot.addItem(item, ignoreBounds=True)
+        return item
+
+    def _pen(self) -> Any:
+        return pg.mkPen(self._mark.on(self._theme), width=self._mark.width)
+
+    def _brush(self) -> Any:
+        return pg.mkBrush(self._mark.on(self._theme))
+
+    def _whisker_pen(self) -> Any:
+        return pg.mkPen(self._mark.on(self._theme), width=1.5)
+
+    def _model_pen(self) -> Any:
+        faint = pg.mkColor(self._mark.on(self._theme))
+        faint.setAlpha(200)
+        return pg.mkPen(faint, width=1.3, dash=[4, 4])
+
+    def _rim(self) -> Any:
+        """What a symbol is drawn with around its area; it would eat up our own, which have holes.
+
+        A rim in the card's colour keeps overlapping symbols legible.
+        """
         if self._mark.symbol in OWN:
             return pg.mkPen(None)
-        return pg.mkPen(colour if self._mark.symbol in LINE_ONLY else theme.panel, width=1)
+        colour = self._mark.on(self._theme) if self._mark.symbol in LINE_ONLY else self._theme.panel
+        return pg.mkPen(colour, width=1)
 
 
-def _draw(item: pg.PlotDataItem, x: Values, y: Values) -> None:
+def _draw(item: pg.PlotDataItem | pg.PlotCurveItem, x: Values, y: Values) -> None:
     """Set the data; symbols need at least one finite place, so without one there is no data at all."""
     known = slice(None) if np.isfinite(y).any() else slice(0)
     item.setData(x[known], y[known])

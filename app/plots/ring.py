@@ -1,6 +1,6 @@
 """Telemetry in memory: a preallocated ring of readings, and what of it a plot draws."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,17 +36,20 @@ class ReadingRing:
         """Forget everything; times count from `origin_ns`, or from the next reading."""
         self._written, self._origin_ns = 0, origin_ns
 
-    def extend(self, readings: Iterable[Reading]) -> None:
+    def extend(self, readings: Sequence[Reading]) -> None:
         """Take in readings, oldest first; a field that is None becomes NaN."""
-        for reading in readings:
-            if self._origin_ns is None:
-                self._origin_ns = reading.t_ns
-            column = self._columns[:, self._written % self.capacity]
-            column[0] = (reading.t_ns - self._origin_ns) / 1e9
-            for row, name in enumerate(FIELDS, 1):
-                value = getattr(reading, name)
-                column[row] = np.nan if value is None else value
-            self._written += 1
+        if not readings:
+            return
+        if self._origin_ns is None:
+            self._origin_ns = readings[0].t_ns
+        kept = readings[-self.capacity :]
+        first = self._written + len(readings) - len(kept)
+        places = np.arange(first, first + len(kept)) % self.capacity
+        self._columns[0, places] = [(reading.t_ns - self._origin_ns) / 1e9 for reading in kept]
+        for row, name in enumerate(FIELDS, 1):
+            values = [getattr(reading, name) for reading in kept]
+            self._columns[row, places] = np.array(values, dtype=np.float64)  # None becomes NaN
+        self._written += len(readings)
 
     def times(self) -> Values:
         """Seconds since the origin, oldest first."""

@@ -1,6 +1,6 @@
 """The card of one quantity over N: which one, its plot, its export."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Signal
 
@@ -90,10 +90,15 @@ class SweepCard(Card):
         self._draw_unless_held()
 
     def draw(self) -> None:
+        """Draw what was shown last."""
+        for _ in self.draw_in_steps():
+            pass
+
+    def draw_in_steps(self) -> Iterator[None]:
         """Draw what was shown last: for a card that was held back from being painted, when its turn comes."""
         shown = [one for one in self._series if one.kernel not in self._hidden]
         seqlens = sorted({row.seqlen for row in self._rows})
-        self.plot.show_series(shown, seqlens_of(self._rows), seqlens)
+        yield from self.plot.draw_in_steps(shown, seqlens_of(self._rows), seqlens)
         self.plot.show_flight(*self._flight)
 
     def _draw_unless_held(self) -> None:

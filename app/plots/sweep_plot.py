@@ -1,6 +1,6 @@
 """One plot over sequence length: a curve a kernel, its model, a rail of failures, a crosshair."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyqtgraph as pg
@@ -86,15 +86,23 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
         self.setAccessibleName(f"{self.quantity.title} over sequence length")
 
     def set_quantity(self, quantity: Quantity) -> None:
-        """Make room for another quantity; its series are shown by `show_series`."""
+        """Make room for another quantity; its series are drawn by `draw_in_steps`."""
         self.quantity, self.scale_name = quantity, words_of(quantity).scale
         self._y_axis.set_words(words_of(quantity))
         self._series, self._auto = [], True
         self._limit_values()
         self._name()
 
-    def show_series(self, series: Sequence[Series], measured: Sequence[int], seqlens: Sequence[int]) -> None:
-        """Draw these; `measured` is where the crosshair may stand, `seqlens` where the ticks do."""
+    def draw_in_steps(
+        self, series: Sequence[Series], measured: Sequence[int], seqlens: Sequence[int]
+    ) -> Iterator[None]:
+        """Draw these, a kernel a step.
+
+        Args:
+            series: A kernel each.
+            measured: Where the crosshair may stand.
+            seqlens: Where the ticks stand.
+        """
         self._series, self._measured = list(series), tuple(measured)
         self._x_axis.set_seqlens(seqlens)
         shown = {one.kernel for one in series}
@@ -102,6 +110,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
             curves.set_visible(kernel in shown)
         for one in series:
             self._curves_of(one.kernel).set_series(one, self.scale_name)
+            yield
         self.rail.set_failures([one.failures for one in series])
         self._range()
 

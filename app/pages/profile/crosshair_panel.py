@@ -1,6 +1,6 @@
 """The panel beside the plots: their one legend, and every kernel's figures where the crosshair stands."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -134,12 +134,15 @@ class CrosshairPanel(Card):
         """Those that have a row."""
         return tuple(self._rows)
 
-    def set_kernels(self, kernels: Sequence[str]) -> None:
-        """Make a row for each of these, all of them on show."""
+    def set_kernels(self, kernels: Sequence[str]) -> Iterator[None]:
+        """Make a row for each of these, all of them on show; a row a step."""
         for row in self._rows.values():
             row.remove()
+        self._rows = {}
         height = ROW_PX if len(kernels) <= ROOMY else DENSE_ROW_PX
-        self._rows = {kernel: self._place(kernel, line, height) for line, kernel in enumerate(kernels, 1)}
+        for line, kernel in enumerate(kernels, 1):
+            self._rows[kernel] = self._place(kernel, line, height)
+            yield
         for before, after in pairwise(
             [self.curves, *(row.button for row in self._rows.values()), self.baseline]
         ):

@@ -1,6 +1,6 @@
 """The Profile page: form, plots over N, telemetry and results of one sweep."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -18,7 +18,7 @@ from app.pages.profile.form.preview import preview_rows
 from app.pages.profile.form.reasons import left_out, out_of_range
 from app.pages.profile.plots_view import PlotsView
 from app.plots.telemetry import LANES
-from app.widgets.staged_paint import StagedPaint
+from app.widgets.staged_paint import Prepare, StagedPaint
 from app.words.command_line import command_line
 from kernels.problem import Backend
 from profiles.plan.machine import Machine
@@ -65,8 +65,9 @@ class ProfilePage(Page):
         self._rows: LiveRows | None = None  # of the session on show
         self._shown: Sequence[PointRow] = ()
         strip = self.bottom.strip
-        turns: dict[QWidget, Callable[[], None] | None] = {self.plots.panel: None}
-        turns.update({card: card.draw for card in self.plots.cells})
+        turns: dict[QWidget, Prepare] = {self.plots.panel: self.plots.draw_panel_in_steps}
+        turns.update({card: card.draw_in_steps for card in self.plots.cells})
+        turns[self.bottom.table] = self._draw_table
         turns.update({strip.lanes[lane.field]: partial(strip.draw_lane, lane) for lane in LANES})
         self._staged = StagedPaint(self, turns)
         self._lay_out()
@@ -102,7 +103,7 @@ class ProfilePage(Page):
         self.form.copy_requested.connect(self.copy_command_line)
         self.form.use_session_requested.connect(self.use_session)
         self.plots.cursor_moved.connect(self.bottom.table.show_cursor)
-        self.plots.baseline_changed.connect(self._refresh_table)
+        self.plots.baseline_changed.connect(self._draw_table_unless_held)
         self.plots.quantities_chosen.connect(lambda _keys: self.refresh())
         self.bottom.table.seqlen_selected.connect(self.plots.move_cursor)
         for button in (
@@ -179,7 +180,7 @@ class ProfilePage(Page):
         self.plots.show_rows(session, self._shown)
         self.plots.show_hints(empty=session is None, blocked=self.form.blocked_reason or "")
         self._show_flight()
-        self._refresh_table()
+        self._draw_table_unless_held()
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour everything painted by hand."""
@@ -247,7 +248,11 @@ class ProfilePage(Page):
         session = self.controller.session
         self.plots.show_flight(session.in_flight if session else ())
 
-    def _refresh_table(self) -> None:
+    def _draw_table_unless_held(self) -> None:
+        if self.bottom.table.updatesEnabled():
+            self._draw_table()
+
+    def _draw_table(self) -> None:
         shown = () if self._rows is None else self._shown
         self.bottom.table.show_rows(shown, baselines(shown, self.plots.baseline))
 

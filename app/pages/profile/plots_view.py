@@ -1,6 +1,6 @@
 """Four plots over N with one legend, one crosshair and one baseline beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from textwrap import fill
 
@@ -64,7 +64,8 @@ class PlotsView(QWidget):
         self._session: Session | None = None
         self._placed_by_user = False
         self._rows: Sequence[PointRow] = ()  # of the curve on show
-        self._hidden: set[str] = set()  # kernels
+        self._kernels: tuple[str, ...] = ()  # of these rows
+        self._hidden: set[str] = set()  # of these kernels
         self.panel = CrosshairPanel(theme, CELLS)
         self.panel.curve_chosen.connect(self._choose_curve)
         self.panel.baseline_chosen.connect(self._choose_baseline)
@@ -123,22 +124,40 @@ class PlotsView(QWidget):
         """Draw the rows of the curve on show."""
         session = self._session
         self._rows = rows = () if self.curve is None else self._curves[self.curve]
-        places = list(self._curves)
-        labels = [curve.label for curve in places]
-        self.panel.set_curves(labels, places.index(self.curve) if self.curve in self._curves else -1)
         kernels = kernels_of(rows)
         if self.baseline not in kernels:
             self.baseline = favoured_baseline(kernels)
-        if kernels != self.panel.kernels:
+        if kernels != self._kernels:
+            self._kernels = kernels
             self._hidden.clear()
-            self.panel.set_kernels(kernels)
-        self.panel.set_baseline(self.baseline)
         for card in self.cells:
             card.show_rows(session, rows, self.baseline, self._hidden)
         if not self._placed_by_user or self.seqlen not in seqlens_of(rows):
             self._place_cursor(telling_seqlen(rows))
-        else:
-            self._read_out()
+        self._draw_panel_unless_held()
+
+    def draw_panel_in_steps(self) -> Iterator[None]:
+        """Write the legend and every kernel's figures where the crosshair stands, or how its point ended.
+
+        For a panel that was held back from being painted, when its turn comes.
+        """
+        places = list(self._curves)
+        labels = [curve.label for curve in places]
+        self.panel.set_curves(labels, places.index(self.curve) if self.curve in self._curves else -1)
+        if self._kernels != self.panel.kernels:
+            yield from self.panel.set_kernels(self._kernels)
+        self.panel.set_baseline(self.baseline)
+        self.panel.show_cursor(self.seqlen)
+        ended = {row.kernel: row.status for row in self._rows if row.seqlen == self.seqlen}
+        for kernel in self._kernels:
+            texts = [card.text_at(kernel, self.seqlen) for card in self.cells]
+            status = ended.get(kernel, "done")
+            self.panel.show_figures(kernel, texts, "" if status in MEASURABLE else STATUS_MARKS[status].word)
+
+    def _draw_panel_unless_held(self) -> None:
+        if self.panel.updatesEnabled():
+            for _ in self.draw_panel_in_steps():
+                pass
 
     def show_hints(self, *, empty: bool, blocked: str = "") -> None:
         """Say in the empty plots what to do, or why Run cannot; one with a model shows that already."""
@@ -180,6 +199,7 @@ class PlotsView(QWidget):
         self._placed_by_user = True
         if seqlen != self.seqlen:
             self._place_cursor(seqlen)
+            self._draw_panel_unless_held()
             self.cursor_moved.emit(seqlen)
 
     def step_cursor(self, step: int) -> None:
@@ -212,18 +232,8 @@ class PlotsView(QWidget):
 
     def _place_cursor(self, seqlen: int | None) -> None:
         self.seqlen = seqlen
-        self.panel.show_cursor(seqlen)
         for card in self.cells:
             card.plot.set_cursor_at(seqlen)
-        self._read_out()
-
-    def _read_out(self) -> None:
-        """Write every kernel's figures where the crosshair stands, or how its point ended."""
-        ended = {row.kernel: row.status for row in self._rows if row.seqlen == self.seqlen}
-        for kernel in kernels_of(self._rows):
-            texts = [card.text_at(kernel, self.seqlen) for card in self.cells]
-            status = ended.get(kernel, "done")
-            self.panel.show_figures(kernel, texts, "" if status in MEASURABLE else STATUS_MARKS[status].word)
 
     def _show_kernel(self, kernel: str, shown: bool) -> None:
         (self._hidden.discard if shown else self._hidden.add)(kernel)

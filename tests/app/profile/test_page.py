@@ -234,7 +234,7 @@ def test_every_figure_and_name_beside_the_plots_is_whole(bench: Bench, names: tu
     load_fonts()
     bench.page.setFont(ui_font())
     panel = bench.page.plots.panel
-    panel.set_kernels(names)
+    list(panel.set_kernels(names))
     for name in names:
         panel.show_figures(name, ["72.7 GiB", "0.652 ms", "0.142×", "1234"])
     bench.qtbot.waitUntil(lambda: panel.button(names[-1]).isVisible())

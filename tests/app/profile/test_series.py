@@ -122,7 +122,7 @@ def test_as_many_lengths_are_labelled_as_fit_the_first_and_the_last_before_other
     plot.resize(width, 150)
     plot.show()
     told = rows(session_of(script(make_plan(KERNELS, seqlens))))
-    plot.show_series(extract(told, RUNTIME), seqlens, seqlens)
+    list(plot.draw_in_steps(extract(told, RUNTIME), seqlens, seqlens))
     plot.grab()
     canvas = QPixmap(plot.size())
     painter = QPainter(canvas)
