@@ -3,8 +3,10 @@
 import pytest
 from msgspec.structs import replace
 from pyqtgraph import PlotWidget
+from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import DARK, LIGHT
@@ -136,3 +138,23 @@ def test_an_old_error_is_gone_once_a_new_sweep_starts(window: MainWindow, rig: R
     assert window.errors.isVisible()
     rig.controller.run(PLAN)
     assert not window.errors.isVisible()
+
+
+def test_nothing_of_the_page_before_shows_where_plots_wait_to_be_painted(
+    window: MainWindow, qapp: QApplication
+) -> None:
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    page._staged.finish()
+    window.show_page("start")
+    qapp.processEvents()
+    window.show_page("profile")
+    page._staged._timer.stop()  # their turn does not come
+    qapp.processEvents()
+    shown = window.screen().grabWindow(window.winId()).toImage()
+    for card in page.plots.cells:
+        assert not card.updatesEnabled()
+        place = card.plot.viewport().mapTo(window, card.plot.viewport().rect().topLeft())
+        area = shown.copy(QRect(place, card.plot.viewport().size()))
+        colours = {area.pixel(x, y) for x in range(area.width()) for y in range(0, area.height(), 4)}
+        assert len(colours) == 1, card.title
