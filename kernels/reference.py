@@ -19,6 +19,23 @@ from kernels.fp8 import Rounding
 CHUNK_BYTES = 16 * 2**20  # scores of one chunk of rows; a handful of arrays of this size live at once
 
 
+class Attended(NamedTuple):
+    """What plain attention makes of R query rows; the spreads are None unless asked for.
+
+    Attributes:
+        output: O, (batch, heads, R, dv).
+        lse: LSE, (batch, heads, R).
+        value_spread: sqrt(sum (p |v|)^2), (batch, heads, R): times u, the L2 norm that O's error has when
+            every weight p is off by a factor of 1 +- u, one independent of the other.
+        score_spread: sqrt(sum (p s)^2), (batch, heads, R): the same of LSE when every score s is.
+    """
+
+    output: Any
+    lse: Any
+    value_spread: Any = None
+    score_spread: Any = None
+
+
 class Masking(NamedTuple):
     """Options that hide pairs, as `Problem` has them."""
 
@@ -53,18 +70,10 @@ def attention_reference(
     Returns:
         O as float64 (batch, heads, R, dv) and LSE (natural log) as float64 (batch, heads, R); R rows.
     """
-    return plain_attention(
-        q,
-        k,
-        v,
-        causal=causal,
-        scale=scale,
-        window=window,
-        block_mask=block_mask,
-        rows=rows,
-        compute_dtype="float64",
-        storage_dtype="float64",
-    )
+    masking: dict[str, Any] = {"causal": causal, "window": window, "block_mask": block_mask}
+    exactly: dict[str, Any] = {"compute_dtype": "float64", "storage_dtype": "float64"}
+    attended = plain_attention(q, k, v, **masking, scale=scale, rows=rows, **exactly)
+    return attended.output, attended.lse
 
 
 def plain_attention(
@@ -80,19 +89,21 @@ def plain_attention(
     compute_dtype: Any,
     storage_dtype: Any,
     rounding: Rounding | None = None,
-) -> tuple[Any, Any]:
+    spreads: bool = False,
+) -> Attended:
     """Attention with S, P and O rounded to `storage_dtype`, computed in `compute_dtype`.
 
     Arguments and shapes as in `attention_reference`; the results have `compute_dtype`. In 8 bits `rounding`
-    rounds S, and exp(S - max) before it multiplies V but not in its sum.
+    rounds S, and exp(S - max) before it multiplies V but not in its sum. `spreads` asks for those of P, too.
     """
     xp = array_module(q)
     batch, heads, seqlen_q, _ = q.shape
     group, seqlen_k = heads // k.shape[1], k.shape[2]
     picked = xp.arange(seqlen_q) if rows is None else xp.asarray(rows)
-    output = xp.empty((batch, heads, len(picked), v.shape[3]), dtype=compute_dtype)
-    lse = xp.empty((batch, heads, len(picked)), dtype=compute_dtype)
-    chunk = max(1, CHUNK_BYTES // (seqlen_k * output.itemsize))
+    shape = batch, heads, len(picked)
+    shapes = [(*shape, v.shape[3]), shape, *([shape, shape] if spreads else [])]
+    whole = Attended(*(xp.empty(one, dtype=compute_dtype) for one in shapes))
+    chunk = max(1, CHUNK_BYTES // (seqlen_k * whole.output.itemsize))
     masking = Masking(causal, window, block_mask)
     for b in range(batch):
         for h in range(heads):
@@ -104,8 +115,12 @@ def plain_attention(
                 if rounding is not None:
                     scores = rounding.scores(scores)
                 _hide(scores, picked[part], seqlen_q, masking)
-                output[b, h, part], lse[b, h, part] = _weigh(scores, values, storage_dtype, rounding)
-    return output, lse
+                weighed = _weigh(scores, values, storage_dtype, rounding)
+                whole.output[b, h, part], whole.lse[b, h, part], weights = weighed
+                if spreads:
+                    whole.value_spread[b, h, part] = _spread(weights, (values * values).sum(axis=1) ** 0.5)
+                    whole.score_spread[b, h, part] = _spread(weights, xp.where(weights == 0, 0, scores))
+    return whole
 
 
 def _hide(s: Any, rows: Any, seqlen_q: int, masking: Masking) -> None:
@@ -125,8 +140,8 @@ def _hide(s: Any, rows: Any, seqlen_q: int, masking: Masking) -> None:
         s[~kept[(rows // blocks.block_q)[:, None], keys // blocks.block_k]] = -xp.inf
 
 
-def _weigh(s: Any, v: Any, storage_dtype: Any, rounding: Rounding | None) -> tuple[Any, Any]:
-    """Softmax over the last axis of S and its product with V: O (R, dv) and LSE (R,)."""
+def _weigh(s: Any, v: Any, storage_dtype: Any, rounding: Rounding | None) -> tuple[Any, Any, Any]:
+    """Softmax P over the last axis of S and its product with V: O (R, dv), LSE (R,) and P (R, Nk)."""
     xp = array_module(s)
     m = s.max(axis=1, keepdims=True)
     m[xp.isneginf(m)] = 0  # a row without keys: exp(-inf - 0) = 0 where -inf - -inf would be NaN
@@ -138,7 +153,13 @@ def _weigh(s: Any, v: Any, storage_dtype: Any, rounding: Rounding | None) -> tup
     lse[empty] = -xp.inf
     if rounding is not None:
         p = rounding.weights(p)
-    return _rounded(_rounded(p / l, storage_dtype) @ v, storage_dtype), lse[:, 0]
+    p = _rounded(p / l, storage_dtype)
+    return _rounded(p @ v, storage_dtype), lse[:, 0], p
+
+
+def _spread(weights: Any, x: Any) -> Any:
+    """sqrt(sum (p x)^2) over the last axis."""
+    return ((weights * x) ** 2).sum(axis=1) ** 0.5
 
 
 def _rounded(array: Any, storage_dtype: Any) -> Any:

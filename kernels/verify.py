@@ -13,7 +13,8 @@ c = |scale| max|q| max|k| (norms of rows) bounds, and the drift of a running sum
 rounding errors accumulate like a random walk (the rule of thumb in Higham, Accuracy and Stability of
 Numerical Algorithms).
 
-NaN never passes, and LSE must be exactly -inf where a row keeps no key.
+NaN never passes, and LSE must be exactly -inf where a row keeps no key. Every row is judged by itself, too:
+see `kernels.row_bounds`.
 
 A kernel in 8 bits (`KernelSpec.rounding`) rounds its inputs first; then `low` is attention on what
 `kernels.fp8` makes of them, with S and P rounded as there and all else in float32. It bounds two errors.
@@ -29,7 +30,7 @@ has not are the tensor core's own sums, for which `Rounding` states errors: of P
 of QK^T relative to |q||k|.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -38,13 +39,15 @@ from kernels.fp8 import Rounding
 from kernels.launch import Inputs
 from kernels.mask import Mask
 from kernels.problem import Problem
-from kernels.reference import attention_reference, plain_attention
+from kernels.reference import Attended, plain_attention
+from kernels.row_bounds import FLOAT32_EPS, RowBounds, Worst, row_bounds
 from kernels.spec import BufferDtype
 
-FLOAT32_EPS = 2.0**-23
 EDGE = 64  # every kernel's tile sizes divide or are divided by this
 
 
+OF_A_ROW = " of a row"  # ends the name of the worst row's error
+OF_A_PART = " of an eighth of the rows"  # of the worst eighth's
 ON_ROUNDED = " on 8-bit inputs"  # ends the name of an error against the oracle on the inputs as rounded
 
 
@@ -52,16 +55,22 @@ class Deviation(NamedTuple):
     """How far one output is off the oracle's.
 
     Attributes:
-        output: Which one: `O`, `LSE`. Of a kernel that rounds its inputs both stand twice: against the oracle
-            on the inputs as given, and, with `ON_ROUNDED` behind the name, on the inputs as it rounds them.
-        error: max |output - oracle's| over the rows compared; NaN or inf when the output holds one; inf
-            for an LSE when a row without keys does not hold exactly -inf.
+        output: Which one: `O`, `LSE`, and with `OF_A_ROW` behind the name its worst row. Of a kernel that
+            rounds its inputs O and LSE stand twice: against the oracle on the inputs as given, and, with
+            `ON_ROUNDED` behind the name, on the inputs as it rounds them; its rows are judged there alone,
+            and with `OF_A_PART` many of them together.
+        error: max |output - oracle's| over the rows compared; of a row of O, the L2 norm of the error
+            relative to the oracle's; of a part, the root mean square of the shares that its rows use of their
+            bounds. NaN or inf when the output holds one; inf for an LSE when a row without keys does not
+            hold exactly -inf.
         bound: The largest error that passes.
+        place: Sequence, head and query row of the worst row; None where no row is meant.
     """
 
     output: str
     error: float
     bound: float
+    place: tuple[int, int, int] | None = None
 
     @property
     def passed(self) -> bool:
@@ -104,18 +113,32 @@ class Oracle(NamedTuple):
         exact: O and LSE of the rows compared, float64.
         bound: The largest error of O that passes.
         lse_bound: The largest error of LSE that passes.
+        by_row: The errors of each row that pass; None: they are not judged against this oracle.
     """
 
     exact: Answer
     bound: float
     lse_bound: float
+    by_row: RowBounds | None
 
-    def errors(self, found: Answer) -> tuple[Deviation, ...]:
-        """The errors of O and, where there is one, of LSE."""
-        error = Deviation("O", _largest_difference(found.output, self.exact.output), self.bound)
-        if found.lse is None:
-            return (error,)
-        return error, Deviation("LSE", _largest_difference(found.lse, self.exact.lse), self.lse_bound)
+    def errors(self, found: Answer, rows: list[int]) -> tuple[Deviation, ...]:
+        """The errors of O and, where there is one, of LSE; `rows` are the query rows compared."""
+        return *self._largest(found), *self._of_rows(found, rows)
+
+    def _largest(self, found: Answer) -> Iterator[Deviation]:
+        yield Deviation("O", _largest_difference(found.output, self.exact.output), self.bound)
+        if found.lse is not None:
+            yield Deviation("LSE", _largest_difference(found.lse, self.exact.lse), self.lse_bound)
+
+    def _of_rows(self, found: Answer, rows: list[int]) -> Iterator[Deviation]:
+        by_row = self.by_row
+        if by_row is None:
+            return
+        yield _deviation("O" + OF_A_ROW, by_row.worst_row(found.output, self.exact.output), rows)
+        if found.lse is not None:
+            yield _deviation("LSE" + OF_A_ROW, by_row.worst_lse(found.lse, self.exact.lse), rows)
+        if by_row.expected is not None:
+            yield _deviation("O" + OF_A_PART, by_row.worst_part(found.output, self.exact.output), rows)
 
 
 class Criterion(NamedTuple):
@@ -140,9 +163,9 @@ class Criterion(NamedTuple):
         """
         picked = array_module(output).asarray(self.rows)
         found = Answer(*(None if x is None else _on_host(x[:, :, picked]) for x in (output, lse)))
-        outputs = self.given.errors(found)
+        outputs = self.given.errors(found, self.rows)
         if self.rounded is not None:
-            own = self.rounded.errors(found)
+            own = self.rounded.errors(found, self.rows)
             outputs += tuple(one._replace(output=one.output + ON_ROUNDED) for one in own)
         return Verdict(outputs, output.shape[0] * output.shape[1] * len(self.rows))
 
@@ -180,20 +203,29 @@ def criterion(
         "rows": rows,
     }
     low_as = partial(plain_attention, compute_dtype="float32")
-    exact = Answer(*attention_reference(*inputs, **options))
+    exact_as = partial(plain_attention, compute_dtype="float64", storage_dtype="float64", spreads=True)
+    exact = exact_as(*inputs, **options)
     if rounding is None:
-        low = Answer(*low_as(*inputs, **options, storage_dtype=storage_dtype(problem.dtype)))
-        return Criterion(rows, _oracle(problem, inputs, exact, low), None)
+        low = low_as(*inputs, **options, storage_dtype=storage_dtype(problem.dtype))
+        by_row = row_bounds(problem, inputs, rows, exact, low)
+        return Criterion(rows, _oracle(problem, inputs, exact, low, by_row=by_row), None)
     rounded = rounding.inputs(*inputs)
     options["scale"] *= rounding.score_factor(problem.head_dim)
-    low = Answer(*low_as(*rounded, **options, storage_dtype="float32", rounding=rounding))
-    of_rounded = Answer(*attention_reference(*rounded, **options))
-    given, own = (_oracle(problem, inputs, x, low, rounding=rounding) for x in (exact, of_rounded))
-    return Criterion(rows, given, own)
+    low = low_as(*rounded, **options, storage_dtype="float32", rounding=rounding)
+    of_rounded = exact_as(*rounded, **options)
+    by_row = row_bounds(problem, inputs, rows, of_rounded, low, rounding=rounding)
+    given = _oracle(problem, inputs, exact, low, by_row=None, rounding=rounding)
+    return Criterion(rows, given, _oracle(problem, inputs, of_rounded, low, by_row=by_row, rounding=rounding))
 
 
 def _oracle(
-    problem: Problem, inputs: Inputs, exact: Answer, low: Answer, *, rounding: Rounding | None = None
+    problem: Problem,
+    inputs: Inputs,
+    exact: Attended,
+    low: Attended,
+    *,
+    by_row: RowBounds | None,
+    rounding: Rounding | None = None,
 ) -> Oracle:
     """The oracle with the bounds that `low` and the sums' own errors set."""
     scores, drift = _largest_score(problem, inputs), problem.seqlen_k**0.5
@@ -205,7 +237,15 @@ def _oracle(
     if rounding is not None:
         bound += rounding.product_error(rounding.key_block) * largest
         lse_bound += rounding.score_error(problem.head_dim) * scores
-    return Oracle(Answer(_on_host(exact.output), _on_host(exact.lse)), bound, lse_bound)
+    return Oracle(Answer(_on_host(exact.output), _on_host(exact.lse)), bound, lse_bound, by_row)
+
+
+def _deviation(output: str, worst: Worst, rows: list[int]) -> Deviation:
+    """The worst of an output's rows, named by its query row instead of its place among those compared."""
+    if worst.place is None:
+        return Deviation(output, worst.error, worst.bound)
+    sequence, head, place = worst.place
+    return Deviation(output, worst.error, worst.bound, (sequence, head, rows[place]))
 
 
 def sample_rows(problem: Problem, max_rows: int) -> list[int]:

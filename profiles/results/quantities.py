@@ -131,9 +131,22 @@ def _error(output: str) -> Derived:
     def error(row: PointRow, _: PointRow | None) -> Figure | None:
         checked = row.measurement.correctness if row.measurement else None
         known = checked.of(output) if checked else None
-        return None if known is None else Figure(value=known.error, source="float64 oracle")
+        return None if known is None else Figure(value=known.error, source=_oracle_at(known.place))
 
     return error
+
+
+def _row_error(row: PointRow, _: PointRow | None) -> Figure | None:
+    """Of a kernel that rounds its inputs, on the inputs as it rounds them."""
+    of_a_row = _error("O of a row"), _error("O of a row on 8-bit inputs")
+    return of_a_row[0](row, None) or of_a_row[1](row, None)
+
+
+def _oracle_at(place: tuple[int, int, int] | None) -> str:
+    if place is None:
+        return "float64 oracle"
+    sequence, head, row = place
+    return f"float64 oracle: sequence {sequence}, head {head}, query row {row}"
 
 
 def _bound(row: PointRow, _: PointRow | None) -> Figure | None:
@@ -290,6 +303,16 @@ QUANTITIES: dict[str, Quantity] = {
             better="lower",
             columns=("lse_error",),
             of=_error("LSE"),
+            detail=True,
+        ),
+        Quantity(
+            "row-error",
+            "Error of the worst row",
+            "error",
+            "L2 norm of a row's error of O relative to the oracle's, of the row nearest to its bound.",
+            better="lower",
+            columns=("row_error",),
+            of=_row_error,
             detail=True,
         ),
         Quantity("input_bytes", "Inputs", "bytes", "Q, K and V.", detail=True),

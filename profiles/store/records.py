@@ -91,10 +91,31 @@ class ErrorRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     output: Key
     error: Real
     bound: Real
+    place_sequence: int | None
+    place_head: int | None
+    place_row: int | None
+
+    @classmethod
+    def of(cls, point: int, n: int, one: OutputError) -> "ErrorRecord":
+        """The row of one error."""
+        sequence, head, row = one.place or (None, None, None)
+        return cls(
+            point=point,
+            n=n,
+            output=one.output,
+            error=real(one.error),
+            bound=real(one.bound),
+            place_sequence=sequence,
+            place_head=head,
+            place_row=row,
+        )
 
     def output_error(self) -> OutputError:
         """The error again."""
-        return OutputError(output=self.output, error=float(self.error), bound=float(self.bound))
+        place = self.place_sequence, self.place_head, self.place_row
+        sequence, head, row = place
+        known = None if sequence is None or head is None or row is None else (sequence, head, row)
+        return OutputError(output=self.output, error=float(self.error), bound=float(self.bound), place=known)
 
 
 class SampleRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -17,7 +17,6 @@ from profiles.store.records import (
     flag,
     insert,
     parameters,
-    real,
 )
 from profiles.wire.events import (
     Event,
@@ -150,10 +149,7 @@ def _write_figures(connection: sqlite3.Connection, point: int, figures: Mapping[
 def _write_correctness(connection: sqlite3.Connection, point: int, correctness: Correctness) -> None:
     whole = CorrectnessRecord(point=point, rows_compared=correctness.rows, passed=flag(correctness.passed))
     connection.execute(_CORRECTNESS, parameters(whole))
-    errors = (
-        ErrorRecord(point=point, n=n, output=one.output, error=real(one.error), bound=real(one.bound))
-        for n, one in enumerate(correctness.outputs)
-    )
+    errors = (ErrorRecord.of(point, n, one) for n, one in enumerate(correctness.outputs))
     connection.executemany(_ERROR, map(parameters, errors))
 
 

@@ -45,14 +45,17 @@ class OutputError(msgspec.Struct, frozen=True, kw_only=True):
     """One output of a kernel beside the float64 oracle's.
 
     Attributes:
-        output: Which one: `O`, `LSE`.
-        error: max |output - oracle's| over the rows compared; NaN or inf where the output holds one.
-        bound: The largest error that passes (FlashAttention's criterion, see kernels.verify).
+        output: Which one: `O`, `LSE`, or the worst row of one: `O of a row` (see kernels.verify).
+        error: max |output - oracle's| over the rows compared; of a row of O, the L2 norm of its error
+            relative to the oracle's. NaN or inf where the output holds one.
+        bound: The largest error that passes.
+        place: Sequence, head and query row of the worst row; None where no row is meant.
     """
 
     output: str
     error: float
     bound: float
+    place: tuple[int, int, int] | None = None
 
     @property
     def passed(self) -> bool:

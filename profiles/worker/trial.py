@@ -148,7 +148,8 @@ def _attempted(reader: Reader, launch: Launch) -> Figure:
 def _correctness(verdict: Verdict) -> Correctness:
     """A verdict as it crosses to the engine."""
     outputs = tuple(
-        OutputError(output=one.output, error=one.error, bound=one.bound) for one in verdict.outputs
+        OutputError(output=one.output, error=one.error, bound=one.bound, place=one.place)
+        for one in verdict.outputs
     )
     return Correctness(outputs=outputs, rows=verdict.rows, passed=verdict.passed)
 
@@ -169,6 +170,11 @@ def what_is_wrong(correctness: Correctness) -> str:
     if any(math.isnan(one.error) for one in correctness.outputs):
         return "The output holds NaN where the float64 oracle does not."
     wrong = next(one for one in correctness.outputs if not one.passed)
+    where = ""
+    if wrong.place is not None:
+        sequence, head, row = wrong.place
+        where = f" (sequence {sequence}, head {head}, query row {row})"
     return (
-        f"{wrong.output} differs from the float64 oracle by {wrong.error:.3g}; {wrong.bound:.3g} would pass."
+        f"{wrong.output}{where} differs from the float64 oracle by {wrong.error:.3g}; "
+        f"{wrong.bound:.3g} would pass."
     )

@@ -14,25 +14,27 @@ from kernels.verify import ON_ROUNDED, Verdict
 PROPERTY = "compared with the oracle"
 
 
-class Share(NamedTuple):
-    """What a comparison used of its bounds: error / bound; above 1 it fails."""
+class Shares(NamedTuple):
+    """What a comparison used of its bounds: error / bound by output; above 1 it fails."""
 
     kernel: str
-    output: float
-    lse: float
+    used: dict[str, float]
 
 
-_shares: list[Share] = []
+_shares: list[Shares] = []
 
 
 def note(kernel: str, verdict: Verdict) -> Verdict:
     """Remember a verdict for the report of the running test, and return it."""
-    output, lse = (_largest_share(verdict, name) for name in ("O", "LSE"))
-    _shares.append(Share(kernel, output, lse))
+    used: dict[str, float] = {}
+    for one in verdict.outputs:
+        name = one.output.removesuffix(ON_ROUNDED)
+        used[name] = max(used.get(name, 0.0), _share(one.error, one.bound))
+    _shares.append(Shares(kernel, used))
     return verdict
 
 
-def taken() -> list[Share]:
+def taken() -> list[Shares]:
     """What was noted since the last call."""
     shares = _shares.copy()
     _shares.clear()
@@ -40,23 +42,22 @@ def taken() -> list[Share]:
 
 
 def table(reports: Iterable[Any]) -> list[str]:
-    """A line for each kernel of the pytest reports: comparisons, largest share of O's and of LSE's bound."""
-    of_kernel: defaultdict[str, list[Share]] = defaultdict(list)
+    """A line for each kernel of the pytest reports: comparisons, the largest share of each output's bound."""
+    of_kernel: defaultdict[str, list[dict[str, float]]] = defaultdict(list)
     for report in reports:
         for name, value in getattr(report, "user_properties", ()):
             if name == PROPERTY:
-                of_kernel[value[0]].append(Share(*value))
+                kernel, used = value
+                of_kernel[kernel].append(used)
     return [
-        f"{kernel:>16}  {len(shares):5} comparisons, largest error / bound: "
-        f"O {max(s.output for s in shares):.3f}, LSE {max(s.lse for s in shares):.3f}"
-        for kernel, shares in sorted(of_kernel.items())
+        f"{kernel:>16}  {len(all_used):5} comparisons, largest error / bound: {_largest(all_used)}"
+        for kernel, all_used in sorted(of_kernel.items())
     ]
 
 
-def _largest_share(verdict: Verdict, output: str) -> float:
-    """Of an output, also of its error on rounded inputs."""
-    names = (output, output + ON_ROUNDED)
-    return max((_share(one.error, one.bound) for one in verdict.outputs if one.output in names), default=0.0)
+def _largest(all_used: list[dict[str, float]]) -> str:
+    outputs = dict.fromkeys(output for used in all_used for output in used)
+    return ", ".join(f"{output} {max(u.get(output, 0.0) for u in all_used):.3f}" for output in outputs)
 
 
 def _share(error: float, bound: float) -> float:

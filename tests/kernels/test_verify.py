@@ -31,7 +31,7 @@ def test_the_rounded_truth_passes(dtype: Dtype) -> None:
     verdict = verify(problem, inputs, *answer(problem, inputs))
     assert verdict.passed
     assert verdict.rows == 240
-    assert [one.output for one in verdict.outputs] == ["O", "LSE"]
+    assert [one.output for one in verdict.outputs] == ["O", "LSE", "O of a row", "LSE of a row"]
     assert 0 < verdict.outputs[0].error < verdict.outputs[0].bound
 
 

@@ -11,10 +11,17 @@ from profiles.store.migrations.v001_first import create_tables
 from profiles.store.migrations.v002_library_kernels import allow_library_kernels
 from profiles.store.migrations.v003_turns import allow_turns
 from profiles.store.migrations.v004_figures import keep_figures
+from profiles.store.migrations.v005_places import name_worst_rows
 
 Migration = Callable[[sqlite3.Connection], None]
 
-MIGRATIONS: tuple[Migration, ...] = (create_tables, allow_library_kernels, allow_turns, keep_figures)
+MIGRATIONS: tuple[Migration, ...] = (
+    create_tables,
+    allow_library_kernels,
+    allow_turns,
+    keep_figures,
+    name_worst_rows,
+)
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
