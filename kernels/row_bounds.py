@@ -140,7 +140,7 @@ def _lse_errors(found: Any, exact: Any) -> Any:
 def _largest_scores(problem: Problem, inputs: Inputs, rows: list[int]) -> Any:
     """An upper bound of |scale q.k| in each row (Cauchy-Schwarz), (batch, heads, R)."""
     picked = inputs.q[:, :, array_module(inputs.q).asarray(rows)]
-    norms = _norms(_on_host(picked.astype("float64")))
+    norms = _norms(_on_host(picked.astype("float32")))
     return abs(problem.softmax_scale) * norms * _of_query_heads(problem, inputs.k)
 
 

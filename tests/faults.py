@@ -63,6 +63,7 @@ class FaultyLaunch:
         self._real, self._fault = real, fault
 
     def run(self) -> None:
+        self.before = self.output.copy()
         self._real.run()
         self.runs += 1
         self._fault(self)
@@ -107,6 +108,11 @@ def _be_wrong(launch: FaultyLaunch) -> None:
 
 def _write_nan(launch: FaultyLaunch) -> None:
     launch.output[0, 0, 0, 0] = np.nan
+
+
+def _leave_a_row_out(launch: FaultyLaunch) -> None:
+    """What stood there before is still there."""
+    launch.output[0, 0, -1] = launch.before[0, 0, -1]
 
 
 def _chatter(_: FaultyLaunch) -> None:
@@ -164,6 +170,8 @@ FAULTS: dict[str, Callable[[FaultyLaunch], None]] = {
     "slow": _be_slow,
     "gated": in_turns(_wait_at_the_gate),
     "tell-imports": _tell_imports,
+    "wrong-in-turns": in_turns(_be_wrong),
+    "leave-a-row-out-in-turns": in_turns(_leave_a_row_out),
     "abort-in-turns": in_turns(_abort),
     "hang-in-turns": in_turns(_hang),
     "raise-in-turns": in_turns(_raise),

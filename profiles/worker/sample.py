@@ -10,12 +10,13 @@ from kernels.problem import Backend
 from kernels.registry import find_kernel
 from kernels.spec import KernelSpec
 from profiles.plan.plan import Point, Protocol
-from profiles.wire.events import PointMeasured
+from profiles.wire.events import PointFailed, PointMeasured
 from profiles.wire.measurement import Sample
 from profiles.wire.messages import SamplePoints, SamplingEnded
 from profiles.worker.bench import Bench
 from profiles.worker.child import CancelledError, Link
-from profiles.worker.failures import explain
+from profiles.worker.failures import Refusal, explain
+from profiles.worker.judging import Criteria, Judge, correctness_of, spoil, what_is_wrong
 from profiles.worker.steps import Steps
 from profiles.worker.turns import enough, take_turns
 
@@ -35,13 +36,22 @@ class Member:
         self.closed = False
         self._spec = spec
         self._launch: Launch | None = None
+        self._judge: Judge | None = None
         self._samples: list[Sample] = []
         self._spent_s = 0.0
 
-    def prepare(self, inputs: Inputs, backend: Backend) -> None:
-        """Allocate what it needs; what was compiled for the check is compiled no more."""
+    def prepare(self, inputs: Inputs, backend: Backend, criteria: Criteria | None) -> None:
+        """Allocate what it needs; what was compiled for the check is compiled no more.
+
+        Args:
+            inputs: Q, K and V, which all members share.
+            backend: Where it runs.
+            criteria: What the last timed run is judged by; None: by nothing.
+        """
         self.steps.enter("prepare")
         self._launch = prepare(self._spec, self.point.problem, inputs, backend)
+        if criteria is not None:
+            self._judge = criteria.of_kernel(self._spec, self.point.problem, inputs).judge
 
     def warm_up(self, protocol: Protocol, bench: Bench) -> None:
         """Unrecorded runs, fewer when they alone use up the time cap."""
@@ -53,10 +63,15 @@ class Member:
             bench.time_ms(self._run)
 
     def sample(self, protocol: Protocol, bench: Bench, number: int | None) -> None:
-        """Take one sample, in the round of that number; None: nobody else takes turns."""
+        """Take one sample, in the round of that number; None: nobody else takes turns.
+
+        What earlier runs wrote is spoilt before, so that a run which leaves some of it out is found.
+        """
         last_ms = self._samples[-1].ms if self._samples else None
         self.steps.enter("measure", len(self._samples), protocol.repeats, last_ms)
         begun = time.monotonic()
+        if self._launch is not None and self._judge is not None:
+            spoil(self._launch)
         if not protocol.cold and number is not None:
             bench.time_ms(self._run)  # others have used the cache since
         self._samples.append(replace(bench.sample(self._run, cold=protocol.cold), round=number))
@@ -66,8 +81,16 @@ class Member:
         """Whether its samples suffice."""
         return enough(protocol, len(self._samples), self._spent_s)
 
-    def measured(self) -> PointMeasured:
-        """Its point's end."""
+    def ended(self) -> PointMeasured | PointFailed:
+        """Its point's end: `wrong` where the run that was timed last wrote something else than the first."""
+        if self._launch is not None and self._judge is not None:
+            self.steps.enter("verify")
+            correctness = correctness_of(self._judge(self._launch.output, self._launch.lse))
+            if not correctness.passed:
+                reason = (
+                    f"Of the last timed run, though the first run was right: {what_is_wrong(correctness)}"
+                )
+                return Refusal("wrong", reason).failed(self.point)
         samples = tuple(self._samples)
         return PointMeasured(index=self.point.index, t_ns=time.monotonic_ns(), samples=samples)
 
@@ -75,7 +98,7 @@ class Member:
         """Give its memory back."""
         if isinstance(self._launch, LibraryLaunch):
             self._launch.release()
-        self._launch = None
+        self._launch = self._judge = None
 
     def _run(self) -> None:
         if self._launch is not None:
@@ -86,10 +109,16 @@ class Sampling:
     """Points of one problem, together in memory with one set of inputs."""
 
     def __init__(
-        self, command: SamplePoints, specs: tuple[KernelSpec, ...], bench: Bench, link: Link
+        self,
+        command: SamplePoints,
+        specs: tuple[KernelSpec, ...],
+        bench: Bench,
+        criteria: Criteria,
+        link: Link,
     ) -> None:
         self._protocol, self._backend = command.protocol, command.device.backend
         self._bench, self._link = bench, link
+        self._criteria = criteria if command.protocol.verify else None
         self._members = [Member(p, find_kernel(p.kernel, specs), link) for p in command.points]
         self._alone = len(self._members) == 1
         self._broken_by = ""
@@ -110,19 +139,24 @@ class Sampling:
         return SamplingEnded(left_open=self._broken_by and f"{self._broken_by} broke the device's context.")
 
     def _sample(self) -> None:
-        inputs = make_inputs(self._members[0].point.problem, self._backend)
+        problem = self._members[0].point.problem
+        inputs = make_inputs(problem, self._backend)
         for member in self._members:
-            self._attempt(member, lambda one: one.prepare(inputs, self._backend))
+            self._attempt(member, lambda one: one.prepare(inputs, self._backend, self._criteria))
         for member in self._members:
             self._attempt(member, lambda one: one.warm_up(self._protocol, self._bench))
-        take_turns(self._members, self._done, self._turn)
+        take_turns(self._members, self._done, self._turn, problem.seed)
 
     def _turn(self, member: Member, number: int) -> None:
         round_number = None if self._alone else number
         self._attempt(member, lambda one: one.sample(self._protocol, self._bench, round_number))
         if not self._done(member) and member.has_enough(self._protocol):
-            member.closed = True
-            self._link.send(member.measured())
+            self._attempt(member, self._end)
+
+    def _end(self, member: Member) -> None:
+        end = member.ended()
+        member.closed = True
+        self._link.send(end)
 
     def _attempt(self, member: Member, act: Callable[[Member], None]) -> None:
         """Do something with one kernel. If it raises, its point has failed; a broken device ends all."""

@@ -22,9 +22,10 @@ from profiles.wire.messages import (
 from profiles.worker.bench import Bench
 from profiles.worker.child import Link
 from profiles.worker.failures import explain
+from profiles.worker.judging import Criteria
 from profiles.worker.probe import probe_machine
 from profiles.worker.sample import Sampling
-from profiles.worker.trial import Criteria, Trial
+from profiles.worker.trial import Trial
 
 
 def serve(link: Link, kernels: str) -> None:
@@ -72,7 +73,7 @@ class Worker:
 
     def sample(self, command: SamplePoints) -> None:
         """Sample points; their ends are sent as they come, then that it is done."""
-        ended = Sampling(command, self._specs, self._bench(command.device), self._link).run()
+        ended = Sampling(command, self._specs, self._bench(command.device), self._criteria, self._link).run()
         self._clean_up(command.device)
         self._link.send(ended)
 

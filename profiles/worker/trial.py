@@ -1,22 +1,20 @@
 """Try one point before it is timed: does it fit, is it right, what does it hold."""
 
-import math
 import time
 from typing import NamedTuple
 
-from kernels.fp8 import Rounding
 from kernels.launch import Inputs, Launch, LibraryLaunch, make_inputs, prepare
-from kernels.problem import Problem
 from kernels.spec import KernelSpec
-from kernels.verify import ON_ROUNDED, Criterion, Verdict, criterion
+from kernels.verify import ON_ROUNDED, Verdict
 from profiles.wire.events import PointFailed
-from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError
+from profiles.wire.measurement import Correctness, Figure, Measurement
 from profiles.wire.messages import TryPoint
 from profiles.worker.bench import Bench, Reader
 from profiles.worker.child import Link
 from profiles.worker.failures import Refusal
 from profiles.worker.fitting import refuse_oversize, refuse_unsupported
 from profiles.worker.footprint import measure_footprint
+from profiles.worker.judging import Criteria, correctness_of, spoil, what_is_wrong
 from profiles.worker.steps import Steps
 
 
@@ -32,22 +30,6 @@ class FirstRun(NamedTuple):
     figures: dict[str, Figure]
     correctness: Correctness | None
     note: str
-
-
-class Criteria:
-    """What the last problem's outputs are judged by: its kernels share the oracle, most of a check's time."""
-
-    def __init__(self) -> None:
-        self._problem: Problem | None = None
-        self._known: dict[Rounding | None, Criterion] = {}
-
-    def of(self, problem: Problem, inputs: Inputs, rounding: Rounding | None) -> Criterion:
-        """The criterion of a problem, whose inputs follow from it; in host memory."""
-        if problem != self._problem:
-            self._problem, self._known = problem, {}
-        if rounding not in self._known:
-            self._known[rounding] = criterion(problem, inputs, rounding=rounding)
-        return self._known[rounding]
 
 
 class Trial:
@@ -105,18 +87,15 @@ class Trial:
                 launch.release()
 
     def _verified(self, launch: Launch, inputs: Inputs) -> FirstRun:
-        for array in (launch.output, launch.lse):
-            if array is not None:
-                array.fill(math.nan)  # an output that is not written never passes
+        spoil(launch)
         figures = {"first_run_ms": Figure(value=self._bench.time_ms(launch.run), source=self._bench.timer)}
         note = launch.note if isinstance(launch, LibraryLaunch) else ""
         if not self._protocol.verify:
             return FirstRun(figures, None, note)
         self.steps.enter("verify")
-        problem, rounding = self._point.problem, self._spec.rounding
-        judged_by = self._criteria.of(problem, inputs, rounding and rounding(problem))
+        judged_by = self._criteria.of_kernel(self._spec, self._point.problem, inputs)
         verdict = judged_by.judge(launch.output, launch.lse)
-        return FirstRun(figures, _correctness(verdict), note or _on_rounded_inputs(verdict))
+        return FirstRun(figures, correctness_of(verdict), note or _on_rounded_inputs(verdict))
 
     def _read(self, launch: Launch) -> dict[str, Figure]:
         """What the bench's readers make of the kernel; a reader that raises says why it has no figure."""
@@ -145,15 +124,6 @@ def _attempted(reader: Reader, launch: Launch) -> Figure:
         return Figure(missing=f"{type(error).__name__}: {error}")
 
 
-def _correctness(verdict: Verdict) -> Correctness:
-    """A verdict as it crosses to the engine."""
-    outputs = tuple(
-        OutputError(output=one.output, error=one.error, bound=one.bound, place=one.place)
-        for one in verdict.outputs
-    )
-    return Correctness(outputs=outputs, rows=verdict.rows, passed=verdict.passed)
-
-
 def _on_rounded_inputs(verdict: Verdict) -> str:
     """Both errors of O of a kernel that rounds its inputs, told apart; empty for others."""
     given, rounded = verdict.of("O"), verdict.of(f"O{ON_ROUNDED}")
@@ -162,19 +132,4 @@ def _on_rounded_inputs(verdict: Verdict) -> str:
     return (
         f"8-bit: O is off by {given.error:.2g} from float64 attention on the inputs, and by "
         f"{rounded.error:.2g} ({rounded.bound:.2g} would pass) from that on the inputs in 8 bits."
-    )
-
-
-def what_is_wrong(correctness: Correctness) -> str:
-    """One sentence on an answer that differs from the oracle: the first of its outputs that does."""
-    if any(math.isnan(one.error) for one in correctness.outputs):
-        return "The output holds NaN where the float64 oracle does not."
-    wrong = next(one for one in correctness.outputs if not one.passed)
-    where = ""
-    if wrong.place is not None:
-        sequence, head, row = wrong.place
-        where = f" (sequence {sequence}, head {head}, query row {row})"
-    return (
-        f"{wrong.output}{where} differs from the float64 oracle by {wrong.error:.3g}; "
-        f"{wrong.bound:.3g} would pass."
     )

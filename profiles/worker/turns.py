@@ -1,5 +1,11 @@
-"""Who is sampled when: rounds A B C, A B C, ... until each has enough."""
+"""Who is sampled when: rounds of all, B A C, C A B, A C B, B C A, ... until each has enough.
 
+The order is drawn anew for every other round and turned round for the one after it. In a fixed order the
+later of two kernels is measured a little faster, by up to 0.9 % of two that are the same; so every kernel
+comes as early as late, and after any other.
+"""
+
+import random
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -21,17 +27,24 @@ def enough(protocol: Protocol, samples: int, spent_s: float) -> bool:
     return samples >= protocol.repeats or (samples >= MIN_SAMPLES and spent_s >= protocol.time_cap_s)
 
 
-def take_turns(members: Sequence[T], done: Callable[[T], bool], turn: Callable[[T, int], None]) -> None:
-    """Give every member that is not done a turn a round, in their order, until all are.
+def take_turns(
+    members: Sequence[T], done: Callable[[T], bool], turn: Callable[[T, int], None], seed: int
+) -> None:
+    """Give every member that is not done a turn a round until all are.
 
     Args:
         members: Who takes turns.
         done: Whether a member needs no turn any more; asked before each of its turns.
         turn: A member's turn, with the number of the round from 0.
+        seed: What the orders are drawn by.
     """
-    number = 0
+    draws, order, number = random.Random(seed), list(members), 0  # noqa: S311 - not for secrets
     while not all(map(done, members)):
-        for member in members:
+        if number % 2:
+            order.reverse()
+        else:
+            draws.shuffle(order)
+        for member in order:
             if not done(member):
                 turn(member, number)
         number += 1

@@ -47,7 +47,12 @@ def launches(heard: Heard) -> list[str]:
 def test_kernels_of_a_problem_are_checked_one_by_one_and_then_sampled_in_turns(heard: Heard) -> None:
     ends = swept(heard, "say-a", "say-b", "say-c")
     checks, warm_up = ["A", "A", "B", "B", "C", "C"], ["A", "B", "C"]  # a check: first run, footprint
-    assert launches(heard) == checks + warm_up + ["A", "B", "C"] * 4
+    said = launches(heard)
+    assert said[:9] == checks + warm_up
+    rounds = ["".join(said[start : start + 3]) for start in (9, 12, 15, 18)]
+    assert len(said) == 21
+    assert all(sorted(one) == ["A", "B", "C"] for one in rounds)
+    assert [rounds[1], rounds[3]] == [rounds[0][::-1], rounds[2][::-1]]
     assert [rounds_of(end) for end in ends] == [[0, 1, 2, 3]] * 3
     (sampling,) = heard.all(SamplingStarted)
     assert sampling.indices == (0, 1, 2)
@@ -61,8 +66,27 @@ def test_without_interleaving_each_kernel_is_measured_whole_before_the_next(hear
 
 def test_in_a_warm_series_every_turn_begins_with_an_unrecorded_run(heard: Heard) -> None:
     ends = swept(heard, "say-a", "say-b", protocol=Protocol(warmup=0, repeats=2, cold=False))
-    assert launches(heard)[4:] == ["A", "A", "B", "B"] * 2
+    first, second = [*"AABB"], [*"BBAA"]
+    assert launches(heard)[4:] in (first + second, second + first)
     assert [rounds_of(end) for end in ends] == [[0, 1]] * 2
+
+
+@pytest.mark.parametrize(
+    ("kernel", "told"),
+    [("wrong-in-turns", "O differs from the float64 oracle by"), ("leave-a-row-out-in-turns", "holds NaN")],
+)
+def test_what_is_timed_is_judged_too_by_its_last_run(heard: Heard, kernel: str, told: str) -> None:
+    spoilt, right = swept(heard, kernel, "flash2")
+    assert spoilt.status == "wrong"
+    assert spoilt.reason.startswith("Of the last timed run, though the first run was right: ")
+    assert told in spoilt.reason
+    assert rounds_of(right) == [0, 1, 2, 3]
+
+
+def test_without_verification_nothing_that_was_timed_is_judged(heard: Heard) -> None:
+    protocol = Protocol(warmup=1, repeats=4, drift_check=False, verify=False)
+    (end,) = swept(heard, "wrong-in-turns", protocol=protocol)
+    assert rounds_of(end) == [None] * 4
 
 
 def test_problems_do_not_mix(heard: Heard) -> None:

@@ -1,5 +1,7 @@
 """Turns: each member is served in every round until it has enough, and not once more."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,9 +26,10 @@ class Series:
     costs=st.lists(st.floats(1e-6, 30.0), min_size=1, max_size=6),
     repeats=st.integers(1, 40),
     cap_s=st.floats(1e-3, 60.0),
+    seed=st.integers(0, 2**32),
 )
-def test_everybody_takes_turns_in_order_until_it_has_enough_and_then_no_more(
-    costs: list[float], repeats: int, cap_s: float
+def test_everybody_takes_turns_until_it_has_enough_and_then_no_more(
+    costs: list[float], repeats: int, cap_s: float, seed: int
 ) -> None:
     protocol = Protocol(repeats=repeats, time_cap_s=cap_s)
     members = [Series(cost) for cost in costs]
@@ -40,8 +43,8 @@ def test_everybody_takes_turns_in_order_until_it_has_enough_and_then_no_more(
         one.rounds.append(number)
         order.append((number, members.index(one)))
 
-    take_turns(members, done, turn)
-    assert order == sorted(order)  # round after round, the same order in each
+    take_turns(members, done, turn, seed)
+    assert [number for number, _ in order] == sorted(number for number, _ in order)  # round after round
     for one in members:
         assert one.rounds == [*range(len(one.rounds))]  # no round is left out before the last
         assert min(MIN_SAMPLES, repeats) <= len(one.rounds) <= repeats
@@ -51,5 +54,33 @@ def test_everybody_takes_turns_in_order_until_it_has_enough_and_then_no_more(
             assert one.cost_s * (len(one.rounds) - 1) < cap_s * (1 + 1e-9)
 
 
+def rounds_of(members: str, rounds: int, seed: int) -> list[str]:
+    """Who came after whom in so many rounds."""
+    order = [""] * rounds
+
+    def turn(member: str, number: int) -> None:
+        order[number] += member
+
+    take_turns(members, lambda member: order[-1].count(member) == 1, turn, seed)
+    return order
+
+
+@given(st.integers(2, 8), st.integers(1, 10), st.integers(0, 2**32))
+def test_in_every_two_rounds_all_come_as_early_as_late(count: int, pairs: int, seed: int) -> None:
+    members = "ABCDEFGH"[:count]
+    order = rounds_of(members, 2 * pairs, seed)
+    for first, second in zip(order[::2], order[1::2], strict=True):
+        assert sorted(first) == list(members)
+        assert second == first[::-1]
+
+
+def test_the_order_is_drawn_by_the_seed_and_anyone_may_follow_anyone() -> None:
+    order = rounds_of("ABCD", 60, seed=5)
+    assert order == rounds_of("ABCD", 60, seed=5)
+    assert order != rounds_of("ABCD", 60, seed=6)
+    follow = {pair for one in order for pair in pairwise(one)}
+    assert len(follow) == 12
+
+
 def test_nobody_is_no_trouble() -> None:
-    take_turns([], lambda _: False, lambda *_: pytest.fail("nobody had a turn"))
+    take_turns([], lambda _: False, lambda *_: pytest.fail("nobody had a turn"), seed=0)

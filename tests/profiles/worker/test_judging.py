@@ -10,8 +10,8 @@ from kernels.fp8 import Rounding
 from kernels.launch import Inputs, make_inputs
 from kernels.problem import Problem
 from kernels.verify import Criterion, criterion, verify
-from profiles.worker import trial
-from profiles.worker.trial import Criteria
+from profiles.worker import judging
+from profiles.worker.judging import Criteria
 
 PROBLEM = Problem(seqlen_q=40, seqlen_k=50, heads=2, head_dim=16, dtype="float32")
 
@@ -25,7 +25,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Problem, Rounding | 
         calls.append((problem, rounding))
         return criterion(problem, inputs, rounding=rounding)
 
-    monkeypatch.setattr(trial, "criterion", counted)
+    monkeypatch.setattr(judging, "criterion", counted)
     return calls
 
 
