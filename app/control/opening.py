@@ -1,5 +1,6 @@
 """Reads session files on a thread of its own: a large one must not stop the window."""
 
+import traceback
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
@@ -47,5 +48,8 @@ class _Reading(QRunnable):
             detail = getattr(error, "detail", "")
             told = f"{type(error).__name__}: {error}\n{self._path}\n{detail}".strip()
             self._opener.refused.emit(self._path, str(error), told)
+        except Exception as error:  # noqa: BLE001 - nobody else on this thread would tell that it was not opened
+            reason = f"{self._path} cannot be read: {type(error).__name__}: {error}"
+            self._opener.refused.emit(self._path, reason, traceback.format_exc())
         else:
             self._opener.opened.emit(self._path, session)

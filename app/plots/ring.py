@@ -64,7 +64,7 @@ class ReadingRing:
         if not self._written:
             return None
         value = self._columns[1 + FIELDS.index(field), (self._written - 1) % self.capacity]
-        return None if np.isnan(value) else float(value)
+        return float(value) if np.isfinite(value) else None
 
     def _ordered(self, row: int) -> Values:
         column: Values = self._columns[row]

@@ -41,6 +41,11 @@ class StagedPaint(QObject):
         if not self._timer.isActive():
             self._timer.start()
 
+    @property
+    def idle(self) -> bool:
+        """Whether every part has been painted."""
+        return not self._waiting
+
     def finish(self) -> None:
         """Paint every part now, as before a screenshot: parts that wait would be black in it."""
         while self._waiting:
@@ -58,11 +63,15 @@ class StagedPaint(QObject):
 
     def _prepare(self, part: QWidget) -> None:
         begun = perf_counter()
-        if self._steps is None:
-            self._steps = iter(self._parts[part]() or ())
-        for _ in self._steps:
-            if perf_counter() - begun > TURN_S:
-                return
+        try:
+            if self._steps is None:
+                self._steps = iter(self._parts[part]() or ())
+            for _ in self._steps:
+                if perf_counter() - begun > TURN_S:
+                    return
+        except Exception:
+            self._ready = True  # it is painted as it is: the parts after it have their turns all the same
+            raise
         self._ready = True
 
     def _paint(self, part: QWidget) -> None:

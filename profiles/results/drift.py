@@ -26,7 +26,7 @@ def drifts(session: Session) -> list[Drift]:
     repeated = []
     for state, repeat in zip(session.points, repeats, strict=False):
         first_ms, last_ms = _median(state), _median(repeat)
-        if first_ms is not None and last_ms is not None:
+        if first_ms and last_ms is not None:
             problem = state.point.problem
             repeated.append(Drift(state.point.kernel, problem.seqlen_q, first_ms, last_ms))
     return repeated

@@ -4,9 +4,12 @@ Tables, plots, readouts, exports and the command line iterate over `QUANTITIES`.
 here, and a reader in a worker where it is measured (see profiles.worker.bench.Bench.readers).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
+
+from msgspec.structs import replace
 
 from profiles.results.rows import PointRow
 from profiles.results.stats import Quartiles
@@ -72,13 +75,19 @@ class Quantity:
             row: The point.
             baseline: What a relative quantity compares with: a done point at the same N, or None.
         """
-        if self.of is None:
-            return row.measured(self.key)
-        return self.of(row, baseline)
+        known = row.measured(self.key) if self.of is None else self.of(row, baseline)
+        return known if known is None or self.kind == "error" else _a_number(known)
 
     def says(self, row: PointRow) -> bool:
         """Whether it says anything of this point."""
         return self.figure(row) is not None if self.telling is None else self.telling(row)
+
+
+def _a_number(figure: Figure) -> Figure:
+    """The figure, or that there is none where it is NaN or infinite; an error may well be."""
+    if all(one is None or math.isfinite(one) for one in (figure.value, figure.low, figure.high)):
+        return figure
+    return replace(figure, value=None, low=None, high=None, missing=f"{figure.value} is no figure")
 
 
 def _spread(known: Quartiles | None, source: str) -> Figure | None:

@@ -83,5 +83,5 @@ def _contest(problem: Problem, entered: dict[str, PointRow], peers: Sequence[str
 
 
 def _throughput(row: PointRow) -> float | None:
-    """A row's throughput if it counts: a point that is wrong or failed is never compared."""
-    return value_of(THROUGHPUT, row) if row.done else None
+    """A row's throughput if it counts: nothing that is wrong, failed or took for ever is ever compared."""
+    return (value_of(THROUGHPUT, row) or None) if row.done else None

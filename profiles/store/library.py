@@ -165,7 +165,11 @@ def _rising(lengths: Iterable[int]) -> tuple[int, ...]:
 
 
 def _moment(started_at: str) -> float:
-    return datetime.fromisoformat(started_at).timestamp() if started_at else 0.0
+    """Seconds since 1970, for sorting; 0 where the clock of the file's machine cannot have been set."""
+    try:
+        return datetime.fromisoformat(started_at).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def _free(path: Path) -> Path:

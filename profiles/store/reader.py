@@ -70,6 +70,10 @@ def load(path: Path) -> Session:
     return session
 
 
+WRONG_VALUES = (msgspec.MsgspecError, InputError, ValueError, OverflowError, TypeError, RecursionError)
+"""What reading raises where a file holds what no session holds; the last for values nested without end."""
+
+
 class validating:  # noqa: N801 - reads as the context it is
     """Turns whatever is wrong with the values in a file into a CorruptFileError that names the file."""
 
@@ -80,7 +84,7 @@ class validating:  # noqa: N801 - reads as the context it is
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, msgspec.MsgspecError | InputError | ValueError | OverflowError | TypeError):
+        if isinstance(error, WRONG_VALUES):
             raise CorruptFileError(
                 f"{self.path} holds values that no session holds ({error}); it was not opened."
             ) from error

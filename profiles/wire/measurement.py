@@ -1,5 +1,7 @@
 """What is measured of a point: samples, figures, correctness."""
 
+import math
+
 import msgspec
 
 Number = int | float
@@ -107,9 +109,12 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def held_bytes(self) -> int | None:
-        """The memory ledger: inputs + outputs + workspace; None where one of them is not known."""
+        """The memory ledger, inputs + outputs + workspace; None where one is not known or is no number."""
         parts = [self.value(key) for key in LEDGER]
-        return None if None in parts else int(sum(part for part in parts if part is not None))
+        if None in parts:
+            return None
+        held = sum(part for part in parts if part is not None)
+        return int(held) if math.isfinite(held) else None
 
 
 LEDGER = ("input_bytes", "output_bytes", "workspace_bytes")

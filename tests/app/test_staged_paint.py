@@ -94,3 +94,18 @@ def test_finishing_paints_every_part_at_once(parts: list[Part], said: list[str])
     staged.finish()
     assert said == whole("first") + whole("second")
     assert all(part.updatesEnabled() for part in parts)
+
+
+def test_a_part_that_cannot_be_prepared_is_tried_once_and_holds_no_other_up(
+    qtbot: QtBot, parts: list[Part], said: list[str]
+) -> None:
+    def fail(_: Part) -> Iterator[None]:
+        said.append("tried")
+        raise RuntimeError("cannot be drawn")
+
+    staged = StagedPaint(parts[0].window(), {parts[0]: lambda: fail(parts[0]), parts[1]: parts[1].prepare})
+    with qtbot.captureExceptions() as raised:
+        staged.start()
+        qtbot.waitUntil(lambda: "second painted" in said)
+    assert said == ["tried", "first painted", *whole("second")]
+    assert [str(error) for _, error, _ in raised] == ["cannot be drawn"]

@@ -130,7 +130,7 @@ def _shown(qtbot: QtBot, controller: Controller) -> MainWindow:
 def _settle(qtbot: QtBot, window: MainWindow) -> None:
     """Return once every part that is painted in turns has been painted."""
     staged = window.findChildren(StagedPaint)
-    qtbot.waitUntil(lambda: not any(one._waiting for one in staged), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: all(one.idle for one in staged), timeout=PATIENCE_MS)
     qtbot.wait(100)
 
 

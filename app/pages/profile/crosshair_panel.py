@@ -1,9 +1,9 @@
 """The panel beside the plots: their one legend, and every kernel's figures where the crosshair stands."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton
 
 from app.look.theme import TEXT_PX, Theme
@@ -125,8 +125,9 @@ class CrosshairPanel(Card):
     def set_quantities(self, quantities: Sequence[Quantity]) -> None:
         """Head the columns of figures; as many quantities as before."""
         self._quantities = tuple(quantities)
-        for label, quantity in zip(self._headings, quantities, strict=True):
-            label.setText(heading(quantity))
+        words = [heading(quantity) for quantity in quantities]
+        for label, quantity, word in zip(self._headings, quantities, words, strict=True):
+            label.setText(word if words.count(word) == 1 else quantity.short)
             label.setToolTip(f"{quantity.title}: {unit_text(quantity) or quantity.about}")
 
     @property
@@ -149,6 +150,12 @@ class CrosshairPanel(Card):
             self.setTabOrder(before, after)
         self.baseline.clear()
         self.baseline.addItems(list(kernels))
+
+    def show_hidden(self, hidden: Collection[str]) -> None:
+        """Say which kernels' curves are not on show."""
+        for kernel, row in self._rows.items():
+            with QSignalBlocker(row.button):
+                row.button.setChecked(kernel not in hidden)
 
     def set_baseline(self, kernel: str | None) -> None:
         """Show what speed-ups are over."""

@@ -104,6 +104,7 @@ class ProfilePage(Page):
         self.form.use_session_requested.connect(self.use_session)
         self.plots.cursor_moved.connect(self.bottom.table.show_cursor)
         self.plots.baseline_changed.connect(self._draw_table_unless_held)
+        self.plots.changing.connect(self._staged.start)
         self.plots.quantities_chosen.connect(lambda _keys: self.refresh())
         self.bottom.table.seqlen_selected.connect(self.plots.move_cursor)
         for button in (
@@ -242,6 +243,7 @@ class ProfilePage(Page):
     def _form_changed(self) -> None:
         self.run_blocked.emit(self.form.blocked_reason or "")
         if self.controller.session is None:
+            self._staged.start()
             self.refresh()
 
     def _show_flight(self) -> None:

@@ -45,11 +45,13 @@ class PlotsView(QWidget):
         curve: The problems on show, where a session holds several at the same N; None without rows.
 
     Signals:
+        changing: These parts are about to be drawn anew; they may be held back for that (list of QWidget).
         cursor_moved: The crosshair stands at another sequence length (int).
         baseline_changed: Another baseline.
         quantities_chosen: The four show other quantities: their keys (list of str).
     """
 
+    changing = Signal(list)
     cursor_moved = Signal(int)
     baseline_changed = Signal()
     quantities_chosen = Signal(list)
@@ -120,6 +122,11 @@ class PlotsView(QWidget):
         if self.curve not in self._curves:
             self.curve = next(iter(self._curves), None)
 
+    def _draw_in_turns(self) -> None:
+        """Draw what the user has chosen."""
+        self.changing.emit([self.panel, *self.cells])
+        self._draw()
+
     def _draw(self) -> None:
         """Draw the rows of the curve on show."""
         session = self._session
@@ -146,10 +153,11 @@ class PlotsView(QWidget):
         self.panel.set_curves(labels, places.index(self.curve) if self.curve in self._curves else -1)
         if self._kernels != self.panel.kernels:
             yield from self.panel.set_kernels(self._kernels)
+        self.panel.show_hidden(self._hidden)
         self.panel.set_baseline(self.baseline)
         self.panel.show_cursor(self.seqlen)
         ended = {row.kernel: row.status for row in self._rows if row.seqlen == self.seqlen}
-        for kernel in self._kernels:
+        for kernel in self.panel.kernels:
             texts = [card.text_at(kernel, self.seqlen) for card in self.cells]
             status = ended.get(kernel, "done")
             self.panel.show_figures(kernel, texts, "" if status in MEASURABLE else STATUS_MARKS[status].word)
@@ -158,6 +166,8 @@ class PlotsView(QWidget):
         if self.panel.updatesEnabled():
             for _ in self.draw_panel_in_steps():
                 pass
+        else:
+            self.changing.emit([self.panel])  # it may be half drawn
 
     def show_hints(self, *, empty: bool, blocked: str = "") -> None:
         """Say in the empty plots what to do, or why Run cannot; one with a model shows that already."""
@@ -179,15 +189,15 @@ class PlotsView(QWidget):
             card.show_flight(shown[0].point.problem.seqlen_q if shown else None, values)
 
     def show_quantities(self, keys: Sequence[str]) -> None:
-        """Show these quantities in the four plots; with a key that is not known or stands twice, none."""
+        """Show these quantities in the four plots; nothing changes unless these are four that are known."""
         known = [QUANTITIES[key] for key in dict.fromkeys(keys) if key in QUANTITIES]
-        if len(known) != len(self.cells):
+        if not len(known) == len(keys) == len(self.cells):
             return
         for card, quantity in zip(self.cells, known, strict=True):
             if card.quantity is not quantity:
                 card.set_quantity(quantity)
         self.panel.set_quantities(known)
-        self._draw()
+        self._draw_in_turns()
 
     def problems(self) -> tuple[Problem, ...]:
         """The problems of the session that are on show, each once; none without a session."""
@@ -237,17 +247,17 @@ class PlotsView(QWidget):
 
     def _show_kernel(self, kernel: str, shown: bool) -> None:
         (self._hidden.discard if shown else self._hidden.add)(kernel)
-        self._draw()
+        self._draw_in_turns()
 
     def _choose_baseline(self, kernel: str) -> None:
         self.baseline = kernel
-        self._draw()
+        self._draw_in_turns()
         self.baseline_changed.emit()
 
     def _choose_curve(self, place: int) -> None:
         self._curve_chosen = True
         self.curve = list(self._curves)[place]
-        self._draw()
+        self._draw_in_turns()
 
     def _choose_quantity(self, place: int, key: str) -> None:
         """Show a quantity in one of the plots; one that shows it already gets what this one showed."""

@@ -33,7 +33,11 @@ class Bench:
             self.engine.sink(event)
         self.qtbot.waitUntil(lambda: bool(told) and told[-1] is events[-1], timeout=60_000)
         self.controller.events_arrived.disconnect(told.extend)
-        self.page._staged.finish()  # every plot and lane had its turn
+        self.drawn()
+
+    def drawn(self) -> None:
+        """Let every part of the page have its turn."""
+        self.page._staged.finish()
 
     def sweep(self, events: Sequence[Event]) -> None:
         """The same, as a sweep that the page started."""

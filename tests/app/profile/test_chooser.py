@@ -40,6 +40,7 @@ def test_a_chosen_quantity_is_drawn_read_out_and_remembered(bench: Bench) -> Non
     bench.sweep(EVENTS)
     with bench.qtbot.waitSignal(bench.page.plots.quantities_chosen) as chosen:
         pick(bench, 0, "SM clock")
+    bench.drawn()
     assert keys(bench) == chosen.args[0] == ["sm_clock_mhz", "runtime", "speed-up", "throughput"]
     assert bench.page.plots.cards["sm_clock_mhz"].plot.scale_name == "linear"
     bench.page.plots.move_cursor(1024)

@@ -54,7 +54,7 @@ def test_one_group_is_on_show_and_the_others_can_be_chosen(bench: Bench) -> None
 
 @pytest.mark.usefixtures("session")
 def test_the_table_holds_every_group_with_its_name_and_its_own_speed_up(bench: Bench) -> None:
-    bench.page._staged.finish()
+    bench.drawn()
     table = bench.page.bottom.table
     assert table.results.rowCount() == POINTS
     assert not table.isColumnHidden(column_of(bench, PROBLEM))
@@ -77,6 +77,7 @@ def test_the_group_of_the_point_in_flight_is_on_show_until_the_user_chooses(benc
     assert plots.panel.curves.currentText() == LABELS[2]
     plots.panel.curve_chosen.emit(0)
     bench.page.refresh()
+    bench.drawn()
     assert plots.panel.curves.currentText() == LABELS[0]
 
 
@@ -119,7 +120,7 @@ def test_block_masks_are_groups_of_their_own_with_their_dense_equivalent_apart(b
     session = session_of(script(plan))
     bench.controller.session = session
     bench.page.show_session(session)
-    bench.page._staged.finish()
+    bench.drawn()
     assert offered(bench) == ["d 64, no mask", "d 64, local:1,global:1 in blocks of 64"]
     bench.page.plots.panel.curve_chosen.emit(1)
     bench.page.use_session()

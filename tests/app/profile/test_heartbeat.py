@@ -32,7 +32,7 @@ def test_no_turn_of_the_event_loop_does_too_much_in_a_flood_of_events(
     pusher.join()  # all of it waits: every turn has as much to do as one ever has
     with turns.counted():
         bench.qtbot.waitUntil(lambda: not bench.controller.running, timeout=120_000)
-        bench.qtbot.waitUntil(lambda: not bench.page._staged._waiting, timeout=120_000)
+        bench.qtbot.waitUntil(lambda: bench.page._staged.idle, timeout=120_000)
     assert len(bench.page.bottom.strip.ring) > 2000
     assert_no_turn_does_too_much(turns)
 

@@ -182,6 +182,7 @@ def test_another_baseline_divides_by_it(bench: Bench) -> None:
     panel = bench.page.plots.panel
     panel.baseline_chosen.emit("flash2")
     bench.page.plots.move_cursor(512)
+    bench.drawn()
     assert panel.figure("flash2", "speed-up") == "1.00×"
     assert bench.page.plots.cards["speed-up"].title == "Speed-up over flash2"
 
@@ -192,6 +193,7 @@ def test_a_name_in_the_legend_hides_its_curves_and_keeps_its_figures(bench: Benc
     plots.move_cursor(512)
     before = plots.panel.figure("standard", "runtime")
     plots.panel.button("standard").click()
+    bench.drawn()
     for card in plots.cards.values():
         assert not card.plot._curves["standard"].curve.isVisible()
         assert card.plot._curves["flash2"].curve.isVisible()
@@ -201,6 +203,7 @@ def test_a_name_in_the_legend_hides_its_curves_and_keeps_its_figures(bench: Benc
     assert plots.panel.figure("standard", "runtime") == before
     assert plots.panel.figure("flash2", "speed-up") != "–"  # the baseline is hidden, not gone
     plots.panel.button("standard").click()
+    bench.drawn()
     assert all(card.plot._curves["standard"].curve.isVisible() for card in plots.cards.values())
 
 
@@ -277,7 +280,7 @@ def test_freezing_stops_the_display_and_not_the_recording(bench: Bench) -> None:
 def test_a_field_without_readings_says_why(bench: Bench) -> None:
     events = script(make_plan(("standard",), LENGTHS, "cpu"), telemetry=CPU_TELEMETRY)
     bench.page.show_session(session_of(events))
-    bench.page._staged.finish()
+    bench.drawn()
     strip = bench.page.bottom.strip
     assert strip.value_text("power_w") == "n/a"
     assert "psutil does not read power" in strip.lanes["power_w"]._note.toPlainText()
@@ -310,7 +313,7 @@ def test_what_an_empty_plot_says_stays_in_its_middle_when_other_lengths_are_chos
     plot = bench.page.plots.cards[key].plot
     before = plot.getViewBox().viewRect().center()
     bench.page.form.chips.set_seqlens((256, 1 << 24))
-    bench.page._staged.finish()
+    bench.drawn()
     middle = plot.getViewBox().viewRect().center()
     assert middle.x() > before.x() + 1
     assert (plot._hint.pos().x(), plot._hint.pos().y()) == (middle.x(), middle.y())

@@ -1,0 +1,135 @@
+"""What a user does while the page is being drawn, whose parts are prepared step by step."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.pages.profile.page import ProfilePage
+from app.widgets import staged_paint
+from kernels.problem import Problem
+from profiles.plan.plan import Plan
+from tests.app.profile.builders import script, session_of
+from tests.app.profile.conftest import Bench
+
+KERNELS = ("standard", "flash1", "flash2")
+LENGTHS = (256, 512, 1024)
+PLAN = Plan(
+    backend="cuda",
+    kernels=KERNELS,
+    problems=tuple(Problem(seqlen_q=n, seqlen_k=n, head_dim=d) for d in (64, 128) for n in LENGTHS),
+)
+TURNS = 30  # at least as many as a page of three kernels takes with one step a turn
+
+
+def hide_a_kernel(page: ProfilePage) -> None:
+    page.plots.panel.kernel_toggled.emit("flash1", False)
+
+
+def choose_a_baseline(page: ProfilePage) -> None:
+    page.plots.panel.baseline_chosen.emit("flash2")
+
+
+def choose_problems(page: ProfilePage) -> None:
+    page.plots.panel.curve_chosen.emit(1)
+
+
+def choose_a_quantity(page: ProfilePage) -> None:
+    page.plots.cells[0].quantity_chosen.emit("max-error")
+
+
+def swap_two_quantities(page: ProfilePage) -> None:
+    page.plots.cells[0].quantity_chosen.emit("throughput")
+
+
+def move_the_crosshair(page: ProfilePage) -> None:
+    page.plots.move_cursor(512)
+
+
+def show_another_session(page: ProfilePage) -> None:
+    page.controller.session = session_of(
+        script(Plan(backend="cuda", kernels=("simt",), problems=PLAN.problems))
+    )
+    page.show_session(page.controller.session)
+
+
+def show_no_session(page: ProfilePage) -> None:
+    page.controller.session = None
+    page.show_session(None)
+    page.form.kernels.choose(("standard",))
+    page.form.kernels.choose(("flash1", "flash2"))
+
+
+def on_show(page: ProfilePage) -> list[Any]:
+    """All that the plots and the legend say."""
+    plots = page.plots
+    drawn: list[Any] = [
+        plots.panel.kernels,
+        plots.panel.curves.currentText(),
+        plots.panel.baseline.currentText(),
+    ]
+    for kernel in plots.panel.kernels:
+        row = plots.panel._rows[kernel]
+        drawn.append(
+            (kernel, row.button.isChecked(), [value.text() for value in row.values], row.reason.text())
+        )
+    for card in plots.cells:
+        for kernel, curves in card.plot._curves.items():
+            if curves.curve.isVisible():
+                x, y = curves.curve.getData()
+                drawn.append(
+                    (card.quantity.key, kernel, [] if x is None else [*x], [] if y is None else [*y])
+                )
+    return drawn
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        hide_a_kernel,
+        choose_a_baseline,
+        choose_problems,
+        choose_a_quantity,
+        swap_two_quantities,
+        move_the_crosshair,
+        show_another_session,
+        show_no_session,
+    ],
+    ids=lambda act: act.__name__,
+)
+def test_what_is_done_while_the_page_is_half_drawn_is_drawn(
+    bench: Bench, act: Callable[[ProfilePage], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staged_paint, "TURN_S", -1.0)  # every step fills its turn
+    page = bench.page
+    for turns in range(TURNS):
+        page.controller.session = session_of(script(PLAN))
+        page.show_session(page.controller.session)
+        page.plots.show_quantities(["footprint", "runtime", "speed-up", "throughput"])
+        for _ in range(turns):
+            if not page._staged.idle:
+                page._staged._next()
+        act(page)
+        bench.drawn()
+        shown = on_show(page)
+        page._staged.start()
+        page.refresh()
+        bench.drawn()
+        assert shown == on_show(page), f"{turns} turns before"
+
+
+def test_a_kernel_hidden_before_another_session_came_and_went_is_on_show_as_its_button_says(
+    bench: Bench,
+) -> None:
+    first = session_of(script(PLAN))
+    bench.page.show_session(first)
+    bench.drawn()
+    bench.page.plots.panel.button("flash2").click()
+    bench.drawn()
+    bench.page.show_session(
+        session_of(script(Plan(backend="cuda", kernels=("simt",), problems=PLAN.problems)))
+    )
+    bench.page.show_session(first)
+    bench.drawn()
+    shown = bench.page.plots.cells[0].plot._curves["flash2"].curve.isVisible()
+    assert bench.page.plots.panel.button("flash2").isChecked() == shown
