@@ -4,6 +4,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton
 
+from app.words.kinds import in_full
 from profiles.results.quantities import QUANTITIES, Quantity
 
 ARROW_PX = 15  # of the mark behind the text, with a gap on either side
@@ -48,7 +49,7 @@ class QuantityChooser(QToolButton):
             self.setText(quantity.title)
             self.updateGeometry()
             self.setAccessibleName(f"Quantity of this plot: {quantity.title}")
-        self.setToolTip(f"{quantity.about} Click to show another quantity.")
+        self.setToolTip(f"{in_full(quantity)} Click to show another quantity.")
 
     def _fill(self) -> None:
         """List the quantities; made anew each time, the registry is the truth."""
@@ -64,7 +65,7 @@ class QuantityChooser(QToolButton):
     def _action(self, quantity: Quantity) -> QAction:
         action = QAction(quantity.title, self._list, checkable=True)
         action.setData(quantity.key)
-        action.setToolTip(quantity.about)
+        action.setToolTip(in_full(quantity))
         action.setChecked(quantity.key == self._shown)
         self._group.addAction(action)
         return action

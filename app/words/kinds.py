@@ -82,6 +82,14 @@ def narrow_text(quantity: Quantity, value: float) -> str:
 
 
 def column_name(quantity: Quantity) -> str:
-    """The name of a quantity's column in an exported plot: key and unit."""
+    """The name of a quantity's column in an exported plot: key and unit, the unit once."""
     words = words_of(quantity)
-    return f"{quantity.key}_{words.exported or words.unit}"
+    unit = words.exported or words.unit
+    return quantity.key if quantity.key.endswith(f"_{unit.lower()}") else f"{quantity.key}_{unit}"
+
+
+def in_full(quantity: Quantity) -> str:
+    """What a quantity says, which way is better, and what a dashed line beside it is."""
+    better = f"{quantity.better.capitalize()} is better." if quantity.better else ""
+    model = f"Dashed: {quantity.model_source}." if quantity.model_source else ""
+    return " ".join(filter(None, (quantity.about, better, model)))

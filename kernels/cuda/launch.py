@@ -127,7 +127,8 @@ def _make_ready(spec: KernelSpec, problem: Problem, program_of: ProgramOf) -> Si
     zeros = tuple(name for name, table in program.tables.items() if not table.any())
     tables = {name: table for name, table in program.tables.items() if name not in zeros}
     ready = Ready(program, load_kernels(program), spec.workspace(problem, "cuda"), zeros, tables)
-    return Sized(ready, sum(table.nbytes for table in program.tables.values()))
+    masked = 0 if problem.block_mask is None else len(problem.block_mask.kept)  # in the key
+    return Sized(ready, masked + sum(table.nbytes for table in program.tables.values()))
 
 
 def load_kernels(program: Program) -> tuple[Any, ...]:

@@ -162,7 +162,7 @@ def metadata(session: Session) -> dict[str, object]:
         "protocol": _protocol(session.plan),
         "drift check": drift_text(session) or "none",
         "baseline": favoured_baseline(session.plan.kernels) or "none",
-        "units": "runtime in ms, footprint and predicted in bytes, throughput in TFLOP/s",
+        "units": "times in ms, memory in bytes, throughput in TFLOP/s, clocks in MHz, shares from 0 to 1",
     }
 
 

@@ -14,7 +14,8 @@ from profiles.worker.nvml import SLOWDOWN, NvmlError, find_gpu, open_nvml, throt
 from profiles.worker.sm_clock import SmClock
 
 ASSUMED_L2_BYTES = 64 << 20
-HOST_RUNS = 9  # of which the host's time is taken
+HOST_RUNS, LEAST_HOST_RUNS = 9, 2  # of which the host's time is taken
+HOST_S = 1.0  # after which no further one is begun
 WRITES, MOST_WRITES = 16, 256  # of a flush, 30 us each on an H200; doubled when a host is slower
 
 
@@ -72,8 +73,9 @@ class CudaBench:
 
     def _host_ms(self, run: Run) -> Figure:
         """What the host takes to enqueue a run on an idle GPU: median and quartiles."""
-        taken = []
-        for _ in range(HOST_RUNS):
+        taken: list[float] = []
+        begun = time.monotonic()
+        while len(taken) < LEAST_HOST_RUNS or (len(taken) < HOST_RUNS and time.monotonic() - begun < HOST_S):
             self._synchronize()
             start = time.perf_counter_ns()
             run()

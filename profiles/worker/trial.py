@@ -6,7 +6,7 @@ from typing import NamedTuple
 from kernels.launch import Inputs, Launch, LibraryLaunch, make_inputs, prepare
 from kernels.spec import KernelSpec
 from kernels.verify import ON_ROUNDED, Verdict
-from profiles.wire.events import PointFailed
+from profiles.wire.events import LogLine, PointFailed
 from profiles.wire.measurement import Correctness, Figure, Measurement
 from profiles.wire.messages import TryPoint
 from profiles.worker.bench import Bench, Reader
@@ -43,7 +43,7 @@ class Trial:
         self, command: TryPoint, spec: KernelSpec, bench: Bench, criteria: Criteria, link: Link
     ) -> None:
         self._point, self._protocol, self._device = command.point, command.protocol, command.device
-        self._spec, self._bench, self._criteria = spec, bench, criteria
+        self._spec, self._bench, self._criteria, self._link = spec, bench, criteria, link
         self.steps = Steps(self._point, link)
 
     def run(self) -> Measurement | PointFailed:
@@ -102,8 +102,17 @@ class Trial:
         figures = {}
         for key, reader in self._bench.readers.items():
             self.steps.check()
-            figures[key] = _attempted(reader, launch)
+            figures[key] = self._attempted(key, reader, launch)
         return figures
+
+    def _attempted(self, key: str, reader: Reader, launch: Launch) -> Figure:
+        try:
+            return reader(launch.run)
+        except Exception as error:  # noqa: BLE001 - whatever an instrument raises, the point goes on without it
+            missing = f"{type(error).__name__}: {error}"
+            told = f"{self._point.kernel} has no {key} at N = {self._point.problem.seqlen_q}: {missing}"
+            self._link.send(LogLine(source="worker", text=told, level="warning"))
+            return Figure(missing=missing)
 
     def _with_footprint(self, first: FirstRun) -> Measurement:
         self.steps.check()
@@ -115,13 +124,6 @@ class Trial:
             correctness=first.correctness,
             note=first.note,
         )
-
-
-def _attempted(reader: Reader, launch: Launch) -> Figure:
-    try:
-        return reader(launch.run)
-    except Exception as error:  # noqa: BLE001 - whatever an instrument raises, the point goes on without it
-        return Figure(missing=f"{type(error).__name__}: {error}")
 
 
 def _on_rounded_inputs(verdict: Verdict) -> str:

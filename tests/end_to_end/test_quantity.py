@@ -98,4 +98,4 @@ def test_a_plot_and_the_crosshair_show_it_when_it_is_chosen(session: Session, qt
     assert drawn == {"standard": standard, "flash2": flash2}
     export = plots.cards[PROCESSOR_TIME.key].make_export()
     assert export is not None
-    assert "processor_ms_ms" in export.columns
+    assert "processor_ms" in export.columns

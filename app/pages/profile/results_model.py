@@ -42,6 +42,7 @@ class ResultColumn:
         text: How a number is written; None: the value is text already.
         hint: What it says, for the tool tip.
         telling: Whether it says anything of a row; None: always.
+        quantity: Whose values stand in it; None: no quantity's.
     """
 
     title: str
@@ -49,6 +50,7 @@ class ResultColumn:
     text: Callable[[float], str] | None = None
     hint: str = ""
     telling: Callable[[PointRow], bool] | None = None
+    quantity: Quantity | None = None
 
 
 def _of_quantity(quantity: Quantity) -> ResultColumn:
@@ -58,7 +60,7 @@ def _of_quantity(quantity: Quantity) -> ResultColumn:
         return value_of(quantity, row, baseline)
 
     telling = None if quantity.relative else quantity.says
-    return ResultColumn(quantity.short, raw, words_of(quantity).text, quantity.about, telling)
+    return ResultColumn(quantity.short, raw, words_of(quantity).text, quantity.about, telling, quantity)
 
 
 def _ends_of(quantity: Quantity) -> list[ResultColumn]:
@@ -168,13 +170,20 @@ class ResultsModel(QAbstractTableModel):
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(column)
             case Qt.ItemDataRole.ToolTipRole:
-                return row.reason or None
+                return row.reason or self._missing(row, column) or None
             case Qt.ItemDataRole.DecorationRole:
                 return self._glyph(row, column.title)
         return None
 
     def _raw(self, row: PointRow, column: ResultColumn) -> Raw:
         return column.raw(row, self._compared.get(row.problem))
+
+    def _missing(self, row: PointRow, column: ResultColumn) -> str:
+        """Why a point that has run has no figure there, as far as its reader told."""
+        if column.quantity is None:
+            return ""
+        figure = column.quantity.figure(row, self._compared.get(row.problem))
+        return figure.missing if figure is not None else ""
 
     def _glyph(self, row: PointRow, title: str) -> object:
         if title == "kernel":

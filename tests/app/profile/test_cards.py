@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.look.fonts import load_fonts, ui_font
@@ -10,8 +12,10 @@ from app.pages.profile.plots_view import CELLS
 from app.widgets.elided import ElidedLabel
 from app.words.kinds import unit_text
 from profiles.results.quantities import FOOTPRINT, RUNTIME, Quantity
+from profiles.results.rows import rows
+from profiles.wire.measurement import Figure
 from tests.app.profile.builders import make_plan, script
-from tests.app.profile.conftest import Bench
+from tests.app.profile.conftest import Bench, column_of
 
 
 @pytest.fixture
@@ -38,3 +42,18 @@ def test_what_a_card_cannot_say_in_the_smallest_window_stands_in_its_tooltip(
     assert whole or unit.toolTip() == said
     assert whole or quantity not in {FOOTPRINT, RUNTIME}
     assert "log" not in said  # a key makes the axis linear
+
+
+def test_a_cell_without_a_figure_says_why_in_its_tool_tip(bench: Bench) -> None:
+    bench.sweep(script(make_plan(("flash2",), (512,))))
+    session = bench.controller.session
+    assert session is not None
+    known = session.points[0].measurement
+    assert known is not None
+    missing = Figure(missing="NotSupported: no such counter")
+    session.points[0].measurement = replace(known, figures={**known.figures, "host_ms": missing})
+    model = bench.page.bottom.table.results
+    model.set_rows(rows(session), {})
+    cell = model.index(0, column_of(bench, "host time"))
+    assert cell.data() == "–"
+    assert cell.data(Qt.ItemDataRole.ToolTipRole) == "NotSupported: no such counter"

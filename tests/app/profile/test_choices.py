@@ -7,7 +7,7 @@ from typing import Annotated
 
 import click
 import pytest
-from PySide6.QtWidgets import QLabel, QSpinBox
+from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from app.cli import asked_for
@@ -70,16 +70,24 @@ def test_a_copied_command_says_a_choice_and_is_read_as_the_same_request(declared
 @of_each_choice
 def test_a_choice_reaches_the_plan(declared: Declared) -> None:
     request = made_with(declared)
-    assert request.plan() != Request.of("cpu").plan()
+    unchanged = Request.of("cpu" if declared.name == "backend" else request.backend)
+    assert request.plan() != unchanged.plan()
     assert Request.of_plan(request.plan()) == request
 
 
 def test_numbers_have_one_range_in_the_form_and_on_the_command_line(bench: Bench) -> None:
-    numbers = [declared for declared in CHOICES if declared.span and declared.name in bench.page.form.inputs]
+    inputs = bench.page.form.inputs
+    numbers = [one for one in CHOICES if isinstance(inputs.get(one.name), QSpinBox | QDoubleSpinBox)]
+    assert {one.name for one in numbers} >= {"batch", "heads", "head_dim", "seed", "repeats", "time_cap_s"}
     for declared in numbers:
-        shown = bench.page.form.inputs[declared.name]
-        if isinstance(shown, QSpinBox):
-            assert (shown.minimum(), shown.maximum()) == (declared.choice.low, declared.choice.high)
+        shown, low, high = inputs[declared.name], declared.choice.low, declared.choice.high
+        assert isinstance(shown, QSpinBox | QDoubleSpinBox)
+        assert (shown.minimum(), shown.maximum()) == (low, high)
+        for inside in (low, high):
+            assert declared.read(declared.write(declared.kind(inside))) == inside
+        for outside in (low - 1, 2 * high + 1):
+            with pytest.raises(ValueError, match=r"from|to"):
+                declared.read(f"{outside:.0f}")
 
 
 def test_the_protocol_of_a_request_that_says_nothing_is_the_protocol() -> None:

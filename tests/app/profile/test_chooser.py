@@ -77,3 +77,39 @@ def test_keys_that_are_not_known_leave_the_plots_as_they_are(bench: Bench) -> No
     ):
         bench.page.plots.show_quantities(kept)
         assert keys(bench) == [quantity.key for quantity in CELLS]
+
+
+def test_two_quantities_of_one_unit_are_told_apart_over_their_columns(bench: Bench) -> None:
+    plots = bench.page.plots
+    plots.show_quantities(["throughput", "dense-throughput", "runtime", "footprint"])
+    assert [label.text() for label in plots.panel._headings] == [
+        "throughput",
+        "dense equivalent",
+        "runtime",
+        "footprint",
+    ]
+    plots.show_quantities(["throughput", "speed-up", "runtime", "footprint"])
+    assert plots.panel._headings[0].text() == "TFLOP/s"
+
+
+def test_the_list_says_what_a_quantity_is_and_which_way_is_better(bench: Bench) -> None:
+    chooser = bench.page.plots.cells[0].chooser
+    chooser.menu().aboutToShow.emit()
+    said = {action.data(): action.toolTip() for action in chooser.menu().actions()}
+    assert said["footprint"].startswith(
+        "Inputs, outputs and workspace as really held. Lower is better. Dashed: "
+    )
+    assert said["throughput"].endswith("Higher is better.")
+    assert said["sm_clock_mhz"] == QUANTITIES["sm_clock_mhz"].about
+
+
+def test_keys_that_are_not_four_known_ones_change_nothing(bench: Bench) -> None:
+    before = keys(bench)
+    for wrong in (
+        ["runtime"] * 4,
+        ["runtime", "samples", "kept"],
+        ["no-such-key", *before],
+        [*before, "kept"],
+    ):
+        bench.page.plots.show_quantities(wrong)
+        assert keys(bench) == before

@@ -1,0 +1,121 @@
+"""Every quantity's figure of one point by hand: a new quantity fails here until its own is written down."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from msgspec.structs import replace as changed
+
+from kernels.block_mask import BlockMask
+from kernels.problem import Problem
+from profiles.plan.plan import Point
+from profiles.results.quantities import QUANTITIES, Quantity
+from profiles.results.rows import PointRow
+from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
+
+CORNERS = BlockMask.of([[True, False], [False, True]], 64, 64)
+PROBLEM = Problem(seqlen_q=128, seqlen_k=128, heads=2, head_dim=64, block_mask=CORNERS)
+KEPT_FLOPS = 4 * 64 * (2 * 64 * 64) * 2  # 4 d for each kept pair of each head
+CLOCKS = {1.0: 1000.0, 2.0: 1100.0, 4.0: 1300.0, 9.0: 1800.0, 30.0: 1810.0}  # MHz by ms; quartiles 2, 4, 9
+SAMPLES = tuple(Sample(ms, sm_clock_mhz=mhz) for ms, mhz in CLOCKS.items())
+REJECTED = Sample(1e-3, "throttled", sm_clock_mhz=10.0)
+READ = {
+    "input_bytes": Figure(value=10, source="shapes"),
+    "output_bytes": Figure(value=20, source="shapes"),
+    "workspace_bytes": Figure(value=5, source="shapes"),
+    "peak_bytes": Figure(value=44, source="an allocator"),
+    "device_delta_bytes": Figure(value=3, source="NVML"),
+    "prepare_ms": Figure(value=7.0, source="perf_counter"),
+    "first_run_ms": Figure(value=8.0, source="CUDA events"),
+    "host_ms": Figure(value=0.5, low=0.25, high=0.75, source="perf_counter around the launch"),
+}
+OUTPUTS = (
+    OutputError(output="O", error=0.25, bound=0.5),
+    OutputError(output="LSE", error=0.125, bound=2.0),
+    OutputError(output="O of a row", error=0.0625, bound=0.25, place=(0, 1, 5)),
+)
+ORACLE = "float64 oracle"
+EXPECTED: dict[str, tuple[Any, ...]] = {  # value, low, high, source
+    "runtime": (4.0, 2.0, 9.0, "CUDA events"),
+    "speed-up": (3.0, None, None, "standard / flash2"),
+    "throughput": (KEPT_FLOPS / 4e9, None, None, "FLOPs of the kept pairs / median"),
+    "kept": (0.5, None, None, "counted"),
+    "dense-throughput": (2 * KEPT_FLOPS / 4e9, None, None, "FLOPs without the block mask / median"),
+    "footprint": (35, None, None, "inputs + outputs + workspace"),
+    "predicted": (77, None, None, "shapes and dtypes"),
+    "max-error": (0.25, None, None, ORACLE),
+    "sm_clock_mhz": (1300.0, 1100.0, 1800.0, "cycles over time on one multiprocessor"),
+    "samples": (5, None, None, "counted"),
+    "error-bound": (0.5, None, None, "FlashAttention's criterion"),
+    "lse-error": (0.125, None, None, ORACLE),
+    "row-error": (0.0625, None, None, f"{ORACLE}: sequence 0, head 1, query row 5"),
+    **{key: (figure.value, figure.low, figure.high, figure.source) for key, figure in READ.items()},
+}
+of_each_quantity = pytest.mark.parametrize("quantity", QUANTITIES.values(), ids=QUANTITIES)
+
+
+def row_of(kernel: str, **changes: Any) -> PointRow:
+    measurement = Measurement(
+        timer="CUDA events",
+        cold=True,
+        figures=READ,
+        correctness=Correctness(outputs=OUTPUTS, rows=9, passed=True),
+        samples=(*SAMPLES, REJECTED),
+    )
+    return PointRow(
+        point=Point(index=0, kernel=kernel, problem=PROBLEM),
+        backend="cuda",
+        status="done",
+        reason="",
+        predicted_bytes=77,
+        sampling_ns=None,
+        measurement=changed(measurement, **changes),
+    )
+
+
+BASELINE = row_of("standard", samples=(Sample(12.0),))
+
+
+@of_each_quantity
+def test_the_figure_is_that_worked_out_by_hand(quantity: Quantity) -> None:
+    figure = quantity.figure(row_of("flash2"), BASELINE)
+    assert figure is not None
+    assert (figure.value, figure.low, figure.high, figure.source) == EXPECTED[quantity.key]
+    assert figure.missing == ""
+    assert quantity.relative or quantity.says(row_of("flash2"))
+
+
+@of_each_quantity
+def test_a_point_that_was_not_measured_has_no_figure_but_what_follows_from_its_problem(
+    quantity: Quantity,
+) -> None:
+    figure = quantity.figure(replace(row_of("flash2"), status="pending", measurement=None), BASELINE)
+    known = {"kept": 0.5, "predicted": 77, "samples": 0}
+    assert (figure.value if figure else None) == known.get(quantity.key)
+
+
+@of_each_quantity
+@pytest.mark.parametrize("absurd", [math.nan, math.inf, -math.inf, 0.0])
+def test_no_figure_is_nan_or_infinite_whatever_was_read(quantity: Quantity, absurd: float) -> None:
+    figures = {key: Figure(value=absurd, low=absurd, high=absurd) for key in READ}
+    row = row_of("flash2", figures=figures, samples=(Sample(absurd, sm_clock_mhz=absurd),))
+    for baseline in (BASELINE, row, None):
+        figure = quantity.figure(row, baseline)
+        for value in (figure.value, figure.low, figure.high) if figure else ():
+            assert value is None or math.isfinite(value)
+
+
+def test_only_a_relative_quantity_asks_for_a_baseline() -> None:
+    row = row_of("flash2")
+    differing = [q.key for q in QUANTITIES.values() if q.figure(row, None) != q.figure(row, BASELINE)]
+    assert differing == [q.key for q in QUANTITIES.values() if q.relative] == ["speed-up"]
+
+
+def test_an_error_that_is_nan_stays_one() -> None:
+    nan = (OutputError(output="O", error=math.nan, bound=1.0),)
+    row = row_of("flash2", correctness=Correctness(outputs=nan, rows=9, passed=False))
+    figure = QUANTITIES["max-error"].figure(row)
+    assert figure is not None
+    assert figure.value is not None
+    assert math.isnan(figure.value)
