@@ -6,7 +6,7 @@ A worker that is given this module's KERNELS imports it, and so has the reader.
 import time
 
 from kernels.registry import KERNELS
-from profiles.results.quantities import Quantity
+from profiles.results.quantity import Quantity
 from profiles.wire.measurement import Figure
 from profiles.worker.bench import Run
 from profiles.worker.bench_cpu import CpuBench

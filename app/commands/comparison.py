@@ -8,7 +8,8 @@ from app.commands.printing import BEST, Cell, Styled, print_table, status_cell
 from app.commands.table import NOTHING
 from app.words.units import digits, ratio_text, seqlen_text
 from profiles.results.drift import drift_text
-from profiles.results.quantities import THROUGHPUT, value_of
+from profiles.results.quantities import THROUGHPUT
+from profiles.results.quantity import value_of
 from profiles.results.ratios import Comparison, Contest, compare
 from profiles.results.rounds import speedup_interval
 from profiles.results.rows import PointRow, rows

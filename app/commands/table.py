@@ -6,7 +6,8 @@ from app.plots.export_header import session_header
 from app.words.kinds import words_of
 from profiles.results.curves import baselines, by_curve
 from profiles.results.drift import drift_text
-from profiles.results.quantities import QUANTITIES, Quantity, favoured_baseline
+from profiles.results.quantities import QUANTITIES, favoured_baseline
+from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
 

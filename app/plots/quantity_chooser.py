@@ -5,7 +5,8 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton
 
 from app.words.kinds import in_full
-from profiles.results.quantities import QUANTITIES, Quantity
+from profiles.results.quantities import QUANTITIES
+from profiles.results.quantity import Quantity
 
 ARROW_PX = 15  # of the mark behind the text, with a gap on either side
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.results.quantities import Quantity
+from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Figure, Number
 

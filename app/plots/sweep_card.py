@@ -14,7 +14,7 @@ from app.plots.sweep_plot import SweepPlot
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
 from app.words.kinds import column_name, narrow_text, unit_text
-from profiles.results.quantities import Quantity
+from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
 from profiles.results.session import Session
 

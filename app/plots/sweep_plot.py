@@ -15,7 +15,7 @@ from app.plots.series import Series
 from app.plots.style import restyle
 from app.plots.symbols import symbol
 from app.words.kinds import Scale, words_of
-from profiles.results.quantities import Quantity
+from profiles.results.quantity import Quantity
 
 BAND = 0.16  # half the width of the band around the point in flight, in doublings of N
 SIDE = 0.35  # doublings of N left free on either side of the data, at least

@@ -18,7 +18,7 @@ from app.words.units import (
     tflops_text,
     whole_text,
 )
-from profiles.results.quantities import Kind, Quantity
+from profiles.results.quantity import Kind, Quantity
 
 Scale = Literal["log2", "log10", "linear"]
 

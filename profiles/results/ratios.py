@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from kernels.problem import Problem
 from profiles.results.curves import Curve, curve_of
-from profiles.results.quantities import THROUGHPUT, value_of
+from profiles.results.quantities import THROUGHPUT
+from profiles.results.quantity import value_of
 from profiles.results.rows import PointRow
 
 

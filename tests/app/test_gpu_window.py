@@ -21,7 +21,8 @@ from profiles.engine.local import LocalEngine
 from profiles.plan.plan import Plan, Protocol
 from profiles.plan.request import Request
 from profiles.plan.seqlens import parse_seqlens
-from profiles.results.quantities import RUNTIME, value_of
+from profiles.results.quantities import RUNTIME
+from profiles.results.quantity import value_of
 from profiles.results.rows import rows
 from profiles.results.session import PointState, Session
 from profiles.store import load

@@ -13,7 +13,7 @@ from app.widgets.elided import ElidedLabel
 from app.words.kinds import heading, unit_text
 from app.words.progress import flight_text
 from app.words.units import seqlen_full
-from profiles.results.quantities import Quantity
+from profiles.results.quantity import Quantity
 from profiles.results.session import PointState
 
 WIDTH = 374

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from kernels.problem import Backend
-from profiles.results.quantities import Quantity, value_of
+from profiles.results.quantity import Quantity, value_of
 from profiles.results.rows import PointRow
 from profiles.results.session import PointState
 from profiles.wire.measurement import Measurement, Sample

@@ -16,15 +16,8 @@ from app.plots.status_marks import STATUS_MARKS
 from app.plots.sweep_card import SweepCard
 from kernels.problem import Problem
 from profiles.results.curves import Curve, by_curve
-from profiles.results.quantities import (
-    FOOTPRINT,
-    QUANTITIES,
-    RUNTIME,
-    SPEEDUP,
-    THROUGHPUT,
-    Quantity,
-    favoured_baseline,
-)
+from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT, favoured_baseline
+from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
 from profiles.results.session import PointState, Session
 

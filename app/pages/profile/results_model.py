@@ -19,7 +19,8 @@ from app.words.kinds import words_of
 from app.words.units import seqlen_full
 from kernels.problem import Problem
 from profiles.results.curves import curve_of
-from profiles.results.quantities import QUANTITIES, Quantity, value_of
+from profiles.results.quantities import QUANTITIES
+from profiles.results.quantity import Quantity, value_of
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Figure
 

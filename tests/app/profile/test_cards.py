@@ -11,7 +11,8 @@ from app.look.fonts import load_fonts, ui_font
 from app.pages.profile.plots_view import CELLS
 from app.widgets.elided import ElidedLabel
 from app.words.kinds import unit_text
-from profiles.results.quantities import FOOTPRINT, RUNTIME, Quantity
+from profiles.results.quantities import FOOTPRINT, RUNTIME
+from profiles.results.quantity import Quantity
 from profiles.results.rows import rows
 from profiles.wire.measurement import Figure
 from tests.app.profile.builders import make_plan, script

@@ -13,7 +13,8 @@ from app.look.theme import kernel_mark
 from app.pages.profile.plots_view import CELLS
 from app.plots.export import LINE, PAD, csv_text
 from profiles.results.export import to_csv
-from profiles.results.quantities import RUNTIME, value_of
+from profiles.results.quantities import RUNTIME
+from profiles.results.quantity import value_of
 from profiles.results.rows import rows
 from tests.app.profile.builders import make_plan, script, session_of
 from tests.app.profile.conftest import Bench

@@ -10,7 +10,8 @@ from profiles.plan.choice import LARGEST
 from profiles.plan.plan import Protocol
 from profiles.plan.presets import HEAD_DIMS, peers_plan
 from profiles.plan.request import Request
-from profiles.results.quantities import THROUGHPUT, value_of
+from profiles.results.quantities import THROUGHPUT
+from profiles.results.quantity import value_of
 from profiles.results.rows import rows
 from profiles.results.session import Session
 from tests.app.profile.builders import make_plan, script, session_of

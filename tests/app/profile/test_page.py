@@ -17,7 +17,8 @@ from app.words.command_line import command_line
 from app.words.kinds import words_of
 from app.words.units import ms_text
 from kernels.registry import KERNELS as KNOWN
-from profiles.results.quantities import RUNTIME, value_of
+from profiles.results.quantities import RUNTIME
+from profiles.results.quantity import value_of
 from profiles.results.rows import rows
 from profiles.wire.events import MachineFound
 from tests.app.profile.builders import CPU_TELEMETRY, MACHINE, make_plan, script, session_of, turns_of

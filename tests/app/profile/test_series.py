@@ -18,7 +18,8 @@ from app.plots.status_marks import STATUS_MARKS, status_path
 from app.plots.sweep_plot import SweepPlot
 from app.words.kinds import KINDS
 from app.words.units import bytes_text, ms_text
-from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT, value_of
+from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT
+from profiles.results.quantity import value_of
 from profiles.results.rows import rows
 from profiles.wire.events import PointStatus
 from tests.app.profile.builders import make_plan, script, session_of

@@ -10,7 +10,8 @@ from msgspec.structs import replace as changed
 from kernels.block_mask import BlockMask
 from kernels.problem import Problem
 from profiles.plan.plan import Point
-from profiles.results.quantities import QUANTITIES, Quantity
+from profiles.results.quantities import QUANTITIES
+from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
 
