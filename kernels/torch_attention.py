@@ -61,7 +61,7 @@ class TorchLaunch:
     Attributes:
         lse: None: PyTorch returns no LSE.
         workspace_bytes: What it held beside O during one run; the prediction where that cannot be read.
-        note: What the dispatcher chose, for `torch-auto`; empty for a forced backend.
+        note: What the dispatcher chose, for `torch-auto`, and the version of cuDNN where that runs.
         allocator: What `allocated_bytes` was read from.
         allocated_bytes: Peak of PyTorch's allocator over one run, O and a mask included; None on the CPU.
         on_gpu: Whether the arrays are CuPy's.
@@ -140,9 +140,19 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
         _measure(launch, spec.workspace_bytes(problem, "cpu") + launch.mask_bytes)
     finally:
         launch.release()
+    library = cudnn_words(torch.backends.cudnn.version()) if chosen == "cudnn" else ""
     if forced is None:
-        launch.note = f"PyTorch {torch.__version__} chose {chosen}"
+        launch.note = f"PyTorch {torch.__version__} chose {chosen}{library and f' ({library})'}"
+    else:
+        launch.note = library
     return launch
+
+
+def cudnn_words(version: int | None) -> str:
+    """The library behind `torch-cudnn` with its version, `cuDNN 9.15.1` for 91501; empty without one."""
+    if version is None:
+        return ""
+    return f"cuDNN {version // 10_000}.{version % 10_000 // 100}.{version % 100}"
 
 
 def _refuse(spec: KernelSpec, problem: Problem, inputs: Inputs) -> None:

@@ -90,6 +90,15 @@ def test_the_dispatchers_choice_is_named_and_a_forced_one_needs_no_note() -> Non
 
 
 @pytest.mark.torch
+def test_the_version_of_cudnn_is_told_in_its_own_words() -> None:
+    from kernels.torch_attention import cudnn_words  # noqa: PLC0415 - imports PyTorch
+
+    assert cudnn_words(91501) == "cuDNN 9.15.1"
+    assert cudnn_words(91000) == "cuDNN 9.10.0"
+    assert cudnn_words(None) == ""
+
+
+@pytest.mark.torch
 def test_running_leaves_pytorchs_switches_as_they_were() -> None:
     import torch  # noqa: PLC0415 - only where it is installed
 
