@@ -142,7 +142,7 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
         launch.release()
     library = cudnn_words(torch.backends.cudnn.version()) if chosen == "cudnn" else ""
     if forced is None:
-        launch.note = f"PyTorch {torch.__version__} chose {chosen}{library and f' ({library})'}"
+        launch.note = f"PyTorch {torch.__version__}{library and f' with {library}'} chose {chosen}"
     else:
         launch.note = library
     return launch
