@@ -142,6 +142,11 @@ def _tell_imports(_: FaultyLaunch) -> None:
     print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))  # noqa: T201 - read by a test
 
 
+def _raise_in_the_tenth_run(launch: FaultyLaunch) -> None:
+    if launch.runs == 10:  # more than a check, a warm-up and three samples
+        _raise(launch)
+
+
 def in_turns(fault: Callable[[FaultyLaunch], None]) -> Callable[[FaultyLaunch], None]:
     """Nothing in the single run of a check, the fault after that."""
 
@@ -175,6 +180,7 @@ FAULTS: dict[str, Callable[[FaultyLaunch], None]] = {
     "abort-in-turns": in_turns(_abort),
     "hang-in-turns": in_turns(_hang),
     "raise-in-turns": in_turns(_raise),
+    "raise-when-sustained": _raise_in_the_tenth_run,
     "out-of-memory-in-turns": in_turns(_run_out_of_memory),
     "say-a": _say("A ran"),
     "say-b": _say("B ran"),

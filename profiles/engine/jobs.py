@@ -105,7 +105,9 @@ class SweepJob:
         if device is None:
             self._refused = f"No usable GPU here: {machine.why_no_gpu()}. Choose the CPU backend."
         else:
-            self._stages.extend(StageRun(s, device, self._plan.protocol) for s in self._plan.stages())
+            self._stages.extend(
+                StageRun(s, device, self._plan.protocol_of(s[0])) for s in self._plan.stages()
+            )
         return PlanStarted(
             session_id=uuid.uuid4().hex,
             plan=self._plan,

@@ -106,7 +106,7 @@ class StageRun:
         return Task(
             command=SamplePoints(points=points, device=self._device, protocol=self._protocol),
             closed_by=(SamplingEnded,),
-            deadline_s=self._protocol.deadline_s * len(points),
+            deadline_s=(self._protocol.deadline_s + self._protocol.sustain_s) * len(points),
             what=f"ran {names}{' in turns' if len(points) > 1 else ''} at N = {points[0].problem.seqlen_q}",
             start=start,
             fail=fail,

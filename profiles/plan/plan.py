@@ -1,5 +1,6 @@
 """What one sweep will do: kernels x problems x measuring protocol."""
 
+import math
 import random
 from itertools import chain, count
 from typing import Annotated
@@ -24,6 +25,7 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             killed and marked `timeout`, and so is one that has not been sampled within as long again. k
             kernels that take turns have k times as long together; if it passes, each is sampled alone.
         fit_margin: Share added to the predicted bytes before they are compared with what is free.
+        sustain_s: When all have their samples, run each kernel back to back for this long; 0: not at all.
         shuffle: Run the stages (see Plan.stages) in an order drawn from the plan's seed, not as listed.
         interleave: Sample the kernels of one problem in turns; otherwise one after the other.
         drift_check: Measure the first stage again at the end; a plan of one stage has no use for it.
@@ -61,6 +63,17 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             words=("cold", "warm"),
         ),
     ] = True
+    sustain_s: Annotated[
+        float,
+        Choice(
+            label="sustained",
+            help="Then run each kernel back to back for so long, for sustained figures; 0 leaves that out",
+            flag="--sustain",
+            metavar="S",
+            high=600,
+            unit="s",
+        ),
+    ] = 0.0
     deadline_s: float = 120.0
     fit_margin: float = 0.05
     verify: Annotated[
@@ -101,6 +114,8 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ValueError(f"need repeats >= 1 and warmup >= 0, not {self.repeats} and {self.warmup}")
         if self.time_cap_s <= 0 or self.deadline_s <= 0:
             raise ValueError("the time cap and the deadline must be longer than 0 s")
+        if not 0 <= self.sustain_s < math.inf:
+            raise ValueError(f"runs back to back last from 0 s, not {self.sustain_s}")
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,6 +159,11 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     def points(self) -> tuple[Point, ...]:
         """The points in running order, those of the drift check last."""
         return tuple(chain.from_iterable(self.stages()))
+
+    def protocol_of(self, point: Point) -> Protocol:
+        """How a point is measured: the drift check compares samples, and needs no runs back to back."""
+        again = point.index >= self.cells
+        return msgspec.structs.replace(self.protocol, sustain_s=0.0) if again else self.protocol
 
     @property
     def cells(self) -> int:

@@ -172,4 +172,5 @@ def _protocol(plan: Plan) -> str:
     turns = "kernels in turns" if protocol.interleave else "kernel after kernel"
     order = ", shuffled" if protocol.shuffle else ""
     runs = f"{protocol.warmup} warm-up runs, {protocol.repeats} repeats"
+    runs += f", {protocol.sustain_s:g} s back to back" if protocol.sustain_s else ""
     return f"{runs}, {cache}, {turns}{order}, seed {plan.seed}"

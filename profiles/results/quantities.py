@@ -52,6 +52,14 @@ def _predicted(row: PointRow, _: PointRow | None = None) -> Figure:
     return Figure(value=row.predicted_bytes, source="shapes and dtypes")
 
 
+def _sustained_throughput(row: PointRow, _: PointRow | None) -> Figure | None:
+    known = row.measured("sustained_ms")
+    if known is None or not known.value:
+        return None
+    tflops = row.problem.flops / known.value / 1e9
+    return Figure(value=tflops, source="FLOPs of the kept pairs / sustained runtime")
+
+
 def _kept(row: PointRow, _: PointRow | None) -> Figure:
     return Figure(value=row.problem.kept_share, source="counted")
 
@@ -194,6 +202,33 @@ QUANTITIES: dict[str, Quantity] = {
             columns=("sm_clock_mhz", "sm_clock_mhz_q1", "sm_clock_mhz_q3"),
             caption="median, q1–q3",
             of=_clock,
+        ),
+        Quantity(
+            "sustained_ms",
+            "Sustained runtime",
+            "time",
+            "How long one run takes of many back to back, once the clock has settled.",
+            better="lower",
+            columns=("sustained_ms", "sustained_ms_q1", "sustained_ms_q3"),
+            caption="median, q1–q3",
+        ),
+        Quantity(
+            "sustained-throughput",
+            "Sustained throughput",
+            "rate",
+            "Floating-point operations of the kept pairs over the sustained runtime.",
+            better="higher",
+            columns=("sustained_tflops",),
+            of=_sustained_throughput,
+        ),
+        Quantity(
+            "sustained_mhz",
+            "Sustained SM clock",
+            "clock",
+            "Mean clock of a multiprocessor while a kernel runs back to back.",
+            columns=("sustained_sm_clock_mhz", "sustained_sm_clock_mhz_q1", "sustained_sm_clock_mhz_q3"),
+            caption="median, q1–q3",
+            detail=True,
         ),
         Quantity(
             "samples",

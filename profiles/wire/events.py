@@ -26,7 +26,7 @@ PointStatus = Literal[
     "interrupted",  # found `running` in the file of a session that was killed
 ]
 FailedStatus = Literal["wrong", "oom", "will-not-fit", "unsupported", "timeout", "failed", "cancelled"]
-Phase = Literal["prepare", "verify", "warm-up", "measure"]
+Phase = Literal["prepare", "verify", "warm-up", "measure", "sustain"]
 Outcome = Literal["finished", "cancelled", "failed"]
 
 

@@ -11,13 +11,14 @@ from kernels.registry import find_kernel
 from kernels.spec import KernelSpec
 from profiles.plan.plan import Point, Protocol
 from profiles.wire.events import PointFailed, PointMeasured
-from profiles.wire.measurement import Sample
+from profiles.wire.measurement import Figure, Sample
 from profiles.wire.messages import SamplePoints, SamplingEnded
 from profiles.worker.bench import Bench
 from profiles.worker.child import CancelledError, Link
 from profiles.worker.failures import Refusal, explain
 from profiles.worker.judging import Criteria, Judge, correctness_of, spoil, what_is_wrong
 from profiles.worker.steps import Steps
+from profiles.worker.sustain import sustain
 from profiles.worker.turns import enough, take_turns
 
 
@@ -38,6 +39,7 @@ class Member:
         self._launch: Launch | None = None
         self._judge: Judge | None = None
         self._samples: list[Sample] = []
+        self._figures: dict[str, Figure] = {}
         self._spent_s = 0.0
 
     def prepare(self, inputs: Inputs, backend: Backend, criteria: Criteria | None) -> None:
@@ -81,6 +83,11 @@ class Member:
         """Whether its samples suffice."""
         return enough(protocol, len(self._samples), self._spent_s)
 
+    def sustain(self, protocol: Protocol, bench: Bench) -> None:
+        """Run back to back, when nobody takes turns any more."""
+        self.steps.enter("sustain")
+        self._figures = sustain(bench, self._run, protocol.sustain_s, self.steps.check)
+
     def ended(self) -> PointMeasured | PointFailed:
         """Its point's end: `wrong` where the run that was timed last wrote something else than the first."""
         if self._launch is not None and self._judge is not None:
@@ -92,7 +99,9 @@ class Member:
                 )
                 return Refusal("wrong", reason).failed(self.point)
         samples = tuple(self._samples)
-        return PointMeasured(index=self.point.index, t_ns=time.monotonic_ns(), samples=samples)
+        return PointMeasured(
+            index=self.point.index, t_ns=time.monotonic_ns(), samples=samples, figures=self._figures
+        )
 
     def release(self) -> None:
         """Give its memory back."""
@@ -145,12 +154,16 @@ class Sampling:
             self._attempt(member, lambda one: one.prepare(inputs, self._backend, self._criteria))
         for member in self._members:
             self._attempt(member, lambda one: one.warm_up(self._protocol, self._bench))
-        take_turns(self._members, self._done, self._turn, problem.seed)
+        take_turns(self._members, self._sampled, self._turn, problem.seed)
+        if self._protocol.sustain_s:
+            for member in self._members:
+                self._attempt(member, lambda one: one.sustain(self._protocol, self._bench))
+                self._attempt(member, self._end)
 
     def _turn(self, member: Member, number: int) -> None:
         round_number = None if self._alone else number
         self._attempt(member, lambda one: one.sample(self._protocol, self._bench, round_number))
-        if not self._done(member) and member.has_enough(self._protocol):
+        if member.has_enough(self._protocol) and not self._protocol.sustain_s:
             self._attempt(member, self._end)
 
     def _end(self, member: Member) -> None:
@@ -170,6 +183,9 @@ class Sampling:
             self._close([member], error)
             if not self._bench.healthy():
                 self._broken_by = member.point.kernel
+
+    def _sampled(self, member: Member) -> bool:
+        return self._done(member) or member.has_enough(self._protocol)
 
     def _done(self, member: Member) -> bool:
         return member.closed or bool(self._broken_by)

@@ -89,6 +89,33 @@ def test_without_verification_nothing_that_was_timed_is_judged(heard: Heard) -> 
     assert rounds_of(end) == [None] * 4
 
 
+def test_after_its_samples_each_kernel_runs_back_to_back_alone(heard: Heard) -> None:
+    protocol = Protocol(warmup=0, repeats=3, sustain_s=0.2, drift_check=False)
+    ends = swept(heard, "say-a", "say-b", protocol=protocol)
+    assert [rounds_of(end) for end in ends] == [[0, 1, 2]] * 2
+    said = launches(heard)[4 + 6 :]  # after the checks and the rounds
+    assert said == sorted(said)
+    for end in ends:
+        figures = done(end).figures
+        assert figures["sustained_ms"].value
+        assert "second half of 0.2 s" in figures["sustained_ms"].source
+        assert "sustained_mhz" not in figures
+
+
+def test_the_drift_check_takes_no_runs_back_to_back(heard: Heard) -> None:
+    protocol = Protocol(warmup=0, repeats=3, sustain_s=0.1)
+    *_, last, again = swept(heard, "flash2", seqlens=(64, 96), protocol=protocol)
+    assert "sustained_ms" in done(last).figures
+    assert "sustained_ms" not in done(again).figures
+
+
+def test_a_kernel_that_fails_back_to_back_costs_no_other(heard: Heard) -> None:
+    protocol = Protocol(warmup=0, repeats=3, sustain_s=0.2, drift_check=False)
+    spoilt, right = swept(heard, "raise-when-sustained", "flash2", protocol=protocol)
+    assert spoilt.status == "failed"
+    assert right.status == "done"
+
+
 def test_problems_do_not_mix(heard: Heard) -> None:
     ends = swept(heard, "flash1", "flash2", seqlens=(16, 32))
     assert [e.indices for e in heard.all(SamplingStarted)] == [(0, 1), (2, 3)]

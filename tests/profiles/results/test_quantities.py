@@ -29,6 +29,10 @@ READ = {
     "device_delta_bytes": Figure(value=3, source="NVML"),
     "prepare_ms": Figure(value=7.0, source="perf_counter"),
     "first_run_ms": Figure(value=8.0, source="CUDA events"),
+    "sustained_ms": Figure(value=5.0, low=4.5, high=6.0, source="CUDA events over runs back to back"),
+    "sustained_mhz": Figure(
+        value=1500.0, low=1400.0, high=1550.0, source="CUDA events over runs back to back"
+    ),
     "host_ms": Figure(value=0.5, low=0.25, high=0.75, source="perf_counter around the launch"),
 }
 OUTPUTS = (
@@ -43,6 +47,12 @@ EXPECTED: dict[str, tuple[Any, ...]] = {  # value, low, high, source
     "throughput": (KEPT_FLOPS / 4e9, None, None, "FLOPs of the kept pairs / median"),
     "kept": (0.5, None, None, "counted"),
     "dense-throughput": (2 * KEPT_FLOPS / 4e9, None, None, "FLOPs without the block mask / median"),
+    "sustained-throughput": (
+        KEPT_FLOPS / 5e9,
+        None,
+        None,
+        "FLOPs of the kept pairs / sustained runtime",
+    ),
     "footprint": (35, None, None, "inputs + outputs + workspace"),
     "predicted": (77, None, None, "shapes and dtypes"),
     "max-error": (0.25, None, None, ORACLE),

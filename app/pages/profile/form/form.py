@@ -38,9 +38,10 @@ MASK = "mask"  # stands for the choice among masks, of which each is a choice of
 Lines: TypeAlias = tuple[tuple[str, ...], ...]
 PROBLEM_LINES: Lines = (("dtype", "head_dim", "batch"), ("heads", "kv_heads", MASK))
 PROTOCOL_LINES: Lines = (
-    ("repeats", "time_cap_s", "cold"),
-    ("seed", "verify"),
-    ("interleave", "shuffle", "drift_check"),
+    ("repeats", "time_cap_s", "sustain_s"),
+    ("cold", "seed"),
+    ("verify", "drift_check"),
+    ("interleave", "shuffle"),
 )
 
 
