@@ -13,6 +13,7 @@ from app.plots.series import Series, extract, kernels_of, seqlens_of
 from app.plots.sweep_plot import SweepPlot
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
+from app.widgets.staged_paint import waits
 from app.words.kinds import column_name, narrow_text, unit_text
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
@@ -41,6 +42,7 @@ class SweepCard(Card):
         self._series: list[Series] = []
         self._baseline: str | None = None
         self._hidden: Collection[str] = ()
+        self._cursor: int | None = None
         self._flight: tuple[int | None, Mapping[str, float | None]] = (None, {})
         self.plot = SweepPlot(quantity, theme)
         self.chooser = QuantityChooser()
@@ -89,6 +91,12 @@ class SweepCard(Card):
         self._flight = (seqlen, values)
         self._draw_unless_held()
 
+    def show_cursor(self, seqlen: int | None) -> None:
+        """Stand the crosshair there, or leave that to `draw`."""
+        self._cursor = seqlen
+        if not waits(self):
+            self.plot.set_cursor_at(seqlen)
+
     def draw(self) -> None:
         """Draw what was shown last."""
         for _ in self.draw_in_steps():
@@ -100,9 +108,10 @@ class SweepCard(Card):
         seqlens = sorted({row.seqlen for row in self._rows})
         yield from self.plot.draw_in_steps(shown, seqlens_of(self._rows), seqlens)
         self.plot.show_flight(*self._flight)
+        self.plot.set_cursor_at(self._cursor)
 
     def _draw_unless_held(self) -> None:
-        if self.updatesEnabled():
+        if not waits(self):
             self.draw()
 
     def _name(self) -> None:

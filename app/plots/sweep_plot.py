@@ -96,7 +96,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
     def draw_in_steps(
         self, series: Sequence[Series], measured: Sequence[int], seqlens: Sequence[int]
     ) -> Iterator[None]:
-        """Draw these, a kernel a step.
+        """Draw these, a kernel a step; until the last of them the plot shows what it showed before.
 
         Args:
             series: A kernel each.
@@ -104,15 +104,25 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
             seqlens: Where the ticks stand.
         """
         self._series, self._measured = list(series), tuple(measured)
-        self._x_axis.set_seqlens(seqlens)
-        shown = {one.kernel for one in series}
-        for kernel, curves in self._curves.items():
-            curves.set_visible(kernel in shown)
-        for one in series:
-            self._curves_of(one.kernel).set_series(one, self.scale_name)
-            yield
-        self.rail.set_failures([one.failures for one in series])
-        self._range()
+        self.setViewportUpdateMode(self.ViewportUpdateMode.NoViewportUpdate)
+        try:
+            self._x_axis.set_seqlens(seqlens)
+            shown = {one.kernel for one in series}
+            for kernel, curves in self._curves.items():
+                curves.set_visible(kernel in shown)
+            for one in series:
+                self._curves_of(one.kernel).set_series(one, self.scale_name)
+                yield
+            self.rail.set_failures([one.failures for one in series])
+            self._range()
+        except Exception:
+            self._show_drawn()
+            raise
+        self._show_drawn()  # not in a `finally`: what is left half-way is begun anew, or the plot is gone
+
+    def _show_drawn(self) -> None:
+        self.setViewportUpdateMode(self.ViewportUpdateMode.MinimalViewportUpdate)
+        self.viewport().update()
 
     def show_flight(self, seqlen: int | None, values: Mapping[str, float | None]) -> None:
         """Mark what is in flight: a band at its N, and a hollow symbol where each value is so far.
@@ -151,6 +161,8 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
 
     def show_hint(self, text: str) -> None:
         """Say in the middle of the plot what would fill it; an empty text says nothing."""
+        if text == self._hint.toPlainText() and self._hint.isVisible() == bool(text):
+            return  # or the plot would be painted anew for nothing
         self._hint.setText(text, color=self._theme.dim)
         self._hint.setVisible(bool(text))
 

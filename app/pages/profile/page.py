@@ -18,7 +18,7 @@ from app.pages.profile.form.preview import preview_rows
 from app.pages.profile.form.reasons import left_out, out_of_range
 from app.pages.profile.plots_view import PlotsView
 from app.plots.telemetry import LANES
-from app.widgets.staged_paint import Prepare, StagedPaint
+from app.widgets.staged_paint import Draw, StagedPaint, waits
 from app.words.command_line import command_line
 from kernels.problem import Backend
 from profiles.plan.machine import Machine
@@ -65,7 +65,7 @@ class ProfilePage(Page):
         self._rows: LiveRows | None = None  # of the session on show
         self._shown: Sequence[PointRow] = ()
         strip = self.bottom.strip
-        turns: dict[QWidget, Prepare] = {self.plots.panel: self.plots.draw_panel_in_steps}
+        turns: dict[QWidget, Draw] = {self.plots.panel: self.plots.draw_panel_in_steps}
         turns.update({card: card.draw_in_steps for card in self.plots.cells})
         turns[self.bottom.table] = self._draw_table
         turns.update({strip.lanes[lane.field]: partial(strip.draw_lane, lane) for lane in LANES})
@@ -172,7 +172,7 @@ class ProfilePage(Page):
     def showEvent(self, event: QShowEvent) -> None:
         """Paint plot after plot: Run shows this page in the turn that starts a sweep."""
         super().showEvent(event)
-        self._staged.start()
+        self._staged.start_covered()
 
     def refresh(self) -> None:
         """Draw the session on show, or the preview of the form's sweep."""
@@ -251,7 +251,7 @@ class ProfilePage(Page):
         self.plots.show_flight(session.in_flight if session else ())
 
     def _draw_table_unless_held(self) -> None:
-        if self.bottom.table.updatesEnabled():
+        if not waits(self.bottom.table):
             self._draw_table()
 
     def _draw_table(self) -> None:

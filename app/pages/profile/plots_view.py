@@ -14,6 +14,7 @@ from app.pages.profile.in_flight import in_flight_value
 from app.plots.series import UNFINISHED, kernels_of, seqlens_of, telling_seqlen
 from app.plots.status_marks import STATUS_MARKS
 from app.plots.sweep_card import SweepCard
+from app.widgets.staged_paint import waits
 from kernels.problem import Problem
 from profiles.results.curves import Curve, by_curve
 from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT, favoured_baseline
@@ -156,7 +157,7 @@ class PlotsView(QWidget):
             self.panel.show_figures(kernel, texts, "" if status in MEASURABLE else STATUS_MARKS[status].word)
 
     def _draw_panel_unless_held(self) -> None:
-        if self.panel.updatesEnabled():
+        if not waits(self.panel):
             for _ in self.draw_panel_in_steps():
                 pass
         else:
@@ -236,7 +237,7 @@ class PlotsView(QWidget):
     def _place_cursor(self, seqlen: int | None) -> None:
         self.seqlen = seqlen
         for card in self.cells:
-            card.plot.set_cursor_at(seqlen)
+            card.show_cursor(seqlen)
 
     def _show_kernel(self, kernel: str, shown: bool) -> None:
         (self._hidden.discard if shown else self._hidden.add)(kernel)

@@ -13,6 +13,7 @@ from app.plots.export import Cell
 from app.plots.ring import FIELDS, ReadingRing, Values
 from app.plots.spans import Span, spans_of
 from app.plots.telemetry import LANES, Lane, TelemetryLane
+from app.widgets.staged_paint import waits
 from app.words.units import digits
 from profiles.results.session import Session
 from profiles.wire.events import Reading, TelemetryStarted
@@ -114,7 +115,7 @@ class TelemetryStrip(QWidget):
     def draw(self) -> None:
         """Draw what the ring holds, unless frozen; lanes held back from being painted wait for their turn."""
         for lane in LANES:
-            if self.lanes[lane.field].updatesEnabled():
+            if not waits(self.lanes[lane.field]):
                 self.draw_lane(lane)
 
     def draw_lane(self, lane: Lane) -> None:

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from pyqtgraph import PlotWidget
 from PySide6.QtCore import QRect
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -151,10 +151,35 @@ def test_nothing_of_the_page_before_shows_where_plots_wait_to_be_painted(
     window.show_page("profile")
     page._staged._timer.stop()  # their turn does not come
     qapp.processEvents()
-    shown = window.screen().grabWindow(window.winId()).toImage()
+    shown = grabbed(window)
     for card in page.plots.cells:
         assert not card.updatesEnabled()
         place = card.plot.viewport().mapTo(window, card.plot.viewport().rect().topLeft())
         area = shown.copy(QRect(place, card.plot.viewport().size()))
         colours = {area.pixel(x, y) for x in range(area.width()) for y in range(0, area.height(), 4)}
         assert len(colours) == 1, card.title
+
+
+@pytest.mark.parametrize("covered", [False, True])
+def test_no_card_vanishes_while_it_waits_for_its_turn(
+    window: MainWindow, qapp: QApplication, covered: bool
+) -> None:
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    window.show_page("profile")
+    page._staged.finish()
+    qapp.processEvents()
+    whole = grabbed(window)
+    if covered:
+        page._staged.start_covered()
+    else:
+        page._staged.start()
+    page._staged._timer.stop()  # their turns do not come
+    window.repaint()
+    qapp.processEvents()
+    assert (grabbed(window) == whole) is not covered
+
+
+def grabbed(window: MainWindow) -> QImage:
+    """What is on the screen, not what the window would paint."""
+    return window.screen().grabWindow(window.winId()).toImage()
