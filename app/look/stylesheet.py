@@ -124,10 +124,12 @@ def _inputs(t: Theme) -> str:
     QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; margin: 0 2px 2px 0; }}
     QAbstractSpinBox::up-arrow {{ image: url("{MARKS}/up-{t.name}.svg"); width: 10px; height: 10px; }}
     QAbstractSpinBox::down-arrow {{ image: url("{MARKS}/down-{t.name}.svg"); width: 10px; height: 10px; }}
+    QComboBox {{ combobox-popup: 0; }}
     QComboBox::drop-down {{ border: none; width: 20px; }}
     QComboBox::down-arrow {{ image: url("{MARKS}/down-{t.name}.svg"); width: 12px; height: 12px; }}
     QComboBox QAbstractItemView {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line};
         selection-background-color: {t.accent}; selection-color: {t.on_accent}; outline: none; }}
+    QComboBox QAbstractItemView::item:disabled {{ color: {t.dim}; }}
     QCheckBox, QRadioButton {{ background: transparent; color: {t.text}; spacing: 8px; padding: 2px;
         border: 1px solid transparent; border-radius: 4px; }}
     QCheckBox:focus, QRadioButton:focus {{ border-color: {t.accent}; }}

@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 from pyqtgraph import PlotWidget
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QComboBox
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import DARK, LIGHT
@@ -183,3 +183,25 @@ def test_no_card_vanishes_while_it_waits_for_its_turn(
 def grabbed(window: MainWindow) -> QImage:
     """What is on the screen, not what the window would paint."""
     return window.screen().grabWindow(window.winId()).toImage()
+
+
+@pytest.mark.parametrize("page", ["profile", "stepper", "sessions"])
+def test_every_drop_down_shows_its_entries_whole_and_not_over_itself(
+    window: MainWindow, qapp: QApplication, page: str
+) -> None:
+    window.show_page(page)
+    qapp.processEvents()
+    boxes = [box for box in window.findChildren(QComboBox) if box.isVisible() and box.count() > 1]
+    assert boxes
+    for box in boxes:
+        box.showPopup()
+        qapp.processEvents()
+        view, rows = box.view(), range(min(box.count(), box.maxVisibleItems()))
+        for row in rows:
+            shown = view.visualRect(box.model().index(row, box.modelColumn()))
+            assert view.viewport().rect().contains(shown), (box.accessibleName(), box.itemText(row))
+        top = box.mapToGlobal(QPoint()).y()
+        popup_top = view.mapToGlobal(QPoint()).y()
+        beside = popup_top >= top + box.height() - 2 or popup_top + view.height() <= top + 2
+        assert beside, box.accessibleName()
+        box.hidePopup()
