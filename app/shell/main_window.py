@@ -28,7 +28,7 @@ from app.pages.registry import PAGES
 from app.pages.sessions import SessionsPage
 from app.pages.start import StartPage
 from app.shell.file_actions import FileActions
-from app.shell.window_actions import HelpActions, ViewActions, sweep_actions
+from app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from app.widgets.error_line import ErrorLine
 from app.widgets.log_panel import LogPanel
 from app.widgets.rail import Rail, RailEntry
@@ -165,8 +165,9 @@ class MainWindow(QMainWindow):
             settings=self.settings,
         )
         self._help = HelpActions(self, self.registry)
-        actions = [*self._files.offered(), *sweep_actions(self.controller)]
-        actions += [*self._view.offered(), *self._help.offered()]
+        self._sweep = SweepActions(self, self.controller, self.errors)
+        groups = self._files, self._sweep, self._view, self._help
+        actions = [action for group in groups for action in group.offered()]
         for action in actions:
             self.addAction(self.registry.add(action))
 

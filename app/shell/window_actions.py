@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
 from app.control.actions import Action, ActionRegistry
@@ -15,13 +15,40 @@ from app.widgets.error_line import ErrorLine
 from app.widgets.palette import CommandPalette
 from app.widgets.shortcut_sheet import ShortcutSheet
 
+ESCAPE_MS = 3000  # in which a second Esc cancels
 
-def sweep_actions(controller: Controller) -> list[Action]:
-    """What the window adds to the Sweep menu."""
-    return [
-        Action("cancel", "Cancel the sweep or the replay", controller.cancel, "Sweep", "Esc"),
-        Action("replay", "Replay the session on show", lambda: controller.replay(1.0), "Sweep"),
-    ]
+
+class SweepActions:
+    """What the window adds to the Sweep menu.
+
+    Args:
+        window: What fills the screen.
+        controller: What runs and is cancelled.
+        errors: Tells what another Esc does.
+    """
+
+    def __init__(self, window: QWidget, controller: Controller, errors: ErrorLine) -> None:
+        self._window, self._controller, self._errors = window, controller, errors
+        self._asked = QTimer(window, interval=ESCAPE_MS, singleShot=True)
+
+    def offered(self) -> list[Action]:
+        """All of them, in the order of the menu."""
+        return [
+            Action("cancel", "Cancel the sweep or the replay", self._controller.cancel, "Sweep"),
+            Action("escape", "Leave the full screen; twice: cancel what runs", self._escape, "Sweep", "Esc"),
+            Action("replay", "Replay the session on show", lambda: self._controller.replay(1.0), "Sweep"),
+        ]
+
+    def _escape(self) -> None:
+        """Leave what is open; a key hit by mistake, as on a stage, ends no sweep."""
+        if self._window.isFullScreen():
+            self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
+        elif self._asked.isActive():
+            self._asked.stop()
+            self._controller.cancel()
+        elif self._controller.running:
+            self._asked.start()
+            self._errors.show_notice("Press Esc once more to cancel.")
 
 
 class ViewActions:

@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.shell.main_window import MainWindow
+from tests.app.fakes import PLAN, sweep
+from tests.app.shell.conftest import Rig
 
 INTERACTIVE = (
     QAbstractButton,
@@ -81,3 +83,49 @@ def test_tab_reaches_every_button_of_the_start_page(window: MainWindow, qtbot: Q
     assert set(buttons) <= reached
     assert set(window.rail._buttons.values()) <= reached
     assert window.top_bar.backend in reached
+
+
+def press_escape(window: MainWindow) -> None:
+    QTest.keyClick(window, Qt.Key.Key_Escape)
+
+
+def test_one_esc_ends_no_sweep_and_a_second_one_does(window: MainWindow, rig: Rig) -> None:
+    window.activateWindow()
+    rig.controller.run(PLAN)
+    rig.say(sweep(points=1))
+    press_escape(window)
+    assert not rig.engine.cancelled
+    assert window.errors.text == "Press Esc once more to cancel."
+    press_escape(window)
+    assert rig.engine.cancelled
+
+
+def test_esc_that_comes_long_after_another_asks_again(window: MainWindow, rig: Rig) -> None:
+    window.activateWindow()
+    rig.controller.run(PLAN)
+    rig.say(sweep(points=1))
+    press_escape(window)
+    window._sweep._asked.timeout.emit()
+    window._sweep._asked.stop()
+    press_escape(window)
+    assert not rig.engine.cancelled
+
+
+def test_esc_leaves_the_full_screen_first(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
+    window.activateWindow()
+    rig.controller.run(PLAN)
+    rig.say(sweep(points=1))
+    window._view._toggle_full_screen()
+    qtbot.waitUntil(window.isFullScreen)
+    press_escape(window)
+    qtbot.waitUntil(lambda: not window.isFullScreen())
+    press_escape(window)
+    assert not rig.engine.cancelled
+
+
+def test_esc_does_nothing_where_nothing_is_open_or_runs(window: MainWindow, rig: Rig) -> None:
+    window.activateWindow()
+    press_escape(window)
+    press_escape(window)
+    assert not rig.engine.cancelled
+    assert not window.errors.isVisible()
