@@ -162,7 +162,12 @@ def protocols() -> Strategy:
     finite = Drawn({float: st.floats(allow_nan=False, allow_infinity=False)})
     counts = st.integers(0, 2**31)
     return finite.struct(
-        Protocol, warmup=counts, repeats=counts.map(lambda n: n + 1), time_cap_s=above_0, deadline_s=above_0
+        Protocol,
+        warmup=counts,
+        repeats=counts.map(lambda n: n + 1),
+        time_cap_s=above_0,
+        sustain_s=st.just(0.0) | above_0,
+        deadline_s=above_0,
     )
 
 
