@@ -1,6 +1,5 @@
 """Windows, grouped heads and block masks on a GPU, against the float64 oracle."""
 
-from collections.abc import Callable
 from functools import partial
 from itertools import product
 from typing import Any
@@ -22,7 +21,6 @@ from tests.kernels.cuda.running import (
     each_sparse_kernel,
     each_sparse_kernel_and_dtype,
     head_dims,
-    judged,
     prepared,
     run,
 )
@@ -126,44 +124,6 @@ def test_the_tables_of_a_block_mask_are_predicted(name: str) -> None:
     problem = Problem(seqlen_q=600, seqlen_k=900, dtype="bfloat16", block_mask=mask)
     launch = prepared(name, problem, make_inputs(problem, "cuda"))
     assert launch.workspace_bytes == find_kernel(name).workspace_bytes(problem, "cuda") > 0
-
-
-@pytest.mark.gpu
-@each_sparse_kernel
-def test_dropped_blocks_cost_no_time(cp: Any, name: str) -> None:
-    """Half the blocks take little more than half the time; the margin is for the start and the end.
-
-    The softmax of the standard kernels gains less: it keeps its threads a row. The two take turns, and the
-    shortest run of each counts: other tests may use the GPU meanwhile.
-    """
-    runs = [checked_run(name, sparse_problem(share)) for share in (1.0, 0.5)]
-    times = [[milliseconds(cp, run) for run in runs] for _ in range(15)]
-    whole, half = (min(of_one) for of_one in zip(*times, strict=True))
-    assert half < (0.7 if find_kernel(name).family == "tiled" else 0.8) * whole
-
-
-def sparse_problem(kept_share: float) -> Problem:
-    mask = BlockMask.random(8192, 8192, block_q=128, block_k=64, kept_share=kept_share)
-    return Problem(heads=16, seqlen_q=8192, seqlen_k=8192, head_dim=128, dtype="bfloat16", block_mask=mask)
-
-
-def checked_run(name: str, problem: Problem) -> Callable[[], None]:
-    """A launch of the kernel that has agreed with the oracle."""
-    inputs = make_inputs(problem, "cuda")
-    launch = prepared(name, problem, inputs)
-    launch.run()
-    assert judged(name, problem, inputs, launch.output, launch.lse, max_rows=16).passed
-    return launch.run
-
-
-def milliseconds(cp: Any, run: Callable[[], None]) -> float:
-    """What one run takes on the GPU."""
-    start, stop = cp.cuda.Event(), cp.cuda.Event()
-    start.record()
-    run()
-    stop.record()
-    stop.synchronize()
-    return float(cp.cuda.get_elapsed_time(start, stop))
 
 
 @pytest.mark.parametrize("name", SPARSE)
