@@ -1,5 +1,6 @@
 """Every test of the window: no screen, settings and sessions in its own folder, no thread left behind."""
 
+import gc
 import os
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is imported
@@ -37,8 +38,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def no_widget_is_left() -> None:
-    """Without a running event loop, what the test before let go of is deleted only when it is asked for."""
+    """Without a running event loop, what the test before let go of is deleted only when it is asked for.
+
+    Its Python halves go here too: collected while a signal is being disconnected, they can hang Qt.
+    """
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    gc.collect()
 
 
 @pytest.fixture(autouse=True)
