@@ -14,6 +14,13 @@ def backend_of(array: object) -> Backend | None:
     return _BACKENDS.get(kind.__module__.partition(".")[0]) if kind.__name__ == "ndarray" else None
 
 
+def on_host(array: Any) -> Any:
+    """The numbers as a NumPy array of float64."""
+    wide = array if array.dtype == "float64" else array.astype("float32")  # CuPy casts bfloat16 to that alone
+    host = wide if backend_of(wide) == "cpu" else wide.get()
+    return host.astype("float64", copy=False)
+
+
 def array_module(array: object) -> Any:
     """The module of an array: `numpy` or `cupy`."""
     return import_module(type(array).__module__.partition(".")[0])

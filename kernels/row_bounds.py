@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.arrays import array_module, backend_of
+from kernels.arrays import array_module, on_host
 from kernels.fp8 import Rounding
 from kernels.launch import Inputs
 from kernels.problem import Dtype, Problem
@@ -67,9 +67,8 @@ class RowBounds(NamedTuple):
     norms: Any
     expected: Any
 
-    def worst_row(self, output: Any, exact: Any) -> Worst:
-        """The worst row of O (batch, heads, R, d), by its error relative to the oracle's norm."""
-        errors = _norms(output - exact)
+    def worst_row(self, errors: Any) -> Worst:
+        """The worst row of O by the norms of its rows' errors, told relative to the oracle's norm."""
         index = _argmax(errors / self.output)
         return Worst(float((errors / self.norms)[index]), float((self.output / self.norms)[index]), index)
 
@@ -80,9 +79,9 @@ class RowBounds(NamedTuple):
         index = _argmax(errors / self.lse)
         return Worst(float(errors[index]), float(self.lse[index]), index)
 
-    def worst_part(self, output: Any, exact: Any) -> Worst:
+    def worst_part(self, errors: Any) -> Worst:
         """The worst eighth of the rows: the root mean square of the shares it uses of its rows' bounds."""
-        used, expected = _norms(output - exact) / self.output, self.expected / self.output
+        used, expected = errors / self.output, self.expected / self.output
         found = [
             Worst(_rms(used_part), _rms(expected_part) + used_part.size**-0.5)
             for used_part, expected_part in zip(_parts(used), _parts(expected), strict=True)
@@ -109,10 +108,10 @@ def row_bounds(
         low: Plain attention in the kernel's precision.
         rounding: How the inputs were rounded to 8 bits; None: they were not.
     """
-    output, lse, value_spread, score_spread = (_on_host(array) for array in exact)
+    output, lse, value_spread, score_spread = (on_host(array) for array in exact)
     scores, largest_v = _largest_scores(problem, inputs, rows), _of_query_heads(problem, inputs.v)
     drift, dot_drift = problem.seqlen_k**0.5, problem.head_dim**0.5 * scores
-    norms = _norms(output)
+    norms = norms_of(output)
     exactly = UNIT_ROUNDOFF[problem.dtype] * norms
     exactly += FLOAT32_EPS * ((1 + dot_drift) * largest_v + drift * norms)
     exactly += 2 * problem.head_dim**0.5 * SMALLEST[problem.dtype]
@@ -122,7 +121,7 @@ def row_bounds(
         roundoff, score_roundoff = E4M3_ROUNDOFF, SCORE_ROUNDOFF
         exactly += rounding.product_error(rounding.key_block) * (norms + value_spread)
         lse_exactly += rounding.score_error(problem.head_dim) * scores
-    low_output, low_lse = _norms(_on_host(low.output) - output), _lse_errors(_on_host(low.lse), lse)
+    low_output, low_lse = norms_of(on_host(low.output) - output), _lse_errors(on_host(low.lse), lse)
     return RowBounds(
         output=2 * low_output + LUCK * roundoff * value_spread + exactly,
         lse=2 * low_lse + LUCK * score_roundoff * score_spread + lse_exactly,
@@ -140,17 +139,17 @@ def _lse_errors(found: Any, exact: Any) -> Any:
 def _largest_scores(problem: Problem, inputs: Inputs, rows: list[int]) -> Any:
     """An upper bound of |scale q.k| in each row (Cauchy-Schwarz), (batch, heads, R)."""
     picked = inputs.q[:, :, array_module(inputs.q).asarray(rows)]
-    norms = _norms(_on_host(picked.astype("float32")))
+    norms = norms_of(on_host(picked))
     return abs(problem.softmax_scale) * norms * _of_query_heads(problem, inputs.k)
 
 
 def _of_query_heads(problem: Problem, array: Any) -> Any:
     """The largest norm of a row of K or V that each query head meets, (batch, heads, 1)."""
-    largest = [[float(_norms(head.astype("float32")).max()) for head in sequence] for sequence in array]
+    largest = [[float(norms_of(head.astype("float32")).max()) for head in sequence] for sequence in array]
     return np.repeat(np.array(largest), problem.heads // problem.key_heads, axis=1)[:, :, None]
 
 
-def _norms(rows: Any) -> Any:
+def norms_of(rows: Any) -> Any:
     """L2 norms over the last axis."""
     return (rows * rows).sum(axis=-1) ** 0.5
 
@@ -168,9 +167,3 @@ def _parts(shares: Any) -> list[Any]:
 
 def _rms(shares: Any) -> float:
     return float((shares * shares).mean() ** 0.5)
-
-
-def _on_host(array: Any) -> Any:
-    """The numbers as a NumPy array of float64."""
-    wide = array.astype("float64")
-    return wide if backend_of(wide) == "cpu" else wide.get()

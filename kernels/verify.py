@@ -34,13 +34,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from kernels.arrays import array_module, backend_of
+from kernels.arrays import array_module, on_host
 from kernels.fp8 import Rounding
 from kernels.launch import Inputs
 from kernels.mask import Mask
 from kernels.problem import Problem
 from kernels.reference import Attended, plain_attention
-from kernels.row_bounds import FLOAT32_EPS, RowBounds, Worst, row_bounds
+from kernels.row_bounds import FLOAT32_EPS, RowBounds, Worst, norms_of, row_bounds
 from kernels.spec import BufferDtype
 
 EDGE = 64  # every kernel's tile sizes divide or are divided by this
@@ -134,11 +134,12 @@ class Oracle(NamedTuple):
         by_row = self.by_row
         if by_row is None:
             return
-        yield _deviation("O" + OF_A_ROW, by_row.worst_row(found.output, self.exact.output), rows)
+        errors = norms_of(found.output - self.exact.output)
+        yield _deviation("O" + OF_A_ROW, by_row.worst_row(errors), rows)
         if found.lse is not None:
             yield _deviation("LSE" + OF_A_ROW, by_row.worst_lse(found.lse, self.exact.lse), rows)
         if by_row.expected is not None:
-            yield _deviation("O" + OF_A_PART, by_row.worst_part(found.output, self.exact.output), rows)
+            yield _deviation("O" + OF_A_PART, by_row.worst_part(errors), rows)
 
 
 class Criterion(NamedTuple):
@@ -162,7 +163,7 @@ class Criterion(NamedTuple):
             lse: float32 (batch, heads, seqlen_q); None: the kernel returns none, and O alone is compared.
         """
         picked = array_module(output).asarray(self.rows)
-        found = Answer(*(None if x is None else _on_host(x[:, :, picked]) for x in (output, lse)))
+        found = Answer(*(None if x is None else on_host(x[:, :, picked]) for x in (output, lse)))
         outputs = self.given.errors(found, self.rows)
         if self.rounded is not None:
             own = self.rounded.errors(found, self.rows)
@@ -237,7 +238,7 @@ def _oracle(
     if rounding is not None:
         bound += rounding.product_error(rounding.key_block) * largest
         lse_bound += rounding.score_error(problem.head_dim) * scores
-    return Oracle(Answer(_on_host(exact.output), _on_host(exact.lse)), bound, lse_bound, by_row)
+    return Oracle(Answer(on_host(exact.output), on_host(exact.lse)), bound, lse_bound, by_row)
 
 
 def _deviation(output: str, worst: Worst, rows: list[int]) -> Deviation:
@@ -305,12 +306,6 @@ def _largest_difference(found: Any, exact: Any) -> float:
     return float(abs(xp.where(same, 0, found) - xp.where(same, 0, exact)).max())
 
 
-def _on_host(array: Any) -> Any:
-    """The numbers as a NumPy array of float32, or of float64 if they are."""
-    wide = array if array.dtype == "float64" else array.astype("float32")
-    return wide if backend_of(wide) == "cpu" else wide.get()
-
-
 def _largest_finite(array: Any) -> float:
     xp = array_module(array)
     return float(abs(xp.where(xp.isfinite(array), array, 0)).max())
@@ -318,12 +313,8 @@ def _largest_finite(array: Any) -> float:
 
 def _largest_score(problem: Problem, inputs: Inputs) -> float:
     """An upper bound of |scale q.k| (Cauchy-Schwarz)."""
-    largest_q, largest_k = (_largest(array, _norms) for array in (inputs.q, inputs.k))
+    largest_q, largest_k = (_largest(array, norms_of) for array in (inputs.q, inputs.k))
     return abs(problem.softmax_scale) * largest_q * largest_k
-
-
-def _norms(rows: Any) -> Any:
-    return (rows * rows).sum(axis=-1) ** 0.5
 
 
 def _largest(array: Any, measure: Callable[[Any], Any]) -> float:

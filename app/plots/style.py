@@ -43,7 +43,7 @@ def seconds_tick(seconds: float) -> str:
 def restyle(plot: pg.PlotWidget, theme: Theme) -> None:
     """Give a plot the theme's colours; whoever added curves and texts recolours those."""
     plot.setBackground(theme.panel)
-    # Or what stood in its place before, such as another page, would show until a plot held back is painted.
+    # Or what stood in its place before, such as another page, would show until a covered plot is painted.
     plot.viewport().setAutoFillBackground(False)
     for name in ("bottom", "left", "top", "right"):
         axis = plot.getPlotItem().getAxis(name)

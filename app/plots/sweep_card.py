@@ -13,7 +13,7 @@ from app.plots.series import Series, extract, kernels_of, seqlens_of
 from app.plots.sweep_plot import SweepPlot
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
-from app.widgets.staged_paint import waits
+from app.widgets.staged_paint import draw_unless_waiting, waits
 from app.words.kinds import column_name, narrow_text, unit_text
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
@@ -84,12 +84,12 @@ class SweepCard(Card):
         self._baseline = baseline
         self._series = extract(rows, self.quantity, baseline)
         self._name()
-        self._draw_unless_held()
+        draw_unless_waiting(self, self.draw_in_steps)
 
     def show_flight(self, seqlen: int | None, values: Mapping[str, float | None]) -> None:
         """Mark the points in flight, as the plot's method does, or leave that to `draw`."""
         self._flight = (seqlen, values)
-        self._draw_unless_held()
+        draw_unless_waiting(self, self.draw_in_steps)
 
     def show_cursor(self, seqlen: int | None) -> None:
         """Stand the crosshair there, or leave that to `draw`."""
@@ -103,16 +103,12 @@ class SweepCard(Card):
             pass
 
     def draw_in_steps(self) -> Iterator[None]:
-        """Draw what was shown last: for a card that was held back from being painted, when its turn comes."""
+        """Draw what was shown last: for a card that has waited, when its turn comes."""
         shown = [one for one in self._series if one.kernel not in self._hidden]
         seqlens = sorted({row.seqlen for row in self._rows})
         yield from self.plot.draw_in_steps(shown, seqlens_of(self._rows), seqlens)
         self.plot.show_flight(*self._flight)
         self.plot.set_cursor_at(self._cursor)
-
-    def _draw_unless_held(self) -> None:
-        if not waits(self):
-            self.draw()
 
     def _name(self) -> None:
         """Say what it shows."""

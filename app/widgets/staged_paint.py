@@ -18,6 +18,15 @@ def waits(part: QWidget) -> bool:
     return bool(part.property(WAITS))
 
 
+def draw_unless_waiting(part: QWidget, draw: Draw) -> bool:
+    """Draw a part at once, to its last step, unless its turn is still to come; whether it was drawn."""
+    if waits(part):
+        return False
+    for _ in draw() or ():
+        pass
+    return True
+
+
 class StagedPaint(QObject):
     """In each turn of the event loop, draws a piece of one part of a page.
 

@@ -18,7 +18,7 @@ from app.pages.profile.form.preview import preview_rows
 from app.pages.profile.form.reasons import left_out, out_of_range
 from app.pages.profile.plots_view import PlotsView
 from app.plots.telemetry import LANES
-from app.widgets.staged_paint import Draw, StagedPaint, waits
+from app.widgets.staged_paint import Draw, StagedPaint, draw_unless_waiting
 from app.words.command_line import command_line
 from kernels.problem import Backend
 from profiles.plan.machine import Machine
@@ -103,9 +103,9 @@ class ProfilePage(Page):
         self.form.copy_requested.connect(self.copy_command_line)
         self.form.use_session_requested.connect(self.use_session)
         self.plots.cursor_moved.connect(self.bottom.table.show_cursor)
-        self.plots.baseline_changed.connect(self._draw_table_unless_held)
+        self.plots.baseline_changed.connect(self._refresh_table)
         self.plots.changing.connect(self._staged.start)
-        self.plots.quantities_chosen.connect(lambda _keys: self.refresh())
+        self.plots.quantities_chosen.connect(self._show_hints_and_flight)
         self.bottom.table.seqlen_selected.connect(self.plots.move_cursor)
         for button in (
             *(card.export_button for card in self.plots.cells),
@@ -179,9 +179,8 @@ class ProfilePage(Page):
         session = self.controller.session
         self._shown = preview_rows(self.form.request()) if self._rows is None else self._rows.current()
         self.plots.show_rows(session, self._shown)
-        self.plots.show_hints(empty=session is None, blocked=self.form.blocked_reason or "")
-        self._show_flight()
-        self._draw_table_unless_held()
+        self._show_hints_and_flight()
+        self._refresh_table()
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour everything painted by hand."""
@@ -246,13 +245,18 @@ class ProfilePage(Page):
             self._staged.start()
             self.refresh()
 
+    def _show_hints_and_flight(self) -> None:
+        """What the plots say beside their rows; another quantity needs it anew."""
+        empty = self.controller.session is None
+        self.plots.show_hints(empty=empty, blocked=self.form.blocked_reason or "")
+        self._show_flight()
+
     def _show_flight(self) -> None:
         session = self.controller.session
         self.plots.show_flight(session.in_flight if session else ())
 
-    def _draw_table_unless_held(self) -> None:
-        if not waits(self.bottom.table):
-            self._draw_table()
+    def _refresh_table(self) -> None:
+        draw_unless_waiting(self.bottom.table, self._draw_table)
 
     def _draw_table(self) -> None:
         shown = () if self._rows is None else self._shown

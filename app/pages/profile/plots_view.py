@@ -14,7 +14,7 @@ from app.pages.profile.in_flight import in_flight_value
 from app.plots.series import UNFINISHED, kernels_of, seqlens_of, telling_seqlen
 from app.plots.status_marks import STATUS_MARKS
 from app.plots.sweep_card import SweepCard
-from app.widgets.staged_paint import waits
+from app.widgets.staged_paint import draw_unless_waiting
 from kernels.problem import Problem
 from profiles.results.curves import Curve, by_curve
 from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT, favoured_baseline
@@ -39,7 +39,7 @@ class PlotsView(QWidget):
         curve: The problems on show, where a session holds several at the same N; None without rows.
 
     Signals:
-        changing: These parts are about to be drawn anew; they may be held back for that (list of QWidget).
+        changing: These parts are about to be drawn anew, in their turns (list of QWidget).
         cursor_moved: The crosshair stands at another sequence length (int).
         baseline_changed: Another baseline.
         quantities_chosen: The four show other quantities: their keys (list of str).
@@ -135,12 +135,12 @@ class PlotsView(QWidget):
             card.show_rows(session, rows, self.baseline, self._hidden)
         if not self._placed_by_user or self.seqlen not in seqlens_of(rows):
             self._place_cursor(telling_seqlen(rows))
-        self._draw_panel_unless_held()
+        self._draw_panel_unless_waiting()
 
     def draw_panel_in_steps(self) -> Iterator[None]:
         """Write the legend and every kernel's figures where the crosshair stands, or how its point ended.
 
-        For a panel that was held back from being painted, when its turn comes.
+        For a panel that has waited, when its turn comes.
         """
         places = list(self._curves)
         labels = [curve.label for curve in places]
@@ -156,11 +156,8 @@ class PlotsView(QWidget):
             status = ended.get(kernel, "done")
             self.panel.show_figures(kernel, texts, "" if status in MEASURABLE else STATUS_MARKS[status].word)
 
-    def _draw_panel_unless_held(self) -> None:
-        if not waits(self.panel):
-            for _ in self.draw_panel_in_steps():
-                pass
-        else:
+    def _draw_panel_unless_waiting(self) -> None:
+        if not draw_unless_waiting(self.panel, self.draw_panel_in_steps):
             self.changing.emit([self.panel])  # it may be half drawn
 
     def show_hints(self, *, empty: bool, blocked: str = "") -> None:
@@ -203,7 +200,7 @@ class PlotsView(QWidget):
         self._placed_by_user = True
         if seqlen != self.seqlen:
             self._place_cursor(seqlen)
-            self._draw_panel_unless_held()
+            self._draw_panel_unless_waiting()
             self.cursor_moved.emit(seqlen)
 
     def step_cursor(self, step: int) -> None:

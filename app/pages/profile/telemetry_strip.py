@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt
@@ -13,7 +14,7 @@ from app.plots.export import Cell
 from app.plots.ring import FIELDS, ReadingRing, Values
 from app.plots.spans import Span, spans_of
 from app.plots.telemetry import LANES, Lane, TelemetryLane
-from app.widgets.staged_paint import waits
+from app.widgets.staged_paint import draw_unless_waiting
 from app.words.units import digits
 from profiles.results.session import Session
 from profiles.wire.events import Reading, TelemetryStarted
@@ -113,10 +114,9 @@ class TelemetryStrip(QWidget):
         return self._values[field].text()
 
     def draw(self) -> None:
-        """Draw what the ring holds, unless frozen; lanes held back from being painted wait for their turn."""
+        """Draw what the ring holds, unless frozen; lanes that wait are drawn in their turns."""
         for lane in LANES:
-            if not waits(self.lanes[lane.field]):
-                self.draw_lane(lane)
+            draw_unless_waiting(self.lanes[lane.field], partial(self.draw_lane, lane))
 
     def draw_lane(self, lane: Lane) -> None:
         """Draw one lane, unless frozen. The first looks at the time that all show until it is drawn again."""
