@@ -61,6 +61,11 @@ def tflops_text(value: float) -> str:
     return f"{digits(value * 1000)} GFLOP/s" if value < 0.1 else f"{digits(value)} TFLOP/s"  # noqa: PLR2004
 
 
+def gbs_text(value: float) -> str:
+    """GB/s, in TB/s from 1000."""
+    return f"{digits(value / 1000)} TB/s" if value >= 1000 else f"{digits(value)} GB/s"  # noqa: PLR2004 - 1 TB/s
+
+
 def energy_text(value: float) -> str:
     """Millijoules, in J from 1000."""
     return f"{digits(value / 1000)} J" if value >= 1000 else f"{digits(value)} mJ"  # noqa: PLR2004 - 1 J

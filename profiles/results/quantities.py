@@ -316,6 +316,15 @@ QUANTITIES: dict[str, Quantity] = {
             caption="median, q1–q3",
             detail=True,
         ),
+        Quantity(
+            "copy_gbs",
+            "Copy rate",
+            "bandwidth",
+            "What a large copy within device memory reaches beside the point, bytes read and written.",
+            columns=("copy_gbs", "copy_gbs_q1", "copy_gbs_q3"),
+            caption="median, q1–q3",
+            detail=True,
+        ),
     )
 }
 """Every quantity by its key, in the order in which they are shown."""

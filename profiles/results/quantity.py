@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Figure
 
-Kind = Literal["time", "bytes", "rate", "energy", "clock", "ratio", "share", "error", "count"]
+Kind = Literal["time", "bytes", "rate", "bandwidth", "energy", "clock", "ratio", "share", "error", "count"]
 Better = Literal["lower", "higher"]
 Derived = Callable[[PointRow, PointRow | None], Figure | None]
 """The figure of a point, and of it beside the baseline at the same N; None: it has none."""
@@ -23,8 +23,8 @@ class Quantity:
     Attributes:
         key: Its name in files, of a measured one also in `Measurement.figures`.
         title: Its name where people read it.
-        kind: What it is; this decides unit, text, ticks and axis. Times are in ms, rates in TFLOP/s, energies
-            in mJ, clocks in MHz, shares from 0 to 1.
+        kind: What it is; this decides unit, text, ticks and axis. Times are in ms, rates in TFLOP/s,
+            bandwidths in GB/s, energies in mJ, clocks in MHz, shares from 0 to 1.
         about: One sentence on what it says.
         better: Whether less or more of it is better; None: neither.
         columns: The names of value, low and high in JSON and CSV, those there are; empty: the key alone.

@@ -49,6 +49,9 @@ class Bench(Protocol):
         Cold: with nothing of it left in the last-level cache.
         """
 
+    def stretch(self, run: Run, runs: int) -> Sample:
+        """Run so often back to back and wait; what one of these runs takes as a sample."""
+
     def peak(self, make: Run, run: Run) -> Peak:
         """Watch memory while `make` allocates inputs that stay and `run` everything else.
 

@@ -44,6 +44,15 @@ class CpuBench:
         ms = self.time_ms(run)
         return Sample(ms, t_ns=time.monotonic_ns())
 
+    def stretch(self, run: Run, runs: int) -> Sample:
+        """So many runs on one clock; what one of them takes."""
+
+        def all_of_them() -> None:
+            for _ in range(runs):
+                run()
+
+        return Sample(self.time_ms(all_of_them) / runs, t_ns=time.monotonic_ns())
+
     def peak(self, make: Run, run: Run) -> Peak:
         """Python's and NumPy's allocations, which tracemalloc sees both."""
         tracemalloc.start()

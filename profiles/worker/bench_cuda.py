@@ -7,16 +7,22 @@ from typing import Any
 
 import cupy
 from cupy.cuda import runtime
+from msgspec.structs import replace
 
 from profiles.wire.measurement import Figure, Sample
 from profiles.worker.bench import Peak, Reader, Run
+from profiles.worker.gate import LONGEST_S, Gate
 from profiles.worker.nvml import SLOWDOWN, NvmlError, find_gpu, open_nvml, throttle_words
 from profiles.worker.sm_clock import SmClock
 
 ASSUMED_L2_BYTES = 64 << 20
 HOST_RUNS, LEAST_HOST_RUNS = 9, 2  # of which the host's time is taken
 HOST_S = 1.0  # after which no further one is begun
-WRITES, MOST_WRITES = 16, 256  # of a flush, 30 us each on an H200; doubled when a host is slower
+ATTEMPTS = 3  # at a sample for which the host was too slow
+TOO_SLOW = f"the host took over {LONGEST_S * 1e3:g} ms to enqueue it, and the GPU waited meanwhile"
+COPY_BYTES = 1 << 30  # read, and as many written: far more than any L2 cache holds
+LEAST_COPY = 2  # times the buffer that flushes the L2 cache
+COPIES = 9  # of which the median is taken
 
 
 class CudaBench:
@@ -33,10 +39,12 @@ class CudaBench:
         self._start, self._end = cupy.cuda.Event(), cupy.cuda.Event()
         l2_bytes = runtime.getDeviceProperties(device)["l2CacheSize"] or ASSUMED_L2_BYTES
         self._sweep = cupy.cuda.Memory(2 * l2_bytes)  # cudaMalloc: apart from the pool whose peak is measured
-        self._writes = WRITES
-        self._sm_clock = SmClock()
+        self._sm_clock, self._gate = SmClock(), Gate()
         self._nvml, self._gpu = _gpu(uuid)
-        self.readers: Mapping[str, Reader] = {"host_ms": self._host_ms}
+        self.readers: Mapping[str, Reader] = {
+            "host_ms": self._host_ms,
+            "copy_gbs": self._copy_gbs,
+        }
 
     def free_bytes(self) -> int:
         """Device memory nobody holds, once the pool has given back what it caches."""
@@ -53,17 +61,45 @@ class CudaBench:
     def sample(self, run: Run, *, cold: bool) -> Sample:
         """Run once between two events, and these between two stamps of the multiprocessors' clock.
 
-        Cold: the L2 cache is flushed before. Rejected: NVML names a slowdown.
+        The GPU is held until all of it is enqueued. Cold: the L2 cache is flushed before. Rejected: NVML
+        names a slowdown, or the host was too slow every time.
         """
+        for _ in range(ATTEMPTS):
+            sample, in_time = self._held(run, cold=cold)
+            if in_time:
+                return sample
+        return replace(sample, rejected=TOO_SLOW)
+
+    def stretch(self, run: Run, runs: int) -> Sample:
+        """Runs back to back between two events and two stamps; what one of them takes."""
+
+        def all_of_them() -> None:
+            for _ in range(runs):
+                run()
+
+        self._between(all_of_them)
+        sample = self._read()
+        return replace(sample, ms=sample.ms / runs)
+
+    def _held(self, run: Run, *, cold: bool) -> tuple[Sample, bool]:
+        """A sample, and whether the GPU was held until the host was through."""
         if cold:
             self._flush()
+        with self._gate.closed():
+            self._between(run)
+            in_time = not self._start.done
+        return self._read(), in_time
+
+    def _between(self, run: Run) -> None:
+        """Enqueue a run between both events and both stamps."""
         self._sm_clock.start()
         self._start.record()
         run()
         self._end.record()
         self._sm_clock.end()
-        if cold and self._start.done:
-            self._writes = min(2 * self._writes, MOST_WRITES)
+
+    def _read(self) -> Sample:
+        """Wait, and read what came between."""
         ms, mhz = self._elapsed_ms(), self._sm_clock.mhz()
         return Sample(ms, self._rejection(), t_ns=time.monotonic_ns(), sm_clock_mhz=mhz)
 
@@ -83,6 +119,25 @@ class CudaBench:
         self._synchronize()
         low, median, high = quantiles(taken, n=4, method="inclusive")
         return Figure(value=median, low=low, high=high, source="perf_counter around the launch")
+
+    def _copy_gbs(self, _: Run) -> Figure:
+        """What copying within device memory reaches: bytes read and bytes written, in 10^9 a second."""
+        self.release()
+        nbytes = min(COPY_BYTES, runtime.memGetInfo()[0] // 4)
+        if nbytes < LEAST_COPY * self._sweep.size:
+            raise MemoryError("too little memory is free for a copy beyond the L2 cache")
+        source, target = cupy.cuda.Memory(nbytes), cupy.cuda.Memory(nbytes)
+        stream = cupy.cuda.get_current_stream()
+
+        def copy() -> None:
+            kind = runtime.memcpyDeviceToDevice
+            runtime.memcpyAsync(target.ptr, source.ptr, nbytes, kind, stream.ptr)
+
+        taken = [self.sample(copy, cold=False).ms for _ in range(COPIES)]
+        low, median, high = quantiles([2 * nbytes / ms / 1e6 for ms in taken], n=4, method="inclusive")
+        return Figure(
+            value=median, low=low, high=high, source=f"{self.timer} around a copy of {nbytes >> 20} MiB"
+        )
 
     def _rejection(self) -> str | None:
         """The slowdowns in force, as NVML names them."""
@@ -121,14 +176,9 @@ class CudaBench:
         self._pool.free_all_blocks()
 
     def _flush(self) -> None:
-        """Write a buffer twice the size of the L2 cache, in stream order before the next launch.
-
-        Again and again, so that the GPU is busy until the host has enqueued that launch: else it waits
-        between the events, and the host's time counts as the kernel's.
-        """
+        """Write a buffer twice the size of the L2 cache, in stream order before the next launch."""
         stream = cupy.cuda.get_current_stream()
-        for _ in range(self._writes):
-            runtime.memsetAsync(self._sweep.ptr, 0, self._sweep.size, stream.ptr)
+        runtime.memsetAsync(self._sweep.ptr, 0, self._sweep.size, stream.ptr)
 
     def _synchronize(self) -> None:
         cupy.cuda.get_current_stream().synchronize()

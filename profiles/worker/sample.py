@@ -67,15 +67,16 @@ class Member:
     def sample(self, protocol: Protocol, bench: Bench, number: int | None) -> None:
         """Take one sample, in the round of that number; None: nobody else takes turns.
 
-        What earlier runs wrote is spoilt before, so that a run which leaves some of it out is found.
+        What earlier runs wrote is spoilt before, so that a run which leaves some of it out is found. Warm, an
+        untimed run comes before that: others have used the cache since.
         """
         last_ms = self._samples[-1].ms if self._samples else None
         self.steps.enter("measure", len(self._samples), protocol.repeats, last_ms)
         begun = time.monotonic()
+        if not protocol.cold and number is not None:
+            bench.time_ms(self._run)
         if self._launch is not None and self._judge is not None:
             spoil(self._launch)
-        if not protocol.cold and number is not None:
-            bench.time_ms(self._run)  # others have used the cache since
         self._samples.append(replace(bench.sample(self._run, cold=protocol.cold), round=number))
         self._spent_s += time.monotonic() - begun
 

@@ -28,8 +28,7 @@ def sustain(bench: Bench, run: Run, seconds: float, check: Callable[[], object])
     runs, begun = 1, monotonic()
     while len(stretches) < LEAST or monotonic() - begun < seconds:
         check()
-        sample = bench.sample(_repeated(run, runs), cold=False)
-        stretches.append(Sample(sample.ms / runs, sm_clock_mhz=sample.sm_clock_mhz))
+        stretches.append(bench.stretch(run, runs))
         runs = max(1, round(STRETCH_S * 1e3 / max(stretches[-1].ms, 1e-3)))
     settled = stretches[len(stretches) // 2 :]
     source = f"{bench.timer} over runs back to back, the second half of {seconds:g} s"
@@ -38,14 +37,6 @@ def sustain(bench: Bench, run: Run, seconds: float, check: Callable[[], object])
     if clocks:
         figures["sustained_mhz"] = _figure(clocks, source)
     return figures
-
-
-def _repeated(run: Run, times: int) -> Run:
-    def all_of_them() -> None:
-        for _ in range(times):
-            run()
-
-    return all_of_them
 
 
 def _figure(values: list[float], source: str) -> Figure:

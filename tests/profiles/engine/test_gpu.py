@@ -1,7 +1,7 @@
 """The engine on a real GPU: the same faults, an exact ledger, every telemetry field."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import pytest
@@ -29,6 +29,7 @@ from tests.profiles.heard import QUICK, Heard, done, quick_plan
 pytestmark = pytest.mark.gpu
 
 DISPATCH_S = 2e-3
+LEAST_GBS = 100  # any GPU's memory is faster
 CUPY_GRANULARITY = 512  # CuPy rounds every allocation up to this many bytes
 INPUT_AND_OUTPUT_ARRAYS = 5  # Q, K, V, O, LSE
 OUTCOMES = {
@@ -96,6 +97,7 @@ def test_the_pools_peak_equals_the_ledger_and_the_prediction_to_the_rounding(
         assert 0 <= peak - held <= buffers * CUPY_GRANULARITY, point
         assert found.value("device_delta_bytes") is not None
         assert found.value("host_ms") is not None
+        assert (found.value("copy_gbs") or 0) > LEAST_GBS
         assert found.timer == "CUDA events"
         assert found.correctness is not None
         assert found.correctness.passed
@@ -171,19 +173,61 @@ def cuda_bench() -> Iterator[Bench]:
     cupy.cuda.set_allocator(allocator)
 
 
-def test_what_a_slow_host_takes_to_enqueue_a_cold_run_is_not_the_kernels_time(cuda_bench: Bench) -> None:
-    import cupy  # noqa: PLC0415 - absent without a GPU
-
-    small = cupy.zeros(1)
+def busy_before(enqueue: Callable[[], object], seconds: float) -> Callable[[], None]:
+    """A run whose host is busy for so long before, as in a library's dispatcher."""
 
     def run() -> None:
         begun = time.monotonic()
-        while time.monotonic() - begun < DISPATCH_S:  # the host is busy, as in a library's dispatcher
+        while time.monotonic() - begun < seconds:
             pass
-        small.fill(1)
+        enqueue()
 
-    cold_ms = [cuda_bench.sample(run, cold=True).ms for _ in range(12)]
-    assert min(cold_ms) < DISPATCH_S * 1e3 / 2 < cuda_bench.time_ms(run)
+    return run
+
+
+@pytest.mark.parametrize("cold", [True, False], ids=["cold", "warm"])
+def test_what_a_slow_host_takes_to_enqueue_a_run_is_never_the_kernels_time(
+    cuda_bench: Bench, cold: bool
+) -> None:
+    import cupy  # noqa: PLC0415 - absent without a GPU
+
+    small = cupy.zeros(1)
+    samples = [
+        cuda_bench.sample(busy_before(lambda: small.fill(1), DISPATCH_S), cold=cold) for _ in range(12)
+    ]
+    assert max(sample.ms for sample in samples) < DISPATCH_S * 1e3 / 10
+    assert {sample.rejected for sample in samples} == {None}
+
+
+def test_a_run_that_takes_the_host_too_long_is_rejected_with_that_reason(cuda_bench: Bench) -> None:
+    import cupy  # noqa: PLC0415 - absent without a GPU
+
+    from profiles.worker.gate import LONGEST_S  # noqa: PLC0415 - imports CuPy
+
+    small = cupy.zeros(1)
+    sample = cuda_bench.sample(busy_before(lambda: small.fill(1), 1.2 * LONGEST_S), cold=True)
+    assert "the host took over 100 ms" in (sample.rejected or "")
+
+
+def test_a_warm_sample_finds_in_the_cache_what_a_cold_one_does_not(cuda_bench: Bench) -> None:
+    import cupy  # noqa: PLC0415 - absent without a GPU
+
+    source, target = cupy.ones(1 << 20, cupy.float32), cupy.empty(1 << 20, cupy.float32)
+    taken = {}
+    for cold in (True, False):
+        cuda_bench.time_ms(lambda: cupy.copyto(target, source))
+        taken[cold] = min(
+            cuda_bench.sample(lambda: cupy.copyto(target, source), cold=cold).ms for _ in range(10)
+        )
+    assert taken[False] < 0.9 * taken[True]
+
+
+def test_runs_back_to_back_are_one_sample_of_one_run(cuda_bench: Bench) -> None:
+    import cupy  # noqa: PLC0415 - absent without a GPU
+
+    wide = cupy.ones((2048, 2048), cupy.float32)
+    alone = min(cuda_bench.sample(lambda: wide @ wide, cold=False).ms for _ in range(5))
+    assert cuda_bench.stretch(lambda: wide @ wide, 50).ms == pytest.approx(alone, rel=0.5)
 
 
 def test_a_sample_carries_the_clock_that_the_multiprocessors_ran_at(cuda_bench: Bench) -> None:

@@ -34,6 +34,7 @@ READ = {
         value=1500.0, low=1400.0, high=1550.0, source="CUDA events over runs back to back"
     ),
     "host_ms": Figure(value=0.5, low=0.25, high=0.75, source="perf_counter around the launch"),
+    "copy_gbs": Figure(value=4000.0, low=3900.0, high=4100.0, source="CUDA events around a copy of 1024 MiB"),
 }
 OUTPUTS = (
     OutputError(output="O", error=0.25, bound=0.5),

@@ -4,6 +4,7 @@ import pytest
 
 from profiles.wire.measurement import Sample
 from profiles.worker import sustain as module
+from profiles.worker.bench import Run
 from profiles.worker.bench_cpu import CpuBench
 from profiles.worker.sustain import LEAST, STRETCH_S, sustain
 
@@ -21,13 +22,12 @@ class Clockwork(CpuBench):
         self.runs += 1
         self.now_s += 0.002 if self.now_s < 0.4 else 0.004
 
-    def sample(self, run: object, *, cold: bool) -> Sample:
-        assert not cold
-        before, begun = self.runs, self.now_s
-        assert callable(run)
-        run()
-        self.stretches.append(self.runs - before)
-        return Sample((self.now_s - begun) * 1e3, sm_clock_mhz=self._mhz)
+    def stretch(self, run: Run, runs: int) -> Sample:
+        begun = self.now_s
+        for _ in range(runs):
+            run()
+        self.stretches.append(runs)
+        return Sample((self.now_s - begun) * 1e3 / runs, sm_clock_mhz=self._mhz)
 
 
 @pytest.fixture
