@@ -20,17 +20,20 @@ class Launch(Protocol):
 
     Attributes:
         output: O, same shape and dtype as Q; valid after `run`, None before it where a library allocates it.
-        lse: Natural log-sum-exp of the scaled scores, float32 (batch, heads, seqlen_q); valid after `run`.
-            None: the library returns none.
+        lse: Natural log-sum-exp of the scaled scores, float32 (batch, heads, seqlen_q); likewise, and None
+            where the library returns none.
         workspace_bytes: Bytes held beside inputs and outputs.
     """
 
-    lse: Any
     workspace_bytes: int
 
     @property
     def output(self) -> Any:
         """O, see above."""
+
+    @property
+    def lse(self) -> Any:
+        """LSE, see above."""
 
     def run(self) -> None:
         """Compute O and LSE once; on CUDA this enqueues on the current stream and returns."""

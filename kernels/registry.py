@@ -118,7 +118,10 @@ FLASH3_FP8 = KernelSpec(
     rounding=lambda problem: Rounding(cut(problem.head_dim).key_block),
 )
 
-WRAPPED: dict[Backend, str] = {"cuda": "kernels.torch_attention", "cpu": "kernels.torch_attention"}
+WRAPPED: dict[Backend, str] = {
+    "cuda": "kernels.library.torch_attention",
+    "cpu": "kernels.library.torch_attention",
+}
 
 TORCH_MATH = KernelSpec(
     name="torch-math",
@@ -137,7 +140,7 @@ TORCH_EFFICIENT = KernelSpec(
     family="library",
     idea="PyTorch's memory-efficient attention: tiled, from xFormers and CUTLASS",
     dtypes=ON_A_GPU,
-    workspace=workspace.torch_fused,
+    workspace=workspace.library_fused,
     implementation={"cuda": WRAPPED["cuda"]},
     head_dims=LIBRARY_HEAD_DIMS,
     features=LIBRARY_FEATURES,
@@ -149,7 +152,7 @@ TORCH_FLASH = KernelSpec(
     family="library",
     idea="PyTorch's FlashAttention: FlashAttention-2 on a GPU, its own tiled kernel on the CPU",
     dtypes={"cuda": SIXTEEN_BIT, "cpu": ("float32",)},
-    workspace=workspace.torch_fused,
+    workspace=workspace.library_fused,
     implementation=WRAPPED,
     head_dims=LIBRARY_HEAD_DIMS,
     features=LIBRARY_FEATURES,
@@ -162,7 +165,7 @@ TORCH_CUDNN = KernelSpec(
     family="library",
     idea="cuDNN's fused attention through PyTorch, generated for the GPU it runs on",
     dtypes={"cuda": SIXTEEN_BIT},
-    workspace=workspace.torch_fused,
+    workspace=workspace.library_fused,
     implementation={"cuda": WRAPPED["cuda"]},
     head_dims=LIBRARY_HEAD_DIMS,
     features=LIBRARY_FEATURES,
@@ -175,17 +178,32 @@ TORCH_AUTO = KernelSpec(
     family="library",
     idea="PyTorch's dispatcher left to itself; the note of a point names what it chose",
     dtypes=DTYPES_BY_BACKEND,
-    workspace=workspace.torch_fused,
+    workspace=workspace.library_fused,
     implementation=WRAPPED,
     head_dims=LIBRARY_HEAD_DIMS,
     features=LIBRARY_FEATURES,
     extra="torch",
 )
 
+FLASH_ATTN_4 = KernelSpec(
+    name="flash-attn-4",
+    family="library",
+    idea="FlashAttention's own package for Hopper and newer, written in CuTe's Python dialect",
+    dtypes={"cuda": SIXTEEN_BIT},
+    workspace=workspace.library_fused,
+    implementation={"cuda": "kernels.library.flash_attention_4"},
+    head_dims=LIBRARY_HEAD_DIMS,
+    features={"cuda": EVERY_FEATURE - {"block_mask"}},
+    min_compute_capability=(8, 0),
+    extra="flash-attn-4",
+    module="flash_attn.cute",
+)
+
 STEPS: tuple[KernelSpec, ...] = (FLASH3_A, FLASH3_B, FLASH3_C)
 """What leads from flash2 to flash3, each a lesson: run when chosen."""
 LADDER: tuple[KernelSpec, ...] = (STANDARD, STANDARD_FP32S, SIMT, FLASH1, FLASH2, *STEPS, FLASH3, FLASH3_FP8)
-LIBRARY: tuple[KernelSpec, ...] = (TORCH_MATH, TORCH_EFFICIENT, TORCH_FLASH, TORCH_CUDNN, TORCH_AUTO)
+TORCH: tuple[KernelSpec, ...] = (TORCH_MATH, TORCH_EFFICIENT, TORCH_FLASH, TORCH_CUDNN, TORCH_AUTO)
+LIBRARY: tuple[KernelSpec, ...] = (*TORCH, FLASH_ATTN_4)
 KERNELS: tuple[KernelSpec, ...] = (*LADDER, *LIBRARY)
 
 

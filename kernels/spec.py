@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from math import prod
 from typing import Literal
@@ -29,6 +30,17 @@ BUFFER_ITEMSIZE: dict[BufferDtype, int] = {"float32": 4, "float16": 2, "bfloat16
 def install_command(extra: str) -> str:
     """What a user runs in the checkout to install an optional extra, as the README has it."""
     return f'.venv/bin/pip install -e ".[{extra}]"'
+
+
+def installed(module: str) -> bool:
+    """Whether a module can be imported: it and those above it are looked for, not imported."""
+    top, *below = module.split(".")
+    found = find_spec(top)
+    for name in below:
+        if found is None or found.submodule_search_locations is None:
+            return False
+        found = PathFinder.find_spec(f"{found.name}.{name}", found.submodule_search_locations)
+    return found is not None
 
 
 @dataclass(frozen=True)
@@ -67,6 +79,7 @@ class KernelSpec:
         min_compute_capability: The oldest GPU it runs on.
         max_compute_capability: The newest GPU it runs on; None: any.
         extra: The optional extra that installs the library it wraps, named like it; None: no library.
+        module: What that library is imported as; None: as the extra.
         io: Whose formula gives the bytes that it moves between SM and L2 (see profiles.results.theory); None:
             there is no formula for it.
         rounding: How it rounds its inputs to 8 bits, and is judged (`kernels.verify`); None: it takes them as
@@ -86,6 +99,7 @@ class KernelSpec:
     min_compute_capability: tuple[int, int] = (7, 5)
     max_compute_capability: tuple[int, int] | None = None
     extra: str | None = None
+    module: str | None = None
     io: Literal["standard", "standard-fp32s", "flash1", "flash2", "flash3-fp8"] | None = None
     rounding: Callable[[Problem], Rounding] | None = None
 
@@ -94,7 +108,7 @@ class KernelSpec:
         dtypes = self.dtypes.get(device.backend)
         if dtypes is None:
             return f"{self.name} is not implemented on the {device.backend} backend"
-        if self.extra is not None and find_spec(self.extra) is None:  # looked for, not imported
+        if self.extra is not None and not installed(self.module or self.extra):
             return f"{self.name} needs {self.extra}: {install_command(self.extra)}"
         if problem.dtype not in dtypes:
             return f"{self.name} takes {', '.join(dtypes)} on {device.backend}, not {problem.dtype}"

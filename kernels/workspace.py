@@ -120,7 +120,7 @@ def flash3_fp8(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     )
 
 
-def torch_fused(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+def library_fused(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """Nothing that is known: what a fused library kernel allocates besides its outputs is its own affair."""
     del problem, backend
     return ()

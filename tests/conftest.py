@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
-from kernels.spec import install_command
+from kernels.spec import install_command, installed
 from profiles.worker.child import use_one_blas_thread
 
 use_one_blas_thread()  # before NumPy is imported: a product whose threads wait for a busy core takes seconds
@@ -37,6 +37,13 @@ def _without_torch() -> str | None:
     return f"PyTorch is not installed: {install_command('torch')}" if find_spec("torch") is None else None
 
 
+def _without_flash_attn_4() -> str | None:
+    """Why flash-attn-4 cannot run here, or None when it can."""
+    if installed("flash_attn.cute"):
+        return None
+    return f"flash-attn-4 is not installed: {install_command('flash-attn-4')}"
+
+
 def _without_xvfb() -> str | None:
     """Why no window can be opened on a virtual display, or None when one can."""
     missing = [program for program in ("Xvfb", "xwininfo") if shutil.which(program) is None]
@@ -54,6 +61,7 @@ class Need(NamedTuple):
 NEEDS = (
     Need("gpu", _without_gpu, "REQUIRE_GPU"),
     Need("torch", _without_torch, "REQUIRE_TORCH"),
+    Need("flash_attn_4", _without_flash_attn_4, "REQUIRE_FLASH_ATTN_4"),
     Need("xvfb", _without_xvfb, "REQUIRE_XVFB"),
 )
 

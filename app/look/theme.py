@@ -119,6 +119,7 @@ KERNEL_MARKS = {
     "torch-flash": Mark("#009E73", "star"),
     "torch-cudnn": Mark("#009E73", "t"),
     "torch-auto": Mark("#009E73", "+"),
+    "flash-attn-4": Mark("#009E73", "t3"),
 }
 OTHER_MARK = Mark("#009E73", "x")
 M_COLOUR = "#CC79A7"  # the running maximum, on every page

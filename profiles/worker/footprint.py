@@ -39,7 +39,7 @@ def measure_footprint(
     (launch,) = launched
     outputs, highest = problem.output_bytes, Figure(value=peak.allocator, source=bench.memory_source)
     if isinstance(launch, LibraryLaunch):
-        outputs = int(launch.output.nbytes)  # O alone
+        outputs = sum(array.nbytes for array in (launch.output, launch.lse) if array is not None)
         launch.release()
         highest = _with_library(highest, launch)
     return {

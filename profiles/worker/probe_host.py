@@ -9,7 +9,16 @@ import psutil
 from kernels.device import Device
 from profiles.plan.machine import Finding, Machine
 
-PACKAGES = ("flashscope", "numpy", "msgspec", "cupy-cuda13x", "cupy-cuda12x", "nvidia-ml-py", "torch")
+PACKAGES = (
+    "flashscope",
+    "numpy",
+    "msgspec",
+    "cupy-cuda13x",
+    "cupy-cuda12x",
+    "nvidia-ml-py",
+    "torch",
+    "flash-attn-4",
+)
 
 
 def probe_host() -> Machine:

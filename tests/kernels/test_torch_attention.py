@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from kernels.errors import InputError, UnsupportedError
 from kernels.launch import LibraryLaunch, make_inputs, prepare
 from kernels.problem import Problem
 from kernels.registry import LIBRARY, TORCH_AUTO, TORCH_CUDNN, TORCH_EFFICIENT, TORCH_FLASH, TORCH_MATH
-from kernels.spec import KernelSpec
+from kernels.spec import KernelSpec, installed
 from kernels.verify import Verdict, verify
 
 ON_THE_CPU = tuple(spec for spec in LIBRARY if "cpu" in spec.implementation)
@@ -61,7 +62,7 @@ def test_rows_without_keys_and_masks_it_does_not_know_are_refused(spec: KernelSp
 @pytest.mark.torch
 @pytest.mark.parametrize("spec", [TORCH_EFFICIENT, TORCH_CUDNN], ids=lambda spec: spec.name)
 def test_a_backend_that_the_dispatcher_refuses_is_unsupported_and_never_replaced(spec: KernelSpec) -> None:
-    from kernels import torch_attention  # noqa: PLC0415 - imports PyTorch
+    from kernels.library import torch_attention  # noqa: PLC0415 - imports PyTorch
 
     problem = Problem(seqlen_q=16, seqlen_k=16)
     with pytest.raises(UnsupportedError, match=f"PyTorch refuses {spec.name}: No viable backend"):
@@ -70,7 +71,7 @@ def test_a_backend_that_the_dispatcher_refuses_is_unsupported_and_never_replaced
 
 @pytest.mark.torch
 def test_another_backend_than_the_forced_one_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kernels import torch_attention  # noqa: PLC0415 - imports PyTorch
+    from kernels.library import torch_attention  # noqa: PLC0415 - imports PyTorch
 
     monkeypatch.setattr(torch_attention, "_switch", lambda _: None)  # switches that switch nothing
     problem = Problem(seqlen_q=16, seqlen_k=16)
@@ -91,7 +92,7 @@ def test_the_dispatchers_choice_is_named_and_a_forced_one_needs_no_note() -> Non
 
 @pytest.mark.torch
 def test_the_version_of_cudnn_is_told_in_its_own_words() -> None:
-    from kernels.torch_attention import cudnn_words  # noqa: PLC0415 - imports PyTorch
+    from kernels.library.torch_attention import cudnn_words  # noqa: PLC0415 - imports PyTorch
 
     assert cudnn_words(91501) == "cuDNN 9.15.1"
     assert cudnn_words(91000) == "cuDNN 9.10.0"
@@ -119,7 +120,7 @@ def test_the_surface_takes_a_peer_and_says_that_it_returns_no_lse() -> None:
 
 @pytest.mark.torch
 def test_the_reason_is_taken_from_the_backends_own_heading() -> None:
-    from kernels.torch_attention import dispatcher_reason  # noqa: PLC0415 - imports PyTorch
+    from kernels.library.torch_attention import dispatcher_reason  # noqa: PLC0415 - imports PyTorch
 
     said = [
         "Memory efficient kernel not used because: (Triggered internally at sdp_utils.cpp:1.)",
@@ -134,12 +135,12 @@ def test_the_reason_is_taken_from_the_backends_own_heading() -> None:
 
 
 @pytest.mark.parametrize("spec", LIBRARY, ids=lambda spec: spec.name)
-def test_without_pytorch_a_peer_is_unsupported_with_the_remedy(
+def test_without_its_library_a_peer_is_unsupported_with_the_remedy(
     spec: KernelSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kernels.spec.find_spec", lambda _: None)
     problem = Problem(seqlen_q=16, seqlen_k=16, dtype="float16")
-    assert '.venv/bin/pip install -e ".[torch]"' in str(spec.unsupported(problem, GPU))
+    assert f'.venv/bin/pip install -e ".[{spec.extra}]"' in str(spec.unsupported(problem, GPU))
 
 
 @pytest.mark.torch
@@ -158,11 +159,25 @@ def test_what_a_peer_cannot_take_is_known_before_it_is_asked(
     assert says in str(spec.unsupported(asked, device or describe()))
 
 
-def test_asking_whether_a_peer_runs_imports_no_pytorch() -> None:
+def test_a_module_within_a_package_is_found_without_importing_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "never_imported"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError\n")
+    (package / "there.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert installed("never_imported.there")
+    assert not installed("never_imported.absent")
+    assert not installed("never_imported.there.deeper")
+    assert not installed("nothing_of_this_name.there")
+
+
+def test_asking_whether_a_peer_runs_imports_no_library() -> None:
     code = (
         "import sys; from kernels.registry import LIBRARY; from kernels import Problem;"
         "from kernels.cpu.device import describe;"
         "[spec.unsupported(Problem(seqlen_q=1, seqlen_k=1), describe()) for spec in LIBRARY];"
-        "sys.exit('torch' in sys.modules)"
+        "sys.exit(bool({'torch', 'flash_attn'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=240).returncode == 0

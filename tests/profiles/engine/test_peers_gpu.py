@@ -1,4 +1,4 @@
-"""PyTorch's kernels on a real GPU: right, forced, refused with a reason, on CuPy's stream, accounted for."""
+"""Libraries' kernels on a real GPU: right, forced, refused with a reason, on CuPy's stream, accounted for."""
 
 from typing import Any
 
@@ -7,21 +7,32 @@ import pytest
 from kernels.errors import UnsupportedError
 from kernels.launch import LibraryLaunch, make_inputs, prepare
 from kernels.problem import Dtype, Problem
-from kernels.registry import LIBRARY, TORCH_AUTO, TORCH_CUDNN, TORCH_EFFICIENT, TORCH_FLASH, TORCH_MATH
+from kernels.registry import (
+    FLASH_ATTN_4,
+    TORCH,
+    TORCH_AUTO,
+    TORCH_CUDNN,
+    TORCH_EFFICIENT,
+    TORCH_FLASH,
+    TORCH_MATH,
+)
 from kernels.spec import KernelSpec
 from kernels.verify import verify
 from profiles.plan.plan import Plan
 from profiles.wire.events import PlanStarted
+from profiles.wire.measurement import Measurement
 from tests.profiles.heard import QUICK, Heard, done
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
 
-each_peer = pytest.mark.parametrize("spec", LIBRARY, ids=lambda spec: spec.name)
+PEERS = (*TORCH, pytest.param(FLASH_ATTN_4, marks=pytest.mark.flash_attn_4))
+each_peer = pytest.mark.parametrize("spec", PEERS, ids=lambda spec: spec.name)
 SHAPES: tuple[dict[str, Any], ...] = (
     {"seqlen_q": 300, "seqlen_k": 300, "batch": 2},
     {"seqlen_q": 300, "seqlen_k": 300, "causal": True, "head_dim": 128, "scale": 0.2},
     {"seqlen_q": 130, "seqlen_k": 257, "causal": True},
 )
+WIDE = Problem(seqlen_q=2048, seqlen_k=2048, heads=4, dtype="bfloat16")
 FUSED = {"flash", "efficient", "cudnn"}
 
 
@@ -67,7 +78,7 @@ def test_float32_passes_where_the_spec_claims_it(spec: KernelSpec) -> None:
 
 @pytest.mark.parametrize("spec", [TORCH_FLASH, TORCH_CUDNN], ids=lambda spec: spec.name)
 def test_the_dispatchers_own_reason_is_told_when_it_refuses(spec: KernelSpec) -> None:
-    from kernels import torch_attention  # noqa: PLC0415 - imports PyTorch
+    from kernels.library import torch_attention  # noqa: PLC0415 - imports PyTorch
 
     problem = Problem(seqlen_q=64, seqlen_k=64)  # float32, which the spec would have kept from it
     with pytest.raises(UnsupportedError, match=f"PyTorch refuses {spec.name}: .*(dtype|Half|BFloat16)"):
@@ -98,22 +109,61 @@ def test_a_run_waits_for_what_cupys_stream_did_before_it(cp: Any, spec: KernelSp
     assert float(largest) < 1e-2
 
 
-def test_every_peer_is_measured_by_the_engine_with_an_honest_ledger(heard: Heard) -> None:
-    problem = Problem(seqlen_q=2048, seqlen_k=2048, heads=4, dtype="bfloat16")
-    names = ("flash2", *(spec.name for spec in LIBRARY))
-    plan = Plan(backend="cuda", kernels=names, problems=(problem,), protocol=QUICK)
-    ends = dict(zip(names, heard.sweep(plan), strict=True))
-    for name, end in ends.items():
-        found = done(end)
-        held, peak = found.held_bytes, found.figures["peak_bytes"]
-        assert held is not None
-        assert peak.value is not None, name
-        assert 0 <= peak.value - held <= 5 * 512
+def measured(heard: Heard, *names: str) -> dict[str, Measurement]:
+    plan = Plan(backend="cuda", kernels=names, problems=(WIDE,), protocol=QUICK)
+    return {name: done(end) for name, end in zip(names, heard.sweep(plan), strict=True)}
+
+
+def assert_the_ledger_holds(name: str, found: Measurement) -> None:
+    held, peak = found.held_bytes, found.figures["peak_bytes"]
+    assert held is not None
+    assert peak.value is not None, name
+    assert 0 <= peak.value - held <= 5 * 512
+
+
+def test_every_peer_of_pytorch_is_measured_by_the_engine_with_an_honest_ledger(heard: Heard) -> None:
+    ends = measured(heard, "flash2", *(spec.name for spec in TORCH))
+    for name, found in ends.items():
+        assert_the_ledger_holds(name, found)
         if name != "flash2":
-            assert "torch.cuda.max_memory_allocated" in peak.source
-            assert found.value("output_bytes") == problem.output_bytes - problem.rows * 4  # O alone
+            assert "torch.cuda.max_memory_allocated" in found.figures["peak_bytes"].source
+            assert found.value("output_bytes") == WIDE.output_bytes - WIDE.rows * 4  # O alone
     assert heard.all(PlanStarted)
-    workspace = {name: done(end).value("workspace_bytes") or 0 for name, end in ends.items()}
-    scores = problem.score_elements * 4
+    workspace = {name: found.value("workspace_bytes") or 0 for name, found in ends.items()}
+    scores = WIDE.score_elements * 4
     assert workspace["torch-math"] > scores
     assert workspace["torch-flash"] < scores / 8
+
+
+@pytest.mark.flash_attn_4
+def test_flash_attn_4_is_measured_with_its_lse_and_says_its_version(heard: Heard) -> None:
+    found = measured(heard, "flash-attn-4")["flash-attn-4"]
+    assert_the_ledger_holds("flash-attn-4", found)
+    assert found.value("output_bytes") == WIDE.output_bytes
+    assert found.note.startswith("flash-attn-4 4.")
+    assert found.correctness is not None
+    assert {one.output for one in found.correctness.outputs} >= {"O", "LSE", "LSE of a row"}
+
+
+@pytest.mark.flash_attn_4
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"seqlen_q": 500, "seqlen_k": 500, "window": (100, 0)},
+        {"seqlen_q": 500, "seqlen_k": 500, "window": (100, 30)},
+        {"seqlen_q": 300, "seqlen_k": 500, "window": (64, -1)},
+        {"seqlen_q": 300, "seqlen_k": 500, "window": (90, 40), "causal": True},
+        {"seqlen_q": 200, "seqlen_k": 500, "heads": 8, "kv_heads": 2, "causal": True},
+        {"seqlen_q": 300, "seqlen_k": 200, "causal": True},
+        {"seqlen_q": 1, "seqlen_k": 1000, "head_dim": 256},
+        {"seqlen_q": 128, "seqlen_k": 128, "head_dim": 8},
+        {"seqlen_q": 200, "seqlen_k": 200, "head_dim": 136},
+    ],
+    ids=str,
+)
+def test_flash_attn_4_passes_with_every_mask_that_the_spec_claims(shape: dict[str, Any]) -> None:
+    problem = Problem(dtype="bfloat16", **{"heads": 2, **shape})
+    inputs, launch = prepared(FLASH_ATTN_4, problem)
+    launch.run()
+    verdict = verify(problem, inputs, launch.output, launch.lse)
+    assert verdict.passed, verdict

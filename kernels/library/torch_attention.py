@@ -1,4 +1,4 @@
-"""PyTorch's scaled_dot_product_attention as peers of our ladder. The one module that imports torch.
+"""PyTorch's scaled_dot_product_attention as peers of our ladder.
 
 Idea: each of PyTorch's backends is forced through the dispatcher's own switches (those that
 torch.nn.attention.sdpa_kernel sets; that context alone takes tens of microseconds, too long to be timed).
@@ -14,7 +14,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -27,6 +27,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from kernels.arrays import backend_of
 from kernels.errors import UnsupportedError
 from kernels.launch import Inputs, Launch
+from kernels.library.tensor_launch import TensorLaunch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 
@@ -42,8 +43,6 @@ CHOICE_OF_OPERATOR = {
     "_softmax": "math",
 }
 NEED_A_MASK = ("math", "cudnn")  # they know no causal mask aligned to the bottom right
-GPU_ALLOCATOR = "torch.cuda.max_memory_allocated"
-CPU_ALLOCATOR = "PyTorch tells no peak on the CPU; its workspace is predicted"
 HEADINGS = {"flash": "flash attention", "efficient": "memory efficient", "math": "math", "cudnn": "cudnn"}
 REFUSED = ("No available kernel", "No viable backend", "Invalid backend", "cuDNN Frontend error")
 CHECKS = {
@@ -55,51 +54,24 @@ STDERR = 2
 Switches = tuple[bool, ...]
 
 
-class TorchLaunch:
-    """One backend of PyTorch bound to arrays it shares with CuPy or NumPy.
+class TorchLaunch(TensorLaunch):
+    """One backend of PyTorch; its note says what the dispatcher chose, or which cuDNN ran.
 
     Attributes:
-        lse: None: PyTorch returns no LSE.
-        workspace_bytes: What it held beside O during one run; the prediction where that cannot be read.
-        note: What the dispatcher chose, for `torch-auto`, and the version of cuDNN where that runs.
-        allocator: What `allocated_bytes` was read from.
-        allocated_bytes: Peak of PyTorch's allocator over one run, O and a mask included; None on the CPU.
-        on_gpu: Whether the arrays are CuPy's.
         mask_bytes: Size of the mask, where one had to be materialised.
     """
 
-    lse: Any = None
-
     def __init__(self, problem: Problem, inputs: Inputs, choice: str | None) -> None:
-        self.note, self.workspace_bytes = "", 0
-        self.allocated_bytes: int | None = None
-        self.on_gpu = backend_of(inputs.q) == "cuda"
-        self.allocator = GPU_ALLOCATOR if self.on_gpu else CPU_ALLOCATOR
-        self._inputs = inputs  # kept alive: the tensors only borrow them
-        self._tensors = tuple(_tensor(array) for array in inputs)
+        super().__init__(inputs)
         self._wanted = None if choice is None else tuple(name == choice for name in CHOICES)
-        mask, self.mask_bytes = _mask(problem, choice, self._tensors[0].device)
+        mask, self.mask_bytes = _mask(problem, choice, self.tensors[0].device)
         grouped = problem.kv_heads not in {None, problem.heads}
         self._options = {"scale": problem.softmax_scale, "enable_gqa": grouped, **mask}
-        self._result: Any = None
 
-    @property
-    def output(self) -> Any:
-        """O of the newest run, as an array of the inputs' kind; None before there is one."""
-        return None if self._result is None else _array(self._result)
-
-    def run(self) -> None:
-        """Enqueue on CuPy's current stream; on the CPU, compute.
-
-        Raises:
-            MemoryError: PyTorch's allocator refused.
-        """
-        self._result = None  # O's memory is free to be used again
-        try:
-            with _cupy_stream() if self.on_gpu else nullcontext(), _switched(self._wanted):
-                self._result = scaled_dot_product_attention(*self._tensors, **self._options)
-        except torch.OutOfMemoryError as error:
-            raise MemoryError(str(error)) from error
+    def attend(self) -> tuple[Any, Any]:
+        """O, see TensorLaunch; PyTorch returns no LSE."""
+        with _switched(self._wanted):
+            return scaled_dot_product_attention(*self.tensors, **self._options), None
 
     def objections(self, backend: str | None) -> str:
         """What PyTorch's own check of a backend says against the problem; empty when it says nothing."""
@@ -108,7 +80,7 @@ class TorchLaunch:
             return ""
         options = self._options
         params = torch.backends.cuda.SDPAParams(
-            *self._tensors,
+            *self.tensors,
             options.get("attn_mask"),
             0.0,
             options.get("is_causal", False),
@@ -117,12 +89,6 @@ class TorchLaunch:
         with _captured_stderr() as said:
             check(params, debug=True)
             return " ".join(_without_stamp(line) for line in said())
-
-    def release(self) -> None:
-        """Drop O and give PyTorch's cached memory back to the device."""
-        self._result = None
-        if self.on_gpu:
-            torch.cuda.empty_cache()
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -137,7 +103,7 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
     launch = TorchLaunch(problem, inputs, forced)
     try:
         chosen = _observe(spec.name, launch, forced)
-        _measure(launch, spec.workspace_bytes(problem, "cpu") + launch.mask_bytes)
+        launch.measure(spec.workspace_bytes(problem, "cpu"), launch.mask_bytes)
     finally:
         launch.release()
     library = cudnn_words(torch.backends.cudnn.version()) if chosen == "cudnn" else ""
@@ -264,20 +230,6 @@ def _first_line(text: str) -> str:
     return next(iter(text.splitlines()), "").partition(" (Triggered internally")[0].strip()
 
 
-def _measure(launch: TorchLaunch, predicted: int) -> None:
-    """Run once more and read the allocator, without what PyTorch keeps for good since the first run."""
-    held = launch.output.nbytes
-    if not launch.on_gpu:
-        launch.workspace_bytes = predicted
-        return
-    launch.release()
-    before = torch.cuda.memory_allocated()
-    torch.cuda.reset_peak_memory_stats()
-    launch.run()
-    launch.allocated_bytes = torch.cuda.max_memory_allocated() - before + launch.mask_bytes
-    launch.workspace_bytes = launch.allocated_bytes - held
-
-
 @contextmanager
 def _switched(wanted: Switches | None) -> Iterator[None]:
     """Leave exactly one backend switched on; None leaves the switches as they are."""
@@ -303,38 +255,3 @@ def _switch(on: Switches) -> None:
     switches.enable_mem_efficient_sdp(efficient)
     switches.enable_math_sdp(math)
     switches.enable_cudnn_sdp(cudnn)
-
-
-def _cupy_stream() -> AbstractContextManager[Any]:
-    """Make PyTorch work on CuPy's current stream; nothing is done when it does already."""
-    import cupy  # noqa: PLC0415 - for a GPU only
-
-    pointer = cupy.cuda.get_current_stream().ptr
-    if pointer == torch.cuda.current_stream().cuda_stream:
-        return nullcontext()
-    stream: AbstractContextManager[Any] = torch.cuda.stream(torch.cuda.ExternalStream(pointer))
-    return stream
-
-
-def _tensor(array: Any) -> Any:
-    """The array's memory as a tensor; NumPy and CuPy have bfloat16 from elsewhere, so it travels as int16."""
-    if backend_of(array) == "cuda":
-        if array.dtype.name == "bfloat16":
-            return torch.from_dlpack(array.view("int16")).view(torch.bfloat16)
-        return torch.from_dlpack(array)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of a read-only array, which is only read
-        return torch.from_numpy(array)
-
-
-def _array(tensor: Any) -> Any:
-    """The tensor's memory as an array of its kind."""
-    if not tensor.is_cuda:
-        return tensor.numpy()
-    import cupy  # noqa: PLC0415 - for a GPU only
-
-    if tensor.dtype is torch.bfloat16:
-        import ml_dtypes  # noqa: PLC0415 - as above
-
-        return cupy.from_dlpack(tensor.view(torch.int16)).view(ml_dtypes.bfloat16)
-    return cupy.from_dlpack(tensor)

@@ -1,0 +1,129 @@
+"""What wraps a library that computes on PyTorch's tensors: arrays lent to it, its memory, our stream."""
+
+import warnings
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+
+from kernels.arrays import backend_of
+from kernels.launch import Inputs
+
+GPU_ALLOCATOR = "torch.cuda.max_memory_allocated"
+CPU_ALLOCATOR = "PyTorch tells no peak on the CPU; its workspace is predicted"
+
+
+class TensorLaunch(ABC):
+    """A library's attention bound to arrays that its tensors share with CuPy or NumPy.
+
+    O and LSE are allocated anew in every run, by PyTorch's allocator.
+
+    Attributes:
+        workspace_bytes: What it held beside the outputs during one run; the prediction where that cannot be
+            read.
+        note: What the library has to say of itself.
+        allocator: What `allocated_bytes` was read from.
+        allocated_bytes: Peak of PyTorch's allocator over one run, the outputs included; None on the CPU.
+        on_gpu: Whether the arrays are CuPy's.
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        self.note, self.workspace_bytes = "", 0
+        self.allocated_bytes: int | None = None
+        self.on_gpu = backend_of(inputs.q) == "cuda"
+        self.allocator = GPU_ALLOCATOR if self.on_gpu else CPU_ALLOCATOR
+        self._inputs = inputs  # kept alive: the tensors only borrow them
+        self.tensors = tuple(_tensor(array) for array in inputs)
+        self._result: tuple[Any, Any] = (None, None)
+
+    @property
+    def output(self) -> Any:
+        """O of the newest run, as an array of the inputs' kind; None before there is one."""
+        return _array(self._result[0])
+
+    @property
+    def lse(self) -> Any:
+        """LSE of the newest run likewise; None also where the library returns none."""
+        return _array(self._result[1])
+
+    @abstractmethod
+    def attend(self) -> tuple[Any, Any]:
+        """O and LSE as tensors of our shapes, (batch, heads, seqlen_q, head_dim) and without head_dim.
+
+        LSE is None where the library returns none.
+        """
+
+    def run(self) -> None:
+        """Enqueue on CuPy's current stream; on the CPU, compute.
+
+        Raises:
+            MemoryError: PyTorch's allocator refused.
+        """
+        self._result = (None, None)  # the outputs' memory is free to be used again
+        try:
+            with _cupy_stream() if self.on_gpu else nullcontext():
+                self._result = self.attend()
+        except torch.OutOfMemoryError as error:
+            raise MemoryError(str(error)) from error
+
+    def measure(self, predicted: int, lent_bytes: int = 0) -> None:
+        """Run once more and read the allocator, without what PyTorch keeps for good since the first run.
+
+        Args:
+            predicted: Bytes of the workspace where they cannot be read.
+            lent_bytes: Bytes that it was given on top of the inputs, such as a mask.
+        """
+        held = sum(array.nbytes for array in (self.output, self.lse) if array is not None)
+        if not self.on_gpu:
+            self.workspace_bytes = predicted + lent_bytes
+            return
+        self.release()
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        self.run()
+        self.allocated_bytes = torch.cuda.max_memory_allocated() - before + lent_bytes
+        self.workspace_bytes = self.allocated_bytes - held
+
+    def release(self) -> None:
+        """Drop the outputs and give PyTorch's cached memory back to the device."""
+        self._result = (None, None)
+        if self.on_gpu:
+            torch.cuda.empty_cache()
+
+
+def _cupy_stream() -> AbstractContextManager[Any]:
+    """Make PyTorch work on CuPy's current stream; nothing is done when it does already."""
+    import cupy  # noqa: PLC0415 - for a GPU only
+
+    pointer = cupy.cuda.get_current_stream().ptr
+    if pointer == torch.cuda.current_stream().cuda_stream:
+        return nullcontext()
+    stream: AbstractContextManager[Any] = torch.cuda.stream(torch.cuda.ExternalStream(pointer))
+    return stream
+
+
+def _tensor(array: Any) -> Any:
+    """The array's memory as a tensor; NumPy and CuPy have bfloat16 from elsewhere, so it travels as int16."""
+    if backend_of(array) == "cuda":
+        if array.dtype.name == "bfloat16":
+            return torch.from_dlpack(array.view("int16")).view(torch.bfloat16)
+        return torch.from_dlpack(array)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a read-only array, which is only read
+        return torch.from_numpy(array)
+
+
+def _array(tensor: Any) -> Any:
+    """The tensor's memory as an array of its kind; None for None."""
+    if tensor is None:
+        return None
+    if not tensor.is_cuda:
+        return tensor.numpy()
+    import cupy  # noqa: PLC0415 - for a GPU only
+
+    if tensor.dtype is torch.bfloat16:
+        import ml_dtypes  # noqa: PLC0415 - as above
+
+        return cupy.from_dlpack(tensor.view(torch.int16)).view(ml_dtypes.bfloat16)
+    return cupy.from_dlpack(tensor)
