@@ -6,16 +6,19 @@ LSE. It is given views of our arrays in its own order, (batch, seqlen, heads, he
 Limit: FlashAttention knows no block mask in the form that ours has.
 """
 
+import warnings
 from importlib.metadata import version
 from typing import Any
-
-from flash_attn.cute import flash_attn_func
 
 from kernels.errors import UnsupportedError
 from kernels.launch import Inputs, Launch
 from kernels.library.tensor_launch import TensorLaunch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of what it imports, which users cannot change
+    from flash_attn.cute import flash_attn_func
 
 HEADS, ROWS = 1, 2  # axes of our arrays, and the other way round of FlashAttention's
 
@@ -49,7 +52,9 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
     """
     launch = FlashAttention4Launch(problem, inputs)
     try:
-        launch.run()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its own insides, while it compiles
+            launch.run()
         launch.measure(spec.workspace_bytes(problem, "cuda"))
     except (AssertionError, NotImplementedError) as error:  # how its own checks refuse
         raise UnsupportedError(f"flash-attn-4 refuses the problem: {error}") from error

@@ -1,8 +1,7 @@
 """Who is sampled when: rounds of all, B A C, C A B, A C B, B C A, ... until each has enough.
 
-The order is drawn anew for every other round and turned round for the one after it. In a fixed order the
-later of two kernels is measured a little faster, by up to 0.9 % of two that are the same; so every kernel
-comes as early as late, and after any other.
+The order is drawn anew for every other round and turned round for the one after it: every kernel comes as
+early as late, and after any other, so that none gains by its place.
 """
 
 import random
