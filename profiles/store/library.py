@@ -10,8 +10,9 @@ import msgspec
 import platformdirs
 
 from kernels.problem import Backend, Dtype
+from profiles.store.beside import leftovers
 from profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
-from profiles.store.opening import being_written, editing, opened, recover
+from profiles.store.opening import being_written, editing, opened, settle
 from profiles.store.reader import read_head, validating
 from profiles.store.schema import SUFFIX
 from profiles.wire.events import Outcome, PointStatus
@@ -71,7 +72,10 @@ def new_session_path(folder: Path, backend: Backend, started: datetime) -> Path:
 
 
 def list_sessions(folder: Path) -> list[SessionInfo]:
-    """What is in each session file of a folder, newest first; unreadable ones come last, with the reason."""
+    """What is in each session file of a folder, newest first; unreadable ones come last, with the reason.
+
+    No file keeps another from being listed, whatever is wrong with it.
+    """
     listed = [_info(path) for path in folder.glob(f"*{SUFFIX}")]
     return sorted(listed, key=lambda info: (_moment(info.started_at), info.path.name), reverse=True)
 
@@ -104,7 +108,7 @@ def trash(path: Path) -> Path:
     try:
         if path.stat().st_size and being_written(path):
             raise BusyFileError(f"{path} is being recorded; delete it when its sweep has ended.")
-        recover(path)
+        settle(path)
         (path.parent / TRASH).mkdir(exist_ok=True)
         return path.rename(_free(path.parent / TRASH / path.name))
     except OSError as error:
@@ -133,19 +137,25 @@ def _edit(path: Path, column: str, text: str, longest: int) -> None:
 
 
 def _info(path: Path) -> SessionInfo:
-    size = path.stat().st_size if path.exists() else 0
     try:
-        with validating(path), opened(path) as connection:
-            head, plan, machine = read_head(connection)
-            counts = "SELECT status, count(*) FROM points WHERE point < ? GROUP BY status"
-            listed = dict(connection.execute(counts, (plan.cells,)))
-            statuses = msgspec.convert(listed, type=dict[PointStatus, int])
-    except SessionFileError as error:
-        return SessionInfo(path=path, size_bytes=size, error=str(error))
+        return _readable(path)
+    except (SessionFileError, OSError) as error:
+        reason = str(error)
+    except Exception as error:  # noqa: BLE001 - see list_sessions
+        reason = f"{path} cannot be read: {type(error).__name__}: {error}"
+    return SessionInfo(path=path, size_bytes=_size(path), error=reason)
+
+
+def _readable(path: Path) -> SessionInfo:
+    with validating(path), opened(path) as connection:
+        head, plan, machine = read_head(connection)
+        counts = "SELECT status, count(*) FROM points WHERE point < ? GROUP BY status"
+        listed = dict(connection.execute(counts, (plan.cells,)))
+        statuses = msgspec.convert(listed, type=dict[PointStatus, int])
     device = machine.device(plan.backend)
     return SessionInfo(
         path=path,
-        size_bytes=size,
+        size_bytes=_size(path),
         id=head.id,
         name=head.name,
         note=head.note,
@@ -158,6 +168,14 @@ def _info(path: Path) -> SessionInfo:
         outcome=head.outcome,
         statuses=statuses,
     )
+
+
+def _size(path: Path) -> int:
+    """The size in bytes, 0 of what is not there to be asked."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _rising(lengths: Iterable[int]) -> tuple[int, ...]:
@@ -175,7 +193,7 @@ def _moment(started_at: str) -> float:
 def _free(path: Path) -> Path:
     """The path, or with -2, -3, ... before its suffix when it is taken."""
     candidate, n = path, 1
-    while os.path.lexists(candidate):  # False where the folder may not be looked into
+    while os.path.lexists(candidate) or leftovers(candidate):  # False where the folder may not be looked into
         n += 1
         candidate = path.with_stem(f"{path.stem}-{n}")
     return candidate

@@ -8,9 +8,10 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
+from profiles.store.beside import Beside, is_wal_mode, private_copy
 from profiles.store.errors import (
     BusyFileError,
     CorruptFileError,
@@ -32,9 +33,7 @@ from profiles.store.schema import (
 )
 
 BUSY_TIMEOUT_S = 5.0
-SUPER_JOURNAL = bytes.fromhex(
-    "d9d505f920a163d7"
-)  # ends a journal that has SQLite look at, and delete, others
+TRIES = 5
 PRAGMAS = ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", "synchronous = EXTRA")
 # (name of the limit, value); Connection.setlimit exists from Python 3.11. On 3.10 the bound on the file's
 # size and the exact comparison of its schema remain.
@@ -55,29 +54,52 @@ LIMITS = (
 
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """A checked, read-only view of a session file at the newest version, consistent while it is open.
+    """A checked view of a session file at the newest version, consistent while it is open.
 
-    A file of an older version is migrated in memory; the file itself stays as it is.
+    Neither the file nor anything beside it is changed: a file of an older version is migrated in memory, and
+    a write that was cut off is undone in a private copy.
 
     Raises:
         SessionFileError: Or one of its subclasses, saying what is wrong with the file.
     """
     check_regular(path)
-    connection: sqlite3.Connection | None = None
-    try:
-        recover(path)
-        _refuse_wal(path)
-        connection = connect(path, "ro")
-        connection.execute("BEGIN")
-        version = _check(connection, path)
-        if version < VERSION:
-            connection = _migrated_copy(connection)
-        yield connection
-    except sqlite3.Error as error:
-        raise explain_sqlite(error, path) from error
-    finally:
-        if connection is not None:
-            connection.close()
+    with ExitStack() as stack:
+        try:
+            connection = _as_it_stands(path, stack)
+            connection.execute("BEGIN")
+            if _check(connection, path) < VERSION:
+                connection = stack.enter_context(closing(_migrated_copy(connection)))
+            yield connection
+        except sqlite3.Error as error:
+            raise explain_sqlite(error, path) from error
+        except OSError as error:
+            raise explain_os(error, path) from error
+
+
+def _as_it_stands(path: Path, stack: ExitStack) -> sqlite3.Connection:
+    """A connection to the file as its last finished transaction left it; it closes with the stack."""
+    beside = Beside.of(path)
+    if beside.strange and is_wal_mode(path):
+        return _copied(path, beside.wal, stack)
+    if beside.strange and beside.journal:
+        return _copied(path, beside.journal, stack)
+    if not beside.strange and _needs_wal(path):
+        return _copied(path, None, stack)
+    if not beside.strange and _cut_off(path):
+        return _copied(path, beside.journal, stack)
+    mode = "ro&immutable=1" if beside.strange else "ro"  # immutable: SQLite looks at nothing beside it
+    return stack.enter_context(closing(connect(path, mode)))
+
+
+def _copied(path: Path, side: Path | None, stack: ExitStack) -> sqlite3.Connection:
+    """A connection to a private copy, into which SQLite has worked what lay beside the file."""
+    copy = stack.enter_context(private_copy(path, side))
+    connection = stack.enter_context(closing(connect(copy, "rw")))
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    if max(pages * page_bytes, copy.stat().st_size) > MAX_FILE_BYTES:
+        raise CorruptFileError(f"{path} would grow beyond any session by what lies beside it; not opened.")
+    return connection
 
 
 def connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -110,23 +132,38 @@ def editing(path: Path) -> Iterator[sqlite3.Connection]:
         pass
     if being_written(path):
         raise BusyFileError(f"{path} is being recorded; change it when its sweep has ended.")
-    connection: sqlite3.Connection | None = None
     try:
-        connection = connect(path, "rw")
-        migrate(connection)
-        connection.execute("BEGIN IMMEDIATE")
-        yield connection
-        connection.execute("COMMIT")
+        settle(path)
+        if strange := Beside.of(path).strange:
+            raise SessionFileError(f"{strange[0]} is no part of a session: move it away, then try again.")
+        with closing(connect(path, "rw")) as connection:
+            migrate(connection)
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+            connection.execute("COMMIT")
     except sqlite3.Error as error:
         raise explain_sqlite(error, path) from error
-    finally:
-        if connection is not None:
-            connection.close()
+
+
+def settle(path: Path) -> None:
+    """Bring what belongs to a file into it: undo a write that was cut off, or take in what was written ahead.
+
+    What lies beside it and does not belong to it is left alone.
+    """
+    beside = Beside.of(path)
+    written_ahead = beside.strange == (beside.wal,) and is_wal_mode(path)
+    if written_ahead or (beside.journal and not beside.strange):
+        with closing(connect(path, "rw")) as connection:
+            connection.execute("PRAGMA schema_version").fetchone()
+            connection.execute("PRAGMA journal_mode = DELETE").fetchone()
 
 
 def being_written(path: Path) -> bool:
-    """Whether a live recorder holds the file: it keeps SQLite's write lock, which dies with its process."""
-    if not os.access(path, os.W_OK):
+    """Whether a live recorder holds the file: it keeps SQLite's write lock, which dies with its process.
+
+    Nothing is written to find out: a file that asking would change has no live recorder.
+    """
+    if not os.access(path, os.W_OK) or Beside.of(path).strange or _needs_wal(path) or _cut_off(path):
         return False
     try:
         with closing(connect(path, "rw")) as connection:
@@ -156,50 +193,38 @@ def check_regular(path: Path) -> None:
         raise SessionFileError(f"{path} may not be read by you: change its permissions.")
 
 
-def recover(path: Path) -> None:
-    """Undo a write that was cut off by a crash, so that the file can be read without writing.
+def _cut_off(path: Path) -> bool:
+    """Whether a write was cut off by a crash: there is a journal to undo it, and no live writer.
 
-    SQLite does this when a file with a journal beside it is opened for writing and read.
+    SQLite, which may only read here, asks to write for that.
     """
-    journal = path.with_name(path.name + "-journal")
-    ending = _ending(journal, len(SUPER_JOURNAL))
-    if not ending:
-        return
-    if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
-        raise SessionFileError(
-            f"{path} was cut off in the middle of a write and must be repaired, but it is read-only: "
-            f"copy it together with {journal.name} to a folder you can write to."
-        )
-    if ending == SUPER_JOURNAL:
-        raise CorruptFileError(
-            f"{journal} names other files, which no session's journal does; it was not used."
-        )
-    with closing(connect(path, "rw")) as connection:
-        connection.execute("PRAGMA schema_version").fetchone()
-
-
-def _ending(path: Path, size: int) -> bytes:
-    """The last bytes of a file; nothing when it is missing: a live writer removes its journal."""
+    if Beside.of(path).journal is None:
+        return False
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - size))
-            return file.read()
-    except FileNotFoundError:
-        return b""
+        with closing(connect(path, "ro")) as connection:
+            connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.Error as error:
+        return "readonly" in str(error)
+    return False
 
 
-def _refuse_wal(path: Path) -> None:
-    """Refuse a file in write-ahead mode, which no session uses: merely reading it leaves files beside it.
+def _needs_wal(path: Path) -> bool:
+    """Whether the file is in write-ahead mode, as other programs leave them: even reading would leave files.
 
-    Without locks SQLite cannot open such a file, nor one that a live recorder is changing at this moment.
+    Without locks SQLite cannot open such a file. Nor can it, for once, when a live recorder removes its
+    journal at this very moment: hence the tries.
     """
+    return all(_cannot_open_without_locks(path) for _ in range(TRIES))
+
+
+def _cannot_open_without_locks(path: Path) -> bool:
     uri = f"{path.absolute().as_uri()}?mode=ro&nolock=1"
     try:
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             connection.execute("PRAGMA schema_version").fetchone()
-    except sqlite3.OperationalError as error:
-        if not being_written(path):
-            raise ForeignFileError(f"{path} is a database of another kind than a session.") from error
+    except sqlite3.Error as error:
+        return "unable to open" in str(error)
+    return False
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> int:
@@ -225,7 +250,10 @@ def _check(connection: sqlite3.Connection, path: Path) -> int:
 
 def _migrated_copy(connection: sqlite3.Connection) -> sqlite3.Connection:
     copy = sqlite3.connect(":memory:", isolation_level=None)
-    connection.backup(copy)
-    connection.close()
-    migrate(copy)
+    try:
+        connection.backup(copy)
+        migrate(copy)
+    except BaseException:
+        copy.close()
+        raise
     return copy

@@ -7,6 +7,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from profiles.results.session import Session
+from profiles.store.beside import leftovers
 from profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
 from profiles.store.migrations import migrate
 from profiles.store.opening import being_written, connect
@@ -160,6 +161,8 @@ def _create_file(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise explain_os(error, path.parent) from error
+    if not path.exists() and (found := leftovers(path)):
+        raise SessionFileError(f"{found[0]} is in the way; name another file or remove it.")
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
     except FileExistsError as error:

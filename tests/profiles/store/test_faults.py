@@ -87,23 +87,6 @@ def test_points_in_flight_are_running_while_their_writer_lives_and_interrupted_a
         assert "run the sweep again" in found.reason
 
 
-def test_a_write_cut_off_in_the_middle_is_undone_on_opening(tmp_path: Path) -> None:
-    path = tmp_path / "a.flashscope"
-    script = (
-        "import os, sys, pathlib\n"
-        "from profiles.store import Recorder; from tests.profiles.store import builders\n"
-        "r = Recorder(pathlib.Path(sys.argv[1])); r.record(builders.plan_started())\n"
-        "r._connection.execute('PRAGMA cache_size = 1'); r._connection.execute('PRAGMA cache_spill = 1')\n"
-        "r._connection.executemany('INSERT INTO readings (t_ns, throttle) VALUES (?, ?)',"
-        " [(n, 'x' * 4000) for n in range(200)])\n"
-        "os._exit(9)\n"
-    )
-    subprocess.run([sys.executable, "-c", script, str(path)], check=False)
-    assert path.with_name("a.flashscope-journal").stat().st_size > 0
-    assert load(path).readings == []
-    assert not path.with_name("a.flashscope-journal").exists()
-
-
 def full_at(page: int) -> Callable[[Path, str], sqlite3.Connection]:
     def connect(path: Path, mode: str) -> sqlite3.Connection:
         connection = real_connect(path, mode)

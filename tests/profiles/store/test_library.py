@@ -1,3 +1,7 @@
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -7,6 +11,7 @@ from msgspec.structs import replace
 from profiles.store import (
     Recorder,
     SessionFileError,
+    library,
     list_sessions,
     load,
     new_session_path,
@@ -53,6 +58,55 @@ def test_a_file_that_cannot_be_opened_is_listed_last_with_its_reason(tmp_path: P
     good, bad = list_sessions(tmp_path)
     assert (good.error, bad.path.name) == ("", "z.flashscope")
     assert "not a Flashscope session" in bad.error
+
+
+def spoilt(path: Path, statement: str, *values: object) -> None:
+    with closing(sqlite3.connect(write(path), isolation_level=None)) as connection:
+        connection.execute(statement, values)
+
+
+BAD: dict[str, Callable[[Path], object]] = {
+    "a folder": Path.mkdir,
+    "a fifo": os.mkfifo,
+    "a link to endless zeros": lambda path: path.symlink_to("/dev/zero"),
+    "a link to itself": lambda path: path.symlink_to(path),
+    "a link to nothing": lambda path: path.symlink_to("nowhere"),
+    "nothing": Path.touch,
+    "garbage": lambda path: path.write_bytes(b"garbage " * 999),
+    "values nested without end": lambda path: spoilt(path, "UPDATE session SET machine = ?", "[" * 90_000),
+    "a start that is none": lambda path: spoilt(path, "UPDATE session SET started_at = '0000-00-00'"),
+    "a status that is none": lambda path: spoilt(path, "UPDATE points SET status = 'glorious'"),
+}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("bad", BAD.values(), ids=list(BAD))
+def test_a_bad_file_is_one_row_that_says_why_and_the_others_are_listed(
+    tmp_path: Path, bad: Callable[[Path], object]
+) -> None:
+    write(tmp_path / "a.flashscope")
+    bad(tmp_path / "b.flashscope")
+    good, found = list_sessions(tmp_path)
+    assert (good.path.name, good.error) == ("a.flashscope", "")
+    assert found.path.name == "b.flashscope"
+    assert str(found.path) in found.error
+
+
+def test_a_session_from_before_all_clocks_is_listed(tmp_path: Path) -> None:
+    spoilt(tmp_path / "a.flashscope", "UPDATE session SET started_at = '0001-01-01T00:00:00'")
+    assert [info.error for info in list_sessions(tmp_path)] == [""]
+
+
+def test_what_no_one_foresaw_in_a_file_is_told_in_its_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unforeseen(*_: object) -> None:
+        raise ZeroDivisionError("by 0")
+
+    write(tmp_path / "a.flashscope")
+    monkeypatch.setattr(library, "read_head", unforeseen)
+    (found,) = list_sessions(tmp_path)
+    assert found.error == f"{found.path} cannot be read: ZeroDivisionError: by 0"
 
 
 def test_a_folder_that_does_not_exist_has_no_sessions(tmp_path: Path) -> None:

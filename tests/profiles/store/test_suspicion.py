@@ -78,13 +78,6 @@ def test_another_programs_database_is_foreign(tmp_path: Path) -> None:
         load(tmp_path / "a.flashscope")
 
 
-def test_a_write_ahead_database_is_foreign_and_nothing_is_left_beside_it(path: Path) -> None:
-    tamper(path, "PRAGMA journal_mode = WAL")
-    with pytest.raises(ForeignFileError, match="another kind"):
-        load(path)
-    assert [p.name for p in path.parent.iterdir()] == [path.name]
-
-
 def test_another_application_id_is_foreign(path: Path) -> None:
     tamper(path, "PRAGMA application_id = 7")
     with pytest.raises(ForeignFileError):

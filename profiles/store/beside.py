@@ -1,0 +1,101 @@
+"""What lies beside a session file: the journal of a write, or things that are none of ours.
+
+SQLite opens, applies and deletes whatever is named FILE-journal or FILE-wal, by the name alone. So these are
+looked at first, and SQLite meets them beside a private copy only.
+"""
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from profiles.store.errors import CorruptFileError
+from profiles.store.schema import MAX_FILE_BYTES
+
+ENDS = ("-journal", "-wal")
+WAL_MODE = b"\x02"  # at byte 19 of a file that is written ahead; a session's is 1
+SUPER_JOURNAL = bytes.fromhex(
+    "d9d505f920a163d7"
+)  # ends a journal that has SQLite look at, and delete, others
+
+
+class Beside(NamedTuple):
+    """What lies beside a file.
+
+    Attributes:
+        journal: A plain file named as a rollback journal, None when there is none or it is empty.
+        wal: A plain file named as a write-ahead log, None when there is none.
+        strange: What no session has beside it: any write-ahead log, and a journal that is no plain file.
+    """
+
+    journal: Path | None
+    wal: Path | None
+    strange: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, path: Path) -> "Beside":
+        """What lies beside a file now; nothing is opened. Links count as strange, wherever they lead."""
+        real = path.resolve()
+        journal, wal = (real.with_name(real.name + end) for end in ENDS)
+        strange = tuple(p for p in leftovers(path) if p == wal or not _plain(p))
+        return cls(
+            journal=journal if _plain(journal) and journal.stat().st_size else None,
+            wal=wal if _plain(wal) else None,
+            strange=strange,
+        )
+
+
+def leftovers(path: Path) -> tuple[Path, ...]:
+    """Whatever has the name of something that lies beside a file, also where there is no such file."""
+    real = path.resolve()
+    return tuple(p for p in (real.with_name(real.name + end) for end in ENDS) if os.path.lexists(p))
+
+
+@contextmanager
+def private_copy(path: Path, side: Path | None) -> Iterator[Path]:
+    """A copy of a file in a folder of its own, with what belongs beside it; both are gone afterwards.
+
+    Raises:
+        CorruptFileError: What lies beside it cannot be a session's.
+        OSError: There is no room for a copy, or the file is gone.
+    """
+    if side is not None:
+        _check_side(side)
+    with tempfile.TemporaryDirectory(prefix="flashscope-") as folder:
+        copy = Path(folder) / path.resolve().name
+        shutil.copyfile(path, copy)
+        if side is not None:
+            shutil.copyfile(side, copy.with_name(side.name))
+        yield copy
+
+
+def is_wal_mode(path: Path) -> bool:
+    """Whether a file says of itself that it is written ahead.
+
+    A recorder in this process would lose its lock by this look, so only files that lie beside strange things
+    are looked at.
+    """
+    with path.open("rb") as file:
+        return file.read(20)[19:] == WAL_MODE
+
+
+def _check_side(side: Path) -> None:
+    if side.stat().st_size > MAX_FILE_BYTES:
+        raise CorruptFileError(f"{side} is larger than any session; move it away to open the session.")
+    with side.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - len(SUPER_JOURNAL)))
+        if file.read() == SUPER_JOURNAL:
+            raise CorruptFileError(
+                f"{side} names other files, which no session's journal does; it was not used."
+            )
+
+
+def _plain(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:  # missing, or gone meanwhile: a live writer removes its journal
+        return False
