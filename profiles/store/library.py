@@ -14,12 +14,10 @@ from profiles.store.beside import leftovers
 from profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
 from profiles.store.opening import being_written, editing, opened, settle
 from profiles.store.reader import read_head, validating
-from profiles.store.schema import SUFFIX
+from profiles.store.schema import MAX_NAME, MAX_NOTE, SUFFIX
 from profiles.wire.events import Outcome, PointStatus
 
 TRASH = ".trash"
-MAX_NAME = 200
-MAX_NOTE = 100_000
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):

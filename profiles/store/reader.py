@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -25,10 +25,11 @@ from profiles.store.records import (
     PointRecord,
     ReadingRecord,
     SampleRecord,
+    SessionRecord,
     select,
 )
 from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
-from profiles.wire.events import Outcome, TelemetryStarted
+from profiles.wire.events import TelemetryStarted
 from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
 
 INTERRUPTED = "The session's writer ended while this point was running; run the sweep again to measure it."
@@ -36,22 +37,6 @@ INTERRUPTED = "The session's writer ended while this point was running; run the 
 ARRAY_DTYPES = {"<i4", "<i8", "<f4", "<f8"}
 
 R = TypeVar("R", bound=msgspec.Struct)
-ShortText = Annotated[str, msgspec.Meta(max_length=100_000)]
-
-
-class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The row of `session`."""
-
-    id: Annotated[str, msgspec.Meta(max_length=64)]
-    name: ShortText
-    note: ShortText
-    started_at: Annotated[str, msgspec.Meta(max_length=64)]
-    t0_ns: int
-    ended_ns: int | None
-    outcome: Outcome | None
-    plan: str
-    machine: str
-    telemetry: str | None
 
 
 def load(path: Path) -> Session:

@@ -1,23 +1,46 @@
 """Between events and rows: every row read is validated, every figure keeps what it means.
 
-NULL is "not available". SQLite turns NaN into NULL, so NaN is stored as the text 'NaN'.
+NULL is "not available". SQLite turns NaN into NULL, so NaN is stored as the text 'NaN'. How long a text may
+be is declared here once: a longer one is refused when it is read, and cut, with a mark, when it is written.
 """
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from profiles.wire.events import PointStatus, Reading
+from profiles.store.schema import MAX_JSON, MAX_NOTE, MAX_TEXT
+from profiles.wire.events import Outcome, PointStatus, Reading
 from profiles.wire.measurement import Figure, Number, OutputError, Sample
 
 Real = float | Literal["NaN"]
 Flag = Literal[0, 1]
 Bytes = Annotated[int, msgspec.Meta(ge=0)]
-Text = Annotated[str, msgspec.Meta(max_length=1_000_000)]
+Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
+ShortText = Annotated[str, msgspec.Meta(max_length=MAX_NOTE)]
 Key = Annotated[str, msgspec.Meta(max_length=200)]
-ProblemText = Annotated[str, msgspec.Meta(max_length=16 << 20)]  # a block mask takes 4/3 bytes a block
+Json = Annotated[str, msgspec.Meta(max_length=MAX_JSON)]
+
+
+class TooLargeError(OverflowError):
+    """What a session file cannot hold; the text names it, to stand behind "cannot hold"."""
+
+
+class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The row of `session`, without the name of its writer."""
+
+    id: Annotated[str, msgspec.Meta(max_length=64)]
+    name: ShortText
+    note: ShortText
+    started_at: Annotated[str, msgspec.Meta(max_length=64)]
+    t0_ns: int
+    ended_ns: int | None
+    outcome: Outcome | None
+    plan: Json
+    machine: Json
+    telemetry: Json | None
 
 
 class PointRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -25,7 +48,7 @@ class PointRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     point: Annotated[int, msgspec.Meta(ge=0)]
     kernel: Text
-    problem: ProblemText
+    problem: Json
     predicted_bytes: Bytes
     status: PointStatus
     reason: Text
@@ -157,7 +180,7 @@ class ReadingRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     temperature_c: Real | None
     sm_clock_mhz: Real | None
     memory_clock_mhz: Real | None
-    throttle: Text | None
+    throttle: Json | None
 
     @classmethod
     def of(cls, reading: Reading) -> "ReadingRecord":
@@ -227,5 +250,32 @@ def select(record: type[msgspec.Struct], source: str) -> str:
 
 
 def parameters(record: msgspec.Struct) -> Mapping[str, Any]:
-    """The named parameters of one record."""
-    return msgspec.structs.asdict(record)
+    """The named parameters of one record, texts that are too long cut.
+
+    Raises:
+        TooLargeError: JSON, which means nothing when it is cut, is too long.
+    """
+    values = msgspec.structs.asdict(record)
+    for name, most in longest(type(record)).items():
+        text = values[name]
+        if text is not None and len(text) > most:
+            if most == MAX_JSON:
+                raise TooLargeError(f"a {name} of {len(text)} characters")
+            values[name] = cut(text, most)
+    return values
+
+
+def cut(text: str, most: int = MAX_TEXT) -> str:
+    """The text, with a mark in place of what is beyond so many characters."""
+    if len(text) <= most:
+        return text
+    mark = f"… [cut, {len(text)} characters]"
+    return text[: most - len(mark)] + mark
+
+
+@cache
+def longest(record: type[msgspec.Struct]) -> Mapping[str, int]:
+    """How many characters each text of a record may have."""
+    described = msgspec.json.schema(record)["$defs"][record.__name__]["properties"]
+    kinds = ((name, kind) for name, one in described.items() for kind in (one, *one.get("anyOf", ())))
+    return {name: kind["maxLength"] for name, kind in kinds if "maxLength" in kind}

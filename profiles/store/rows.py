@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from profiles.results.session import Session
+from profiles.results.session import PointState, Session
 from profiles.store.records import (
     CorrectnessRecord,
     ErrorRecord,
@@ -14,10 +14,14 @@ from profiles.store.records import (
     PointRecord,
     ReadingRecord,
     SampleRecord,
+    SessionRecord,
+    TooLargeError,
+    cut,
     flag,
     insert,
     parameters,
 )
+from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
 from profiles.wire.events import (
     Event,
     PlanFinished,
@@ -31,54 +35,63 @@ from profiles.wire.events import (
     TelemetryStarted,
     TraceReady,
 )
-from profiles.wire.measurement import SEPARATOR, Correctness, Figure, Measurement, Sample
+from profiles.wire.measurement import Correctness, Figure, Measurement, Sample, joined_notes
 
+_SESSION = (
+    insert("session", SessionRecord).replace(") VALUES (", ", writer) VALUES (").removesuffix(")")
+    + ", :writer)"
+)
 _POINT = insert("points", PointRecord)
 _MEASUREMENT = insert("measurements", MeasurementRecord)
 _FIGURE = insert("figures", FigureRecord).replace("INSERT", "INSERT OR REPLACE", 1)  # the newest counts
-_REMARK = "UPDATE measurements SET note = note || CASE note WHEN '' THEN '' ELSE ? END || ? WHERE point = ?"
 _CORRECTNESS = insert("correctness", CorrectnessRecord)
 _ERROR = insert("errors", ErrorRecord)
 _SAMPLE = insert("samples", SampleRecord)
 _READING = insert("readings", ReadingRecord)
 
 
-def as_json(value: msgspec.Struct | None) -> str | None:
-    """A struct as JSON text; None stays None."""
-    return None if value is None else msgspec.json.encode(value).decode()
+def as_json(value: msgspec.Struct) -> str:
+    """A struct as JSON text."""
+    return msgspec.json.encode(value).decode()
 
 
 def write_session(connection: sqlite3.Connection, session: Session, writer: str) -> None:
-    """Write the session's row and its points as they stand before the first of them starts."""
-    connection.execute(
-        "INSERT INTO session (key, id, name, note, started_at, t0_ns, plan, machine, telemetry, writer)"
-        " VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            session.id,
-            session.name,
-            session.note,
-            session.started_at,
-            session.t0_ns,
-            as_json(session.plan),
-            as_json(session.machine),
-            as_json(session.telemetry),
-            writer,
-        ),
+    """Write the session's row and its points as they stand before the first of them starts.
+
+    Raises:
+        TooLargeError: No file can hold its plan.
+    """
+    if len(session.points) > MAX_POINTS:
+        raise TooLargeError(f"a plan of more than {MAX_POINTS} points")
+    record = SessionRecord(
+        id=session.id,
+        name=session.name,
+        note=session.note,
+        started_at=session.started_at,
+        t0_ns=session.t0_ns,
+        ended_ns=session.ended_ns,
+        outcome=session.outcome,
+        plan=as_json(session.plan),
+        machine=as_json(session.machine),
+        telemetry=None if session.telemetry is None else as_json(session.telemetry),
     )
-    for state in session.points:
-        record = PointRecord(
-            point=state.point.index,
-            kernel=state.point.kernel,
-            problem=as_json(state.point.problem) or "",
-            predicted_bytes=state.predicted_bytes,
-            status=state.status,
-            reason=state.reason,
-            detail=state.detail,
-            started_ns=state.started_ns,
-            sampling_ns=state.sampling_ns,
-            ended_ns=state.ended_ns,
-        )
-        connection.execute(_POINT, parameters(record))
+    connection.execute(_SESSION, {**parameters(record), "writer": writer})
+    connection.executemany(_POINT, map(parameters, map(_pending, session.points)))
+
+
+def _pending(state: PointState) -> PointRecord:
+    return PointRecord(
+        point=state.point.index,
+        kernel=state.point.kernel,
+        problem=as_json(state.point.problem),
+        predicted_bytes=state.predicted_bytes,
+        status=state.status,
+        reason=state.reason,
+        detail=state.detail,
+        started_ns=state.started_ns,
+        sampling_ns=state.sampling_ns,
+        ended_ns=state.ended_ns,
+    )
 
 
 def write_event(connection: sqlite3.Connection, event: Event) -> None:
@@ -95,11 +108,13 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
         case PointMeasured() | PointFailed():
             _end_point(connection, event)
         case Readings(readings=readings):
+            _check_room(connection, "readings", MAX_ROWS - len(readings))
             records = (parameters(ReadingRecord.of(reading)) for reading in readings)
             connection.executemany(_READING, records)
         case TelemetryStarted():
             connection.execute("UPDATE session SET telemetry = ?", (as_json(event),))
         case TraceReady(trace=trace):
+            _check_room(connection, "traces", MAX_TRACES - 1)
             connection.execute("INSERT INTO traces (trace) VALUES (?)", (msgspec.msgpack.encode(trace),))
         case PlanFinished(t_ns=t_ns, outcome=outcome):
             connection.execute("UPDATE session SET outcome = ?, ended_ns = ?", (outcome, t_ns))
@@ -109,25 +124,39 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
 
 def _end_point(connection: sqlite3.Connection, event: PointMeasured | PointFailed) -> None:
     if isinstance(event, PointMeasured):
-        end: tuple[PointStatus, str, str] = ("done", "", "")
+        status: PointStatus = "done"
+        reason = detail = ""
         _write_samples(connection, event.index, event.samples)
         _write_figures(connection, event.index, event.figures)
     else:
-        end = (event.status, event.reason, event.detail)
+        status, reason, detail = event.status, event.reason, event.detail
         if event.measurement is not None:
             _write_measurement(connection, event.index, event.measurement)
     connection.execute(
         "UPDATE points SET status = ?, reason = ?, detail = ?, ended_ns = ? WHERE point = ?",
-        (*end, event.t_ns, event.index),
+        (status, cut(reason), cut(detail), event.t_ns, event.index),
     )
 
 
 def _begin_sampling(connection: sqlite3.Connection, event: SamplingStarted) -> None:
     moments = ((event.t_ns, index) for index in event.indices)
     connection.executemany("UPDATE points SET sampling_ns = ? WHERE point = ?", moments)
-    if event.remark:
-        remarks = ((SEPARATOR, event.remark, index) for index in event.indices)
-        connection.executemany(_REMARK, remarks)
+    for index in event.indices if event.remark else ():
+        _add_remark(connection, index, event.remark)
+
+
+def _add_remark(connection: sqlite3.Connection, point: int, remark: str) -> None:
+    found = connection.execute("SELECT note FROM measurements WHERE point = ?", (point,)).fetchone()
+    if found is not None:
+        note = cut(joined_notes(*found, remark))
+        connection.execute("UPDATE measurements SET note = ? WHERE point = ?", (note, point))
+
+
+def _check_room(connection: sqlite3.Connection, table: str, most: int) -> None:
+    """Refuse to add what would make the file one that is not opened."""
+    (held,) = connection.execute(f"SELECT max(n) FROM {table}").fetchone()  # noqa: S608 - one of our tables
+    if (held or 0) > most:
+        raise TooLargeError(f"more {table}: it has {held}")
 
 
 def _write_measurement(connection: sqlite3.Connection, point: int, measured: Measurement) -> None:

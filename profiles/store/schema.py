@@ -13,6 +13,10 @@ VERSION = len(MIGRATIONS)
 
 MAX_FILE_BYTES = 1 << 30
 MAX_VALUE_BYTES = 128 << 20  # a trace holds at most half of it
+MAX_NAME = 200  # characters, as all lengths of texts
+MAX_NOTE = 100_000
+MAX_TEXT = 1_000_000
+MAX_JSON = 64 << 20  # a block mask takes 4/3 of a character a block
 MAX_POINTS = 100_000
 MAX_ROWS = 5_000_000  # readings at 20 Hz for almost three days
 MAX_TRACES = 1_000

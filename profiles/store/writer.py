@@ -11,7 +11,9 @@ from profiles.store.beside import leftovers
 from profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
 from profiles.store.migrations import migrate
 from profiles.store.opening import being_written, connect
+from profiles.store.records import TooLargeError
 from profiles.store.rows import write_event, write_session
+from profiles.store.schema import MAX_FILE_BYTES
 from profiles.wire.events import (
     Event,
     PlanFinished,
@@ -97,8 +99,9 @@ class Recorder:
         try:
             self._connection = _begin_file(self.path, session)
         except (sqlite3.Error, OverflowError) as error:
+            explained = _explained(error, self.path)
             self.path.unlink()
-            raise _explained(error, self.path) from error
+            raise explained from error
 
     def _take_readings(self, event: Readings) -> None:
         self._waiting.append(event)
@@ -177,6 +180,8 @@ def _begin_file(path: Path, session: Session) -> sqlite3.Connection:
     """Write the tables and the plan into an empty file and keep its write lock."""
     connection = connect(path, "rw")
     try:
+        (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {MAX_FILE_BYTES // page_bytes}")
         migrate(connection)
         connection.execute("BEGIN IMMEDIATE")
         write_session(connection, session, writer=f"process {os.getpid()}")
@@ -198,6 +203,11 @@ def _writer(path: Path) -> str:
 
 
 def _explained(error: sqlite3.Error | OverflowError, path: Path) -> SessionFileError:
-    if isinstance(error, sqlite3.Error):
-        return explain_sqlite(error, path)
-    return SessionFileError(f"{path} cannot hold a figure beyond 64 bits; use smaller problems.")
+    if isinstance(error, TooLargeError):
+        return SessionFileError(f"{path} cannot hold {error}.")
+    if isinstance(error, OverflowError):
+        return SessionFileError(f"{path} cannot hold a figure beyond 64 bits; use smaller problems.")
+    if "is full" in str(error) and path.stat().st_size > MAX_FILE_BYTES // 2:
+        most = f"{MAX_FILE_BYTES >> 20} MiB"
+        return SessionFileError(f"{path} is as large as a session may be ({most}), or the disk is full.")
+    return explain_sqlite(error, path)

@@ -14,7 +14,7 @@ from profiles.store import (
     Recorder,
     SessionFileError,
     load,
-    opening,
+    migrations,
     rename,
     trash,
 )
@@ -87,14 +87,12 @@ def test_points_in_flight_are_running_while_their_writer_lives_and_interrupted_a
         assert "run the sweep again" in found.reason
 
 
-def full_at(page: int) -> Callable[[Path, str], sqlite3.Connection]:
-    def connect(path: Path, mode: str) -> sqlite3.Connection:
-        connection = real_connect(path, mode)
+def full_at(page: int) -> Callable[[sqlite3.Connection], None]:
+    def migrate(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA max_page_count = {page}")
-        return connection
+        migrations.migrate(connection)
 
-    real_connect = opening.connect
-    return connect
+    return migrate
 
 
 @pytest.mark.parametrize("page", range(1, 26))
@@ -102,7 +100,7 @@ def test_a_disk_that_fills_up_is_named_and_costs_nothing_acknowledged(
     tmp_path: Path, page: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.flashscope"
-    monkeypatch.setattr("profiles.store.writer.connect", full_at(page))
+    monkeypatch.setattr("profiles.store.writer.migrate", full_at(page))
     recorder = Recorder(path)
     events = events_of_a_long_sweep()
     refusals = [refusal(recorder, event) for event in events]
