@@ -29,6 +29,7 @@ _STATUS_STYLES = {
     "will-not-fit": "yellow",
     "oom": "yellow",
     "wrong": "bold red",
+    "altered": "bold red",
     "failed": "bold red",
     "timeout": "red",
     "interrupted": "red",

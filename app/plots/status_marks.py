@@ -32,6 +32,9 @@ STATUS_MARKS = {
     ),
     "failed": StatusMark("failed", (((0.15, -0.5), (-0.25, 0.08), (0.25, -0.08), (-0.15, 0.5)),)),
     "unsupported": StatusMark("unsupported", (*_DIAMOND, ((-0.25, 0.25), (0.25, -0.25)))),
+    "altered": StatusMark(
+        "altered", (((-0.4, -0.45), (0.4, 0.45)), ((-0.4, 0.45), (-0.1, 0.12)), ((0.1, -0.12), (0.4, -0.45)))
+    ),
     "cancelled": StatusMark("cancelled", _BOX),
     "interrupted": StatusMark("interrupted", (((-0.2, -0.45), (-0.2, 0.45)), ((0.2, -0.45), (0.2, 0.45)))),
     "done": StatusMark("done", (((-0.4, 0.05), (-0.1, 0.35), (0.4, -0.35)),)),

@@ -218,7 +218,7 @@ def _failure(state: PointState, t_ns: int) -> PointFailed:
     """How a point ended that is not done; one whose writer was killed has failed."""
     status: FailedStatus
     match state.status:
-        case "pending" | "running" | "interrupted" | "done":
+        case "pending" | "running" | "interrupted" | "altered" | "done":
             status = "failed"
         case known:
             status = known

@@ -122,6 +122,7 @@ def _columns(row: PointRow, baseline: PointRow | None) -> dict[str, Any]:
         "kv_heads": problem.key_heads,
         "window": problem.window,
         "block_mask": row.block_mask,
+        "altered": row.altered,
     }
     for quantity in QUANTITIES.values():
         figure = quantity.figure(row, baseline) or Figure()

@@ -24,6 +24,7 @@ class PointRow:
         predicted_bytes: Footprint predicted before the launch.
         sampling_ns: When its sampling began, the same for points that took turns; None before.
         measurement: What it yielded, None before its check.
+        altered: Whether its rows in the file are other than those written; None: the file does not tell.
     """
 
     point: Point
@@ -33,6 +34,7 @@ class PointRow:
     predicted_bytes: int
     sampling_ns: int | None
     measurement: Measurement | None
+    altered: bool | None = False
 
     @classmethod
     def of(cls, backend: Backend, state: PointState) -> "PointRow":
@@ -45,6 +47,7 @@ class PointRow:
             predicted_bytes=state.predicted_bytes,
             sampling_ns=state.sampling_ns,
             measurement=state.measurement,
+            altered=state.altered,
         )
 
     def with_measurement(self, measurement: Measurement) -> "PointRow":

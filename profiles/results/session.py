@@ -45,6 +45,7 @@ class PointState:
         measurement: What it yielded, without samples until it has ended; None before its check.
         phase: What it is doing while it runs, with `done` of `total` steps.
         last_ms: Its newest sample while it is sampled.
+        altered: Whether its rows in the file are other than those written; None: the file does not tell.
     """
 
     point: Point
@@ -60,6 +61,7 @@ class PointState:
     done: int = 0
     total: int = 0
     last_ms: float | None = None
+    altered: bool | None = False
 
     @property
     def began_ns(self) -> int:

@@ -1,36 +1,24 @@
 """From a checked file to a Session; every value in it is validated before it is believed."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
 from datetime import datetime
-from itertools import groupby
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from kernels.errors import InputError
-from kernels.problem import Problem
 from kernels.trace import Array, Trace
 from profiles.plan.machine import Machine
-from profiles.plan.plan import Plan, Point
-from profiles.results.session import PointState, Session
+from profiles.plan.plan import Plan
+from profiles.results.session import Session
 from profiles.store.errors import CorruptFileError
 from profiles.store.opening import being_written, opened
-from profiles.store.records import (
-    CorrectnessRecord,
-    ErrorRecord,
-    FigureRecord,
-    MeasurementRecord,
-    PointRecord,
-    ReadingRecord,
-    SampleRecord,
-    SessionRecord,
-    select,
-)
-from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
+from profiles.store.points import read_points
+from profiles.store.records import ReadingRecord, SessionRecord
+from profiles.store.schema import MAX_POINTS, MAX_TRACES
+from profiles.store.statements import bounded, records
 from profiles.wire.events import TelemetryStarted
-from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
 
 INTERRUPTED = "The session's writer ended while this point was running; run the sweep again to measure it."
 
@@ -77,7 +65,7 @@ class validating:  # noqa: N801 - reads as the context it is
 
 def read_head(connection: sqlite3.Connection) -> tuple[SessionRecord, Plan, Machine]:
     """The session's row, its plan and its machine."""
-    decoded = list(_records(connection, SessionRecord, "session LIMIT 2"))
+    decoded = list(records(connection, SessionRecord, "session LIMIT 2"))
     if len(decoded) != 1:
         raise ValueError(f"{len(decoded)} sessions in place of 1")
     head = decoded[0]
@@ -98,9 +86,9 @@ def read_session(connection: sqlite3.Connection) -> Session:
         machine=machine,
         started_at=head.started_at,
         t0_ns=head.t0_ns,
-        points=_points(connection, plan),
+        points=read_points(connection, plan),
         telemetry=telemetry or None,
-        readings=[r.reading() for r in _records(connection, ReadingRecord, "readings ORDER BY n")],
+        readings=[r.reading() for r in records(connection, ReadingRecord, "readings ORDER BY n")],
         traces=_traces(connection),
         outcome=head.outcome,
         ended_ns=head.ended_ns,
@@ -109,74 +97,8 @@ def read_session(connection: sqlite3.Connection) -> Session:
     )
 
 
-def _points(connection: sqlite3.Connection, plan: Plan) -> list[PointState]:
-    states = [_state(r) for r in _records(connection, PointRecord, "points ORDER BY point")]
-    if [state.point for state in states] != list(plan.points()):
-        raise ValueError("points other than those of its plan")
-    for point, measurement in _measurements(connection):
-        if not 0 <= point < len(states):
-            raise ValueError("a measurement of no point")
-        states[point].measurement = measurement
-    return states
-
-
-def _measurements(connection: sqlite3.Connection) -> Iterator[tuple[int, Measurement]]:
-    """Every measurement with its point."""
-    figures, errors = _figures(connection), _errors(connection)
-    samples = _samples(connection)
-    verdicts = {r.point: r for r in _records(connection, CorrectnessRecord, "correctness")}
-    for record in _records(connection, MeasurementRecord, "measurements"):
-        point, verdict = record.point, verdicts.get(record.point)
-        yield (
-            point,
-            Measurement(
-                timer=record.timer,
-                cold=bool(record.cold),
-                figures=figures.get(point, {}),
-                correctness=None if verdict is None else _correctness(verdict, errors.get(point, ())),
-                samples=samples.get(point, ()),
-                note=record.note,
-            ),
-        )
-
-
-def _correctness(verdict: CorrectnessRecord, errors: tuple[OutputError, ...]) -> Correctness:
-    return Correctness(outputs=errors, rows=verdict.rows_compared, passed=bool(verdict.passed))
-
-
-def _figures(connection: sqlite3.Connection) -> dict[int, dict[str, Figure]]:
-    decoded: dict[int, dict[str, Figure]] = {}
-    for record in _records(connection, FigureRecord, "figures"):
-        decoded.setdefault(record.point, {})[record.key] = record.figure()
-    return decoded
-
-
-def _errors(connection: sqlite3.Connection) -> dict[int, tuple[OutputError, ...]]:
-    ordered = _records(connection, ErrorRecord, "errors ORDER BY point, n")
-    return {p: tuple(r.output_error() for r in rs) for p, rs in groupby(ordered, lambda r: r.point)}
-
-
-def _state(record: PointRecord) -> PointState:
-    problem = msgspec.json.decode(record.problem, type=Problem)
-    return PointState(
-        point=Point(index=record.point, kernel=record.kernel, problem=problem),
-        predicted_bytes=record.predicted_bytes,
-        status=record.status,
-        reason=record.reason,
-        detail=record.detail,
-        started_ns=record.started_ns,
-        sampling_ns=record.sampling_ns,
-        ended_ns=record.ended_ns,
-    )
-
-
-def _samples(connection: sqlite3.Connection) -> dict[int, tuple[Sample, ...]]:
-    ordered = _records(connection, SampleRecord, "samples ORDER BY point, n")
-    return {point: tuple(r.sample() for r in group) for point, group in groupby(ordered, lambda r: r.point)}
-
-
 def _traces(connection: sqlite3.Connection) -> list[Trace]:
-    blobs = _bounded(connection.execute("SELECT trace FROM traces ORDER BY n"), MAX_TRACES, "traces")
+    blobs = bounded(connection.execute("SELECT trace FROM traces ORDER BY n"), MAX_TRACES, "traces")
     return [_checked(msgspec.msgpack.decode(blob, type=Trace)) for (blob,) in blobs]
 
 
@@ -191,20 +113,6 @@ def _checked(trace: Trace) -> Trace:
     if {array.shape[:1] for array in per_tile} != {trace.tile.shape[:1]}:
         raise ValueError("a trace whose arrays differ in their number of tiles")
     return trace
-
-
-def _records(connection: sqlite3.Connection, kind: type[R], source: str) -> Iterator[R]:
-    names = kind.__struct_fields__
-    convert: Callable[..., R] = msgspec.convert
-    for row in _bounded(connection.execute(select(kind, source)), MAX_ROWS, f"rows of {source}"):
-        yield convert(dict(zip(names, row, strict=True)), type=kind)
-
-
-def _bounded(rows: sqlite3.Cursor, most: int, what: str) -> Iterator[tuple[Any, ...]]:
-    for n, row in enumerate(rows):
-        if n >= most:
-            raise ValueError(f"more than {most} {what}")
-        yield row
 
 
 def _interrupt(session: Session) -> None:

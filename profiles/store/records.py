@@ -5,9 +5,7 @@ be is declared here once: a longer one is refused when it is read, and cut, with
 """
 
 import math
-from collections.abc import Mapping
-from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -22,10 +20,6 @@ Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
 ShortText = Annotated[str, msgspec.Meta(max_length=MAX_NOTE)]
 Key = Annotated[str, msgspec.Meta(max_length=200)]
 Json = Annotated[str, msgspec.Meta(max_length=MAX_JSON)]
-
-
-class TooLargeError(OverflowError):
-    """What a session file cannot hold; the text names it, to stand behind "cannot hold"."""
 
 
 class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,10 +37,15 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     telemetry: Json | None
 
 
-class PointRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A row of `points`."""
+class OfPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A row that says something of a point."""
 
     point: Annotated[int, msgspec.Meta(ge=0)]
+
+
+class PointRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A row of `points`."""
+
     kernel: Text
     problem: Json
     predicted_bytes: Bytes
@@ -56,21 +55,20 @@ class PointRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     started_ns: int | None
     sampling_ns: int | None
     ended_ns: int | None
+    digest: Key | None = None
 
 
-class MeasurementRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MeasurementRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A row of `measurements`: what is said of a measurement as a whole."""
 
-    point: int
     timer: Text
     cold: Flag
     note: Text
 
 
-class FigureRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FigureRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A row of `figures`; the key may be one that this version does not know."""
 
-    point: int
     key: Key
     value: int | Real | None
     low: int | Real | None
@@ -98,18 +96,16 @@ class FigureRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         return Figure(value=value, low=low, high=high, source=self.source, missing=self.missing)
 
 
-class CorrectnessRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CorrectnessRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A row of `correctness`."""
 
-    point: int
     rows_compared: Annotated[int, msgspec.Meta(ge=0)]
     passed: Flag
 
 
-class ErrorRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ErrorRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A row of `errors`: one output of a kernel beside the oracle's."""
 
-    point: int
     n: int
     output: Key
     error: Real
@@ -141,10 +137,9 @@ class ErrorRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return OutputError(output=self.output, error=float(self.error), bound=float(self.bound), place=known)
 
 
-class SampleRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SampleRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A row of `samples`."""
 
-    point: int
     n: int
     ms: Real
     rejected: Text | None
@@ -236,46 +231,3 @@ def figure(value: Real | None) -> float | None:
 def flag(value: bool) -> Flag:
     """A boolean as SQLite can hold it."""
     return 1 if value else 0
-
-
-def insert(table: str, record: type[msgspec.Struct]) -> str:
-    """The statement that stores one record of that type, by named parameters."""
-    names = record.__struct_fields__
-    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{n}' for n in names)})"  # noqa: S608 - our names
-
-
-def select(record: type[msgspec.Struct], source: str) -> str:
-    """The statement that reads records of that type from a table (and its ORDER BY)."""
-    return f"SELECT {', '.join(record.__struct_fields__)} FROM {source}"  # noqa: S608 - our names
-
-
-def parameters(record: msgspec.Struct) -> Mapping[str, Any]:
-    """The named parameters of one record, texts that are too long cut.
-
-    Raises:
-        TooLargeError: JSON, which means nothing when it is cut, is too long.
-    """
-    values = msgspec.structs.asdict(record)
-    for name, most in longest(type(record)).items():
-        text = values[name]
-        if text is not None and len(text) > most:
-            if most == MAX_JSON:
-                raise TooLargeError(f"a {name} of {len(text)} characters")
-            values[name] = cut(text, most)
-    return values
-
-
-def cut(text: str, most: int = MAX_TEXT) -> str:
-    """The text, with a mark in place of what is beyond so many characters."""
-    if len(text) <= most:
-        return text
-    mark = f"… [cut, {len(text)} characters]"
-    return text[: most - len(mark)] + mark
-
-
-@cache
-def longest(record: type[msgspec.Struct]) -> Mapping[str, int]:
-    """How many characters each text of a record may have."""
-    described = msgspec.json.schema(record)["$defs"][record.__name__]["properties"]
-    kinds = ((name, kind) for name, one in described.items() for kind in (one, *one.get("anyOf", ())))
-    return {name: kind["maxLength"] for name, kind in kinds if "maxLength" in kind}

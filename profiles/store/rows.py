@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from profiles.results.session import PointState, Session
+from profiles.store.digest import seal
 from profiles.store.records import (
     CorrectnessRecord,
     ErrorRecord,
@@ -15,13 +16,10 @@ from profiles.store.records import (
     ReadingRecord,
     SampleRecord,
     SessionRecord,
-    TooLargeError,
-    cut,
     flag,
-    insert,
-    parameters,
 )
 from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
+from profiles.store.statements import TooLargeError, cut, insert, parameters
 from profiles.wire.events import (
     Event,
     PlanFinished,
@@ -136,6 +134,7 @@ def _end_point(connection: sqlite3.Connection, event: PointMeasured | PointFaile
         "UPDATE points SET status = ?, reason = ?, detail = ?, ended_ns = ? WHERE point = ?",
         (status, cut(reason), cut(detail), event.t_ns, event.index),
     )
+    seal(connection, event.index)
 
 
 def _begin_sampling(connection: sqlite3.Connection, event: SamplingStarted) -> None:

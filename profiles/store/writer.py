@@ -11,9 +11,9 @@ from profiles.store.beside import leftovers
 from profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
 from profiles.store.migrations import migrate
 from profiles.store.opening import being_written, connect
-from profiles.store.records import TooLargeError
 from profiles.store.rows import write_event, write_session
 from profiles.store.schema import MAX_FILE_BYTES
+from profiles.store.statements import TooLargeError
 from profiles.wire.events import (
     Event,
     PlanFinished,

@@ -23,6 +23,7 @@ PointStatus = Literal[
     "timeout",  # killed at the deadline
     "failed",  # a fault: illegal address, compile error, dead worker, ...
     "cancelled",
+    "altered",  # its rows in a file are not those that were written
     "interrupted",  # found `running` in the file of a session that was killed
 ]
 FailedStatus = Literal["wrong", "oom", "will-not-fit", "unsupported", "timeout", "failed", "cancelled"]

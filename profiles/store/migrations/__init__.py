@@ -12,6 +12,7 @@ from profiles.store.migrations.v002_library_kernels import allow_library_kernels
 from profiles.store.migrations.v003_turns import allow_turns
 from profiles.store.migrations.v004_figures import keep_figures
 from profiles.store.migrations.v005_places import name_worst_rows
+from profiles.store.migrations.v006_digests import keep_digests
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -21,6 +22,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     allow_turns,
     keep_figures,
     name_worst_rows,
+    keep_digests,
 )
 
 

@@ -1,0 +1,129 @@
+"""The points of a session file; one whose rows cannot be what was written is `altered`, without figures."""
+
+import math
+import sqlite3
+from collections.abc import Sequence
+from typing import TypeVar
+
+import msgspec
+
+from kernels.problem import Problem
+from profiles.plan.plan import Plan, Point
+from profiles.results.session import PointState
+from profiles.store.digest import NO_DIGEST, ORDERS, Digests
+from profiles.store.records import (
+    CorrectnessRecord,
+    ErrorRecord,
+    FigureRecord,
+    MeasurementRecord,
+    OfPoint,
+    PointRecord,
+    SampleRecord,
+)
+from profiles.store.statements import records
+from profiles.wire.measurement import Correctness, Measurement
+
+P = TypeVar("P", bound=OfPoint)
+UNFINISHED = {"pending", "running"}
+ALTERED = "Its rows in the file are not those that were measured ({}); run the sweep again to measure it."
+
+
+def read_points(connection: sqlite3.Connection, plan: Plan) -> list[PointState]:
+    """Every point of a session, in running order.
+
+    Raises:
+        ValueError: The file has other points than its plan, or a value that no session holds.
+    """
+    digests = Digests()
+    found = _by_point(connection, "points", PointRecord, digests)
+    measured = _measurements(connection, digests)
+    if not measured.keys() <= found.keys():
+        raise ValueError("a measurement of no point")
+    states = [_state(one, measured.get(point), digests) for point, (one, *_) in found.items()]
+    if [state.point for state in states] != list(plan.points()):
+        raise ValueError("points other than those of its plan")
+    return states
+
+
+def _measurements(connection: sqlite3.Connection, digests: Digests) -> dict[int, Measurement]:
+    """Every measurement by its point; the tables are read in the order in which they are digested."""
+    heads = _by_point(connection, "measurements", MeasurementRecord, digests)
+    figures = _by_point(connection, "figures", FigureRecord, digests)
+    verdicts = _by_point(connection, "correctness", CorrectnessRecord, digests)
+    errors = _by_point(connection, "errors", ErrorRecord, digests)
+    samples = _by_point(connection, "samples", SampleRecord, digests)
+    return {
+        point: Measurement(
+            timer=head.timer,
+            cold=bool(head.cold),
+            figures={one.key: one.figure() for one in figures.get(point, ())},
+            correctness=_correctness(verdicts.get(point, ()), errors.get(point, ())),
+            samples=tuple(one.sample() for one in samples.get(point, ())),
+            note=head.note,
+        )
+        for point, (head, *_) in heads.items()
+    }
+
+
+def _correctness(verdicts: Sequence[CorrectnessRecord], errors: Sequence[ErrorRecord]) -> Correctness | None:
+    """The comparison with the oracle, None when there was none."""
+    for verdict in verdicts:
+        outputs = tuple(one.output_error() for one in errors)
+        return Correctness(outputs=outputs, rows=verdict.rows_compared, passed=bool(verdict.passed))
+    return None
+
+
+def _by_point(
+    connection: sqlite3.Connection, table: str, kind: type[P], digests: Digests
+) -> dict[int, list[P]]:
+    """The records of each point, in their order."""
+    found: dict[int, list[P]] = {}
+    for record in records(connection, kind, f"{table} ORDER BY {ORDERS[table]}", digests):
+        found.setdefault(record.point, []).append(record)
+    return found
+
+
+def _state(record: PointRecord, measurement: Measurement | None, digests: Digests) -> PointState:
+    problem = msgspec.json.decode(record.problem, type=Problem)
+    state = PointState(
+        point=Point(index=record.point, kernel=record.kernel, problem=problem),
+        predicted_bytes=record.predicted_bytes,
+        status=record.status,
+        reason=record.reason,
+        detail=record.detail,
+        started_ns=record.started_ns,
+        sampling_ns=record.sampling_ns,
+        ended_ns=record.ended_ns,
+        measurement=measurement,
+        altered=None if record.digest == NO_DIGEST else False,
+    )
+    wrong = _contradiction(state) or _difference(record, digests)
+    if wrong:
+        state.status, state.reason = "altered", ALTERED.format(wrong)
+        state.measurement, state.altered = None, True
+    return state
+
+
+def _difference(record: PointRecord, digests: Digests) -> str:
+    """How a point's rows differ from those that were digested; empty when they do not, or nobody knows."""
+    if record.digest == NO_DIGEST or (record.digest is None and record.status in UNFINISHED):
+        return ""
+    if record.digest is None:
+        return "their digest is missing"
+    return "" if record.digest == digests.of(record.point) else "their digest is another"
+
+
+def _contradiction(state: PointState) -> str:
+    """What a point says that cannot all be true; empty when there is nothing of the kind."""
+    measured = state.measurement
+    samples = measured.samples if measured else ()
+    if not all(0 < sample.ms < math.inf for sample in samples):
+        return "a sample took no possible time"
+    if state.status != "done":
+        return ""
+    if not samples:
+        return "it is done, but has no samples"
+    correctness = measured.correctness if measured else None
+    if correctness and not (correctness.passed and all(one.passed for one in correctness.outputs)):
+        return "it is done, but its output is wrong"
+    return ""

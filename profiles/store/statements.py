@@ -1,0 +1,85 @@
+"""Statements made from record types: what is written fits, what is read is validated."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+
+from profiles.store.digest import Digests
+from profiles.store.schema import MAX_JSON, MAX_ROWS, MAX_TEXT
+
+R = TypeVar("R", bound=msgspec.Struct)
+
+
+class TooLargeError(OverflowError):
+    """What a session file cannot hold; the text names it, to stand behind "cannot hold"."""
+
+
+def insert(table: str, record: type[msgspec.Struct]) -> str:
+    """The statement that stores one record of that type, by named parameters."""
+    names = record.__struct_fields__
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{n}' for n in names)})"  # noqa: S608 - our names
+
+
+def select(record: type[msgspec.Struct], source: str) -> str:
+    """The statement that reads records of that type from a table (and its ORDER BY)."""
+    return f"SELECT {', '.join(record.__struct_fields__)} FROM {source}"  # noqa: S608 - our names
+
+
+def parameters(record: msgspec.Struct) -> Mapping[str, Any]:
+    """The named parameters of one record, texts that are too long cut.
+
+    Raises:
+        TooLargeError: JSON, which means nothing when it is cut, is too long.
+    """
+    values = msgspec.structs.asdict(record)
+    for name, most in longest(type(record)).items():
+        text = values[name]
+        if text is not None and len(text) > most:
+            if most == MAX_JSON:
+                raise TooLargeError(f"a {name} of {len(text)} characters")
+            values[name] = cut(text, most)
+    return values
+
+
+def cut(text: str, most: int = MAX_TEXT) -> str:
+    """The text, with a mark in place of what is beyond so many characters."""
+    if len(text) <= most:
+        return text
+    mark = f"… [cut, {len(text)} characters]"
+    return text[: most - len(mark)] + mark
+
+
+@cache
+def longest(record: type[msgspec.Struct]) -> Mapping[str, int]:
+    """How many characters each text of a record may have."""
+    described = msgspec.json.schema(record)["$defs"][record.__name__]["properties"]
+    kinds = ((name, kind) for name, one in described.items() for kind in (one, *one.get("anyOf", ())))
+    return {name: kind["maxLength"] for name, kind in kinds if "maxLength" in kind}
+
+
+def records(
+    connection: sqlite3.Connection, kind: type[R], source: str, digests: Digests | None = None
+) -> Iterator[R]:
+    """Every row of a table (and its ORDER BY) as a record.
+
+    Raises:
+        ValueError: There are too many, or a value is none that a session holds.
+    """
+    names, table = kind.__struct_fields__, source.partition(" ")[0]
+    convert: Callable[..., R] = msgspec.convert
+    for row in bounded(connection.execute(select(kind, source)), MAX_ROWS, f"rows of {source}"):
+        values = dict(zip(names, row, strict=True))
+        if digests is not None:
+            digests.take(table, values)
+        yield convert(values, type=kind)
+
+
+def bounded(rows: sqlite3.Cursor, most: int, what: str) -> Iterator[tuple[Any, ...]]:
+    """The rows, if there are not more than so many; a ValueError otherwise."""
+    for n, row in enumerate(rows):
+        if n >= most:
+            raise ValueError(f"more than {most} {what}")
+        yield row

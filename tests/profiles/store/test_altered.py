@@ -1,0 +1,183 @@
+"""A point whose rows are not those that were written is told from the others, and has no figures."""
+
+import itertools
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from app.commands import show
+from profiles.engine.replay import script
+from profiles.results.drift import drifts
+from profiles.results.export import to_csv, to_json
+from profiles.results.rows import rows
+from profiles.results.session import PointState
+from profiles.store import Recorder, SessionFileError, load, rename
+from profiles.store.digest import COLUMNS
+from profiles.store.migrations import MIGRATIONS, migrate
+from profiles.wire.events import Event
+from profiles.wire.measurement import Sample
+from tests.profiles.store import builders
+
+CHANGED = {
+    "a time": "UPDATE samples SET ms = 0.25 WHERE point = 0 AND n = 0",
+    "a sample less": "DELETE FROM samples WHERE point = 0 AND n = 2",
+    "a figure": "UPDATE figures SET value = 4 WHERE point = 0 AND key = 'input_bytes'",
+    "a figure more": "INSERT INTO figures VALUES (0, 'energy', 1, NULL, NULL, 'me', '')",
+    "a timer": "UPDATE measurements SET timer = 'a sundial' WHERE point = 0",
+    "an error": "UPDATE errors SET error = 0 WHERE point = 0",
+    "a verdict": "UPDATE correctness SET rows_compared = 1 WHERE point = 0",
+    "a prediction": "UPDATE points SET predicted_bytes = 1 WHERE point = 0",
+    "an end": "UPDATE points SET ended_ns = 9 WHERE point = 0",
+    "no digest": "UPDATE points SET digest = NULL WHERE point = 0",
+    "another digest": "UPDATE points SET digest = '0123456789abcdef' WHERE point = 0",
+}
+IMPOSSIBLE = {
+    "no samples": "DELETE FROM samples WHERE point = 0",
+    "no measurement": "DELETE FROM measurements WHERE point = 0",
+    "a wrong output": "UPDATE correctness SET passed = 0 WHERE point = 0",
+    "an error beyond its bound": "UPDATE errors SET error = 1 WHERE point = 0",
+    "an error that is not a number": "UPDATE errors SET error = 'NaN' WHERE point = 0",
+    "a sample of no time": "UPDATE samples SET ms = 0 WHERE point = 0 AND n = 1",
+    "a sample that ended before it began": "UPDATE samples SET ms = -5 WHERE point = 0 AND n = 1",
+    "a sample without end": "UPDATE samples SET ms = 9e999 WHERE point = 0 AND n = 1",
+    "a sample that is not a number": "UPDATE samples SET ms = 'NaN' WHERE point = 0 AND n = 1",
+}
+PAGE = 4096
+NO_DIGESTS = "UPDATE points SET digest = ''"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    recorder = Recorder(tmp_path / "a.flashscope")
+    for event in builders.whole_sweep():
+        recorder.record(event)
+    recorder.close()
+    return recorder.path
+
+
+def changed(path: Path, *statements: str) -> list[PointState]:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    return load(path).points
+
+
+def is_altered(state: PointState) -> bool:
+    told = (state.status, state.altered, state.measurement)
+    return told == ("altered", True, None) and "run the sweep again" in state.reason
+
+
+@pytest.mark.parametrize("statement", CHANGED.values(), ids=list(CHANGED))
+def test_a_change_of_any_row_of_a_point_makes_it_altered_and_no_other(path: Path, statement: str) -> None:
+    before = load(path).points
+    assert [state.altered for state in before] == [False] * 4
+    points = changed(path, statement)
+    assert is_altered(points[0])
+    assert points[2:] == before[2:]
+
+
+@pytest.mark.parametrize("statement", IMPOSSIBLE.values(), ids=list(IMPOSSIBLE))
+def test_what_no_point_can_be_is_altered_also_where_there_are_no_digests(path: Path, statement: str) -> None:
+    points = changed(path, NO_DIGESTS, statement)
+    assert is_altered(points[0])
+    assert [state.altered for state in points[1:]] == [None] * 3
+
+
+def with_page(content: bytes, page: int, of: bytes, other: int) -> bytes:
+    """The content with page `other` of another file in the place of `page`; pages count from 0."""
+    return content[: page * PAGE] + of[other * PAGE : (other + 1) * PAGE] + content[(page + 1) * PAGE :]
+
+
+def long_sweep() -> Iterator[Event]:
+    """Six points, each of which fills several pages."""
+    plan = builders.plan(seqlens=(1, 2, 3))
+    yield builders.plan_started(plan)
+    for point in plan.points():
+        samples = tuple(Sample(1.0 + point.index + n / 1000) for n in range(400))
+        yield from builders.measured(point.index, 1, builders.measurement(samples))
+
+
+@pytest.mark.parametrize("swapped", [True, False], ids=["swapped", "duplicated"])
+def test_no_point_is_shown_with_other_figures_when_pages_are_swapped_or_duplicated(
+    tmp_path: Path, swapped: bool
+) -> None:
+    path = tmp_path / "a.flashscope"
+    recorder = Recorder(path)
+    for event in long_sweep():
+        recorder.record(event)
+    recorder.close()
+    before, whole, altered = load(path).points, path.read_bytes(), 0
+    for page, other in itertools.combinations(range(1, len(whole) // PAGE), 2):
+        changed = with_page(whole, page, whole, other)
+        path.write_bytes(with_page(changed, other, whole, page) if swapped else changed)
+        try:
+            points = load(path).points
+        except SessionFileError:
+            continue
+        for state, was in zip(points, before, strict=True):
+            assert state == was or is_altered(state)
+            altered += state != was
+    assert altered
+
+
+def test_a_point_that_has_ended_cannot_pass_as_one_that_has_not(path: Path) -> None:
+    assert is_altered(changed(path, "UPDATE points SET status = 'pending' WHERE point = 0")[0])
+
+
+def test_a_file_from_before_there_were_digests_is_read_as_it_is_and_stays_so_when_it_is_renamed(
+    path: Path,
+) -> None:
+    before = load(path)
+    changed(path, "ALTER TABLE points DROP COLUMN digest", f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+    with closing(sqlite3.connect(path)) as connection:
+        text = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'points'").fetchone()
+    assert "digest" not in text[0]
+    for _ in range(2):
+        session = load(path)
+        assert [state.altered for state in session.points] == [None] * 4
+        assert [state.measurement for state in session.points] == [s.measurement for s in before.points]
+        rename(path, "another name")
+
+
+def test_every_column_of_a_point_is_digested() -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate(connection)
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master")]
+        found = {
+            table: {row[1] for row in connection.execute(f"PRAGMA table_info({table})")} for table in tables
+        }
+    of_points = {table: names - {"digest"} for table, names in found.items() if "point" in names}
+    assert {table: set(names) for table, names in COLUMNS.items()} == of_points
+
+
+@pytest.fixture
+def altered(path: Path) -> Path:
+    changed(path, CHANGED["a time"])
+    return path
+
+
+def test_an_altered_point_is_never_counted(altered: Path) -> None:
+    session = load(altered)
+    row = rows(session)[0]
+    assert (row.done, row.times, row.measured("input_bytes")) == (False, None, None)
+    assert drifts(session) == []
+    assert "PointMeasured" not in {type(event).__name__ for _, event in script(session)}
+
+
+def test_an_altered_point_is_told_by_every_form_of_show(
+    altered: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show.run(altered, as_json=False, as_csv=False, against=None)
+    printed = capsys.readouterr().out
+    assert "altered" in printed
+    assert "are not those that were measured" in printed
+    assert "ms" not in printed.split("standard", 1)[1].splitlines()[0]
+    points = msgspec.json.decode(to_json(load(altered)))["points"]
+    assert [point["altered"] for point in points] == [True, False, False, False]
+    assert (points[0]["status"], points[0]["runtime_ms_median"]) == ("altered", None)
+    assert "input_bytes" not in points[0]["figures"]
+    assert ",altered," in to_csv(load(altered))
