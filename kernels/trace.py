@@ -4,7 +4,11 @@ from typing import Any, Literal
 
 import msgspec
 
+from kernels.errors import InputError
 from kernels.problem import Backend, Problem
+
+MOST_TILES = 100_000  # that run, and
+MOST_PLACES = 1 << 22  # that there are, those included of which the mask keeps nothing
 
 LoopOrder = Literal["flash1", "flash2"]
 
@@ -51,6 +55,29 @@ class TraceRequest(msgspec.Struct, frozen=True, kw_only=True):
     block_k: int = 16
     reverse: bool = False
     inputs: tuple[Array, Array, Array] | None = None
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Number of query blocks and of key blocks."""
+        return -(-self.problem.seqlen_q // self.block_q), -(-self.problem.seqlen_k // self.block_k)
+
+
+def check_tiling(request: TraceRequest) -> None:
+    """Refuse blocks that are none, or so small that there are more tiles than can be shown.
+
+    Raises:
+        InputError: The text has the numbers.
+    """
+    if request.block_q < 1 or request.block_k < 1:
+        raise InputError(
+            f"The blocks of a trace must be at least 1 long, not {request.block_q} x {request.block_k}."
+        )
+    rows, columns = request.grid
+    if rows * columns > MOST_PLACES:
+        raise InputError(
+            f"This trace would have {rows} x {columns} tiles where at most {MOST_PLACES} are shown; "
+            "shorten the sequences or enlarge the blocks."
+        )
 
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True):

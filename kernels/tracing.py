@@ -5,7 +5,7 @@ A backend's `record(request)` checks the request (`check`), takes the inputs (`i
 """
 
 from collections.abc import Iterator
-from math import ceil, prod
+from math import prod
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +17,7 @@ from kernels.errors import InputError, UnsupportedError
 from kernels.reference import attention_reference
 from kernels.registry import find_kernel
 from kernels.spec import FEATURES
-from kernels.trace import Array, Trace, TraceRequest
+from kernels.trace import MOST_TILES, Array, Trace, TraceRequest, check_tiling
 
 MAX_TRACE_BYTES = 64 * 2**20
 Floats = npt.NDArray[np.float32]
@@ -58,7 +58,7 @@ def check(request: TraceRequest) -> None:
     Raises:
         UnsupportedError: The kernel of this loop order does not take the problem's masks on this backend.
         InputError: More than one head, a block below 1, inputs of other shapes than the problem's, or a trace
-            of more than `MAX_TRACE_BYTES`.
+            of more than `MAX_TRACE_BYTES` or `MOST_TILES`.
     """
     problem = request.problem
     if problem.batch != 1 or problem.heads != 1:
@@ -66,10 +66,7 @@ def check(request: TraceRequest) -> None:
             f"A trace follows one head of one sequence: set batch and heads to 1, not {problem.batch} and "
             f"{problem.heads}."
         )
-    if request.block_q < 1 or request.block_k < 1:
-        raise InputError(
-            f"The blocks of a trace must be at least 1 long, not {request.block_q} x {request.block_k}."
-        )
+    check_tiling(request)
     missing = problem.features - find_kernel(request.order).features[request.backend]
     if missing:
         asked = " and ".join(text for feature, text in FEATURES.items() if feature in missing)
@@ -81,6 +78,11 @@ def check(request: TraceRequest) -> None:
             f"This trace would hold {size / 2**20:.0f} MiB ({tile_count(request)} tiles of {request.block_q} "
             f"x {request.block_k}) where at most {MAX_TRACE_BYTES // 2**20} MiB are recorded; shorten the "
             "sequences or, if the tiles are tiny, enlarge the blocks."
+        )
+    if tile_count(request) > MOST_TILES:
+        raise InputError(
+            f"This trace would have {tile_count(request)} tiles where at most {MOST_TILES} are recorded; "
+            "enlarge the blocks."
         )
 
 
@@ -98,7 +100,7 @@ def visits(request: TraceRequest) -> Iterator[tuple[int, int]]:
 
     A tile of which the mask keeps nothing is not visited. `reverse` walks the key blocks from the last.
     """
-    rows, columns = _tiles(request)
+    rows, columns = request.grid
     keys = range(columns)[::-1] if request.reverse else range(columns)
     if request.order == "flash1":
         ordered = ((i, j) for j in keys for i in range(rows))
@@ -186,12 +188,6 @@ def assemble(
         t_ns=clocks and Array.of(clocks[0]),
         sm=clocks and Array.of(clocks[1]),
     )
-
-
-def _tiles(request: TraceRequest) -> tuple[int, int]:
-    """Number of query blocks and of key blocks."""
-    problem = request.problem
-    return ceil(problem.seqlen_q / request.block_q), ceil(problem.seqlen_k / request.block_k)
 
 
 def _value_dim(request: TraceRequest) -> int:

@@ -85,12 +85,12 @@ class Recording:
     @property
     def blocks_q(self) -> int:
         """Tr, the number of query blocks."""
-        return -(-self.seqlen_q // self.block_q)
+        return self.trace.request.grid[0]
 
     @property
     def blocks_k(self) -> int:
         """Tc, the number of key blocks."""
-        return -(-self.seqlen_k // self.block_k)
+        return self.trace.request.grid[1]
 
     @property
     def tiles(self) -> int:

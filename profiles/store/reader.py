@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from kernels.errors import InputError
-from kernels.trace import Array, Trace
+from kernels.trace import Trace
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
 from profiles.results.session import Session
@@ -18,11 +18,10 @@ from profiles.store.points import read_points
 from profiles.store.records import ReadingRecord, SessionRecord
 from profiles.store.schema import MAX_POINTS, MAX_TRACES
 from profiles.store.statements import bounded, records
+from profiles.store.traces import decode_trace
 from profiles.wire.events import TelemetryStarted
 
 INTERRUPTED = "The session's writer ended while this point was running; run the sweep again to measure it."
-
-ARRAY_DTYPES = {"<i4", "<i8", "<f4", "<f8"}
 
 R = TypeVar("R", bound=msgspec.Struct)
 
@@ -99,20 +98,7 @@ def read_session(connection: sqlite3.Connection) -> Session:
 
 def _traces(connection: sqlite3.Connection) -> list[Trace]:
     blobs = bounded(connection.execute("SELECT trace FROM traces ORDER BY n"), MAX_TRACES, "traces")
-    return [_checked(msgspec.msgpack.decode(blob, type=Trace)) for (blob,) in blobs]
-
-
-def _checked(trace: Trace) -> Trace:
-    """The trace, if each of its arrays is as long as its shape and dtype say and holds plain numbers."""
-    values = (*msgspec.structs.astuple(trace), *(trace.request.inputs or ()))
-    for array in (value for value in values if isinstance(value, Array)):
-        if array.dtype not in ARRAY_DTYPES or min(array.shape, default=0) < 0:
-            raise ValueError(f"an array of {array.dtype!r} with shape {array.shape} in a trace")
-        array.numpy()
-    per_tile = (trace.s, trace.m, trace.l, trace.alpha, trace.o)
-    if {array.shape[:1] for array in per_tile} != {trace.tile.shape[:1]}:
-        raise ValueError("a trace whose arrays differ in their number of tiles")
-    return trace
+    return [decode_trace(blob) for (blob,) in blobs]
 
 
 def _interrupt(session: Session) -> None:

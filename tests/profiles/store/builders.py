@@ -96,17 +96,19 @@ def readings(*t_ns: int) -> Readings:
 
 
 def trace() -> Trace:
+    """One row and one tile of two keys, of which the first is masked."""
     problem = Problem(seqlen_q=1, seqlen_k=2, head_dim=1)
-    row, tile = Array.of(np.zeros((1, 1), np.float32)), Array.of(np.zeros((1, 2), np.int32))
+    row, cell, keys = (Array.of(np.zeros(shape, np.float32)) for shape in ((1,), (1, 1), (2, 1)))
     return Trace(
         request=TraceRequest(problem=problem, block_q=1, block_k=2),
         device="A CPU",
         source="a test",
-        tile=tile,
+        tile=Array.of(np.zeros((1, 2), np.int32)),
         s=Array.of(np.array([[[-np.inf, 1.0]]], np.float32)),
-        **dict.fromkeys(("m", "l", "alpha", "o", "q", "k", "v", "output", "lse"), row),
-        exact_output=row,
-        exact_lse=row,
+        o=Array.of(np.zeros((1, 1, 1), np.float32)),
+        **dict.fromkeys(("m", "l", "alpha", "q", "output", "exact_output"), cell),
+        **dict.fromkeys(("k", "v"), keys),
+        **dict.fromkeys(("lse", "exact_lse"), row),
     )
 
 

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from kernels.block_mask import BlockMask
 from kernels.problem import Problem
-from kernels.trace import Array
+from kernels.trace import Array, Trace
 from profiles.plan.plan import Plan
 from profiles.results.session import Session
 from profiles.store import Recorder, SessionFileError, load
-from profiles.store.reader import ARRAY_DTYPES
 from profiles.store.schema import VERSION
 from profiles.wire.events import (
     Event,
@@ -33,7 +32,7 @@ from profiles.wire.events import (
 )
 from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
 from tests.profiles.store import builders
-from tests.strategies import POSSIBLE, Drawn
+from tests.strategies import POSSIBLE, TEXTS, Drawn
 
 SIZES = st.integers(0, 2**63 - 1)
 FIGURES = st.floats(allow_nan=True, allow_infinity=True).map(lambda x: x + 0.0)  # SQLite has no -0.0
@@ -152,11 +151,19 @@ def test_readings_are_written_with_every_point(tmp_path: Path) -> None:
 
 
 @st.composite
-def arrays(draw: st.DrawFn) -> Array:
-    """One that a trace of two tiles may hold."""
-    dtype = draw(st.sampled_from(sorted(ARRAY_DTYPES)))
-    nbytes = 2 * int(dtype[-1])
-    return Array(dtype=dtype, shape=(2,), data=draw(st.binary(min_size=nbytes, max_size=nbytes)))
+def traces(draw: st.DrawFn) -> Trace:
+    """Traces of one tile, with any bytes in their arrays that are numbers."""
+    known = builders.trace()
+    arrays = {name: one for name, one in msgspec.structs.asdict(known).items() if isinstance(one, Array)}
+    drawn = {
+        name: Array(one.dtype, one.shape, draw(st.binary(min_size=len(one.data), max_size=len(one.data))))
+        for name, one in arrays.items()
+        if name != "tile"
+    }
+    order, reverse = draw(st.sampled_from(["flash1", "flash2"])), draw(st.booleans())
+    request = msgspec.structs.replace(known.request, order=order, reverse=reverse)
+    words = {name: draw(TEXTS) for name in ("device", "source")}
+    return msgspec.structs.replace(known, request=request, **drawn, **words)
 
 
 def right(error: OutputError) -> OutputError:
@@ -164,7 +171,7 @@ def right(error: OutputError) -> OutputError:
 
 
 TIMES = st.floats(min_value=0, exclude_min=True, allow_infinity=False)
-ANY = Drawn({**POSSIBLE, int: SIZES, float: FIGURES, Array: arrays()}, {(Sample, "ms"): TIMES})
+ANY = Drawn({**POSSIBLE, int: SIZES, float: FIGURES, Trace: traces()}, {(Sample, "ms"): TIMES})
 RIGHT = ANY.struct(
     Correctness, passed=st.just(True), outputs=st.lists(ANY.of(OutputError).map(right), max_size=3).map(tuple)
 )
