@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QInputDialog,
-    QLabel,
     QLineEdit,
     QStackedWidget,
     QTableView,
@@ -33,6 +32,7 @@ from app.pages.sessions_model import (
     session_name,
 )
 from app.widgets.buttons import text_button
+from app.widgets.plain import Label
 from profiles.store import SessionFileError, SessionInfo, rename, restore, set_note, trash
 
 SPEEDS = (1, 2, 5, 10, 20)
@@ -74,7 +74,7 @@ class SessionsPage(Page):
         )
         self.search.setAccessibleName("Search sessions")
         self.search.textChanged.connect(self._filter)
-        self.words = QLabel("Reading the sessions …", alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        self.words = Label("Reading the sessions …", alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         self.words.setProperty("role", "dim")
         self._stack = QStackedWidget()
         self._stack.addWidget(self.words)
@@ -198,7 +198,7 @@ class SessionsPage(Page):
             text_button("Note", "Edit the chosen session's note", self.note_chosen),
             text_button("Delete", "Delete the chosen session", self.delete_chosen),
         ]
-        heading = QLabel("Sessions")
+        heading = Label("Sessions")
         heading.setProperty("role", "heading")
         tools = QHBoxLayout()
         tools.setSpacing(8)

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from app.widgets.plain import plain_tip
+from app.words.plain import cut
 from app.words.provenance import LABELS
 from app.words.units import seqlen_text
 from profiles.store import SessionInfo
@@ -121,8 +123,8 @@ def _tip(info: SessionInfo, column: SessionColumn) -> str:
 
 
 _ROLES: dict[int, Callable[[SessionInfo, SessionColumn], Any]] = {
-    Qt.ItemDataRole.DisplayRole: lambda info, column: column.text(info),
-    Qt.ItemDataRole.ToolTipRole: _tip,
+    Qt.ItemDataRole.DisplayRole: lambda info, column: cut(column.text(info)),
+    Qt.ItemDataRole.ToolTipRole: lambda info, column: plain_tip(_tip(info, column)),
     Qt.ItemDataRole.TextAlignmentRole: _alignment,
     SORT_ROLE: lambda info, column: column.raw(info),
     INFO_ROLE: lambda info, _column: info,

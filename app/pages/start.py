@@ -5,7 +5,7 @@ from pathlib import Path
 
 import qtawesome
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.control.bundled import bundled_sessions
 from app.control.controller import Controller
@@ -15,6 +15,7 @@ from app.pages.base import Page
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
+from app.widgets.plain import Label, set_tip
 from app.words.provenance import LABELS
 from app.words.units import bytes_text
 from kernels.device import Device
@@ -40,9 +41,9 @@ class StartPage(Page):
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.setObjectName("page")
-        self._icons: list[tuple[QLabel, str]] = []
+        self._icons: list[tuple[Label, str]] = []
         self._columns = 0
-        heading = QLabel("What do you want to see?")
+        heading = Label("What do you want to see?")
         heading.setProperty("role", "heading")
         self._grid = QGridLayout()
         self._grid.setSpacing(12)
@@ -88,7 +89,7 @@ class StartPage(Page):
         for path in paths:
             choose = partial(self.file_chosen.emit, path)
             button = text_button(path.stem, f"Open {path.name}", choose, "link")
-            button.setToolTip(str(path))
+            set_tip(button, str(path))
             self._recents.body.addWidget(button)
         self._recents.body.addStretch(1)
 
@@ -138,7 +139,7 @@ class StartPage(Page):
 
     def _card(self, icon: str, title: str, words: str, button: QPushButton) -> Card:
         card = Card()
-        picture, name = QLabel(), QLabel(title)
+        picture, name = Label(), Label(title)
         picture.setFixedHeight(ICON_PX + 4)
         name.setProperty("role", "title")
         self._icons.append((picture, icon))
@@ -174,8 +175,8 @@ class StartPage(Page):
         self._findings.body.addStretch(1)
 
 
-def _words(text: str) -> QLabel:
-    label = QLabel(text)
+def _words(text: str) -> Label:
+    label = Label(text)
     label.setProperty("role", "dim")
     label.setWordWrap(True)
     label.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -191,7 +192,7 @@ def _device(device: Device) -> Finding:
 
 def _finding(finding: Finding) -> QWidget:
     row = QWidget()
-    mark = QLabel("✓" if finding.ok else "–")
+    mark = Label("✓" if finding.ok else "–")
     mark.setProperty("role", "ok" if finding.ok else "warn")
     mark.setAccessibleName("found" if finding.ok else "missing")
     mark.setFixedWidth(16)
@@ -200,7 +201,7 @@ def _finding(finding: Finding) -> QWidget:
     grid.setVerticalSpacing(2)
     grid.setColumnStretch(2, 1)
     grid.addWidget(mark, 0, 0)
-    grid.addWidget(QLabel(finding.name), 0, 1)
+    grid.addWidget(Label(finding.name), 0, 1)
     detail = ElidedLabel(finding.detail)
     detail.setProperty("role", "dim")
     grid.addWidget(detail, 0, 2)

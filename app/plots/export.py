@@ -16,6 +16,7 @@ from PySide6.QtSvg import QSvgGenerator
 from app.look.fonts import ui_font
 from app.look.theme import Theme
 from app.plots.marks import paint_mark
+from app.words.plain import MOST_OF_NAME, cut
 
 SCALE = 2  # PNG pixels for each pixel of the screen
 PAD, LINE, GUTTER = 12, 18, 150  # pixels
@@ -234,7 +235,7 @@ def _paint_legend(export: Export, painter: QPainter, y: float) -> None:
     for kernel, x, line in _legend(export):
         top = y + line * LINE
         paint_mark(painter, kernel, export.theme, QPointF(x + 6, top + LINE / 2))
-        painter.drawText(QRectF(x + 16, top, 200, LINE), Qt.AlignmentFlag.AlignVCenter, kernel)
+        painter.drawText(QRectF(x + 16, top, 200, LINE), Qt.AlignmentFlag.AlignVCenter, _named(kernel))
 
 
 def _legend(export: Export) -> list[LegendPlace]:
@@ -244,7 +245,7 @@ def _legend(export: Export) -> list[LegendPlace]:
     places: list[LegendPlace] = []
     x, line = PAD, 0
     for kernel in export.kernels:
-        width = 16 + metrics.horizontalAdvance(kernel)
+        width = 16 + metrics.horizontalAdvance(_named(kernel))
         if x > PAD and x + width > right:
             x, line = PAD, line + 1
         places.append(LegendPlace(kernel, x, line))
@@ -254,7 +255,11 @@ def _legend(export: Export) -> list[LegendPlace]:
 
 def _footer(provenance: Mapping[str, str]) -> str:
     said = [value for key, value in provenance.items() if key in SAID] or list(provenance.values())
-    return " · ".join(_one_line(value) for value in said)
+    return cut(" · ".join(_one_line(value) for value in said))
+
+
+def _named(kernel: str) -> str:
+    return cut(kernel, MOST_OF_NAME)
 
 
 def _written(cell: Cell) -> Cell:

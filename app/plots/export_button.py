@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 
 from app.look.theme import Theme
 from app.plots.export import WRITERS, Export, copy_image
+from app.widgets.plain import set_tip
 
 MakeExport = Callable[[], Export | None]
 TITLES = {"png": "Save as PNG ...", "svg": "Save as SVG ...", "csv": "Save numbers as CSV ..."}
@@ -43,7 +44,7 @@ class ExportButton(QToolButton):
     def rename(self, what: str) -> None:
         """Say that it exports something else."""
         self.setAccessibleName(f"Export {what}")
-        self.setToolTip(f"Export {what}: PNG, SVG, CSV or clipboard")
+        set_tip(self, f"Export {what}: PNG, SVG, CSV or clipboard")
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the icon."""

@@ -4,6 +4,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton
 
+from app.widgets.plain import set_tip
 from app.words.kinds import in_full
 from profiles.results.quantities import QUANTITIES
 from profiles.results.quantity import Quantity
@@ -50,7 +51,7 @@ class QuantityChooser(QToolButton):
             self.setText(quantity.title)
             self.updateGeometry()
             self.setAccessibleName(f"Quantity of this plot: {quantity.title}")
-        self.setToolTip(f"{in_full(quantity)} Click to show another quantity.")
+        set_tip(self, f"{in_full(quantity)} Click to show another quantity.")
 
     def _fill(self) -> None:
         """List the quantities; made anew each time, the registry is the truth."""
@@ -66,7 +67,7 @@ class QuantityChooser(QToolButton):
     def _action(self, quantity: Quantity) -> QAction:
         action = QAction(quantity.title, self._list, checkable=True)
         action.setData(quantity.key)
-        action.setToolTip(in_full(quantity))
+        set_tip(action, in_full(quantity))
         action.setChecked(quantity.key == self._shown)
         self._group.addAction(action)
         return action

@@ -10,6 +10,7 @@ from app.look.theme import Theme, kernel_mark
 from app.plots.series import Failure
 from app.plots.status_marks import STATUS_MARKS, status_path
 from app.plots.style import tick_font
+from app.widgets.plain import plain_tip
 
 HEADROOM_PX = 8
 ROW_PX = 15
@@ -119,4 +120,4 @@ def _spot(failure: Failure, x: float, y: float, theme: Theme) -> dict[str, objec
 
 def _tip(x: float, y: float, data: Failure) -> str:
     del x, y
-    return failure_text(data)
+    return plain_tip(failure_text(data))

@@ -271,6 +271,7 @@ class MainWindow(QMainWindow):
 
     def _ask_to_close(self) -> bool:
         box = QMessageBox(QMessageBox.Icon.Question, "Flashscope", CLOSE_QUESTION, parent=self)
+        box.setTextFormat(Qt.TextFormat.PlainText)
         stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
         keep = box.addButton("Keep running", QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(keep)

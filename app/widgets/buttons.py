@@ -8,6 +8,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QPushButton, QToolButton
 
 from app.look.theme import Theme
+from app.widgets.plain import button_text, set_tip
 
 ICON_PX = 16
 
@@ -20,7 +21,7 @@ def themed_icon(name: str, theme: Theme, colour: str = "") -> QIcon:
 
 def text_button(text: str, name: str, clicked: Callable[[], object], role: str = "") -> QPushButton:
     """A push button; `name` is what a screen reader says, `role` is one of the stylesheet's."""
-    button = QPushButton(text)
+    button = QPushButton(button_text(text))
     button.setAccessibleName(name)
     if role:
         button.setProperty("role", role)
@@ -32,7 +33,7 @@ def icon_button(icon: str, name: str, clicked: Callable[[], object]) -> QToolBut
     """A button with an icon only; the name is its tool tip too. `recolour` gives it a theme's colours."""
     button = QToolButton()
     button.setAccessibleName(name)
-    button.setToolTip(name)
+    set_tip(button, name)
     button.setProperty("role", "quiet")
     button.setProperty("iconName", icon)
     button.setIconSize(QSize(ICON_PX, ICON_PX))

@@ -1,7 +1,9 @@
 """A surface with a title on the left and its unit on the right."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.widgets.plain import Label
 
 
 class Card(QFrame):
@@ -15,9 +17,9 @@ class Card(QFrame):
     def __init__(self, title: str = "", unit: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", True)
-        self._title = QLabel(title)
+        self._title = Label(title)
         self._title.setProperty("role", "title")
-        self._unit = QLabel(unit)
+        self._unit = Label(unit)
         self._unit.setProperty("role", "unit")
         self.header = QHBoxLayout()
         self.header.addWidget(self._title)

@@ -5,6 +5,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from superqt import QElidingLabel
 
+from app.widgets.plain import set_tip
+from app.words.plain import cut
+
 ROUNDING_PX = 1  # Qt rounds the width of a text, and shortens what is a fraction too wide
 
 
@@ -36,7 +39,7 @@ class ElidedLabel(QElidingLabel):
 
     def setText(self, text: str) -> None:
         """Show another text."""
-        line = " ".join(text.splitlines())
+        line = " ".join(cut(text).splitlines())
         if line != self.text():
             super().setText(line)
             self.setAccessibleName(line)
@@ -55,4 +58,4 @@ class ElidedLabel(QElidingLabel):
 
     def _explain(self) -> None:
         shortened = QLabel.text(self) != self.text()
-        self.setToolTip(self.text() if shortened else "")
+        set_tip(self, self.text() if shortened else "")

@@ -18,6 +18,8 @@ from app.look.fonts import mono_font
 from app.look.theme import Theme
 from app.widgets.buttons import icon_button, recolour, text_button
 from app.widgets.elided import ElidedLabel
+from app.widgets.plain import button_text
+from app.words.plain import MOST_DETAILS, cut
 
 UNDO_MS = 10_000
 
@@ -54,6 +56,10 @@ class ErrorLine(QFrame):
         """The message on show."""
         return self._label.text()
 
+    @property
+    def _whole(self) -> str:
+        return "\n\n".join(part for part in (self.text, self._details) if part)
+
     def show_error(self, text: str, details: str = "") -> None:
         """Show what went wrong."""
         self._fill("error", " ".join(text.split()), details)
@@ -62,7 +68,7 @@ class ErrorLine(QFrame):
     def offer(self, label: str, act: Callable[[], None]) -> None:
         """Add a button to the message on show."""
         self._act = act
-        self._act_button.setText(label)
+        self._act_button.setText(button_text(label))
         self._act_button.setAccessibleName(label)
         self._act_button.show()
 
@@ -78,7 +84,7 @@ class ErrorLine(QFrame):
         self._timer.start()
 
     def _fill(self, role: str, text: str, details: str = "") -> None:
-        self._details, self._act = details, None
+        self._details, self._act = cut(details, MOST_DETAILS), None
         self._label.setProperty("role", role)
         self._label.style().polish(self._label)
         self._label.setText(text)
@@ -94,12 +100,12 @@ class ErrorLine(QFrame):
             act()
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText("\n\n".join(part for part in (self.text, self._details) if part))
+        QGuiApplication.clipboard().setText(self._whole)
 
     def _show_details(self) -> None:
         dialog = QDialog(self)
         dialog.setWindowTitle("Details")
-        text = QPlainTextEdit("\n\n".join(part for part in (self.text, self._details) if part), readOnly=True)
+        text = QPlainTextEdit(self._whole, readOnly=True)
         text.setAccessibleName("Details of the message")
         text.setFont(mono_font())
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)

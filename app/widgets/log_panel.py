@@ -3,11 +3,13 @@
 from collections import deque
 
 from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.look.fonts import mono_font
 from app.look.theme import Theme
 from app.widgets.buttons import text_button
+from app.widgets.plain import Label
+from app.words.plain import MOST_DETAILS, cut
 from profiles.wire.events import LogLine
 
 KEPT_LINES = 5000
@@ -28,7 +30,7 @@ class LogPanel(QFrame):
         )
         self._text.setMaximumBlockCount(KEPT_LINES)
         self._text.setFont(mono_font())
-        caption = QLabel("Log")
+        caption = Label("Log")
         caption.setProperty("role", "caption")
         header = QHBoxLayout()
         header.addWidget(caption)
@@ -68,7 +70,7 @@ class LogPanel(QFrame):
         form = QTextCharFormat()
         form.setForeground(QColor(colours.get(line.level, self._theme.text)))
         self._text.setCurrentCharFormat(form)
-        self._text.appendPlainText(f"{line.source}: {line.text}")
+        self._text.appendPlainText(cut(f"{line.source}: {line.text}", MOST_DETAILS))
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.text)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from app.look.theme import Theme
 from app.widgets.buttons import recolour
+from app.widgets.plain import set_tip
 
 WIDTH = 72
 ICON_PX = 22
@@ -56,7 +57,7 @@ class Rail(QFrame):
         button = QToolButton()
         button.setText(page.title)
         button.setCheckable(True)
-        button.setToolTip(f"{page.title} (Ctrl+{number})")
+        set_tip(button, f"{page.title} (Ctrl+{number})")
         button.setAccessibleName(f"{page.title} page")
         button.setProperty("role", "rail")
         button.setProperty("iconName", page.icon)

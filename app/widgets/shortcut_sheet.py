@@ -6,13 +6,13 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QGridLayout,
-    QLabel,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
 from app.control.actions import Action, ActionRegistry
+from app.widgets.plain import Label
 
 
 class ShortcutSheet(QDialog):
@@ -43,17 +43,17 @@ class ShortcutSheet(QDialog):
     def _add_group(grid: QGridLayout, group: str, actions: list[Action]) -> None:
         if not actions:
             return
-        caption = QLabel(group)
+        caption = Label(group)
         caption.setProperty("role", "caption")
         grid.addWidget(caption, grid.rowCount(), 0, 1, 2)
         for action in actions:
             row = grid.rowCount()
-            keys = QLabel(
+            keys = Label(
                 "  or  ".join(
                     QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
                     for keys in action.shortcut.split("; ")
                 )
             )
             keys.setProperty("role", "dim")
-            grid.addWidget(QLabel(action.title), row, 0)
+            grid.addWidget(Label(action.title), row, 0)
             grid.addWidget(keys, row, 1, Qt.AlignmentFlag.AlignRight)

@@ -4,10 +4,11 @@ import time
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
 from app.control.controller import Controller
 from app.widgets.elided import ElidedLabel
+from app.widgets.plain import Label
 from app.words.progress import NS, clock_text, device_text, job_text, memory_text, outcome_text, seconds_left
 from profiles.results.session import Session
 from profiles.wire.events import Reading
@@ -25,8 +26,8 @@ class StatusBar(QFrame):
         self.setObjectName("statusBar")
         self._controller = controller
         self.job = ElidedLabel()
-        self.count, self.elapsed, self.left = (QLabel() for _ in range(3))
-        self.device, self.memory = ElidedLabel(), QLabel()
+        self.count, self.elapsed, self.left = (Label() for _ in range(3))
+        self.device, self.memory = ElidedLabel(), Label()
         self.file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedSize(120, 6)

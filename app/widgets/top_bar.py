@@ -11,6 +11,8 @@ from app.control.controller import Controller
 from app.look.theme import Theme
 from app.widgets.badge import Badge
 from app.widgets.buttons import icon_button, recolour, text_button
+from app.widgets.plain import plain_tip, set_tip
+from app.words.plain import MOST_OF_NAME, cut
 from kernels.problem import Backend
 
 REPLAY = "replay"
@@ -94,7 +96,7 @@ class TopBar(QFrame):
         controller = self._controller
         self.badge.show_provenance(controller.provenance)
         self.run.setEnabled(not controller.running and not self._blocked)
-        self.run.setToolTip(self._blocked or "Run the sweep")
+        set_tip(self.run, self._blocked or "Run the sweep")
         self.cancel.setEnabled(controller.running)
         self.backend.setEnabled(not controller.running)
         self._fill_backends()
@@ -107,13 +109,14 @@ class TopBar(QFrame):
             return
         for backend, label in (("cuda", "CUDA"), ("cpu", "CPU")):
             device = controller.machine.device(cast("Backend", backend))
-            box.addItem(f"{label} · {device.name}" if device else f"{label} · none found", backend)
+            found = cut(device.name, MOST_OF_NAME) if device else "none found"
+            box.addItem(f"{label} · {found}", backend)
             if device is None:
                 model = cast("QStandardItemModel", box.model())
                 model.item(box.count() - 1).setEnabled(False)
-                box.setItemData(box.count() - 1, self._why_no_gpu(), Qt.ItemDataRole.ToolTipRole)
+                box.setItemData(box.count() - 1, plain_tip(self._why_no_gpu()), Qt.ItemDataRole.ToolTipRole)
         if controller.path is not None and (controller.replaying or not controller.running):
-            box.addItem(f"Replay: {controller.path.name}", REPLAY)
+            box.addItem(f"Replay: {cut(controller.path.name, MOST_OF_NAME)}", REPLAY)
         box.setCurrentIndex(box.findData(REPLAY if controller.replaying else controller.backend))
 
     def _why_no_gpu(self) -> str:

@@ -11,6 +11,7 @@ from app.plots.export_button import ExportButton
 from app.plots.export_header import session_header
 from app.plots.telemetry import LANES
 from app.widgets.card import Card
+from app.widgets.plain import set_tip
 from profiles.results.session import Session
 
 
@@ -48,14 +49,14 @@ class BottomCard(Card):
             tab.setCheckable(True)
             tab.setChecked(index == 0)
             tab.setProperty("role", "quiet")
-            tab.setToolTip(hint)
+            set_tip(tab, hint)
             self.tabs.addButton(tab, index)
             self.header.insertWidget(index, tab)
         self.tabs.idToggled.connect(self._turn)
         self.freeze = QPushButton("Freeze")
         self.freeze.setCheckable(True)
         self.freeze.setProperty("role", "quiet")
-        self.freeze.setToolTip("Stop the display; readings are recorded all the same")
+        set_tip(self.freeze, "Stop the display; readings are recorded all the same")
         self.freeze.toggled.connect(self._freeze)
         self.export_button = ExportButton("telemetry", self.make_export, self._theme)
         self.header.addWidget(self.freeze)

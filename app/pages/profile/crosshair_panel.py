@@ -4,13 +4,15 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QPushButton
 
 from app.look.theme import TEXT_PX, Theme
 from app.plots.marks import legend_icon
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
+from app.widgets.plain import Label, button_text, set_tip
 from app.words.kinds import heading, unit_text
+from app.words.plain import MOST_OF_NAME, cut
 from app.words.progress import flight_text
 from app.words.units import seqlen_full
 from profiles.results.quantity import Quantity
@@ -28,18 +30,18 @@ class LegendRow:
 
     def __init__(self, kernel: str, theme: Theme, height: int, figures: int) -> None:
         self.kernel = kernel
-        self.button = QPushButton(kernel)
+        self.button = QPushButton(button_text(kernel))
         self.button.setCheckable(True)
         self.button.setChecked(True)
         self.button.setProperty("role", "legend")
         self.button.setIconSize(QSize(13, 13))
         self.button.setFixedHeight(height)
-        self.button.setToolTip(f"Show or hide {kernel} in the plots")
-        self.values = [QLabel(ABSENT) for _ in range(figures)]
+        set_tip(self.button, f"Show or hide {kernel} in the plots")
+        self.values = [Label(ABSENT) for _ in range(figures)]
         for value in self.values:
             value.setAlignment(_RIGHT)
             value.setProperty("role", "figure")
-        self.reason = QLabel()
+        self.reason = Label()
         self.reason.setAlignment(_RIGHT)
         self.reason.setProperty("role", "unit")
         self.apply_theme(theme)
@@ -93,14 +95,14 @@ class CrosshairPanel(Card):
         self.baseline = _choice(
             "Baseline of the speed-up", "Every kernel's runtime is divided into this kernel's at the same N"
         )
-        self.baseline.textActivated.connect(self.baseline_chosen)
+        self.baseline.activated.connect(lambda place: self.baseline_chosen.emit(self.kernels[place]))
         self.flight = ElidedLabel()
         self.flight.setProperty("role", "unit")
-        self._headings: list[QLabel] = []
+        self._headings: list[Label] = []
         self._grid = self._make_grid()
         self.set_quantities(quantities)
         chooser = QHBoxLayout()
-        chooser.addWidget(QLabel("speed-up over"))
+        chooser.addWidget(Label("speed-up over"))
         chooser.addWidget(self.baseline, 1)
         self.body.setSpacing(6)
         self.body.addWidget(self.curves)
@@ -116,7 +118,7 @@ class CrosshairPanel(Card):
         grid.setVerticalSpacing(0)
         grid.setColumnStretch(0, 1)
         for column in range(1, len(self._quantities) + 1):
-            label = QLabel()
+            label = Label()
             label.setProperty("role", "unit")
             self._headings.append(label)
             grid.addWidget(label, 0, column, _RIGHT)
@@ -128,7 +130,7 @@ class CrosshairPanel(Card):
         words = [heading(quantity) for quantity in quantities]
         for label, quantity, word in zip(self._headings, quantities, words, strict=True):
             label.setText(word if words.count(word) == 1 else quantity.short)
-            label.setToolTip(f"{quantity.title}: {unit_text(quantity) or quantity.about}")
+            set_tip(label, f"{quantity.title}: {unit_text(quantity) or quantity.about}")
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -149,7 +151,7 @@ class CrosshairPanel(Card):
         ):
             self.setTabOrder(before, after)
         self.baseline.clear()
-        self.baseline.addItems(list(kernels))
+        self.baseline.addItems([cut(kernel, MOST_OF_NAME) for kernel in kernels])
 
     def show_hidden(self, hidden: Collection[str]) -> None:
         """Say which kernels' curves are not on show."""
@@ -159,7 +161,7 @@ class CrosshairPanel(Card):
 
     def set_baseline(self, kernel: str | None) -> None:
         """Show what speed-ups are over."""
-        self.baseline.setCurrentText(kernel or "")
+        self.baseline.setCurrentIndex(self.kernels.index(kernel) if kernel in self.kernels else -1)
 
     def show_figures(self, kernel: str, texts: Sequence[str | None], reason: str = "") -> None:
         """Write a kernel's figures at the crosshair, one a quantity; `reason` says why one is None."""
@@ -177,9 +179,10 @@ class CrosshairPanel(Card):
 
     def set_curves(self, labels: Sequence[str], current: int) -> None:
         """Offer these problems; a single one is named, and leaves nothing to choose."""
-        if [self.curves.itemText(i) for i in range(self.curves.count())] != list(labels):
+        shown = [cut(label, MOST_OF_NAME) for label in labels]
+        if [self.curves.itemText(i) for i in range(self.curves.count())] != shown:
             self.curves.clear()
-            self.curves.addItems(list(labels))
+            self.curves.addItems(shown)
         self.curves.setCurrentIndex(current)
         self.curves.setVisible(len(labels) > 1)
         self.problem.setText(labels[0] if len(labels) == 1 else "")
@@ -213,7 +216,7 @@ class CrosshairPanel(Card):
 def _choice(name: str, hint: str) -> QComboBox:
     box = QComboBox()
     box.setAccessibleName(name)
-    box.setToolTip(hint)
+    set_tip(box, hint)
     box.setFixedHeight(TEXT_PX + 11)
     box.setMinimumContentsLength(8)
     return box

@@ -15,7 +15,9 @@ from PySide6.QtCore import (
 from app.look.theme import Theme, kernel_mark
 from app.plots.marks import mark_icon
 from app.plots.status_marks import STATUS_MARKS, status_icon
+from app.widgets.plain import plain_tip
 from app.words.kinds import words_of
+from app.words.plain import cut
 from app.words.units import seqlen_full
 from kernels.problem import Problem
 from profiles.results.curves import curve_of
@@ -155,7 +157,7 @@ class ResultsModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.columns[section].hint
+            return plain_tip(self.columns[section].hint)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(self.columns[section])
         return self.columns[section].title if role == Qt.ItemDataRole.DisplayRole else None
@@ -165,13 +167,13 @@ class ResultsModel(QAbstractTableModel):
         row, column = self._rows[index.row()], self.columns[index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return _text(column, self._raw(row, column))
+                return cut(_text(column, self._raw(row, column)))
             case Qt.ItemDataRole.UserRole:
                 return self._raw(row, column)
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(column)
             case Qt.ItemDataRole.ToolTipRole:
-                return row.reason or self._missing(row, column) or None
+                return plain_tip(row.reason or self._missing(row, column)) or None
             case Qt.ItemDataRole.DecorationRole:
                 return self._glyph(row, column.title)
         return None

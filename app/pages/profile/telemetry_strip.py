@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.look.theme import Theme
 from app.plots.export import Cell
 from app.plots.ring import FIELDS, ReadingRing, Values
 from app.plots.spans import Span, spans_of
 from app.plots.telemetry import LANES, Lane, TelemetryLane
+from app.widgets.plain import Label, set_tip
 from app.widgets.staged_paint import draw_unless_waiting
 from app.words.units import digits
 from profiles.results.session import Session
@@ -51,8 +52,8 @@ class TelemetryStrip(QWidget):
         self._taken = 0  # readings of the session that are in the ring
         self._missing: dict[str, str] = {}
         self._capacity: int | None = None
-        self._values: dict[str, QLabel] = {}
-        self._names: dict[str, QLabel] = {}
+        self._values: dict[str, Label] = {}
+        self._names: dict[str, Label] = {}
         self.lanes = {
             lane.field: TelemetryLane(lane, theme, with_time=lane is LANES[-1], with_seqlen=lane is LANES[0])
             for lane in LANES
@@ -67,14 +68,14 @@ class TelemetryStrip(QWidget):
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(2, 1)
         for row, lane in enumerate(LANES):
-            name, value = QLabel(f"{lane.title}, {lane.unit}"), QLabel()
+            name, value = Label(f"{lane.title}, {lane.unit}"), Label()
             name.setProperty("role", "unit")
             self._names[lane.field] = name
             value.setProperty("role", "title")
             value.setFixedWidth(72)
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for label in (name, value):
-                label.setToolTip(lane.about)
+                set_tip(label, lane.about)
             top = Qt.AlignmentFlag.AlignTop if row == len(LANES) - 1 else Qt.AlignmentFlag.AlignVCenter
             grid.addWidget(name, row, 0, top)
             grid.addWidget(value, row, 1, top)

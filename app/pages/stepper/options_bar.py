@@ -2,11 +2,12 @@
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QWidget
 
 from app.pages.stepper.own_problem import OwnProblem
 from app.stepper.presets import PRESETS
 from app.widgets.elided import ElidedLabel
+from app.widgets.plain import Label, plain_tip, set_tip
 from kernels.problem import Backend
 from kernels.trace import LoopOrder, Trace
 from profiles.plan.machine import Machine
@@ -40,13 +41,13 @@ class OptionsBar(QWidget):
         self.order = _combo("Loop order", list(ORDERS))
         self.form = OwnProblem(self)
         self.own = QPushButton("Own problem…")
-        self.own.setToolTip("Choose N, d, tile sizes, causal, reversed and seed")
+        set_tip(self.own, "Choose N, d, tile sizes, causal, reversed and seed")
         self.notation = QPushButton("Slides’ β")
         self.notation.setCheckable(True)
-        self.notation.setToolTip(
-            "Take exponents relative to the tile's own maximum, with the factor β = e^(m̃ − m′)"
+        set_tip(
+            self.notation, "Take exponents relative to the tile's own maximum, with the factor β = e^(m̃ − m′)"
         )
-        self.result = QLabel()
+        self.result = Label()
         self.result.setProperty("role", "dim")
         self.source = ElidedLabel()
         self.source.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -91,7 +92,7 @@ class OptionsBar(QWidget):
             words = (
                 device.name if device else f"{title} is not available here: python main.py doctor says why"
             )
-            self.backend.setItemData(index, words, Qt.ItemDataRole.ToolTipRole)
+            self.backend.setItemData(index, plain_tip(words), Qt.ItemDataRole.ToolTipRole)
 
     def offer_last_gpu(self, there: bool) -> None:
         """Let the last GPU problem be chosen, or not."""
@@ -152,10 +153,10 @@ class OptionsBar(QWidget):
 def _combo(name: str, items: list[tuple[str, str, str]]) -> QComboBox:
     combo = QComboBox()
     combo.setAccessibleName(name)
-    combo.setToolTip(name)
+    set_tip(combo, name)
     for index, (key, title, tip) in enumerate(items):
         combo.addItem(title, key)
-        combo.setItemData(index, tip, Qt.ItemDataRole.ToolTipRole)
+        combo.setItemData(index, plain_tip(tip), Qt.ItemDataRole.ToolTipRole)
     return combo
 
 

@@ -1,9 +1,10 @@
 """The small form for a problem of one's own."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QLabel, QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QSpinBox, QWidget
 
 from app.stepper.presets import MAX_SEQLEN, Options
+from app.widgets.plain import Label
 from kernels.problem import Backend
 from kernels.trace import LoopOrder, TraceRequest
 
@@ -66,7 +67,7 @@ class OwnProblem(QWidget):
         form = QFormLayout(self)
         form.setContentsMargins(16, 12, 16, 12)
         form.setSpacing(8)
-        title = QLabel("Own problem, one head")
+        title = Label("Own problem, one head")
         title.setProperty("role", "title")
         form.addRow(title)
         for spin in (self.seqlen, self.head_dim, self.block_q, self.block_k, self.seed):

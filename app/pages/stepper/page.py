@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout
 
 from app.control.actions import Action
 from app.control.controller import Controller
@@ -23,6 +23,7 @@ from app.stepper.numbers import power
 from app.stepper.presets import PRESETS, last_gpu_problem, own
 from app.stepper.recording import Recording
 from app.stepper.step_view import StepView, Story
+from app.widgets.plain import Label
 from kernels.trace import Trace, TraceRequest
 from profiles.plan.machine import Machine
 from profiles.results.session import Session
@@ -67,7 +68,7 @@ class StepperPage(Page):
         )
         self.bar, self.board, self.player = OptionsBar(), Board(theme), Player(self)
         self.transport = Transport(theme, self._actions)
-        self.message = QLabel(WELCOME)
+        self.message = Label(WELCOME)
         self.story: Story | None = None
         self.position: Cursor | None = None
         self.events: tuple[StepEvent, ...] = ()

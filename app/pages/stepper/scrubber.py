@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QSlider
 from app.look.theme import Theme
 from app.plots.stepper.ink import role_colour
 from app.stepper.events import EventKind, StepEvent
+from app.widgets.plain import set_tip
 
 MARGIN = 9.0
 HANDLE = 7.0
@@ -26,7 +27,7 @@ class Scrubber(QSlider):
         self.theme = theme
         self._events: tuple[StepEvent, ...] = ()
         self.setAccessibleName("Step")
-        self.setToolTip("Drag to scrub. Ticks: low, the maximum rises; high, α is small; long, not finite")
+        set_tip(self, "Drag to scrub. Ticks: low, the maximum rises; high, α is small; long, not finite")
         self.setMinimumSize(160, 32)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QPushButton, QSpinBox, QToolButton
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QPushButton, QSpinBox, QToolButton
 
 from app.control.actions import Action
 from app.look.theme import Theme
@@ -16,6 +16,7 @@ from app.stepper.events import EventKind
 from app.stepper.step_view import StepView
 from app.widgets.buttons import icon_button, recolour
 from app.widgets.card import Card
+from app.widgets.plain import Label, set_tip
 
 ICONS = {
     "stepper.start": "fa6s.backward-fast",
@@ -56,17 +57,17 @@ class Transport(Card):
         super().__init__()
         self.scrubber = Scrubber(theme)
         self.buttons = {key: _button(icon, actions[key]) for key, icon in ICONS.items()}
-        self.where = QLabel("–")
+        self.where = Label("–")
         self.where.setProperty("role", "dim")
         self.speed = _speeds()
         self.row = QSpinBox()
         self.row.setPrefix("row ")
         self.row.setAccessibleName("Row watched")
-        self.row.setToolTip("The query row whose state is shown; click a row of S or P to choose it")
+        set_tip(self.row, "The query row whose state is shown; click a row of S or P to choose it")
         self.follow = QPushButton("Follow")
         self.follow.setCheckable(True)
         self.follow.setChecked(True)
-        self.follow.setToolTip("Watch the row at the same place of whichever query block is computed")
+        set_tip(self.follow, "Watch the row at the same place of whichever query block is computed")
         self.breaks = QToolButton()
         self._kinds: dict[EventKind | None, QAction] = {}
         self._thresholds: dict[float, QAction] = {}
@@ -138,7 +139,7 @@ class Transport(Card):
         self.breaks.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.breaks.setText("Break: off")
         self.breaks.setAccessibleName("Breakpoints")
-        self.breaks.setToolTip("Where playing stops by itself")
+        set_tip(self.breaks, "Where playing stops by itself")
 
     def _tell_breaks(self) -> None:
         count = sum(action.isChecked() for action in self._kinds.values())
@@ -175,11 +176,11 @@ def _speeds() -> QComboBox:
     speeds.addItems([f"{speed:g}×" for speed in SPEEDS])
     speeds.setCurrentIndex(SPEEDS.index(1.0))
     speeds.setAccessibleName("Playing speed")
-    speeds.setToolTip("Playing speed")
+    set_tip(speeds, "Playing speed")
     return speeds
 
 
 def _button(icon: str, action: Action) -> QToolButton:
     button = icon_button(icon, action.title, action.trigger)
-    button.setToolTip(f"{action.title} ({action.shortcut.replace('; ', ', ')})")
+    set_tip(button, f"{action.title} ({action.shortcut.replace('; ', ', ')})")
     return button

@@ -14,6 +14,7 @@ from app.plots.stepper.panel import SMALL, Panel, put
 from app.stepper.numbers import number
 from app.stepper.recording import Floats
 from app.stepper.step_view import StepView
+from app.widgets.plain import set_tip
 
 LARGEST_CELL = (96.0, 60.0)
 STEPS = 256
@@ -71,7 +72,7 @@ class Heatmap(Panel):
         self._colours = [QColor(*(int(c) for c in entry[:3])) for entry in table]
         self.setMouseTracking(True)
         self.setMinimumSize(160, 120)
-        self.setToolTip("Click a row to watch it")
+        set_tip(self, "Click a row to watch it")
 
     def values(self, view: StepView) -> Floats | None:
         """The tile (rows, columns); None before it is computed."""

@@ -10,6 +10,7 @@ from app.look.theme import KERNEL_MARKS, OTHER_MARK, Theme
 from app.plots.stepper.ink import mix, on_fill
 from app.plots.stepper.panel import SMALL, Panel, put
 from app.stepper.step_view import StepView
+from app.widgets.plain import set_tip
 
 LARGEST_CELL = 48.0
 SMALL_CELL = 10.0  # smaller cells have no outline and no glyph
@@ -44,7 +45,7 @@ class TileMap(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Tile map")
         self.setMinimumSize(150, 120)
-        self.setToolTip("Click a tile to go to its end")
+        set_tip(self, "Click a tile to go to its end")
 
     def words(self, view: StepView) -> str:
         """Progress in words."""

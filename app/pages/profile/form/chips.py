@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 from superqt import QFlowLayout
 
 from app.pages.profile.form.fields import dress
+from app.widgets.plain import Label, set_tip
 from app.words.units import seqlen_text
 from profiles.plan.choice import Declared
 from profiles.plan.seqlens import SeqlenError, format_seqlens, parse_seqlens
@@ -35,7 +36,7 @@ class SeqlenChips(QWidget):
         self.field.setPlaceholderText("256:16384, 256:4096:256 or a list")
         dress(self.field, declared.choice.label, declared.choice.help)
         self.field.textChanged.connect(self._read)
-        self.message = QLabel()
+        self.message = Label()
         self.message.setProperty("role", "error")
         self.message.setWordWrap(True)
         self.message.hide()
@@ -84,7 +85,7 @@ class SeqlenChips(QWidget):
         chip = QPushButton(f"{seqlen_text(seqlen)} ×")
         chip.setProperty("role", "chip")
         chip.setAccessibleName(f"Remove sequence length {seqlen}")
-        chip.setToolTip(f"Remove N = {seqlen}")
+        set_tip(chip, f"Remove N = {seqlen}")
         chip.clicked.connect(partial(self._remove, seqlen))
         return chip
 

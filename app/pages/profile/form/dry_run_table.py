@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.look.theme import CAPTION_PX
 from app.pages.profile.form.dry_run import DryCell, DryRow, Fit
+from app.widgets.plain import Label, set_tip
 from app.words.units import bytes_short, seqlen_full, seqlen_text, share_text
 
 ROLES: dict[Fit, str] = {"fits": "ok", "tight": "warn", "will not fit": "error", "unknown": "unit"}
@@ -40,7 +41,7 @@ class DryRunTable(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(4)
         self._grid.setVerticalSpacing(3)
-        self._labels: dict[tuple[int, int], QLabel] = {}
+        self._labels: dict[tuple[int, int], Label] = {}
 
     def show_rows(self, kernels: Sequence[str], rows: Sequence[DryRow]) -> None:
         """Show these rows."""
@@ -63,14 +64,14 @@ class DryRunTable(QWidget):
     def _write(self, row: int, column: int, cell: Cell) -> None:
         label = self._labels.get((row, column))
         if label is None:
-            label = self._labels[row, column] = QLabel()
+            label = self._labels[row, column] = Label()
             self._grid.addWidget(label, row, column)
         if label.property("role") != cell.role:
             label.setProperty("role", cell.role)
             label.style().polish(label)
         label.setAlignment(_RIGHT if column else _LEFT)
         label.setText(cell.text)
-        label.setToolTip(cell.tip)
+        set_tip(label, cell.tip)
 
 
 def _cells(row: DryRow, *, masked: bool) -> list[Cell]:

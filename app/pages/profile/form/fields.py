@@ -10,13 +10,13 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
-    QLabel,
     QSizePolicy,
     QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
+from app.widgets.plain import Label, set_tip
 from profiles.plan.choice import Declared
 
 FIELD_PX = 30
@@ -114,7 +114,7 @@ class Tick(QCheckBox):
 
     def __init__(self, declared: Declared) -> None:
         super().__init__(declared.choice.label)
-        self.setToolTip(declared.choice.help)
+        set_tip(self, declared.choice.help)
 
     @property
     def changed(self) -> SignalInstance:
@@ -196,7 +196,7 @@ def labelled(field: QWidget) -> QWidget:
     column = QVBoxLayout(box)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(2)
-    name = QLabel(field.accessibleName())
+    name = Label(field.accessibleName())
     name.setProperty("role", "unit")
     name.setBuddy(field)
     column.addWidget(name)
@@ -208,7 +208,7 @@ def labelled(field: QWidget) -> QWidget:
 def dress(field: W, name: str, hint: str) -> W:
     """Give a field its name and its hint."""
     field.setAccessibleName(name)
-    field.setToolTip(hint)
+    set_tip(field, hint)
     return field
 
 

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
@@ -23,6 +22,7 @@ from app.pages.profile.form.fields import Input, KvHeads, Whole, Words, input_of
 from app.pages.profile.form.kernel_list import KernelList
 from app.pages.profile.form.mask_fields import MaskFields
 from app.pages.profile.form.reasons import blocked, impossible
+from app.widgets.plain import Label, set_tip
 from app.words.units import bytes_text
 from kernels.problem import DTYPES, Backend
 from kernels.registry import KERNELS
@@ -92,16 +92,17 @@ class SweepForm(QFrame):
             if name not in elsewhere
         }
         self.dry_table = DryRunTable()
-        self.free_label = QLabel()
+        self.free_label = Label()
         self.free_label.setProperty("role", "unit")
-        self.message = QLabel()
+        self.message = Label()
         self.message.setProperty("role", "error")
         self.message.setWordWrap(True)
         self.copy_button = QPushButton("Copy command")
-        self.copy_button.setToolTip("Copy this sweep as a command line")
+        set_tip(self.copy_button, "Copy this sweep as a command line")
         self.use_button = QPushButton("From session")
-        self.use_button.setToolTip(
-            "Use the parameters of what is on show; choose among a session's problems beside the plots"
+        set_tip(
+            self.use_button,
+            "Use the parameters of what is on show; choose among a session's problems beside the plots",
         )
 
     def _lay_out(self) -> None:
@@ -159,7 +160,7 @@ class SweepForm(QFrame):
     @staticmethod
     def _section(column: QVBoxLayout, title: str, body: QWidget, beside: QWidget | None = None) -> None:
         line = QHBoxLayout()
-        caption = QLabel(title)
+        caption = Label(title)
         caption.setProperty("role", "caption")
         line.addWidget(caption)
         line.addStretch(1)

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
-from superqt import QElidingLabel
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.look.theme import Theme
 from app.pages.profile.form.reasons import unavailable
 from app.plots.marks import mark_icon
+from app.widgets.elided import ElidedLabel
+from app.widgets.plain import set_tip
 from kernels.device import Device
 from kernels.registry import KERNELS, LADDER, base_of
 from kernels.spec import KernelSpec
@@ -34,7 +35,8 @@ class KernelRow(QWidget):
         self.box = QCheckBox(spec.name)
         self.box.setIconSize(QSize(14, 14))
         self.box.setAccessibleName(f"Kernel {spec.name}")
-        self.line = QElidingLabel(spec.idea)
+        self.line = ElidedLabel(spec.idea)
+        self.line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.line.setProperty("role", "unit")
         self.first = QHBoxLayout()
         self.first.addWidget(self.box, 1)
@@ -60,7 +62,7 @@ class KernelRow(QWidget):
         text = self.spec.idea if reason is None else reason
         self.line.setText(text)
         for widget in (self.box, self.line):
-            widget.setToolTip(text)
+            set_tip(widget, text)
         self.box.setAccessibleDescription(text)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -77,7 +79,7 @@ class Fold(QPushButton):
         self.setCheckable(True)
         self.setProperty("role", "fold")
         self.setFixedHeight(FOLD_PX)
-        self.setToolTip(hint)
+        set_tip(self, hint)
         self.toggled.connect(self.refresh)
 
     def refresh(self) -> None:

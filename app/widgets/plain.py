@@ -1,0 +1,51 @@
+"""The one way to show text: as it stands, whatever markup, image or mnemonic Qt could read into it."""
+
+import re
+from textwrap import fill
+from typing import Any
+
+from PySide6.QtGui import QAction, Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+from app.words.plain import MOST_OF_NAME, cut
+
+TIP_COLUMNS = 100
+_WORD_JOINER = "\u2060"  # takes no room
+
+
+class Label(QLabel):
+    """A label of plain text.
+
+    Args:
+        text: The text, cut where it is longer than can be shown.
+        parent: Its owner.
+        properties: Qt's own, such as `wordWrap`.
+    """
+
+    def __init__(self, text: str = "", parent: QWidget | None = None, **properties: Any) -> None:
+        super().__init__(parent, textFormat=Qt.TextFormat.PlainText, **properties)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        """Show another text."""
+        super().setText(cut(text))
+
+
+def plain_tip(text: str) -> str:
+    """A text for a tool tip, in lines that fit a screen, in which Qt finds no markup.
+
+    A tool tip's label decides by itself whether a text is markup; what begins a tag or an entity is parted
+    from what follows by a character that is not drawn. Several such texts may be joined.
+    """
+    told = "\n".join(fill(line, TIP_COLUMNS) for line in cut(text).splitlines())
+    return re.sub("[<&]", rf"\g<0>{_WORD_JOINER}", told) if Qt.mightBeRichText(told) else told
+
+
+def set_tip(shown: QWidget | QAction, text: str) -> None:
+    """Give a widget or an action its tool tip."""
+    shown.setToolTip(plain_tip(text))
+
+
+def button_text(text: str) -> str:
+    """A name for a button or a menu: cut, and an ampersand in it underlines nothing."""
+    return cut(text, MOST_OF_NAME).replace("&", "&&")

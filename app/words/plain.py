@@ -1,0 +1,10 @@
+"""Text from elsewhere, such as a name in a file, as long as it can be shown."""
+
+MOST_SHOWN = 2_000  # characters of a label or a tool tip: laying out a million takes seconds
+MOST_OF_NAME = 48  # on a button, in a list or in a legend, which are as wide as their text
+MOST_DETAILS = 20_000  # where text can be scrolled
+
+
+def cut(text: str, most: int = MOST_SHOWN) -> str:
+    """The text, or its beginning and an ellipsis where it is longer than `most` characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,96 @@
+"""A session file whose every text is one of a test's choosing."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from kernels.device import Device
+from kernels.problem import Problem
+from kernels.trace import Trace
+from profiles.plan.machine import Finding, Machine
+from profiles.plan.plan import Plan
+from profiles.store import Recorder, rename, set_note
+from profiles.wire.events import (
+    Event,
+    PlanFinished,
+    PointFailed,
+    PointStarted,
+    Reading,
+    Readings,
+    TelemetryStarted,
+    TraceReady,
+)
+from profiles.wire.measurement import Figure
+from tests.app.fakes import CPU, SECOND, ends_well, measurement, plan_started
+from tests.app.stepper.builders import random_trace
+
+
+def hostile_plan(text: str) -> Plan:
+    """Two kernels of hostile names, on two problems that differ in more than N."""
+    problems = tuple(
+        Problem(seqlen_q=n, seqlen_k=n, heads=2, causal=causal)
+        for causal in (False, True)
+        for n in (256, 512)
+    )
+    return Plan(backend="cpu", kernels=(text, f"{text} too", "standard"), problems=problems)
+
+
+def hostile_machine(text: str) -> Machine:
+    """A machine whose every text is hostile."""
+    device: Device = replace(CPU, name=text, uuid=text)
+    return Machine(
+        system=text,
+        python=text,
+        devices=(device,),
+        driver=text,
+        cuda=text,
+        packages={text: text},
+        findings=(Finding(name=text, ok=False, detail=text, remedy=text),),
+    )
+
+
+def hostile_events(text: str) -> list[Event]:
+    """A sweep in which the first point is done and the others failed, each for a hostile reason."""
+    plan = hostile_plan(text)
+    measured = measurement(2.0, 4096)
+    figures: Mapping[str, Figure] = {
+        **measured.figures,
+        "dram_bytes": Figure(missing=text),
+        text: Figure(value=1.0, source=text),
+    }
+    told: list[Event] = [
+        plan_started(plan, hostile_machine(text)),
+        TelemetryStarted(
+            source=text, device=text, memory_total=1 << 34, missing={"power_w": text, "sm_clock_mhz": text}
+        ),
+    ]
+    for point in plan.points():
+        t_ns = (point.index + 1) * SECOND
+        told += [PointStarted(index=point.index, t_ns=t_ns), _reading(t_ns, text)]
+        if point.index % 2:
+            told.append(PointFailed(index=point.index, t_ns=t_ns, status="failed", reason=text))
+        else:
+            hostile = replace(measured, figures=dict(figures), timer=text, note=text)
+            told += ends_well(point.index, t_ns, hostile)
+    return [*told, TraceReady(trace=hostile_trace(text)), PlanFinished(t_ns=20 * SECOND, outcome="finished")]
+
+
+def hostile_trace(text: str) -> Trace:
+    """A small trace that was recorded on a device of a hostile name."""
+    return replace(random_trace(), device=text, source=text)
+
+
+def hostile_file(path: Path, text: str) -> Path:
+    """A session file of these texts, with a hostile name and note."""
+    recorder = Recorder(path)
+    for event in hostile_events(text):
+        recorder.record(event)
+    recorder.close()
+    rename(path, text)
+    set_note(path, text)
+    return path
+
+
+def _reading(t_ns: int, text: str) -> Event:
+    return Readings(readings=(Reading(t_ns=t_ns, memory_used=1 << 32, utilisation=50.0, throttle=(text,)),))
