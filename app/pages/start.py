@@ -16,6 +16,7 @@ from app.widgets.buttons import text_button
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label, set_tip
+from app.words.plain import MOST_OF_NAME, cut
 from app.words.provenance import LABELS
 from app.words.units import bytes_text
 from kernels.device import Device
@@ -165,7 +166,7 @@ class StartPage(Page):
         if machine is None:
             self._findings.body.addWidget(_words("Looking for devices …"))
         else:
-            self._findings.set_unit(machine.system)
+            self._findings.set_unit(cut(machine.system, MOST_OF_NAME))
             for device in machine.devices:
                 self._findings.body.addWidget(_finding(_device(device)))
             for finding in machine.findings:
@@ -201,7 +202,7 @@ def _finding(finding: Finding) -> QWidget:
     grid.setVerticalSpacing(2)
     grid.setColumnStretch(2, 1)
     grid.addWidget(mark, 0, 0)
-    grid.addWidget(Label(finding.name), 0, 1)
+    grid.addWidget(Label(cut(finding.name, MOST_OF_NAME)), 0, 1)
     detail = ElidedLabel(finding.detail)
     detail.setProperty("role", "dim")
     grid.addWidget(detail, 0, 2)

@@ -15,6 +15,7 @@ from app.plots.series import Series
 from app.plots.style import restyle
 from app.plots.symbols import symbol
 from app.words.kinds import Scale, words_of
+from app.words.plain import cut
 from profiles.results.quantity import Quantity
 
 BAND = 0.16  # half the width of the band around the point in flight, in doublings of N
@@ -161,6 +162,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no 
 
     def show_hint(self, text: str) -> None:
         """Say in the middle of the plot what would fill it; an empty text says nothing."""
+        text = cut(text)
         if text == self._hint.toPlainText() and self._hint.isVisible() == bool(text):
             return  # or the plot would be painted anew for nothing
         self._hint.setText(text, color=self._theme.dim)

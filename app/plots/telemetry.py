@@ -12,6 +12,7 @@ from app.plots.axes import binary_step, nice_step
 from app.plots.ring import Values, thin
 from app.plots.spans import Span, seqlen_changes
 from app.plots.style import SecondsAxis, UnitAxis, restyle, tick_font
+from app.words.plain import cut
 from app.words.units import seqlen_text
 
 Ends = tuple[float, float]
@@ -157,6 +158,7 @@ class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes
 
     def show_note(self, note: str) -> None:
         """Say why there is nothing to draw; an empty note removes the words."""
+        note = cut(note)
         if note == self._note.toPlainText() and self._note.isVisible() == bool(note):
             return
         self._note.setVisible(bool(note))

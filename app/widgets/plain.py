@@ -4,7 +4,8 @@ import re
 from textwrap import fill
 from typing import Any
 
-from PySide6.QtGui import QAction, Qt
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.words.plain import MOST_OF_NAME, cut
@@ -38,7 +39,7 @@ def plain_tip(text: str) -> str:
     from what follows by a character that is not drawn. Several such texts may be joined.
     """
     told = "\n".join(fill(line, TIP_COLUMNS) for line in cut(text).splitlines())
-    return re.sub("[<&]", rf"\g<0>{_WORD_JOINER}", told) if Qt.mightBeRichText(told) else told
+    return re.sub("[<&]", rf"\g<0>{_WORD_JOINER}", told)
 
 
 def set_tip(shown: QWidget | QAction, text: str) -> None:

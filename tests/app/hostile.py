@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import fill
 
 from msgspec.structs import replace
 
@@ -46,7 +47,7 @@ def hostile_machine(text: str) -> Machine:
         driver=text,
         cuda=text,
         packages={text: text},
-        findings=(Finding(name=text, ok=False, detail=text, remedy=text),),
+        findings=(Finding(name=text, ok=False, detail=text, remedy=fill(text, 40)),),
     )
 
 
@@ -57,7 +58,7 @@ def hostile_events(text: str) -> list[Event]:
     figures: Mapping[str, Figure] = {
         **measured.figures,
         "dram_bytes": Figure(missing=text),
-        text: Figure(value=1.0, source=text),
+        text[:200]: Figure(value=1.0, source=text),
     }
     told: list[Event] = [
         plan_started(plan, hostile_machine(text)),
@@ -87,8 +88,8 @@ def hostile_file(path: Path, text: str) -> Path:
     for event in hostile_events(text):
         recorder.record(event)
     recorder.close()
-    rename(path, text)
-    set_note(path, text)
+    rename(path, text[:200])
+    set_note(path, text[:10_000])
     return path
 
 

@@ -1,0 +1,98 @@
+"""Everything that a window shows, found in it."""
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from numpy import ndarray
+from pyqtgraph import ScatterPlotItem
+from PySide6.QtCore import QAbstractItemModel, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QGraphicsItem,
+    QGraphicsView,
+    QMenu,
+    QTableView,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from app.pages.sessions import SessionsPage
+from app.shell.main_window import MainWindow
+from app.shell.shots import picture
+from app.widgets.palette import CommandPalette
+from app.widgets.shortcut_sheet import ShortcutSheet
+from profiles.store import sessions_dir
+from profiles.wire.events import LogLine
+from tests.app.hostile import hostile_file, hostile_machine
+from tests.app.shell.conftest import Rig
+
+
+def window_full_of(text: str, rig: Rig, qtbot: QtBot) -> MainWindow:
+    """A window on a machine of this text, with a file of it open, in which everything was shown once."""
+    path = hostile_file(sessions_dir() / f"A&B <b>{len(text)}.flashscope", text)
+    rig.engine.machine = hostile_machine(text)
+    window = rig.window()
+    rig.open(path)
+    sessions = window.pages["sessions"]
+    assert isinstance(sessions, SessionsPage)
+    qtbot.waitUntil(lambda: sessions.model.rowCount() > 0)
+    window.log.append(LogLine(source=text, text=text))
+    window.log.show()
+    window.errors.show_error(text, text)
+    for key in window.pages:
+        window.show_page(key)
+        picture(window)
+    open_everything(window, text)
+    return window
+
+
+def open_everything(window: MainWindow, text: str) -> None:
+    """Every menu, list and dialog that the window has."""
+    ShortcutSheet(window.registry, window).show()
+    CommandPalette(window.registry, window).open_over(window)
+    window.errors._show_details()
+    window.top_bar.menu().aboutToShow.emit()
+    for menu in window.findChildren(QMenu):
+        menu.aboutToShow.emit()
+    window.errors.offer(text, lambda: None)
+
+
+W = TypeVar("W", bound=QWidget)
+
+
+def every(kind: type[W]) -> list[W]:
+    """Every widget of a kind, in all windows."""
+    found = [widget for widget in QApplication.allWidgets() if isinstance(widget, kind)]
+    assert found, f"no {kind.__name__} was looked at"
+    return found
+
+
+def items(window: MainWindow) -> Iterator[QGraphicsItem]:
+    for view in window.findChildren(QGraphicsView):
+        yield from view.scene().items()
+
+
+def cells(model: QAbstractItemModel) -> Iterator[object]:
+    """What a model gives for a tool tip, of cells and headings."""
+    tip = Qt.ItemDataRole.ToolTipRole
+    for row in range(model.rowCount()):
+        yield from (model.index(row, column).data(tip) for column in range(model.columnCount()))
+    yield from (
+        model.headerData(column, Qt.Orientation.Horizontal, tip) for column in range(model.columnCount())
+    )
+
+
+def tool_tips(window: MainWindow) -> list[str]:
+    """Every tool tip that there is."""
+    widgets = QApplication.allWidgets()
+    models = [w.model() for w in widgets if isinstance(w, QTableView | QComboBox)]
+    found: list[object] = [widget.toolTip() for widget in widgets]
+    found += [item.toolTip() for item in items(window)]
+    found += [action.toolTip() for action in window.findChildren(QAction)]
+    found += [tip for model in models if model is not None for tip in cells(model)]
+    for item in items(window):
+        if isinstance(item, ScatterPlotItem) and isinstance(item.data["data"], ndarray):
+            found += [item.opts["tip"](x=0.0, y=0.0, data=data) for data in item.data["data"] if data]
+    return [tip for tip in found if isinstance(tip, str) and tip]

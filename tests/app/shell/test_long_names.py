@@ -1,0 +1,66 @@
+"""A name of a million characters neither keeps the window busy nor makes it wider."""
+
+import pytest
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QGraphicsTextItem,
+    QLabel,
+    QPlainTextEdit,
+    QTableView,
+)
+from pytestqt.qtbot import QtBot
+
+from app.shell.main_window import MainWindow
+from app.words.plain import MOST_DETAILS, MOST_OF_NAME, MOST_SHOWN, cut
+from tests.app.shell.conftest import Rig
+from tests.app.shell.shown import every, items, tool_tips, window_full_of
+
+LONG = "w" * 900_000  # what a file may hold is a million
+SIGNS = 32  # around a name: what is done with it, an ellipsis
+
+
+def lengths(window: MainWindow, rows: int) -> dict[str, int]:
+    """The longest text that each kind of widget lays out."""
+    tables = [view.model() for view in window.findChildren(QTableView)]
+    cells = [str(m.index(r, c).data()) for m in tables for r in range(rows) for c in range(m.columnCount())]
+    boxes = window.findChildren(QComboBox)
+    texts = {
+        "label": [label.text() for label in every(QLabel)],
+        "button": [button.text() for button in every(QAbstractButton)],
+        "action": [action.text() for action in window.findChildren(QAction)],
+        "choice": [box.itemText(place) for box in boxes for place in range(box.count())],
+        "cell": cells,
+        "plot": [item.toPlainText() for item in items(window) if isinstance(item, QGraphicsTextItem)],
+        "tip": tool_tips(window),
+        "text": [edit.toPlainText() for edit in every(QPlainTextEdit)],
+    }
+    return {kind: max(map(len, found)) for kind, found in texts.items()}
+
+
+def test_no_widget_lays_out_more_than_can_be_read(rig: Rig, qtbot: QtBot) -> None:
+    window = window_full_of(LONG, rig, qtbot)
+    longest = lengths(window, rows=2)
+    texts = longest.pop("text")
+    assert MOST_SHOWN < texts <= MOST_SHOWN + MOST_DETAILS + SIGNS
+    names = {kind: longest.pop(kind) for kind in ("button", "choice", "action")}
+    assert MOST_OF_NAME <= max(names.values()) <= MOST_OF_NAME + SIGNS, names
+    assert MOST_SHOWN <= max(longest.values()) <= MOST_SHOWN * 1.1, longest  # a tip is broken into lines
+
+
+def test_no_page_grows_wider(rig: Rig, qtbot: QtBot) -> None:
+    def widths(text: str) -> list[int]:
+        window = window_full_of(text, rig, qtbot)
+        return [page.minimumSizeHint().width() for page in window.pages.values()]
+
+    short, long = widths("a name of usual length"), widths(LONG)
+    assert max(long) <= max(short) + 60, (short, long)
+
+
+@pytest.mark.parametrize("length", [0, 1, MOST_SHOWN, MOST_SHOWN + 1, 10 * MOST_SHOWN])
+def test_only_what_is_too_long_is_cut_and_says_so(length: int) -> None:
+    text = "n" * length
+    assert (cut(text) == text) is (length <= MOST_SHOWN)
+    assert len(cut(text)) == min(length, MOST_SHOWN)
+    assert cut(text).endswith("…") is (length > MOST_SHOWN)
