@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from app.commands.arguments import folder, new_file, numbers, option_of, peers, positive, reading
 from app.commands.exit_codes import FAILED, INTERRUPTED, USAGE_ERROR
+from app.commands.messages import tell
 from app.words.command_line import PROGRAM
 from kernels.errors import InputError, KernelError
 from profiles.plan.choice import choices_of
@@ -47,10 +48,10 @@ def main(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as end:  # --help and --version
         return end.exit_code
     except click.UsageError as error:
-        sys.stderr.write(in_one_line(error))
+        tell(in_one_line(error))
         return USAGE_ERROR
     except (SessionFileError, KernelError) as error:
-        sys.stderr.write(f"flashscope {context.invoked_subcommand}: {error}\n")
+        tell(f"flashscope {context.invoked_subcommand}: {error}")
         return USAGE_ERROR if isinstance(error, InputError) else FAILED
     except BrokenPipeError:  # whoever reads the output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -64,7 +65,7 @@ def in_one_line(error: click.UsageError) -> str:
     """What is wrong with the arguments, and where to read what is right."""
     typed = error.ctx.command_path if error.ctx else PROGRAM
     said = " ".join(error.format_message().split()).rstrip(".")
-    return f"{typed.replace(PROGRAM, 'flashscope', 1)}: {said} (see {typed} --help)\n"
+    return f"{typed.replace(PROGRAM, 'flashscope', 1)}: {said} (see {typed} --help)"
 
 
 def given(context: click.Context) -> dict[str, Any]:

@@ -94,6 +94,10 @@ def _raise(_: FaultyLaunch) -> None:
     raise RuntimeError("the kernel says no")
 
 
+def _raise_what_utf8_cannot_hold(_: FaultyLaunch) -> None:
+    raise RuntimeError("no file named caf\udce9")
+
+
 def _run_out_of_memory(_: FaultyLaunch) -> None:
     raise MemoryError
 
@@ -167,6 +171,7 @@ FAULTS: dict[str, Callable[[FaultyLaunch], None]] = {
     "hang": _hang,
     "hang-deaf": _hang_deaf,
     "raise": _raise,
+    "raise-no-utf8": _raise_what_utf8_cannot_hold,
     "out-of-memory": _run_out_of_memory,
     "compile-error": _fail_to_compile,
     "wrong": _be_wrong,

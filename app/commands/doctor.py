@@ -7,6 +7,7 @@ import msgspec
 from app.commands import system
 from app.commands.exit_codes import SIGNALLED
 from app.commands.local import find_machine, local_engine
+from app.commands.messages import say, say_json
 from profiles.plan.machine import Finding
 
 NEEDED_FOR_THE_WINDOW = ("System libraries", "Qt")
@@ -23,7 +24,7 @@ def run(*, as_json: bool) -> int:
     findings = [_libraries(missing), _qt(), _display(), *machine.findings]
     if as_json:
         machine = msgspec.structs.replace(machine, findings=())  # they are among the findings
-        print(msgspec.json.encode({"findings": findings, "apt": apt, "machine": machine}).decode())
+        say_json({"findings": findings, "apt": apt, "machine": machine})
     else:
         _print(findings)
     return int(any(not f.ok and f.name in NEEDED_FOR_THE_WINDOW for f in findings))
@@ -58,6 +59,6 @@ def _display() -> Finding:
 
 def _print(findings: list[Finding]) -> None:
     for finding in findings:
-        print(f"{'ok     ' if finding.ok else 'missing'}  {finding.name}: {finding.detail}")
+        say(f"{'ok     ' if finding.ok else 'missing'}  {finding.name}: {finding.detail}")
         if finding.remedy:
-            print(f"         {finding.remedy}")
+            say(f"         {finding.remedy}")

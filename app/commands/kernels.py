@@ -2,10 +2,9 @@
 
 from typing import Any, get_args
 
-import msgspec
-
 from app.commands.exit_codes import SIGNALLED
 from app.commands.local import find_machine, local_engine
+from app.commands.messages import say, say_json
 from kernels.problem import Backend, Problem
 from kernels.registry import KERNELS
 from kernels.spec import FEATURES, KernelSpec
@@ -22,7 +21,7 @@ def run(*, as_json: bool) -> int:
         return SIGNALLED + machine
     described = [describe(spec, machine) for spec in KERNELS]
     if as_json:
-        print(msgspec.json.encode({"kernels": described}).decode())
+        say_json({"kernels": described})
         return 0
     _print(described, machine)
     return 0
@@ -31,13 +30,13 @@ def run(*, as_json: bool) -> int:
 def _print(described: list[dict[str, Any]], machine: Machine) -> None:
     """A kernel and its backends, then once why a whole backend is missing."""
     for kernel in described:
-        print(f"{kernel['name']}: {kernel['idea']}")
+        say(f"{kernel['name']}: {kernel['idea']}")
         for name, backend in kernel["backends"].items():
             missing = NO_GPU if backend["dtypes"] and machine.device(name) is None else backend["reason"]
             supported = f"{', '.join(backend['dtypes'])}; {', '.join(backend['features'])}"
-            print(f"  {name}: {missing or supported}")
+            say(f"  {name}: {missing or supported}")
     if machine.device("cuda") is None:
-        print(f"{NO_GPU}: {machine.why_no_gpu()}")
+        say(f"{NO_GPU}: {machine.why_no_gpu()}")
 
 
 def describe(spec: KernelSpec, machine: Machine) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """Lines that commands print: what was asked for on stdout, what happens meanwhile on stderr."""
 
 import sys
+from typing import Any
 
-KEPT = "\n\t"
-_CONTROLS = {c: "\N{REPLACEMENT CHARACTER}" for c in (*range(32), *range(127, 160)) if chr(c) not in KEPT}
+import msgspec
+
+from profiles.wire.text import harmless, harmless_json
 
 
 def say(text: str) -> None:
@@ -11,12 +13,13 @@ def say(text: str) -> None:
     print(harmless(text))
 
 
+def say_json(document: Any) -> None:
+    """One JSON document on stdout: what msgspec can encode, or a document's bytes."""
+    encoded = document if isinstance(document, bytes) else msgspec.json.encode(document)
+    print(harmless_json(encoded.decode()))
+
+
 def tell(text: str) -> None:
     """A line on stderr, at once."""
     sys.stderr.write(harmless(text) + "\n")
     sys.stderr.flush()
-
-
-def harmless(text: str) -> str:
-    """The text without control characters: from a file, they could move the cursor or rewrite the screen."""
-    return text.translate(_CONTROLS)

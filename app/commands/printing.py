@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from app.commands.messages import harmless
+from profiles.wire.text import harmless
 
 GAP = 2  # spaces between two columns
 _ONE_LINE = str.maketrans("\n\t", "  ")

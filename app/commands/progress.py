@@ -8,12 +8,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-from app.commands.messages import harmless, tell
+from app.commands.messages import tell
 from app.words.progress import clock_text, job_text, seconds_left
 from app.words.units import ms_text
 from profiles.results.session import Session
 from profiles.results.stats import quartiles
 from profiles.wire.events import Event, LogLine, PlanFinished, PointFailed, PointMeasured, PointStarted
+from profiles.wire.text import harmless
 
 BAR_WIDTH = 24
 REFRESHES = 2  # a second: the clock is to tick, and the CPU is what a sweep may be measuring

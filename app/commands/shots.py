@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.commands import system
 from app.commands.exit_codes import FAILED
-from app.commands.messages import tell
+from app.commands.messages import say, tell
 
 SIZES = ((1280, 720), (1600, 1000))
 
@@ -30,7 +30,7 @@ def run(folder: Path, session: Path | None) -> int:
         os.environ["FLASHSCOPE_HOME"] = home
         shown = _copy(session, Path(home)) if session else None
         for path in render_pages(folder, shown, SIZES):
-            print(path)
+            say(str(path))
     return 0
 
 

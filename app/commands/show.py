@@ -1,9 +1,9 @@
 """`show FILE`: print a saved session."""
 
-import sys
 from pathlib import Path
 
 from app.commands.comparison import print_comparison
+from app.commands.messages import say, say_json
 from app.commands.table import print_session
 from kernels.errors import InputError
 from profiles.results.export import to_csv, to_json
@@ -14,9 +14,9 @@ def run(file: Path, *, as_json: bool, as_csv: bool, against: tuple[str, ...] | N
     """Print the session as a table, as ratios to some kernels, as CSV or as one JSON document."""
     session = load(file)
     if as_json:
-        print(to_json(session, str(file)).decode())
+        say_json(to_json(session, str(file)))
     elif as_csv:
-        sys.stdout.write(to_csv(session))
+        say(to_csv(session).removesuffix("\n"))
     elif against is not None:
         kernels = session.plan.kernels
         if not set(against) & set(kernels):

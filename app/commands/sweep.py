@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from app.commands.comparison import print_comparison
 from app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
 from app.commands.local import Events, find_machine, local_engine
-from app.commands.messages import tell
+from app.commands.messages import say, say_json, tell
 from app.commands.progress import progress_display
 from app.commands.table import print_session
 from kernels.device import Device
@@ -168,14 +168,14 @@ def report(sweep: SweepRun, *, as_json: bool, compared: bool) -> int:
     if session is None:
         return FAILED
     if as_json:
-        print(to_json(session, str(sweep.path)).decode())
+        say_json(to_json(session, str(sweep.path)))
     else:
         if compared:
             print_comparison(session, PEERS_OF_TILED)
         else:
             print_session(session)
         if sweep.path.exists():
-            print(f"Saved as {sweep.path}")
+            say(f"Saved as {sweep.path}")
     if sweep.stopped_by is not None:
         return SIGNALLED + sweep.stopped_by
     statuses = {state.status for state in session.points}

@@ -3,10 +3,8 @@
 import math
 from typing import Any
 
-import msgspec
-
 from app.commands.exit_codes import USAGE_ERROR
-from app.commands.messages import tell
+from app.commands.messages import say, say_json, tell
 from app.commands.printing import print_table
 from app.stepper.presets import score_row
 from kernels.cpu.trace import record
@@ -37,7 +35,7 @@ def run(
     document = describe(record(score_row(scores, values, block, reverse=reverse, order=order)))
     document |= {"scores": list(scores), "values": list(values), "block_size": block}
     if as_json:
-        print(msgspec.json.encode(document).decode())
+        say_json(document)
     else:
         _print(document, values_given=values_given)
     return 0
@@ -76,11 +74,11 @@ def describe(trace: Trace) -> dict[str, Any]:
 
 def _print(document: dict[str, Any], *, values_given: bool) -> None:
     if not values_given:
-        print(f"No --values given: V = 1 .. {len(document['values'])}.")
+        say(f"No --values given: V = 1 .. {len(document['values'])}.")
     titles = ("block", "scores", "m", "alpha", "l", "O / l")
     print_table(titles, [_line(block, document["scores"]) for block in document["blocks"]])
-    print("exact softmax: " + ", ".join(f"{p:.6f}" for p in document["softmax"]))
-    print(f"exact output:  {document['output']:.6f}")
+    say("exact softmax: " + ", ".join(f"{p:.6f}" for p in document["softmax"]))
+    say(f"exact output:  {document['output']:.6f}")
 
 
 def _line(block: dict[str, Any], scores: list[float]) -> tuple[str, ...]:

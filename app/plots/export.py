@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QBuffer, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
@@ -17,6 +17,8 @@ from app.look.fonts import ui_font
 from app.look.theme import Theme
 from app.plots.marks import paint_mark
 from app.words.plain import MOST_OF_NAME, cut
+from profiles.results.cells import cell, comment
+from profiles.wire.text import harmless
 
 SCALE = 2  # PNG pixels for each pixel of the screen
 PAD, LINE, GUTTER = 12, 18, 150  # pixels
@@ -85,11 +87,10 @@ class LegendPlace(NamedTuple):
 def csv_text(export: Export) -> str:
     """The numbers as CSV, headed by `# key: value` lines."""
     out = io.StringIO()
-    out.write(f"# title: {export.title}\n")
-    out.writelines(f"# {key}: {_one_line(value)}\n" for key, value in export.provenance.items())
+    out.writelines(comment(*pair) for pair in [("title", export.title), *export.provenance.items()])
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(export.columns)
-    writer.writerows([_written(cell) for cell in row] for row in export.rows)
+    writer.writerows([_written(value) for value in row] for row in export.rows)
     return out.getvalue()
 
 
@@ -135,8 +136,9 @@ def write_svg(export: Export, path: Path) -> None:
 
 
 def _write_svg(export: Export, path: Path) -> None:
+    drawing = QBuffer()
     generator = QSvgGenerator()
-    generator.setFileName(str(path))
+    generator.setOutputDevice(drawing)
     generator.setResolution(_logical_dpi())
     generator.setSize(export.size)
     generator.setViewBox(QRect(0, 0, export.size.width(), export.size.height()))
@@ -146,13 +148,13 @@ def _write_svg(export: Export, path: Path) -> None:
     for scatter in scatters:
         scatter.opts["useCache"] = False  # a cached glyph would be a bitmap in the file
     painter = QPainter()
-    if not painter.begin(generator):
-        raise OSError(f"{path} cannot be written.")
+    painter.begin(generator)
     painter.fillRect(QRect(0, 0, export.size.width(), export.size.height()), QColor(export.theme.panel))
     _paint(export, painter)
     painter.end()
     for scatter in scatters:
         scatter.opts["useCache"] = True
+    path.write_text(harmless(bytes(drawing.data().data()).decode(errors="replace")), encoding="utf-8")
 
 
 def write_csv(export: Export, path: Path) -> None:
@@ -262,11 +264,11 @@ def _named(kernel: str) -> str:
     return cut(kernel, MOST_OF_NAME)
 
 
-def _written(cell: Cell) -> Cell:
+def _written(value: Cell) -> object:
     """A cell as it is written: missing is empty, whole numbers such as bytes have no decimals."""
-    if cell is None:
+    if value is None:
         return ""
-    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
+    return int(value) if isinstance(value, float) and value.is_integer() else cell(value)
 
 
 def _one_line(value: str) -> str:

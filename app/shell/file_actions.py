@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.control.actions import Action
 from app.control.controller import Controller
 from app.widgets.error_line import ErrorLine
+from profiles.results.cells import comment
 from profiles.results.export import to_csv, to_json
 from profiles.results.session import Session
 from profiles.store import SUFFIX
@@ -106,4 +107,4 @@ def _with_suffix(chosen: Path, suffixes: tuple[str, ...]) -> Path:
 def _exported(controller: Controller, session: Session, target: Path) -> bytes:
     if target.suffix.lower() == ".json":
         return to_json(session, str(controller.path) if controller.path else None)
-    return f"# provenance: {controller.provenance.badge}\n{to_csv(session)}".encode()
+    return (comment("provenance", controller.provenance.badge) + to_csv(session)).encode()

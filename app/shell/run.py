@@ -15,6 +15,7 @@ from app.shell.lost_display import left_in_order
 from app.shell.main_window import FIRST_SIZE, build_window
 from profiles.engine.local import LocalEngine
 from profiles.store import sessions_dir
+from profiles.wire.text import harmless
 
 
 def run_window(open_path: Path | None) -> int:
@@ -57,5 +58,5 @@ def _leave_lost_display(controller: Controller) -> None:
     controller.close()
     path = controller.path
     kept = f"; what was measured is in {path}" if path is not None and path.exists() else ""
-    sys.stderr.write(f"flashscope: the display went away{kept}.\n")
+    sys.stderr.write(harmless(f"flashscope: the display went away{kept}.\n"))
     sys.stderr.flush()

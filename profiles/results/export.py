@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from profiles.plan.plan import Plan
+from profiles.results.cells import cell, comment
 from profiles.results.curves import baselines
 from profiles.results.drift import drift_text, drifts
 from profiles.results.quantities import QUANTITIES, favoured_baseline
@@ -51,7 +52,7 @@ def to_csv(session: Session) -> str:
     """One line a point; lines starting with # before it say what was measured where. Missing is empty."""
     text = io.StringIO()
     for name, value in metadata(session).items():
-        text.write(f"# {name}: {' '.join(str(value).split())}\n")
+        text.write(comment(name, value))
     points = [_columns(row, baseline) for row, baseline in _compared(session)]
     table = csv.DictWriter(text, points[0], lineterminator="\n")
     table.writeheader()
@@ -140,7 +141,8 @@ def _figures(row: PointRow, baseline: PointRow | None) -> dict[str, Figure]:
 def _line(point: dict[str, Any]) -> dict[str, Any]:
     """A point for CSV: a window as the command line takes it."""
     window = point["window"]
-    return point | {"window": window and f"{window[0]},{window[1]}"}
+    told = point | {"window": window and f"{window[0]},{window[1]}"}
+    return {name: cell(value) for name, value in told.items()}
 
 
 def metadata(session: Session) -> dict[str, object]:

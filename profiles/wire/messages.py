@@ -1,5 +1,7 @@
 """What an engine and its children say to each other beside events; msgspec over a pipe, never pickle."""
 
+from typing import Any
+
 import msgspec
 
 from kernels.device import Device
@@ -7,6 +9,7 @@ from kernels.problem import Backend
 from kernels.trace import TraceRequest
 from profiles.plan.plan import Point, Protocol
 from profiles.wire.events import Event
+from profiles.wire.text import in_utf8
 
 
 class MessageBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
@@ -75,6 +78,26 @@ class SamplingEnded(MessageBase, frozen=True, kw_only=True, tag="sampling-ended"
 Command = ProbeMachine | TryPoint | SamplePoints | RecordTrace | WatchDevice | Cancel | Stop
 Message = Event | Ready | Retiring | SamplingEnded
 
-encode = msgspec.msgpack.Encoder().encode
 decode_command = msgspec.msgpack.Decoder(Command).decode
 decode_message = msgspec.msgpack.Decoder(Message).decode
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def encode(message: Command | Message) -> bytes:
+    """A message for the pipe; no text in it, such as an exception's, can keep it from being sent."""
+    try:
+        return _encode(message)
+    except UnicodeEncodeError:
+        return _encode(_in_utf8(msgspec.to_builtins(message, builtin_types=(bytes,))))
+
+
+def _in_utf8(value: Any) -> Any:
+    match value:
+        case str():
+            return in_utf8(value)
+        case dict():
+            return {_in_utf8(key): _in_utf8(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_in_utf8(each) for each in value]
+        case _:
+            return value

@@ -23,6 +23,7 @@ OUTCOMES = {
     "abort": ("failed", "killed by SIGABRT while it ran abort at N = 64"),
     "kill-itself": ("failed", "killed by SIGKILL while it ran kill-itself at N = 64"),
     "raise": ("failed", "RuntimeError: the kernel says no"),
+    "raise-no-utf8": ("failed", r"no file named caf\udce9"),
     "compile-error": ("failed", "The compiler refused the kernel."),
     "out-of-memory": ("oom", "Memory ran out"),
     "wrong": ("wrong", "differs from the float64 oracle"),
