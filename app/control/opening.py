@@ -5,6 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
+from app.control.guard import guarded
 from profiles.results.session import Session
 from profiles.store import SessionFileError, load
 
@@ -41,6 +42,7 @@ class _Reading(QRunnable):
         super().__init__()
         self._path, self._opener = path, opener
 
+    @guarded()
     def run(self) -> None:
         try:
             session: Session = load(self._path)

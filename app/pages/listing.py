@@ -4,6 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
+from app.control.guard import guarded
 from profiles.store import SessionInfo, list_sessions
 
 
@@ -37,6 +38,7 @@ class _Job(QRunnable):
         super().__init__()
         self._folder, self._listing = folder, listing
 
+    @guarded()
     def run(self) -> None:
         infos: list[SessionInfo] = list_sessions(self._folder)
         self._listing.listed.emit(infos)

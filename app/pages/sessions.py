@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.control.actions import Action
 from app.control.controller import Controller
+from app.control.guard import guarded
 from app.look.theme import Theme
 from app.pages.base import Page
 from app.pages.listing import Listing
@@ -106,6 +107,7 @@ class SessionsPage(Page):
         info = rows[0].data(INFO_ROLE) if rows else None
         return info if isinstance(info, SessionInfo) else None
 
+    @guarded()
     def closeEvent(self, event: QCloseEvent) -> None:
         """Wait for the folder to be read."""
         self._listing.wait()

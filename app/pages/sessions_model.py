@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from app.control.guard import guarded
 from app.widgets.plain import plain_tip
 from app.words.plain import cut
 from app.words.provenance import LABELS
@@ -83,14 +84,17 @@ class SessionsModel(QAbstractTableModel):
         self._infos = list(infos)
         self.endResetModel()
 
+    @guarded(int)
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
         """Number of files."""
         return 0 if parent.isValid() else len(self._infos)
 
+    @guarded(int)
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
         """Number of columns."""
         return 0 if parent.isValid() else len(COLUMNS)
 
+    @guarded()
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
@@ -101,6 +105,7 @@ class SessionsModel(QAbstractTableModel):
             return _alignment(None, COLUMNS[section])
         return COLUMNS[section].title if role == Qt.ItemDataRole.DisplayRole else None
 
+    @guarded()
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Text, raw value, or the whole SessionInfo of a cell."""
         if not index.isValid():

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout
 
 from app.control.bundled import bundled_sessions
 from app.control.controller import Controller
+from app.control.guard import guarded
 from app.control.quick import quick_plan
 from app.look.theme import Theme
 from app.pages.base import Page
@@ -75,6 +76,7 @@ class StartPage(Page):
         for label, name in self._icons:
             label.setPixmap(qtawesome.icon(name, color=theme.accent).pixmap(QSize(ICON_PX, ICON_PX)))
 
+    @guarded()
     def resizeEvent(self, event: object) -> None:
         """Put the cards in one row where there is room, else two by two."""
         super().resizeEvent(event)  # type: ignore[arg-type] # Qt's own event, passed on

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from PySide6.QtGui import QFontMetricsF
 
+from app.control.guard import guarded
 from app.plots.style import UnitAxis, tick_font
 from app.words.kinds import KindWords, Scale
 from app.words.units import seqlen_text
@@ -56,6 +57,7 @@ class SeqlenAxis(UnitAxis):
         self.picture = None
         self.update()
 
+    @guarded(list)
     def tickValues(self, minVal: float, maxVal: float, size: float) -> Ticks:  # noqa: N803 - pyqtgraph's names
         """Positions of the lengths in view whose labels fit."""
         seqlens = self._seqlens or tuple(2**k for k in range(25))
@@ -68,6 +70,7 @@ class SeqlenAxis(UnitAxis):
         ]
         return [(1.0, fitting(labels, SEQLEN_GAP_PX * pixel))]
 
+    @guarded(list)
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         """Lengths as people write them: 16k."""
         del scale, spacing
@@ -101,6 +104,7 @@ class ValueAxis(UnitAxis):
         self.picture = None
         self.update()
 
+    @guarded(list)
     def tickValues(self, minVal: float, maxVal: float, size: float) -> Ticks:  # noqa: N803 - pyqtgraph's names
         """Positions of the ticks: round values, as many as fit into the height."""
         return [
@@ -120,6 +124,7 @@ class ValueAxis(UnitAxis):
         step = next((s for s in (1, 2, 4, 5, 6, 8, 10) if span / s <= room), 20)
         return [(float(step), multiples(minVal, maxVal, step))]
 
+    @guarded(list)
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         """The values at these places, as their kind is written."""
         del scale, spacing

@@ -104,10 +104,9 @@ def _image(export: Export) -> QImage:
     picture = QImage(export.size * SCALE, QImage.Format.Format_ARGB32)
     picture.setDevicePixelRatio(SCALE)
     picture.fill(QColor(export.theme.panel))
-    painter = QPainter(picture)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    _paint(export, painter)
-    painter.end()
+    with QPainter(picture) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        _paint(export, painter)
     return picture
 
 
@@ -147,11 +146,9 @@ def _write_svg(export: Export, path: Path) -> None:
     scatters = [item for plot in export.plots for item in plot.scene().items() if _is_scatter(item)]
     for scatter in scatters:
         scatter.opts["useCache"] = False  # a cached glyph would be a bitmap in the file
-    painter = QPainter()
-    painter.begin(generator)
-    painter.fillRect(QRect(0, 0, export.size.width(), export.size.height()), QColor(export.theme.panel))
-    _paint(export, painter)
-    painter.end()
+    with QPainter(generator) as painter:
+        painter.fillRect(QRect(0, 0, export.size.width(), export.size.height()), QColor(export.theme.panel))
+        _paint(export, painter)
     for scatter in scatters:
         scatter.opts["useCache"] = True
     path.write_text(harmless(bytes(drawing.data().data()).decode(errors="replace")), encoding="utf-8")

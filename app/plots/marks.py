@@ -28,11 +28,10 @@ def mark_pixmap(kernel: str, theme: Theme, opacity: float = 1.0, size: int = 14)
     pixmap = QPixmap(size * 3, size * 3)
     pixmap.setDevicePixelRatio(3.0)
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setOpacity(opacity)
-    paint_mark(painter, kernel, theme, QPointF(size / 2, size / 2), size - 4)
-    painter.end()
+    with QPainter(pixmap) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setOpacity(opacity)
+        paint_mark(painter, kernel, theme, QPointF(size / 2, size / 2), size - 4)
     return pixmap
 
 

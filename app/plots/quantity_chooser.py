@@ -4,6 +4,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton
 
+from app.control.guard import guarded
 from app.widgets.plain import set_tip
 from app.words.kinds import in_full
 from profiles.results.quantities import QUANTITIES
@@ -34,12 +35,14 @@ class QuantityChooser(QToolButton):
         self._list.triggered.connect(self._pick)
         self.setMenu(self._list)
 
+    @guarded(QSize)
     def sizeHint(self) -> QSize:
         """As wide as its text and its arrow; the style would leave room for an icon."""
         self.ensurePolished()
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance(self.text()) + ARROW_PX, metrics.height() + 4)
 
+    @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
         """Room for all of it."""
         return self.sizeHint()

@@ -60,13 +60,12 @@ def status_icon(status: str, colour: str, size: int = 12) -> QIcon:
     pixmap = QPixmap(size * 3, size * 3)
     pixmap.setDevicePixelRatio(3.0)
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.translate(size / 2, size / 2)
-    painter.scale(size - 3, size - 3)
-    painter.setPen(QPen(QColor(colour), 1.6 / (size - 3)))
-    painter.drawPath(status_path(status))
-    painter.end()
+    with QPainter(pixmap) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.translate(size / 2, size / 2)
+        painter.scale(size - 3, size - 3)
+        painter.setPen(QPen(QColor(colour), 1.6 / (size - 3)))
+        painter.drawPath(status_path(status))
     icon = QIcon(pixmap)
     icon.addPixmap(pixmap, QIcon.Mode.Selected)  # a selected row must not tint it
     return icon

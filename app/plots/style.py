@@ -3,13 +3,23 @@
 from collections.abc import Callable, Sequence
 
 import pyqtgraph as pg
-from PySide6.QtGui import QFont
+from PySide6.QtGui import QFont, QPaintEvent
 
+from app.control.guard import guarded
 from app.look.fonts import ui_font
 from app.look.theme import CAPTION_PX, Theme
 from app.words.units import plain_tick
 
 TickText = Callable[[float], str]
+
+
+class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
+    """A plot; an error of something in it stays inside its paint."""
+
+    @guarded()
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint what is in it."""
+        super().paintEvent(event)
 
 
 class UnitAxis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph publishes no types
@@ -20,6 +30,7 @@ class UnitAxis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph publishes no type
         self._text = text
         self.enableAutoSIPrefix(enable=False)
 
+    @guarded(list)
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:  # noqa: ARG002
         """Texts of the ticks at these values."""
         return [self._text(value) for value in values]

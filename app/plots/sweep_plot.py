@@ -12,7 +12,7 @@ from app.plots.axes import SeqlenAxis, ValueAxis, seqlen_px, to_axis
 from app.plots.kernel_curves import KernelCurves
 from app.plots.rail import FailureRail
 from app.plots.series import Series
-from app.plots.style import restyle
+from app.plots.style import Plot, restyle
 from app.plots.symbols import symbol
 from app.words.kinds import Scale, words_of
 from app.words.plain import cut
@@ -29,7 +29,7 @@ VALUE_LIMITS: dict[Scale, tuple[float, float]] = {
 }
 
 
-class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no types
+class SweepPlot(Plot):
     """Draws the series of one quantity.
 
     Signals:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyqtgraph as pg
 
+from app.control.guard import guarded
 from app.look.theme import Theme, kernel_mark
 from app.plots.axes import binary_step, nice_step
 from app.plots.ring import Values, thin
 from app.plots.spans import Span, seqlen_changes
-from app.plots.style import SecondsAxis, UnitAxis, restyle, tick_font
+from app.plots.style import Plot, SecondsAxis, UnitAxis, restyle, tick_font
 from app.words.plain import cut
 from app.words.units import seqlen_text
 
@@ -81,6 +82,7 @@ LANES = (
 class _EndTicks(UnitAxis):
     """An axis for a low plot: a tick at the top, and one at 0 where there is room for both."""
 
+    @guarded(list)
     def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803
         """The top, or 0 and the top."""
         top = nice_floor(maxVal - TOP_PX * (maxVal - minVal) / max(size, 1.0))
@@ -97,7 +99,7 @@ def nice_floor(at_most: float) -> float:
     return max(step * factor for factor in (0.4, 0.5, 0.8) if step * factor <= at_most * (1 + 1e-9))
 
 
-class TelemetryLane(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no types
+class TelemetryLane(Plot):
     """Draws one field of the readings as steps, its capacity, and the spans of the kernels."""
 
     def __init__(self, lane: Lane, theme: Theme, *, with_time: bool, with_seqlen: bool) -> None:

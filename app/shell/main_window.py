@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.control.actions import ActionRegistry
 from app.control.controller import Controller
+from app.control.guard import guarded
 from app.control.settings import Settings
 from app.look.appearance import Appearance, appearance_of
 from app.look.theme import Theme
@@ -93,6 +94,11 @@ class MainWindow(QMainWindow):
         """Show a session file as soon as it is read; what is wrong with it is told in the error line."""
         self.controller.open_session(path)
 
+    def show_error(self, text: str, details: str) -> None:
+        """Tell what went wrong, in the error line and in the log."""
+        self.errors.show_error(text, details)
+        self.log.append(LogLine(source="flashscope", text=text, level="error"))
+
     def apply_theme(self, theme: Theme) -> None:
         """Recolour what is painted by hand."""
         for part in (self.top_bar, self.rail, self.log, self.errors):
@@ -105,6 +111,7 @@ class MainWindow(QMainWindow):
         self._agreed = True
         self.close()
 
+    @guarded()
     def showEvent(self, event: QShowEvent) -> None:
         """Look at the machine once the window has been painted, not before."""
         super().showEvent(event)
@@ -114,6 +121,7 @@ class MainWindow(QMainWindow):
             QTimer.singleShot(0, self.controller.start)
             QTimer.singleShot(WARM_UP_MS, self._warm_up)
 
+    @guarded()
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once when a sweep runs; stop everything and wait for it."""
         measuring = self.controller.running and not self.controller.replaying
@@ -127,11 +135,13 @@ class MainWindow(QMainWindow):
             page.close()
         super().closeEvent(event)
 
+    @guarded()
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take one local file."""
         if _dropped(event) is not None:
             event.acceptProposedAction()
 
+    @guarded()
     def dropEvent(self, event: QDropEvent) -> None:
         """Open the file dropped."""
         path = _dropped(event)
@@ -139,6 +149,7 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.open_path(path)
 
+    @guarded(bool)
     def event(self, event: QEvent) -> bool:
         """Keep shortcuts silent where the key means something to the widget that has the focus."""
         if event.type() == QEvent.Type.ShortcutOverride and belongs_to_input(event, self.focusWidget()):
@@ -225,7 +236,7 @@ class MainWindow(QMainWindow):
         self.top_bar.home_requested.connect(lambda: self.show_page("start"))
         self.start_page.dialog_requested.connect(self._files.open_dialog)
         self.appearance.changed.connect(self.apply_theme)
-        self.controller.error_raised.connect(self._show_error)
+        self.controller.error_raised.connect(self.show_error)
         self.controller.not_opened.connect(self._offer_retry)
         self.controller.events_arrived.connect(self._log)
         self.controller.running_changed.connect(self._running_changed)
@@ -252,10 +263,6 @@ class MainWindow(QMainWindow):
             self.settings.add_recent(path)
         if session is not None and self.page.key in {"start", "sessions"}:
             self._request_page("profile")
-
-    def _show_error(self, text: str, details: str) -> None:
-        self.errors.show_error(text, details)
-        self.log.append(LogLine(source="flashscope", text=text, level="error"))
 
     def _offer_retry(self, path: Path) -> None:
         self.errors.offer("Retry", lambda: self.open_path(path))

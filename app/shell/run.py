@@ -13,6 +13,7 @@ from app.look.appearance import appearance_of
 from app.shell.application import make_application
 from app.shell.lost_display import left_in_order
 from app.shell.main_window import FIRST_SIZE, build_window
+from app.shell.troubles import Troubles
 from profiles.engine.local import LocalEngine
 from profiles.store import sessions_dir
 from profiles.wire.text import harmless
@@ -38,6 +39,7 @@ def _until_closed(
     app: QApplication, controller: Controller, settings: Settings, open_path: Path | None
 ) -> int:
     window = build_window(controller, appearance_of(settings.appearance).theme)
+    sys.excepthook = Troubles(window.show_error, window).take
     for number in (signal.SIGINT, signal.SIGTERM):
         # Python runs it at the bridge's next tick; not to close in a paint or before the loop has begun.
         signal.signal(number, lambda *_: QTimer.singleShot(0, window.close_unasked))

@@ -5,6 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from superqt import QElidingLabel
 
+from app.control.guard import guarded
 from app.widgets.plain import set_tip
 from app.words.plain import cut
 
@@ -46,11 +47,13 @@ class ElidedLabel(QElidingLabel):
             self._explain()
             self.updateGeometry()
 
+    @guarded(QSize)
     def sizeHint(self) -> QSize:
         """Room for the whole line: superqt asks for that of the shortened one, which could not grow again."""
         width = self.fontMetrics().horizontalAdvance(self.text()) + self._padding + ROUNDING_PX
         return QSize(width, super().sizeHint().height())
 
+    @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shorten the text to the new width."""
         super().resizeEvent(event)

@@ -5,6 +5,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from app.control.actions import ActionRegistry
+from app.control.guard import guarded
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
 MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -57,6 +58,7 @@ class CommandPalette(QDialog):
         self.show()
         self._query.setFocus()
 
+    @guarded(bool)
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Let the arrows move in the list while the query keeps the focus."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in MOVES:

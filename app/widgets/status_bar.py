@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
 from app.control.controller import Controller
+from app.control.guard import guarded
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label
 from app.words.progress import NS, clock_text, device_text, job_text, memory_text, outcome_text, seconds_left
@@ -49,6 +50,7 @@ class StatusBar(QFrame):
         controller.session_changed.connect(lambda _session: self.refresh())
         self.refresh()
 
+    @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where room is short, hide what is not about the sweep, and shorten the file's name."""
         super().resizeEvent(event)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app.control.actions import Action
 from app.control.controller import Controller
+from app.control.guard import guarded
 from app.look.theme import Theme
 from app.pages.base import Page
 from app.pages.profile.bottom import BottomCard
@@ -169,6 +170,7 @@ class ProfilePage(Page):
             self._staged.start()
             self._show_flight()
 
+    @guarded()
     def showEvent(self, event: QShowEvent) -> None:
         """Paint plot after plot: Run shows this page in the turn that starts a sweep."""
         super().showEvent(event)

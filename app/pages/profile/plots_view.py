@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
+from app.control.guard import guarded
 from app.look.theme import Theme
 from app.pages.profile.crosshair_panel import WIDTH, CrosshairPanel
 from app.pages.profile.in_flight import in_flight_value
@@ -86,10 +87,12 @@ class PlotsView(QWidget):
         """The plots by the key of what each shows."""
         return {card.quantity.key: card for card in self.cells}
 
+    @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
         """As narrow as the panel: it goes under the plots where there is no room beside them."""
         return QSize(WIDTH, super().minimumSizeHint().height())
 
+    @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the panel beside the plots, or under them."""
         super().resizeEvent(event)

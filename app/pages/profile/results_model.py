@@ -12,6 +12,7 @@ from PySide6.QtCore import (
     Qt,
 )
 
+from app.control.guard import guarded
 from app.look.theme import Theme, kernel_mark
 from app.plots.marks import mark_icon
 from app.plots.status_marks import STATUS_MARKS, status_icon
@@ -142,14 +143,17 @@ class ResultsModel(QAbstractTableModel):
         self._theme = theme
         self._all_changed()
 
+    @guarded(int)
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """Number of points."""
         return 0 if parent.isValid() else len(self._rows)
 
+    @guarded(int)
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """Number of columns."""
         return 0 if parent.isValid() else len(self.columns)
 
+    @guarded()
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
@@ -162,6 +166,7 @@ class ResultsModel(QAbstractTableModel):
             return _alignment(self.columns[section])
         return self.columns[section].title if role == Qt.ItemDataRole.DisplayRole else None
 
+    @guarded()
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Text, raw value, alignment, glyph and tooltip of a cell."""
         row, column = self._rows[index.row()], self.columns[index.column()]
@@ -205,6 +210,7 @@ class ResultsProxy(QSortFilterProxyModel):
         self.setSourceModel(model)
         self.setSortRole(RAW)
 
+    @guarded(bool)
     def lessThan(self, left: Index, right: Index) -> bool:
         """Whether the left cell comes first."""
         a, b = left.data(RAW), right.data(RAW)

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from app.control.guard import guarded
 from app.look.theme import Theme
 from app.plots.export import Cell
 from app.plots.ring import FIELDS, ReadingRing, Values
@@ -130,6 +131,7 @@ class TelemetryStrip(QWidget):
         self.lanes[lane.field].show_note(self._note(lane, empty=not times.size))
         self._values[lane.field].setText(self._readout(lane))
 
+    @guarded()
     def showEvent(self, event: QShowEvent) -> None:
         """Catch up with what was recorded while the strip was not to be seen."""
         super().showEvent(event)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout
 
 from app.control.actions import Action
 from app.control.controller import Controller
+from app.control.guard import guarded
 from app.look.theme import Theme
 from app.pages.base import Page
 from app.pages.stepper.board import Board
@@ -154,6 +155,7 @@ class StepperPage(Page):
             return self.message.text()
         return f"{self.bar.source.text()}\n{self.board.words()}\n{self.bar.result.text()}"
 
+    @guarded()
     def showEvent(self, event: QShowEvent) -> None:
         """Ask for the first trace when the page is first looked at, not at start-up."""
         super().showEvent(event)

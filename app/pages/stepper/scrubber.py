@@ -4,6 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSlider
 
+from app.control.guard import guarded
 from app.look.theme import Theme
 from app.plots.stepper.ink import role_colour
 from app.stepper.events import EventKind, StepEvent
@@ -42,23 +43,30 @@ class Scrubber(QSlider):
         self.setRange(0, last)
         self.update()
 
+    @guarded()
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Jump to the step under the pointer."""
         self.setValue(self._step_at(event.position().x()))
 
+    @guarded()
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Scrub while a button is down."""
         if event.buttons():
             self.setValue(self._step_at(event.position().x()))
 
+    @guarded()
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Do nothing: the handle is at the pointer already."""
         event.accept()
 
+    @guarded()
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the ticks, the groove and the handle."""
         del event
-        painter = QPainter(self)
+        with QPainter(self) as painter:
+            self._draw(painter)
+
+    def _draw(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         y = self.height() / 2 + 6
         groove = QRectF(MARGIN, y - 2, self.width() - 2 * MARGIN, 4)
@@ -75,7 +83,6 @@ class Scrubber(QSlider):
         if self.hasFocus():
             painter.setPen(QPen(QColor(self.theme.text), 2))
         painter.drawEllipse(QPointF(here, y), HANDLE, HANDLE)
-        painter.end()
 
     def _tick_colour(self, kind: EventKind) -> str:
         colours: dict[EventKind, str] = {

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QRectF, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QLinearGradient, QMouseEvent, QPainter, QPen
 
+from app.control.guard import guarded
 from app.look.theme import Theme
 from app.plots.stepper.ink import on_fill, role_colour
 from app.plots.stepper.panel import SMALL, Panel, put
@@ -115,15 +116,18 @@ class Heatmap(Panel):
             self.hovered = cell
             self.update()
 
+    @guarded()
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Tell the other panels what is under the pointer."""
         self.cell_hovered.emit(self._cell_at(event))
 
+    @guarded()
     def leaveEvent(self, event: QEvent) -> None:
         """Nothing is under the pointer any more."""
         del event
         self.cell_hovered.emit(None)
 
+    @guarded()
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Watch the row that was clicked."""
         cell = self._cell_at(event)

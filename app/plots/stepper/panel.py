@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QStaticText, QTextOption
 from PySide6.QtWidgets import QWidget
 
+from app.control.guard import guarded
 from app.look.theme import Theme
 from app.stepper.step_view import StepView
 
@@ -71,16 +72,16 @@ class Panel(QWidget):
         """Paint a step; this class paints nothing."""
         del painter, view
 
+    @guarded()
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the step on show; nothing before the first trace."""
         del event  # the whole panel is small enough to paint at once
         if self.view is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
-        self.draw(painter, self.view)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+            self.draw(painter, self.view)
 
     def sized(self, share: float = 1.0, *, bold: bool = False) -> QFont:
         """The panel's font, smaller or larger."""
@@ -98,6 +99,7 @@ class Panel(QWidget):
             self._unit = QFontMetricsF(self.sized(SMALL)).height()
         return self._unit
 
+    @guarded()
     def changeEvent(self, event: QEvent) -> None:
         """Measure again when the font has changed."""
         super().changeEvent(event)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPen, QPolygonF
 
+from app.control.guard import guarded
 from app.look.theme import KERNEL_MARKS, OTHER_MARK, Theme
 from app.plots.stepper.ink import mix, on_fill
 from app.plots.stepper.panel import SMALL, Panel, put
@@ -67,6 +68,7 @@ class TileMap(Panel):
         bottom = QRectF(0, self.height() - unit, self.width(), unit)
         put(painter, bottom, self._caption(view), self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
 
+    @guarded()
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose the tile under the pointer."""
         if self.view is None:

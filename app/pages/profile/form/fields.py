@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.control.guard import guarded
 from app.widgets.plain import Label, set_tip
 from profiles.plan.choice import Declared
 
@@ -73,6 +74,7 @@ class Decimal(QDoubleSpinBox):
         """Show a number, or the nearest in the range."""
         self.setValue(number)
 
+    @guarded(str)
     def textFromValue(self, number: float) -> str:
         """The number without the zeros at its end."""
         text = super().textFromValue(number).rstrip("0")

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.control.guard import guarded
 from app.look.theme import Theme
 from app.pages.profile.form.chips import SeqlenChips
 from app.pages.profile.form.dry_run import dry_run
@@ -194,6 +195,7 @@ class SweepForm(QFrame):
         self.copy_button.clicked.connect(self.copy_requested)
         self.use_button.clicked.connect(self.use_session_requested)
 
+    @guarded(bool)
     def hasHeightForWidth(self) -> bool:
         """No: the form's width is fixed, and a wrapped message must not make the whole page grow."""
         return False

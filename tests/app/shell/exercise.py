@@ -1,0 +1,92 @@
+"""Does with a window whatever makes Qt call the window's own code."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFont, QMouseEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QTableView, QWidget
+
+from app.pages.sessions import SessionsPage
+from app.pages.stepper.scrubber import Scrubber
+from app.plots.quantity_chooser import QuantityChooser
+from app.plots.stepper.panel import Panel
+from app.shell.main_window import MainWindow
+from app.shell.shots import picture
+from app.widgets.palette import CommandPalette
+
+
+def exercise(window: MainWindow, file: Path) -> None:
+    """Show everything, click, drag, type, sort and close."""
+    window.hide()
+    window.show()
+    for size in ((760, 480), (1300, 820)):
+        window.resize(*size)
+        for key in window.pages:
+            window.show_page(key)
+            _settle()
+            picture(window)
+            for widget in window.pages[key].findChildren(QWidget):
+                _touch(widget)
+    sessions = window.pages["sessions"]
+    assert isinstance(sessions, SessionsPage)
+    sessions.refresh()
+    sessions._listing.wait()
+    _type(window)
+    _drag(window, file)
+    window.close_unasked()
+    _settle()
+
+
+def _settle() -> None:
+    QApplication.processEvents()
+    QApplication.sendPostedEvents()
+
+
+def _touch(widget: QWidget) -> None:
+    """What a pointer does to what is painted by hand, and what the look does to all."""
+    if isinstance(widget, Panel | Scrubber) and widget.isVisible():
+        _drag_over(widget)
+        QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
+        widget.setFont(QFont(widget.font()))
+        QApplication.sendEvent(widget, QEvent(QEvent.Type.FontChange))
+    elif isinstance(widget, QDoubleSpinBox):
+        widget.setValue(widget.value() + widget.singleStep())
+    elif isinstance(widget, QTableView):
+        for column in range(widget.model().columnCount()):
+            widget.sortByColumn(column, Qt.SortOrder.AscendingOrder)
+    elif isinstance(widget, QuantityChooser):
+        widget.updateGeometry()
+    elif isinstance(widget, QAbstractSpinBox):
+        widget.stepUp()
+
+
+def _drag_over(widget: QWidget) -> None:
+    """Press in its middle, move and let go."""
+    middle, left, none = QPointF(widget.rect().center()), Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+    keys = Qt.KeyboardModifier.NoModifier
+    for kind, button, held in (
+        (QEvent.Type.MouseButtonPress, left, left),
+        (QEvent.Type.MouseMove, none, left),
+        (QEvent.Type.MouseButtonRelease, left, none),
+    ):
+        QApplication.sendEvent(
+            widget, QMouseEvent(kind, middle, widget.mapToGlobal(middle), button, held, keys)
+        )
+
+
+def _type(window: MainWindow) -> None:
+    palette = CommandPalette(window.registry, window)
+    palette.open_over(window)
+    QTest.keyClick(palette._query, Qt.Key.Key_Down)
+    palette.close()
+
+
+def _drag(window: MainWindow, file: Path) -> None:
+    dragged = QMimeData()
+    dragged.setUrls([QUrl.fromLocalFile(str(file))])
+    how = (Qt.DropAction.CopyAction, dragged, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    middle = window.rect().center()
+    QApplication.sendEvent(window, QDragEnterEvent(middle, *how))
+    QApplication.sendEvent(window, QDropEvent(QPointF(middle), *how))
+    window.controller._opener._pool.waitForDone()

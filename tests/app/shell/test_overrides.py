@@ -1,0 +1,98 @@
+"""An error in a method that Qt calls is told once in words, and the window goes on."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.control.guard import guarded
+from app.shell.shots import picture
+from app.shell.troubles import Troubles
+from profiles.store import sessions_dir
+from profiles.wire.events import TraceReady
+from tests.app.hostile import hostile_file
+from tests.app.shell.conftest import Rig
+from tests.app.shell.exercise import exercise
+from tests.app.shell.overrides import Override, overrides
+from tests.app.stepper.builders import random_trace
+from tests.matrix import matrix
+
+EVERY = overrides()
+BY_NAME = {(override.owner.__qualname__, override.name): override for override in EVERY}
+
+
+class FaultError(Exception):
+    """Raised in place of what a method does."""
+
+
+@contextmanager
+def broken(override: Override) -> Iterator[list[object]]:
+    """Let the body of this method raise; gives a list that grows with each call."""
+    calls: list[object] = []
+
+    def fault(*_arguments: object) -> None:
+        calls.append(None)
+        raise FaultError(override.name)
+
+    guard = override.method
+    kept = (guard.__closure__ or ())[guard.__code__.co_freevars.index("method")]
+    body, kept.cell_contents = kept.cell_contents, fault
+    try:
+        yield calls
+    finally:
+        kept.cell_contents = body
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What was told of errors, as the program tells it."""
+    sentences: list[str] = []
+    troubles = Troubles(lambda text, _details: sentences.append(text))
+    monkeypatch.setattr(sys, "excepthook", troubles.take)
+    yield sentences
+    troubles.deleteLater()
+
+
+def test_every_method_that_qt_calls_is_guarded() -> None:
+    assert len(EVERY) > 40
+    assert not [str(override) for override in EVERY if not hasattr(override.method, "__wrapped__")]
+
+
+@matrix("owner name", list(BY_NAME))
+def test_a_window_outlives_an_error_in_a_method_that_qt_calls(
+    owner: str, name: str, rig: Rig, told: list[str]
+) -> None:
+    file = hostile_file(sessions_dir() / "a.flashscope", "a")
+    window = rig.window()
+    rig.open(file)
+    rig.say([TraceReady(trace=random_trace())])
+    with broken(BY_NAME[owner, name]) as calls:
+        exercise(window, file)
+    assert calls, "it was never called"
+    assert len(told) == 1
+    assert f"FaultError: {name}," in told[0]
+    window.show()
+    picture(window)
+
+
+def test_an_error_in_a_paint_is_told_once_and_its_painter_is_let_go(qtbot: QtBot, told: list[str]) -> None:
+    class Broken(QWidget):
+        @guarded()
+        def paintEvent(self, event: QPaintEvent) -> None:
+            del event
+            painter = QPainter(self)
+            painter.drawLine(0, 0, 9, 9)
+            raise FaultError("no ink")
+
+    widget = Broken()
+    qtbot.addWidget(widget)
+    for _ in range(5):
+        assert not widget.grab().isNull()
+    QCoreApplication.processEvents()
+    assert len(told) == 1
+    assert "FaultError: no ink" in told[0]
