@@ -6,9 +6,13 @@ on the CPU, also their implementation; those for CUDA are in tests/faults_cuda.p
 
 import os
 import signal
+import stat
+import struct
+import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +25,9 @@ from kernels.problem import Backend, Problem
 from kernels.registry import KERNELS as REAL
 from kernels.registry import find_kernel
 from kernels.spec import Buffer, KernelSpec
+from profiles.wire.events import PointChecked
+from profiles.wire.measurement import Measurement
+from profiles.wire.messages import encode
 
 COMPILER_LOG = "kernel.cu(7): error: expected a ';'"
 GARBAGE = b"\x00\xff\x82 not a message\n" * 3
@@ -28,6 +35,10 @@ SLOW_S = 0.03
 GATE = "FLASHSCOPE_TEST_GATE"  # names a pipe; each byte in it lets one run of `gated` go on
 HANGS = "hangs from now on"
 AT_THE_GATE = "waits at the gate"
+LEFT_BEHIND = "left behind:"
+NO_SUCH_POINT = PointChecked(
+    index=99, t_ns=1, measurement=Measurement(timer="none", cold=False), free_bytes=0
+)
 
 
 PIB = 1 << 50
@@ -161,6 +172,40 @@ def in_turns(fault: Callable[[FaultyLaunch], None]) -> Callable[[FaultyLaunch], 
     return later
 
 
+def _to_the_engine(data: bytes) -> None:
+    """Write into the pipe of messages, the only socket of a worker."""
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - numbers, not paths
+        with suppress(OSError):
+            if stat.S_ISSOCK(os.fstat(int(name)).st_mode):
+                os.write(int(name), data)
+
+
+def _send(data: bytes) -> Callable[[FaultyLaunch], None]:
+    """Send what is no message, and nothing after that."""
+
+    def fault(launch: FaultyLaunch) -> None:
+        _to_the_engine(data)
+        _hang(launch)
+
+    return fault
+
+
+def _framed(data: bytes) -> bytes:
+    """As multiprocessing sends it."""
+    return struct.pack("!i", len(data)) + data
+
+
+def _leave_behind(*command: str) -> Callable[[FaultyLaunch], None]:
+    """Die, but leave a process that holds every pipe open."""
+
+    def fault(launch: FaultyLaunch) -> None:
+        left = subprocess.Popen(command, close_fds=False)
+        print(LEFT_BEHIND, left.pid)  # noqa: T201 - read by a test, which ends it
+        _kill_itself(launch)
+
+    return fault
+
+
 def _say(word: str) -> Callable[[FaultyLaunch], None]:
     return lambda _: print(word)  # noqa: T201 - read by a test
 
@@ -187,6 +232,13 @@ FAULTS: dict[str, Callable[[FaultyLaunch], None]] = {
     "raise-in-turns": in_turns(_raise),
     "raise-when-sustained": _raise_in_the_tenth_run,
     "out-of-memory-in-turns": in_turns(_run_out_of_memory),
+    "send-garbage": _send(_framed(GARBAGE)),
+    "send-a-huge-length": _send(struct.pack("!i", (1 << 31) - 1)),
+    "send-a-huger-length": _send(struct.pack("!iQ", -1, 1 << 62)),
+    "send-half-a-message": _send(struct.pack("!i", 100) + b"half"),
+    "send-an-unknown-point": _send(_framed(encode(NO_SUCH_POINT))),
+    "leave-a-process": _leave_behind("sleep", "600"),
+    "leave-a-chatterer": _leave_behind("yes"),
     "say-a": _say("A ran"),
     "say-b": _say("B ran"),
     "say-c": _say("C ran"),

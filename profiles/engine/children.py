@@ -3,6 +3,9 @@
 import multiprocessing
 import os
 import signal
+import socket
+import struct
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -12,16 +15,19 @@ from multiprocessing.connection import Connection, wait
 from typing import Literal
 
 from profiles.engine.child import Log
+from profiles.engine.frames import Frames, MalformedError
 from profiles.wire.events import LogLine
-from profiles.wire.messages import Command, Message, Stop, decode_message, encode
+from profiles.wire.messages import Command, Message, Stop, encode
 from profiles.worker.child import main
 
-RUNG_S = 2.0  # each rung of the ladder: asked to end, terminated, killed
-READ_BYTES = 1 << 16
+RUNG_S = 2.0  # each rung of the ladder: asked to end, terminated, killed, given up
+STALL_S = 10.0  # a child that sends no byte for so long in the middle of a message is broken
+READ_BYTES = 1 << 18
+MOST_READS = 64  # of messages, at once: what a child has left behind may send for ever
 LINE_BYTES = 1 << 12  # a line without an end is cut here
 KEPT_LINES = 40  # what a failure shows as its details
 
-Rung = Literal["asked", "terminated", "killed"]
+Rung = Literal["asked", "terminated", "killed", "given up"]
 
 
 class SpawnedChild:
@@ -40,17 +46,22 @@ class SpawnedChild:
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
         self._log = log
         self._rest = b""
+        self._frames = Frames()
+        self._stalled_at: float | None = None  # when the message that has begun to arrive is given up
+        self._fault = ""  # why it was ended, as a clause, when it broke the rules
         self._rung: Rung | None = None
         self._due: float | None = None
         self._pipe: Connection | None
         self._output: Connection | None
         self._pipe, theirs = context.Pipe()
+        _limit_sending(self._pipe)
         self._output, output = context.Pipe(duplex=False)
         os.set_blocking(self._output.fileno(), False)
         self._process = context.Process(
             target=main, args=(theirs, output, serve, argument), name=name, daemon=True
         )
         _start_shielded(self._process)
+        self._pidfd = _pidfd(self._process)
         theirs.close()
         output.close()
 
@@ -62,31 +73,42 @@ class SpawnedChild:
     @property
     def waitables(self) -> list[Connection | int]:
         """What to wait on: messages, output, the end of the process."""
-        return [w for w in (self._pipe, self._output, self._process.sentinel) if w is not None]
+        return [w for w in (self._pipe, self._output, self._end) if w is not None]
 
     @property
     def due(self) -> float | None:
-        """When the next rung of the ladder is reached (time.monotonic), None when nobody ends it."""
-        return self._due
+        """When the next rung of the ladder is reached or a message is given up (time.monotonic), or None."""
+        return min((d for d in (self._due, self._stalled_at) if d is not None), default=None)
 
     @property
     def alive(self) -> bool:
         """Whether the process still runs; asked of the system, so that nobody else's waitpid can mislead."""
-        return not wait([self._process.sentinel], 0)
+        return self._rung != "given up" and not wait([self._end], 0)
 
     def send(self, command: Command) -> None:
-        """Give it a command; one that died meanwhile is noticed by its end."""
-        if self._pipe is not None:
-            with suppress(OSError):
-                self._pipe.send_bytes(encode(command))
+        """Give it a command; one that died meanwhile is noticed by its end, one that takes none is ended."""
+        if self._pipe is None:
+            return
+        try:
+            self._pipe.send_bytes(encode(command))
+        except BlockingIOError:
+            self._break("takes no commands")
+        except OSError:
+            pass
 
     def messages(self) -> Iterator[Message]:
-        """Everything that has arrived."""
+        """Everything that has arrived; a child that sends anything else is ended."""
+        arrived = self._receive()
         try:
-            while self._pipe is not None and self._pipe.poll():
-                yield decode_message(self._pipe.recv_bytes())
-        except (EOFError, OSError):
-            self._close_pipe()
+            yield from self._frames.messages()
+        except MalformedError as error:
+            self._break(f"sent what is no message ({error})")
+        if self._pipe is None or not self._frames.partial:
+            self._stalled_at = None
+        elif arrived or self._stalled_at is None:
+            self._stalled_at = time.monotonic() + STALL_S
+        elif time.monotonic() >= self._stalled_at:
+            self._break("stopped in the middle of a message")
 
     def read_output(self) -> bool:
         """Turn some of what it has printed into log lines; False when nothing waits to be read."""
@@ -123,18 +145,24 @@ class SpawnedChild:
     def kill(self) -> None:
         """End it at once, without the ladder, and give everything back."""
         self._process.kill()
+        wait([self._end], RUNG_S)
         self.finish()
 
     def finish(self) -> None:
         """After its end: read what is left and give everything back."""
-        self._process.join()
-        while self.read_output():
-            pass
+        if wait([self._end], 0):
+            self._process.join()
+        self.read_output()  # a pipe holds less than is read at once; who else has it may print for ever
         self._close_output()
         self._close_pipe()
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+            self._pidfd = None
 
     def epitaph(self) -> str:
         """How it ended: `was killed by SIGSEGV`, `ended with exit code 1`."""
+        if self._fault:
+            return self._fault
         code = self._process.exitcode or 0
         if code >= 0:
             return f"ended with exit code {code}"
@@ -143,13 +171,45 @@ class SpawnedChild:
         except ValueError:
             return f"was killed by signal {-code}"
 
+    @property
+    def _end(self) -> int:
+        """What can be waited on for its end: the sentinel stays open in a process that it has left behind."""
+        return self._process.sentinel if self._pidfd is None else self._pidfd
+
+    def _receive(self) -> bool:
+        """Read what waits in the pipe, but never wait for more; whether there was anything."""
+        arrived = False
+        try:
+            for _ in range(MOST_READS):
+                if self._pipe is None or not self._pipe.poll():
+                    break
+                data = os.read(self._pipe.fileno(), READ_BYTES)
+                if not data:
+                    self._close_pipe()
+                self._frames.add(data)
+                arrived = arrived or bool(data)
+        except OSError:
+            self._close_pipe()
+        return arrived
+
+    def _break(self, fault: str) -> None:
+        """End it at once for what it did; no word of it counts any more."""
+        self._fault, self._rung = f"{fault} and was ended", "terminated"
+        self._close_pipe()
+        self._climb()
+
     def _climb(self) -> None:
+        self._due = time.monotonic() + RUNG_S
         if self._rung == "asked":
             self._process.terminate()
-            self._rung, self._due = "terminated", time.monotonic() + RUNG_S
-        else:
+            self._rung = "terminated"
+        elif self._rung == "terminated":
             self._process.kill()
-            self._rung, self._due = "killed", None
+            self._rung = "killed"
+        elif self._rung == "killed":
+            self._rung, self._due, self._fault = "given up", time.monotonic(), "could not be killed"
+            text = "It could not be killed; if the GPU stays busy, restart the machine."
+            self._log(LogLine(source=self._name, text=text, level="warning"))
 
     def _say(self, line: bytes) -> None:
         text = line.decode(errors="replace").rstrip()
@@ -182,3 +242,18 @@ def _start_shielded(process: multiprocessing.process.BaseProcess) -> None:
         process.start()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _pidfd(process: multiprocessing.process.BaseProcess) -> int | None:
+    """A descriptor that can be read once the process has ended; None where the system has no such thing."""
+    if sys.platform == "linux" and process.pid is not None:
+        with suppress(OSError):
+            return os.pidfd_open(process.pid)
+    return None
+
+
+def _limit_sending(pipe: Connection) -> None:
+    """Have a send that the other end does not take within RUNG_S raise BlockingIOError."""
+    limit = struct.pack("ll", *divmod(int(RUNG_S * 1e6), 1_000_000))
+    with socket.socket(fileno=os.dup(pipe.fileno())) as end:
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)

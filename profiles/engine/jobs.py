@@ -1,5 +1,7 @@
 """What the worker is asked to do, as jobs of one task after the other."""
 
+import platform
+import sys
 import time
 import uuid
 from collections import deque
@@ -8,6 +10,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from kernels.device import Device
 from kernels.registry import find_kernel
 from kernels.spec import KernelSpec
 from kernels.trace import TraceRequest
@@ -149,11 +152,20 @@ def probe_job() -> Job:
     def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
         remedy = "see the log; reinstalling the NVIDIA driver or CuPy may help"
         finding = Finding(name="CUDA", ok=False, detail=f"{reason} {detail}".strip(), remedy=remedy)
-        host = probe_host()
+        host = _host()
         return [MachineFound(machine=replace(host, findings=(*host.findings, finding)))]
 
     task = Task(ProbeMachine(), (MachineFound,), REQUEST_DEADLINE_S, "looked at this machine", None, fail)
     return RequestJob(task, exclusive=False)
+
+
+def _host() -> Machine:
+    """This machine; only its name where not even files can be opened to look at it."""
+    try:
+        return probe_host()
+    except OSError:
+        cpu = Device(backend="cpu", name=platform.machine(), memory_bytes=0)
+        return Machine(system=sys.platform, python=platform.python_version(), devices=(cpu,))
 
 
 def trace_job(request: TraceRequest) -> Job:

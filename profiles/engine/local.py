@@ -1,7 +1,10 @@
 """The engine of this machine: a worker and a telemetry child, driven from one thread."""
 
+import os
 import time
+import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from multiprocessing import Pipe, connection
 from queue import SimpleQueue
@@ -16,7 +19,7 @@ from profiles.engine.supervisor import Supervisor
 from profiles.engine.watcher import Watcher
 from profiles.plan.plan import Plan
 from profiles.plan.specs import load_kernels
-from profiles.wire.events import Event, MachineFound
+from profiles.wire.events import Event, LogLine, MachineFound, RequestFailed
 
 WORKER, TELEMETRY = "profiles.worker.serve:serve", "profiles.worker.telemetry:serve"
 
@@ -25,7 +28,8 @@ class LocalEngine:
     """Runs plans on this machine; implements profiles.engine.contract.Engine.
 
     Args:
-        sink: Takes every event, in order, on the engine's thread; it must return soon and not raise.
+        sink: Takes every event, in order, on the engine's thread; it must return soon. One that raises ends
+            what runs, as any other failure on that thread does.
         kernels: `module:NAME` of the tuple of KernelSpec that plans may name; each child imports it.
     """
 
@@ -35,6 +39,7 @@ class LocalEngine:
         self._free = Semaphore(1)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._wake, self._waker = Pipe(duplex=False)
+        os.set_blocking(self._waker.fileno(), False)  # one that is full wakes well enough
         self._watcher = Watcher(self._emit, partial(SpawnedChild, "telemetry", TELEMETRY, ""))
         self._supervisor = Supervisor(
             self._emit,
@@ -42,6 +47,7 @@ class LocalEngine:
             self._job_ended,
             lambda: self._watcher.watching,
         )
+        self._supervised: tuple[Supervisor | Watcher, ...] = (self._supervisor, self._watcher)
         self._wanted: Backend | None = None  # to be watched once the machine is known
         self._closing = False
         self._thread = Thread(target=self._drive, name="engine")
@@ -92,23 +98,52 @@ class LocalEngine:
         """Have the engine's thread do something; after `close` nothing is done."""
         self._inbox.put(action)
         if self._thread.is_alive() and not self._waker.closed:
-            self._waker.send_bytes(b"")
+            with suppress(BlockingIOError):
+                self._waker.send_bytes(b"")
 
     # Everything below runs on the engine's thread.
 
     def _drive(self) -> None:
         """Wait for children, timers and calls, and serve them, until closed and childless."""
-        supervised: tuple[Supervisor | Watcher, ...] = (self._supervisor, self._watcher)
         try:
-            while not self._closing or any(s.child is not None for s in supervised):
-                sources = [self._wake, *(w for s in supervised if s.child for w in s.child.waitables)]
-                connection.wait(sources, _timeout(supervised))
-                self._act()
-                for one in supervised:
-                    _serve(one)
-        finally:  # a sink that raises must not leave orphans
-            for child in (s.child for s in supervised if s.child):
+            while not self._closing or any(s.child is not None for s in self._supervised):
+                failure = self._turn()
+                if failure is not None:
+                    self._break_off(*failure)
+        finally:  # a sink that raises whatever it is told must not leave orphans
+            for child in (s.child for s in self._supervised if s.child):
                 child.kill()
+
+    def _turn(self) -> tuple[str, str] | None:
+        """Serve what there is to serve; what could not be done, and the details.
+
+        They are texts, because an exception holds on to what it came from: pipes of a half-started child.
+        """
+        try:
+            sources = [self._wake, *(w for s in self._supervised if s.child for w in s.child.waitables)]
+            connection.wait(sources, _timeout(self._supervised))
+            self._act()
+            for one in self._supervised:
+                _serve(one)
+        except Exception as error:  # noqa: BLE001 - whatever it is, who waits for an answer is to get one
+            said = " ".join(str(error).split())
+            reason = f"The engine could not go on ({type(error).__name__}: {said}); start the sweep again."
+            return reason, traceback.format_exc()
+        return None
+
+    def _break_off(self, reason: str, detail: str) -> None:
+        """End everything that runs, so that the engine can start anew."""
+        for one in self._supervised:
+            if one.child is not None:
+                one.child.kill()
+        wanted = self._wanted
+        self._wanted = None
+        if wanted is not None:
+            self._emit(RequestFailed(request="watch", reason=reason))
+        for line in detail.splitlines():
+            self._emit(LogLine(source="engine", text=line, level="debug"))
+        for one in self._supervised:
+            one.break_off(reason)
 
     def _act(self) -> None:
         """Do what was posted."""

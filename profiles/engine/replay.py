@@ -56,6 +56,7 @@ class ReplayEngine:
         self._due = 0.0  # when the next event of the script is said, time.monotonic
         self._now_ns = session.t0_ns  # how far the recording has been played
         self._in_flight: set[int] = set()
+        self._playing = False
         self._closed = False
         self._thread = Thread(target=self._drive, name="replay")
         self._thread.start()
@@ -108,9 +109,13 @@ class ReplayEngine:
                 action = self._inbox.get(timeout=wait)
             except Empty:
                 action = self._say_next
-            action()
+            try:
+                action()
+            except Exception as error:  # noqa: BLE001 - a replay that waits for its end is to see one
+                self._break_off(error)
 
     def _begin(self) -> None:
+        self._playing = True
         self._script.extend(script(self._session))
         self._due, self._now_ns, self._in_flight = time.monotonic(), self._session.t0_ns, set()
 
@@ -120,7 +125,7 @@ class ReplayEngine:
         if self._script:
             self._due += max(0, self._script[0][0] - self._now_ns) / 1e9 / self._speed
         else:
-            self._free.release()  # first, so that whoever hears the last event can start again
+            self._end()  # first, so that whoever hears the last event can start again
         if isinstance(event, PointStarted):
             self._in_flight.add(event.index)
         elif isinstance(event, PointMeasured | PointFailed):
@@ -135,8 +140,19 @@ class ReplayEngine:
         reason = "The replay was cancelled."
         for index in sorted(self._in_flight):
             self._sink(PointFailed(index=index, t_ns=self._now_ns, status="cancelled", reason=reason))
-        self._free.release()
+        self._end()
         self._sink(PlanFinished(t_ns=self._now_ns, outcome="cancelled"))
+
+    def _break_off(self, error: Exception) -> None:
+        self._script.clear()
+        self._end()
+        reason = f"The replay could not go on ({type(error).__name__}: {error})."
+        self._sink(PlanFinished(t_ns=self._now_ns, outcome="failed", reason=reason))
+
+    def _end(self) -> None:
+        if self._playing:
+            self._playing = False
+            self._free.release()
 
     def _stop(self) -> None:
         self._cancel()

@@ -62,15 +62,19 @@ class Supervisor:
 
     def submit(self, job: Job) -> None:
         """Queue a job; a sweep on an unknown machine is preceded by a probe."""
-        if isinstance(job, SweepJob) and self.machine is None:
-            self.probe_unless_probing()
+        if isinstance(job, SweepJob) and self.machine is None and not self._probing:
+            self._jobs.append(probe_job())
         self._jobs.append(job)
         self._advance()
 
     def probe_unless_probing(self) -> None:
         """Have the machine looked at, unless that is under way."""
-        if all(job is None or job.exclusive for job in (self._job, *self._jobs)):
+        if not self._probing:
             self.submit(probe_job())
+
+    @property
+    def _probing(self) -> bool:
+        return any(job is not None and not job.exclusive for job in (self._job, *self._jobs))
 
     def cancel(self) -> None:
         """Drop what is left of every sweep and trace, and give up the task in flight within one repeat."""
@@ -96,6 +100,21 @@ class Supervisor:
             if job is not None:
                 job.cancelled = True
         self._advance()  # every job is cancelled: this closes them and starts nothing
+
+    def break_off(self, reason: str) -> None:
+        """Close every job as failed for this reason; its worker has been killed.
+
+        What a probe is answered with then is not remembered: the next sweep looks again.
+        """
+        self.child, self._state = None, "leaving"
+        self._task = self._deadline = self._patience = None
+        jobs, self._job = [job for job in (self._job, *self._jobs) if job is not None], None
+        self._jobs.clear()
+        for job in jobs:
+            last = job.end(reason)
+            self._job_ended(job)
+            for event in last:
+                self._emit(event)
 
     def receive(self, message: Message) -> None:
         """Take in what the worker says."""

@@ -54,6 +54,13 @@ class Watcher:
         if self.child is not None:
             self.child.end(ask=True)
 
+    def break_off(self, reason: str) -> None:
+        """Watch nothing any more; who asked for it is told why. The child has been killed."""
+        wanted, self._wanted = self._wanted, None
+        self.child = self.watching = self._deadline = None
+        if wanted is not None:
+            self._emit(RequestFailed(request="watch", reason=reason))
+
     def receive(self, message: Message) -> None:
         """Take in what the child says."""
         if isinstance(message, Ready):

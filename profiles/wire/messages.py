@@ -11,6 +11,8 @@ from profiles.plan.plan import Point, Protocol
 from profiles.wire.events import Event
 from profiles.wire.text import in_utf8
 
+MAX_MESSAGE_BYTES = 256 << 20  # twice what the largest trace that can be kept takes
+
 
 class MessageBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
     """Base of every message that is not an event; the tags of both share one field."""

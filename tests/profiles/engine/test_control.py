@@ -147,24 +147,6 @@ def test_closing_twice_and_asking_afterwards_does_nothing(heard: Heard) -> None:
     assert heard.events == []
 
 
-def test_a_sink_that_raises_leaves_no_child(monkeypatch: pytest.MonkeyPatch) -> None:
-    caught: list[object] = []
-    monkeypatch.setattr("threading.excepthook", caught.append)
-
-    def sink(event: object) -> None:
-        if isinstance(event, PointStarted):
-            raise OSError("the sink is full")
-
-    from profiles.engine.local import LocalEngine  # noqa: PLC0415 - after the hook is in place
-
-    engine = LocalEngine(sink, "tests.faults:KERNELS")
-    engine.run(quick_plan("slow", protocol=LONG))
-    engine._thread.join(timeout=120)
-    assert len(caught) == 1
-    assert running_children() == []
-    engine.close()
-
-
 PARENT = """
 import sys
 from profiles.wire.events import PointStarted, Readings

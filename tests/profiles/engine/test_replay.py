@@ -159,3 +159,18 @@ def test_a_recording_whose_writer_was_killed_ends_as_failed(recorded: Session) -
 def test_a_speed_must_be_above_zero(recorded: Session) -> None:
     with pytest.raises(ValueError, match="above 0"):
         ReplayEngine(lambda _: None, recorded, 0.0)
+
+
+def test_a_recording_that_cannot_be_played_ends_its_replay_with_the_reason(
+    start: Start, recorded: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, said = start(inf)
+    with monkeypatch.context() as patch:
+        patch.setattr("profiles.engine.replay.script", lambda _: 1 // 0)
+        engine.run(recorded.plan)
+        finished = said.get(timeout=PATIENCE_S)
+    assert isinstance(finished, PlanFinished)
+    assert finished.outcome == "failed"
+    assert "division" in finished.reason
+    engine.run(recorded.plan)  # it is not busy
+    assert isinstance(said.get(timeout=PATIENCE_S), PlanStarted)
