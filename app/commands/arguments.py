@@ -1,6 +1,7 @@
 """What arguments may look like: options made from declared choices, and the texts of the other arguments."""
 
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,6 +11,7 @@ import click
 from kernels.registry import AUTO
 from profiles.plan.choice import Declared
 from profiles.plan.request import read_kernels
+from profiles.store.schema import SUFFIX
 
 Callback: TypeAlias = Callable[[click.Context, click.Parameter, Any], Any]
 
@@ -79,14 +81,18 @@ def folder(text: str) -> Path:
 
 
 def new_file(text: str) -> Path:
-    """A path where there is nothing yet, in a folder that exists or can be made."""
+    """A path of a session where there is nothing yet, in a folder that exists."""
     if not text.strip():
         raise ValueError("the name of the file is empty; leave --out out to save among your sessions")
     path = Path(text)
     try:
-        taken = path.exists()
+        taken, folder = os.path.lexists(path), path.parent.is_dir()
     except (OSError, ValueError) as error:
         raise ValueError(f"{text} cannot be used ({error}); name another file") from error
     if taken:
         raise ValueError(f"{text} exists already; name another file or remove it")
+    if path.suffix != SUFFIX:
+        raise ValueError(f"a session is a {SUFFIX} file: name it {path.name}{SUFFIX}")
+    if not folder:
+        raise ValueError(f"there is no folder {path.parent}; make it first, or name another")
     return path

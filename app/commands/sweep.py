@@ -30,7 +30,16 @@ from profiles.plan.presets import PEERS, peers_plan
 from profiles.plan.request import Request
 from profiles.results.export import to_json
 from profiles.results.session import Session
-from profiles.store import Recorder, SessionFileError, check_folder, new_session_path, sessions_dir
+from profiles.store import (
+    MovedFileError,
+    Recorder,
+    SessionFileError,
+    TakenFileError,
+    check_place,
+    load,
+    new_session_path,
+    sessions_dir,
+)
 from profiles.wire.events import Event, PlanFinished, PlanStarted
 
 PEERS_OF_TILED = ("torch-flash",)  # FlashAttention-2: what a tiled kernel is measured against
@@ -55,8 +64,8 @@ def run(choices: Mapping[str, Any], *, preset: str | None, out: Path | None, as_
             tell(f"flashscope sweep: {error}")
             return USAGE_ERROR
         path = out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
-        check_folder(path.absolute().parent)
-        sweep = SweepRun(engine, events, path)
+        check_place(path)
+        sweep = SweepRun(engine, events, Recorder(path, numbered=out is None))
         sweep.follow(plan)
     return report(sweep, as_json=as_json, compared=preset == PEERS)
 
@@ -109,20 +118,34 @@ class SweepRun:
     """One sweep, followed to its end.
 
     Attributes:
-        path: Its file.
         session: What is known of it, None before it began.
         stopped_by: The signal that ended it, None when none did.
-        trouble: Why the file is not complete or the sweep could not go on; empty when all is well.
+        troubled: Whether something went wrong that no later attempt has mended.
     """
 
-    def __init__(self, engine: LocalEngine, events: Events, path: Path) -> None:
-        self.path = path
+    def __init__(self, engine: LocalEngine, events: Events, recorder: Recorder) -> None:
         self.session: Session | None = None
         self.stopped_by: int | None = None
-        self.trouble = ""
-        self._engine, self._events = engine, events
-        self._recorder = Recorder(path)
+        self.troubled = False
+        self._engine, self._events, self._recorder = engine, events, recorder
+        self._told = ""
         self._display = progress_display()
+
+    def saved(self) -> Path | None:
+        """The file that can be opened again and shows what was measured; None, and said: there is none."""
+        path = self._recorder.path
+        try:
+            found = load(path)
+        except SessionFileError as error:
+            self._complain(f"the sweep is not saved: {error}")
+            return None
+        if self.session is None or found.id != self.session.id:
+            self._complain(f"the sweep is not saved: {path} holds another session")
+        elif [one.status for one in found.points] != [one.status for one in self.session.points]:
+            self._complain(f"not all of the sweep is saved: {path} holds what was written until then")
+        else:
+            return path
+        return None
 
     def follow(self, plan: Plan) -> None:
         """Run the plan and take in its events until it has ended."""
@@ -144,21 +167,29 @@ class SweepRun:
             case PlanStarted():
                 self.session = Session.begin(event)
             case PlanFinished(reason=reason) if reason:
+                self.troubled = True
                 self._complain(reason)
         if self.session is not None:
             self.session.apply(event)
             self._display.report(self.session, event)
 
     def _write(self, write: Callable[[], None]) -> None:
-        """What cannot be written is said once; the sweep goes on, and the recorder tries again."""
+        """What cannot be written is said once; the sweep goes on, and the recorder tries again.
+
+        Raises:
+            TakenFileError: Another sweep has made the file since it was looked for.
+        """
         try:
             write()
+        except TakenFileError:
+            raise
         except SessionFileError as error:
+            self.troubled = self.troubled or isinstance(error, MovedFileError)
             self._complain(str(error))
 
     def _complain(self, trouble: str) -> None:
-        if trouble != self.trouble:
-            self.trouble = trouble
+        if trouble != self._told:
+            self._told = trouble
             tell(f"flashscope sweep: {trouble}")
 
 
@@ -167,17 +198,19 @@ def report(sweep: SweepRun, *, as_json: bool, compared: bool) -> int:
     session = sweep.session
     if session is None:
         return FAILED
+    path = sweep.saved()
     if as_json:
-        say_json(to_json(session, str(sweep.path)))
+        say_json(to_json(session, str(path) if path else None))
     else:
         if compared:
             print_comparison(session, PEERS_OF_TILED)
         else:
             print_session(session)
-        if sweep.path.exists():
-            say(f"Saved as {sweep.path}")
+        if path:
+            say(f"Saved as {path}")
     if sweep.stopped_by is not None:
         return SIGNALLED + sweep.stopped_by
     statuses = {state.status for state in session.points}
     fine = FINE | {"unsupported"} if compared else FINE
-    return 0 if statuses <= fine and "done" in statuses and not sweep.trouble else FAILED
+    good = statuses <= fine and "done" in statuses and path is not None and not sweep.troubled
+    return 0 if good else FAILED

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.control.bridge import Bridge
 from app.control.opening import Opener
-from app.control.recording import OpenRecorder, RecordingWriter
+from app.control.recording import OpenRecorder, RecordingWriter, new_recording
 from app.words.provenance import Kind, Provenance, of_machine, of_session
 from kernels.problem import Backend
 from kernels.trace import TraceRequest
@@ -18,7 +18,7 @@ from profiles.engine.replay import ReplayEngine
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
 from profiles.results.session import Session
-from profiles.store import Recorder, new_session_path
+from profiles.store import new_session_path
 from profiles.wire.events import (
     Event,
     MachineFound,
@@ -44,12 +44,12 @@ class Controller(QObject):
         running: Whether a sweep or a replay runs.
         replaying: Whether what runs is a replay.
         backend: Where the next sweep and the telemetry run.
-        path: File of the session on show, None when it has none.
         telemetry: What watches the device now, None before the first reading.
         live_readings: The newest readings of this machine, also those outside of any sweep, oldest first.
 
     Signals:
         session_changed: Another session is on show (Session or None).
+        path_found: The session on show has a file now (Path).
         events_arrived: A batch of events, already applied to the session; at most 30 batches a second. While
             a recording is on show this machine's readings are not among them; they go to `live_readings`.
         machine_found: The probe answered (Machine).
@@ -61,6 +61,7 @@ class Controller(QObject):
     """
 
     session_changed = Signal(object)
+    path_found = Signal(object)
     events_arrived = Signal(list)
     machine_found = Signal(object)
     trace_ready = Signal(object)
@@ -70,14 +71,18 @@ class Controller(QObject):
     not_opened = Signal(object)
 
     def __init__(
-        self, make_engine: EngineFactory, sessions_dir: Path, opener: OpenRecorder = Recorder
+        self,
+        make_engine: EngineFactory,
+        sessions_dir: Path,
+        opener: OpenRecorder = new_recording,
     ) -> None:
         super().__init__()
         self._open_recorder = opener
         self.session: Session | None = None
         self.machine: Machine | None = None
         self.backend: Backend = "cpu"
-        self.path: Path | None = None
+        self._path: Path | None = None
+        self._recording: RecordingWriter | None = None  # what writes the session on show, or wrote it
         self.telemetry: TelemetryStarted | None = None
         self.live_readings: deque[Reading] = deque(maxlen=LIVE_READINGS)
         self.sessions_dir = sessions_dir
@@ -97,6 +102,11 @@ class Controller(QObject):
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
         self._engine = make_engine(self._bridge.push)
+
+    @property
+    def path(self) -> Path | None:
+        """File of the session on show, None while it has none."""
+        return self._path if self._recording is None else self._recording.path
 
     @property
     def running(self) -> bool:
@@ -232,7 +242,7 @@ class Controller(QObject):
             self.not_opened.emit(path)
 
     def _show(self, session: Session | None, kind: Kind, path: Path | None) -> None:
-        self.session, self._kind, self.path = session, kind, path
+        self.session, self._kind, self._path, self._recording = session, kind, path, None
         self.session_changed.emit(session)
 
     def _take_live(self, events: list[Event]) -> None:
@@ -277,10 +287,16 @@ class Controller(QObject):
         session = Session.begin(event)
         started = datetime.fromisoformat(event.started_at)
         path = new_session_path(self.sessions_dir, event.plan.backend, started)
-        self._writer = RecordingWriter(path, self._open_recorder, self)
-        self._writer.failed.connect(self.error_raised)
-        self._writer.record(event)
-        self._show(session, "live", path)
+        writer = self._writer = RecordingWriter(path, self._open_recorder, self)
+        writer.failed.connect(self.error_raised)
+        writer.created.connect(self._created)
+        self._show(session, "live", None)
+        self._recording = writer
+        writer.record(event)
+
+    def _created(self, path: Path) -> None:
+        if self._recording is not None and path == self._recording.path:
+            self.path_found.emit(path)
 
     def _finish(self, event: PlanFinished) -> None:
         self._measuring = False

@@ -2,21 +2,38 @@
 
 import queue
 import threading
-from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from profiles.wire.events import Event, PlanStarted
+from profiles.store import MovedFileError, Recorder
+from profiles.wire.events import Event
+
+CATCHES_UP = " The sweep goes on, and the file catches up once it can be written."
+RETRY_S = 5.0  # between two attempts once the sweep is over
 
 
 class EventRecorder(Protocol):
-    """What writes events to one file; an event whose writing raises is kept and tried again with the next."""
+    """What writes events to one file; an event whose writing raises is kept and tried again with the next.
+
+    Attributes:
+        path: The file.
+    """
+
+    path: Path
+
+    @property
+    def created(self) -> bool:
+        """Whether the file is there."""
 
     def record(self, event: Event) -> None:
         """Write one event durably."""
+
+    def catch_up(self) -> None:
+        """Write what could not be written before."""
 
     def close(self) -> None:
         """Close the file."""
@@ -25,34 +42,42 @@ class EventRecorder(Protocol):
 OpenRecorder = Callable[[Path], EventRecorder]
 
 
+def new_recording(path: Path) -> Recorder:
+    """Records in a new file of this name, or of one with a number where the name is taken."""
+    return Recorder(path, numbered=True)
+
+
 class RecordingWriter(QObject):
     """Records one session's events in order.
 
-    What cannot be written is tried again with the next event and at the end: the recorder does so for the
-    events of a file it could create, this class for the file itself. A disk full for a while costs nothing.
-
-    Attributes:
-        path: The session's file.
+    What cannot be written is tried again with the next event, and after the last until it is written or
+    waited for: a disk full for a while costs nothing.
 
     Signals:
-        failed: The first failure: one sentence, and details (str, str).
+        created: The file is there (Path).
+        failed: A failure, not the same twice: one sentence, and details (str, str).
     """
 
+    created = Signal(object)
     failed = Signal(str, str)
 
     def __init__(self, path: Path, opener: OpenRecorder, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.path = path
-        self._open = opener
+        self._recorder = opener(path)
         self._queue: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
-        self._backlog: deque[Event] = deque()
-        self._reported = False
+        self._leaving = threading.Event()
+        self._reported = ""
         self._thread = threading.Thread(target=self._work, name=f"recorder of {path.name}")
         self._thread.start()
 
     @property
+    def path(self) -> Path | None:
+        """The session's file, None while there is none."""
+        return self._recorder.path if self._recorder.created else None
+
+    @property
     def finished(self) -> bool:
-        """Whether everything was tried and the file is closed."""
+        """Whether everything was written and the file is closed."""
         return not self._thread.is_alive()
 
     def record(self, event: Event) -> None:
@@ -64,35 +89,28 @@ class RecordingWriter(QObject):
         self._queue.put(None)
 
     def wait(self) -> None:
-        """After `finish`: return when the file is closed."""
+        """After `finish`: try once more if need be, and return when the file is closed."""
+        self._leaving.set()
         self._thread.join()
 
     def _work(self) -> None:
-        recorder = self._open(self.path)
+        recorder, told = self._recorder, False
         while (event := self._queue.get()) is not None:
-            self._backlog.append(event)
-            self._attempt(lambda: self._write(recorder))
-        self._attempt(lambda: self._write(recorder))
+            self._attempt(partial(recorder.record, event))
+            if not told and recorder.created:
+                told = True
+                self.created.emit(recorder.path)
+        while not self._attempt(recorder.catch_up) and not self._leaving.wait(RETRY_S):
+            pass
         self._attempt(recorder.close)
 
-    def _write(self, recorder: EventRecorder) -> None:
-        while self._backlog:
-            event = self._backlog[0]
-            try:
-                recorder.record(event)
-            except Exception:
-                if not isinstance(event, PlanStarted):
-                    self._backlog.popleft()  # the recorder keeps it and tries again
-                raise
-            self._backlog.popleft()
-
-    def _attempt(self, write: Callable[[], None]) -> None:
+    def _attempt(self, write: Callable[[], None]) -> bool:
         try:
             write()
         except Exception as error:  # noqa: BLE001 - whatever the disk or SQLite says, the sweep goes on
-            if not self._reported:
-                self._reported = True
-                self.failed.emit(
-                    f"{error} The sweep goes on, and the file catches up once it can be written.",
-                    f"{type(error).__name__}: {error}\n{self.path}",
-                )
+            if str(error) != self._reported:
+                self._reported = str(error)
+                told = "" if isinstance(error, MovedFileError) else CATCHES_UP
+                self.failed.emit(f"{error}{told}", f"{type(error).__name__}: {error}\n{self._recorder.path}")
+            return False
+        return True

@@ -241,6 +241,7 @@ class MainWindow(QMainWindow):
         self.controller.events_arrived.connect(self._log)
         self.controller.running_changed.connect(self._running_changed)
         self.controller.session_changed.connect(self._session_changed)
+        self.controller.path_found.connect(self._path_found)
 
     def _request_page(self, key: str) -> None:
         if key in self.pages:
@@ -257,12 +258,15 @@ class MainWindow(QMainWindow):
             self.errors.hide()
 
     def _session_changed(self, session: Session | None) -> None:
-        path = self.controller.path
-        self.setWindowTitle(f"{path.stem} – Flashscope" if path else "Flashscope")
-        if path is not None:
-            self.settings.add_recent(path)
+        self.setWindowTitle("Flashscope")
+        if self.controller.path is not None:
+            self._path_found(self.controller.path)
         if session is not None and self.page.key in {"start", "sessions"}:
             self._request_page("profile")
+
+    def _path_found(self, path: Path) -> None:
+        self.setWindowTitle(f"{path.stem} – Flashscope")
+        self.settings.add_recent(path)
 
     def _offer_retry(self, path: Path) -> None:
         self.errors.offer("Retry", lambda: self.open_path(path))

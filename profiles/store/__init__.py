@@ -4,8 +4,10 @@ from profiles.store.errors import (
     BusyFileError,
     CorruptFileError,
     ForeignFileError,
+    MovedFileError,
     NewerFileError,
     SessionFileError,
+    TakenFileError,
 )
 from profiles.store.library import (
     SessionInfo,
@@ -19,18 +21,20 @@ from profiles.store.library import (
 )
 from profiles.store.reader import load
 from profiles.store.schema import SUFFIX
-from profiles.store.writer import Recorder, check_folder
+from profiles.store.writer import Recorder, check_place
 
 __all__ = [
     "SUFFIX",
     "BusyFileError",
     "CorruptFileError",
     "ForeignFileError",
+    "MovedFileError",
     "NewerFileError",
     "Recorder",
     "SessionFileError",
     "SessionInfo",
-    "check_folder",
+    "TakenFileError",
+    "check_place",
     "list_sessions",
     "load",
     "new_session_path",

@@ -33,6 +33,14 @@ class BusyFileError(SessionFileError):
     """Another process is writing the file."""
 
 
+class TakenFileError(SessionFileError):
+    """There is a file of this name already."""
+
+
+class MovedFileError(SessionFileError):
+    """The file was moved or replaced while it was recorded; what it held is in another one now."""
+
+
 _BY_TEXT: tuple[tuple[str, type[SessionFileError], str], ...] = (
     ("not a database", ForeignFileError, "is not a Flashscope session; choose a .flashscope file"),
     ("disk is full", SessionFileError, "could not be written: the disk is full; free some space"),

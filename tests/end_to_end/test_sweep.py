@@ -6,7 +6,7 @@ from typing import Any
 import psutil
 import pytest
 
-from profiles.store import check_folder, load
+from profiles.store import SessionFileError, check_place, load
 from tests.end_to_end import program
 
 SMALL = ("sweep", "--backend", "cpu", "--heads", "1", "--head-dim", "16", "--repeats", "3")
@@ -141,23 +141,96 @@ def test_killing_the_main_process_keeps_every_point_it_had_told_of(tmp_path: Pat
     assert psutil.wait_procs(children, timeout=60)[1] == []
 
 
-@pytest.mark.parametrize("place", ["out", "home"])
 def test_a_sweep_that_cannot_create_its_file_measures_nothing_and_says_so_in_one_line(
-    tmp_path: Path, place: str
+    tmp_path: Path,
 ) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    out = ("--out", str(blocked / "a.flashscope")) if place == "out" else ()
-    done = program.run(*SMALL, "--seqlen", "32", *out, home=blocked)
+    done = program.run(*SMALL, "--seqlen", "32", home=blocked)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"{blocked}" in done.stderr
     assert "cannot be used" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_a_folder_that_may_be_written_is_left_without_a_trace_of_the_look(tmp_path: Path) -> None:
-    check_folder(tmp_path / "new" / "folder")
+def test_a_place_that_may_be_written_is_left_without_a_trace_of_the_look(tmp_path: Path) -> None:
+    check_place(tmp_path / "new" / "folder" / "a.flashscope")
     assert list((tmp_path / "new" / "folder").iterdir()) == []
+
+
+@pytest.mark.parametrize("length", [247, 248, 255, 256, 300])
+def test_a_name_is_too_long_when_its_journal_has_no_room(tmp_path: Path, length: int) -> None:
+    path = tmp_path / f"{'n' * (length - len('.flashscope'))}.flashscope"
+    if length == 247:  # and 8 more make 255
+        check_place(path)
+    else:
+        with pytest.raises(SessionFileError, match="too long"):
+            check_place(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_path_longer_than_sqlite_takes_is_refused_before_the_sweep(tmp_path: Path) -> None:
+    folder = tmp_path / ("d" * 240) / ("e" * 240)
+    folder.mkdir(parents=True)
+    done = program.run(*SMALL, "--seqlen", "32", "--out", str(folder / "a.flashscope"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "choose a shorter path" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_two_sweeps_that_start_at_once_are_both_saved(tmp_path: Path) -> None:
+    arguments = (*SMALL, "--seqlen", "32", "--kernels", "flash2")
+    with (
+        program.started(*arguments, home=tmp_path) as first,
+        program.started(*arguments, home=tmp_path) as second,
+    ):
+        told = [process.communicate(timeout=program.TIMEOUT_S)[0] for process in (first, second)]
+    names = {line.removeprefix("Saved as ") for text in told for line in text.splitlines() if "Saved" in line}
+    assert len(names) == 2
+    assert {load(Path(name)).outcome for name in names} == {"finished"}
+
+
+def test_of_two_sweeps_into_one_file_the_second_stops_and_leaves_the_first_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    arguments = (*SMALL, "--seqlen", "32", "--kernels", "flash2", "--out", str(path))
+    with program.started(*arguments) as first, program.started(*arguments) as second:
+        told = [process.communicate(timeout=program.TIMEOUT_S) for process in (first, second)]
+        codes = [first.returncode, second.returncode]
+    assert sorted(codes) == [0, 1]
+    won, lost = told[codes.index(0)], told[codes.index(1)]
+    assert f"Saved as {path}" in won[0]
+    assert lost[0] == ""
+    assert "name another file" in lost[1]
+    assert load(path).outcome == "finished"
+
+
+def test_a_file_replaced_during_the_sweep_is_left_alone_and_the_sweep_is_saved_beside_it(
+    tmp_path: Path,
+) -> None:
+    path, other = tmp_path / "a.flashscope", tmp_path / "other"
+    other.write_text("mine")
+    with program.started(*LONG, "--out", str(path)) as process:
+        wait_for_line(process, "4 of ")
+        other.replace(path)
+        process.send_signal(signal.SIGINT)
+        printed, told = process.communicate(timeout=program.TIMEOUT_S)
+    saved = tmp_path / "a-2.flashscope"
+    assert path.read_text() == "mine"
+    assert f"Saved as {saved}" in printed
+    assert "was moved or replaced" in told
+    assert [state.status for state in load(saved).points[:3]] == ["done"] * 3
+
+
+def test_a_file_overwritten_during_the_sweep_is_not_called_saved(tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    with program.started(*LONG, "--out", str(path)) as process:
+        wait_for_line(process, "4 of ")
+        path.write_bytes(b"mine" * 5000)
+        process.send_signal(signal.SIGINT)
+        printed, told = process.communicate(timeout=program.TIMEOUT_S)
+    assert "Saved as" not in printed
+    assert "the sweep is not saved" in told
+    assert "Traceback" not in told
 
 
 def wait_for_line(process: subprocess.Popen[str], beginning: str) -> None:

@@ -90,9 +90,14 @@ class SilentEngine:
 class NoRecorder:
     """Keeps nothing."""
 
-    def __init__(self, path: Path) -> None: ...
+    created = True
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
 
     def record(self, event: Event) -> None: ...
+
+    def catch_up(self) -> None: ...
 
     def close(self) -> None: ...
 

@@ -1,3 +1,4 @@
+import sqlite3
 import threading
 from pathlib import Path
 
@@ -9,8 +10,7 @@ from app.control.controller import Controller
 from kernels.problem import Problem
 from kernels.trace import TraceRequest
 from profiles.engine.contract import Sink
-from profiles.results.session import Session
-from profiles.store import load, sessions_dir
+from profiles.store import Recorder, load, opening, sessions_dir
 from profiles.wire.events import Event, LogLine, PlanFinished, PlanStarted, PointMeasured, RequestFailed
 from tests.app.fakes import GPU_MACHINE, PLAN, FakeEngine, reading, sweep
 from tests.app.shell.conftest import Rig, Save
@@ -170,56 +170,66 @@ def test_a_failed_request_is_told(rig: Rig, qtbot: QtBot) -> None:
     assert told.args == ["No tile fits.", "log"]
 
 
-class FullDisk:
-    """A recorder whose disk is full until it is freed."""
+class Disk:
+    """The disk under the recorder, full until it is freed."""
 
-    full = True
-    written: list[Event]
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.full = True
+        self._connect = opening.connect
+        monkeypatch.setattr("profiles.store.writer.connect", self._connected)
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        type(self).written = []
-
-    def record(self, event: Event) -> None:
-        if type(self).full:
-            raise OSError(28, "No space left on device")
-        type(self).written.append(event)
-
-    def close(self) -> None:
-        """Nothing is held."""
+    def _connected(self, path: Path, mode: str) -> sqlite3.Connection:
+        if self.full:
+            raise sqlite3.OperationalError("database or disk is full")
+        return self._connect(path, mode)
 
 
-@pytest.fixture
-def full_disk() -> type[FullDisk]:
-    FullDisk.full = True
-    return FullDisk
-
-
-def test_a_full_disk_is_reported_once_and_the_sweep_goes_on(
-    qtbot: QtBot, qapp: object, full_disk: type[FullDisk]
+def test_a_full_disk_is_reported_once_and_the_file_made_when_there_is_room(
+    rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[FakeEngine] = []
-
-    def make(sink: Sink) -> FakeEngine:
-        made.append(FakeEngine(sink))
-        return made[0]
-
-    controller = Controller(make, sessions_dir(), full_disk)
+    disk = Disk(monkeypatch)
     told: list[str] = []
-    controller.error_raised.connect(lambda text, _details: told.append(text))
-    controller.run(PLAN)
+    rig.controller.error_raised.connect(lambda text, _details: told.append(text))
+    rig.controller.run(PLAN)
     events = sweep()
-    made[0].say(events[:6])
+    rig.say(events[:6])
     qtbot.waitUntil(lambda: bool(told), timeout=60_000)
-    full_disk.full = False
-    made[0].say(events[6:])
-    qtbot.waitUntil(lambda: not controller.running, timeout=60_000)
-    controller.close()
+    assert not list(sessions_dir().glob("*.flashscope"))
+    disk.full = False
+    with qtbot.waitSignal(rig.controller.path_found, timeout=60_000):
+        rig.say(events[6:])
+    rig.controller.close()
     assert len(told) == 1
-    assert "No space left" in told[0]
-    assert isinstance(controller.session, Session)
-    assert controller.session.ended_points == len(PLAN.points())
-    assert isinstance(full_disk.written[0], PlanStarted)
+    assert "the disk is full" in told[0]
+    assert rig.controller.path is not None
+    assert {point.status for point in load(rig.controller.path).points} == {"done"}
+
+
+def test_a_sweep_that_ended_on_a_full_disk_is_saved_when_there_is_room_again(
+    rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(monkeypatch)
+    monkeypatch.setattr("app.control.recording.RETRY_S", 0.01)
+    run_whole(rig)
+    qtbot.waitUntil(lambda: not rig.controller.running, timeout=60_000)
+    assert not list(sessions_dir().glob("*.flashscope"))
+    disk.full = False
+    qtbot.waitUntil(lambda: rig.controller.path is not None, timeout=60_000)
+    rig.controller.close()
+    (saved,) = sessions_dir().glob("*.flashscope")
+    assert load(saved).outcome == "finished"
+
+
+def test_two_windows_that_start_within_a_second_record_in_two_files(qtbot: QtBot, qapp: object) -> None:
+    rigs = [Rig(qtbot), Rig(qtbot)]
+    for rig in rigs:
+        rig.controller.run(PLAN)
+        rig.engine.say(sweep())
+    for rig in rigs:
+        rig.controller.close()
+    paths = {rig.controller.path for rig in rigs}
+    assert len(paths) == 2
+    assert [load(path).outcome for path in paths if path] == ["finished"] * 2
 
 
 def test_a_file_that_cannot_be_created_is_told_at_once_with_a_remedy(
@@ -247,10 +257,10 @@ def test_a_file_that_cannot_be_created_is_told_at_once_with_a_remedy(
 def test_a_slow_disk_does_not_hold_the_window_up(qtbot: QtBot, qapp: object) -> None:
     release = threading.Event()
 
-    class SlowDisk(FullDisk):
+    class SlowDisk(Recorder):
         def record(self, event: Event) -> None:
             release.wait(10)
-            type(self).written.append(event)
+            super().record(event)
 
     made: list[FakeEngine] = []
 

@@ -69,14 +69,17 @@ def test_run_and_cancel_follow_the_sweep(window: MainWindow, rig: Rig) -> None:
     assert rig.engine.cancelled == 1
 
 
-def test_the_status_bar_tells_job_count_and_file(window: MainWindow, rig: Rig) -> None:
+def test_the_status_bar_tells_job_count_and_file(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     rig.controller.run(PLAN)
-    rig.say(sweep(points=3)[:-1])
+    with qtbot.waitSignal(rig.controller.path_found, timeout=60_000):
+        rig.say(sweep(points=3)[:-1])
     window.status.refresh()
     assert "standard · N = 512 · measure 3 of 10" in window.status.job.text()
     assert window.status.count.text() == "2 of 6 points"
     assert rig.controller.path is not None
     assert rig.controller.path.name in window.status.file.text()
+    assert rig.controller.path.stem in window.windowTitle()
+    assert rig.controller.path in window.settings.recents
 
 
 def test_the_drift_check_is_told_in_the_status_bar_and_the_log_and_counts_as_no_point(

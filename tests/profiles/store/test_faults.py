@@ -13,6 +13,7 @@ from profiles.store import (
     BusyFileError,
     Recorder,
     SessionFileError,
+    TakenFileError,
     load,
     migrations,
     rename,
@@ -169,7 +170,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 def test_a_second_writer_is_refused_and_told_who_the_first_is(tmp_path: Path) -> None:
     first = Recorder(tmp_path / "a.flashscope")
     first.record(builders.plan_started())
-    with pytest.raises(BusyFileError, match=f"process {os.getpid()}"):
+    with pytest.raises(TakenFileError, match=f"process {os.getpid()}"):
         Recorder(first.path).record(builders.plan_started())
     first.close()
 
