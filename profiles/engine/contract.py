@@ -12,7 +12,7 @@ Sink = Callable[[Event], None]
 
 
 class EngineBusyError(RuntimeError):
-    """A plan or a trace is already running."""
+    """A sweep is already running."""
 
 
 class Engine(Protocol):
@@ -34,8 +34,7 @@ class Engine(Protocol):
     def trace(self, request: TraceRequest) -> None:
         """Record one trace; answers with TraceReady or RequestFailed.
 
-        Raises:
-            EngineBusyError: A sweep is running.
+        One on the CPU is recorded beside a sweep; one on the GPU waits for its end.
         """
 
     def cancel(self) -> None:

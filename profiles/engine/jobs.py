@@ -39,11 +39,11 @@ class Job(Protocol):
     """Tasks that belong together.
 
     Attributes:
-        exclusive: Whether a second one is refused while it lasts (sweeps and traces).
+        cancellable: Whether somebody waits for it and can give it up (sweeps and traces).
         cancelled: Whether what is left of it is to be dropped.
     """
 
-    exclusive: bool
+    cancellable: bool
     cancelled: bool
 
     def begin(self, machine: Machine, telemetry: TelemetryStarted | None) -> Event | None:
@@ -62,8 +62,8 @@ class Job(Protocol):
 class RequestJob:
     """A probe or a trace: one task, answered by its own closing event."""
 
-    def __init__(self, task: Task, *, exclusive: bool) -> None:
-        self.exclusive = exclusive
+    def __init__(self, task: Task, *, cancellable: bool) -> None:
+        self.cancellable = cancellable
         self.cancelled = False
         self._task: Task | None = task
         self._fail = task.fail
@@ -83,7 +83,7 @@ class RequestJob:
         """The failure in place of the answer, when there was none and anybody waits for it."""
         if failure is not None:
             return self._fail("failed", failure, "")
-        if self._task is not None and self.exclusive:
+        if self._task is not None and self.cancellable:
             return self._fail("cancelled", "It was cancelled before it began.", "")
         return []
 
@@ -91,7 +91,7 @@ class RequestJob:
 class SweepJob:
     """A plan: one stage after the other."""
 
-    exclusive = True
+    cancellable = True
 
     def __init__(self, plan: Plan, specs: tuple[KernelSpec, ...]) -> None:
         self.cancelled = False
@@ -156,7 +156,7 @@ def probe_job() -> Job:
         return [MachineFound(machine=replace(host, findings=(*host.findings, finding)))]
 
     task = Task(ProbeMachine(), (MachineFound,), REQUEST_DEADLINE_S, "looked at this machine", None, fail)
-    return RequestJob(task, exclusive=False)
+    return RequestJob(task, cancellable=False)
 
 
 def _host() -> Machine:
@@ -176,4 +176,4 @@ def trace_job(request: TraceRequest) -> Job:
 
     closed_by = (TraceReady, RequestFailed)
     task = Task(RecordTrace(request=request), closed_by, REQUEST_DEADLINE_S, "recorded a trace", None, fail)
-    return RequestJob(task, exclusive=True)
+    return RequestJob(task, cancellable=True)

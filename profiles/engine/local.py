@@ -1,4 +1,4 @@
-"""The engine of this machine: a worker and a telemetry child, driven from one thread."""
+"""The engine of this machine: workers and a telemetry child, driven from one thread."""
 
 import os
 import time
@@ -47,7 +47,13 @@ class LocalEngine:
             self._job_ended,
             lambda: self._watcher.watching,
         )
-        self._supervised: tuple[Supervisor | Watcher, ...] = (self._supervisor, self._watcher)
+        self._tracer = Supervisor(  # a trace on the CPU needs nothing of what a sweep measures
+            self._emit,
+            partial(SpawnedChild, "tracer", WORKER, kernels),
+            self._job_ended,
+            lambda: None,
+        )
+        self._supervised: tuple[Supervisor | Watcher, ...] = (self._supervisor, self._tracer, self._watcher)
         self._wanted: Backend | None = None  # to be watched once the machine is known
         self._closing = False
         self._thread = Thread(target=self._drive, name="engine")
@@ -62,24 +68,27 @@ class LocalEngine:
         self._post(lambda: self._watch(backend))
 
     def run(self, plan: Plan) -> None:
-        """Start a sweep; an unknown machine is probed first.
+        """Start a sweep, once a trace that is being recorded has ended; an unknown machine is probed first.
 
         Raises:
-            EngineBusyError: A sweep or a trace is running.
+            EngineBusyError: A sweep is running.
             KeyError: The plan names a kernel that is not among `kernels`.
         """
-        self._submit_exclusive(SweepJob(plan, self._specs))
+        job = SweepJob(plan, self._specs)
+        if not self._free.acquire(blocking=False):
+            raise EngineBusyError("A sweep is already running; cancel it or wait for its end.")
+        self._post(lambda: self._supervisor.submit(job))
 
     def trace(self, request: TraceRequest) -> None:
         """Record one trace; answers with TraceReady or RequestFailed.
 
-        Raises:
-            EngineBusyError: A sweep or a trace is running.
+        One on the CPU is recorded beside a sweep, in a worker of its own; one on the GPU waits for its turn.
         """
-        self._submit_exclusive(trace_job(request))
+        worker = self._tracer if request.backend == "cpu" else self._supervisor
+        self._post(lambda: worker.submit(trace_job(request)))
 
     def cancel(self) -> None:
-        """Stop the sweep or trace within one repeat; a kernel that hangs is killed after 2 s."""
+        """Stop the sweep and traces on the GPU within one repeat; a kernel that hangs is killed after 2 s."""
         self._post(self._supervisor.cancel)
 
     def close(self) -> None:
@@ -88,11 +97,6 @@ class LocalEngine:
         self._thread.join()
         self._wake.close()
         self._waker.close()
-
-    def _submit_exclusive(self, job: Job) -> None:
-        if not self._free.acquire(blocking=False):
-            raise EngineBusyError("A sweep or a trace is already running; cancel it or wait for its end.")
-        self._post(lambda: self._supervisor.submit(job))
 
     def _post(self, action: Callable[[], None]) -> None:
         """Have the engine's thread do something; after `close` nothing is done."""
@@ -168,12 +172,13 @@ class LocalEngine:
         self._watcher.watch(backend, device.uuid if device else None)
 
     def _job_ended(self, job: Job) -> None:
-        if job.exclusive:
+        if isinstance(job, SweepJob):
             self._free.release()
 
     def _stop(self) -> None:
         self._closing = True
         self._supervisor.stop()
+        self._tracer.stop()
         self._watcher.stop()
 
 

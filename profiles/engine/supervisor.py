@@ -74,11 +74,11 @@ class Supervisor:
 
     @property
     def _probing(self) -> bool:
-        return any(job is not None and not job.exclusive for job in (self._job, *self._jobs))
+        return any(job is not None and not job.cancellable for job in (self._job, *self._jobs))
 
     def cancel(self) -> None:
         """Drop what is left of every sweep and trace, and give up the task in flight within one repeat."""
-        jobs = [job for job in (self._job, *self._jobs) if job and job.exclusive and not job.cancelled]
+        jobs = [job for job in (self._job, *self._jobs) if job and job.cancellable and not job.cancelled]
         if not jobs:
             return
         self._emit(LogLine(source="engine", text="Cancelling after the repeat in flight."))
@@ -92,7 +92,7 @@ class Supervisor:
     def stop(self) -> None:
         """Close every sweep and trace as cancelled and ask the worker to end."""
         task, self._task = self._task, None
-        if task is not None and self._job is not None and self._job.exclusive:
+        if task is not None and self._job is not None and self._job.cancellable:
             self._close_task(task.fail("cancelled", "The engine was closed.", ""))
         self._leave(ask=True)
         self._deadline = self._patience = None

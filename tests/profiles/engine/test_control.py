@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kernels.problem import Problem
+from kernels.problem import Backend, Problem
 from kernels.trace import TraceRequest
 from profiles.engine.contract import EngineBusyError
 from profiles.plan.plan import Protocol
@@ -29,7 +29,7 @@ from profiles.wire.events import (
 from profiles.worker.child import BLAS_VARIABLES
 from tests.faults import HANGS
 from tests.profiles.engine.conftest import Gate, Ladder
-from tests.profiles.heard import Heard, quick_plan, running_children
+from tests.profiles.heard import QUICK, Heard, quick_plan, running_children
 
 LONG = Protocol(warmup=0, repeats=100_000, time_cap_s=600.0, deadline_s=600.0, drift_check=False)
 
@@ -103,12 +103,41 @@ def test_cancelling_nothing_does_nothing(heard: Heard) -> None:
     assert isinstance(heard.next(), MachineFound)
 
 
-def test_a_second_sweep_or_trace_is_refused_while_one_runs(heard: Heard) -> None:
+def test_a_second_sweep_is_refused_while_one_runs(heard: Heard) -> None:
     begin(heard, "slow")
     with pytest.raises(EngineBusyError, match="already running"):
         heard.engine.run(quick_plan("flash2"))
-    with pytest.raises(EngineBusyError):
-        heard.engine.trace(TraceRequest(problem=Problem(seqlen_q=4, seqlen_k=4)))
+
+
+def trace_request(backend: Backend) -> TraceRequest:
+    return TraceRequest(problem=Problem(seqlen_q=4, seqlen_k=4, head_dim=16), backend=backend)
+
+
+def test_a_trace_on_the_cpu_is_recorded_beside_a_sweep(heard: Heard) -> None:
+    begin(heard, "hang")
+    heard.engine.trace(trace_request("cpu"))
+    assert heard.until(TraceReady).trace.request == trace_request("cpu")
+    assert heard.all(PlanFinished) == []
+
+
+def test_a_trace_on_the_gpu_waits_for_the_end_of_the_sweep(heard: Heard, gate: Gate) -> None:
+    heard.engine.run(quick_plan("gated", protocol=QUICK))
+    gate.await_run(heard, 1)
+    heard.engine.trace(trace_request("cuda"))
+    heard.barrier()
+    gate.let(100)
+    ends = (PlanFinished, TraceReady, RequestFailed)  # without a GPU it fails, when its turn has come
+    heard.until(PlanFinished)
+    answer = next(event for event in iter(heard.next, None) if isinstance(event, ends))
+    assert isinstance(answer, TraceReady | RequestFailed)
+    said = [type(event) for event in heard.events if isinstance(event, ends)]
+    assert said == [PlanFinished, type(answer)]
+
+
+def test_a_sweep_follows_a_trace_that_is_being_recorded(heard: Heard) -> None:
+    heard.engine.trace(trace_request("cuda"))
+    heard.sweep(quick_plan("flash2"))
+    assert heard.all(PlanFinished)[-1].outcome == "finished"
 
 
 def test_a_plan_with_an_unknown_kernel_is_refused_and_leaves_the_engine_free(heard: Heard) -> None:
