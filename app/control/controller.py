@@ -54,6 +54,7 @@ class Controller(QObject):
             a recording is on show this machine's readings are not among them; they go to `live_readings`.
         machine_found: The probe answered (Machine).
         trace_ready: A trace arrived (Trace).
+        trace_failed: A trace could not be recorded, for this reason, which `error_raised` tells too (str).
         running_changed: A sweep or a replay started or ended (bool).
         backend_changed: Another backend is chosen (str).
         error_raised: Something went wrong: one sentence, and details (str, str).
@@ -65,6 +66,7 @@ class Controller(QObject):
     events_arrived = Signal(list)
     machine_found = Signal(object)
     trace_ready = Signal(object)
+    trace_failed = Signal(str)
     running_changed = Signal(bool)
     backend_changed = Signal(str)
     error_raised = Signal(str, str)
@@ -112,6 +114,11 @@ class Controller(QObject):
     def running(self) -> bool:
         """Whether a sweep or a replay runs."""
         return self._measuring or self.replaying
+
+    @property
+    def measuring(self) -> bool:
+        """Whether a sweep runs."""
+        return self._measuring
 
     @property
     def replaying(self) -> bool:
@@ -167,11 +174,8 @@ class Controller(QObject):
             self._engine.cancel()
 
     def request_trace(self, request: TraceRequest) -> None:
-        """Record a trace for the Stepper."""
-        try:
-            self._engine.trace(request)
-        except EngineBusyError as error:
-            self.error_raised.emit(f"No trace was recorded: {error}", "")
+        """Record a trace for the Stepper; it belongs to no session."""
+        self._engine.trace(request)
 
     def open_session(self, path: Path, replay_at: float | None = None) -> None:
         """Read a saved session and show it as soon as it is read.
@@ -247,7 +251,10 @@ class Controller(QObject):
 
     def _take_live(self, events: list[Event]) -> None:
         for event in events:
-            self._note(event)
+            if isinstance(event, TraceReady):
+                self.trace_ready.emit(event.trace)
+            else:
+                self._note(event)
         shown = events
         if self._kind != "live":
             shown = [e for e in events if not isinstance(e, Readings | TelemetryStarted)]
@@ -270,10 +277,10 @@ class Controller(QObject):
                 self._begin(event)
             case PlanFinished():
                 self._finish(event)
-            case TraceReady():
-                self.trace_ready.emit(event.trace)
             case RequestFailed():
                 self.error_raised.emit(event.reason, event.detail)
+                if event.request == "trace":
+                    self.trace_failed.emit(event.reason)
             case _:
                 pass
 

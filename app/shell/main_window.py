@@ -124,8 +124,7 @@ class MainWindow(QMainWindow):
     @guarded()
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once when a sweep runs; stop everything and wait for it."""
-        measuring = self.controller.running and not self.controller.replaying
-        if measuring and not self._agreed and not self._ask_to_close():
+        if self.controller.measuring and not self._agreed and not self._ask_to_close():
             event.ignore()
             return
         self.settings.geometry = self.saveGeometry()

@@ -117,6 +117,12 @@ def last_gpu_problem(
     return TraceRequest(problem=problem, backend=backend, order=order, block_q=32, block_k=32)
 
 
+def preset_of(request: TraceRequest) -> str | None:
+    """Key of the preset that makes this request, None when none does."""
+    made = (p.key for p in PRESETS if p.make(request.backend, request.order) == request)
+    return next(made, None)
+
+
 def _slide(backend: Backend, order: LoopOrder) -> TraceRequest:
     return score_row(SLIDE_SCORES, SLIDE_VALUES, 2, backend=backend, order=order)
 

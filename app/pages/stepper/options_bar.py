@@ -5,11 +5,11 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QWidget
 
 from app.pages.stepper.own_problem import OwnProblem
-from app.stepper.presets import PRESETS
+from app.stepper.presets import PRESETS, preset_of
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label, plain_tip, set_tip
 from kernels.problem import Backend
-from kernels.trace import LoopOrder, Trace
+from kernels.trace import LoopOrder, Trace, TraceRequest
 from profiles.plan.machine import Machine
 
 LAST_GPU, OWN = "last-gpu", "own"
@@ -98,10 +98,21 @@ class OptionsBar(QWidget):
         """Let the last GPU problem be chosen, or not."""
         _enable(self.preset, self.preset.findData(LAST_GPU), there)
 
-    def show_trace(self, trace: Trace) -> None:
-        """Name where a trace came from and start the form from its problem."""
+    def show_trace(self, trace: Trace, last_gpu: TraceRequest | None) -> None:
+        """Say what a trace on show is of and where it came from, and start the form from its problem.
+
+        Args:
+            trace: The trace.
+            last_gpu: What the last GPU problem would ask for, None when there is none.
+        """
+        request = trace.request
         self.source.setText(f"{trace.device} · {trace.source}")
-        self.form.show_request(trace.request)
+        self.form.show_request(request)
+        preset = preset_of(request) or (LAST_GPU if request == last_gpu else OWN)
+        chosen = {self.preset: preset, self.backend: request.backend, self.order: request.order}
+        for combo, key in chosen.items():
+            with QSignalBlocker(combo):
+                combo.setCurrentIndex(combo.findData(key))
 
     def show_result(self, text: str, role: str = "dim") -> None:
         """Say something at the right end; `role` is one of the stylesheet's (`ok`, `error`, `dim`)."""

@@ -16,6 +16,7 @@ from app.pages.stepper.board import Board
 from app.pages.stepper.commands import motion_actions, preset_actions
 from app.pages.stepper.options_bar import LAST_GPU, OWN, OptionsBar
 from app.pages.stepper.player import Player
+from app.pages.stepper.tracing import Tracing
 from app.pages.stepper.transport import Transport
 from app.stepper.choice import RowChoice
 from app.stepper.cursor import Cursor
@@ -25,6 +26,7 @@ from app.stepper.presets import PRESETS, last_gpu_problem, own
 from app.stepper.recording import Recording
 from app.stepper.step_view import StepView, Story
 from app.widgets.plain import Label
+from kernels.problem import Backend
 from kernels.trace import Trace, TraceRequest
 from profiles.plan.machine import Machine
 from profiles.results.session import Session
@@ -74,8 +76,8 @@ class StepperPage(Page):
         self.position: Cursor | None = None
         self.events: tuple[StepEvent, ...] = ()
         self._choice = RowChoice()
-        self._wanted: TraceRequest | None = None  # what the user waits for
-        self._asked: TraceRequest | None = None  # what the engine records
+        self._tracing = Tracing(controller, self)
+        self._next = ""  # names the trace that waits for the end of the sweep
         self._lay_out()
         self._connect()
 
@@ -102,25 +104,18 @@ class StepperPage(Page):
         self.ask()
 
     def ask(self) -> None:
-        """Ask for the trace that the bar describes; the answer comes as `trace_ready`.
-
-        While another trace is being recorded this one waits for its turn; only the last one asked for does.
-        """
+        """Ask for the trace that the bar describes."""
         request = self._request()
         if request is None:
-            self._say("No GPU session is on show: run or open one, then choose its last problem again.")
-            return
-        self._wanted = request
-        self.player.set_playing(False)
-        self._say(f"Recording the trace on {'the GPU' if request.backend == 'cuda' else 'the CPU'} …")
-        if self._asked is None:
-            self._send(request)
+            self._give_up("No GPU session is on show: run or open one, then choose its last problem again.")
+        else:
+            self._tracing.ask(request)
 
     def show_trace(self, trace: Trace) -> None:
         """Show a trace from its start."""
         first = self.story is None
         self.story = Story.of(Recording.of(trace))
-        self.bar.show_trace(trace)
+        self._show_choice()
         self.stack.setCurrentWidget(self.board)
         self.transport.setEnabled(True)
         self.position = Cursor(self.story.timeline)
@@ -157,9 +152,14 @@ class StepperPage(Page):
 
     @guarded()
     def showEvent(self, event: QShowEvent) -> None:
-        """Ask for the first trace when the page is first looked at, not at start-up."""
+        """Ask for the first trace when the page is first looked at, not at start-up.
+
+        During a sweep it is asked of the CPU: the GPU would have the page empty until its end.
+        """
         super().showEvent(event)
-        if self.story is None and self._wanted is None:
+        if self.story is None and self._tracing.wanted is None:
+            if self.controller.measuring:
+                self.bar.follow_backend("cpu")
             self.ask()
 
     def _lay_out(self) -> None:
@@ -189,10 +189,12 @@ class StepperPage(Page):
         self.player.ticked.connect(self.tick)
         self.player.playing_changed.connect(self.transport.show_playing)
         self.controller.machine_found.connect(self._take_machine)
-        self.controller.backend_changed.connect(self.bar.follow_backend)
-        self.bar.follow_backend(self.controller.backend)
-        self.controller.trace_ready.connect(self._take_trace)
-        self.controller.error_raised.connect(self._take_error)
+        self.controller.backend_changed.connect(self._follow_backend)
+        self._follow_backend(self.controller.backend)
+        self._tracing.begun.connect(self._begin)
+        self._tracing.held_back.connect(self._wait)
+        self._tracing.recorded.connect(self.show_trace)
+        self._tracing.failed.connect(self._give_up)
         self.show_session(self.controller.session)
         if self.controller.machine is not None:
             self._take_machine(self.controller.machine)
@@ -205,6 +207,35 @@ class StepperPage(Page):
             return own(self.bar.form.options(backend, order))
         return next(preset for preset in PRESETS if preset.key == chosen).make(backend, order)
 
+    def _follow_backend(self, backend: Backend) -> None:
+        """Trace where the top bar says; what is on show stays described as it is."""
+        if self.story is None:
+            self.bar.follow_backend(backend)
+
+    def _begin(self) -> None:
+        self.player.set_playing(False)
+        wanted = self._tracing.wanted
+        self._say(
+            f"Recording the trace on {'the GPU' if wanted and wanted.backend == 'cuda' else 'the CPU'} …"
+        )
+
+    def _wait(self) -> None:
+        """Stay with what is on show; the trace that waits is named."""
+        self._next = f"Next: {self.bar.preset.currentText()} on the GPU, when the sweep has ended"
+        self._say(f"{self._next}. Choose CPU above to have it now." if self.story is None else self._next)
+        self._show_choice()
+
+    def _give_up(self, reason: str) -> None:
+        self._say(reason, "error")
+        self._show_choice()
+
+    def _show_choice(self) -> None:
+        """Let the bar describe what is on show, whatever was chosen meanwhile."""
+        if self.story is not None:
+            trace = self.story.recording.trace
+            asked = trace.request
+            self.bar.show_trace(trace, last_gpu_problem(self.controller.session, asked.backend, asked.order))
+
     def _say(self, text: str, role: str = "dim") -> None:
         if self.story is None:
             self.message.setText(text)
@@ -216,30 +247,6 @@ class StepperPage(Page):
         gpu = machine.device("cuda")
         self.board.memory.limit = gpu.shared_memory_per_block if gpu else None
         self.board.memory.update()
-
-    def _take_trace(self, trace: Trace) -> None:
-        self._asked = None
-        if self._wanted is None or trace.request == self._wanted:
-            self._wanted = None
-            self.show_trace(trace)
-        else:
-            self._send(self._wanted)
-
-    def _take_error(self, text: str, details: str) -> None:
-        del details  # the window's error line opens to them
-        asked, wanted = self._asked, self._wanted
-        if asked is None or wanted is None:
-            return  # it was about something else
-        self._asked = None
-        if asked != wanted:
-            self._send(wanted)
-        else:
-            self._wanted = None
-            self._say(text, "error")
-
-    def _send(self, request: TraceRequest) -> None:
-        self._asked = request
-        self.controller.request_trace(request)
 
     def _go(self, move: Callable[[Cursor], Cursor]) -> None:
         if self.position is None:
@@ -278,7 +285,10 @@ class StepperPage(Page):
         self.board.show_view(view)
         self.transport.show_view(view)
         finite = math.isfinite(self.story.recording.max_error)
-        self.bar.show_result(_result(view), "ok" if finite else "error")
+        result, role = _result(view), "ok" if finite else "error"
+        if not result and self._tracing.waits_for_sweep:
+            result, role = self._next, "dim"
+        self.bar.show_result(result, role)
 
 
 def _result(view: StepView) -> str:
