@@ -30,6 +30,7 @@ MOVES = {
 COMMAND = (
     Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 )
+MOVED_BY_SHORTCUTS = "movedByShortcuts"  # a property of what the page's own keys move
 FUNCTION_KEYS = range(Qt.Key.Key_F1, Qt.Key.Key_F35 + 1)
 
 
@@ -43,5 +44,5 @@ def belongs_to_input(event: QEvent, focused: QWidget | None) -> bool:
     if isinstance(focused, TYPED_INTO):
         return True
     if isinstance(focused, MOVED_IN) and key in MOVES:
-        return True
+        return not focused.property(MOVED_BY_SHORTCUTS)
     return isinstance(focused, PRESSED) and key == Qt.Key.Key_Space

@@ -24,6 +24,9 @@ ORDERS: tuple[tuple[LoopOrder, str, str], ...] = (
 class OptionsBar(QWidget):
     """What to trace.
 
+    Attributes:
+        controls: What is picked and pressed in it.
+
     Signals:
         asked: Record the trace that is chosen now.
         notation_changed: The slides' notation with beta is switched on or off (bool).
@@ -52,6 +55,7 @@ class OptionsBar(QWidget):
         self.source = ElidedLabel()
         self.source.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.source.setProperty("role", "dim")
+        self.controls = (self.preset, self.backend, self.order, self.own, self.notation)
         self._lay_out()
         self._connect()
         self.show_machine(None)
@@ -126,7 +130,7 @@ class OptionsBar(QWidget):
         bar = QHBoxLayout(self)
         bar.setContentsMargins(0, 0, 0, 0)
         bar.setSpacing(8)
-        for widget in (self.preset, self.backend, self.order, self.own, self.notation):
+        for widget in self.controls:
             bar.addWidget(widget)
         bar.addWidget(self.source, 1)
         bar.addWidget(self.result)

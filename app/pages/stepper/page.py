@@ -122,8 +122,8 @@ class StepperPage(Page):
         self._find_events()
         self.transport.show_rows(self.story.recording.seqlen_q)
         self._show()
-        if first:  # the transport, disabled until now, could not have the focus: the keys step from here
-            self.transport.scrubber.setFocus()
+        if first:  # the transport, disabled until now, could not have the focus
+            self._take_keys()
 
     def seek(self, at: int) -> None:
         """Go to a step, counted from 0."""
@@ -161,6 +161,12 @@ class StepperPage(Page):
             if self.controller.measuring:
                 self.bar.follow_backend("cpu")
             self.ask()
+        self._take_keys()
+
+    def _take_keys(self) -> None:
+        """Have the keys step: they would mean something else to a button or a box with the focus."""
+        if self.isVisible():
+            self.transport.scrubber.setFocus()
 
     def _lay_out(self) -> None:
         self.message.setWordWrap(True)
@@ -186,6 +192,9 @@ class StepperPage(Page):
         self.transport.speed_chosen.connect(self.player.set_speed)
         self.transport.breakpoints_changed.connect(self._find_events)
         self.transport.choice_changed.connect(self._choose_row)
+        self.transport.row.lineEdit().returnPressed.connect(self._take_keys)
+        for control in (*self.bar.controls, *self.transport.controls):
+            control.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # the mouse leaves the focus where the keys step
         self.player.ticked.connect(self.tick)
         self.player.playing_changed.connect(self.transport.show_playing)
         self.controller.machine_found.connect(self._take_machine)

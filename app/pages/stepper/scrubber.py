@@ -9,6 +9,7 @@ from app.look.theme import Theme
 from app.plots.stepper.ink import role_colour
 from app.stepper.events import EventKind, StepEvent
 from app.widgets.plain import set_tip
+from app.widgets.typing_guard import MOVED_BY_SHORTCUTS
 
 MARGIN = 9.0
 HANDLE = 7.0
@@ -31,6 +32,7 @@ class Scrubber(QSlider):
         set_tip(self, "Drag to scrub. Ticks: low, the maximum rises; high, α is small; long, not finite")
         self.setMinimumSize(160, 32)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setProperty(MOVED_BY_SHORTCUTS, True)  # a slider's own Page Down would go back, by ten steps
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours."""

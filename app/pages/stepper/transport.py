@@ -41,6 +41,9 @@ THRESHOLDS = (0.1, 0.25, 0.5, 0.9)
 class Transport(Card):
     """Buttons of the page's own actions and the controls beside them.
 
+    Attributes:
+        controls: What is picked and pressed in it; nothing is typed into these.
+
     Signals:
         sought: The scrubber went to another step.
         speed_chosen: Playing speed, 1.0 for 1x.
@@ -72,6 +75,7 @@ class Transport(Card):
         self._kinds: dict[EventKind | None, QAction] = {}
         self._thresholds: dict[float, QAction] = {}
         self._fill_breaks()
+        self.controls = (*self.buttons.values(), self.speed, self.breaks, self.follow)
         self._playing = False
         self._lay_out()
         self.apply_theme(theme)
