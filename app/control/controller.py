@@ -97,9 +97,12 @@ class Controller(QObject):
         self._backend_chosen = False
         self._closed = False
         self._asked: Path | None = None  # the file that is being read
-        self._replay_at: float | None = None  # how fast to play it then
+        self._replay_at: float | None = None  # how fast to play it once it is read whole
+        self._loading: Session | None = None  # the session whose readings are still coming
         self._opener = Opener(self)
         self._opener.opened.connect(self._opened)
+        self._opener.read_on.connect(self._read_on)
+        self._opener.ended.connect(self._read_whole)
         self._opener.refused.connect(self._refused)
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
@@ -178,7 +181,7 @@ class Controller(QObject):
         self._engine.trace(request)
 
     def open_session(self, path: Path, replay_at: float | None = None) -> None:
-        """Read a saved session and show it as soon as it is read.
+        """Read a saved session and show it as soon as its points are read; its readings follow in batches.
 
         A file that cannot be opened raises `error_raised` and `not_opened`, and the old one stays.
 
@@ -193,10 +196,16 @@ class Controller(QObject):
             self._opener.read(path)
 
     def replay(self, speed: float) -> None:
-        """Play the session on show again from its start, `speed` times as fast as it was recorded."""
+        """Play the session on show again from its start, `speed` times as fast as it was recorded.
+
+        One that is still being read is played once it is read whole.
+        """
         session = self.session
         if session is None or self._measuring:
             self.error_raised.emit("There is no finished session on show to replay; open one first.", "")
+            return
+        if session is self._loading:
+            self._replay_at = speed
             return
         self.cancel()
         bridge = Bridge(self)
@@ -233,15 +242,26 @@ class Controller(QObject):
         if self._measuring:  # it began while the file was read
             self.open_session(path)
             return
-        speed, self._asked, self._replay_at = self._replay_at, None, None
+        self._asked, self._loading = None, session
         self.cancel()
         self._show(session, "saved", path)
-        if speed is not None:
+
+    def _read_on(self, session: Session, readings: list[Reading]) -> None:
+        if session is self._loading and not self._closed:
+            session.readings.extend(readings)
+            if session is self.session:
+                self.events_arrived.emit([Readings(readings=tuple(readings))])
+
+    def _read_whole(self, session: Session) -> None:
+        if session is not self._loading or self._closed:
+            return
+        speed, self._loading, self._replay_at = self._replay_at, None, None
+        if speed is not None and session is self.session:
             self.replay(speed)
 
     def _refused(self, path: Path, text: str, details: str) -> None:
-        if path == self._asked:
-            self._asked = None
+        if path in {self._asked, self.path}:
+            self._asked = self._replay_at = None
             self.error_raised.emit(text, details)
             self.not_opened.emit(path)
 

@@ -9,7 +9,7 @@ from tsdownsample import MinMaxDownsampler
 from profiles.wire.events import Reading
 
 FIELDS = ("memory_used", "utilisation", "power_w", "temperature_c", "sm_clock_mhz")
-CAPACITY = 1 << 16  # an hour at 18 readings a second
+CAPACITY = 1 << 21  # two days at ten readings a second; memory is taken as they come
 SHOWN = 2000  # points of one curve: more would not be seen
 
 Values = NDArray[np.float64]
@@ -25,7 +25,7 @@ class ReadingRing:
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self.capacity = capacity
-        self._columns = np.full((1 + len(FIELDS), capacity), np.nan)
+        self._columns = np.empty((1 + len(FIELDS), capacity))
         self._written = 0
         self._origin_ns: int | None = None
 

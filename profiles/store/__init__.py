@@ -19,7 +19,7 @@ from profiles.store.library import (
     set_note,
     trash,
 )
-from profiles.store.reader import load
+from profiles.store.reader import load, loading
 from profiles.store.schema import SUFFIX
 from profiles.store.writer import Recorder, check_place
 
@@ -37,6 +37,7 @@ __all__ = [
     "check_place",
     "list_sessions",
     "load",
+    "loading",
     "new_session_path",
     "rename",
     "restore",

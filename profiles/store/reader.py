@@ -1,9 +1,10 @@
 """From a checked file to a Session; every value in it is validated before it is believed."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
@@ -16,18 +17,31 @@ from profiles.store.errors import CorruptFileError
 from profiles.store.opening import being_written, opened
 from profiles.store.points import read_points
 from profiles.store.records import ReadingRecord, SessionRecord
-from profiles.store.schema import MAX_POINTS, MAX_TRACES
-from profiles.store.statements import bounded, records
+from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
+from profiles.store.statements import bounded, records, select
 from profiles.store.traces import decode_trace
-from profiles.wire.events import TelemetryStarted
+from profiles.wire.events import Reading, TelemetryStarted
 
 INTERRUPTED = "The session's writer ended while this point was running; run the sweep again to measure it."
 
-R = TypeVar("R", bound=msgspec.Struct)
+BATCH = 1000  # readings: about two milliseconds of work
 
 
 def load(path: Path) -> Session:
     """Read a session; a point that was running when its writer died is `interrupted`.
+
+    Raises:
+        SessionFileError: As `loading`.
+    """
+    with loading(path) as (session, readings):
+        for batch in readings:
+            session.readings.extend(batch)
+    return session
+
+
+@contextmanager
+def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
+    """A session without its readings, and these in batches, oldest first: there may be a million.
 
     Raises:
         ForeignFileError: It is not a session.
@@ -37,9 +51,10 @@ def load(path: Path) -> Session:
     """
     with validating(path), opened(path) as connection:
         session = read_session(connection)
-    if session.in_flight and not being_written(path):
-        _interrupt(session)
-    return session
+        if session.in_flight and not being_written(path):
+            _interrupt(session)
+        with validating(path, "its telemetry cannot be read whole"):
+            yield session, _readings(connection)
 
 
 WRONG_VALUES = (msgspec.MsgspecError, InputError, ValueError, OverflowError, TypeError, RecursionError)
@@ -49,8 +64,8 @@ WRONG_VALUES = (msgspec.MsgspecError, InputError, ValueError, OverflowError, Typ
 class validating:  # noqa: N801 - reads as the context it is
     """Turns whatever is wrong with the values in a file into a CorruptFileError that names the file."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, consequence: str = "it was not opened") -> None:
+        self.path, self.consequence = path, consequence
 
     def __enter__(self) -> None:
         return None
@@ -58,7 +73,7 @@ class validating:  # noqa: N801 - reads as the context it is
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, WRONG_VALUES):
             raise CorruptFileError(
-                f"{self.path} holds values that no session holds ({error}); it was not opened."
+                f"{self.path} holds values that no session holds ({error}); {self.consequence}."
             ) from error
 
 
@@ -76,7 +91,7 @@ def read_head(connection: sqlite3.Connection) -> tuple[SessionRecord, Plan, Mach
 
 
 def read_session(connection: sqlite3.Connection) -> Session:
-    """Everything in the file, as it stands there."""
+    """Everything in the file but the readings, as it stands there."""
     head, plan, machine = read_head(connection)
     telemetry = head.telemetry and msgspec.json.decode(head.telemetry, type=TelemetryStarted)
     return Session(
@@ -87,13 +102,22 @@ def read_session(connection: sqlite3.Connection) -> Session:
         t0_ns=head.t0_ns,
         points=read_points(connection, plan),
         telemetry=telemetry or None,
-        readings=[r.reading() for r in records(connection, ReadingRecord, "readings ORDER BY n")],
         traces=_traces(connection),
         outcome=head.outcome,
         ended_ns=head.ended_ns,
         name=head.name,
         note=head.note,
     )
+
+
+def _readings(connection: sqlite3.Connection) -> Iterator[list[Reading]]:
+    rows = connection.execute(select(ReadingRecord, "readings ORDER BY n"))
+    taken = 0
+    while batch := rows.fetchmany(BATCH):
+        taken += len(batch)
+        if taken > MAX_ROWS:
+            raise ValueError(f"more than {MAX_ROWS} readings")
+        yield [record.reading() for record in msgspec.convert(batch, list[ReadingRecord])]
 
 
 def _traces(connection: sqlite3.Connection) -> list[Trace]:

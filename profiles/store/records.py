@@ -165,8 +165,10 @@ class SampleRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return Sample(float(self.ms), self.rejected, self.round, self.t_ns, figure(self.sm_clock_mhz))
 
 
-class ReadingRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A row of `readings`; `throttle` is a JSON list."""
+class ReadingRecord(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, array_like=True, gc=False
+):
+    """A row of `readings`, made of its columns in their order; `throttle` is a JSON list."""
 
     t_ns: int
     memory_used: int | None

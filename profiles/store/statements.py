@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -55,9 +55,14 @@ def cut(text: str, most: int = MAX_TEXT) -> str:
 @cache
 def longest(record: type[msgspec.Struct]) -> Mapping[str, int]:
     """How many characters each text of a record may have."""
-    described = msgspec.json.schema(record)["$defs"][record.__name__]["properties"]
-    kinds = ((name, kind) for name, one in described.items() for kind in (one, *one.get("anyOf", ())))
-    return {name: kind["maxLength"] for name, kind in kinds if "maxLength" in kind}
+    described = cast("msgspec.inspect.StructType", msgspec.inspect.type_info(record))
+    found = {}
+    for field in described.fields:
+        kinds = field.type.types if isinstance(field.type, msgspec.inspect.UnionType) else (field.type,)
+        for kind in kinds:
+            if isinstance(kind, msgspec.inspect.StrType) and kind.max_length is not None:
+                found[field.name] = kind.max_length
+    return found
 
 
 def records(

@@ -35,8 +35,11 @@ class EventBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
     """Base of every event."""
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """One telemetry sample. None: not supported here, `TelemetryStarted.missing` says why."""
+class Reading(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One telemetry sample. None: not supported here, `TelemetryStarted.missing` says why.
+
+    There may be a million, and none can be a part of a circle: the garbage collector leaves them out.
+    """
 
     t_ns: int
     memory_used: int | None = None  # bytes, whole device

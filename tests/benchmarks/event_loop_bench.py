@@ -4,21 +4,13 @@ A timer of 1 ms beats on the window's thread; the longest time between two beats
 milliseconds, of the wall and of the thread's own processor time; gates on nothing. No GPU is needed.
 """
 
-import gc
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is imported
-
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -27,19 +19,18 @@ from app.control.controller import Controller
 from app.look.theme import DARK, LIGHT
 from app.pages.profile import ProfilePage
 from app.pages.stepper import StepperPage
-from app.shell.main_window import MainWindow, build_window
-from app.widgets.staged_paint import StagedPaint
+from app.shell.main_window import MainWindow
 from kernels.registry import LADDER
 from profiles.engine.local import LocalEngine
 from profiles.wire.events import Event, PointProgress
 from tests.app.fakes import FakeEngine
 from tests.app.profile.builders import make_plan, script
 from tests.app.stepper.builders import random_trace
+from tests.benchmarks.heart import PATIENCE_MS, Block, Heart, line, now, settle, shown
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(600)]
 
 TRIES = 3
-PATIENCE_MS = 120_000
 ROOT = Path(__file__).parents[2]
 SHOWN = """
 import time
@@ -60,43 +51,6 @@ if __name__ == "__main__":
 """
 
 
-class Block(NamedTuple):
-    """The longest of a run, in ms: of the wall, and of the thread's own processor time."""
-
-    wall: float
-    processor: float
-
-
-class Heart:
-    """Beats on the window's thread while it is let to."""
-
-    def __init__(self) -> None:
-        self.longest = Block(0.0, 0.0)
-        self.beats = 0
-        self._timer = QTimer(interval=1)
-        self._timer.timeout.connect(self._beat)
-
-    @contextmanager
-    def beating(self) -> Iterator[None]:
-        gc.collect()
-        gc.freeze()
-        self._last = _now()
-        self._timer.start()
-        yield
-        self._beat()
-        self._timer.stop()
-        gc.unfreeze()
-
-    def _beat(self) -> None:
-        now, last = _now(), self._last
-        self.beats, self._last = self.beats + 1, now
-        self.longest = Block(*(max(old, b - a) for old, a, b in zip(self.longest, last, now, strict=True)))
-
-
-def _now() -> Block:
-    return Block(time.perf_counter() * 1e3, time.thread_time() * 1e3)
-
-
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FLASHSCOPE_HOME", str(tmp_path / "home"))
@@ -114,29 +68,7 @@ def window(qtbot: QtBot, qapp: QApplication, home: Path, engines: list[FakeEngin
         engines.append(FakeEngine(sink))
         return engines[-1]
 
-    return _shown(qtbot, Controller(make, home))
-
-
-def _shown(qtbot: QtBot, controller: Controller) -> MainWindow:
-    window = build_window(controller, DARK)
-    qtbot.addWidget(window, before_close_func=lambda _: window.close_unasked())
-    window.resize(1280, 800)
-    with qtbot.waitSignal(controller.machine_found, timeout=PATIENCE_MS):
-        window.show()
-    qtbot.wait(300)  # it warms up
-    return window
-
-
-def _settle(qtbot: QtBot, window: MainWindow) -> None:
-    """Return once every part that is painted in turns has been painted."""
-    staged = window.findChildren(StagedPaint)
-    qtbot.waitUntil(lambda: all(one.idle for one in staged), timeout=PATIENCE_MS)
-    qtbot.wait(100)
-
-
-def _line(what: str, *blocks: Block) -> None:
-    runs = ", ".join(f"{block.wall:.0f} ({block.processor:.0f})" for block in blocks)
-    print(f"{what:<48} {runs}")  # noqa: T201 - the table
+    return shown(qtbot, Controller(make, home))
 
 
 def test_opening_each_bundled_recording(window: MainWindow, qtbot: QtBot) -> None:
@@ -149,10 +81,10 @@ def test_opening_each_bundled_recording(window: MainWindow, qtbot: QtBot) -> Non
             with heart.beating():
                 with qtbot.waitSignal(window.controller.session_changed, timeout=PATIENCE_MS):
                     window.open_path(path)
-                _settle(qtbot, window)
+                settle(qtbot, window)
             assert window.controller.path == path
             blocks.append(heart.longest)
-        _line(f"opening {path.name}", *blocks)
+        line(f"opening {path.name}", *blocks)
 
 
 def test_a_flood_of_events(window: MainWindow, qtbot: QtBot, engines: list[FakeEngine]) -> None:
@@ -166,15 +98,15 @@ def test_a_flood_of_events(window: MainWindow, qtbot: QtBot, engines: list[FakeE
         with heart.beating():
             engines[0].say(told for event in script(plan) for told in (event, *progress))
             qtbot.waitUntil(lambda: not window.controller.running, timeout=PATIENCE_MS)
-            _settle(qtbot, window)
+            settle(qtbot, window)
         blocks.append(heart.longest)
-    _line("a flood of events", *blocks)
+    line("a flood of events", *blocks)
 
 
 def test_a_cpu_sweep_from_the_start_page(qtbot: QtBot, qapp: QApplication, home: Path) -> None:
     blocks = []
     for run in range(TRIES):
-        window = _shown(qtbot, Controller(LocalEngine, home / str(run)))
+        window = shown(qtbot, Controller(LocalEngine, home / str(run)))
         page = window.pages["profile"]
         assert isinstance(page, ProfilePage)
         window.controller.choose_backend("cpu")
@@ -183,24 +115,24 @@ def test_a_cpu_sweep_from_the_start_page(qtbot: QtBot, qapp: QApplication, home:
         with heart.beating():
             window.top_bar.run.click()
             qtbot.waitUntil(lambda w=window: not w.controller.running, timeout=PATIENCE_MS)  # type: ignore[misc]  # a default binds it
-            _settle(qtbot, window)
+            settle(qtbot, window)
         blocks.append(heart.longest)
         window.close_unasked()
-    _line("a CPU sweep, from Run on the start page", *blocks)
+    line("a CPU sweep, from Run on the start page", *blocks)
 
 
 def test_switching_the_theme(window: MainWindow, qtbot: QtBot) -> None:
     with qtbot.waitSignal(window.controller.session_changed, timeout=PATIENCE_MS):
         window.open_path(bundled_sessions()[-1])
-    _settle(qtbot, window)
+    settle(qtbot, window)
     blocks = []
     for theme in (LIGHT, DARK) * TRIES:
         heart = Heart()
         with heart.beating():
             window.appearance.use(theme)
-            _settle(qtbot, window)
+            settle(qtbot, window)
         blocks.append(heart.longest)
-    _line("switching the theme with a recording on show", *blocks)
+    line("switching the theme with a recording on show", *blocks)
 
 
 def test_from_the_start_of_the_process_to_a_visible_window(home: Path, tmp_path: Path) -> None:
@@ -215,7 +147,7 @@ def test_from_the_start_of_the_process_to_a_visible_window(home: Path, tmp_path:
         )
         wall, processor = map(float, done.stdout.split())
         blocks.append(Block(wall * 1e3, processor * 1e3))
-    _line("from the first import to a visible window", *blocks)
+    line("from the first import to a visible window", *blocks)
 
 
 def test_scrubbing_through_a_long_trace(window: MainWindow, qapp: QApplication) -> None:
@@ -227,9 +159,9 @@ def test_scrubbing_through_a_long_trace(window: MainWindow, qapp: QApplication) 
     qapp.processEvents()
     last = page.transport.scrubber.maximum()
     frames = range(0, last, 16)
-    begun = _now()
+    begun = now()
     for place in frames:
         page.seek(place)
         qapp.processEvents()
-    wall, processor = (len(frames) / (b - a) * 1e3 for a, b in zip(begun, _now(), strict=True))
+    wall, processor = (len(frames) / (b - a) * 1e3 for a, b in zip(begun, now(), strict=True))
     print(f"scrubbing, {last + 1} snapshots: {wall:.0f} frames/s, {processor:.0f} a processor second")  # noqa: T201 - the table

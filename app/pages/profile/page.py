@@ -69,6 +69,7 @@ class ProfilePage(Page):
         turns: dict[QWidget, Draw] = {self.plots.panel: self.plots.draw_panel_in_steps}
         turns.update({card: card.draw_in_steps for card in self.plots.cells})
         turns[self.bottom.table] = self._draw_table
+        self._lanes = [strip.lanes[lane.field] for lane in LANES]
         turns.update({strip.lanes[lane.field]: partial(strip.draw_lane, lane) for lane in LANES})
         self._staged = StagedPaint(self, turns)
         self._lay_out()
@@ -106,6 +107,7 @@ class ProfilePage(Page):
         self.plots.cursor_moved.connect(self.bottom.table.show_cursor)
         self.plots.baseline_changed.connect(self._refresh_table)
         self.plots.changing.connect(self._staged.start)
+        self.bottom.strip.looked.connect(lambda: self._staged.start(self._lanes[1:]))
         self.plots.quantities_chosen.connect(self._show_hints_and_flight)
         self.bottom.table.seqlen_selected.connect(self.plots.move_cursor)
         for button in (
@@ -157,7 +159,7 @@ class ProfilePage(Page):
                     pass
         self.bottom.strip.take(readings)
         self._follow_sweep(events)
-        self._staged.start(self.bottom.strip.lanes.values())
+        self._staged.start([self._lanes[0]])
         if readings:
             self._follow_free_memory()
 

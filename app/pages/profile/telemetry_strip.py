@@ -1,11 +1,11 @@
 """The telemetry under the plots: one lane a quantity, all on one time axis."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
@@ -23,6 +23,7 @@ from profiles.wire.events import Reading, TelemetryStarted
 
 IDLE_S = 60.0  # how far back the strip looks while nothing is measured
 LEAST_S = 2.0
+PIECE = 2000  # readings recorded in a step: about two milliseconds of work
 HOST_SOURCE = "psutil"  # watches the CPU, which has no driver and so no driver's window
 BUSY = "busy (driver window), %"
 
@@ -42,7 +43,12 @@ class TelemetryStrip(QWidget):
     Attributes:
         frozen: Whether the display stands still; readings are recorded all the same.
         ring: The readings.
+
+    Signals:
+        looked: The first lane has looked at another moment: the others are to be drawn after it.
     """
+
+    looked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -95,12 +101,22 @@ class TelemetryStrip(QWidget):
         self.draw()
 
     def take(self, readings: Sequence[Reading]) -> None:
-        """Record what is new: of the session on show, or these live readings when there is none."""
+        """Record what is new: of the session on show, or these live readings when there is none.
+
+        Of a session that has much more, the rest is recorded when the strip is drawn.
+        """
         if self._session is None:
             self.ring.extend(readings)
-            return
-        self.ring.extend(self._session.readings[self._taken :])
-        self._taken = len(self._session.readings)
+        else:
+            next(self._catch_up(), None)
+
+    def _catch_up(self) -> Iterator[None]:
+        """Record what the session has more, a piece a step."""
+        while self._session is not None and self._taken < len(self._session.readings):
+            piece = self._session.readings[self._taken : self._taken + PIECE]
+            self.ring.extend(piece)
+            self._taken += len(piece)
+            yield
 
     def watch(self, telemetry: TelemetryStarted) -> None:
         """Say what the device offers: its capacity, and which fields are missing for what reason."""
@@ -120,12 +136,15 @@ class TelemetryStrip(QWidget):
         for lane in LANES:
             draw_unless_waiting(self.lanes[lane.field], partial(self.draw_lane, lane))
 
-    def draw_lane(self, lane: Lane) -> None:
+    def draw_lane(self, lane: Lane) -> Iterator[None]:
         """Draw one lane, unless frozen. The first looks at the time that all show until it is drawn again."""
+        if lane is LANES[0]:
+            yield from self._catch_up()
         if self.frozen or not self.isVisible():
             return
         if lane is LANES[0]:
             self._moment = self._now()
+            self.looked.emit()
         times, values, spans, view = self._moment
         self.lanes[lane.field].show_readings(times, values[lane.field], spans, view)
         self.lanes[lane.field].show_note(self._note(lane, empty=not times.size))
@@ -147,7 +166,9 @@ class TelemetryStrip(QWidget):
         return ["time_s", "memory_used_bytes", "busy_percent", "power_w", "temperature_c", "sm_clock_mhz"]
 
     def export_rows(self) -> list[list[Cell]]:
-        """Every reading in the ring; what was not available is empty."""
+        """Every reading; what was not available is empty."""
+        for _ in self._catch_up():
+            pass
         columns = [self.ring.times(), *(self.ring.values(field) for field in FIELDS)]
         return [[None if cell != cell else float(cell) for cell in row] for row in zip(*columns, strict=True)]  # noqa: PLR0124 - NaN alone differs from itself
 

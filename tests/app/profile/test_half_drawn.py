@@ -7,9 +7,11 @@ import pytest
 
 from app.pages.profile.page import ProfilePage
 from app.widgets import staged_paint
+from app.widgets.staged_paint import WAITS
 from kernels.problem import Problem
 from profiles.plan.plan import Plan
-from tests.app.profile.builders import script, session_of
+from profiles.wire.events import Reading, Readings
+from tests.app.profile.builders import T0, script, session_of
 from tests.app.profile.conftest import Bench
 
 KERNELS = ("standard", "flash1", "flash2")
@@ -133,3 +135,26 @@ def test_a_kernel_hidden_before_another_session_came_and_went_is_on_show_as_its_
     bench.drawn()
     shown = bench.page.plots.cells[0].plot._curves["flash2"].curve.isVisible()
     assert bench.page.plots.panel.button("flash2").isChecked() == shown
+
+
+def test_all_lanes_end_at_the_newest_reading_also_of_one_that_came_while_they_were_drawn(
+    bench: Bench,
+) -> None:
+    bench.sweep(script(PLAN)[:6])  # it goes on
+    session, strip = bench.controller.session, bench.page.bottom.strip
+    assert session is not None
+
+    def read(second: int) -> None:
+        more = Readings(
+            readings=(Reading(t_ns=T0 + second * 10**9, memory_used=1, utilisation=1.0, power_w=1.0),)
+        )
+        session.apply(more)
+        bench.page.take_events([more])
+
+    read(100)
+    while strip.lanes["memory_used"].property(WAITS):
+        bench.page._staged._next()
+    read(200)
+    bench.drawn()
+    ends = {field: lane.curve.getData()[0][-1] for field, lane in strip.lanes.items()}
+    assert ends == dict.fromkeys(ends, 200.0)

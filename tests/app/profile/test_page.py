@@ -238,6 +238,7 @@ def test_every_figure_and_name_beside_the_plots_is_whole(bench: Bench, names: tu
     load_fonts()
     bench.page.setFont(ui_font())
     panel = bench.page.plots.panel
+    bench.drawn()  # a turn to come would draw other kernels' figures
     list(panel.set_kernels(names))
     for name in names:
         panel.show_figures(name, ["72.7 GiB", "0.652 ms", "0.142×", "1234"])

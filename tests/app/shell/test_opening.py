@@ -1,0 +1,109 @@
+"""Opening a session with many readings: shown at once, and whole in the end."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from pytestqt.qtbot import QtBot
+
+from app.pages.profile import ProfilePage
+from app.plots.ring import ReadingRing
+from profiles.results.session import Session
+from profiles.store import load
+from profiles.wire.events import Event, PlanFinished, Reading, Readings
+from tests.app.fakes import MS, sweep
+from tests.app.shell.conftest import Rig, Save
+
+MANY = 120_000
+
+
+@pytest.fixture
+def long_recording(save: Save) -> Path:
+    readings = tuple(Reading(t_ns=k * MS, power_w=float(k)) for k in range(MANY))
+    *_, ending = sweep()
+    assert isinstance(ending, PlanFinished)
+    ending = replace(ending, t_ns=MANY * MS)
+    return save([*sweep(points=1), Readings(readings=readings), ending], "long")
+
+
+def test_a_session_is_on_show_before_its_readings_and_gets_all_of_them(
+    rig: Rig, qtbot: QtBot, long_recording: Path
+) -> None:
+    counts: list[int] = []
+    rig.controller.session_changed.connect(lambda session: counts.append(len(session.readings)))
+    rig.open(long_recording)
+    whole = load(long_recording).readings
+    qtbot.waitUntil(lambda: len(shown(rig).readings) == len(whole))
+    assert counts == [0]
+    assert shown(rig).readings == whole
+
+
+def test_the_telemetry_of_a_long_session_is_drawn_whole_in_small_steps(
+    rig: Rig, qtbot: QtBot, long_recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    extend = ReadingRing.extend
+
+    def counting(ring: ReadingRing, readings: list[Reading]) -> None:
+        sizes.append(len(readings))
+        extend(ring, readings)
+
+    monkeypatch.setattr(ReadingRing, "extend", counting)
+    page = rig.window().pages["profile"]
+    assert isinstance(page, ProfilePage)
+    rig.open(long_recording)
+    strip = page.bottom.strip
+    qtbot.waitUntil(lambda: strip.ring.latest("power_w") == MANY - 1)
+    qtbot.waitUntil(lambda: page._staged.idle)
+    assert max(sizes) <= 2000
+    times, _ = strip.lanes["power_w"].curve.getData()
+    assert times[0] < 1 < MANY / 1000 - 1 < times[-1]
+
+
+def test_a_replay_asked_for_meanwhile_begins_when_all_has_been_read(
+    rig: Rig, qtbot: QtBot, long_recording: Path
+) -> None:
+    rig.open(long_recording)
+    rig.controller.replay(1e6)
+    replayed: list[Reading] = []
+
+    def take(events: list[Event]) -> None:
+        if rig.controller.replaying:
+            replayed.extend(r for event in events if isinstance(event, Readings) for r in event.readings)
+
+    rig.controller.events_arrived.connect(take)
+    qtbot.waitUntil(lambda: rig.controller.replaying)
+    qtbot.waitUntil(lambda: not rig.controller.replaying)
+    assert len(replayed) == len(shown(rig).readings) > MANY
+
+
+def test_readings_that_end_in_nonsense_are_told_and_leave_the_points_on_show(
+    rig: Rig, qtbot: QtBot, long_recording: Path
+) -> None:
+    with sqlite3.connect(long_recording) as connection:
+        connection.execute("UPDATE readings SET power_w = 'much' WHERE n = (SELECT max(n) FROM readings)")
+    connection.close()
+    told: list[str] = []
+    rig.controller.error_raised.connect(lambda text, _details: told.append(text))
+    rig.open(long_recording)
+    qtbot.waitUntil(lambda: bool(told))
+    assert "its telemetry cannot be read whole" in told[0]
+    assert shown(rig).ended_points == 1
+
+
+def test_a_file_asked_for_later_ends_the_reading_of_the_first(
+    rig: Rig, qtbot: QtBot, long_recording: Path, save: Save
+) -> None:
+    later = save(sweep(), "later")
+    rig.open(long_recording)
+    first = shown(rig)
+    rig.open(later)
+    rig.controller._opener._pool.waitForDone()
+    assert len(first.readings) < MANY
+    assert rig.controller.path == later
+
+
+def shown(rig: Rig) -> Session:
+    assert rig.controller.session is not None
+    return rig.controller.session

@@ -1,0 +1,114 @@
+"""What is large, in the window: pytest -m benchmark -s large_bench.py. Prints, and gates on nothing.
+
+A million readings opened, the widest block mask typed into the form, a file that another process holds.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.control.controller import Controller
+from app.pages.profile import ProfilePage
+from app.shell.main_window import MainWindow
+from app.widgets.staged_paint import waits
+from profiles.store import Recorder
+from profiles.wire.events import Event, Reading, Readings
+from tests.app.fakes import SECOND, FakeEngine, sweep
+from tests.benchmarks.heart import PATIENCE_MS, Heart, line, now, settle, shown
+
+pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(600)]
+
+READINGS, BATCH = 1_000_000, 10_000
+WIDEST = "local:1+global:1+random:0.1"
+
+
+@pytest.fixture
+def window(qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MainWindow:
+    monkeypatch.setenv("FLASHSCOPE_HOME", str(tmp_path / "home"))
+
+    def make(sink: Callable[[Event], None]) -> FakeEngine:
+        return FakeEngine(sink)
+
+    return shown(qtbot, Controller(make, tmp_path))
+
+
+def page_of(window: MainWindow) -> ProfilePage:
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    return page
+
+
+def recorded(path: Path, readings: int) -> Path:
+    """A session with so many readings, ten a second."""
+    recorder = Recorder(path)
+    *events, ending = sweep()
+    for event in events:
+        recorder.record(event)
+    for first in range(0, readings, BATCH):
+        recorder.record(Readings(readings=tuple(reading(first + k) for k in range(BATCH))))
+    recorder.record(ending)
+    recorder.close()
+    return path
+
+
+def reading(number: int) -> Reading:
+    return Reading(
+        t_ns=number * SECOND // 100_000,
+        memory_used=(number % 1000) << 20,
+        utilisation=float(number % 100),
+        power_w=300.0 + number % 7,
+        temperature_c=41.0,
+        sm_clock_mhz=1980.0,
+        throttle=(),
+    )
+
+
+def test_opening_a_million_readings(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    path = recorded(tmp_path / "million.flashscope", READINGS)
+    page, heart = page_of(window), Heart()
+    before = psutil.Process().memory_info().rss
+    with heart.beating():
+        begun = now()
+        with qtbot.waitSignal(window.controller.session_changed, timeout=PATIENCE_MS):
+            window.open_path(path)
+        qtbot.waitUntil(lambda: not any(map(waits, page.plots.cells)), timeout=PATIENCE_MS)
+        first = now()
+        qtbot.waitUntil(lambda: len(page.bottom.strip.ring) >= READINGS, timeout=PATIENCE_MS)
+        settle(qtbot, window)
+        whole = now()
+    taken = (psutil.Process().memory_info().rss - before) / 2**20
+    line("opening a million readings", heart.longest)
+    first_ms, whole_ms = first.wall - begun.wall, whole.wall - begun.wall
+    print(f"  first paint {first_ms:.0f} ms, whole {whole_ms:.0f} ms, {taken:.0f} MiB")  # noqa: T201 - the table
+
+
+def test_typing_the_widest_block_mask(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_page("profile")
+    form = page_of(window).form
+    form.masking.kind.setCurrentText("blocks")
+    form.masking.block_size.setCurrentText("64")
+    form.chips.set_seqlens((262_144,))
+    settle(qtbot, window)
+    heart = Heart()
+    with heart.beating():
+        for k in range(len(WIDEST)):
+            form.masking.pattern.setEditText(WIDEST[: k + 1])
+            qtbot.wait(20)
+        settle(qtbot, window)
+    line(f"typing {WIDEST} at N = 262144", heart.longest)
+
+
+def test_opening_a_file_that_another_process_holds(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    path = recorded(tmp_path / "held.flashscope", BATCH)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    heart = Heart()
+    with heart.beating(), qtbot.waitSignal(window.controller.not_opened, timeout=PATIENCE_MS):
+        window.open_path(path)
+    holder.close()
+    line("opening a file that another process holds", heart.longest)
