@@ -1,16 +1,19 @@
 """Applies a theme to the application: style, palette, font, stylesheet; can follow the desktop's choice."""
 
+from collections.abc import Callable
 from typing import Literal, cast
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
 
 from app.look.fonts import load_fonts, ui_font
 from app.look.stylesheet import stylesheet
 from app.look.theme import DARK, LIGHT, THEMES, Theme
 
 Choice = Literal["system", "dark", "light", "contrast"]
+PAUSE_MS = 4  # between two steps of a switch: what waits in the event loop comes first
 
 
 class Appearance(QObject):
@@ -34,21 +37,56 @@ class Appearance(QObject):
         app.setStyle("Fusion")
         app.setFont(ui_font())
         self.theme = self._resolve()
+        self._steps: list[Callable[[], None]] = []  # what is left of a switch
+        self._frozen: list[QWidget] = []
+        self._timer = QTimer(self, interval=PAUSE_MS)
+        self._timer.timeout.connect(self._step)
         apply_theme(app, self.theme)
         app.styleHints().colorSchemeChanged.connect(lambda _scheme: self.choose(self.choice))
 
     def choose(self, choice: Choice) -> None:
-        """Use this theme from now on."""
+        """Use this theme from now on; windows show it some turns of the event loop later."""
+        self.finish()
         self.choice = choice
         theme = self._resolve()
         if theme != self.theme:
             self.theme = theme
-            apply_theme(self._app, theme)
-            self.changed.emit(theme)
+            self._steps = [self._bare, self._dress, lambda: self.changed.emit(theme), self._show]
+            self._timer.start()
 
     def use(self, theme: Theme) -> None:
-        """Use this theme from now on, whatever the desktop says."""
+        """Use this theme at once, whatever the desktop says."""
         self.choose(cast("Choice", theme.name))
+        self.finish()
+
+    def finish(self) -> None:
+        """Do what is left of a switch now."""
+        while self._steps:
+            self._step()
+
+    def _step(self) -> None:
+        if len(self._steps) <= 1:
+            self._timer.stop()
+        self._steps.pop(0)()
+
+    def _bare(self) -> None:
+        """Take the old stylesheet away: to replace it with another one takes Qt three times as long as both.
+
+        Until the end of the switch the windows stay as they are painted.
+        """
+        self._frozen = [window for window in self._app.topLevelWidgets() if window.updatesEnabled()]
+        for window in self._frozen:
+            window.setUpdatesEnabled(False)
+        self._app.setStyleSheet("")
+
+    def _dress(self) -> None:
+        apply_theme(self._app, self.theme)
+
+    def _show(self) -> None:
+        for window in self._frozen:
+            if isValid(window):
+                window.setUpdatesEnabled(True)
+        self._frozen = []
 
     def _resolve(self) -> Theme:
         if self.choice in THEMES:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -16,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from app.control.bundled import bundled_sessions
 from app.control.controller import Controller
+from app.look.appearance import Choice
 from app.look.theme import DARK, LIGHT
 from app.pages.profile import ProfilePage
 from app.pages.stepper import StepperPage
@@ -129,7 +131,8 @@ def test_switching_the_theme(window: MainWindow, qtbot: QtBot) -> None:
     for theme in (LIGHT, DARK) * TRIES:
         heart = Heart()
         with heart.beating():
-            window.appearance.use(theme)
+            window.appearance.choose(cast("Choice", theme.name))
+            qtbot.waitUntil(lambda: not window.appearance._steps, timeout=PATIENCE_MS)
             settle(qtbot, window)
         blocks.append(heart.longest)
     line("switching the theme with a recording on show", *blocks)

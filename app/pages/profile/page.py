@@ -192,6 +192,7 @@ class ProfilePage(Page):
         self.form.kernels.apply_theme(theme)
         self.plots.apply_theme(theme)
         self.bottom.apply_theme(theme)
+        self._staged.start_covered()
 
     def use_session(self) -> None:
         """Fill the form with the parameters of the problems on show, and say which these are."""

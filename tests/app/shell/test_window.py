@@ -29,6 +29,7 @@ def test_a_theme_switch_recolours_existing_plots_and_the_window(window: MainWind
     plots = window.findChildren(PlotWidget)
     assert plots
     window._view._toggle_theme()
+    window.appearance.finish()
     for plot in plots:
         assert plot.backgroundBrush().color() == QColor(LIGHT.panel)
         assert plot.getPlotItem().getAxis("left").textPen().color() == QColor(LIGHT.dim)
@@ -37,6 +38,7 @@ def test_a_theme_switch_recolours_existing_plots_and_the_window(window: MainWind
     assert window.palette().window().color() == QColor(LIGHT.bg)
     assert window.settings.appearance == "light"
     window._view._toggle_theme()
+    window.appearance.finish()
     assert window.appearance.theme == DARK
 
 
