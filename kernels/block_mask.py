@@ -1,7 +1,7 @@
 """A block mask: which blocks of the score matrix are kept at all."""
 
 import random
-from math import ceil
+from math import ceil, log
 from typing import Any
 
 import msgspec
@@ -9,6 +9,7 @@ import msgspec
 from kernels.errors import InputError
 
 KEPT, DROPPED = b"\1", b"\0"
+SAMPLE_SET, SAMPLE_FEW = 21, 5  # of the algorithm of random.sample
 MOST_BLOCKS = 1 << 24  # of a mask that is made here: 512k tokens in blocks of 128
 
 
@@ -75,11 +76,9 @@ class BlockMask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         if not 0 <= kept_share <= 1:
             raise InputError(f"The kept share must be between 0 and 1, not {kept_share}.")
         rows, columns = count_blocks(seqlen_q, seqlen_k, block_q=block_q, block_k=block_k)
-        blocks = bytearray(rows * columns)
-        drawn = random.Random(seed).sample(range(len(blocks)), round(kept_share * len(blocks)))  # noqa: S311 - a pattern, not a secret
-        for block in drawn:
-            blocks[block] = 1
-        return cls(block_q=block_q, block_k=block_k, shape=(rows, columns), kept=bytes(blocks))
+        count = rows * columns
+        kept = _drawn(count, round(kept_share * count), seed)
+        return cls(block_q=block_q, block_k=block_k, shape=(rows, columns), kept=kept)
 
     def array(self) -> Any:
         """The blocks as a NumPy array, bool (query blocks, key blocks), read-only."""
@@ -110,6 +109,32 @@ class BlockMask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
                 f"{self.block_k} need a block mask of {needed[0]} x {needed[1]} blocks, not "
                 f"{self.shape[0]} x {self.shape[1]}."
             )
+
+
+def _drawn(count: int, chosen: int, seed: int) -> bytes:
+    """One byte for each of `count`, 1 for those that random.Random(seed).sample(range(count), chosen) draws.
+
+    The same algorithm on plain memory: sample makes lists and sets of millions of numbers, and another thread
+    waits for each of them.
+    """
+    import numpy as np  # noqa: PLC0415 - as above
+
+    below = random.Random(seed).randrange  # noqa: S311 - a pattern, not a secret
+    kept = bytearray(count)
+    most_by_trial = SAMPLE_SET + (4 ** ceil(log(chosen * 3, 4)) if chosen > SAMPLE_FEW else 0)
+    if count <= most_by_trial:
+        pool = memoryview(np.arange(count, dtype=np.uint32).data)
+        for last in range(count - 1, count - 1 - chosen, -1):
+            place = below(last + 1)
+            kept[pool[place]] = 1
+            pool[place] = pool[last]
+        return bytes(kept)
+    for _ in range(chosen):
+        place = below(count)
+        while kept[place]:
+            place = below(count)
+        kept[place] = 1
+    return bytes(kept)
 
 
 def count_blocks(seqlen_q: int, seqlen_k: int, *, block_q: int, block_k: int) -> tuple[int, int]:

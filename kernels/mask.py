@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 from kernels.block_mask import BlockMask
 
+AT_ONCE = 1 << 18  # blocks that are counted together: a few milliseconds of work
+
 
 class Mask(NamedTuple):
     """The pairs kept of one head; the same for all heads.
@@ -122,10 +124,16 @@ def _kept_pairs(mask: Mask) -> int:
 
 
 def _kept_pairs_of_blocks(mask: Mask, blocks: BlockMask) -> int:
-    """`Mask.pairs` of the whole matrix, all blocks at once: there may be a million."""
+    """`Mask.pairs` of the whole matrix, many blocks at once: there may be millions."""
+    rows, columns = blocks.shape
+    step = max(1, AT_ONCE // columns)
+    return sum(_kept_pairs_of_rows(mask, blocks, range(rows)[i : i + step]) for i in range(0, rows, step))
+
+
+def _kept_pairs_of_rows(mask: Mask, blocks: BlockMask, rows: range) -> int:
     import numpy as np  # noqa: PLC0415 - the messages stay importable in milliseconds
 
-    starts = np.arange(blocks.shape[0])[:, None] * blocks.block_q, np.arange(blocks.shape[1]) * blocks.block_k
+    starts = np.array(rows)[:, None] * blocks.block_q, np.arange(blocks.shape[1]) * blocks.block_k
     ends = np.minimum(starts[0] + blocks.block_q, mask.seqlen_q), starts[1] + blocks.block_k
     width = np.minimum(ends[1], mask.seqlen_k) - starts[1]
 
@@ -137,4 +145,9 @@ def _kept_pairs_of_blocks(mask: Mask, blocks: BlockMask) -> int:
         before = highest + 1 - starts[1]
         return ramp_sum(before + ends[0] - 1) - ramp_sum(before + starts[0] - 1)
 
-    return int(((pairs_up_to(mask.highest) - pairs_up_to(mask.lowest - 1)) * blocks.array()).sum())
+    return int(
+        (
+            (pairs_up_to(mask.highest) - pairs_up_to(mask.lowest - 1))
+            * blocks.array()[rows.start : rows.stop]
+        ).sum()
+    )

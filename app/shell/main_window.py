@@ -1,5 +1,6 @@
 """The window: rail, pages, top bar, status bar, log, errors; and the way in and out."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -43,6 +44,7 @@ from profiles.wire.events import Event, LogLine, PlanFinished
 SMALLEST = (600, 340)  # what 200 % leaves of a 1280 x 720 screen, less its panels
 FIRST_SIZE = (1280, 800)
 WARM_UP_MS = 50  # after the window is shown: its first paint comes before
+SWITCH_S = 0.0005  # for which a thread of Python's may keep the window's waiting, whenever it needs Python
 CLOSE_QUESTION = "A sweep is running: stop it and close?"
 
 
@@ -293,6 +295,7 @@ class MainWindow(QMainWindow):
 
 def build_window(controller: Controller, theme: Theme) -> MainWindow:
     """The window over a controller, in a theme; not shown yet. Needs a QApplication."""
+    sys.setswitchinterval(SWITCH_S)
     appearance = appearance_of()
     appearance.use(theme)
     return MainWindow(controller, appearance, Settings())

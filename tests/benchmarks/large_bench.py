@@ -24,7 +24,7 @@ from tests.benchmarks.heart import PATIENCE_MS, Heart, line, now, settle, shown
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(600)]
 
 READINGS, BATCH = 1_000_000, 10_000
-WIDEST = "local:1+global:1+random:0.1"
+WIDEST = "local:1,global:1,random:0.1"
 
 
 @pytest.fixture

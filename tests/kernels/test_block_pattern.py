@@ -1,5 +1,6 @@
 """Block patterns: each part by its definition, their union, and the text that names them."""
 
+import random
 from math import ceil
 
 import numpy as np
@@ -94,3 +95,14 @@ def test_a_block_without_length_is_refused() -> None:
 def test_more_blocks_than_fit_in_memory_are_refused_before_they_are_made() -> None:
     with pytest.raises(InputError, match="100000 queries and 100000 keys into more than"):
         BlockPattern(local=1).mask(100_000, 100_000, block=1)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.03, 0.2, 0.5, 1.0])
+@pytest.mark.parametrize("seqlen", [1, 7, 40])
+def test_random_blocks_are_those_that_pythons_sample_draws(seqlen: int, share: float) -> None:
+    """Sessions keep the seed and the share: the same blocks are drawn from them for ever."""
+    for seed in range(4):
+        mask = BlockMask.random(seqlen, seqlen, block_q=1, block_k=1, kept_share=share, seed=seed)
+        blocks = seqlen * seqlen
+        drawn = random.Random(seed).sample(range(blocks), round(share * blocks))  # noqa: S311 - as drawn
+        assert [k for k in range(blocks) if mask.kept[k]] == sorted(drawn)

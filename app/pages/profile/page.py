@@ -5,7 +5,7 @@ from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app.control.actions import Action
@@ -15,7 +15,6 @@ from app.look.theme import Theme
 from app.pages.base import Page
 from app.pages.profile.bottom import BottomCard
 from app.pages.profile.form import SweepForm
-from app.pages.profile.form.preview import preview_rows
 from app.pages.profile.form.reasons import left_out, out_of_range
 from app.pages.profile.plots_view import PlotsView
 from app.plots.telemetry import LANES
@@ -173,6 +172,12 @@ class ProfilePage(Page):
             self._show_flight()
 
     @guarded()
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Wait for what is being worked out."""
+        self.form.close()
+        super().closeEvent(event)
+
+    @guarded()
     def showEvent(self, event: QShowEvent) -> None:
         """Paint plot after plot: Run shows this page in the turn that starts a sweep."""
         super().showEvent(event)
@@ -181,7 +186,7 @@ class ProfilePage(Page):
     def refresh(self) -> None:
         """Draw the session on show, or the preview of the form's sweep."""
         session = self.controller.session
-        self._shown = preview_rows(self.form.request()) if self._rows is None else self._rows.current()
+        self._shown = self.form.preview() if self._rows is None else self._rows.current()
         self.plots.show_rows(session, self._shown)
         self._show_hints_and_flight()
         self._refresh_table()

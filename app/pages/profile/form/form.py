@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -22,6 +23,8 @@ from app.pages.profile.form.dry_run_table import DryRunTable
 from app.pages.profile.form.fields import Input, KvHeads, Whole, Words, input_of, labelled
 from app.pages.profile.form.kernel_list import KernelList
 from app.pages.profile.form.mask_fields import MaskFields
+from app.pages.profile.form.masks import Masks
+from app.pages.profile.form.preview import preview_rows
 from app.pages.profile.form.reasons import blocked, impossible
 from app.widgets.plain import Label, set_tip
 from app.words.units import bytes_text
@@ -31,11 +34,13 @@ from profiles.plan.choice import choices_of
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Protocol
 from profiles.plan.request import Request
+from profiles.results.rows import PointRow
 
 WIDTH = 316
 FREE_STEP = 0.01  # the dry run follows free memory in steps of this share
 ACROSS = 3  # inputs in a line
 MASK = "mask"  # stands for the choice among masks, of which each is a choice of its own
+DRAWING = "The blocks of the mask are being drawn …"
 Lines: TypeAlias = tuple[tuple[str, ...], ...]
 PROBLEM_LINES: Lines = (("dtype", "head_dim", "batch"), ("heads", "kv_heads", MASK))
 PROTOCOL_LINES: Lines = (
@@ -73,6 +78,8 @@ class SweepForm(QFrame):
         self._machine: Machine | None = None
         self._free: int | None = None
         self._filling = False
+        self._masks = Masks(self)
+        self._masks.ready.connect(self._changed)
         self._make_fields(theme)
         self._lay_out()
         self._connect()
@@ -200,10 +207,20 @@ class SweepForm(QFrame):
         """No: the form's width is fixed, and a wrapped message must not make the whole page grow."""
         return False
 
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Wait for masks that are being made."""
+        self._masks.wait()
+        super().closeEvent(event)
+
     def request(self) -> Request:
         """What the form says now."""
         chosen = {name: made.chosen() for name, made in self.inputs.items()} | self.masking.chosen()
         return Request.of(self.backend, kernels=self.kernels.chosen(), seqlens=self.chips.seqlens, **chosen)
+
+    def preview(self) -> list[PointRow]:
+        """A pending row for each point of the sweep, none while its masks are being made."""
+        request = self.request()
+        return preview_rows(request) if self._masks.has(request) else []
 
     def show_request(self, request: Request) -> None:
         """Fill every field from a request; a number beyond its field's range becomes the nearest in it."""
@@ -242,20 +259,24 @@ class SweepForm(QFrame):
         self.kernels.show_reasons(self.request(), device)
         request = self.request()
         self._show_dry_run(request)
-        self.blocked_reason = (
-            self.chips.error or self.masking.error or blocked(request, self._machine, self.kernels.refused())
-        )
+        self.blocked_reason = self.chips.error or self.masking.error or self._blocked(request)
         own_line = self.blocked_reason if not self.chips.error else ""  # the field says its own error
         self.message.setText(own_line or "")
         self.message.setVisible(bool(own_line))
         self.copy_button.setEnabled(self.blocked_reason is None)
         self.changed.emit()
 
+    def _blocked(self, request: Request) -> str | None:
+        if not self._masks.has(request):
+            return DRAWING
+        return blocked(request, self._machine, self.kernels.refused())
+
     def _show_dry_run(self, request: Request) -> None:
         self.free_label.setText(
             "free memory unknown" if self._free is None else f"free {bytes_text(self._free)}"
         )
-        rows = [] if impossible(request) else dry_run(request, self._free)
+        told = self._masks.has(request) and not impossible(request)
+        rows = dry_run(request, self._free) if told else []
         self.dry_table.show_rows(request.kernels, rows)
 
 

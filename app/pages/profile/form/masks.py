@@ -1,0 +1,103 @@
+"""Draws and counts large block masks on a thread of its own: some have millions of blocks."""
+
+from contextlib import suppress
+
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
+
+from kernels.block_mask import count_blocks
+from kernels.errors import InputError
+from profiles.plan.request import Request
+
+AT_ONCE = 1 << 17  # blocks that are drawn and counted in about ten milliseconds
+PAUSE_MS = 250  # of typing, before a mask is drawn
+
+
+class Masks(QObject):
+    """Has the masks of a request made before anything asks for them: they are kept where they are made.
+
+    Signals:
+        made: Those of a request have been made, perhaps not of the last one (Request).
+        ready: Those of the request asked for last are there.
+    """
+
+    made = Signal(object)
+    ready = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._newest: Request | None = None  # what was made last
+        self._wanted: Request | None = None  # what is being made, or will be
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(1)
+        self._timer = QTimer(self, interval=PAUSE_MS, singleShot=True)
+        self._timer.timeout.connect(self._start)
+        self.made.connect(self._take)
+
+    def has(self, request: Request) -> bool:
+        """Whether the masks of a request are there, or made in no time; if not, `ready` follows."""
+        wanted = _of_masks(request)
+        if _blocks(request) <= AT_ONCE or wanted == self._newest:
+            self._wanted = None
+            self._timer.stop()
+            return True
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self._timer.start()
+        return False
+
+    def wait(self) -> None:
+        """Return when nothing is being made; to be called before this object goes."""
+        self._timer.stop()
+        self._wanted = None
+        self._pool.waitForDone()
+
+    def _take(self, made: Request) -> None:
+        if made == self._wanted:
+            self._newest, self._wanted = made, None
+            self.ready.emit()
+
+    def _start(self) -> None:
+        if self._wanted is not None:
+            self._pool.clear()
+            self._pool.start(_Making(self._wanted, self))
+
+
+class _Making(QRunnable):
+    def __init__(self, request: Request, masks: Masks) -> None:
+        super().__init__()
+        self._request, self._masks = request, masks
+
+    def run(self) -> None:
+        for seqlen in self._request.seqlens:
+            with suppress(InputError):  # there is none: whoever asks for it is told why
+                _ = self._request.problem(seqlen).kept_share
+        self._masks.made.emit(self._request)
+
+
+def _of_masks(request: Request) -> Request:
+    """What the masks depend on, and nothing else."""
+    return Request.of(
+        "cpu",
+        seqlens=request.seqlens,
+        causal=request.causal,
+        window=request.window,
+        blocks=request.blocks,
+        block_size=request.block_size,
+        seed=request.seed,
+    )
+
+
+def _blocks(request: Request) -> int:
+    """Blocks of all masks of a request."""
+    if request.blocks is None:
+        return 0
+    return sum(_blocks_of(seqlen, request.block_size) for seqlen in request.seqlens)
+
+
+def _blocks_of(seqlen: int, block: int) -> int:
+    """Blocks of one mask; none of one that is refused for having too many."""
+    try:
+        rows, columns = count_blocks(seqlen, seqlen, block_q=block, block_k=block)
+    except InputError:
+        return 0
+    return rows * columns
