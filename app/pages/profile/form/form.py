@@ -207,6 +207,7 @@ class SweepForm(QFrame):
         """No: the form's width is fixed, and a wrapped message must not make the whole page grow."""
         return False
 
+    @guarded()
     def closeEvent(self, event: QCloseEvent) -> None:
         """Wait for masks that are being made."""
         self._masks.wait()

@@ -1,8 +1,9 @@
 """Draws and counts large block masks on a thread of its own: some have millions of blocks."""
 
 from contextlib import suppress
+from functools import partial
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from kernels.block_mask import count_blocks
 from kernels.errors import InputError
@@ -59,19 +60,18 @@ class Masks(QObject):
     def _start(self) -> None:
         if self._wanted is not None:
             self._pool.clear()
-            self._pool.start(_Making(self._wanted, self))
+            self._pool.start(partial(self._made, self._wanted))
+
+    def _made(self, request: Request) -> None:
+        _make(request)
+        self.made.emit(request)
 
 
-class _Making(QRunnable):
-    def __init__(self, request: Request, masks: Masks) -> None:
-        super().__init__()
-        self._request, self._masks = request, masks
-
-    def run(self) -> None:
-        for seqlen in self._request.seqlens:
-            with suppress(InputError):  # there is none: whoever asks for it is told why
-                _ = self._request.problem(seqlen).kept_share
-        self._masks.made.emit(self._request)
+def _make(request: Request) -> None:
+    """Draw and count the masks of a request, on any thread."""
+    for seqlen in request.seqlens:
+        with suppress(InputError, MemoryError):  # whoever asks for it is told why there is none
+            _ = request.problem(seqlen).kept_share
 
 
 def _of_masks(request: Request) -> Request:
