@@ -1,0 +1,65 @@
+"""Mutated copies of the bundled recordings are read as sessions or refused, quickly, and never changed.
+
+Every run takes a few hundred; `-m matrix` takes ten thousand.
+"""
+
+import io
+import stat
+import time
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from app.commands import show
+from app.control.bundled import bundled_sessions
+from profiles.store import SessionFileError, list_sessions, load
+from tests.matrix import chosen
+from tests.profiles.store.mutations import mutate
+
+FILES = 100  # in one test
+SLOWEST_S = 5.0
+pytestmark = pytest.mark.timeout(300)  # of FILES; what hangs is ended by it
+
+
+def read(path: Path) -> str:
+    """Read and print a file in every form; returns why it was refused."""
+    (info,) = list_sessions(path.parent)
+    try:
+        load(path)
+    except SessionFileError as error:
+        assert str(error)  # noqa: PT017 - many files are as good as before
+        return str(error)
+    assert not info.error
+    with redirect_stdout(io.StringIO()):
+        for as_json, as_csv in ((True, False), (False, True), (False, False)):
+            show.run(path, as_json=as_json, as_csv=as_csv, against=None)
+    return ""
+
+
+def as_it_is(folder: Path) -> dict[str, object]:
+    """Kind, moment of the last change and content of everything in a folder."""
+    found = {path.name: (path, path.lstat()) for path in folder.iterdir()}
+    return {
+        name: (one.st_mode, one.st_mtime_ns, path.read_bytes() if stat.S_ISREG(one.st_mode) else b"")
+        for name, (path, one) in found.items()
+    }
+
+
+@chosen("turn", range(100), {0, 1, 2})
+def test_a_mutated_recording_is_read_or_refused_and_stays_as_it_is(tmp_path: Path, turn: int) -> None:
+    small, large, *_ = sorted(bundled_sessions(), key=lambda path: path.stat().st_size)
+    refused = 0
+    for seed in range(turn * FILES, (turn + 1) * FILES):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        what = mutate(large if seed % 20 == 0 else small, folder / "a.flashscope", seed)
+        before = as_it_is(folder)
+        begun = time.monotonic()
+        try:
+            refused += bool(read(folder / "a.flashscope"))
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {what}") from error
+        assert time.monotonic() - begun < SLOWEST_S, f"seed {seed}: {what}"
+        assert as_it_is(folder) == before, f"seed {seed}: {what}"
+    assert 0 < refused < FILES
