@@ -129,13 +129,13 @@ class SessionsPage(Page):
         """Ask for another name of the chosen session."""
         info = self.chosen()
         if info is not None:
-            self._ask(info, "Rename", "Name", session_name(info), rename)
+            self._change(info, QInputDialog.getText, "Name", session_name(info), rename)
 
     def note_chosen(self) -> None:
         """Ask for the note of the chosen session."""
         info = self.chosen()
         if info is not None:
-            self._ask(info, "Note", "Note", info.note, set_note)
+            self._change(info, QInputDialog.getMultiLineText, "Note", info.note, set_note)
 
     def delete_chosen(self) -> None:
         """Delete the chosen session; this can be undone."""
@@ -157,11 +157,17 @@ class SessionsPage(Page):
             self.controller.error_raised.emit(str(error), str(trashed))
         self.refresh()
 
-    def _ask(
-        self, info: SessionInfo, title: str, label: str, text: str, change: Callable[[Path, str], None]
+    def _change(
+        self,
+        info: SessionInfo,
+        ask: Callable[..., tuple[str, bool]],
+        what: str,
+        text: str,
+        change: Callable[[Path, str], None],
     ) -> None:
-        answer, accepted = QInputDialog.getText(self, title, label, text=text)
-        if not accepted:
+        """Ask for another name or note; one left as it is changes nothing."""
+        answer, accepted = ask(self, what, what, text=text)
+        if not accepted or answer == text:
             return
         try:
             change(info.path, answer)

@@ -1,7 +1,7 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QInputDialog
+from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.pages.sessions import EMPTY, NOTHING_FOUND, SessionsPage
@@ -119,9 +119,56 @@ def test_a_note_is_written_into_the_file(
 ) -> None:
     fill(page, save, qtbot, "one")
     choose(page, "one")
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("before the fan broke", True))
+    monkeypatch.setattr(QInputDialog, "getMultiLineText", lambda *_, **__: ("before the fan broke", True))
     page.note_chosen()
     assert load(sessions_dir() / "one.flashscope").note == "before the fan broke"
+
+
+def answer(text: str | None) -> None:
+    """Type this in place of what the dialog holds, once it is open, and accept it; None: as it is."""
+
+    def act() -> None:
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, QInputDialog)
+        editor = dialog.findChild(QPlainTextEdit) or dialog.findChild(QLineEdit)
+        assert isinstance(editor, QPlainTextEdit | QLineEdit)
+        if text is not None:
+            QApplication.clipboard().setText(text)
+            editor.selectAll()
+            editor.paste()
+        dialog.accept()
+
+    QTimer.singleShot(0, act)
+
+
+def test_a_long_note_of_several_lines_is_kept_whole(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
+    fill(page, save, qtbot, "one")
+    choose(page, "one")
+    note = "a line\n" * 10_000
+    answer(note)
+    page.note_chosen()
+    assert load(sessions_dir() / "one.flashscope").note == note
+
+
+def test_a_name_or_a_note_left_as_it_is_changes_nothing(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
+    fill(page, save, qtbot, "one")
+    choose(page, "one")
+    before = (sessions_dir() / "one.flashscope").read_bytes()
+    for change in (page.rename_chosen, page.note_chosen):
+        answer(None)
+        change()
+    assert (sessions_dir() / "one.flashscope").read_bytes() == before
+    assert load(sessions_dir() / "one.flashscope").name == ""
+
+
+def test_a_note_that_is_too_long_is_refused_with_the_number(
+    page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one")
+    choose(page, "one")
+    answer("x" * 100_001)
+    page.note_chosen()
+    assert window.errors.text == "The note has 100001 characters; 100000 are allowed."
 
 
 def test_a_file_that_cannot_be_read_is_listed_with_the_reason(
