@@ -3,23 +3,36 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.widgets.plain import Label
+from app.widgets.plain import FormulaLabel, Label
 
 
 class Card(QFrame):
     """A raised surface; add content to `body`.
+
+    Args:
+        title: What it shows.
+        unit: The words at the right of the title.
+        parent: Its owner.
+        label: What writes the two: plain text, or formulas.
 
     Attributes:
         body: The layout under the title line.
         header: The title line, for a widget more at its right end.
     """
 
-    def __init__(self, title: str = "", unit: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        title: str = "",
+        unit: str = "",
+        parent: QWidget | None = None,
+        *,
+        label: type[Label | FormulaLabel] = Label,
+    ) -> None:
         super().__init__(parent)
         self.setProperty("card", True)
-        self._title = Label(title)
+        self._title = label(title)
         self._title.setProperty("role", "title")
-        self._unit = Label(unit)
+        self._unit = label(unit)
         self._unit.setProperty("role", "unit")
         self.header = QHBoxLayout()
         self.header.addWidget(self._title)

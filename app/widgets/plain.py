@@ -1,16 +1,19 @@
 """The one way to show text: as it stands, whatever markup, image or mnemonic Qt could read into it."""
 
 import re
+from html import escape
 from textwrap import fill
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QWidget
 
+from app.control.guard import guarded
 from app.words.plain import MOST_OF_NAME, cut
 
 TIP_COLUMNS = 100
+FORMULA_PX = 240
 _WORD_JOINER = "\u2060"  # takes no room
 
 
@@ -30,6 +33,24 @@ class Label(QLabel):
     def setText(self, text: str) -> None:
         """Show another text."""
         super().setText(cut(text))
+
+
+class FormulaLabel(QLabel):
+    """A label of a formula in HTML of our own; what is from elsewhere enters it through `escaped`."""
+
+    def __init__(self, html: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(html, parent, textFormat=Qt.TextFormat.RichText)
+
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """Room for a formula; a mask's name or a reason gives way to what stands beside it."""
+        hint = super().minimumSizeHint()
+        return QSize(min(hint.width(), FORMULA_PX), hint.height())
+
+
+def escaped(text: str) -> str:
+    """A text as it stands, for a place that takes HTML."""
+    return escape(cut(text))
 
 
 def plain_tip(text: str) -> str:

@@ -1,11 +1,13 @@
 """A session file whose every text is one of a test's choosing."""
 
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from textwrap import fill
 
 from msgspec.structs import replace
 
+from kernels.block_mask import BlockMask
 from kernels.device import Device
 from kernels.problem import Problem
 from kernels.trace import Trace
@@ -28,11 +30,10 @@ from tests.app.stepper.builders import random_trace
 
 
 def hostile_plan(text: str) -> Plan:
-    """Two kernels of hostile names, on two problems that differ in more than N."""
+    """Two kernels of hostile names, on problems with and without a mask of a hostile name."""
     problems = tuple(
-        Problem(seqlen_q=n, seqlen_k=n, heads=2, causal=causal)
-        for causal in (False, True)
-        for n in (256, 512)
+        Problem(seqlen_q=n, seqlen_k=n, heads=2, block_mask=hostile_mask(text, n // 4) if masked else None)
+        for masked, n in product((False, True), (256, 512))
     )
     return Plan(backend="cpu", kernels=(text, f"{text} too", "standard"), problems=problems)
 
@@ -79,7 +80,14 @@ def hostile_events(text: str) -> list[Event]:
 
 def hostile_trace(text: str) -> Trace:
     """A small trace that was recorded on a device of a hostile name."""
-    return replace(random_trace(), device=text, source=text)
+    traced = random_trace()
+    problem = replace(traced.request.problem, block_mask=hostile_mask(text, 8))
+    return replace(traced, request=replace(traced.request, problem=problem), device=text, source=text)
+
+
+def hostile_mask(text: str, block: int) -> BlockMask:
+    """Everything kept, by a pattern of a hostile name."""
+    return BlockMask(block_q=block, block_k=block, shape=(4, 4), kept=bytes([1] * 16), pattern=text)
 
 
 def hostile_file(path: Path, text: str) -> Path:

@@ -16,6 +16,8 @@ from app.plots.stepper.row_chart import ROW_CHARTS, MaximumChart, OutputChart, R
 from app.plots.stepper.tile_map import TileMap
 from app.stepper.step_view import StepView
 from app.widgets.card import Card
+from app.widgets.plain import FormulaLabel, escaped
+from app.words.plain import MOST_OF_NAME, cut
 from profiles.results.curves import mask_words
 
 CHART_TITLES = {"MaximumChart": "max m", "SumChart": "sum ℓ", "FactorChart": "rescale α"}
@@ -109,7 +111,7 @@ class Board(QWidget):
         tile = f"<sub>{step.i},{step.j}</sub>" if view.started else ""
         top = "m̃" if view.local_max else "m′"
         problem = recording.trace.request.problem
-        blocks = problem.block_mask.words if problem.block_mask else ""
+        blocks = escaped(cut(problem.block_mask.words, MOST_OF_NAME)) if problem.block_mask else ""
         mask = mask_words(causal=problem.causal, window=problem.window, blocks=blocks)
         self._write(self.tiles, "Tiles", " · ".join(filter(None, (f"{recording.order} order", mask))))
         self._write(self.scores, f"Scores S{tile}", self.scores.readout() or "row maximum ringed")
@@ -142,7 +144,7 @@ class Board(QWidget):
 
 
 def _card(panel: Panel) -> Card:
-    card = Card("…", "…")
+    card = Card("…", "…", label=FormulaLabel)
     card.body.addWidget(panel, 1)
     return card
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QWidget
 from app.pages.stepper.own_problem import OwnProblem
 from app.stepper.presets import PRESETS, preset_of
 from app.widgets.elided import ElidedLabel
-from app.widgets.plain import Label, plain_tip, set_tip
+from app.widgets.plain import FormulaLabel, plain_tip, set_tip
 from kernels.problem import Backend
 from kernels.trace import LoopOrder, Trace, TraceRequest
 from profiles.plan.machine import Machine
@@ -50,7 +50,7 @@ class OptionsBar(QWidget):
         set_tip(
             self.notation, "Take exponents relative to the tile's own maximum, with the factor β = e^(m̃ − m′)"
         )
-        self.result = Label()
+        self.result = FormulaLabel()
         self.result.setProperty("role", "dim")
         self.source = ElidedLabel()
         self.source.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -118,9 +118,9 @@ class OptionsBar(QWidget):
             with QSignalBlocker(combo):
                 combo.setCurrentIndex(combo.findData(key))
 
-    def show_result(self, text: str, role: str = "dim") -> None:
+    def show_result(self, html: str, role: str = "dim") -> None:
         """Say something at the right end; `role` is one of the stylesheet's (`ok`, `error`, `dim`)."""
-        self.result.setText(text)
+        self.result.setText(html)
         if self.result.property("role") != role:
             self.result.setProperty("role", role)
             self.result.style().unpolish(self.result)

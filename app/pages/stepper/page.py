@@ -25,7 +25,7 @@ from app.stepper.numbers import power
 from app.stepper.presets import PRESETS, last_gpu_problem, own
 from app.stepper.recording import Recording
 from app.stepper.step_view import StepView, Story
-from app.widgets.plain import Label
+from app.widgets.plain import Label, escaped
 from kernels.problem import Backend
 from kernels.trace import Trace, TraceRequest
 from profiles.plan.machine import Machine
@@ -249,7 +249,7 @@ class StepperPage(Page):
         if self.story is None:
             self.message.setText(text)
         else:
-            self.bar.show_result(text, role)
+            self.bar.show_result(escaped(text), role)
 
     def _take_machine(self, machine: Machine) -> None:
         self.bar.show_machine(machine)

@@ -19,13 +19,14 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.pages.sessions import SessionsPage
+from app.pages.stepper import StepperPage
 from app.shell.main_window import MainWindow
 from app.shell.shots import picture
 from app.widgets.palette import CommandPalette
 from app.widgets.shortcut_sheet import ShortcutSheet
 from profiles.store import sessions_dir
-from profiles.wire.events import LogLine
-from tests.app.hostile import hostile_file, hostile_machine
+from profiles.wire.events import LogLine, RequestFailed, TraceReady
+from tests.app.hostile import hostile_file, hostile_machine, hostile_trace
 from tests.app.shell.conftest import Rig
 
 
@@ -38,6 +39,7 @@ def window_full_of(text: str, rig: Rig, qtbot: QtBot) -> MainWindow:
     sessions = window.pages["sessions"]
     assert isinstance(sessions, SessionsPage)
     qtbot.waitUntil(lambda: sessions.model.rowCount() > 0)
+    rig.say([TraceReady(trace=hostile_trace(text))])
     window.log.append(LogLine(source=text, text=text))
     window.log.show()
     window.errors.show_error(text, text)
@@ -45,6 +47,10 @@ def window_full_of(text: str, rig: Rig, qtbot: QtBot) -> MainWindow:
         window.show_page(key)
         picture(window)
     open_everything(window, text)
+    stepper = window.pages["stepper"]
+    assert isinstance(stepper, StepperPage)
+    stepper.ask()
+    rig.say([RequestFailed(request="trace", reason=text, detail=text)])
     return window
 
 
