@@ -150,6 +150,7 @@ class Recording:
         return np.asarray(np.isfinite(np.concatenate([self.l, outputs], axis=1)).all(axis=1))
 
     @cached_property
+    @np.errstate(all="ignore")
     def max_error(self) -> float:
         """The largest |O - exact| over all rows, measured on what the kernel returned."""
         return float(np.abs(self.output.astype(np.float64) - self.exact).max())

@@ -54,6 +54,7 @@ class RowHistory:
         return self.top > FLOAT32_EXP_LIMIT
 
 
+@np.errstate(all="ignore")  # what is not finite is shown as such
 def row_history(recording: Recording, row: int) -> RowHistory:
     """Gather the history of one row; shares and naive are recomputed here, in float64."""
     i, local = divmod(row, recording.block_q)

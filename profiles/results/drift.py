@@ -21,12 +21,12 @@ class Drift(NamedTuple):
 
 
 def drifts(session: Session) -> list[Drift]:
-    """Every point of the drift check that was done both times; empty without a drift check."""
+    """Every point of the drift check that was done and took time twice; empty without a drift check."""
     repeats = session.points[session.plan.cells :]
     repeated = []
     for state, repeat in zip(session.points, repeats, strict=False):
         first_ms, last_ms = _median(state), _median(repeat)
-        if first_ms and last_ms is not None:
+        if first_ms is not None and last_ms is not None and first_ms > 0 and last_ms > 0:
             problem = state.point.problem
             repeated.append(Drift(state.point.kernel, problem.seqlen_q, first_ms, last_ms))
     return repeated

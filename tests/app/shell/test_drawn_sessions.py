@@ -1,0 +1,103 @@
+"""Whatever figures a file holds, however absurd, the window shows them and goes on."""
+
+import sys
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from traceback import format_exception
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QTableView
+
+from app.shell.main_window import MainWindow
+from app.shell.shots import picture
+from kernels.trace import Array, Trace
+from profiles.store import Recorder
+from profiles.wire.events import Event, TraceReady
+from tests.app.shell.conftest import Rig
+from tests.app.stepper.builders import random_trace
+from tests.matrix import in_rounds
+from tests.profiles.store.test_round_trip import sweeps
+
+ROUNDS = 25
+A_ROUND = settings(
+    max_examples=20,
+    deadline=None,
+    phases=[Phase.reuse, Phase.generate],  # making a whole sweep smaller takes longer than showing it
+    suppress_health_check=list(HealthCheck),
+)
+ARRAYS = ("s", "m", "l", "alpha", "o", "q", "k", "v", "output", "exact_output")
+VALUES = st.floats(width=32) | st.sampled_from([0.0, np.nan, np.inf, -np.inf, 3.4e38, 1e-45])
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> Trace:
+    """A trace of a right shape whose values are anything."""
+    trace = random_trace(8, block=4, head_dim=2, order=draw(st.sampled_from(["flash1", "flash2"])))
+    spoilt = draw(st.sets(st.sampled_from(ARRAYS)))
+    return replace(trace, **{name: _filled(getattr(trace, name), draw) for name in spoilt})
+
+
+def _filled(array: Array, draw: st.DrawFn) -> Array:
+    values = array.numpy().copy()
+    values.flat[:: draw(st.integers(1, 3))] = draw(VALUES)
+    return Array.of(values)
+
+
+def shown(window: MainWindow) -> None:
+    """Paint every page, and sort the table by every column."""
+    for key in window.pages:
+        window.show_page(key)
+        picture(window)
+    for table in window.findChildren(QTableView):
+        for column in range(table.model().columnCount()):
+            table.sortByColumn(column, Qt.SortOrder.AscendingOrder)
+    QApplication.processEvents()
+
+
+@pytest.fixture
+def raised(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What nothing has caught."""
+    errors: list[str] = []
+    monkeypatch.setattr(sys, "excepthook", lambda *what: errors.append("".join(format_exception(*what))))
+    return errors
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Callable[[list[Event]], Path]:
+    numbers = count()
+
+    def write(events: list[Event]) -> Path:
+        recorder = Recorder(tmp_path / f"{next(numbers)}.flashscope")
+        for event in events:
+            recorder.record(event)
+        recorder.close()
+        return recorder.path
+
+    return write
+
+
+@in_rounds(ROUNDS)
+@A_ROUND
+@given(events=sweeps(), trace=traces())
+def test_a_window_shows_any_figures(  # noqa: PLR0917 - fixtures
+    turn: int,
+    events: list[Event],
+    trace: Trace,
+    rig: Rig,
+    window: MainWindow,
+    files: Callable[[list[Event]], Path],
+    raised: list[str],
+) -> None:
+    told = [event for event in events if not isinstance(event, TraceReady)]
+    path = files([*told[:-1], TraceReady(trace=trace), told[-1]])
+    rig.open(path)
+    assert rig.controller.path == path, window.errors.text
+    rig.say([TraceReady(trace=trace)])
+    shown(window)
+    assert not raised, raised[0]
