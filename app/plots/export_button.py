@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 from app.look.theme import Theme
 from app.plots.export import WRITERS, Export, copy_image
 from app.widgets.plain import set_tip
+from app.widgets.saving import target_of
 
 MakeExport = Callable[[], Export | None]
 TITLES = {"png": "Save as PNG ...", "svg": "Save as SVG ...", "csv": "Save numbers as CSV ..."}
@@ -56,11 +57,13 @@ class ExportButton(QToolButton):
             copy_image(export)
 
     def save(self, kind: str, path: Path) -> None:
-        """Write one kind of file; what goes wrong is signalled."""
+        """Write one kind of file, its ending added if need be; what goes wrong is signalled."""
         if (export := self._make_export()) is None:
             return
         try:
-            WRITERS[kind](export, path)
+            WRITERS[kind](export, target_of(path, (f".{kind}",)))
+        except FileExistsError as error:
+            self.failed.emit(str(error), repr(error))
         except OSError as error:
             self.failed.emit(f"The export was not written: {error} Choose another folder.", repr(error))
 
@@ -71,4 +74,4 @@ class ExportButton(QToolButton):
             self, TITLES[kind], f"{export.name}.{kind}", f"{kind.upper()} (*.{kind})"
         )
         if chosen:
-            self.save(kind, Path(chosen).with_suffix(f".{kind}"))
+            self.save(kind, Path(chosen))

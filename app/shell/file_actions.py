@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.control.actions import Action
 from app.control.controller import Controller
 from app.widgets.error_line import ErrorLine
+from app.widgets.saving import target_of
 from profiles.results.cells import comment
 from profiles.results.export import to_csv, to_json
 from profiles.results.session import Session
@@ -59,9 +60,8 @@ class FileActions:
         chosen, _filter = QFileDialog.getSaveFileName(self._window, "Save a copy", source.name, FILTER)
         if not chosen:
             return
-        target = _with_suffix(Path(chosen), (SUFFIX,))
-        written = self._write(Path(chosen), target, lambda: shutil.copyfile(source, target))
-        if written:
+        target = self._written(Path(chosen), (SUFFIX,), lambda target: shutil.copyfile(source, target))
+        if target is not None:
             self._errors.show_notice(f"Saved a copy as {target.name}.")
 
     def _export(self) -> None:
@@ -75,33 +75,31 @@ class FileActions:
         if not chosen:
             return
         suffixes = (".json", ".csv") if "json" in kind else (".csv", ".json")
-        target = _with_suffix(Path(chosen), suffixes)
-        content = _exported(controller, session, target)
-        if self._write(Path(chosen), target, lambda: target.write_bytes(content)):
+        target = self._written(
+            Path(chosen),
+            suffixes,
+            lambda target: target.write_bytes(_exported(controller, session, target)),
+        )
+        if target is not None:
             errors.show_notice(f"Exported {session.plan.cells} points to {target.name}.")
 
-    def _write(self, chosen: Path, target: Path, write: Callable[[], object]) -> bool:
-        """Write the file, or say why not; a file that the user did not choose is never overwritten."""
+    def _written(
+        self, chosen: Path, suffixes: tuple[str, ...], write: Callable[[Path], object]
+    ) -> Path | None:
+        """Write the file that the choice leads to and return its path; None, and said: it was not written."""
         try:
-            if target != chosen and target.exists():
-                text = f"{target} exists already; choose it by its whole name, or choose another."
-                self._errors.show_error(text)
-                return False
-            write()
+            target = target_of(chosen, suffixes)
+            write(target)
+        except FileExistsError as error:
+            self._errors.show_error(str(error))
         except OSError as error:
-            self._errors.show_error(f"Nothing was saved: {explain_os(error, target)}", repr(error))
-            return False
-        return True
+            self._errors.show_error(f"Nothing was saved: {explain_os(error, chosen)}", repr(error))
+        else:
+            return target
+        return None
 
     def _quit(self) -> None:
         self._window.close()
-
-
-def _with_suffix(chosen: Path, suffixes: tuple[str, ...]) -> Path:
-    """The path, with the first of the suffixes if it has none of them."""
-    if chosen.suffix.lower() in suffixes:
-        return chosen
-    return chosen.with_name(chosen.name + suffixes[0])
 
 
 def _exported(controller: Controller, session: Session, target: Path) -> bytes:

@@ -1,6 +1,7 @@
 """Pictures of every page, in both themes, at several sizes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 from PySide6.QtCore import QEventLoop, QTimer
@@ -9,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.control.controller import Controller
 from app.control.settings import Settings
-from app.look.theme import DARK, LIGHT
+from app.look.theme import DARK, LIGHT, Theme
 from app.pages.stepper import StepperPage
 from app.shell.application import make_application
 from app.shell.main_window import MainWindow, build_window
@@ -25,26 +26,36 @@ def render_pages(folder: Path, session: Path | None, sizes: Sequence[tuple[int, 
     """Render every page as `PAGE-THEME-WxH.png`; yields each file as it is written.
 
     Raises:
-        SessionFileError: A picture cannot be written.
+        SessionFileError: A picture cannot be written, or there is a file of its name.
     """
     make_application(Settings())
     window = build_window(Controller(LocalEngine, sessions_dir()), DARK)
     window.show()
-    _wait_for_machine(window.controller)
-    if session is not None:
-        _open(window, session)
-    _step(window)
     try:
-        for theme in (DARK, LIGHT):
+        _refuse_taken(folder / _name(*one) for one in product(window.pages, (DARK, LIGHT), sizes))
+        _wait_for_machine(window.controller)
+        if session is not None:
+            _open(window, session)
+        _step(window)
+        for theme, size in product((DARK, LIGHT), sizes):
             window.appearance.use(theme)
-            for width, height in sizes:
-                window.resize(width, height)
-                for key in window.pages:
-                    path = folder / f"{key}-{theme.name}-{width}x{height}.png"
-                    _save(window, key, path)
-                    yield path
+            window.resize(*size)
+            for key in window.pages:
+                path = folder / _name(key, theme, size)
+                _save(window, key, path)
+                yield path
     finally:
         window.close_unasked()
+
+
+def _name(key: str, theme: Theme, size: tuple[int, int]) -> str:
+    return f"{key}-{theme.name}-{size[0]}x{size[1]}.png"
+
+
+def _refuse_taken(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if path.exists():
+            raise SessionFileError(f"{path} exists already; remove it, or name another folder.")
 
 
 def picture(window: QWidget) -> QPixmap:

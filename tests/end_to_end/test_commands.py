@@ -202,6 +202,16 @@ def test_pictures_go_to_a_folder_or_one_line_says_why_not(tmp_path: Path) -> Non
     assert done.stderr.count("\n") == 1
 
 
+def test_no_picture_is_written_over(tmp_path: Path) -> None:
+    mine = tmp_path / "sessions-light-1600x1000.png"
+    mine.write_text("mine")
+    done = program.run("shots", str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{mine} exists already" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+
+
 def test_every_kernel_is_listed_with_where_it_runs_or_why_not() -> None:
     found = program.document(program.run("kernels", "--json"))["kernels"]
     assert [kernel["name"] for kernel in found] == [spec.name for spec in KERNELS]

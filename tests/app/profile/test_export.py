@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QFileDialog
 
 from app.look.theme import kernel_mark
 from app.pages.profile.plots_view import CELLS
@@ -120,6 +121,25 @@ def test_a_folder_that_cannot_be_written_is_told_and_not_traced(
     with bench.qtbot.waitSignal(bench.controller.error_raised) as raised:
         button.save(kind, tmp_path / "missing" / f"plot.{kind}")
     assert "another folder" in raised.args[0]
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "csv"])
+def test_a_name_keeps_its_dots_and_a_file_that_nobody_chose_is_not_written_over(
+    bench: Bench, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _show(bench)
+    button = bench.page.plots.cards["footprint"].export_button
+    mine, beside = tmp_path / f"run-0.{kind}", tmp_path / f"run-0.5.{kind}"
+    mine.write_text("mine")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "run-0.5"), ""))
+    button._ask(kind)
+    assert mine.read_text() == "mine"
+    written = beside.read_bytes()
+    assert written
+    with bench.qtbot.waitSignal(bench.controller.error_raised) as raised:
+        button._ask(kind)
+    assert "exists already" in raised.args[0]
+    assert beside.read_bytes() == written
 
 
 def test_without_a_session_there_is_nothing_to_export(bench: Bench) -> None:
