@@ -1,6 +1,6 @@
 """The command line: one parser; each command's module is imported when it is asked for."""
 
-import os
+import errno
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from app.commands.arguments import folder, new_file, numbers, option_of, peers, positive, reading
 from app.commands.exit_codes import FAILED, INTERRUPTED, USAGE_ERROR
 from app.commands.messages import tell
+from app.commands.streams import forget_output
 from app.words.command_line import PROGRAM
 from kernels.errors import InputError, KernelError
 from profiles.plan.choice import choices_of
@@ -53,12 +54,23 @@ def main(arguments: Sequence[str]) -> int:
     except (SessionFileError, KernelError) as error:
         tell(f"flashscope {context.invoked_subcommand}: {error}")
         return USAGE_ERROR if isinstance(error, InputError) else FAILED
-    except BrokenPipeError:  # whoever reads the output has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:  # the output cannot be written, or too many files are open
+        forget_output()
+        if not isinstance(error, BrokenPipeError):  # whoever reads the output has had enough
+            tell(f"flashscope: {in_words(error)}")
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def in_words(error: OSError) -> str:
+    """What the system refused, and a remedy where there is one."""
+    if error.errno in {errno.EMFILE, errno.ENFILE}:
+        return "too many files are open; raise the limit (ulimit -n), or close some programs"
+    if error.filename:
+        return f"{error.filename} cannot be used: {error.strerror}"
+    return f"the output cannot be written: {error.strerror or error}"
 
 
 def in_one_line(error: click.UsageError) -> str:

@@ -16,7 +16,19 @@ def say(text: str) -> None:
 def say_json(document: Any) -> None:
     """One JSON document on stdout: what msgspec can encode, or a document's bytes."""
     encoded = document if isinstance(document, bytes) else msgspec.json.encode(document)
-    print(harmless_json(encoded.decode()))
+    _put(harmless_json(encoded.decode()) + "\n")
+
+
+def say_csv(table: str) -> None:
+    """A table on stdout."""
+    _put(harmless(table))
+
+
+def _put(document: str) -> None:
+    """A whole document on stdout: JSON and CSV are UTF-8, whatever a terminal takes."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(document.encode())
+    sys.stdout.buffer.flush()
 
 
 def tell(text: str) -> None:

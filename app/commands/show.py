@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from app.commands.comparison import print_comparison
-from app.commands.messages import say, say_json
+from app.commands.messages import say_csv, say_json
 from app.commands.table import print_session
 from kernels.errors import InputError
 from profiles.results.export import to_csv, to_json
@@ -16,7 +16,7 @@ def run(file: Path, *, as_json: bool, as_csv: bool, against: tuple[str, ...] | N
     if as_json:
         say_json(to_json(session, str(file)))
     elif as_csv:
-        say(to_csv(session).removesuffix("\n"))
+        say_csv(to_csv(session))
     elif against is not None:
         kernels = session.plan.kernels
         if not set(against) & set(kernels):

@@ -9,13 +9,24 @@ from app.commands.messages import tell
 
 def run(file: Path | None) -> int:
     """Open the window and stay until it is closed; what would make Qt abort is said in one line instead."""
-    if file is not None and not file.exists():
-        tell(f"flashscope: {file} is neither a command nor a file (see python main.py --help)")
+    if file is not None and (reason := _why_no_file(file)):
+        tell(f"flashscope: {reason} (see python main.py --help)")
         return USAGE_ERROR
-    reason = system.why_no_window()
-    if reason is not None:
-        tell(f"flashscope: {reason}")
+    hindrance = system.why_no_window()
+    if hindrance is not None:
+        tell(f"flashscope: {hindrance}")
         return FAILED
     from app.shell.run import run_window  # noqa: PLC0415 - Qt must not be imported before it is known to load
 
     return run_window(file)
+
+
+def _why_no_file(file: Path) -> str:
+    """Why there is nothing to open, empty when there is."""
+    try:
+        file.stat()
+    except FileNotFoundError:
+        return f"{file} is neither a command nor a file"
+    except OSError as error:
+        return f"{file} cannot be opened: {error.strerror}"
+    return ""

@@ -125,7 +125,8 @@ class LocalEngine:
         """
         try:
             sources = [self._wake, *(w for s in self._supervised if s.child for w in s.child.waitables)]
-            connection.wait(sources, _timeout(self._supervised))
+            if self._inbox.empty():  # an action that failed may have left others behind
+                connection.wait(sources, _timeout(self._supervised))
             self._act()
             for one in self._supervised:
                 _serve(one)

@@ -76,7 +76,7 @@ def to_json(session: Session, path: str | None = None) -> bytes:
             "id": session.id,
             "name": session.name,
             "note": session.note,
-            "file": path,
+            "file": path and path.encode(errors="surrogateescape").decode(errors="replace"),
             "started_at": session.started_at,
             "outcome": session.outcome,
             "backend": session.backend,

@@ -135,6 +135,17 @@ def test_a_sink_that_always_raises_leaves_no_child_and_can_be_closed(monkeypatch
     assert running_children() == []
 
 
+def test_what_was_asked_for_beside_something_that_failed_is_done_all_the_same(heard: Heard) -> None:
+    reached = threading.Event()
+
+    def fail() -> None:
+        raise OSError("this one fails")
+
+    heard.engine._inbox.put(fail)  # both wait when the engine is woken, once
+    heard.engine._post(reached.set)
+    assert reached.wait(10)
+
+
 def test_a_probe_that_cannot_be_made_is_answered_all_the_same(
     heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
