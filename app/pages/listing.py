@@ -1,5 +1,6 @@
-"""Lists session files in a background thread: reading a whole folder would block the window."""
+"""Lists session files in a background thread: reading whole folders would block the window."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
@@ -9,24 +10,23 @@ from profiles.store import SessionInfo, list_sessions
 
 
 class Listing(QObject):
-    """Reads a folder when asked. A request during a read causes one more read after it.
+    """Reads folders when asked. A request during a read causes one more read after it.
 
     Signals:
-        listed: What is in the folder (list of SessionInfo).
+        listed: What is in the folders asked for last, or before these (list of SessionInfo).
     """
 
     listed = Signal(list)
 
-    def __init__(self, folder: Path, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._folder = folder
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
 
-    def refresh(self) -> None:
-        """Read the folder; `listed` follows."""
+    def read(self, folders: Sequence[Path]) -> None:
+        """Read these folders; `listed` follows."""
         self._pool.clear()
-        self._pool.start(_Job(self._folder, self))
+        self._pool.start(_Job(folders, self))
 
     def wait(self) -> None:
         """Return when nothing is being read; to be called before this object goes."""
@@ -34,11 +34,11 @@ class Listing(QObject):
 
 
 class _Job(QRunnable):
-    def __init__(self, folder: Path, listing: Listing) -> None:
+    def __init__(self, folders: Sequence[Path], listing: Listing) -> None:
         super().__init__()
-        self._folder, self._listing = folder, listing
+        self._folders, self._listing = folders, listing
 
     @guarded()
     def run(self) -> None:
-        infos: list[SessionInfo] = list_sessions(self._folder)
+        infos: list[SessionInfo] = [info for folder in self._folders for info in list_sessions(folder)]
         self._listing.listed.emit(infos)

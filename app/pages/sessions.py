@@ -1,6 +1,7 @@
 """The page of saved sessions: find, open, replay, rename, annotate, delete and restore them."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
@@ -18,10 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.control.actions import Action
+from app.control.bundled import BUNDLED
 from app.control.controller import Controller
 from app.control.guard import guarded
 from app.look.theme import Theme
 from app.pages.base import Page
+from app.pages.chores import Chores
 from app.pages.listing import Listing
 from app.pages.sessions_model import (
     DATE_COLUMN,
@@ -34,7 +37,8 @@ from app.pages.sessions_model import (
 )
 from app.widgets.buttons import text_button
 from app.widgets.plain import Label
-from profiles.store import SessionFileError, SessionInfo, rename, restore, set_note, trash
+from profiles.store import SessionInfo, rename, restore, set_note, trash
+from profiles.store.library import TRASH
 
 SPEEDS = (1, 2, 5, 10, 20)
 WIDEST = 260  # pixels of the kernels' column to begin with: a dozen would push the rest out of sight
@@ -42,27 +46,33 @@ EMPTY = (
     "No sessions yet. Every sweep is saved by itself and appears here.\n"
     "A .flashscope file from elsewhere opens when it is dropped on the window."
 )
+NOTHING_DELETED = "Nothing was deleted since Flashscope was started; the trash has what was deleted before."
+EMPTY_TRASH = "The trash is empty. What is deleted goes there."
 NOTHING_FOUND = "No session matches the search."
 
 
 class SessionsPage(Page):
-    """The table of saved sessions.
+    """The table of saved sessions, those that come with the program among them; or that of deleted ones.
 
     Signals:
         file_chosen: A session to open (Path).
+        noticed: Something that the user should know of, in one line (str).
         deleted: A session was deleted: words for the user, and what undoes it (str, callable).
     """
 
     key, title, icon = "sessions", "Sessions", "mdi6.folder-table-outline"
 
     file_chosen = Signal(object)
+    noticed = Signal(str)
     deleted = Signal(str, object)
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.setObjectName("page")
-        self._listing = Listing(controller.sessions_dir, self)
+        self._listing, self._chores = Listing(self), Chores(self)
         self._listing.listed.connect(self._show)
+        self._chores.failed.connect(self._tell)
+        self._trashed: list[Path] = []  # since the start, the last one last
         self.model = SessionsModel(self)
         self.proxy = QSortFilterProxyModel(self)
         self.proxy.setSourceModel(self.model)
@@ -82,7 +92,7 @@ class SessionsPage(Page):
         self._stack.addWidget(self.table)
         self._lay_out()
         controller.running_changed.connect(lambda _running: self.refresh())
-        self.refresh()
+        self._enter_trash(False)
         self._enable()
 
     def actions_offered(self) -> list[Action]:
@@ -93,13 +103,16 @@ class SessionsPage(Page):
             Action("sessions.rename", "Rename the chosen session", self.rename_chosen, "Sessions", "F2"),
             Action("sessions.note", "Edit the chosen session's note", self.note_chosen, "Sessions", "N"),
             Action("sessions.delete", "Delete the chosen session", self.delete_chosen, "Sessions", "Del"),
+            Action("sessions.undo", "Undo the last delete", self.undo_delete, "Sessions", "Ctrl+Z"),
+            Action("sessions.trash", "Show deleted sessions, or the others again", self._turn, "Sessions"),
             Action("sessions.search", "Search the sessions", self.search.setFocus, "Sessions", "Ctrl+F; /"),
             Action("sessions.refresh", "Read the sessions again", self.refresh, "Sessions"),
         ]
 
     def refresh(self) -> None:
-        """Read the folder again, in the background."""
-        self._listing.refresh()
+        """Read the folders again, in the background."""
+        folder = self.controller.sessions_dir
+        self._listing.read([folder / TRASH] if self.trash.isChecked() else [folder, BUNDLED])
 
     def chosen(self) -> SessionInfo | None:
         """The session in the selected row."""
@@ -109,8 +122,9 @@ class SessionsPage(Page):
 
     @guarded()
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Wait for the folder to be read."""
+        """Wait for what is being read and changed."""
         self._listing.wait()
+        self._chores.wait()
         super().closeEvent(event)
 
     def open_chosen(self) -> None:
@@ -128,34 +142,53 @@ class SessionsPage(Page):
     def rename_chosen(self) -> None:
         """Ask for another name of the chosen session."""
         info = self.chosen()
-        if info is not None:
+        if info is not None and self._is_ours(info):
             self._change(info, QInputDialog.getText, "Name", session_name(info), rename)
 
     def note_chosen(self) -> None:
         """Ask for the note of the chosen session."""
         info = self.chosen()
-        if info is not None:
+        if info is not None and self._is_ours(info):
             self._change(info, QInputDialog.getMultiLineText, "Note", info.note, set_note)
 
     def delete_chosen(self) -> None:
-        """Delete the chosen session; this can be undone."""
+        """Move the chosen session to the trash; this can be undone."""
         info = self.chosen()
-        if info is None:
-            return
-        try:
-            trashed = trash(info.path)
-        except SessionFileError as error:
-            self.controller.error_raised.emit(str(error), str(info.path))
-            return
+        if info is not None and self._is_ours(info):
+            self._chores.do(partial(trash, info.path), partial(self._tell_deleted, session_name(info)))
+
+    def undo_delete(self) -> None:
+        """Bring back what was deleted last."""
+        if self._trashed:
+            self._restore(self._trashed[-1])
+        else:
+            self.noticed.emit(NOTHING_DELETED)
+
+    def restore_chosen(self) -> None:
+        """Take the chosen session out of the trash."""
+        info = self.chosen()
+        if info is not None and self.trash.isChecked():
+            self._restore(info.path)
+
+    def _tell_deleted(self, name: str, trashed: Path) -> None:
+        self._trashed.append(trashed)
         self.refresh()
-        self.deleted.emit(f"Deleted {session_name(info)}.", lambda: self._restore(trashed))
+        self.deleted.emit(f"Deleted {name}. Ctrl+Z brings it back.", partial(self._restore, trashed))
 
     def _restore(self, trashed: Path) -> None:
-        try:
-            restore(trashed)
-        except SessionFileError as error:
-            self.controller.error_raised.emit(str(error), str(trashed))
+        self._trashed = [path for path in self._trashed if path != trashed]
+        self._chores.do(partial(restore, trashed), lambda _path: self.refresh())
+
+    def _tell(self, reason: str) -> None:
+        self.controller.error_raised.emit(reason, "")
         self.refresh()
+
+    def _is_ours(self, info: SessionInfo) -> bool:
+        """Whether it may be changed: it neither comes with the program nor lies in the trash."""
+        return info.path.parent == self.controller.sessions_dir
+
+    def _turn(self) -> None:
+        self.trash.toggle()
 
     def _change(
         self,
@@ -167,13 +200,8 @@ class SessionsPage(Page):
     ) -> None:
         """Ask for another name or note; one left as it is changes nothing."""
         answer, accepted = ask(self, what, what, text=text)
-        if not accepted or answer == text:
-            return
-        try:
-            change(info.path, answer)
-        except SessionFileError as error:
-            self.controller.error_raised.emit(str(error), str(info.path))
-        self.refresh()
+        if accepted and answer != text:
+            self._chores.do(partial(change, info.path, answer), lambda _none: self.refresh())
 
     def _make_table(self) -> QTableView:
         table = QTableView(showGrid=False, sortingEnabled=True)
@@ -206,6 +234,10 @@ class SessionsPage(Page):
             text_button("Note", "Edit the chosen session's note", self.note_chosen),
             text_button("Delete", "Delete the chosen session", self.delete_chosen),
         ]
+        self._restore_button = text_button("Restore", "Restore the chosen session", self.restore_chosen)
+        self.trash = text_button("Trash", "Show deleted sessions", lambda: None)
+        self.trash.setCheckable(True)
+        self.trash.toggled.connect(self._enter_trash)
         heading = Label("Sessions")
         heading.setProperty("role", "heading")
         tools = QHBoxLayout()
@@ -214,7 +246,7 @@ class SessionsPage(Page):
         for button in self._buttons[:2]:
             tools.addWidget(button)
         tools.addWidget(self.speed)
-        for button in self._buttons[2:]:
+        for button in (*self._buttons[2:], self._restore_button, self.trash):
             tools.addWidget(button)
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 16, 24, 16)
@@ -248,13 +280,26 @@ class SessionsPage(Page):
         self._explain()
 
     def _explain(self) -> None:
-        self.words.setText(NOTHING_FOUND if self.model.rowCount() else EMPTY)
+        empty = EMPTY_TRASH if self.trash.isChecked() else EMPTY
+        self.words.setText(NOTHING_FOUND if self.model.rowCount() else empty)
         self._stack.setCurrentWidget(self.table if self.proxy.rowCount() else self.words)
 
     def _enable(self) -> None:
         info = self.chosen()
         readable = info is not None and not info.error
-        for button in self._buttons:
-            button.setEnabled(readable)
-        self._buttons[0].setEnabled(info is not None)
-        self._buttons[-1].setEnabled(info is not None)
+        ours = info is not None and self._is_ours(info)
+        look, replay, *change, delete = self._buttons
+        look.setEnabled(info is not None)
+        replay.setEnabled(readable)
+        for button in change:
+            button.setEnabled(readable and ours)
+        delete.setEnabled(ours)
+        self._restore_button.setEnabled(info is not None)
+
+    def _enter_trash(self, entered: bool) -> None:
+        """Show deleted sessions and what can be done with them, or the others."""
+        for button in self._buttons[2:]:
+            button.setVisible(not entered)
+        self._restore_button.setVisible(entered)
+        self.model.show([])
+        self.refresh()

@@ -228,6 +228,7 @@ class MainWindow(QMainWindow):
             page.file_chosen.connect(self.open_path)
         if isinstance(page, SessionsPage):
             page.deleted.connect(self.errors.show_undo)
+            page.noticed.connect(self.errors.show_notice)
 
     def _keep_quantities(self, keys: list[str]) -> None:
         self.settings.quantities = keys

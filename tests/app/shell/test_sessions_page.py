@@ -1,9 +1,12 @@
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
+from app.pages import sessions
 from app.pages.sessions import EMPTY, NOTHING_FOUND, SessionsPage
 from app.pages.sessions_model import COLUMNS, SessionsModel
 from app.shell.main_window import MainWindow
@@ -12,6 +15,11 @@ from tests.app.fakes import PLAN, sweep
 from tests.app.shell.conftest import Rig, Save
 
 NAME, POINTS = 0, next(i for i, column in enumerate(COLUMNS) if column.title == "Points")
+
+
+@pytest.fixture(autouse=True)
+def nothing_comes_with_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "BUNDLED", tmp_path / "none")
 
 
 @pytest.fixture
@@ -98,7 +106,7 @@ def test_a_deleted_session_comes_back_with_undo(
     choose(page, "one")
     page.delete_chosen()
     qtbot.waitUntil(lambda: names(page) == ["two"], timeout=60_000)
-    assert window.errors.text == "Deleted one."
+    assert window.errors.text == "Deleted one. Ctrl+Z brings it back."
     window.errors._act_button.click()
     qtbot.waitUntil(lambda: sorted(names(page)) == ["one", "two"], timeout=60_000)
 
@@ -121,6 +129,7 @@ def test_a_note_is_written_into_the_file(
     choose(page, "one")
     monkeypatch.setattr(QInputDialog, "getMultiLineText", lambda *_, **__: ("before the fan broke", True))
     page.note_chosen()
+    page._chores.wait()
     assert load(sessions_dir() / "one.flashscope").note == "before the fan broke"
 
 
@@ -147,7 +156,7 @@ def test_a_long_note_of_several_lines_is_kept_whole(page: SessionsPage, save: Sa
     note = "a line\n" * 10_000
     answer(note)
     page.note_chosen()
-    assert load(sessions_dir() / "one.flashscope").note == note
+    qtbot.waitUntil(lambda: load(sessions_dir() / "one.flashscope").note == note, timeout=60_000)
 
 
 def test_a_name_or_a_note_left_as_it_is_changes_nothing(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
@@ -167,7 +176,8 @@ def test_a_note_that_is_too_long_is_refused_with_the_number(
     fill(page, save, qtbot, "one")
     choose(page, "one")
     answer("x" * 100_001)
-    page.note_chosen()
+    with qtbot.waitSignal(page.controller.error_raised, timeout=60_000):
+        page.note_chosen()
     assert window.errors.text == "The note has 100001 characters; 100000 are allowed."
 
 

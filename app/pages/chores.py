@@ -1,0 +1,45 @@
+"""Changes files in a background thread: a slow disk, or a file that another process holds, takes seconds."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, QThreadPool, Signal
+
+from profiles.store import SessionFileError
+
+T = TypeVar("T")
+
+
+class Chores(QObject):
+    """Does one thing after the other.
+
+    Signals:
+        failed: Something could not be done, in one sentence (str).
+        done: What to call now, and what with; it is called already (callable, object).
+    """
+
+    failed = Signal(str)
+    done = Signal(object, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(1)
+        self.done.connect(lambda then, result: then(result))
+
+    def do(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
+        """Have this done in the background, then call `then` on this thread with what it returned."""
+        self._pool.start(partial(self._do, act, then))
+
+    def wait(self) -> None:
+        """Return when everything is done; to be called before this object goes."""
+        self._pool.waitForDone()
+
+    def _do(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
+        try:
+            result = act()
+        except SessionFileError as error:
+            self.failed.emit(str(error))
+        else:
+            self.done.emit(then, result)
