@@ -20,6 +20,7 @@ from app.words.plain import MOST_OF_NAME, cut
 from profiles.results.cells import cell, comment
 from profiles.wire.text import harmless
 
+SCREEN_ONLY = 0  # key of a line's data: True of one that is no part of a picture, as the crosshair
 SCALE = 2  # PNG pixels for each pixel of the screen
 PAD, LINE, GUTTER = 12, 18, 150  # pixels
 SAID = ("device", "started at", "problem")  # what the picture itself says of its provenance
@@ -173,13 +174,22 @@ WRITERS = {"png": write_png, "svg": write_svg, "csv": write_csv}
 
 @contextmanager
 def _enlarged(export: Export) -> Iterator[None]:
-    """Give the plots their least size for as long as they are painted; no event is handled meanwhile."""
+    """Give the plots their least size, and hide what is for the screen alone, while they are painted.
+
+    No event is handled meanwhile.
+    """
+    lines = (i for plot in export.plots for i in plot.scene().items() if isinstance(i, pg.InfiniteLine))
+    hidden = [line for line in lines if line.data(SCREEN_ONLY) and line.isVisible()]
     sizes = [plot.size() for plot in export.plots]
+    for line in hidden:
+        line.hide()
     for plot, size in zip(export.plots, export.sizes, strict=True):
         plot.resize(size)
     try:
         yield
     finally:
+        for line in hidden:
+            line.show()
         for plot, size in zip(export.plots, sizes, strict=True):
             plot.resize(size)
 

@@ -22,9 +22,11 @@ class ExportButton(QToolButton):
 
     Signals:
         failed: A file could not be written: one sentence, and details (str, str).
+        done: What was written or copied, in one sentence (str).
     """
 
     failed = Signal(str, str)
+    done = Signal(str)
 
     def __init__(
         self, what: str, make_export: MakeExport, theme: Theme, parent: QWidget | None = None
@@ -55,6 +57,7 @@ class ExportButton(QToolButton):
         """Put the picture on the clipboard."""
         if (export := self._make_export()) is not None:
             copy_image(export)
+            self.done.emit(f"The picture is on the clipboard: {export.title}.")
 
     def save(self, kind: str, path: Path) -> None:
         """Write one kind of file, its ending added if need be; what goes wrong is signalled."""
@@ -66,6 +69,8 @@ class ExportButton(QToolButton):
             self.failed.emit(str(error), repr(error))
         except OSError as error:
             self.failed.emit(f"The export was not written: {error} Choose another folder.", repr(error))
+        else:
+            self.done.emit(f"Exported {export.title} to {path.name}.")
 
     def _ask(self, kind: str) -> None:
         if (export := self._make_export()) is None:

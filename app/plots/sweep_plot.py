@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, Signal
 from app.look.fonts import ui_font
 from app.look.theme import Theme, kernel_mark
 from app.plots.axes import SeqlenAxis, ValueAxis, seqlen_px, to_axis
+from app.plots.export import SCREEN_ONLY
 from app.plots.kernel_curves import KernelCurves
 from app.plots.rail import FailureRail
 from app.plots.series import Series
@@ -56,6 +57,7 @@ class SweepPlot(Plot):
         self._band = pg.LinearRegionItem(movable=False)
         self._flight = pg.ScatterPlotItem(size=12, pxMode=True)
         self._cross = pg.InfiniteLine(angle=90, movable=False)
+        self._cross.setData(SCREEN_ONLY, True)
         self.rail = FailureRail(self, self._theme)
         for item in (self._band, self._cross, self._flight):
             self.addItem(item, ignoreBounds=True)
@@ -178,10 +180,10 @@ class SweepPlot(Plot):
         self.autorange()
 
     def toggle_log(self) -> None:
-        """Linear becomes logarithmic and back."""
+        """Linear becomes logarithmic and back, of what spans decades; ratios and rates stay linear."""
         home = words_of(self.quantity).scale
-        logarithmic: Scale = "log10" if home == "linear" else home
-        self.set_scale(logarithmic if self.scale_name == "linear" else "linear")
+        if home != "linear":
+            self.set_scale(home if self.scale_name == "linear" else "linear")
 
     def toggle_grid(self) -> None:
         """Show or hide the grid."""

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.control.controller import Controller
 from app.control.settings import Settings
@@ -45,6 +45,7 @@ def _until_closed(
         signal.signal(number, lambda *_: QTimer.singleShot(0, window.close_unasked))
     if settings.geometry is None or not window.restoreGeometry(settings.geometry):
         window.resize(*FIRST_SIZE)
+    keep_on_screen(window)
     window.show()
     if open_path is not None:
         QTimer.singleShot(0, lambda: window.open_path(open_path))
@@ -52,6 +53,14 @@ def _until_closed(
     if window.isVisible():  # the display is gone: Qt ends the loop and closes nothing
         _leave_lost_display(controller)
     return code
+
+
+def keep_on_screen(window: QWidget) -> None:
+    """Make a window that is larger than its screen, as after another scale was chosen, as large as that."""
+    room = window.screen().availableGeometry()
+    if not room.contains(window.geometry()):
+        window.resize(window.size().boundedTo(room.size()))
+        window.move(room.topLeft())
 
 
 def _leave_lost_display(controller: Controller) -> None:

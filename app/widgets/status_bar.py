@@ -91,7 +91,16 @@ class StatusBar(QFrame):
     def _show_device(self) -> None:
         controller = self._controller
         reading: Reading | None = controller.live_readings[-1] if controller.live_readings else None
-        self.device.setText(device_text(reading) if reading else "")
+        here = "" if session_is_here(controller) else "this machine: "
+        self.device.setText(f"{here}{device_text(reading)}" if reading and device_text(reading) else "")
         total = controller.telemetry.memory_total if controller.telemetry else None
         used = memory_text(reading, total) if reading else ""
-        self.memory.setText(f"memory {used}" if used else "")
+        self.memory.setText(f"{'' if self.device.text() else here}memory {used}" if used else "")
+
+
+def session_is_here(controller: Controller) -> bool:
+    """Whether what is on show was measured on this machine, as far as that is known, or nothing is."""
+    session, machine = controller.session, controller.machine
+    if session is None or machine is None:
+        return True
+    return session.machine.device(session.backend) == machine.device(session.backend)

@@ -14,7 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-TYPED_INTO = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit)
+TYPED_INTO = (QLineEdit, QPlainTextEdit, QTextEdit)
+OF_NUMBERS = "0123456789+-.,"  # what a number is typed with: no other key means anything to its field
 MOVED_IN = (QComboBox, QAbstractSlider, QAbstractItemView)
 PRESSED = (QAbstractButton, QComboBox)
 MOVES = {
@@ -41,6 +42,8 @@ def belongs_to_input(event: QEvent, focused: QWidget | None) -> bool:
     key = event.key()
     if event.modifiers() & COMMAND or key == Qt.Key.Key_Escape or key in FUNCTION_KEYS:
         return False
+    if isinstance(focused, QAbstractSpinBox):
+        return not event.text().isprintable() or not event.text() or event.text() in OF_NUMBERS
     if isinstance(focused, TYPED_INTO):
         return True
     if isinstance(focused, MOVED_IN) and key in MOVES:

@@ -114,6 +114,7 @@ class ProfilePage(Page):
             self.bottom.export_button,
         ):
             button.failed.connect(self.controller.error_raised)
+            button.done.connect(self.noticed)
 
     def plan(self) -> Plan:
         """The Plan of the form.
@@ -213,6 +214,7 @@ class ProfilePage(Page):
     def copy_command_line(self) -> None:
         """Put the form's sweep on the clipboard as a command line."""
         QGuiApplication.clipboard().setText(command_line(self.form.request()))
+        self.noticed.emit("The sweep is on the clipboard as a command line.")
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
@@ -220,7 +222,13 @@ class ProfilePage(Page):
             Action("run", "Run the sweep", self.run, "Sweep", "Ctrl+Return; Ctrl+Enter", everywhere=True),
             Action("profile.copy", "Copy the sweep as a command line", self.copy_command_line, "Sweep"),
             Action("profile.use", "Use the parameters of this session", self.use_session, "Sweep"),
-            Action("profile.log", "Logarithmic or linear axes", self.plots.toggle_log, "View", "L"),
+            Action(
+                "profile.log",
+                "Logarithmic or linear bytes and times",
+                self.plots.toggle_log,
+                "View",
+                "L",
+            ),
             Action("profile.autorange", "Fit the plots to the data", self.plots.autorange, "View", "A"),
             Action("profile.grid", "Show or hide the grid", self.plots.toggle_grid, "View", "G"),
             Action(
@@ -271,6 +279,7 @@ class ProfilePage(Page):
     def _draw_table(self) -> None:
         shown = () if self._rows is None else self._shown
         self.bottom.table.show_rows(shown, baselines(shown, self.plots.baseline))
+        self.bottom.table.show_cursor(self.plots.seqlen)
 
     def _follow_free_memory(self) -> None:
         telemetry, live = self.controller.telemetry, self.controller.live_readings

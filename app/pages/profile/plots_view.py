@@ -219,7 +219,7 @@ class PlotsView(QWidget):
             card.plot.autorange()
 
     def toggle_log(self) -> None:
-        """Switch every y axis between logarithmic and linear."""
+        """Switch the y axes between logarithmic and linear, those of ratios and rates left out."""
         for card in self.cells:
             card.plot.toggle_log()
 

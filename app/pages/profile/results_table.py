@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from app.look.theme import Theme
@@ -53,6 +54,21 @@ class ResultsTable(QTableView):
         for index, column in enumerate(self.results.columns):
             self.setColumnHidden(index, not _says(column, rows))
         self.results.set_rows(rows, compared)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy whole rows, where Qt would copy one cell."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            QGuiApplication.clipboard().setText(self.copied())
+        else:
+            super().keyPressEvent(event)
+
+    def copied(self) -> str:
+        """The selected rows in the order on show, under their headings, as tab-separated text."""
+        columns = [k for k in range(self.proxy.columnCount()) if not self.isColumnHidden(k)]
+        titles = [str(self.results.headerData(k, Qt.Orientation.Horizontal)) for k in columns]
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        cells = [[str(self.proxy.index(row, k).data() or "") for k in columns] for row in rows]
+        return "\n".join("\t".join(line) for line in [titles, *cells])
 
     def show_cursor(self, seqlen: int | None) -> None:
         """Select every row of this sequence length without telling."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QPushButton, QSpinBox, QToolButton
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QPushButton, QToolButton
 
 from app.control.actions import Action
 from app.look.theme import Theme
@@ -16,6 +16,7 @@ from app.stepper.events import EventKind
 from app.stepper.step_view import StepView
 from app.widgets.buttons import icon_button, recolour
 from app.widgets.card import Card
+from app.widgets.number_fields import WholeField
 from app.widgets.plain import Label, set_tip
 
 ICONS = {
@@ -63,7 +64,7 @@ class Transport(Card):
         self.where = Label("–")
         self.where.setProperty("role", "dim")
         self.speed = _speeds()
-        self.row = QSpinBox()
+        self.row = WholeField()
         self.row.setPrefix("row ")
         self.row.setAccessibleName("Row watched")
         set_tip(self.row, "The query row whose state is shown; click a row of S or P to choose it")

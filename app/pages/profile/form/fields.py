@@ -9,14 +9,13 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
     QComboBox,
-    QDoubleSpinBox,
     QSizePolicy,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from app.control.guard import guarded
+from app.widgets.number_fields import DecimalField, WholeField
 from app.widgets.plain import Label, set_tip
 from profiles.plan.choice import Declared
 
@@ -26,7 +25,7 @@ DECIMALS = 3
 W = TypeVar("W", bound=QWidget)
 
 
-class Whole(QSpinBox):
+class Whole(WholeField):
     """A whole number."""
 
     def __init__(self, declared: Declared) -> None:
@@ -50,7 +49,7 @@ class Whole(QSpinBox):
         self.setValue(min(max(number, self.minimum()), self.maximum()))
 
 
-class Decimal(QDoubleSpinBox):
+class Decimal(DecimalField):
     """A number with a unit; it shows the decimals that it has, but one at least."""
 
     def __init__(self, declared: Declared) -> None:
