@@ -11,6 +11,7 @@ from app.look.appearance import Choice
 
 HOME_VARIABLE = "FLASHSCOPE_HOME"
 RECENTS = 8
+NAMES = "recentNames"
 SCALES = (80, 100, 125, 150, 175, 200, 250)  # percent
 
 
@@ -49,10 +50,20 @@ class Settings:
         texts = [stored] if isinstance(stored, str) else list(cast("list[str]", stored or []))
         return [path for path in map(Path, texts) if path.is_file()]
 
-    def add_recent(self, path: Path) -> None:
-        """Put a file first among the recents."""
-        recents = [path.absolute(), *(p for p in self.recents if p != path.absolute())]
-        self._store.setValue("recents", [str(p) for p in recents[:RECENTS]])
+    def add_recent(self, path: Path, name: str = "") -> None:
+        """Put a file first among the recents; `name` is the one given to its session, empty: none was."""
+        recents = [path.absolute(), *(p for p in self.recents if p != path.absolute())][:RECENTS]
+        names = {p: self.recent_name(p) for p in recents} | {path.absolute(): name or path.stem}
+        self._store.setValue("recents", [str(p) for p in recents])
+        self._store.remove(NAMES)
+        for place, p in enumerate(recents):
+            self._store.setValue(f"{NAMES}/{place}", [str(p), names[p]])
+
+    def recent_name(self, path: Path) -> str:
+        """What a recent file's session was called when it was opened last."""
+        stored = (self._store.value(f"{NAMES}/{place}") for place in range(RECENTS))
+        pairs = [one for one in stored if isinstance(one, list)]
+        return next((str(name) for known, name in pairs if known == str(path)), path.stem)
 
     @property
     def quantities(self) -> list[str]:

@@ -24,6 +24,7 @@ from kernels.device import Device
 from profiles.plan.machine import Finding, Machine
 
 ICON_PX = 28
+RECORDINGS = ("Open", "With PyTorch’s kernels")  # the files that come with the program, by name
 WIDE = 860  # narrower than this, the four cards stand two by two
 
 
@@ -64,7 +65,7 @@ class StartPage(Page):
         column.addLayout(lower)
         column.addStretch(1)
         self._arrange(4)
-        self.show_recents([])
+        self.show_recents({})
         self._show_machine(controller.machine)
         controller.machine_found.connect(self._show_machine)
         controller.running_changed.connect(lambda running: self.quick.setEnabled(not running))
@@ -82,16 +83,16 @@ class StartPage(Page):
         super().resizeEvent(event)  # type: ignore[arg-type] # Qt's own event, passed on
         self._arrange(4 if self.width() >= WIDE else 2)
 
-    def show_recents(self, paths: list[Path]) -> None:
-        """List the files opened or recorded lately."""
+    def show_recents(self, paths: dict[Path, str]) -> None:
+        """List the files opened or recorded lately, each by its session's name."""
         _clear(self._recents)
         if not paths:
             self._recents.body.addWidget(
                 _words("Nothing yet. Sweeps are saved by themselves and appear here.")
             )
-        for path in paths:
+        for path, name in paths.items():
             choose = partial(self.file_chosen.emit, path)
-            button = text_button(path.stem, f"Open {path.name}", choose, "link")
+            button = text_button(name, f"Open {path.name}", choose, "link")
             set_tip(button, str(path))
             self._recents.body.addWidget(button)
         self._recents.body.addStretch(1)
@@ -115,12 +116,15 @@ class StartPage(Page):
         )
 
     def _bundled_card(self) -> Card:
-        bundled = bundled_sessions()
-        button = text_button("Open", "Open a GPU recording", lambda: self.file_chosen.emit(bundled[0]))
-        button.setEnabled(bool(bundled))
+        buttons = [
+            text_button(title, f"Open {path.name}", partial(self.file_chosen.emit, path))
+            for title, path in zip(RECORDINGS, bundled_sessions(), strict=False)
+        ]
         words = "A sweep measured on a real GPU, with its telemetry. Needs no GPU here."
         missing = "This copy of Flashscope comes without a recording."
-        return self._card("mdi6.expansion-card", "See a GPU recording", words if bundled else missing, button)
+        return self._card(
+            "mdi6.expansion-card", "See a GPU recording", words if buttons else missing, *buttons
+        )
 
     def _stepper_card(self) -> Card:
         button = text_button("Step", "Step through the slide example", self._step)
@@ -140,14 +144,15 @@ class StartPage(Page):
             button,
         )
 
-    def _card(self, icon: str, title: str, words: str, button: QPushButton) -> Card:
+    def _card(self, icon: str, title: str, words: str, *buttons: QPushButton) -> Card:
         card = Card()
         picture, name = Label(), Label(title)
         picture.setFixedHeight(ICON_PX + 4)
         name.setProperty("role", "title")
         self._icons.append((picture, icon))
         row = QHBoxLayout()
-        row.addWidget(button)
+        for button in buttons:
+            row.addWidget(button)
         row.addStretch(1)
         for widget in (picture, name, _words(words)):
             card.body.addWidget(widget)

@@ -90,7 +90,8 @@ class MainWindow(QMainWindow):
         self.rail.show_page(key)
         self.registry.show_page(key)
         if key == "start":
-            self.start_page.show_recents(self.settings.recents)
+            recents = self.settings.recents
+            self.start_page.show_recents({path: self.settings.recent_name(path) for path in recents})
 
     def open_path(self, path: Path) -> None:
         """Show a session file as soon as it is read; what is wrong with it is told in the error line."""
@@ -268,7 +269,8 @@ class MainWindow(QMainWindow):
 
     def _path_found(self, path: Path) -> None:
         self.setWindowTitle(f"{path.stem} – Flashscope")
-        self.settings.add_recent(path)
+        session = self.controller.session
+        self.settings.add_recent(path, session.name if session is not None else "")
 
     def _offer_retry(self, path: Path) -> None:
         self.errors.offer("Retry", lambda: self.open_path(path))

@@ -69,5 +69,5 @@ def set_tip(shown: QWidget | QAction, text: str) -> None:
 
 
 def button_text(text: str) -> str:
-    """A name for a button or a menu: cut, and an ampersand in it underlines nothing."""
-    return cut(text, MOST_OF_NAME).replace("&", "&&")
+    """A name for a button or a menu: one line, cut, and an ampersand in it underlines nothing."""
+    return cut(" ".join(cut(text).split()), MOST_OF_NAME).replace("&", "&&")

@@ -40,7 +40,7 @@ class TopBar(QFrame):
         self.backend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.backend.setMaximumWidth(WIDEST)
         self.backend.setAccessibleName("Backend")
-        self.backend.setToolTip("Where the next sweep runs, on this machine")
+        set_tip(self.backend, "Where the next sweep runs, on this machine")
         self.backend.activated.connect(self._choose)
         self.badge = Badge()
         self._blocked = ""
