@@ -1,8 +1,10 @@
 """The command line: one parser; each command's module is imported when it is asked for."""
 
 import errno
+import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -37,7 +39,13 @@ class Program(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Put the window's command in front where it was left out."""
-        return super().resolve_command(ctx, args if args[0] in self.commands else ["window", *args])
+        first = args[0]
+        if first in self.commands:
+            return super().resolve_command(ctx, args)
+        meant = get_close_matches(first, self.commands, n=1)
+        if meant and not os.path.lexists(first):
+            ctx.fail(f"there is no command {first!r} and no such file; did you mean {meant[0]}?")
+        return super().resolve_command(ctx, ["window", *args])
 
 
 def main(arguments: Sequence[str]) -> int:

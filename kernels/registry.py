@@ -4,6 +4,7 @@ Forms, tables, tests and documents iterate over these tuples.
 """
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from kernels import workspace
 from kernels.device import Device
@@ -237,7 +238,9 @@ def find_kernel(name: str, kernels: tuple[KernelSpec, ...] = KERNELS) -> KernelS
     for spec in kernels:
         if spec.name == name:
             return spec
-    raise KeyError(f"no kernel is called {name!r}; there are {', '.join(k.name for k in kernels)}")
+    names = [spec.name for spec in kernels]
+    meant = "".join(f"; did you mean {near}?" for near in get_close_matches(name, names, n=1))
+    raise KeyError(f"no kernel is called {name!r}{meant or '; there are ' + ', '.join(names)}")
 
 
 AUTO = "auto"  # in place of a kernel's name: the one `choose_kernel` names

@@ -59,6 +59,7 @@ def _display() -> Finding:
 
 def _print(findings: list[Finding]) -> None:
     for finding in findings:
-        say(f"{'ok     ' if finding.ok else 'missing'}  {finding.name}: {finding.detail}")
+        absent = "missing" if finding.name in NEEDED_FOR_THE_WINDOW else "none"
+        say(f"{'ok' if finding.ok else absent:7}  {finding.name}: {finding.detail}")
         if finding.remedy:
             say(f"         {finding.remedy}")

@@ -11,10 +11,12 @@ from app.words.plain import cut
 from app.words.provenance import LABELS
 from app.words.units import seqlen_text
 from profiles.store import SessionInfo
+from profiles.wire.events import PointStatus
 
 SORT_ROLE = Qt.ItemDataRole.UserRole
 INFO_ROLE = Qt.ItemDataRole.UserRole + 1
 SEARCH_ROLE = Qt.ItemDataRole.UserRole + 2
+ANSWERED: tuple[PointStatus, ...] = ("done", "will-not-fit", "unsupported")  # nothing went wrong with these
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -48,8 +50,8 @@ def _seqlens(info: SessionInfo) -> str:
 
 
 def _points(info: SessionInfo) -> str:
-    total, done = sum(info.statuses.values()), info.statuses.get("done", 0)
-    return "" if not total else str(total) if done == total else f"{done} of {total}"
+    total, answered = sum(info.statuses.values()), sum(info.statuses.get(status, 0) for status in ANSWERED)
+    return "" if not total else str(total) if answered == total else f"{answered} of {total}"
 
 
 def _note(info: SessionInfo) -> str:

@@ -201,8 +201,8 @@ def _device(device: Device) -> Finding:
 def _finding(finding: Finding) -> QWidget:
     row = QWidget()
     mark = Label("✓" if finding.ok else "–")
-    mark.setProperty("role", "ok" if finding.ok else "warn")
-    mark.setAccessibleName("found" if finding.ok else "missing")
+    mark.setProperty("role", "ok" if finding.ok else "dim")
+    mark.setAccessibleName("found" if finding.ok else "not found")
     mark.setFixedWidth(16)
     grid = QGridLayout(row)
     grid.setContentsMargins(0, 0, 0, 0)

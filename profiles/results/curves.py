@@ -6,7 +6,7 @@ The batch may vary along a curve, as in a sweep with a constant number of tokens
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kernels.problem import Dtype, Problem
+from kernels.problem import UNBOUNDED, Dtype, Problem
 from profiles.results.rows import PointRow
 
 
@@ -43,7 +43,7 @@ class Curve(NamedTuple):
 def mask_words(*, causal: bool, window: tuple[int, int] | None, blocks: str) -> str:
     """Masks in words, empty without any; window and blocks as the command line takes them."""
     words = ["causal"] if causal else []
-    words += [f"window {window[0]},{window[1]}"] if window else []
+    words += [f"window {window[0]},{window[1]}"] if window and max(window) > UNBOUNDED else []
     words += [blocks] if blocks else []
     return ", ".join(words)
 
@@ -57,7 +57,7 @@ def curve_of(row: PointRow) -> Curve:
         dtype=problem.dtype,
         causal=problem.causal,
         kv_heads=problem.key_heads,
-        window=problem.window,
+        window=problem.window if "window" in problem.features else None,
         block_mask=row.block_mask,
         scale=problem.scale,
     )

@@ -260,3 +260,30 @@ def test_a_display_that_does_not_answer_is_refused_like_none() -> None:
     done = program.run(DISPLAY=":987")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("swep",), "sweep"),
+        (("sweep", "--kernels", "flesh2"), "flash2"),
+        (("show", "a", "--against", "tortch-flash"), "torch-flash"),
+        (("sweep", "--seqlenz", "3"), "'--seqlen'"),
+    ],
+)
+def test_what_is_almost_right_is_told_what_may_have_been_meant(
+    arguments: tuple[str, ...], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    told = capsys.readouterr().err.lower()
+    assert "did you mean" in told
+    assert meant in told.partition("did you mean")[2]
+
+
+def test_a_machine_without_a_gpu_is_not_told_that_something_is_missing() -> None:
+    found = program.document(program.run("doctor", "--json"))["findings"]
+    lines = [line for line in program.run("doctor").stdout.splitlines() if not line.startswith(" ")]
+    needed = {"System libraries", "Qt"}
+    for line, finding in zip(lines, found, strict=True):
+        word = "ok" if finding["ok"] else "missing" if finding["name"] in needed else "none"
+        assert line.split()[0] == word

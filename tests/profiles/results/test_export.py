@@ -4,6 +4,7 @@ import math
 
 import msgspec
 
+from profiles.results.curves import mask_words
 from profiles.results.export import to_csv, to_json
 from profiles.results.quantities import QUANTITIES
 from profiles.wire.measurement import OutputError
@@ -67,3 +68,9 @@ def test_the_csv_begins_with_what_was_measured_and_reads_back_as_a_table() -> No
     assert [row["status"] for row in table] == ["done", "oom", "wrong", "pending"]
     assert table[1]["runtime_ms_median"] == ""
     assert float(table[0]["runtime_ms_median"]) == 1.375
+
+
+def test_a_window_that_keeps_all_keys_is_no_mask() -> None:
+    assert mask_words(causal=False, window=(-1, -1), blocks="") == ""
+    assert mask_words(causal=True, window=(-1, -1), blocks="") == "causal"
+    assert mask_words(causal=False, window=(-1, 4), blocks="") == "window -1,4"
