@@ -18,6 +18,7 @@ from app.words.units import seqlen_text
 
 Ends = tuple[float, float]
 GIB = float(1 << 30)
+HIGHEST = 1e18  # in a lane's unit: what is above, no device reads
 LABEL_GAP_PX = 34  # between two labels of N
 SHADE = 44  # opacity of a span, of 255
 TOP_PX, BOTTOM_PX = 8, 3  # free above the top tick and below 0
@@ -181,7 +182,7 @@ class TelemetryLane(Plot):
 
     def _top(self, values: Values) -> float:
         finite = values[np.isfinite(values)]
-        highest = max(float(finite.max()) if finite.size else 0.0, self.lane.top)
+        highest = max(min(float(finite.max()), HIGHEST) if finite.size else 0.0, self.lane.top)
         return binary_step(highest) if self.lane.unit == "GiB" else highest
 
     def _shade(self, spans: Sequence[Span], view: Ends, height: Ends) -> None:

@@ -28,6 +28,7 @@ ABSURD = {
     "bounds of 0": "UPDATE errors SET bound = 0",
     "endless utilisation": "UPDATE readings SET utilisation = 9e999",
     "endless power": "UPDATE readings SET power_w = 9e999",
+    "power next to the largest number": "UPDATE readings SET power_w = 1.797e308",
     "a start before all clocks": "UPDATE session SET started_at = '0001-01-01T00:00:00'",
 }
 DEEP = "[" * 60_000 + "]" * 60_000
