@@ -239,8 +239,8 @@ def find_kernel(name: str, kernels: tuple[KernelSpec, ...] = KERNELS) -> KernelS
         if spec.name == name:
             return spec
     names = [spec.name for spec in kernels]
-    meant = "".join(f"; did you mean {near}?" for near in get_close_matches(name, names, n=1))
-    raise KeyError(f"no kernel is called {name!r}{meant or '; there are ' + ', '.join(names)}")
+    meant = "".join(f" (did you mean {near}?)" for near in get_close_matches(str(name), names, n=1))
+    raise KeyError(f"no kernel is called {name!r}{meant}; there are {', '.join(names)}")
 
 
 AUTO = "auto"  # in place of a kernel's name: the one `choose_kernel` names

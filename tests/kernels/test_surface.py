@@ -55,7 +55,8 @@ def test_every_registered_kernel_can_be_asked_for() -> None:
     ours, library = [[s.name for s in KERNELS if (s.family == "library") is peer] for peer in (False, True)]
     steps = ["flash3-a", "flash3-b", "flash3-c"]
     assert ours == ["standard", "standard-fp32s", "simt", "flash1", "flash2", *steps, "flash3", "flash3-fp8"]
-    assert library == ["torch-math", "torch-efficient", "torch-flash", "torch-cudnn", "torch-auto"]
+    fa4 = ["flash-attn-4"]
+    assert library == ["torch-math", "torch-efficient", "torch-flash", "torch-cudnn", "torch-auto", *fa4]
 
 
 @settings(max_examples=30, deadline=None)

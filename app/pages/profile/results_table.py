@@ -6,6 +6,7 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
+from app.control.guard import guarded
 from app.look.theme import Theme
 from app.pages.profile.results_model import PROBLEM, ResultColumn, ResultsModel, ResultsProxy
 from kernels.problem import Problem
@@ -55,6 +56,7 @@ class ResultsTable(QTableView):
             self.setColumnHidden(index, not _says(column, rows))
         self.results.set_rows(rows, compared)
 
+    @guarded()
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy whole rows, where Qt would copy one cell."""
         if event.matches(QKeySequence.StandardKey.Copy):

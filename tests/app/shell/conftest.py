@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.control.controller import Controller
+from app.control.opening import Opener
 from app.look.appearance import appearance_of
 from app.look.theme import DARK
 from app.shell.main_window import MainWindow, build_window
@@ -41,16 +43,24 @@ class Rig:
 
     def opening(self, act: Callable[[], object]) -> None:
         """Do what opens a file, and wait until it is on show or refused."""
-        answers = [self.controller.session_changed, self.controller.not_opened]
+        self._wait(act, self.controller.session_changed, self.controller.not_opened)
+
+    def begin_to_open(self, path: Path) -> None:
+        """Open a file and wait until it is on show; its readings still follow."""
+        self.opening(lambda: self.controller.open_session(path))
+
+    def open(self, path: Path) -> None:
+        """Open a file and wait until it is read whole or refused."""
+        opener = self.controller.findChild(Opener)
+        assert opener is not None
+        self._wait(lambda: self.controller.open_session(path), opener.ended, self.controller.not_opened)
+
+    def _wait(self, act: Callable[[], object], *answers: SignalInstance) -> None:
         heard: list[object] = []
         for answer in answers:
             answer.connect(heard.append)
         act()
         self._qtbot.waitUntil(lambda: bool(heard), timeout=30_000)
-
-    def open(self, path: Path) -> None:
-        """Open a file and wait until it is on show or refused."""
-        self.opening(lambda: self.controller.open_session(path))
 
     def window(self) -> MainWindow:
         """A window that is on show and has found its machine."""

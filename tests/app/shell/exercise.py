@@ -55,6 +55,7 @@ def _touch(widget: QWidget) -> None:
     elif isinstance(widget, QTableView):
         for column in range(widget.model().columnCount()):
             widget.sortByColumn(column, Qt.SortOrder.AscendingOrder)
+        QTest.keyClick(widget, Qt.Key.Key_Down)
     elif isinstance(widget, QuantityChooser):
         widget.updateGeometry()
     elif isinstance(widget, QAbstractSpinBox):

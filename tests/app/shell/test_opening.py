@@ -32,7 +32,7 @@ def test_a_session_is_on_show_before_its_readings_and_gets_all_of_them(
 ) -> None:
     counts: list[int] = []
     rig.controller.session_changed.connect(lambda session: counts.append(len(session.readings)))
-    rig.open(long_recording)
+    rig.begin_to_open(long_recording)
     whole = load(long_recording).readings
     qtbot.waitUntil(lambda: len(shown(rig).readings) == len(whole))
     assert counts == [0]
@@ -52,7 +52,7 @@ def test_the_telemetry_of_a_long_session_is_drawn_whole_in_small_steps(
     monkeypatch.setattr(ReadingRing, "extend", counting)
     page = rig.window().pages["profile"]
     assert isinstance(page, ProfilePage)
-    rig.open(long_recording)
+    rig.begin_to_open(long_recording)
     strip = page.bottom.strip
     qtbot.waitUntil(lambda: strip.ring.latest("power_w") == MANY - 1)
     qtbot.waitUntil(lambda: page._staged.idle)
@@ -64,7 +64,7 @@ def test_the_telemetry_of_a_long_session_is_drawn_whole_in_small_steps(
 def test_a_replay_asked_for_meanwhile_begins_when_all_has_been_read(
     rig: Rig, qtbot: QtBot, long_recording: Path
 ) -> None:
-    rig.open(long_recording)
+    rig.begin_to_open(long_recording)
     rig.controller.replay(1e6)
     replayed: list[Reading] = []
 
@@ -86,7 +86,7 @@ def test_readings_that_end_in_nonsense_are_told_and_leave_the_points_on_show(
     connection.close()
     told: list[str] = []
     rig.controller.error_raised.connect(lambda text, _details: told.append(text))
-    rig.open(long_recording)
+    rig.begin_to_open(long_recording)
     qtbot.waitUntil(lambda: bool(told))
     assert "its telemetry cannot be read whole" in told[0]
     assert shown(rig).ended_points == 1
@@ -96,7 +96,7 @@ def test_a_file_asked_for_later_ends_the_reading_of_the_first(
     rig: Rig, qtbot: QtBot, long_recording: Path, save: Save
 ) -> None:
     later = save(sweep(), "later")
-    rig.open(long_recording)
+    rig.begin_to_open(long_recording)
     first = shown(rig)
     rig.open(later)
     rig.controller._opener._pool.waitForDone()

@@ -31,7 +31,7 @@ def read(path: Path) -> str:
         assert str(error)  # noqa: PT017 - many files are as good as before
         return str(error)
     assert not info.error
-    with redirect_stdout(io.StringIO()):
+    with redirect_stdout(io.TextIOWrapper(io.BytesIO())):
         for as_json, as_csv in ((True, False), (False, True), (False, False)):
             show.run(path, as_json=as_json, as_csv=as_csv, against=None)
     return ""
