@@ -135,7 +135,9 @@ def window(file: Path | None) -> int:
 
 @program.command(params=[option_of(declared) for declared in CHOSEN.values()])
 @click.option(
-    "--preset", type=click.Choice(PRESETS), help="A sweep with a name: peers compares with PyTorch's kernels"
+    "--preset",
+    type=click.Choice(PRESETS),
+    help="A sweep with a name: peers compares with libraries' kernels",
 )
 @click.option(
     "--out",

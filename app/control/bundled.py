@@ -6,8 +6,9 @@ from profiles.store import SUFFIX
 
 ASSETS = Path(__file__).parents[2] / "assets"
 BUNDLED = ASSETS / "sessions"
+NAMES = ("h200-standard-flash2", "h200-peers")  # the lesson, and the ladder beside libraries
 
 
 def bundled_sessions() -> list[Path]:
-    """Session files that come with the program, by name; empty when this copy has none."""
-    return sorted(BUNDLED.glob(f"*{SUFFIX}"))
+    """Session files that come with the program, in the order of `NAMES`; empty when this copy has none."""
+    return [path for name in NAMES if (path := BUNDLED / f"{name}{SUFFIX}").is_file()]

@@ -24,7 +24,7 @@ from kernels.device import Device
 from profiles.plan.machine import Finding, Machine
 
 ICON_PX = 28
-RECORDINGS = ("Open", "With PyTorch’s kernels")  # the files that come with the program, by name
+RECORDINGS = ("Open", "Beside libraries’ kernels")  # of the bundled sessions, in their order
 WIDE = 860  # narrower than this, the four cards stand two by two
 
 

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.control.bundled import bundled_sessions
+from app.control.bundled import BUNDLED, bundled_sessions
 from app.control.settings import Settings
 from app.shell.main_window import MainWindow
 from profiles.store import rename
@@ -14,7 +14,7 @@ from tests.app.shell.conftest import Rig, Save
 def test_each_recording_that_comes_with_the_program_can_be_opened(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
-    assert len(bundled_sessions()) > 1
+    assert {path.name for path in bundled_sessions()} == {path.name for path in BUNDLED.iterdir()}
     for path in bundled_sessions():
         window.show_page("start")
         buttons = window.start_page.findChildren(QPushButton)
