@@ -1,10 +1,6 @@
-"""Every test of the window: no screen, settings and sessions in its own folder, no thread left behind."""
+"""Every test of the window: settings and sessions in its own folder, no thread left behind."""
 
 import gc
-import os
-
-os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is imported
-
 import threading
 from collections.abc import Iterator
 from functools import partialmethod

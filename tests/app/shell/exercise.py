@@ -55,7 +55,7 @@ def _touch(widget: QWidget) -> None:
     elif isinstance(widget, QTableView):
         for column in range(widget.model().columnCount()):
             widget.sortByColumn(column, Qt.SortOrder.AscendingOrder)
-        QTest.keyClick(widget, Qt.Key.Key_Down)
+        QTest.keyClick(widget, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     elif isinstance(widget, QuantityChooser):
         widget.updateGeometry()
     elif isinstance(widget, QAbstractSpinBox):
