@@ -1,5 +1,6 @@
 """The drift check: what was measured first, measured again at the end of the sweep."""
 
+from math import inf
 from typing import NamedTuple
 
 from profiles.results.session import PointState, Session
@@ -16,12 +17,12 @@ class Drift(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """How many times as long it took at the end."""
+        """How many times as long it took at the end; 0 or infinite where no number holds it."""
         return self.last_ms / self.first_ms
 
 
 def drifts(session: Session) -> list[Drift]:
-    """Every point of the drift check that was done and took time twice; empty without a drift check."""
+    """Every point of the drift check whose two times can be compared; empty without a drift check."""
     repeats = session.points[session.plan.cells :]
     repeated = []
     for state, repeat in zip(session.points, repeats, strict=False):
@@ -29,7 +30,7 @@ def drifts(session: Session) -> list[Drift]:
         if first_ms is not None and last_ms is not None and first_ms > 0 and last_ms > 0:
             problem = state.point.problem
             repeated.append(Drift(state.point.kernel, problem.seqlen_q, first_ms, last_ms))
-    return repeated
+    return [drift for drift in repeated if 0 < drift.ratio < inf]
 
 
 def drift_text(session: Session) -> str:
