@@ -3,6 +3,7 @@
 from profiles.store.errors import (
     BusyFileError,
     CorruptFileError,
+    EmptyFileError,
     ForeignFileError,
     MovedFileError,
     NewerFileError,
@@ -27,6 +28,7 @@ __all__ = [
     "SUFFIX",
     "BusyFileError",
     "CorruptFileError",
+    "EmptyFileError",
     "ForeignFileError",
     "MovedFileError",
     "NewerFileError",

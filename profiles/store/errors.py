@@ -25,6 +25,10 @@ class CorruptFileError(SessionFileError):
     """The file is a session, but damaged or tampered with."""
 
 
+class EmptyFileError(SessionFileError):
+    """Nothing was recorded in the file yet, or its writer was killed before that."""
+
+
 class NewerFileError(SessionFileError):
     """The file was written by a newer Flashscope."""
 
@@ -73,6 +77,11 @@ def explain_sqlite(error: sqlite3.Error, path: Path) -> SessionFileError:
 def damaged(path: Path, detail: str) -> CorruptFileError:
     """The sentence for a file that SQLite finds damaged."""
     return CorruptFileError(f"{path} is damaged; use a copy of it if you have one.", detail)
+
+
+def empty(path: Path) -> EmptyFileError:
+    """The sentence for a file of a sweep that was not begun."""
+    return EmptyFileError(f"{path} is empty: no sweep was recorded in it. If none is beginning, delete it.")
 
 
 def explain_os(error: OSError, path: Path) -> SessionFileError:

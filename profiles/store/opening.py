@@ -19,6 +19,7 @@ from profiles.store.errors import (
     NewerFileError,
     SessionFileError,
     damaged,
+    empty,
     explain_os,
     explain_sqlite,
 )
@@ -97,6 +98,8 @@ def _copied(path: Path, side: Path | None, stack: ExitStack) -> sqlite3.Connecti
     connection = stack.enter_context(closing(connect(copy, "rw")))
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    if copy.stat().st_size == 0:  # its first write was cut off
+        raise empty(path)
     if max(pages * page_bytes, copy.stat().st_size) > MAX_FILE_BYTES:
         raise CorruptFileError(f"{path} would grow beyond any session by what lies beside it; not opened.")
     return connection
@@ -122,7 +125,7 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
 
 @contextmanager
 def editing(path: Path) -> Iterator[sqlite3.Connection]:
-    """A transaction on a checked session file; a file of an older version is brought up to date first.
+    """A transaction on a checked session file; a file of an older version is brought up to date in it.
 
     Raises:
         BusyFileError: A recorder is writing it.
@@ -137,8 +140,8 @@ def editing(path: Path) -> Iterator[sqlite3.Connection]:
         if strange := Beside.of(path).strange:
             raise SessionFileError(f"{strange[0]} is no part of a session: move it away, then try again.")
         with closing(connect(path, "rw")) as connection:
-            migrate(connection)
             connection.execute("BEGIN IMMEDIATE")
+            migrate(connection)
             yield connection
             connection.execute("COMMIT")
     except sqlite3.Error as error:
@@ -186,7 +189,7 @@ def check_regular(path: Path) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise ForeignFileError(f"{path} is not a plain file.")
     if found.st_size == 0:
-        raise CorruptFileError(f"{path} is empty: nothing was written to it before its writer ended.")
+        raise empty(path)
     if found.st_size > MAX_FILE_BYTES:
         raise ForeignFileError(f"{path} is larger than any session ({MAX_FILE_BYTES >> 20} MiB); not opened.")
     if not os.access(path, os.R_OK):
@@ -228,7 +231,7 @@ def _cannot_open_without_locks(path: Path) -> bool:
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> int:
-    """Refuse what this program did not write; returns the file's version."""
+    """Refuse what this program did not write, or nothing into; returns the file's version."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID:
         raise ForeignFileError(f"{path} is a database of another program, not a Flashscope session.")
@@ -245,6 +248,8 @@ def _check(connection: sqlite3.Connection, path: Path) -> int:
     (verdict, *_) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise damaged(path, str(verdict))
+    if connection.execute("SELECT 1 FROM session UNION ALL SELECT 1 FROM points").fetchone() is None:
+        raise empty(path)
     return int(version)
 
 

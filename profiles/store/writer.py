@@ -285,13 +285,13 @@ def _create_file(path: Path) -> Path:
 
 
 def _begin_file(path: Path, session: Session) -> sqlite3.Connection:
-    """Write the tables and the plan into an empty file and keep its write lock."""
+    """Write the tables and the plan into an empty file, all or nothing, and keep its write lock."""
     connection = connect(path, "rw")
     try:
         (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
         connection.execute(f"PRAGMA max_page_count = {MAX_FILE_BYTES // page_bytes}")
-        migrate(connection)
         connection.execute("BEGIN IMMEDIATE")
+        migrate(connection)
         write_session(connection, session, writer=f"process {os.getpid()}")
         connection.execute("COMMIT")
         connection.execute("BEGIN IMMEDIATE")

@@ -27,7 +27,7 @@ MIGRATIONS: tuple[Migration, ...] = (
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Bring a file to the newest version, each step in a transaction of its own.
+    """Bring a file to the newest version, in a transaction of the caller's.
 
     Args:
         connection: Open for writing, in autocommit mode (`isolation_level=None`).
@@ -35,12 +35,5 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     for number, step in enumerate(migrations[version:], start=version + 1):
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            step(connection)
-            connection.execute(f"PRAGMA user_version = {number}")
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:  # SQLite has rolled back by itself when the disk is full
-                connection.execute("ROLLBACK")
-            raise
+        step(connection)
+        connection.execute(f"PRAGMA user_version = {number}")

@@ -13,6 +13,7 @@ from profiles.plan.plan import Protocol
 from profiles.results.session import Session
 from profiles.store import (
     CorruptFileError,
+    EmptyFileError,
     ForeignFileError,
     NewerFileError,
     Recorder,
@@ -56,7 +57,7 @@ def test_a_folder_is_named_as_one(tmp_path: Path) -> None:
 
 def test_an_empty_file_is_named_as_one(tmp_path: Path) -> None:
     (tmp_path / "a.flashscope").touch()
-    with pytest.raises(CorruptFileError, match="is empty"):
+    with pytest.raises(EmptyFileError, match="is empty"):
         load(tmp_path / "a.flashscope")
 
 
@@ -302,13 +303,16 @@ def written_by(path: Path, version: int) -> sqlite3.Connection:
     return connection
 
 
-def test_a_migration_that_fails_leaves_the_file_at_its_version(path: Path) -> None:
+def test_a_migration_that_fails_leaves_the_file_at_its_version(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(connection: sqlite3.Connection) -> None:
         connection.execute("ALTER TABLE session ADD COLUMN half_done TEXT")
         connection.execute("not a statement")
 
-    connection = sqlite3.connect(path, isolation_level=None)
-    with pytest.raises(sqlite3.OperationalError):
-        migrations.migrate(connection, (*migrations.MIGRATIONS, fail))
-    connection.close()
+    steps, before = (*migrations.MIGRATIONS, fail), path.read_bytes()
+    monkeypatch.setattr(opening, "migrate", lambda connection: migrations.migrate(connection, steps))
+    with pytest.raises(SessionFileError):
+        set_note(path, "sunny")
+    assert path.read_bytes() == before
     assert load(path).outcome == "cancelled"
