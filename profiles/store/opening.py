@@ -105,11 +105,14 @@ def _copied(path: Path, side: Path | None, stack: ExitStack) -> sqlite3.Connecti
     return connection
 
 
-def connect(path: Path, mode: str) -> sqlite3.Connection:
-    """Connect to an existing file (`ro` or `rw`); a missing one is never created."""
+def connect(path: Path, mode: str, timeout_s: float = BUSY_TIMEOUT_S) -> sqlite3.Connection:
+    """Connect to an existing file (`ro` or `rw`); a missing one is never created.
+
+    What another connection holds is waited for until `timeout_s` seconds have passed, here and later.
+    """
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(
-        uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+        uri, uri=True, timeout=timeout_s, isolation_level=None, check_same_thread=False
     )
     if hasattr(connection, "setlimit"):
         for name, value in LIMITS:
@@ -164,13 +167,13 @@ def settle(path: Path) -> None:
 def being_written(path: Path) -> bool:
     """Whether a live recorder holds the file: it keeps SQLite's write lock, which dies with its process.
 
-    Nothing is written to find out: a file that asking would change has no live recorder.
+    Nothing is written to find out: a file that asking would change has no live recorder. Nor is anything
+    waited for: who asks may be reading, and a recorder waits for its readers.
     """
     if not os.access(path, os.W_OK) or Beside.of(path).strange or _needs_wal(path) or _cut_off(path):
         return False
     try:
-        with closing(connect(path, "rw")) as connection:
-            connection.execute("PRAGMA busy_timeout = 0")
+        with closing(connect(path, "rw", timeout_s=0)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
     except sqlite3.Error as error:
@@ -204,7 +207,7 @@ def _cut_off(path: Path) -> bool:
     if Beside.of(path).journal is None:
         return False
     try:
-        with closing(connect(path, "ro")) as connection:
+        with closing(connect(path, "ro", timeout_s=0)) as connection:
             connection.execute("PRAGMA schema_version").fetchone()
     except sqlite3.Error as error:
         return "readonly" in str(error)
