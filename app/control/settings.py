@@ -35,7 +35,7 @@ class Settings:
 
     @property
     def scale(self) -> int:
-        """Size of the interface in percent; it takes effect when the window is opened again."""
+        """Size of the interface in percent."""
         stored = str(self._store.value("scale", "100"))
         return int(stored) if stored.isdecimal() and int(stored) in SCALES else 100
 

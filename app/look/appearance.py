@@ -1,4 +1,4 @@
-"""Applies a theme to the application: style, palette, font, stylesheet; can follow the desktop's choice."""
+"""Applies a theme and a zoom: style, palette, font, stylesheet; can follow the desktop's choice."""
 
 from collections.abc import Callable
 from typing import Literal, cast
@@ -11,20 +11,21 @@ from shiboken6 import isValid
 from app.look.fonts import load_fonts, ui_font
 from app.look.stylesheet import stylesheet
 from app.look.theme import DARK, LIGHT, THEMES, Theme
+from app.look.zoom import ZOOM, scaled
 
 Choice = Literal["system", "dark", "light", "contrast"]
 PAUSE_MS = 4  # between two steps of a switch: what waits in the event loop comes first
 
 
 class Appearance(QObject):
-    """The theme in use.
+    """The theme and the zoom in use.
 
     Attributes:
         choice: What the user chose; `system` follows the desktop's colour scheme, dark if that is unknown.
         theme: The theme that results.
 
     Signals:
-        changed: Another theme is in use (Theme); palette and stylesheet have been set already.
+        changed: Another theme or zoom is in use (Theme); palette, font and stylesheet have been set already.
     """
 
     changed = Signal(object)
@@ -48,11 +49,12 @@ class Appearance(QObject):
         """Use this theme from now on; windows show it some turns of the event loop later."""
         self.finish()
         self.choice = choice
-        theme = self._resolve()
-        if theme != self.theme:
-            self.theme = theme
-            self._steps = [self._bare, self._dress, lambda: self.changed.emit(theme), self._show]
-            self._timer.start()
+        self._turn_to(self._resolve(), ZOOM.factor)
+
+    def zoom(self, percent: int) -> None:
+        """Show everything in this size from now on, in the same turns."""
+        self.finish()
+        self._turn_to(self.theme, percent / 100)
 
     def use(self, theme: Theme) -> None:
         """Use this theme at once, whatever the desktop says."""
@@ -63,6 +65,14 @@ class Appearance(QObject):
         """Do what is left of a switch now."""
         while self._steps:
             self._step()
+
+    def _turn_to(self, theme: Theme, factor: float) -> None:
+        if (theme, factor) != (self.theme, ZOOM.factor):
+            self.theme = theme
+            zoomed = [ZOOM.changed.emit] if factor != ZOOM.factor else []
+            told = [*zoomed, lambda: self.changed.emit(theme)]
+            self._steps = [self._bare, lambda: self._dress(factor), *told, self._show]
+            self._timer.start()
 
     def _step(self) -> None:
         if len(self._steps) <= 1:
@@ -79,7 +89,10 @@ class Appearance(QObject):
             window.setUpdatesEnabled(False)
         self._app.setStyleSheet("")
 
-    def _dress(self) -> None:
+    def _dress(self, factor: float) -> None:
+        if factor != ZOOM.factor:
+            ZOOM.factor = factor
+            self._app.setFont(ui_font())
         apply_theme(self._app, self.theme)
 
     def _show(self) -> None:
@@ -103,7 +116,7 @@ def appearance_of(choice: Choice = "system") -> Appearance:
 def apply_theme(app: QApplication, theme: Theme) -> None:
     """Set palette and stylesheet of the whole application."""
     app.setPalette(palette(theme))
-    app.setStyleSheet(stylesheet(theme))
+    app.setStyleSheet(scaled(stylesheet(theme)))
 
 
 def palette(theme: Theme) -> QPalette:

@@ -5,6 +5,7 @@ from pathlib import Path
 from PySide6.QtGui import QFont, QFontDatabase
 
 from app.look.theme import TEXT_PX
+from app.look.zoom import px
 
 FONTS = Path(__file__).parents[2] / "assets" / "fonts"
 UI_FAMILIES = ["Inter", "DejaVu Sans", "DejaVu Sans Mono"]  # the last has the symbols that Inter lacks
@@ -19,22 +20,22 @@ def load_fonts() -> list[str]:
     return families
 
 
-def ui_font(px: int = TEXT_PX, *, bold: bool = False) -> QFont:
+def ui_font(size: int = TEXT_PX, *, bold: bool = False) -> QFont:
     """The window's font with tabular figures: digits of one width, so that numbers do not jitter."""
-    return _font(UI_FAMILIES, px, bold=bold)
+    return _font(UI_FAMILIES, size, bold=bold)
 
 
-def mono_font(px: int = TEXT_PX - 1) -> QFont:
+def mono_font(size: int = TEXT_PX - 1) -> QFont:
     """The font of code, logs and shell commands."""
-    font = _font(MONO_FAMILIES, px, bold=False)
+    font = _font(MONO_FAMILIES, size, bold=False)
     font.setStyleHint(QFont.StyleHint.Monospace)
     return font
 
 
-def _font(families: list[str], px: int, *, bold: bool) -> QFont:
+def _font(families: list[str], size: int, *, bold: bool) -> QFont:
     font = QFont()
     font.setFamilies(families)
-    font.setPixelSize(px)
+    font.setPixelSize(px(size))
     font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
     font.setFeature(QFont.Tag("tnum"), 1)
     return font

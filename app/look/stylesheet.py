@@ -45,6 +45,7 @@ def _labels(t: Theme) -> str:
         text-transform: uppercase; letter-spacing: 1px; }}
     QLabel[role="unit"], QLabel[role="dim"] {{ color: {t.dim}; }}
     QLabel[role="unit"] {{ font-size: {CAPTION_PX}px; }}
+    QWidget#dryRun QLabel {{ font-size: {CAPTION_PX}px; }}
     QLabel[role="figure"] {{ font-size: {TEXT_PX - 1}px; }}
     QLabel[role="error"] {{ color: {t.error}; }}
     QLabel[role="warn"] {{ color: {t.warn}; }}

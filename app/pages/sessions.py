@@ -23,6 +23,7 @@ from app.control.bundled import BUNDLED
 from app.control.controller import Controller
 from app.control.guard import guarded
 from app.look.theme import Theme
+from app.look.zoom import keep, px
 from app.pages.base import Page
 from app.pages.chores import Chores
 from app.pages.listing import Listing
@@ -211,7 +212,7 @@ class SessionsPage(Page):
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         table.setTabKeyNavigation(False)
         table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(32)
+        keep(table, table.verticalHeader().setDefaultSectionSize, 32)
         header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
@@ -260,13 +261,16 @@ class SessionsPage(Page):
         first = self.model.rowCount() == 0
         self.model.show(infos)
         if first and infos:
-            self.table.resizeColumnsToContents()
-            width = min(self.table.columnWidth(KERNELS_COLUMN), WIDEST)
-            self.table.setColumnWidth(KERNELS_COLUMN, width)
+            self._fit_columns()
         if kept is not None:
             self._select(kept.path)
         self._explain()
         self._enable()
+
+    def _fit_columns(self) -> None:
+        self.table.resizeColumnsToContents()
+        width = min(self.table.columnWidth(KERNELS_COLUMN), px(WIDEST))
+        self.table.setColumnWidth(KERNELS_COLUMN, width)
 
     def _select(self, path: Path) -> None:
         for row in range(self.proxy.rowCount()):

@@ -12,6 +12,7 @@ from app.control.controller import Controller
 from app.control.guard import guarded
 from app.control.quick import quick_plan
 from app.look.theme import Theme
+from app.look.zoom import keep, px
 from app.pages.base import Page
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
@@ -64,7 +65,7 @@ class StartPage(Page):
         column.addLayout(self._grid)
         column.addLayout(lower)
         column.addStretch(1)
-        self._arrange(4)
+        keep(self, self._arrange)
         self.show_recents({})
         self._show_machine(controller.machine)
         controller.machine_found.connect(self._show_machine)
@@ -75,13 +76,13 @@ class StartPage(Page):
         """Draw the cards' icons in the accent."""
         super().apply_theme(theme)
         for label, name in self._icons:
-            label.setPixmap(qtawesome.icon(name, color=theme.accent).pixmap(QSize(ICON_PX, ICON_PX)))
+            label.setPixmap(qtawesome.icon(name, color=theme.accent).pixmap(QSize(px(ICON_PX), px(ICON_PX))))
 
     @guarded()
     def resizeEvent(self, event: object) -> None:
         """Put the cards in one row where there is room, else two by two."""
         super().resizeEvent(event)  # type: ignore[arg-type] # Qt's own event, passed on
-        self._arrange(4 if self.width() >= WIDE else 2)
+        self._arrange()
 
     def show_recents(self, paths: dict[Path, str]) -> None:
         """List the files opened or recorded lately, each by its session's name."""
@@ -97,7 +98,8 @@ class StartPage(Page):
             self._recents.body.addWidget(button)
         self._recents.body.addStretch(1)
 
-    def _arrange(self, columns: int) -> None:
+    def _arrange(self) -> None:
+        columns = 4 if self.width() >= px(WIDE) else 2
         if columns == self._columns:
             return
         self._columns = columns
@@ -147,7 +149,7 @@ class StartPage(Page):
     def _card(self, icon: str, title: str, words: str, *buttons: QPushButton) -> Card:
         card = Card()
         picture, name = Label(), Label(title)
-        picture.setFixedHeight(ICON_PX + 4)
+        keep(picture, picture.setFixedHeight, ICON_PX + 4)
         name.setProperty("role", "title")
         self._icons.append((picture, icon))
         row = QHBoxLayout()
@@ -203,7 +205,7 @@ def _finding(finding: Finding) -> QWidget:
     mark = Label("✓" if finding.ok else "–")
     mark.setProperty("role", "ok" if finding.ok else "dim")
     mark.setAccessibleName("found" if finding.ok else "not found")
-    mark.setFixedWidth(16)
+    keep(mark, mark.setFixedWidth, 16)
     grid = QGridLayout(row)
     grid.setContentsMargins(0, 0, 0, 0)
     grid.setVerticalSpacing(2)

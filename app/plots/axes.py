@@ -7,6 +7,7 @@ import numpy as np
 from PySide6.QtGui import QFontMetricsF
 
 from app.control.guard import guarded
+from app.look.zoom import px
 from app.plots.style import UnitAxis, tick_font
 from app.words.kinds import KindWords, Scale
 from app.words.units import seqlen_text
@@ -113,7 +114,7 @@ class ValueAxis(UnitAxis):
         ]
 
     def _ticks(self, minVal: float, maxVal: float, size: float) -> Ticks:  # noqa: N803 - pyqtgraph's names
-        room = max(2, int(size / VALUE_GAP_PX))
+        room = max(2, int(size / px(VALUE_GAP_PX)))
         span = max(maxVal - minVal, 1e-12)
         if self.scale_name == "linear":
             step = binary_step(span / room) if self._binary else nice_step(span / room)

@@ -15,6 +15,7 @@ from PySide6.QtSvg import QSvgGenerator
 
 from app.look.fonts import ui_font
 from app.look.theme import Theme
+from app.look.zoom import px
 from app.plots.marks import paint_mark
 from app.words.plain import MOST_OF_NAME, cut
 from profiles.results.cells import cell, comment
@@ -22,7 +23,7 @@ from profiles.wire.text import harmless
 
 SCREEN_ONLY = 0  # key of a line's data: True of one that is no part of a picture, as the crosshair
 SCALE = 2  # PNG pixels for each pixel of the screen
-PAD, LINE, GUTTER = 12, 18, 150  # pixels
+PAD, LINE, GUTTER = 12, 18, 150  # pixels at 100 %; pictures are as large as the zoom has everything
 SAID = ("device", "started at", "problem")  # what the picture itself says of its provenance
 Cell = str | int | float | None
 
@@ -63,13 +64,14 @@ class Export:
     @property
     def gutter(self) -> int:
         """Width of the labels in pixels."""
-        return GUTTER if self.labels else 0
+        return px(GUTTER) if self.labels else 0
 
     @property
     def size(self) -> QSize:
         """Size of the picture in pixels."""
         width, height = max(size.width() for size in self.sizes), sum(size.height() for size in self.sizes)
-        return QSize(width + 2 * PAD + self.gutter, height + 2 * PAD + (2 + self.legend_lines) * LINE)
+        pad, lines = px(PAD), 2 + self.legend_lines
+        return QSize(width + 2 * pad + self.gutter, height + 2 * pad + lines * px(LINE))
 
     @property
     def legend_lines(self) -> int:
@@ -195,28 +197,29 @@ def _enlarged(export: Export) -> Iterator[None]:
 
 
 def _paint(export: Export, painter: QPainter) -> None:
-    width = export.size.width() - 2 * PAD
+    pad, line = px(PAD), px(LINE)
+    width = export.size.width() - 2 * pad
     font = QFont(painter.font())
-    font.setPixelSize(13)
+    font.setPixelSize(px(13))
     font.setBold(True)
     painter.setFont(font)
     painter.setPen(QColor(export.theme.text))
-    painter.drawText(QRect(PAD, PAD, width, LINE), Qt.AlignmentFlag.AlignVCenter, export.title)
-    y = PAD + LINE
+    painter.drawText(QRect(pad, pad, width, line), Qt.AlignmentFlag.AlignVCenter, export.title)
+    y = pad + line
     if export.kernels:
         _paint_legend(export, painter, y)
-        y += export.legend_lines * LINE
+        y += export.legend_lines * line
     for index, plot in enumerate(export.plots):
         if export.labels:
-            _paint_label(export, painter, index, QRectF(PAD, y, GUTTER, plot.height()))
-        _paint_plot(plot, painter, QRectF(PAD + export.gutter, y, plot.width(), plot.height()))
+            _paint_label(export, painter, index, QRectF(pad, y, export.gutter, plot.height()))
+        _paint_plot(plot, painter, QRectF(pad + export.gutter, y, plot.width(), plot.height()))
         y += plot.height()
-    font.setPixelSize(10)
+    font.setPixelSize(px(10))
     font.setBold(False)
     painter.setFont(font)
     painter.setPen(QColor(export.theme.dim))
     text = painter.fontMetrics().elidedText(_footer(export.provenance), Qt.TextElideMode.ElideRight, width)
-    painter.drawText(QRect(PAD, y, width, LINE), Qt.AlignmentFlag.AlignVCenter, text)
+    painter.drawText(QRect(pad, y, width, line), Qt.AlignmentFlag.AlignVCenter, text)
 
 
 def _paint_plot(plot: pg.PlotWidget, painter: QPainter, target: QRectF) -> None:
@@ -228,7 +231,7 @@ def _paint_plot(plot: pg.PlotWidget, painter: QPainter, target: QRectF) -> None:
 
 def _paint_label(export: Export, painter: QPainter, index: int, area: QRectF) -> None:
     font = QFont(painter.font())
-    font.setPixelSize(11)
+    font.setPixelSize(px(11))
     font.setBold(False)
     painter.setFont(font)
     painter.setPen(QColor(export.theme.dim))
@@ -237,28 +240,31 @@ def _paint_label(export: Export, painter: QPainter, index: int, area: QRectF) ->
 
 def _paint_legend(export: Export, painter: QPainter, y: float) -> None:
     font = QFont(painter.font())
-    font.setPixelSize(11)
+    font.setPixelSize(px(11))
     font.setBold(False)
     painter.setFont(font)
     painter.setPen(QColor(export.theme.text))
     for kernel, x, line in _legend(export):
-        top = y + line * LINE
-        paint_mark(painter, kernel, export.theme, QPointF(x + 6, top + LINE / 2))
-        painter.drawText(QRectF(x + 16, top, 200, LINE), Qt.AlignmentFlag.AlignVCenter, _named(kernel))
+        top = y + line * px(LINE)
+        paint_mark(painter, kernel, export.theme, QPointF(x + px(6), top + px(LINE) / 2), px(9))
+        painter.drawText(
+            QRectF(x + px(16), top, px(200), px(LINE)), Qt.AlignmentFlag.AlignVCenter, _named(kernel)
+        )
 
 
 def _legend(export: Export) -> list[LegendPlace]:
     """The kernels side by side, in as many lines as the plots' width makes of them."""
     metrics = QFontMetrics(ui_font(11))
-    right = PAD + export.gutter + max(size.width() for size in export.sizes)
+    pad, mark = px(PAD), px(16)
+    right = pad + export.gutter + max(size.width() for size in export.sizes)
     places: list[LegendPlace] = []
-    x, line = PAD, 0
+    x, line = pad, 0
     for kernel in export.kernels:
-        width = 16 + metrics.horizontalAdvance(_named(kernel))
-        if x > PAD and x + width > right:
-            x, line = PAD, line + 1
+        width = mark + metrics.horizontalAdvance(_named(kernel))
+        if x > pad and x + width > right:
+            x, line = pad, line + 1
         places.append(LegendPlace(kernel, x, line))
-        x += width + 16
+        x += width + mark
     return places
 
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 
 from app.look.theme import Theme
 from app.plots.export import WRITERS, Export, copy_image
+from app.widgets.buttons import ICON_PX, size_icon
 from app.widgets.plain import set_tip
 from app.widgets.saving import target_of
 
@@ -42,6 +43,7 @@ class ExportButton(QToolButton):
         menu.addSeparator()
         menu.addAction("Copy picture").triggered.connect(self.copy)
         self.setMenu(menu)
+        size_icon(self, ICON_PX)
         self.apply_theme(theme)
 
     def rename(self, what: str) -> None:

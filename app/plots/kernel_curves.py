@@ -6,11 +6,14 @@ import numpy as np
 import pyqtgraph as pg
 
 from app.look.theme import Theme, kernel_mark
+from app.look.zoom import ZOOM, px
 from app.plots.axes import to_axis
 from app.plots.marks import LINE_ONLY
 from app.plots.series import Series, Values
 from app.plots.symbols import OWN, symbol
 from app.words.kinds import Scale
+
+SYMBOL_PX = 8
 
 
 class KernelCurves:
@@ -28,7 +31,7 @@ class KernelCurves:
             connect="finite",
             antialias=True,
             symbol=symbol(self._mark.symbol),
-            symbolSize=8,
+            symbolSize=px(SYMBOL_PX),
             pen=self._pen(),
             symbolPen=self._rim(),
             symbolBrush=self._brush(),
@@ -65,6 +68,7 @@ class KernelCurves:
         """Recolour."""
         self._theme = theme
         self.curve.setPen(self._pen())
+        self.curve.setSymbolSize(px(SYMBOL_PX))
         self.curve.setSymbolPen(self._rim())
         self.curve.setSymbolBrush(self._brush())
         if self._whiskers is not None:
@@ -80,18 +84,18 @@ class KernelCurves:
         return item
 
     def _pen(self) -> Any:
-        return pg.mkPen(self._mark.on(self._theme), width=self._mark.width)
+        return pg.mkPen(self._mark.on(self._theme), width=self._mark.width * ZOOM.factor)
 
     def _brush(self) -> Any:
         return pg.mkBrush(self._mark.on(self._theme))
 
     def _whisker_pen(self) -> Any:
-        return pg.mkPen(self._mark.on(self._theme), width=1.5)
+        return pg.mkPen(self._mark.on(self._theme), width=1.5 * ZOOM.factor)
 
     def _model_pen(self) -> Any:
         faint = pg.mkColor(self._mark.on(self._theme))
         faint.setAlpha(200)
-        return pg.mkPen(faint, width=1.3, dash=[4, 4])
+        return pg.mkPen(faint, width=1.3 * ZOOM.factor, dash=[4, 4])
 
     def _rim(self) -> Any:
         """What a symbol is drawn with around its area; it would eat up our own, which have holes.

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 
 from app.look.theme import Theme, kernel_mark
+from app.look.zoom import px
 from app.plots.symbols import symbol
 
 LINE_ONLY = frozenset({"x", "+"})  # symbols without an area
@@ -25,6 +26,7 @@ def paint_mark(painter: QPainter, kernel: str, theme: Theme, centre: QPointF, si
 
 def mark_pixmap(kernel: str, theme: Theme, opacity: float = 1.0, size: int = 14) -> QPixmap:
     """The symbol of a kernel as a pixmap; drawn at three times its size, for dense screens."""
+    size = px(size)
     pixmap = QPixmap(size * 3, size * 3)
     pixmap.setDevicePixelRatio(3.0)
     pixmap.fill(Qt.GlobalColor.transparent)

@@ -5,6 +5,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton
 
 from app.control.guard import guarded
+from app.look.zoom import px
 from app.widgets.plain import set_tip
 from app.words.kinds import in_full
 from profiles.results.quantities import QUANTITIES
@@ -40,7 +41,7 @@ class QuantityChooser(QToolButton):
         """As wide as its text and its arrow; the style would leave room for an icon."""
         self.ensurePolished()
         metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance(self.text()) + ARROW_PX, metrics.height() + 4)
+        return QSize(metrics.horizontalAdvance(self.text()) + px(ARROW_PX), metrics.height() + px(4))
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:

@@ -7,6 +7,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF
 
 from app.look.theme import Theme, kernel_mark
+from app.look.zoom import px
 from app.plots.series import Failure
 from app.plots.status_marks import STATUS_MARKS, status_path
 from app.plots.style import tick_font
@@ -14,6 +15,7 @@ from app.widgets.plain import plain_tip
 
 HEADROOM_PX = 8
 ROW_PX = 15
+GLYPH_PX = 11
 GAP_PX = 7  # between a glyph and its word
 LOW_PX = 150  # a view lower than this has room for one row only, and for no words
 
@@ -39,7 +41,7 @@ class FailureRail:
         self._plot = plot
         self._rows: list[tuple[Failure, ...]] = []
         self._words: list[pg.TextItem] = []
-        self.scatter = pg.ScatterPlotItem(size=11, pxMode=True, hoverable=True, tip=_tip, hoverSize=15)
+        self.scatter = pg.ScatterPlotItem(size=px(GLYPH_PX), pxMode=True, hoverable=True, tip=_tip)
         plot.addItem(self.scatter, ignoreBounds=True)
         self.scatter.setZValue(20)
         plot.getViewBox().sigRangeChanged.connect(self.place)
@@ -49,11 +51,11 @@ class FailureRail:
         """Pixels the rail takes from the top of the view."""
         if not self._rows:
             return 0
-        return HEADROOM_PX + ROW_PX * (1 if self._compact else len(self._rows))
+        return px(HEADROOM_PX) + px(ROW_PX) * (1 if self._compact else len(self._rows))
 
     @property
     def _compact(self) -> bool:
-        return bool(self._plot.getViewBox().height() < LOW_PX) and len(self._rows) > 1
+        return bool(self._plot.getViewBox().height() < px(LOW_PX)) and len(self._rows) > 1
 
     def set_failures(self, by_kernel: Sequence[tuple[Failure, ...]]) -> None:
         """Show these, one row for each kernel that has any."""
@@ -88,25 +90,29 @@ class FailureRail:
         """Left of the first glyph, or right of the last one where the left has no room."""
         view = self._plot.getViewBox()
         first = view.mapFromView(QPointF(float(np.log2(failures[0].seqlen)), 0)).x()
-        fits = first - GAP_PX >= word.boundingRect().width()
+        gap = px(GAP_PX)
+        fits = first - gap >= word.boundingRect().width()
         word.setAnchor((1, 0.5) if fits else (0, 0.5))
-        word.setPos(self._place(failures[0] if fits else failures[-1], row, -GAP_PX if fits else GAP_PX))
+        word.setPos(self._place(failures[0] if fits else failures[-1], row, -gap if fits else gap))
 
     def _place(self, failure: Failure, row: int, shift_px: float = 0.0) -> QPointF:
         view = self._plot.getViewBox()
         x = view.mapFromView(QPointF(float(np.log2(failure.seqlen)), 0)).x() + shift_px
         if self._compact:
             peers = [r for r, line in enumerate(self._rows) if any(f.seqlen == failure.seqlen for f in line)]
-            first = x - ROW_PX * (len(peers) - 1) / 2
-            last_first = view.width() - ROW_PX * (len(peers) - 0.5)  # where they still end inside the view
-            x = max(min(first, last_first), ROW_PX / 2) + ROW_PX * peers.index(row)
-        y = HEADROOM_PX + (0 if self._compact else ROW_PX * row)
+            width = px(ROW_PX)
+            first = x - width * (len(peers) - 1) / 2
+            last_first = view.width() - width * (len(peers) - 0.5)  # where they still end inside the view
+            x = max(min(first, last_first), width / 2) + width * peers.index(row)
+        y = px(HEADROOM_PX) + (0 if self._compact else px(ROW_PX) * row)
         return QPointF(view.mapToView(QPointF(x, y)))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour glyphs and words; the words' background keeps curves from running through them."""
         self._theme = theme
+        self.scatter.setSize(px(GLYPH_PX))
         for word in self._words:
+            word.setFont(tick_font())
             word.fill = pg.mkBrush(theme.panel)
             word.setColor(theme.dim)
         self.place()

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from PySide6.QtCore import QSize, Signal
 
 from app.look.theme import Theme
+from app.look.zoom import px
 from app.plots.export import Cell, Export
 from app.plots.export_button import ExportButton
 from app.plots.export_header import session_header
@@ -19,7 +20,7 @@ from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
 from profiles.results.session import Session
 
-PICTURE = QSize(760, 420)  # pixels of a plot in an exported picture, at least
+PICTURE = (760, 420)  # pixels at 100 % of a plot in an exported picture, at least
 
 
 class SweepCard(Card):
@@ -150,7 +151,7 @@ class SweepCard(Card):
                 "reason",
             ],
             rows=[self._export_row(row) for row in self._rows],
-            least=PICTURE,
+            least=QSize(*map(px, PICTURE)),
             kernels=[kernel for kernel in kernels_of(self._rows) if kernel not in self._hidden],
         )
 

@@ -7,7 +7,8 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Signal
 
 from app.look.fonts import ui_font
-from app.look.theme import Theme, kernel_mark
+from app.look.theme import CAPTION_PX, Theme, kernel_mark
+from app.look.zoom import keep, px
 from app.plots.axes import SeqlenAxis, ValueAxis, seqlen_px, to_axis
 from app.plots.export import SCREEN_ONLY
 from app.plots.kernel_curves import KernelCurves
@@ -55,7 +56,7 @@ class SweepPlot(Plot):
 
     def _make_marks(self) -> None:
         self._band = pg.LinearRegionItem(movable=False)
-        self._flight = pg.ScatterPlotItem(size=12, pxMode=True)
+        self._flight = pg.ScatterPlotItem(pxMode=True)
         self._cross = pg.InfiniteLine(angle=90, movable=False)
         self._cross.setData(SCREEN_ONLY, True)
         self.rail = FailureRail(self, self._theme)
@@ -64,15 +65,14 @@ class SweepPlot(Plot):
             item.hide()
         self._band.setZValue(-20)
         self._hint = pg.TextItem(anchor=(0.5, 0.5))
-        self._hint.setFont(ui_font())
         self.addItem(self._hint, ignoreBounds=True)
 
     def _set_up(self) -> None:
-        self._corner = pg.LabelItem("N", size="8pt")
+        self._corner = pg.LabelItem("N")
         self.plotItem.layout.addItem(self._corner, 3, 0)
         self.plotItem.hideButtons()
         self.setFrameShape(self.Shape.NoFrame)
-        self._y_axis.setWidth(54)
+        keep(self._y_axis, self._y_axis.setWidth, 54)
         view = self.getViewBox()
         view.disableAutoRange()
         view.setDefaultPadding(0)
@@ -82,7 +82,7 @@ class SweepPlot(Plot):
         view.sigRangeChanged.connect(self._place_hint)
         view.sigResized.connect(self._resized)
         self.scene().sigMouseMoved.connect(self._hover)
-        self.setMinimumSize(160, 110)
+        keep(self, self.setMinimumSize, 160, 110)
         self._name()
 
     def _name(self) -> None:
@@ -201,12 +201,14 @@ class SweepPlot(Plot):
         restyle(self, theme)
         self._style_axes()
         self._cross.setPen(pg.mkPen(theme.dim, width=1))
-        self._corner.setText("N", color=theme.dim)
+        self._flight.setSize(px(12))
+        self._corner.setText("N", color=theme.dim, size=f"{px(CAPTION_PX)}px")
         for line in self._band.lines:
             line.setPen(pg.mkPen(None))
         for curves in self._curves.values():
             curves.apply_theme(theme)
         self.rail.apply_theme(theme)
+        self._hint.setFont(ui_font())
         self._hint.setColor(theme.dim)
         self._hint.fill = pg.mkBrush(theme.panel)
         self._hint.update()

@@ -9,6 +9,7 @@ import pyqtgraph as pg
 
 from app.control.guard import guarded
 from app.look.theme import Theme, kernel_mark
+from app.look.zoom import keep, px
 from app.plots.axes import binary_step, nice_step
 from app.plots.ring import Values, thin
 from app.plots.spans import Span, seqlen_changes
@@ -87,7 +88,7 @@ class _EndTicks(UnitAxis):
     def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803
         """The top, or 0 and the top."""
         top = nice_floor(maxVal - TOP_PX * (maxVal - minVal) / max(size, 1.0))
-        return [(top or 1.0, [0.0, top] if size >= TWO_TICKS_PX else [top])]
+        return [(top or 1.0, [0.0, top] if size >= px(TWO_TICKS_PX) else [top])]
 
 
 def nice_floor(at_most: float) -> float:
@@ -116,11 +117,11 @@ class TelemetryLane(Plot):
         view.disableAutoRange()
         view.setDefaultPadding(0)
         left, bottom = self.getAxis("left"), self.getAxis("bottom")
-        left.setWidth(44)
-        bottom.setHeight(18 if with_time else 1)
+        keep(left, left.setWidth, 44)
+        keep(bottom, bottom.setHeight, 18 if with_time else 1)
         bottom.setStyle(showValues=with_time, tickLength=0, tickTextOffset=3)
         left.setStyle(tickLength=0, tickTextOffset=4, hideOverlappingLabels=False)
-        self.setMinimumHeight(34 if with_time else 18)
+        keep(self, self.setMinimumHeight, 34 if with_time else 18)
         self.setAccessibleName(f"{lane.title} in {lane.unit} over time in seconds")
         self.apply_theme(theme)
 
@@ -130,7 +131,6 @@ class TelemetryLane(Plot):
         self._capacity = pg.InfiniteLine(angle=0, movable=False)
         self.curve = pg.PlotDataItem(connect="finite", stepMode="right", antialias=False)
         self._note = pg.TextItem(anchor=(0, 0.5))
-        self._note.setFont(tick_font())
         self._note.setZValue(10)
         for item in (self._shades, self._changes, self._capacity, self.curve, self._note):
             self.addItem(item, ignoreBounds=True)
@@ -172,13 +172,13 @@ class TelemetryLane(Plot):
         """Recolour everything that is drawn."""
         self._theme = theme
         restyle(self, theme)
-        self.curve.setPen(pg.mkPen(theme.text, width=2))
+        self.curve.setPen(pg.mkPen(theme.text, width=px(2)))
         self._changes.setPen(pg.mkPen(theme.dim, width=1, dash=[2, 3]))
         self._capacity.setPen(pg.mkPen(theme.error, width=1, dash=[5, 4]))
-        self._note.setColor(theme.dim)
         self._note.fill = pg.mkBrush(theme.panel)
-        for label in self._labels:
-            label.setColor(theme.dim)
+        for text in (self._note, *self._labels):
+            text.setFont(tick_font())
+            text.setColor(theme.dim)
 
     def _top(self, values: Values) -> float:
         finite = values[np.isfinite(values)]
@@ -209,7 +209,7 @@ class TelemetryLane(Plot):
             self._label_seqlens(changes, view, height[1])
 
     def _label_seqlens(self, changes: Sequence[tuple[float, int]], view: Ends, top: float) -> None:
-        gap = LABEL_GAP_PX * (view[1] - view[0]) / max(1.0, self.getViewBox().width())
+        gap = px(LABEL_GAP_PX) * (view[1] - view[0]) / max(1.0, self.getViewBox().width())
         kept: list[tuple[float, int]] = []
         for index, (time, seqlen) in enumerate(changes):
             following = changes[index + 1][0] if index + 1 < len(changes) else view[1]

@@ -1,6 +1,5 @@
-"""The QApplication: scale, icon, name, and a warning about versions that are known to break."""
+"""The QApplication: icon, name, and a warning about versions that are known to break."""
 
-import os
 import sys
 
 import pyqtgraph
@@ -9,16 +8,13 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from app.control.bundled import ASSETS
-from app.control.settings import Settings
 
 GOOD_QT = (6, 10)
 GOOD_PYQTGRAPH = "0.14.0"
 
 
-def make_application(settings: Settings) -> QApplication:
-    """The one QApplication, at the user's scale."""
-    if settings.scale != 100:  # noqa: PLR2004 - percent
-        os.environ["QT_SCALE_FACTOR"] = str(settings.scale / 100)
+def make_application() -> QApplication:
+    """The one QApplication."""
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Flashscope")
     app.setDesktopFileName("flashscope")

@@ -300,8 +300,11 @@ def build_window(controller: Controller, theme: Theme) -> MainWindow:
     """The window over a controller, in a theme; not shown yet. Needs a QApplication."""
     sys.setswitchinterval(SWITCH_S)
     appearance = appearance_of()
+    settings = Settings()
     appearance.use(theme)
-    return MainWindow(controller, appearance, Settings())
+    appearance.zoom(settings.scale)
+    appearance.finish()
+    return MainWindow(controller, appearance, settings)
 
 
 def _scrolling(page: QWidget) -> QScrollArea:

@@ -26,7 +26,7 @@ def run_window(open_path: Path | None) -> int:
         open_path: A session file to show, or None for the start page.
     """
     settings = Settings()
-    app = make_application(settings)
+    app = make_application()
     controller = Controller(LocalEngine, sessions_dir())
     try:
         with left_in_order(app, lambda: _leave_lost_display(controller)):
@@ -56,7 +56,7 @@ def _until_closed(
 
 
 def keep_on_screen(window: QWidget) -> None:
-    """Make a window that is larger than its screen, as after another scale was chosen, as large as that."""
+    """Make a window that is larger than its screen as large as that."""
     room = window.screen().availableGeometry()
     if not room.contains(window.geometry()):
         window.resize(window.size().boundedTo(room.size()))

@@ -9,7 +9,6 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.control.controller import Controller
-from app.control.settings import Settings
 from app.look.theme import DARK, LIGHT, Theme
 from app.pages.stepper import StepperPage
 from app.shell.application import make_application
@@ -28,7 +27,7 @@ def render_pages(folder: Path, session: Path | None, sizes: Sequence[tuple[int, 
     Raises:
         SessionFileError: A picture cannot be written, or there is a file of its name.
     """
-    make_application(Settings())
+    make_application()
     window = build_window(Controller(LocalEngine, sessions_dir()), DARK)
     window.show()
     try:

@@ -58,7 +58,7 @@ class ViewActions:
         window: What fills the screen.
         show_page: Brings a page to the front by its key.
         log: What is shown and hidden.
-        errors: Tells when a change takes effect.
+        errors: Tells what was changed.
         appearance: The theme in use.
         settings: Where choices are kept.
     """
@@ -108,7 +108,8 @@ class ViewActions:
         place = SCALES.index(settings.scale) + direction
         if 0 <= place < len(SCALES):
             settings.scale = SCALES[place]
-        self._errors.show_notice(f"{settings.scale} % from the next start of Flashscope on.")
+            self._appearance.zoom(settings.scale)
+        self._errors.show_notice(f"Size: {settings.scale} %")
 
     def _toggle_full_screen(self) -> None:
         window = self._window

@@ -4,6 +4,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.look.fonts import ui_font
 from app.look.theme import CAPTION_PX, DARK, Theme
+from app.look.zoom import keep, scaled
 from app.widgets.elided import ElidedLabel
 from app.words.provenance import Provenance
 
@@ -15,9 +16,8 @@ class Badge(ElidedLabel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent, padding=PADDING_PX)
-        self.setMinimumWidth(PADDING_PX + CAPTION_PX)
+        keep(self, self.setMinimumWidth, PADDING_PX + CAPTION_PX)
         self.setObjectName("badge")
-        self.setFont(ui_font(CAPTION_PX, bold=True))
         self._theme = DARK
         self._kind = "live"
 
@@ -31,11 +31,14 @@ class Badge(ElidedLabel):
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours."""
         self._theme = theme
+        self.setFont(ui_font(CAPTION_PX, bold=True))
         self._paint()
 
     def _paint(self) -> None:
         colour = self._theme.ok if self._kind == "live" else self._theme.warn
         self.setStyleSheet(
-            f"QLabel {{ color: {colour}; border: 1px solid {colour}; border-radius: 10px; padding: 2px 10px;"
-            "}"
+            scaled(
+                f"QLabel {{ color: {colour}; border: 1px solid {colour}; border-radius: 9px;"
+                f" padding: 2px 10px; }}"
+            )
         )

@@ -5,9 +5,10 @@ from collections.abc import Callable
 import qtawesome
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QPushButton, QToolButton
+from PySide6.QtWidgets import QAbstractButton, QPushButton, QToolButton
 
 from app.look.theme import Theme
+from app.look.zoom import keep
 from app.widgets.plain import button_text, set_tip
 
 ICON_PX = 16
@@ -36,9 +37,14 @@ def icon_button(icon: str, name: str, clicked: Callable[[], object]) -> QToolBut
     set_tip(button, name)
     button.setProperty("role", "quiet")
     button.setProperty("iconName", icon)
-    button.setIconSize(QSize(ICON_PX, ICON_PX))
+    size_icon(button, ICON_PX)
     button.clicked.connect(lambda _checked=False: clicked())
     return button
+
+
+def size_icon(button: QAbstractButton, side: int) -> None:
+    """Give a button's icon this many pixels at 100 %, and as many as that makes at another zoom."""
+    keep(button, lambda zoomed: button.setIconSize(QSize(zoomed, zoomed)), side)
 
 
 def recolour(button: QToolButton | QPushButton, theme: Theme, colour: str = "") -> None:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from superqt import QElidingLabel
 
 from app.control.guard import guarded
+from app.look.zoom import keep, px
 from app.widgets.plain import set_tip
 from app.words.plain import cut
 
@@ -34,7 +35,7 @@ class ElidedLabel(QElidingLabel):
         self._padding = padding
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setElideMode(mode)
-        self.setEllipsesWidth(padding)
+        keep(self, self.setEllipsesWidth, padding)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setText(text)
 
@@ -50,7 +51,7 @@ class ElidedLabel(QElidingLabel):
     @guarded(QSize)
     def sizeHint(self) -> QSize:
         """Room for the whole line: superqt asks for that of the shortened one, which could not grow again."""
-        width = self.fontMetrics().horizontalAdvance(self.text()) + self._padding + ROUNDING_PX
+        width = self.fontMetrics().horizontalAdvance(self.text()) + px(self._padding) + ROUNDING_PX
         return QSize(width, super().sizeHint().height())
 
     @guarded()

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from app.look.fonts import mono_font
 from app.look.theme import Theme
+from app.look.zoom import px
 from app.widgets.buttons import icon_button, recolour, text_button
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import button_text
@@ -114,6 +115,6 @@ class ErrorLine(QFrame):
         column = QVBoxLayout(dialog)
         column.addWidget(text)
         column.addWidget(buttons)
-        dialog.resize(640, 320)
+        dialog.resize(px(640), px(320))
         dialog.open()
         dialog.finished.connect(dialog.deleteLater)

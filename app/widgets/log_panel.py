@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, 
 
 from app.look.fonts import mono_font
 from app.look.theme import Theme
+from app.look.zoom import keep
 from app.widgets.buttons import text_button
 from app.widgets.plain import Label
 from app.words.plain import MOST_DETAILS, cut
@@ -29,7 +30,7 @@ class LogPanel(QFrame):
             "Nothing was logged yet. What the kernels' processes print appears here."
         )
         self._text.setMaximumBlockCount(KEPT_LINES)
-        self._text.setFont(mono_font())
+        keep(self._text, lambda: self._text.setFont(mono_font()))
         caption = Label("Log")
         caption.setProperty("role", "caption")
         header = QHBoxLayout()

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, 
 
 from app.control.actions import ActionRegistry
 from app.control.guard import guarded
+from app.look.zoom import px
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
 MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -42,7 +43,6 @@ class CommandPalette(QDialog):
         column = QVBoxLayout(self)
         column.addWidget(self._query)
         column.addWidget(self._list)
-        self.resize(480, 360)
         self._query.textChanged.connect(self._fill)
         self._query.returnPressed.connect(self._run)
         self._list.itemClicked.connect(lambda _item: self._run())
@@ -53,8 +53,9 @@ class CommandPalette(QDialog):
         """Show the palette in the upper middle of a window, empty."""
         self._query.clear()
         self._fill("")
+        self.resize(min(px(480), window.width()), min(px(360), window.height() - px(64)))
         corner = window.mapToGlobal(window.rect().topLeft())
-        self.move(corner.x() + (window.width() - self.width()) // 2, corner.y() + 64)
+        self.move(corner.x() + (window.width() - self.width()) // 2, corner.y() + px(64))
         self.show()
         self._query.setFocus()
 

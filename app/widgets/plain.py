@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.control.guard import guarded
+from app.look.zoom import px
 from app.words.plain import MOST_OF_NAME, cut
 
 TIP_COLUMNS = 100
@@ -45,7 +46,7 @@ class FormulaLabel(QLabel):
     def minimumSizeHint(self) -> QSize:
         """Room for a formula; a mask's name or a reason gives way to what stands beside it."""
         hint = super().minimumSizeHint()
-        return QSize(min(hint.width(), FORMULA_PX), hint.height())
+        return QSize(min(hint.width(), px(FORMULA_PX)), hint.height())
 
 
 def escaped(text: str) -> str:

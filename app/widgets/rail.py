@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from app.look.theme import Theme
-from app.widgets.buttons import recolour
+from app.look.zoom import keep
+from app.widgets.buttons import recolour, size_icon
 from app.widgets.plain import set_tip
 
 WIDTH = 72
@@ -34,7 +35,7 @@ class Rail(QFrame):
     def __init__(self, pages: Iterable[RailEntry], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("rail")
-        self.setFixedWidth(WIDTH)
+        keep(self, self.setFixedWidth, WIDTH)
         self._buttons: dict[str, QToolButton] = {}
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 8)
@@ -63,8 +64,8 @@ class Rail(QFrame):
         button.setProperty("iconName", page.icon)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        button.setIconSize(QSize(ICON_PX, ICON_PX))
-        button.setFixedSize(WIDTH - 1, 60)
+        size_icon(button, ICON_PX)
+        keep(button, button.setFixedSize, WIDTH - 1, 60)
         button.clicked.connect(lambda _checked=False: self.chosen.emit(page.key))
         self._buttons[page.key] = button
         return button

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.control.actions import Action, ActionRegistry
+from app.look.zoom import px
 from app.widgets.plain import Label
 
 
@@ -37,7 +38,7 @@ class ShortcutSheet(QDialog):
         column = QVBoxLayout(self)
         column.addWidget(scroll)
         column.addWidget(buttons)
-        self.resize(440, 560)
+        self.resize(px(440), px(560))
 
     @staticmethod
     def _add_group(grid: QGridLayout, group: str, actions: list[Action]) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
 from app.control.controller import Controller
 from app.control.guard import guarded
+from app.look.zoom import keep, px
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label
 from app.words.progress import NS, clock_text, device_text, job_text, memory_text, outcome_text, seconds_left
@@ -31,7 +32,7 @@ class StatusBar(QFrame):
         self.device, self.memory = ElidedLabel(), Label()
         self.file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
         self.bar = QProgressBar(textVisible=False)
-        self.bar.setFixedSize(120, 6)
+        keep(self.bar, self.bar.setFixedSize, 120, 6)
         self.bar.setAccessibleName("Progress of the sweep")
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 4, 16, 4)
@@ -43,6 +44,7 @@ class StatusBar(QFrame):
             row.addWidget(widget)
         for label in (self.count, self.elapsed, self.left, self.device, self.memory, self.file):
             label.setProperty("role", "dim")
+        keep(self, self._share_room)
         timer = QTimer(self, interval=TICK_MS)
         timer.timeout.connect(self.refresh)
         timer.start()
@@ -54,9 +56,12 @@ class StatusBar(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where room is short, hide what is not about the sweep, and shorten the file's name."""
         super().resizeEvent(event)
+        self._share_room()
+
+    def _share_room(self) -> None:
         for label in (self.device, self.memory, self.file):
-            label.setVisible(self.width() >= ROOMY)
-        self.file.setMaximumWidth(FILE_PX if self.width() < WIDE else MOST_PX)
+            label.setVisible(self.width() >= px(ROOMY))
+        self.file.setMaximumWidth(px(FILE_PX if self.width() < px(WIDE) else MOST_PX))
 
     def refresh(self) -> None:
         """Show the controller's state as it is now."""

@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QPushButton
 from app.control.actions import ActionRegistry
 from app.control.controller import Controller
 from app.look.theme import Theme
+from app.look.zoom import keep
 from app.widgets.badge import Badge
-from app.widgets.buttons import icon_button, recolour, text_button
+from app.widgets.buttons import ICON_PX, icon_button, recolour, size_icon, text_button
 from app.widgets.plain import plain_tip, set_tip
 from app.words.plain import MOST_OF_NAME, cut
 from kernels.problem import Backend
@@ -38,7 +39,7 @@ class TopBar(QFrame):
         home = text_button("Flashscope", "Start page", self.home_requested.emit, "brand")
         self.backend = QComboBox(minimumContentsLength=12)
         self.backend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.backend.setMaximumWidth(WIDEST)
+        keep(self.backend, self.backend.setMaximumWidth, WIDEST)
         self.backend.setAccessibleName("Backend")
         set_tip(self.backend, "Where the next sweep runs, on this machine")
         self.backend.activated.connect(self._choose)
@@ -47,6 +48,7 @@ class TopBar(QFrame):
         self.cancel = text_button("Cancel", "Cancel the sweep", lambda: self._trigger("cancel"))
         self.run = text_button("Run  Ctrl+⏎", "Run the sweep", lambda: self._trigger("run"), "primary")
         self.run.setProperty("iconName", "mdi6.play")
+        size_icon(self.run, ICON_PX)
         self._lay_out(home)
         self._follow(controller)
 

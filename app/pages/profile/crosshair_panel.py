@@ -3,11 +3,13 @@
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QPushButton
 
 from app.look.theme import TEXT_PX, Theme
+from app.look.zoom import keep
 from app.plots.marks import legend_icon
+from app.widgets.buttons import size_icon
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label, button_text, set_tip
@@ -34,8 +36,8 @@ class LegendRow:
         self.button.setCheckable(True)
         self.button.setChecked(True)
         self.button.setProperty("role", "legend")
-        self.button.setIconSize(QSize(13, 13))
-        self.button.setFixedHeight(height)
+        size_icon(self.button, 13)
+        keep(self.button, self.button.setFixedHeight, height)
         set_tip(self.button, f"Show or hide {kernel} in the plots")
         self.values = [Label(ABSENT) for _ in range(figures)]
         for value in self.values:
@@ -85,8 +87,7 @@ class CrosshairPanel(Card):
         super().__init__("N", "dashed: model")
         self._theme, self._quantities = theme, tuple(quantities)
         self._rows: dict[str, LegendRow] = {}
-        self.setMinimumWidth(WIDTH)
-        self.setMaximumWidth(WIDTH)
+        keep(self, self.setMinimumWidth, WIDTH)
         self.curves = _choice("Problems on show", "This session holds several problems at the same N")
         self.curves.activated.connect(self.curve_chosen)
         self.curves.hide()
@@ -217,6 +218,6 @@ def _choice(name: str, hint: str) -> QComboBox:
     box = QComboBox()
     box.setAccessibleName(name)
     set_tip(box, hint)
-    box.setFixedHeight(TEXT_PX + 11)
+    keep(box, box.setFixedHeight, TEXT_PX + 11)
     box.setMinimumContentsLength(8)
     return box

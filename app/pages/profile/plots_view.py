@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
 from app.control.guard import guarded
 from app.look.theme import Theme
+from app.look.zoom import keep, px
 from app.pages.profile.crosshair_panel import WIDTH, CrosshairPanel
 from app.pages.profile.in_flight import in_flight_value
 from app.plots.series import UNFINISHED, kernels_of, seqlens_of, telling_seqlen
@@ -81,6 +82,7 @@ class PlotsView(QWidget):
         self._row.setSpacing(8)
         self._row.addLayout(grid, 1)
         self._row.addWidget(self.panel)
+        keep(self, self._place_panel)
 
     @property
     def cards(self) -> dict[str, SweepCard]:
@@ -90,17 +92,20 @@ class PlotsView(QWidget):
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
         """As narrow as the panel: it goes under the plots where there is no room beside them."""
-        return QSize(WIDTH, super().minimumSizeHint().height())
+        return QSize(px(WIDTH), super().minimumSizeHint().height())
 
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the panel beside the plots, or under them."""
         super().resizeEvent(event)
-        beside = self.width() >= WIDTH + PLOTS_PX
+        self._place_panel()
+
+    def _place_panel(self) -> None:
+        beside = self.width() >= px(WIDTH + PLOTS_PX)
         direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         if direction != self._row.direction():
             self._row.setDirection(direction)
-            self.panel.setMaximumWidth(WIDTH if beside else self.maximumWidth())
+        self.panel.setMaximumWidth(px(WIDTH) if beside else self.maximumWidth())
 
     def show_rows(self, session: Session | None, rows: Sequence[PointRow]) -> None:
         """Draw one curve of these; without a session they are a preview of what would be run."""

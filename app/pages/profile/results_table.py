@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from app.control.guard import guarded
 from app.look.theme import Theme
+from app.look.zoom import keep, px
 from app.pages.profile.results_model import PROBLEM, ResultColumn, ResultsModel, ResultsProxy
 from kernels.problem import Problem
 from profiles.results.curves import by_curve
@@ -43,11 +44,11 @@ class ResultsTable(QTableView):
         self.setSortingEnabled(True)
         self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(ROW_PX)
+        keep(self, self.verticalHeader().setDefaultSectionSize, ROW_PX)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.horizontalHeader().setStretchLastSection(True)
         self.horizontalHeader().setHighlightSections(False)
-        self._size_columns()
+        keep(self, self._size_columns)
         self.selectionModel().selectionChanged.connect(self._tell)
 
     def show_rows(self, rows: Sequence[PointRow], compared: Mapping[Problem, PointRow]) -> None:
@@ -103,8 +104,8 @@ class ResultsTable(QTableView):
 
     def _size_columns(self) -> None:
         for index, column in enumerate(self.results.columns):
-            heading = self.fontMetrics().horizontalAdvance(column.title) + HEADING_PX
-            self.setColumnWidth(index, max(WIDE.get(column.title, WIDTH), heading))
+            heading = self.fontMetrics().horizontalAdvance(column.title) + px(HEADING_PX)
+            self.setColumnWidth(index, max(px(WIDE.get(column.title, WIDTH)), heading))
 
 
 def _says(column: ResultColumn, rows: Sequence[PointRow]) -> bool:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.control.guard import guarded
 from app.look.theme import Theme
+from app.look.zoom import keep
 from app.plots.export import Cell
 from app.plots.ring import FIELDS, ReadingRing, Values
 from app.plots.spans import Span, spans_of
@@ -79,7 +80,7 @@ class TelemetryStrip(QWidget):
             name.setProperty("role", "unit")
             self._names[lane.field] = name
             value.setProperty("role", "title")
-            value.setFixedWidth(72)
+            keep(value, value.setFixedWidth, 72)
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for label in (name, value):
                 set_tip(label, lane.about)

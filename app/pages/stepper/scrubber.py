@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QSlider
 
 from app.control.guard import guarded
 from app.look.theme import Theme
+from app.look.zoom import keep
 from app.plots.stepper.ink import role_colour
 from app.stepper.events import EventKind, StepEvent
 from app.widgets.plain import set_tip
@@ -30,7 +31,7 @@ class Scrubber(QSlider):
         self._events: tuple[StepEvent, ...] = ()
         self.setAccessibleName("Step")
         set_tip(self, "Drag to scrub. Ticks: low, the maximum rises; high, α is small; long, not finite")
-        self.setMinimumSize(160, 32)
+        keep(self, self.setMinimumSize, 160, 32)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setProperty(MOVED_BY_SHORTCUTS, True)  # a slider's own Page Down would go back, by ten steps
 

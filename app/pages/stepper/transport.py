@@ -102,6 +102,9 @@ class Transport(Card):
         """Let rows 0 to `rows` - 1 be watched, and leave room for the largest count."""
         with QSignalBlocker(self.row):
             self.row.setRange(0, rows - 1)
+        self._leave_room()
+
+    def _leave_room(self) -> None:
         last = self.scrubber.maximum()
         self.where.setMinimumWidth(self.where.fontMetrics().horizontalAdvance(f"{last} / {last}") + 4)
 
@@ -113,6 +116,7 @@ class Transport(Card):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the icons and the scrubber."""
         self.scrubber.apply_theme(theme)
+        self._leave_room()
         self._draw_icons()
 
     def _draw_icons(self) -> None:

@@ -4,6 +4,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter
 
 from app.look.theme import Theme
+from app.look.zoom import keep
 from app.plots.stepper.ink import mix
 from app.plots.stepper.panel import Panel, put
 from app.stepper.numbers import plain
@@ -18,7 +19,7 @@ class CodePanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Algorithm")
-        self.setMinimumSize(220, 130)
+        keep(self, self.setMinimumSize, 220, 130)
 
     def words(self, view: StepView) -> str:
         """The active lines."""

@@ -4,6 +4,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter
 
 from app.look.theme import Theme
+from app.look.zoom import keep
 from app.plots.stepper.ink import Role, mix, role_ink
 from app.plots.stepper.panel import SMALL, Panel, put
 from app.stepper.formulas import Formula, formulas
@@ -33,7 +34,7 @@ class FormulaPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Formulas with live numbers")
-        self.setMinimumSize(220, 120)
+        keep(self, self.setMinimumSize, 220, 120)
 
     def words(self, view: StepView) -> str:
         """All formulas that have numbers, or the state before the first."""

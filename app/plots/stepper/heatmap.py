@@ -10,6 +10,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QLinearGradient,
 
 from app.control.guard import guarded
 from app.look.theme import Theme
+from app.look.zoom import keep
 from app.plots.stepper.ink import on_fill, role_colour
 from app.plots.stepper.panel import SMALL, Panel, put
 from app.stepper.numbers import number
@@ -72,7 +73,7 @@ class Heatmap(Panel):
         table = pg.colormap.get(scale).getLookupTable(0.0, 1.0, STEPS)
         self._colours = [QColor(*(int(c) for c in entry[:3])) for entry in table]
         self.setMouseTracking(True)
-        self.setMinimumSize(160, 120)
+        keep(self, self.setMinimumSize, 160, 120)
         set_tip(self, "Click a row to watch it")
 
     def values(self, view: StepView) -> Floats | None:

@@ -4,6 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 
 from app.look.theme import KERNEL_MARKS, M_COLOUR, OTHER_MARK, Theme
+from app.look.zoom import keep
 from app.plots.stepper.ink import mix, on_fill
 from app.plots.stepper.panel import SMALL, Panel, put, width_of
 from app.stepper.numbers import kib, plain
@@ -25,7 +26,7 @@ class MemoryPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Memory lanes")
         self.limit: int | None = None
-        self.setMinimumSize(320, 84)
+        keep(self, self.setMinimumSize, 320, 84)
 
     def words(self, view: StepView) -> str:
         """What is on the chip, what this step moves, and both counters."""

@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
 from app.look.theme import KERNEL_MARKS, OTHER_MARK, Theme
+from app.look.zoom import keep
 from app.plots.stepper.ink import mix
 from app.plots.stepper.panel import SMALL, Panel, put, width_of
 from app.stepper.numbers import number, plain
@@ -59,7 +60,7 @@ class NaivePanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Naive per-tile softmax against the online one")
-        self.setMinimumSize(220, 60)
+        keep(self, self.setMinimumSize, 220, 60)
 
     def words(self, view: StepView) -> str:
         """All bars in words, and what the comparison shows."""

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from app.look.theme import Theme
+from app.look.zoom import keep
 from app.plots.stepper.ink import Role, mix, role_colour, role_ink
 from app.plots.stepper.panel import SMALL, Panel, put
 from app.stepper.numbers import number
@@ -65,7 +66,7 @@ class RowChart(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, f"{self.quantity} of the row watched, over its key blocks")
-        self.setMinimumSize(80, 70)
+        keep(self, self.setMinimumSize, 80, 70)
 
     def series(self, view: StepView) -> TileSeries:
         """What to draw."""

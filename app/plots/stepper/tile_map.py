@@ -8,6 +8,7 @@ from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPen, QPolygonF
 
 from app.control.guard import guarded
 from app.look.theme import KERNEL_MARKS, OTHER_MARK, Theme
+from app.look.zoom import keep
 from app.plots.stepper.ink import mix, on_fill
 from app.plots.stepper.panel import SMALL, Panel, put
 from app.stepper.step_view import StepView
@@ -45,7 +46,7 @@ class TileMap(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Tile map")
-        self.setMinimumSize(150, 120)
+        keep(self, self.setMinimumSize, 150, 120)
         set_tip(self, "Click a tile to go to its end")
 
     def words(self, view: StepView) -> str:

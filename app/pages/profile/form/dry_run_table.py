@@ -9,7 +9,6 @@ from typing import NamedTuple
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.look.theme import CAPTION_PX
 from app.pages.profile.form.dry_run import DryCell, DryRow, Fit
 from app.widgets.plain import Label, set_tip
 from app.words.units import bytes_short, seqlen_full, seqlen_text, share_text
@@ -36,7 +35,7 @@ class DryRunTable(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName("Dry run: predicted bytes of every point")
-        self.setStyleSheet(f"QLabel {{ font-size: {CAPTION_PX}px; }}")  # verdicts as small as the figures
+        self.setObjectName("dryRun")
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(4)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.control.guard import guarded
+from app.look.zoom import keep
 from app.widgets.number_fields import DecimalField, WholeField
 from app.widgets.plain import Label, set_tip
 from profiles.plan.choice import Declared
@@ -201,7 +202,7 @@ def labelled(field: QWidget) -> QWidget:
     name.setProperty("role", "unit")
     name.setBuddy(field)
     column.addWidget(name)
-    field.setFixedHeight(FIELD_PX)
+    keep(field, field.setFixedHeight, FIELD_PX)
     column.addWidget(field)
     return box
 

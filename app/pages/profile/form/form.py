@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from app.control.guard import guarded
 from app.look.theme import Theme
+from app.look.zoom import keep
 from app.pages.profile.form.chips import SeqlenChips
 from app.pages.profile.form.dry_run import dry_run
 from app.pages.profile.form.dry_run_table import DryRunTable
@@ -72,7 +73,7 @@ class SweepForm(QFrame):
     def __init__(self, backend: Backend, theme: Theme) -> None:
         super().__init__()
         self.setObjectName("sidePanel")
-        self.setFixedWidth(WIDTH)
+        keep(self, self.setFixedWidth, WIDTH)
         self.backend: Backend = backend
         self.blocked_reason: str | None = None
         self._machine: Machine | None = None

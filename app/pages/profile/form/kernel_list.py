@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.look.theme import Theme
+from app.look.zoom import keep
 from app.pages.profile.form.reasons import unavailable
 from app.plots.marks import mark_icon
+from app.widgets.buttons import size_icon
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import set_tip
 from kernels.device import Device
@@ -33,7 +35,7 @@ class KernelRow(QWidget):
         self.spec = spec
         self.reason: str | None = None
         self.box = QCheckBox(spec.name)
-        self.box.setIconSize(QSize(14, 14))
+        size_icon(self.box, 14)
         self.box.setAccessibleName(f"Kernel {spec.name}")
         self.line = ElidedLabel(spec.idea)
         self.line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -45,7 +47,7 @@ class KernelRow(QWidget):
         column.setSpacing(0)
         column.addLayout(self.first)
         indented = QHBoxLayout()
-        indented.setContentsMargins(INDENT_PX, 0, 0, 0)
+        keep(self, lambda left: indented.setContentsMargins(left, 0, 0, 0), INDENT_PX)
         indented.addWidget(self.line)
         column.addLayout(indented)
         self.apply_theme(theme)
@@ -78,7 +80,7 @@ class Fold(QPushButton):
         self._what, self._rows = what, rows
         self.setCheckable(True)
         self.setProperty("role", "fold")
-        self.setFixedHeight(FOLD_PX)
+        keep(self, self.setFixedHeight, FOLD_PX)
         set_tip(self, hint)
         self.toggled.connect(self.refresh)
 

@@ -1,0 +1,90 @@
+"""Another zoom: all of the window takes it at once, and the window stays as large as it is."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.control.settings import SCALES, Settings
+from app.look.theme import CAPTION_PX, TEXT_PX
+from app.pages.profile import ProfilePage
+from app.shell.main_window import MainWindow
+from tests.app.fakes import sweep
+from tests.app.shell.conftest import Rig, Save
+
+
+def zoom(window: MainWindow, percent: int) -> None:
+    window.appearance.zoom(percent)
+    window.appearance.finish()
+
+
+def looks(window: MainWindow) -> set[tuple[object, ...]]:
+    """What a zoom changes, of every widget of a window but those that Qt makes inside its own."""
+    for key in window.pages:
+        window.show_page(key)
+        QApplication.processEvents()
+    return {look(w) for w in window.findChildren(QWidget) if not w.objectName().startswith("qt_")}
+
+
+def look(widget: QWidget) -> tuple[object, ...]:
+    least, most = widget.minimumSize().toTuple(), widget.maximumSize().toTuple()
+    icon = widget.iconSize().toTuple() if isinstance(widget, QAbstractButton) else None
+    name = widget.accessibleName() or widget.objectName()
+    return type(widget).__name__, name, widget.fontInfo().pixelSize(), least, most, icon
+
+
+@pytest.fixture(autouse=True)
+def at_100_again(window: MainWindow) -> Iterator[None]:
+    yield
+    zoom(window, 100)
+
+
+def test_a_key_makes_everything_larger_at_once_and_the_next_window_is_so_too(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    action = window.registry.find("scale.up")
+    assert action is not None
+    width = window.rail.width()
+    with qtbot.waitSignal(window.appearance.changed):
+        action.trigger()
+    axis = page.plots.cells[0].plot.getAxis("left")
+    assert QApplication.font().pixelSize() == round(TEXT_PX * 1.25)
+    assert axis.style["tickFont"].pixelSize() == round(CAPTION_PX * 1.25)
+    assert window.rail.minimumWidth() == round(width * 1.25)
+    assert Settings().scale == 125
+
+
+def test_a_window_zoomed_live_is_like_one_that_is_opened_so(
+    window: MainWindow, rig: Rig, qtbot: QtBot, save: Save
+) -> None:
+    path = save(sweep(), "swept")
+    rig.open(path)
+    zoom(window, 200)
+    live = looks(window)
+    window.close_unasked()
+    Settings().scale = 200
+    other = Rig(qtbot)
+    opened = other.window()
+    other.open(path)
+    assert live == looks(opened)
+    opened.close_unasked()
+
+
+def test_a_zoom_and_back_leaves_everything_as_it_was(window: MainWindow) -> None:
+    before = looks(window)
+    for percent in (250, 80, 100):
+        zoom(window, percent)
+    assert looks(window) == before
+
+
+@pytest.mark.parametrize("percent", SCALES)
+def test_a_window_keeps_its_size_at_every_zoom(window: MainWindow, percent: int) -> None:
+    window.resize(1280, 720)
+    zoom(window, percent)
+    for key in window.pages:
+        window.show_page(key)
+        QApplication.processEvents()
+        assert (window.width(), window.height()) == (1280, 720)
