@@ -1,7 +1,6 @@
 """`shots DIR`: every page as PNG files, light and dark, small and large, on no screen."""
 
 import os
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -36,9 +35,10 @@ def run(folder: Path, session: Path | None) -> int:
 
 def _copy(session: Path, home: Path) -> Path:
     """A copy of the session where the Sessions page lists it; refuses what cannot be opened."""
-    from profiles.store import load  # noqa: PLC0415 - with the rest of what this command imports late
+    from profiles.store import copy_session, load  # noqa: PLC0415 - with the rest that this command imports late
 
     load(session)
-    folder = home / "sessions"
-    folder.mkdir()
-    return Path(shutil.copy(session, folder / session.name))
+    copy = home / "sessions" / session.name
+    copy.parent.mkdir()
+    copy_session(session, copy)
+    return copy

@@ -1,6 +1,5 @@
 """What a user can do with files: open a session, copy it, export its figures."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from app.widgets.saving import target_of
 from profiles.results.cells import comment
 from profiles.results.export import to_csv, to_json
 from profiles.results.session import Session
-from profiles.store import SUFFIX
+from profiles.store import SUFFIX, SessionFileError, copy_session
 from profiles.store.errors import explain_os
 
 EXPORTS = "CSV table (*.csv);;JSON document (*.json)"
@@ -60,7 +59,7 @@ class FileActions:
         chosen, _filter = QFileDialog.getSaveFileName(self._window, "Save a copy", source.name, FILTER)
         if not chosen:
             return
-        target = self._written(Path(chosen), (SUFFIX,), lambda target: shutil.copyfile(source, target))
+        target = self._written(Path(chosen), (SUFFIX,), lambda target: copy_session(source, target))
         if target is not None:
             self._errors.show_notice(f"Saved a copy as {target.name}.")
 
@@ -90,7 +89,7 @@ class FileActions:
         try:
             target = target_of(chosen, suffixes)
             write(target)
-        except FileExistsError as error:
+        except (FileExistsError, SessionFileError) as error:
             self._errors.show_error(str(error))
         except OSError as error:
             self._errors.show_error(f"Nothing was saved: {explain_os(error, chosen)}", repr(error))

@@ -1,5 +1,6 @@
 """The session file: one SQLite file a session, written as the sweep runs, opened with suspicion."""
 
+from profiles.store.copying import copy_session
 from profiles.store.errors import (
     BusyFileError,
     CorruptFileError,
@@ -37,6 +38,7 @@ __all__ = [
     "SessionInfo",
     "TakenFileError",
     "check_place",
+    "copy_session",
     "list_sessions",
     "load",
     "loading",

@@ -63,14 +63,23 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     Raises:
         SessionFileError: Or one of its subclasses, saying what is wrong with the file.
     """
+    with checked(path) as (connection, version):
+        if version == VERSION:
+            yield connection
+        else:
+            with closing(_migrated_copy(connection)) as migrated:
+                yield migrated
+
+
+@contextmanager
+def checked(path: Path) -> Iterator[tuple[sqlite3.Connection, int]]:
+    """As `opened`, but a file of an older version stays one; its version stands beside it."""
     check_regular(path)
     with ExitStack() as stack:
         try:
             connection = _as_it_stands(path, stack)
             connection.execute("BEGIN")
-            if _check(connection, path) < VERSION:
-                connection = stack.enter_context(closing(_migrated_copy(connection)))
-            yield connection
+            yield connection, _check(connection, path)
         except sqlite3.Error as error:
             raise explain_sqlite(error, path) from error
         except OSError as error:

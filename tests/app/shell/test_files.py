@@ -10,9 +10,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.shell.main_window import MainWindow
-from profiles.store import sessions_dir
+from profiles.store import load, sessions_dir
 from tests.app.fakes import sweep
 from tests.app.shell.conftest import Rig, Save
+from tests.profiles.store.test_reading_writes_nothing import KILLED_MID_WRITE, run
 
 
 def test_drop_dialog_and_argument_all_open_a_file(
@@ -118,3 +119,16 @@ def test_a_file_that_cannot_be_written_is_named_with_a_remedy(
     _trigger(window, key)
     assert "cannot be used" in window.errors.text
     assert "choose another place" in window.errors.text
+
+
+def test_a_copy_of_a_session_whose_writer_was_killed_shows_what_the_window_shows(
+    window: MainWindow, rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, target = tmp_path / "cut-off.flashscope", tmp_path / "copy.flashscope"
+    run(KILLED_MID_WRITE, path)
+    rig.open(path)
+    shown = rig.controller.session
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    _trigger(window, "save-copy")
+    assert window.errors.text == "Saved a copy as copy.flashscope."
+    assert load(target) == shown

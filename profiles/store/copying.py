@@ -1,0 +1,43 @@
+"""Copies of session files: what a file holds, which is not always what its bytes say."""
+
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from profiles.store.errors import SessionFileError, explain_os, explain_sqlite
+from profiles.store.opening import checked, connect
+
+
+def copy_session(path: Path, target: Path) -> None:
+    """Write what a session file holds into another, which stands there whole or not at all.
+
+    The bytes alone would not do: a write that was cut off, or is under way, is undone by the journal beside
+    them. Nor may they be read where this process records the file: its lock would be lost.
+
+    Args:
+        path: The session; it stays as it is, and so does its version.
+        target: The file to make; one that is there is replaced.
+
+    Raises:
+        SessionFileError: The session cannot be opened, or the target not be written.
+    """
+    with checked(path) as (source, _version):
+        if target.exists() and target.samefile(path):
+            raise SessionFileError(f"{target} is the session itself; choose another name.")
+        try:
+            with tempfile.TemporaryDirectory(prefix=".flashscope-", dir=target.parent) as folder:
+                part = Path(folder) / "copy"
+                part.touch()
+                _fill(part, source)
+                part.replace(target)
+        except sqlite3.Error as error:
+            raise explain_sqlite(error, target) from error
+        except OSError as error:
+            raise explain_os(error, target) from error
+
+
+def _fill(part: Path, source: sqlite3.Connection) -> None:
+    with closing(connect(part, "rw")) as connection:
+        source.backup(connection)
+        connection.execute("PRAGMA journal_mode = DELETE").fetchone()  # it may have been written ahead
