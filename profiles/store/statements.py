@@ -9,6 +9,7 @@ import msgspec
 
 from profiles.store.digest import Digests
 from profiles.store.schema import MAX_JSON, MAX_ROWS, MAX_TEXT
+from profiles.wire.text import in_utf8
 
 R = TypeVar("R", bound=msgspec.Struct)
 
@@ -29,7 +30,7 @@ def select(record: type[msgspec.Struct], source: str) -> str:
 
 
 def parameters(record: msgspec.Struct) -> Mapping[str, Any]:
-    """The named parameters of one record, texts that are too long cut.
+    """The named parameters of one record, its texts such as a file can hold.
 
     Raises:
         TooLargeError: JSON, which means nothing when it is cut, is too long.
@@ -37,15 +38,18 @@ def parameters(record: msgspec.Struct) -> Mapping[str, Any]:
     values = msgspec.structs.asdict(record)
     for name, most in longest(type(record)).items():
         text = values[name]
-        if text is not None and len(text) > most:
-            if most == MAX_JSON:
-                raise TooLargeError(f"a {name} of {len(text)} characters")
+        if text is None:
+            continue
+        if most != MAX_JSON:
             values[name] = cut(text, most)
+        elif len(text) > most:
+            raise TooLargeError(f"a {name} of {len(text)} characters")
     return values
 
 
 def cut(text: str, most: int = MAX_TEXT) -> str:
-    """The text, with a mark in place of what is beyond so many characters."""
+    """The text as UTF-8 can hold it, with a mark in place of what is beyond so many characters."""
+    text = in_utf8(text)
     if len(text) <= most:
         return text
     mark = f"… [cut, {len(text)} characters]"

@@ -37,6 +37,7 @@ from profiles.wire.events import (
 )
 
 READINGS_PERIOD_NS = 1_000_000_000
+PASSING = (sqlite3.OperationalError, MemoryError)  # a later attempt may do better: disk full, locked, ...
 Recorded = (
     PointStarted
     | PointChecked
@@ -142,7 +143,7 @@ class Recorder:
         path = _create_free(self.path) if self._numbered else _create_file(self.path)
         try:
             connection = _begin_file(path, session)
-        except (sqlite3.Error, OverflowError) as error:
+        except Exception as error:
             explained = _explained(error, path)
             path.unlink()
             raise explained from error
@@ -199,7 +200,7 @@ class Recorder:
             connection.execute("COMMIT")
             self._waiting.clear()
             connection.execute("BEGIN IMMEDIATE")
-        except (sqlite3.Error, OverflowError) as error:
+        except Exception as error:  # whatever it is, what waits behind it is to be written
             if connection.in_transaction:  # SQLite has rolled back by itself when the disk is full
                 connection.execute("ROLLBACK")
             with suppress(sqlite3.Error):
@@ -212,9 +213,10 @@ class Recorder:
             for event in self._waiting:
                 write_event(connection, event)
                 done += 1
-        except (sqlite3.Error, OverflowError) as error:
-            if not isinstance(error, sqlite3.OperationalError):
-                del self._waiting[done]  # its values cannot be stored by a later attempt either
+        except PASSING:
+            raise
+        except Exception:
+            del self._waiting[done]  # it cannot be stored by a later attempt either
             raise
 
 
@@ -310,11 +312,13 @@ def _writer(path: Path) -> str:
     return str(writer)
 
 
-def _explained(error: sqlite3.Error | OverflowError, path: Path) -> SessionFileError:
+def _explained(error: Exception, path: Path) -> SessionFileError:
     if isinstance(error, TooLargeError):
         return SessionFileError(f"{path} cannot hold {error}.")
     if isinstance(error, OverflowError):
         return SessionFileError(f"{path} cannot hold a figure beyond 64 bits; use smaller problems.")
+    if not isinstance(error, sqlite3.Error):
+        return SessionFileError(f"{path} cannot hold all that was said ({type(error).__name__}: {error}).")
     if "is full" in str(error) and path.stat().st_size > MAX_FILE_BYTES // 2:
         most = f"{MAX_FILE_BYTES >> 20} MiB"
         return SessionFileError(f"{path} is as large as a session may be ({most}), or the disk is full.")

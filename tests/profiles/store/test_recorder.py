@@ -5,6 +5,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from profiles.store import (
     MovedFileError,
@@ -16,7 +17,8 @@ from profiles.store import (
     opening,
     writer,
 )
-from profiles.wire.events import Event, PlanFinished, PointStarted
+from profiles.store.rows import write_event
+from profiles.wire.events import Event, PlanFinished, PointFailed, PointStarted
 from tests.profiles.store import builders
 
 PLAN = builders.plan(seqlens=tuple(range(1, 11)), kernels=("flash2",))
@@ -167,3 +169,43 @@ def test_a_file_is_created_as_soon_as_its_folder_lets_it(tmp_path: Path) -> None
         recorder.record(event)
     recorder.close()
     assert load(recorder.path).outcome == "finished"
+
+
+def test_text_that_no_file_can_hold_is_kept_with_a_mark_and_costs_nothing_else(tmp_path: Path) -> None:
+    lone = "cannot start /home/\udcff/python"
+    recorder = Recorder(tmp_path / "a.flashscope")
+    recorder.record(builders.plan_started(PLAN))
+    recorder.record(PointStarted(index=0, t_ns=1))
+    recorder.record(PointFailed(index=0, t_ns=2, status="failed", reason=lone, detail=lone))
+    recorder.record(PointStarted(index=1, t_ns=3))
+    for event in builders.measured(1, 4, replace(builders.MEASUREMENT, note=lone)):
+        recorder.record(event)
+    recorder.close()
+    failed, done, *_ = load(recorder.path).points
+    assert failed.status == "failed"
+    assert failed.reason == failed.detail == r"cannot start /home/\udcff/python"
+    assert done.status == "done"
+    assert done.measurement is not None
+    assert done.measurement.note == r"cannot start /home/\udcff/python"
+
+
+def test_an_event_that_cannot_be_written_for_any_reason_costs_only_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = write_event
+
+    def unwritable(connection: sqlite3.Connection, event: Event) -> None:
+        written(connection, event)
+        if event == broken:
+            raise ValueError("what no one foresaw")
+
+    broken = PointStarted(index=1, t_ns=3)
+    monkeypatch.setattr(writer, "write_event", unwritable)
+    recorder = Recorder(tmp_path / "a.flashscope")
+    recorder.record(builders.plan_started(PLAN))
+    with pytest.raises(SessionFileError, match="what no one foresaw"):
+        recorder.record(broken)
+    for event in builders.measured(0, 4):
+        recorder.record(event)
+    recorder.close()
+    assert [state.status for state in load(recorder.path).points[:2]] == ["done", "pending"]
