@@ -18,6 +18,8 @@ T = TypeVar("T")
 def guarded(otherwise: Callable[[], Any] = NoneType) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Marks a method that Qt or pyqtgraph calls: no exception leaves it, `sys.excepthook` is told of it.
 
+    Out of a method that a pool of threads calls it would leave without a word.
+
     Args:
         otherwise: Makes what is answered then; None unless given.
     """

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
+from app.control.guard import guarded
 from profiles.store import SessionFileError
 
 T = TypeVar("T")
@@ -36,6 +37,7 @@ class Chores(QObject):
         """Return when everything is done; to be called before this object goes."""
         self._pool.waitForDone()
 
+    @guarded()
     def _do(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
         try:
             result = act()

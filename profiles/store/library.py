@@ -16,6 +16,7 @@ from profiles.store.opening import being_written, editing, opened, settle
 from profiles.store.reader import read_head, validating
 from profiles.store.schema import MAX_NAME, MAX_NOTE, SUFFIX
 from profiles.wire.events import Outcome, PointStatus
+from profiles.wire.text import in_utf8
 
 TRASH = ".trash"
 
@@ -131,7 +132,7 @@ def _edit(path: Path, column: str, text: str, longest: int) -> None:
     if len(text) > longest:
         raise SessionFileError(f"The {column} has {len(text)} characters; {longest} are allowed.")
     with editing(path) as connection:
-        connection.execute(f"UPDATE session SET {column} = ?", (text,))  # noqa: S608 - one of our two columns
+        connection.execute(f"UPDATE session SET {column} = ?", (in_utf8(text),))  # noqa: S608 - one of our two columns
 
 
 def _info(path: Path) -> SessionInfo:

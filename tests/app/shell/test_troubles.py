@@ -11,9 +11,13 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.control.settings import Settings
+from app.pages.chores import Chores
+from app.pages.profile.form import masks
 from app.shell import run
 from app.shell.main_window import MainWindow
 from app.shell.troubles import Troubles
+from kernels.block_pattern import BlockPattern
+from profiles.plan.request import Request
 from tests.app.shell.conftest import Rig
 
 
@@ -109,3 +113,34 @@ def test_the_program_tells_in_its_window(
     monkeypatch.setattr(QApplication, "exec", loop)
     assert run._until_closed(qapp, rig.controller, Settings(), None) == 7
     assert seen[0].count("ValueError: a slot's") == 2
+
+
+def unforeseen(*_arguments: object) -> str:
+    raise ZeroDivisionError("what no one foresaw")
+
+
+def test_an_error_in_a_chore_is_told_and_the_next_chore_is_done(
+    troubles: Troubles, told: Told, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", troubles.take)
+    chores = Chores()
+    done: list[str] = []
+    chores.do(unforeseen, done.append)
+    chores.do(lambda: "next", done.append)
+    chores.wait()
+    qtbot.waitUntil(lambda: bool(done) and bool(told))
+    assert done == ["next"]
+    assert "what no one foresaw" in told[0][0]
+
+
+def test_masks_that_cannot_be_drawn_are_told_and_waited_for_no_longer(
+    troubles: Troubles, told: Told, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", troubles.take)
+    monkeypatch.setattr(masks, "_make", unforeseen)
+    drawing = masks.Masks(troubles)
+    large = Request.of("cpu", seqlens=(65_536,), blocks=BlockPattern(random=0.01), block_size=64)
+    with qtbot.waitSignal(drawing.ready):
+        assert not drawing.has(large)
+    qtbot.waitUntil(lambda: bool(told))
+    assert "what no one foresaw" in told[0][0]

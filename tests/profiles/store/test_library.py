@@ -122,6 +122,12 @@ def test_a_name_and_a_note_can_be_changed(tmp_path: Path) -> None:
     assert (session.name, session.note) == ("First light", "Fan at full speed.\n")
 
 
+def test_a_name_that_utf_8_cannot_hold_is_kept_as_an_escape(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.flashscope")
+    rename(path, "half \ud83d")
+    assert load(path).name == r"half \ud83d"
+
+
 def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.flashscope")
     with pytest.raises(SessionFileError, match="200"):

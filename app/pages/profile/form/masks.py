@@ -5,6 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
+from app.control.guard import guarded
 from kernels.block_mask import count_blocks
 from kernels.errors import InputError
 from profiles.plan.request import Request
@@ -62,9 +63,12 @@ class Masks(QObject):
             self._pool.clear()
             self._pool.start(partial(self._made, self._wanted))
 
+    @guarded()
     def _made(self, request: Request) -> None:
-        _make(request)
-        self.made.emit(request)
+        try:
+            _make(request)
+        finally:
+            self.made.emit(request)  # also where that failed: nobody is to wait for it any more
 
 
 def _make(request: Request) -> None:
