@@ -84,8 +84,11 @@ class LocalEngine:
 
         One on the CPU is recorded beside a sweep, in a worker of its own; one on the GPU waits for its turn.
         """
-        worker = self._tracer if request.backend == "cpu" else self._supervisor
-        self._post(lambda: worker.submit(trace_job(request)))
+        job = trace_job(request)
+        if request.backend == "cpu":
+            self._post(lambda: self._beside(lambda: self._tracer.submit(job)))
+        else:
+            self._post(lambda: self._supervisor.submit(job))
 
     def cancel(self) -> None:
         """Stop the sweep and traces on the GPU within one repeat; a kernel that hangs is killed after 2 s."""
@@ -113,7 +116,7 @@ class LocalEngine:
             while not self._closing or any(s.child is not None for s in self._supervised):
                 failure = self._turn()
                 if failure is not None:
-                    self._break_off(*failure)
+                    self._break_off(self._supervised, *failure)
         finally:  # a sink that raises whatever it is told must not leave orphans
             for child in (s.child for s in self._supervised if s.child):
                 child.kill()
@@ -128,26 +131,34 @@ class LocalEngine:
             if self._inbox.empty():  # an action that failed may have left others behind
                 connection.wait(sources, _timeout(self._supervised))
             self._act()
-            for one in self._supervised:
-                _serve(one)
+            _serve(self._supervisor)
+            self._beside(lambda: _serve(self._tracer))
+            _serve(self._watcher)
         except Exception as error:  # noqa: BLE001 - whatever it is, who waits for an answer is to get one
-            said = " ".join(str(error).split())
-            reason = f"The engine could not go on ({type(error).__name__}: {said}); start the sweep again."
-            return reason, traceback.format_exc()
+            return _told(error, "start the sweep again")
         return None
 
-    def _break_off(self, reason: str, detail: str) -> None:
-        """End everything that runs, so that the engine can start anew."""
-        for one in self._supervised:
+    def _beside(self, act: Callable[[], None]) -> None:
+        """Do something for a trace beside the sweep, which does not end when that fails."""
+        try:
+            act()
+        except Exception as error:  # noqa: BLE001 - as above
+            failure = _told(error, "choose the trace again")
+        else:
+            return
+        self._break_off((self._tracer,), *failure)
+
+    def _break_off(self, ended: tuple[Supervisor | Watcher, ...], reason: str, detail: str) -> None:
+        """End what these do, so that they can start anew."""
+        for one in ended:
             if one.child is not None:
                 one.child.kill()
-        wanted = self._wanted
-        self._wanted = None
-        if wanted is not None:
+        if self._watcher in ended and self._wanted is not None:
+            self._wanted = None
             self._emit(RequestFailed(request="watch", reason=reason))
         for line in detail.splitlines():
             self._emit(LogLine(source="engine", text=line, level="debug"))
-        for one in self._supervised:
+        for one in ended:
             one.break_off(reason)
 
     def _act(self) -> None:
@@ -181,6 +192,13 @@ class LocalEngine:
         self._supervisor.stop()
         self._tracer.stop()
         self._watcher.stop()
+
+
+def _told(error: Exception, remedy: str) -> tuple[str, str]:
+    """An error in a sentence, and its details."""
+    said = " ".join(str(error).split())
+    reason = f"The engine could not go on ({type(error).__name__}: {said}); {remedy}."
+    return reason, "".join(traceback.format_exception(error))
 
 
 def _serve(supervised: Supervisor | Watcher) -> None:

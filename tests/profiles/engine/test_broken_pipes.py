@@ -9,10 +9,12 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
+from kernels.problem import Problem
+from kernels.trace import TraceRequest
 from profiles.engine import children
 from profiles.engine.children import SpawnedChild
 from profiles.engine.local import LocalEngine
-from profiles.wire.events import LogLine, MachineFound, PlanFinished, PointStarted
+from profiles.wire.events import LogLine, MachineFound, PlanFinished, PointStarted, RequestFailed
 from profiles.wire.messages import WatchDevice
 from tests.faults import LEFT_BEHIND
 from tests.profiles.engine.test_control import LONG, begin
@@ -187,3 +189,19 @@ def test_a_worker_that_takes_no_command_does_not_hold_the_engine_up(
     heard.engine._post(lambda: child.send(WatchDevice(backend="cpu", uuid="x" * (1 << 24))))
     close_in_time(heard.engine)
     assert running_children() == []
+
+
+def test_a_trace_that_cannot_have_a_worker_fails_alone_and_the_sweep_goes_on(
+    heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(_log: object) -> SpawnedChild:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(heard.engine._tracer, "_make_child", none_left)
+    heard.engine.run(quick_plan("flash2"))
+    heard.until(PointStarted)
+    heard.engine.trace(TraceRequest(problem=Problem(seqlen_q=32, seqlen_k=32)))
+    assert heard.until(PlanFinished).outcome == "finished"
+    (failed,) = heard.all(RequestFailed)
+    assert failed.request == "trace"
+    assert "Too many open files" in failed.reason
