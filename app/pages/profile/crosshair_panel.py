@@ -1,10 +1,9 @@
 """The panel beside the plots: their one legend, and every kernel's figures where the crosshair stands."""
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import pairwise
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QPushButton, QWidget
 
 from app.look.theme import TEXT_PX, Theme
 from app.look.zoom import keep
@@ -17,6 +16,7 @@ from app.words.kinds import heading, unit_text
 from app.words.plain import MOST_OF_NAME, cut
 from app.words.progress import flight_text
 from app.words.units import seqlen_full
+from profiles.results.curves import Curve
 from profiles.results.quantity import Quantity
 from profiles.results.session import PointState
 
@@ -74,12 +74,12 @@ class CrosshairPanel(Card):
     """Where the crosshair stands, which problems are on show, and a row a kernel.
 
     Signals:
-        curve_chosen: Show the problems at this place of the list (int).
+        curve_chosen: Show these problems (Curve).
         baseline_chosen: Speed-ups are to be over this kernel (str).
         kernel_toggled: Show this kernel's curves, or hide them (str, bool).
     """
 
-    curve_chosen = Signal(int)
+    curve_chosen = Signal(object)
     baseline_chosen = Signal(str)
     kernel_toggled = Signal(str, bool)
 
@@ -89,14 +89,17 @@ class CrosshairPanel(Card):
         self._rows: dict[str, LegendRow] = {}
         keep(self, self.setMinimumWidth, WIDTH)
         self.curves = _choice("Problems on show", "This session holds several problems at the same N")
-        self.curves.activated.connect(self.curve_chosen)
+        self._offered: tuple[Curve, ...] = ()  # in the list of curves
+        self.curves.activated.connect(lambda place: self.curve_chosen.emit(self._offered[place]))
         self.curves.hide()
         self.problem = ElidedLabel()
         self.problem.setProperty("role", "unit")
         self.baseline = _choice(
             "Baseline of the speed-up", "Every kernel's runtime is divided into this kernel's at the same N"
         )
-        self.baseline.activated.connect(lambda place: self.baseline_chosen.emit(self.kernels[place]))
+        self.baseline.activated.connect(
+            lambda place: self.baseline_chosen.emit(self.baseline.itemData(place))
+        )
         self.flight = ElidedLabel()
         self.flight.setProperty("role", "unit")
         self._headings: list[Label] = []
@@ -139,20 +142,21 @@ class CrosshairPanel(Card):
         return tuple(self._rows)
 
     def set_kernels(self, kernels: Sequence[str]) -> Iterator[None]:
-        """Make a row for each of these, all of them on show; a row a step."""
+        """Make a row for each of these, all of them on show: a row a step, the last of which ends it all."""
         for row in self._rows.values():
             row.remove()
         self._rows = {}
+        self.baseline.clear()
+        for kernel in kernels:
+            self.baseline.addItem(cut(kernel, MOST_OF_NAME), kernel)
+        before: QWidget = self.curves
         height = ROW_PX if len(kernels) <= ROOMY else DENSE_ROW_PX
         for line, kernel in enumerate(kernels, 1):
-            self._rows[kernel] = self._place(kernel, line, height)
+            row = self._rows[kernel] = self._place(kernel, line, height)
+            self.setTabOrder(before, row.button)
+            self.setTabOrder(row.button, self.baseline)
+            before = row.button
             yield
-        for before, after in pairwise(
-            [self.curves, *(row.button for row in self._rows.values()), self.baseline]
-        ):
-            self.setTabOrder(before, after)
-        self.baseline.clear()
-        self.baseline.addItems([cut(kernel, MOST_OF_NAME) for kernel in kernels])
 
     def show_hidden(self, hidden: Collection[str]) -> None:
         """Say which kernels' curves are not on show."""
@@ -178,13 +182,15 @@ class CrosshairPanel(Card):
         """What shows or hides a kernel's curves."""
         return self._rows[kernel].button
 
-    def set_curves(self, labels: Sequence[str], current: int) -> None:
+    def set_curves(self, curves: Sequence[Curve], current: Curve | None) -> None:
         """Offer these problems; a single one is named, and leaves nothing to choose."""
+        self._offered = tuple(curves)
+        labels = [curve.label for curve in curves]
         shown = [cut(label, MOST_OF_NAME) for label in labels]
         if [self.curves.itemText(i) for i in range(self.curves.count())] != shown:
             self.curves.clear()
             self.curves.addItems(shown)
-        self.curves.setCurrentIndex(current)
+        self.curves.setCurrentIndex(-1 if current is None else curves.index(current))
         self.curves.setVisible(len(labels) > 1)
         self.problem.setText(labels[0] if len(labels) == 1 else "")
         self.problem.setVisible(len(labels) == 1)

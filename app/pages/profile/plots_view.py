@@ -150,9 +150,7 @@ class PlotsView(QWidget):
 
         For a panel that has waited, when its turn comes.
         """
-        places = list(self._curves)
-        labels = [curve.label for curve in places]
-        self.panel.set_curves(labels, places.index(self.curve) if self.curve in self._curves else -1)
+        self.panel.set_curves(list(self._curves), self.curve)
         if self._kernels != self.panel.kernels:
             yield from self.panel.set_kernels(self._kernels)
         self.panel.show_hidden(self._hidden)
@@ -249,13 +247,17 @@ class PlotsView(QWidget):
         self._draw_in_turns()
 
     def _choose_baseline(self, kernel: str) -> None:
+        if kernel not in self._kernels:
+            return  # chosen from a list that waits to be drawn anew
         self.baseline = kernel
         self._draw_in_turns()
         self.baseline_changed.emit()
 
-    def _choose_curve(self, place: int) -> None:
+    def _choose_curve(self, curve: Curve) -> None:
+        if curve not in self._curves:
+            return  # as above
         self._curve_chosen = True
-        self.curve = list(self._curves)[place]
+        self.curve = curve
         self._draw_in_turns()
 
     def _choose_quantity(self, place: int, key: str) -> None:

@@ -43,7 +43,7 @@ def test_one_group_is_on_show_and_the_others_can_be_chosen(bench: Bench) -> None
     assert plots.panel.curves.isVisible()
     first = plots.cards["throughput"].make_export()
     plots.panel.curves.setCurrentIndex(3)
-    plots.panel.curve_chosen.emit(3)
+    plots.panel.curves.activated.emit(3)
     last = plots.cards["throughput"].make_export()
     assert first is not None
     assert last is not None
@@ -76,7 +76,7 @@ def test_the_group_of_the_point_in_flight_is_on_show_until_the_user_chooses(benc
     third_group = 2 * POINTS // len(LABELS)
     bench.sweep(script(PLAN, stop_before=third_group, in_flight=True))
     assert plots.panel.curves.currentText() == LABELS[2]
-    plots.panel.curve_chosen.emit(0)
+    plots.panel.curves.activated.emit(0)
     bench.page.refresh()
     bench.drawn()
     assert plots.panel.curves.currentText() == LABELS[0]
@@ -89,7 +89,7 @@ def test_an_export_of_everything_names_every_problem() -> None:
 
 @pytest.mark.usefixtures("session")
 def test_the_form_takes_the_group_on_show_and_says_which_and_what_it_leaves_out(bench: Bench) -> None:
-    bench.page.plots.panel.curve_chosen.emit(3)
+    bench.page.plots.panel.curves.activated.emit(3)
     with bench.qtbot.waitSignal(bench.page.noticed) as noticed:
         bench.page.use_session()
     sweep = bench.page.form.request()
@@ -123,7 +123,7 @@ def test_block_masks_are_groups_of_their_own_with_their_dense_equivalent_apart(b
     bench.page.show_session(session)
     bench.drawn()
     assert offered(bench) == ["d 64, no mask", "d 64, local:1,global:1 in blocks of 64"]
-    bench.page.plots.panel.curve_chosen.emit(1)
+    bench.page.plots.panel.curves.activated.emit(1)
     bench.page.use_session()
     assert bench.page.form.request() == sparse
     table = bench.page.bottom.table

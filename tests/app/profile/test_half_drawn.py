@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from PySide6.QtWidgets import QComboBox
 
 from app.pages.profile.page import ProfilePage
 from app.widgets import staged_paint
@@ -11,7 +12,7 @@ from app.widgets.staged_paint import WAITS
 from kernels.problem import Problem
 from profiles.plan.plan import Plan
 from profiles.wire.events import Reading, Readings
-from tests.app.profile.builders import T0, script, session_of
+from tests.app.profile.builders import T0, make_plan, script, session_of
 from tests.app.profile.conftest import Bench
 
 KERNELS = ("standard", "flash1", "flash2")
@@ -33,7 +34,13 @@ def choose_a_baseline(page: ProfilePage) -> None:
 
 
 def choose_problems(page: ProfilePage) -> None:
-    page.plots.panel.curve_chosen.emit(1)
+    choose_last(page.plots.panel.curves)
+
+
+def choose_last(box: QComboBox) -> None:
+    """Choose the last entry of a list, as it stands there."""
+    if box.count():
+        box.activated.emit(box.count() - 1)
 
 
 def choose_a_quantity(page: ProfilePage) -> None:
@@ -158,3 +165,23 @@ def test_all_lanes_end_at_the_newest_reading_also_of_one_that_came_while_they_we
     bench.drawn()
     ends = {field: lane.curve.getData()[0][-1] for field, lane in strip.lanes.items()}
     assert ends == dict.fromkeys(ends, 200.0)
+
+
+@pytest.mark.parametrize("box", ["baseline", "curves"])
+def test_a_choice_from_a_list_of_the_session_before_harms_nothing(
+    bench: Bench, box: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staged_paint, "TURN_S", -1.0)  # every step fills its turn
+    page = bench.page
+    for turns in range(TURNS):
+        for plan in (PLAN, make_plan(("simt", "flash3"), LENGTHS)):
+            bench.drawn()
+            page.controller.session = session_of(script(plan))
+            page.show_session(page.controller.session)
+        for _ in range(turns):
+            if not page._staged.idle:
+                page._staged._next()
+        choose_last(getattr(page.plots.panel, box))
+        bench.drawn()
+        assert page.plots.baseline in {"simt", "flash3"}
+        assert page.plots.panel.baseline.currentText() == page.plots.baseline
