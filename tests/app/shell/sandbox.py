@@ -1,0 +1,58 @@
+"""What a window that is played with at random must not reach: a person, the system's dialogs, long work."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox
+
+from app.control.bundled import bundled_sessions
+from app.control.controller import Controller
+from kernels.problem import Problem
+from profiles.plan.plan import Plan
+
+MOST_CELLS = 1 << 16  # queries x keys of a problem that is measured in a moment
+TEXTS = ("", "a name", "line\nline", "<b>bold</b>", "ä" * 300)
+
+
+def files_in(folder: Path) -> list[Path]:
+    """What a user may open: recordings, one that is none, and one that is not there."""
+    broken = folder / "broken.flashscope"
+    broken.write_bytes(b"no session")
+    return [*bundled_sessions(), broken, folder / "absent.flashscope"]
+
+
+def closed_in(patch: pytest.MonkeyPatch, dice: random.Random, folder: Path) -> None:
+    """Let every question be answered at random, in this folder, and every sweep be a short one."""
+    files = files_in(folder)
+
+    def saved(*_arguments: object) -> tuple[str, str]:
+        return dice.choice(["", str(folder / f"saved-{dice.randrange(5)}")]), ""
+
+    def asked(*_arguments: object, **_options: object) -> tuple[str, bool]:
+        return dice.choice(TEXTS), dice.random() < 0.5
+
+    patch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(dice.choice(files)), ""))
+    patch.setattr(QFileDialog, "getSaveFileName", saved)
+    patch.setattr(QInputDialog, "getText", asked)
+    patch.setattr(QInputDialog, "getMultiLineText", asked)
+    patch.setattr(QMessageBox, "exec", lambda _box: 0)
+    patch.setattr(Controller, "run", _shortened(Controller.run))
+
+
+def _shortened(run: Callable[[Controller, Plan], None]) -> Callable[[Controller, Plan], None]:
+    def run_short(controller: Controller, plan: Plan) -> None:
+        problems = tuple(dict.fromkeys(map(_small, plan.problems[:3])))
+        protocol = replace(plan.protocol, warmup=0, repeats=3, time_cap_s=0.05, sustain_s=0.0)
+        run(controller, replace(plan, problems=problems, protocol=protocol))
+
+    return run_short
+
+
+def _small(problem: Problem) -> Problem:
+    """The problem itself, if it is small, or a small one in its place."""
+    if problem.seqlen_q * problem.seqlen_k * problem.batch * problem.heads <= MOST_CELLS:
+        return problem
+    return Problem(seqlen_q=64, seqlen_k=64, head_dim=16, dtype="float32")

@@ -1,0 +1,40 @@
+"""Random keys, clicks and commands, with sweeps, traces and recordings: nothing is raised, nothing hangs."""
+
+import random
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.control.controller import Controller
+from app.look.theme import DARK
+from app.shell.main_window import MainWindow, build_window
+from profiles.engine.local import LocalEngine
+from profiles.store import sessions_dir
+from tests.app.shell import monkey, sandbox
+from tests.matrix import in_rounds
+
+ACTIONS = 400
+ROUNDS = 25  # together 10,000
+
+
+@in_rounds(ROUNDS)
+def test_nothing_that_a_monkey_does_with_a_window_raises_or_hangs(
+    turn: int, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raised: list[str] = []
+    dice = random.Random(turn)  # noqa: S311 - a game
+    sandbox.closed_in(monkeypatch, dice, tmp_path)
+    window = build_window(Controller(LocalEngine, sessions_dir()), DARK)
+    qtbot.addWidget(window, before_close_func=MainWindow.close_unasked)
+    with qtbot.waitSignal(window.controller.machine_found):
+        window.show()
+    monkeypatch.setattr(sys, "excepthook", partial(monkey.tell, raised))
+    player = monkey.Monkey(window, dice, sandbox.files_in(tmp_path))
+    longest = monkey.play(player, ACTIONS)
+    qtbot.waitUntil(lambda: not window.controller.measuring)
+    assert not raised, raised[0]
+    assert max(longest.values()) < monkey.HANG_S
+    assert player.seen["sessions"]
