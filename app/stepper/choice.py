@@ -19,12 +19,16 @@ class RowChoice:
 
     def row_in(self, recording: Recording, i: int) -> int | None:
         """The row watched while query block i is computed; None when it is in another block."""
-        block, local = divmod(self.row, recording.block_q)
         if self.follow:
-            return i * recording.block_q + min(local, recording.rows(i) - 1)
-        return self.row if block == i else None
+            return i * recording.block_q + min(self.row % recording.block_q, recording.rows(i) - 1)
+        row = self._nearest(recording)
+        return row if row // recording.block_q == i else None
 
     def watched(self, recording: Recording, i: int) -> int:
         """The row whose state is shown while query block i is computed."""
         row = self.row_in(recording, i)
-        return min(self.row, recording.seqlen_q - 1) if row is None else row
+        return self._nearest(recording) if row is None else row
+
+    def _nearest(self, recording: Recording) -> int:
+        """The row asked for, or the last one of a recording that has fewer."""
+        return min(self.row, recording.seqlen_q - 1)

@@ -1,7 +1,8 @@
 """Everything the panels draw at one step: immutable, computed once, shared by all of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 
 from app.stepper.choice import RowChoice
@@ -38,14 +39,14 @@ class Story:
         """The most bytes that one step moves."""
         return max((after.total - before.total for before, after in pairwise(self.traffic)), default=0)
 
+    @cached_property
+    def history(self) -> Callable[[int], RowHistory]:
+        """Gives the history of a row, by its number; those gathered go with the story."""
+        return lru_cache(maxsize=512)(partial(row_history, self.recording))
+
     def events(self, choice: RowChoice, alpha_below: float) -> tuple[StepEvent, ...]:
         """What is worth stopping at for the row watched."""
         return find_events(self.recording, self.timeline, choice, alpha_below)
-
-
-@lru_cache(maxsize=512)
-def _history(recording: Recording, row: int) -> RowHistory:
-    return row_history(recording, row)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ class StepView:
     @cached_property
     def history(self) -> RowHistory:
         """The history of the row watched."""
-        return _history(self.recording, self.row)
+        return self.story.history(self.row)
 
     @cached_property
     def known(self) -> int:

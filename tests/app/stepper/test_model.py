@@ -1,4 +1,6 @@
 import dataclasses
+import gc
+import weakref
 from collections.abc import Callable
 
 import numpy as np
@@ -157,6 +159,23 @@ def test_a_tile_never_holds_the_score_matrix() -> None:
     of = story(n=64, block=8)
     largest = max(sum(r.nbytes for r in on_chip(of.recording, step)) for step in of.timeline.steps)
     assert largest < 64 * 64 * 4
+
+
+@pytest.mark.parametrize(("follow", "watched"), [(True, {6, 9}), (False, {9})])
+def test_a_row_chosen_in_a_longer_trace_watches_one_that_is_there(*, follow: bool, watched: set[int]) -> None:
+    every = moments(story(n=10, block=8), 14, follow=follow)
+    assert {view.row for view in every} == watched
+    assert {view.history.row for view in every} == watched
+
+
+def test_a_trace_that_is_shown_no_more_is_let_go() -> None:
+    gone = story()
+    first, *_, last = moments(gone, follow=False)
+    assert first.history is last.history
+    recording = weakref.ref(gone.recording)
+    del gone, first, last, _
+    gc.collect()
+    assert recording() is None
 
 
 def test_events_follow_the_row_watched() -> None:
