@@ -1,5 +1,6 @@
 """A real window on a virtual X display, opened and closed as a user would."""
 
+import json
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from tests.profiles.store import builders
 pytestmark = pytest.mark.xvfb
 PATIENCE_S = 240
 POLL_S = 0.1
+FRAMES, COUNT = Path(__file__).with_name("frames.py"), 200
 SWEEPING = """
 from app.shell import run
 from app.control.controller import Controller
@@ -134,6 +136,26 @@ def test_a_session_named_on_the_command_line_is_shown_in_the_window(display: Dis
     assert process.returncode == 0, said
 
 
+def test_no_card_is_missing_in_any_frame_while_a_sweep_runs(display: Display, tmp_path: Path) -> None:
+    options = {"DISPLAY": display.name, "PYTHONPATH": str(program.ROOT)}
+    with (
+        program.started("sweep", home=tmp_path, script=FRAMES, **options) as process,
+        program.started(
+            "look", read_line(process), str(COUNT), home=tmp_path, script=FRAMES, **options
+        ) as looker,
+    ):
+        said, _ = looker.communicate(timeout=PATIENCE_S)
+        assert process.poll() is None, process.communicate()[1]
+    frames = [json.loads(line) for line in said.splitlines()]
+    assert len(frames) == COUNT
+    assert [missing for missing in frames if missing] == []
+
+
+def read_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
 def take_away(display: Display, process: subprocess.Popen[str]) -> str:
     """Kill the display server under the program, which must end by itself with its children; what it said."""
     children = psutil.Process(process.pid).children(recursive=True)
@@ -175,8 +197,7 @@ def test_a_sweep_ends_when_its_display_goes_away_and_keeps_what_was_measured(
     script.write_text(SWEEPING)
     options = {"DISPLAY": display.name, "PYTHONPATH": str(program.ROOT)}
     with program.started(home=tmp_path, script=script, **options) as process:
-        assert process.stdout is not None
-        path = process.stdout.readline().rstrip()
+        path = read_line(process).rstrip()
         said = take_away(display, process)
     assert said.endswith(f"flashscope: the display went away; what was measured is in {path}.\n")
     quick, long, *_ = load(Path(path)).points
