@@ -178,7 +178,11 @@ class SessionsPage(Page):
 
     def _restore(self, trashed: Path) -> None:
         self._trashed = [path for path in self._trashed if path != trashed]
-        self._chores.do(partial(restore, trashed), lambda _path: self.refresh())
+        self._chores.do(partial(restore, trashed), self._tell_restored)
+
+    def _tell_restored(self, path: Path) -> None:
+        self.refresh()
+        self.noticed.emit(f"{path.stem} is back.")
 
     def _tell(self, reason: str) -> None:
         self.controller.error_raised.emit(reason, "")

@@ -16,6 +16,7 @@ from app.widgets.palette import CommandPalette
 from app.widgets.shortcut_sheet import ShortcutSheet
 
 ESCAPE_MS = 3000  # in which a second Esc cancels
+ASKED = "Press Esc once more to cancel."
 
 
 class SweepActions:
@@ -30,6 +31,8 @@ class SweepActions:
     def __init__(self, window: QWidget, controller: Controller, errors: ErrorLine) -> None:
         self._window, self._controller, self._errors = window, controller, errors
         self._asked = QTimer(window, interval=ESCAPE_MS, singleShot=True)
+        self._asked.timeout.connect(self._forget)
+        controller.running_changed.connect(lambda _running: self._forget())
 
     def offered(self) -> list[Action]:
         """All of them, in the order of the menu."""
@@ -44,11 +47,17 @@ class SweepActions:
         if self._window.isFullScreen():
             self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
         elif self._asked.isActive():
-            self._asked.stop()
+            self._forget()
             self._controller.cancel()
         elif self._controller.running:
             self._asked.start()
-            self._errors.show_notice("Press Esc once more to cancel.")
+            self._errors.show_notice(ASKED)
+
+    def _forget(self) -> None:
+        """Let the next Esc be the first one again, and say no more what it would do."""
+        self._asked.stop()
+        if self._errors.text == ASKED:
+            self._errors.hide()
 
 
 class ViewActions:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.shell.main_window import MainWindow
+from profiles.wire.events import PlanFinished
 from tests.app.fakes import PLAN, sweep
 from tests.app.shell.conftest import Rig
 
@@ -97,7 +98,24 @@ def test_one_esc_ends_no_sweep_and_a_second_one_does(window: MainWindow, rig: Ri
     assert not rig.engine.cancelled
     assert window.errors.text == "Press Esc once more to cancel."
     press_escape(window)
+    assert not window.errors.isVisible()
     assert rig.engine.cancelled
+
+
+def test_what_another_esc_does_is_said_for_as_long_as_it_does_it(window: MainWindow, rig: Rig) -> None:
+    window.activateWindow()
+    rig.controller.run(PLAN)
+    rig.say(sweep(points=1))
+    press_escape(window)
+    window._sweep._asked.timeout.emit()
+    assert not window.errors.isVisible()
+    press_escape(window)
+    rig.say([PlanFinished(t_ns=9, outcome="finished")])
+    assert not window.errors.isVisible()
+    window.errors.show_notice("something else")
+    window._sweep._asked.timeout.emit()
+    assert window.errors.text == "something else"
+    assert window.errors.isVisible()
 
 
 def test_esc_that_comes_long_after_another_asks_again(window: MainWindow, rig: Rig) -> None:

@@ -74,6 +74,17 @@ def test_ctrl_z_brings_back_what_was_deleted_long_after_the_message_is_gone(
     assert window.errors.text == NOTHING_DELETED
 
 
+def test_a_session_brought_back_is_no_more_said_to_be_deleted(
+    page: SessionsPage, window: MainWindow, qtbot: QtBot
+) -> None:
+    choose(page, "one")
+    page.delete_chosen()
+    qtbot.waitUntil(lambda: "Deleted one" in window.errors.text)
+    page.undo_delete()
+    qtbot.waitUntil(lambda: window.errors.text == "one is back.")
+    assert not window.errors._act_button.isVisible()
+
+
 def test_the_trash_can_be_opened_and_restored_from(page: SessionsPage, qtbot: QtBot) -> None:
     choose(page, "one")
     page.delete_chosen()
