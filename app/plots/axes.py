@@ -17,7 +17,10 @@ Label = tuple[float, float, float]  # left end, position of the tick, right end
 SEQLEN_GAP_PX = 3  # between two labels
 SEQLEN_SLACK_PX = 2  # pyqtgraph rounds widths up, and drops a label that leaves the axis by less than that
 VALUE_GAP_PX = 18
-FEW_DECADES = 2.5  # below, decades alone are too few ticks
+FEWEST = 3  # ticks with labels on a logarithmic axis: fewer do not say that it is one
+DENSE = 2 * FEWEST  # pieces of a view, of which a round length makes as many ticks as that at least
+STEPS = (1, 2, 4, 5, 6, 8, 10, 20)  # decades or doublings between two ticks
+PARTS = ((1, 2, 5), (1, 3))  # of a decade
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -108,22 +111,29 @@ class ValueAxis(UnitAxis):
     @guarded(list)
     def tickValues(self, minVal: float, maxVal: float, size: float) -> Ticks:  # noqa: N803 - pyqtgraph's names
         """Positions of the ticks: round values, as many as fit into the height."""
-        return [
-            (step, [place for place in places if place <= self._last])
-            for step, places in self._ticks(minVal, maxVal, size)
-        ]
+        pixel = max(maxVal - minVal, 1e-12) / max(size, 1.0)
+        high = max(min(maxVal, self._last), minVal + pixel)
+        return [(1.0, self._ticks(minVal, high, pixel))]
 
-    def _ticks(self, minVal: float, maxVal: float, size: float) -> Ticks:  # noqa: N803 - pyqtgraph's names
-        room = max(2, int(size / px(VALUE_GAP_PX)))
-        span = max(maxVal - minVal, 1e-12)
+    def _ticks(self, low: float, high: float, pixel: float) -> list[float]:
+        room = max(2, int((high - low) / pixel / px(VALUE_GAP_PX)))
         if self.scale_name == "linear":
-            step = binary_step(span / room) if self._binary else nice_step(span / room)
-            return [(step, multiples(minVal, maxVal, step))]
-        if self.scale_name == "log10" and span < FEW_DECADES:
-            factors = (1, 2, 5) if span * 3 <= room else (1, 3)
-            return [(1.0, _within_decades(minVal, maxVal, factors))]
-        step = next((s for s in (1, 2, 4, 5, 6, 8, 10) if span / s <= room), 20)
-        return [(float(step), multiples(minVal, maxVal, step))]
+            step = (binary_step if self._binary else nice_step)((high - low) / room)
+            return multiples(low, high, step)
+        half = QFontMetricsF(tick_font()).height() / 2 * pixel  # a label that leaves the axis is not drawn
+        choices = self._log_ticks(low + half, high - half) if high - half > low + half else [[]]
+        good = (places for places in choices if FEWEST <= len(places) <= room)
+        enough = (places for places in choices if len(places) >= FEWEST)
+        return next(good, min(enough, key=len, default=choices[0]))
+
+    def _log_ticks(self, low: float, high: float) -> list[list[float]]:
+        """Ways to put ticks on a logarithmic axis, the best first; the last serves the narrowest view."""
+        first, last = from_axis(low, self.scale_name), from_axis(high, self.scale_name)
+        step = (binary_step if self._binary else nice_step)((last - first) / DENSE)
+        even = [float(place) for place in to_axis(multiples(first, last, step), self.scale_name)]
+        powers = [multiples(low, high, step) for step in STEPS]
+        parts = [] if self._binary else [_within_decades(low, high, part) for part in PARTS]
+        return [*powers, *parts, even]
 
     @guarded(list)
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:

@@ -1,0 +1,42 @@
+"""A logarithmic axis has three labelled ticks at least: narrow view, low plot, large text."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtGui import QFontMetricsF
+
+from app.look.zoom import ZOOM
+from app.plots.axes import FEWEST, ValueAxis
+from app.plots.style import tick_font
+from app.words.kinds import KINDS
+from profiles.results.quantity import Kind
+
+LOGARITHMIC = [kind for kind, words in KINDS.items() if words.scale != "linear"]
+
+
+@pytest.fixture(params=[0.8, 1.0, 1.5, 2.0, 2.5])
+def factor(request: pytest.FixtureRequest, qapp: object) -> Iterator[float]:
+    ZOOM.factor = request.param
+    yield request.param
+    ZOOM.factor = 1.0
+
+
+@pytest.mark.parametrize("kind", LOGARITHMIC)
+@pytest.mark.parametrize("span", [0.3, 0.7, 1.3, 2.2, 3.0, 4.4, 9.0])
+@pytest.mark.parametrize("start", [-3.3, -0.1, 0.6])
+def test_there_are_three_ticks_whose_labels_fit(factor: float, kind: Kind, span: float, start: float) -> None:
+    axis, height = ValueAxis(KINDS[kind]), 90 * factor
+    low = start + 20 * (kind == "bytes")  # from about a MiB on, or a thousandth of a unit
+    high = low + span
+    ((_, places),) = axis.tickValues(low, high, height)
+    half = QFontMetricsF(tick_font()).height() / 2 * span / height
+    assert sum(low + half <= place <= high - half for place in places) >= FEWEST
+    assert len(set(axis.tickStrings(places, 1.0, 1.0))) == len(places)
+
+
+def test_the_rail_of_failures_leaves_three_below_it(qapp: object) -> None:
+    axis = ValueAxis(KINDS["time"])
+    axis.end_at(2.0)
+    ((_, places),) = axis.tickValues(-1.0, 4.0, 150.0)
+    assert len(places) >= FEWEST
+    assert max(places) <= 2.0
