@@ -69,7 +69,7 @@ class Appearance(QObject):
     def _turn_to(self, theme: Theme, factor: float) -> None:
         if (theme, factor) != (self.theme, ZOOM.factor):
             self.theme = theme
-            zoomed = [ZOOM.changed.emit] if factor != ZOOM.factor else []
+            zoomed = [ZOOM.changed.emit, self._measure] if factor != ZOOM.factor else []
             told = [*zoomed, lambda: self.changed.emit(theme)]
             self._steps = [self._bare, lambda: self._dress(factor), *told, self._show]
             self._timer.start()
@@ -95,6 +95,14 @@ class Appearance(QObject):
             self._app.setFont(ui_font())
         apply_theme(self._app, self.theme)
 
+    def _measure(self) -> None:
+        """Lay everything out from the inside to the outside: of a hidden page Qt keeps the sizes it knows."""
+        for widget in sorted(self._app.allWidgets(), key=_depth, reverse=True):
+            layout = widget.layout()
+            if layout is not None:
+                layout.invalidate()
+                layout.activate()
+
     def _show(self) -> None:
         for window in self._frozen:
             if isValid(window):
@@ -105,6 +113,12 @@ class Appearance(QObject):
         if self.choice in THEMES:
             return THEMES[self.choice]
         return LIGHT if self._app.styleHints().colorScheme() == Qt.ColorScheme.Light else DARK
+
+
+def _depth(widget: QWidget) -> int:
+    """How many widgets it is in."""
+    parent = widget.parentWidget()
+    return 0 if parent is None else 1 + _depth(parent)
 
 
 def appearance_of(choice: Choice = "system") -> Appearance:

@@ -7,11 +7,9 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QHBoxLayout,
     QMainWindow,
     QMessageBox,
-    QScrollArea,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -34,6 +32,7 @@ from app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from app.widgets.error_line import ErrorLine
 from app.widgets.log_panel import LogPanel
 from app.widgets.rail import Rail, RailEntry
+from app.widgets.scrolling import Scrolling
 from app.widgets.status_bar import StatusBar
 from app.widgets.top_bar import TopBar
 from app.widgets.typing_guard import belongs_to_input
@@ -186,7 +185,7 @@ class MainWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         self._stack = QStackedWidget()
-        self._frames = {key: _scrolling(page) for key, page in self.pages.items()}
+        self._frames = {key: Scrolling(page) for key, page in self.pages.items()}
         for frame in self._frames.values():
             self._stack.addWidget(frame)
         split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
@@ -305,15 +304,6 @@ def build_window(controller: Controller, theme: Theme) -> MainWindow:
     appearance.zoom(settings.scale)
     appearance.finish()
     return MainWindow(controller, appearance, settings)
-
-
-def _scrolling(page: QWidget) -> QScrollArea:
-    """A page that does not fit scrolls; nothing is clipped."""
-    area = QScrollArea(widgetResizable=True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    area.setWidget(page)
-    return area
 
 
 def _dropped(event: QDropEvent) -> Path | None:

@@ -2,11 +2,12 @@
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
 
 from app.pages.stepper.own_problem import OwnProblem
 from app.stepper.presets import PRESETS, preset_of
 from app.widgets.elided import ElidedLabel
+from app.widgets.lines import Lines
 from app.widgets.plain import FormulaLabel, plain_tip, set_tip
 from kernels.problem import Backend
 from kernels.trace import LoopOrder, Trace, TraceRequest
@@ -127,13 +128,9 @@ class OptionsBar(QWidget):
             self.result.style().polish(self.result)
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout(self)
+        bar = QVBoxLayout(self)
         bar.setContentsMargins(0, 0, 0, 0)
-        bar.setSpacing(8)
-        for widget in self.controls:
-            bar.addWidget(widget)
-        bar.addWidget(self.source, 1)
-        bar.addWidget(self.result)
+        bar.addWidget(Lines((*self.controls, self.source, self.result), (self.source,), 8))
 
     def _connect(self) -> None:
         self.preset.currentIndexChanged.connect(self._choose)

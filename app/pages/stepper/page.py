@@ -26,6 +26,7 @@ from app.stepper.presets import PRESETS, last_gpu_problem, own
 from app.stepper.recording import Recording
 from app.stepper.step_view import StepView, Story
 from app.widgets.plain import Label, escaped
+from app.widgets.scrolling import Scrolling
 from kernels.problem import Backend
 from kernels.trace import Trace, TraceRequest
 from profiles.plan.machine import Machine
@@ -116,7 +117,7 @@ class StepperPage(Page):
         first = self.story is None
         self.story = Story.of(Recording.of(trace))
         self._show_choice()
-        self.stack.setCurrentWidget(self.board)
+        self.stack.setCurrentWidget(self._over)
         self.transport.setEnabled(True)
         self.position = Cursor(self.story.timeline)
         self._find_events()
@@ -174,7 +175,8 @@ class StepperPage(Page):
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.message)
-        self.stack.addWidget(self.board)
+        self._over = Scrolling(self.board)  # the bars above and below it stay in view
+        self.stack.addWidget(self._over)
         self.transport.setEnabled(False)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(12, 8, 12, 8)

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QSlider
 
 from app.control.guard import guarded
 from app.look.theme import Theme
-from app.look.zoom import keep
+from app.look.zoom import keep, px
 from app.plots.stepper.ink import role_colour
 from app.stepper.events import EventKind, StepEvent
 from app.widgets.plain import set_tip
@@ -71,21 +71,21 @@ class Scrubber(QSlider):
 
     def _draw(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        y = self.height() / 2 + 6
-        groove = QRectF(MARGIN, y - 2, self.width() - 2 * MARGIN, 4)
+        y, margin, tall = self.height() / 2 + px(6), px(MARGIN), px(4)
+        groove = QRectF(margin, y - tall / 2, self.width() - 2 * margin, tall)
         for x, kind in sorted({(round(self._x(e.at)), e.kind) for e in self._events}):
-            painter.setPen(QPen(QColor(self._tick_colour(kind)), 2))
-            top, bottom = TICKS[kind]
+            painter.setPen(QPen(QColor(self._tick_colour(kind)), px(2)))
+            top, bottom = map(px, TICKS[kind])
             painter.drawLine(QPointF(x, y - top), QPointF(x, y - bottom))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self.theme.line))
         painter.drawRoundedRect(groove, 2, 2)
         painter.setBrush(QColor(self.theme.accent))
         here = self._x(self.value())
-        painter.drawRoundedRect(QRectF(groove.left(), groove.top(), here - groove.left(), 4), 2, 2)
+        painter.drawRoundedRect(QRectF(groove.left(), groove.top(), here - groove.left(), tall), 2, 2)
         if self.hasFocus():
             painter.setPen(QPen(QColor(self.theme.text), 2))
-        painter.drawEllipse(QPointF(here, y), HANDLE, HANDLE)
+        painter.drawEllipse(QPointF(here, y), px(HANDLE), px(HANDLE))
 
     def _tick_colour(self, kind: EventKind) -> str:
         colours: dict[EventKind, str] = {
@@ -96,8 +96,8 @@ class Scrubber(QSlider):
         return colours[kind]
 
     def _x(self, step: int) -> float:
-        return MARGIN + (self.width() - 2 * MARGIN) * step / max(1, self.maximum())
+        return px(MARGIN) + (self.width() - 2 * px(MARGIN)) * step / max(1, self.maximum())
 
     def _step_at(self, x: float) -> int:
-        share = (x - MARGIN) / max(1.0, self.width() - 2 * MARGIN)
+        share = (x - px(MARGIN)) / max(1.0, self.width() - 2 * px(MARGIN))
         return round(min(1.0, max(0.0, share)) * self.maximum())

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QPushButton, QToolButton
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
 from app.control.actions import Action
 from app.look.theme import Theme
@@ -16,6 +16,7 @@ from app.stepper.events import EventKind
 from app.stepper.step_view import StepView
 from app.widgets.buttons import icon_button, recolour
 from app.widgets.card import Card
+from app.widgets.lines import Lines
 from app.widgets.number_fields import WholeField
 from app.widgets.plain import Label, set_tip
 
@@ -36,6 +37,7 @@ BREAKS: tuple[tuple[EventKind | None, str], ...] = (
     (None, "A tile ends"),
     ("non-finite", "A value is not finite"),
 )
+GAP = 6  # pixels
 THRESHOLDS = (0.1, 0.25, 0.5, 0.9)
 
 
@@ -156,15 +158,10 @@ class Transport(Card):
         self.breakpoints_changed.emit(self.breakpoints)
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.setSpacing(6)
-        for button in self.buttons.values():
-            bar.addWidget(button)
-        bar.addSpacing(6)
-        bar.addWidget(self.scrubber, 1)
-        for widget in (self.where, self.speed, self.breaks, self.row, self.follow):
-            bar.addWidget(widget)
-        self.body.addLayout(bar)
+        motions = _group(*self.buttons.values())
+        seeking = _group(self.scrubber, self.where)
+        chosen = _group(self.speed, self.breaks, self.row, self.follow)
+        self.body.addWidget(Lines((motions, seeking, chosen), (seeking,), GAP))
         outer = self.layout()
         if outer is not None:
             outer.setContentsMargins(8, 4, 8, 4)
@@ -178,6 +175,17 @@ class Transport(Card):
 
     def _tell_choice(self) -> None:
         self.choice_changed.emit(RowChoice(self.row.value(), self.follow.isChecked()))
+
+
+def _group(*widgets: QWidget) -> QWidget:
+    """Widgets that stay in one line."""
+    box = QWidget()
+    line = QHBoxLayout(box)
+    line.setContentsMargins(0, 0, 0, 0)
+    line.setSpacing(GAP)
+    for widget in widgets:
+        line.addWidget(widget)
+    return box
 
 
 def _speeds() -> QComboBox:

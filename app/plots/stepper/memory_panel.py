@@ -1,10 +1,12 @@
 """HBM, the chip, and what goes between them: bytes by the tile-level IO model, tiled against standard."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPen, QPolygonF
 
 from app.look.theme import KERNEL_MARKS, M_COLOUR, OTHER_MARK, Theme
-from app.look.zoom import keep
+from app.look.zoom import keep, px
 from app.plots.stepper.ink import mix, on_fill
 from app.plots.stepper.panel import SMALL, Panel, put, width_of
 from app.stepper.numbers import kib, plain
@@ -13,6 +15,8 @@ from app.stepper.traffic import Resident, on_chip, standard_bytes
 
 HOPPER_SHARED_BYTES = 227 * 1024  # the largest opt-in shared memory of one block, CUDA C++ guide, table 27
 FILLS = {"Q": KERNEL_MARKS["flash2"].colour, "K": OTHER_MARK.colour, "V": OTHER_MARK.colour, "O": M_COLOUR}
+CHIP_PX, CHIP_SIDES_PX, CHIP_GAP_PX = 40, 16, 6  # least width, beside the name, between two
+MORE = "+{} more"
 SCORE_FILL = KERNEL_MARKS["flash1"].colour
 
 
@@ -86,8 +90,9 @@ class MemoryPanel(Panel):
         x += put(painter, QRectF(x, rect.top(), 60, rect.height()), "HBM", self.theme.text) + 14
         painter.setFont(self.sized(SMALL))
         arrays = " · ".join(f"{name} {kib(nbytes)}" for name, nbytes in sizes)
-        note = " — S and P are never here" if x + 420 < rect.right() else ""
-        put(painter, QRectF(x, rect.top(), rect.right() - x, rect.height()), arrays + note, self.theme.dim)
+        told = (f"{arrays} — S and P are never here", arrays, " · ".join(name for name, _ in sizes))
+        fits = (text for text in told if width_of(text, painter.font()) <= rect.right() - x)
+        put(painter, QRectF(x, rect.top(), rect.right() - x, rect.height()), next(fits, ""), self.theme.dim)
 
     def _draw_chip(self, painter: QPainter, view: StepView, rect: QRectF) -> None:
         held = on_chip(view.recording, view.step)
@@ -97,25 +102,40 @@ class MemoryPanel(Panel):
         x = rect.left() + 12
         x += put(painter, QRectF(x, rect.top(), 60, rect.height()), label, self.theme.text) + 12
         painter.setFont(self.sized(SMALL))
-        used = f"{kib(sum(r.nbytes for r in held))} / {self._limit_text}"
+        used, chips = kib(sum(array.nbytes for array in held)), sum(self._widths(held, painter.font()))
+        told = [f"{used} / {limit}" for limit in (self._limit_text, self._limit_text.partition(" (")[0])]
+        least = rect.right() - x - chips - 20
+        used = next((text for text in told if width_of(text, painter.font()) <= least), told[-1])
         right = rect.right() - width_of(used, painter.font()) - 12
         put(painter, QRectF(right, rect.top(), rect.right() - right, rect.height()), used, self.theme.dim)
-        for array in held:
-            x = self._draw_resident(
-                painter, QRectF(x, rect.top() + 5, right - 8 - x, rect.height() - 10), array
-            )
+        self._draw_held(painter, held, QRectF(x, rect.top() + 5, right - 8 - x, rect.height() - 10))
 
-    def _draw_resident(self, painter: QPainter, room: QRectF, array: Resident) -> float:
+    def _draw_held(self, painter: QPainter, held: Sequence[Resident], room: QRectF) -> None:
+        """What is on the chip as far as there is room, and how much more there is."""
+        widths, gap = self._widths(held, painter.font()), px(CHIP_GAP_PX)
+        drawn = _that_fit(widths, width_of(MORE.format(len(held)), painter.font()), room.width() + gap)
+        x = room.left()
+        for array, width in zip(held[:drawn], widths, strict=False):
+            self._draw_resident(painter, QRectF(x, room.top(), width - gap, room.height()), array)
+            x += width
+        if drawn < len(held):
+            rest = QRectF(x, room.top(), room.right() - x, room.height())
+            put(painter, rest, MORE.format(len(held) - drawn), self.theme.text)
+
+    @staticmethod
+    def _widths(held: Sequence[Resident], font: QFont) -> list[float]:
+        """Of the chips, each with the gap behind it."""
+        return [
+            max(px(CHIP_PX), width_of(array.label, font) + px(CHIP_SIDES_PX)) + px(CHIP_GAP_PX)
+            for array in held
+        ]
+
+    def _draw_resident(self, painter: QPainter, box: QRectF, array: Resident) -> None:
         fill = QColor(FILLS.get(array.label[0], SCORE_FILL))
-        width = min(max(40.0, width_of(array.label, painter.font()) + 16), room.width())
-        if width < 24:  # noqa: PLR2004 - not even one letter fits
-            return room.left()
-        box = QRectF(room.left(), room.top(), width, room.height())
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(fill)
         painter.drawRoundedRect(box, 4, 4)
         put(painter, box, array.label, on_fill(fill), Qt.AlignmentFlag.AlignHCenter)
-        return box.right() + 6
 
     def _draw_arrow(self, painter: QPainter, view: StepView, hbm: QRectF, chip: QRectF) -> None:
         read, written = self._step_bytes(view)
@@ -185,3 +205,10 @@ class MemoryPanel(Panel):
         painter.fillRect(QRectF(track.left(), track.top(), track.width() * share, 8), QColor(colour))
         number = QRectF(right, row.top(), row.right() - right, row.height())
         put(painter, number, kib(nbytes), self.theme.text, Qt.AlignmentFlag.AlignRight)
+
+
+def _that_fit(widths: Sequence[float], more: float, room: float) -> int:
+    """How many of these fit side by side; unless all do, with room for the words that count the others."""
+    if sum(widths) <= room:
+        return len(widths)
+    return max((k for k in range(len(widths)) if sum(widths[:k]) + more <= room), default=0)

@@ -1,0 +1,83 @@
+"""Parts in a line, which breaks into several where there is no room."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QVBoxLayout, QWidget
+
+from app.control.guard import guarded
+
+
+class Lines(QWidget):
+    """Parts from left to right, in as few lines as their least widths need.
+
+    Args:
+        parts: In their order.
+        wide: Those of them that take the room which is left in their line.
+        spacing: Pixels between two parts, and between two lines.
+    """
+
+    def __init__(self, parts: Sequence[QWidget], wide: Sequence[QWidget], spacing: int) -> None:
+        super().__init__()
+        self._parts, self._wide, self._spacing = tuple(parts), frozenset(wide), spacing
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(spacing)
+        self._lines: list[list[QWidget]] = []
+        self._arrange()
+
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as the widest part: the others go into other lines."""
+        return QSize(max(map(_least, self._parts)), super().minimumSizeHint().height())
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the line elsewhere."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    @guarded(bool)
+    def event(self, event: QEvent) -> bool:
+        """Break it elsewhere, too, when a part has become wider or narrower."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._arrange()
+        return super().event(event)
+
+    def _arrange(self) -> None:
+        lines = self._broken()
+        if lines == self._lines:
+            return
+        self._lines = lines
+        while (item := self._column.takeAt(0)) is not None:
+            _empty(item.layout())
+        for parts in lines:
+            line = QHBoxLayout()
+            line.setSpacing(self._spacing)
+            for part in parts:
+                line.addWidget(part, 1 if part in self._wide else 0)
+            if not self._wide.intersection(parts):
+                line.addStretch(1)
+            self._column.addLayout(line)
+
+    def _broken(self) -> list[list[QWidget]]:
+        lines: list[list[QWidget]] = [[]]
+        taken = 0
+        for part in self._parts:
+            if lines[-1] and taken + _least(part) > self.width():
+                lines.append([])
+                taken = 0
+            lines[-1].append(part)
+            taken += _least(part) + self._spacing
+        return lines
+
+
+def _least(part: QWidget) -> int:
+    return max(part.minimumSizeHint().width(), part.minimumWidth())
+
+
+def _empty(line: QLayout | None) -> None:
+    """Let go of the parts: a layout that is deleted leaves them where they are."""
+    while line is not None and line.takeAt(0) is not None:
+        pass
