@@ -8,8 +8,8 @@ def digits(value: float) -> str:
     """Three significant digits without an exponent, more before the decimal point when needed."""
     size = abs(value)
     decimals = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3  # noqa: PLR2004 - decades
-    if 0 < size < 0.01:  # noqa: PLR2004 - too small for three decimals
-        return f"{value:.2g}"
+    if 0 < size < 0.1:  # noqa: PLR2004 - too small for three decimals
+        return f"{value:.3g}"
     return f"{value:.{decimals}f}"
 
 
@@ -57,8 +57,8 @@ def share_text(value: float) -> str:
 
 
 def tflops_text(value: float) -> str:
-    """TFLOP/s, in GFLOP/s below 0.1."""
-    return f"{digits(value * 1000)} GFLOP/s" if value < 0.1 else f"{digits(value)} TFLOP/s"  # noqa: PLR2004
+    """TFLOP/s, however few: the unit of the plots' axis and of every heading."""
+    return f"{digits(value)} TFLOP/s"
 
 
 def gbs_text(value: float) -> str:

@@ -17,8 +17,10 @@ from app.look.theme import DARK, LIGHT, THEMES, Theme
 from app.plots.style import seconds_tick
 from app.shell.application import version_warning
 from app.widgets.palette import match
+from app.words.kinds import heading, narrow_text, words_of
 from app.words.progress import clock_text, device_text, job_text, memory_text, seconds_left
 from app.words.provenance import of_machine, of_session
+from profiles.results.quantities import QUANTITIES
 from profiles.results.session import Session
 from profiles.wire.events import PlanStarted, Reading
 from tests.app.fakes import CPU_MACHINE, GIB, GPU_MACHINE, sweep
@@ -168,3 +170,10 @@ def test_the_users_choice_of_a_theme_outlasts_the_systems(qapp: QApplication) ->
     assert appearance.theme == LIGHT
     appearance.choose("dark")
     assert appearance.theme == DARK
+
+
+@pytest.mark.parametrize("value", [0.00213, 0.0215, 0.0999, 0.101, 3.7, 598.0])
+def test_a_throughput_has_one_unit_and_the_same_digits_in_plots_and_tables(value: float) -> None:
+    rate = next(quantity for quantity in QUANTITIES.values() if quantity.kind == "rate")
+    assert words_of(rate).text(value) == f"{narrow_text(rate, value)} {heading(rate)}"
+    assert float(narrow_text(rate, value)) == pytest.approx(value, rel=0.005)
