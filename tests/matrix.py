@@ -64,5 +64,11 @@ def chosen(name: str, values: Iterable[Any], kept: Collection[Any]) -> pytest.Ma
     return pytest.mark.parametrize(name, parameters)
 
 
+def on_demand(name: str, values: Iterable[Any], kept: Collection[Any]) -> pytest.MarkDecorator:
+    """The same where all of them take minutes: those beyond what every run takes carry the marker `long`."""
+    parameters = [pytest.param(one, marks=() if one in kept else pytest.mark.long) for one in values]
+    return pytest.mark.parametrize(name, parameters)
+
+
 def _goals(case: Case, groups: Iterable[tuple[int, ...]]) -> set[Goal]:
     return {(group, tuple(repr(case[place]) for place in group)) for group in groups}

@@ -21,7 +21,7 @@ from profiles.store import Recorder
 from profiles.wire.events import Event, TraceReady
 from tests.app.shell.conftest import Rig
 from tests.app.stepper.builders import random_trace
-from tests.matrix import in_rounds
+from tests.matrix import on_demand
 from tests.profiles.store.test_round_trip import sweeps
 
 ROUNDS = 25
@@ -82,7 +82,7 @@ def files(tmp_path: Path) -> Callable[[list[Event]], Path]:
     return write
 
 
-@in_rounds(ROUNDS)
+@on_demand("turn", range(1, ROUNDS + 1), {1})
 @A_ROUND
 @given(events=sweeps(), trace=traces())
 def test_a_window_shows_any_figures(  # noqa: PLR0917 - fixtures

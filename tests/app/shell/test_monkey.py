@@ -14,13 +14,13 @@ from app.shell.main_window import MainWindow, build_window
 from profiles.engine.local import LocalEngine
 from profiles.store import sessions_dir
 from tests.app.shell import monkey, sandbox
-from tests.matrix import in_rounds
+from tests.matrix import on_demand
 
 ACTIONS = 400
 ROUNDS = 25  # together 10,000
 
 
-@in_rounds(ROUNDS)
+@on_demand("turn", range(1, ROUNDS + 1), {1})
 def test_nothing_that_a_monkey_does_with_a_window_raises_or_hangs(
     turn: int, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,11 +20,11 @@ from profiles.store import (
     trash,
 )
 from profiles.wire.events import Event, PointMeasured, PointStarted, SamplingStarted
-from tests.matrix import chosen
+from tests.matrix import on_demand
 from tests.profiles.store import builders
 
 
-@chosen("acknowledged", range(1, 400, 2), range(1, 24, 2))
+@on_demand("acknowledged", range(1, 400, 2), range(1, 24, 2))
 def test_killing_the_writer_loses_no_acknowledged_point(tmp_path: Path, acknowledged: int) -> None:
     path = tmp_path / "a.flashscope"
     with subprocess.Popen(

@@ -1,6 +1,6 @@
 """Mutated copies of the bundled recordings are read as sessions or refused, quickly, and never changed.
 
-Every run takes a few hundred; `-m matrix` takes ten thousand.
+Every run takes a few hundred; `-m long` takes ten thousand.
 """
 
 import io
@@ -14,7 +14,7 @@ import pytest
 from app.commands import show
 from app.control.bundled import bundled_sessions
 from profiles.store import SessionFileError, list_sessions, load
-from tests.matrix import chosen
+from tests.matrix import on_demand
 from tests.profiles.store.mutations import mutate
 
 FILES = 100  # in one test
@@ -46,7 +46,7 @@ def as_it_is(folder: Path) -> dict[str, object]:
     }
 
 
-@chosen("turn", range(100), {0, 1, 2})
+@on_demand("turn", range(100), {0, 1, 2})
 def test_a_mutated_recording_is_read_or_refused_and_stays_as_it_is(tmp_path: Path, turn: int) -> None:
     small, large, *_ = sorted(bundled_sessions(), key=lambda path: path.stat().st_size)
     refused = 0
