@@ -95,6 +95,7 @@ class StartPage(Page):
             choose = partial(self.file_chosen.emit, path)
             button = text_button(name, f"Open {path.name}", choose, "link")
             set_tip(button, str(path))
+            button.setMinimumWidth(1)  # a long name makes no page wider
             self._recents.body.addWidget(button)
         self._recents.body.addStretch(1)
 
