@@ -63,6 +63,7 @@ def test_every_method_that_qt_calls_is_guarded() -> None:
     assert not [str(override) for override in EVERY if not hasattr(override.method, "__wrapped__")]
 
 
+@pytest.mark.qt_log_ignore("Keyboard event not accepted")  # by a window whose handling of events is broken
 @matrix("owner name", list(BY_NAME))
 def test_a_window_outlives_an_error_in_a_method_that_qt_calls(
     owner: str, name: str, rig: Rig, told: list[str]
