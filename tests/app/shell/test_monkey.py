@@ -27,7 +27,7 @@ NO_ROOM_FOR_AN_ICON = (
 )
 
 
-@on_demand("turn", range(1, ROUNDS + 1), {1})
+@on_demand("turn", range(1, ROUNDS + 1), ())
 @pytest.mark.qt_log_ignore(NO_ROOM_FOR_AN_ICON, extend=True)
 def test_nothing_that_a_monkey_does_with_a_window_raises_or_hangs(
     turn: int, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
