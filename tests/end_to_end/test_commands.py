@@ -9,18 +9,13 @@ import pytest
 
 from app.cli import main
 from kernels.registry import KERNELS
-from profiles.store import Recorder
 from tests.end_to_end import program
 from tests.profiles.store import builders
 
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
-    recorder = Recorder(tmp_path / "a.flashscope")
-    for event in builders.whole_sweep():
-        recorder.record(event)
-    recorder.close()
-    return recorder.path
+    return builders.recorded(tmp_path / "a.flashscope")
 
 
 @pytest.mark.parametrize("order", ["flash1", "flash2"])

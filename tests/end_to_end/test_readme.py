@@ -11,7 +11,6 @@ import click
 import pytest
 
 from app.cli import program as command_line
-from profiles.store import Recorder
 from tests.end_to_end import program
 from tests.profiles.store import builders
 
@@ -70,12 +69,9 @@ def test_the_run_command_installs_cupy_only_where_there_is_a_driver(tmp_path: Pa
 
 
 def test_the_sql_in_the_readme_answers(tmp_path: Path) -> None:
-    recorder = Recorder(tmp_path / "a.flashscope")
-    for event in builders.whole_sweep():
-        recorder.record(event)
-    recorder.close()
+    path = builders.recorded(tmp_path / "a.flashscope")
     statements = re.findall(r'^sqlite3 first.flashscope "(.*)"$', README, re.MULTILINE)
-    connection = sqlite3.connect(recorder.path)
+    connection = sqlite3.connect(path)
     samples, figures = (connection.execute(statement).fetchall() for statement in statements)
     assert len(samples) == 6
     assert {key for _, key, _, _ in figures} >= {"prepare_ms", "workspace_bytes"}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import psutil
 import pytest
 
-from profiles.store import Recorder, load
+from profiles.store import load
 from tests.end_to_end import program
 from tests.profiles.store import builders
 
@@ -125,11 +125,8 @@ def test_the_window_opens_on_a_display_and_closes_without_an_orphan(display: Dis
 
 
 def test_a_session_named_on_the_command_line_is_shown_in_the_window(display: Display, tmp_path: Path) -> None:
-    recorder = Recorder(tmp_path / "seen.flashscope")
-    for event in builders.whole_sweep():
-        recorder.record(event)
-    recorder.close()
-    with program.started(str(recorder.path), home=tmp_path, DISPLAY=display.name) as process:
+    path = builders.recorded(tmp_path / "seen.flashscope")
+    with program.started(str(path), home=tmp_path, DISPLAY=display.name) as process:
         wait_for_title(process, display, "seen – Flashscope")
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=PATIENCE_S)

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from profiles.store import Recorder, load
+from profiles.store import load
 from tests.end_to_end import program
 from tests.profiles.store import builders
 
@@ -37,11 +37,7 @@ FAILING = ["show {session}x", "sweep --heads 0", "swep", "window", "shots {sessi
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
-    recorder = Recorder(tmp_path / "a.flashscope")
-    for event in builders.whole_sweep():
-        recorder.record(event)
-    recorder.close()
-    return recorder.path
+    return builders.recorded(tmp_path / "a.flashscope")
 
 
 def run(

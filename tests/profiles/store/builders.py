@@ -1,6 +1,7 @@
 """Sessions to write, as the events an engine would send."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -11,6 +12,7 @@ from kernels.trace import Array, Trace, TraceRequest
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan, Protocol
 from profiles.results.session import Session
+from profiles.store import Recorder
 from profiles.wire.events import (
     Event,
     PlanFinished,
@@ -128,6 +130,15 @@ def whole_sweep() -> Iterator[Event]:
     yield TraceReady(trace=trace())
     yield readings(5_100)
     yield PlanFinished(t_ns=6_000, outcome="cancelled")
+
+
+def recorded(path: Path, *events: Event) -> Path:
+    """The file that a recorder makes of these events; of none, of a whole sweep's."""
+    recorder = Recorder(path)
+    for event in events or whole_sweep():
+        recorder.record(event)
+    recorder.close()
+    return path
 
 
 def reduced(events: Iterator[Event]) -> Session:

@@ -52,11 +52,7 @@ NO_DIGESTS = "UPDATE points SET digest = ''"
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    recorder = Recorder(tmp_path / "a.flashscope")
-    for event in builders.whole_sweep():
-        recorder.record(event)
-    recorder.close()
-    return recorder.path
+    return builders.recorded(tmp_path / "a.flashscope")
 
 
 def changed(path: Path, *statements: str) -> list[PointState]:

@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from profiles.store import (
-    Recorder,
     SessionFileError,
     library,
     list_sessions,
@@ -21,20 +20,11 @@ from profiles.store import (
     set_note,
     trash,
 )
-from profiles.wire.events import Event
 from tests.profiles.store import builders
 
 
-def write(path: Path, *events: Event) -> Path:
-    recorder = Recorder(path)
-    for event in events or builders.whole_sweep():
-        recorder.record(event)
-    recorder.close()
-    return path
-
-
 def test_a_list_says_what_is_in_each_file(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.flashscope")
+    path = builders.recorded(tmp_path / "a.flashscope")
     (info,) = list_sessions(tmp_path)
     assert (info.path, info.error, info.device, info.outcome) == (path, "", "A CPU", "cancelled")
     assert info.kernels == ("standard", "flash2")
@@ -47,21 +37,21 @@ def test_a_drift_check_adds_no_points_to_a_list(tmp_path: Path) -> None:
     of = builders.plan()
     of = replace(of, protocol=replace(of.protocol, drift_check=True))
     assert len(of.points()) > of.cells
-    write(tmp_path / "a.flashscope", builders.plan_started(of))
+    builders.recorded(tmp_path / "a.flashscope", builders.plan_started(of))
     (info,) = list_sessions(tmp_path)
     assert info.statuses == {"pending": of.cells}
 
 
 def test_a_file_that_cannot_be_opened_is_listed_last_with_its_reason(tmp_path: Path) -> None:
     (tmp_path / "z.flashscope").write_text("garbage " * 100)
-    write(tmp_path / "a.flashscope")
+    builders.recorded(tmp_path / "a.flashscope")
     good, bad = list_sessions(tmp_path)
     assert (good.error, bad.path.name) == ("", "z.flashscope")
     assert "not a Flashscope session" in bad.error
 
 
 def spoilt(path: Path, statement: str, *values: object) -> None:
-    with closing(sqlite3.connect(write(path), isolation_level=None)) as connection:
+    with closing(sqlite3.connect(builders.recorded(path), isolation_level=None)) as connection:
         connection.execute(statement, values)
 
 
@@ -84,7 +74,7 @@ BAD: dict[str, Callable[[Path], object]] = {
 def test_a_bad_file_is_one_row_that_says_why_and_the_others_are_listed(
     tmp_path: Path, bad: Callable[[Path], object]
 ) -> None:
-    write(tmp_path / "a.flashscope")
+    builders.recorded(tmp_path / "a.flashscope")
     bad(tmp_path / "b.flashscope")
     good, found = list_sessions(tmp_path)
     assert (good.path.name, good.error) == ("a.flashscope", "")
@@ -103,7 +93,7 @@ def test_what_no_one_foresaw_in_a_file_is_told_in_its_row(
     def unforeseen(*_: object) -> None:
         raise ZeroDivisionError("by 0")
 
-    write(tmp_path / "a.flashscope")
+    builders.recorded(tmp_path / "a.flashscope")
     monkeypatch.setattr(library, "read_head", unforeseen)
     (found,) = list_sessions(tmp_path)
     assert found.error == f"{found.path} cannot be read: ZeroDivisionError: by 0"
@@ -115,7 +105,7 @@ def test_a_folder_that_does_not_exist_has_no_sessions(tmp_path: Path) -> None:
 
 
 def test_a_name_and_a_note_can_be_changed(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.flashscope")
+    path = builders.recorded(tmp_path / "a.flashscope")
     rename(path, "  First light ")
     set_note(path, "Fan at full speed.\n")
     session = load(path)
@@ -123,20 +113,20 @@ def test_a_name_and_a_note_can_be_changed(tmp_path: Path) -> None:
 
 
 def test_a_name_that_utf_8_cannot_hold_is_kept_as_an_escape(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.flashscope")
+    path = builders.recorded(tmp_path / "a.flashscope")
     rename(path, "half \ud83d")
     assert load(path).name == r"half \ud83d"
 
 
 def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.flashscope")
+    path = builders.recorded(tmp_path / "a.flashscope")
     with pytest.raises(SessionFileError, match="200"):
         rename(path, "x" * 201)
     assert load(path).name == ""
 
 
 def test_a_deleted_session_can_be_taken_back(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.flashscope")
+    path = builders.recorded(tmp_path / "a.flashscope")
     before = load(path)
     trashed = trash(path)
     assert list_sessions(tmp_path) == []
@@ -145,16 +135,16 @@ def test_a_deleted_session_can_be_taken_back(tmp_path: Path) -> None:
 
 
 def test_a_session_taken_back_overwrites_no_other(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.flashscope")
+    path = builders.recorded(tmp_path / "a.flashscope")
     trashed = trash(path)
-    write(path, builders.plan_started())
+    builders.recorded(path, builders.plan_started())
     assert restore(trashed) == tmp_path / "a-2.flashscope"
     assert load(path).outcome is None
 
 
 def test_a_second_deleted_file_of_the_same_name_keeps_the_first(tmp_path: Path) -> None:
-    first = trash(write(tmp_path / "a.flashscope"))
-    second = trash(write(tmp_path / "a.flashscope"))
+    first = trash(builders.recorded(tmp_path / "a.flashscope"))
+    second = trash(builders.recorded(tmp_path / "a.flashscope"))
     assert first.exists()
     assert second.exists()
 

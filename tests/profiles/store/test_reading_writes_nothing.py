@@ -37,11 +37,7 @@ os._exit(9)
 
 
 def written(folder: Path) -> Path:
-    recorder = Recorder(folder / "a.flashscope")
-    for event in builders.whole_sweep():
-        recorder.record(event)
-    recorder.close()
-    return recorder.path
+    return builders.recorded(folder / "a.flashscope")
 
 
 def run(script: str, path: Path) -> None:

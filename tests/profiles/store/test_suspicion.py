@@ -16,7 +16,6 @@ from profiles.store import (
     EmptyFileError,
     ForeignFileError,
     NewerFileError,
-    Recorder,
     SessionFileError,
     load,
     migrations,
@@ -30,11 +29,7 @@ from tests.profiles.store import builders
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    recorder = Recorder(tmp_path / "a.flashscope")
-    for event in builders.whole_sweep():
-        recorder.record(event)
-    recorder.close()
-    return recorder.path
+    return builders.recorded(tmp_path / "a.flashscope")
 
 
 def tamper(path: Path, *statements: str) -> None:
