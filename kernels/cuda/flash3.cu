@@ -219,7 +219,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
         const int group = warpgroup - 1, lane = threadIdx.x % 32;
         const bool leader = lane == 0;
-        const float c = fmaxf(scale * 1.4426950408889634f, 1e-30f);
+        const float c = fmaxf(scale * 1.4426950408889634f, 1e-30f), unit = SCALED ? LN2 : scale;
         const u32 q_base = __shfl_sync(~0u, at.q + group * 8192, 0);
         const int shift = 2 * (lane % 4), row_in_tile = group * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
         Ring rk, rv;
@@ -279,7 +279,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             const Work work(place, seqlen_q, seqlen_k, left, right TABLES(, tables));
             if (work.empty()) {
                 clear();
-                store_rows(o, Softmax(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q);
+                store_rows(o, Softmax(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q, unit);
                 advance();
                 continue;
             }
@@ -355,17 +355,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 const Softmax old = state;
                 state = Softmax();
                 overlap<true>(s, p, o, state, at, q_now, rk, rv, group, c, mask_of(next, next.last));
-                store_rows(o, old, out, lse, work.head, work.q0 + row_in_tile, seqlen_q);
+                store_rows(o, old, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, unit);
                 clear();
                 continue;
             }
             if (own.last >= work.begin) last_pv();
-            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q);
+            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, unit);
 #else
 #if OVERLAP
             if (own.last >= work.begin) last_pv();
 #endif
-            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q);
+            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, unit);
             advance();
 #endif
         }

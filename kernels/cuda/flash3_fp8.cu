@@ -309,7 +309,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             }
             arrive(at.q_empty(rq.stage));
             state.finish();
-            store_rows(state.o, state.softmax.finished(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q);
+            store_rows(state.o, state.softmax.finished(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q, LN2);
             wait(at.tile_full(), rq.stage);
             asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
                          : "=r"(place.x), "=r"(place.y)

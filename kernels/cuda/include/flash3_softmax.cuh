@@ -39,11 +39,17 @@ struct Mask {  // of each of a thread's rows: its keys [from, to), counted from 
 #endif
 };
 
-struct Softmax {
-    // m in base 2, c times the scores and rounded once: where the maximum stays alpha is exactly 1, see softmax.cuh.
-    float m[2] = {LOWEST, LOWEST}, l[2] = {0.0f, 0.0f}, alpha[2];
+// Whether m is c times the maximum of the scores, rounded once, or the score itself. Where the maximum stays alpha is
+// exactly 1 either way, see softmax.cuh; which one the compiler schedules better differs, by up to 2 %.
+constexpr bool SCALED = HEAD_DIM > 64;
 
-    // Scores s become p = exp2(c s - m), and alpha the factor on what was summed before.
+struct Softmax {
+    float m[2], l[2] = {0.0f, 0.0f}, alpha[2];
+
+    __device__ __forceinline__ Softmax() { m[0] = m[1] = SCALED ? LOWEST : NONE; }
+
+    // Scores s become p = exp2(c s - shift), and alpha the factor on what was summed before, which is taken last: the
+    // exponentials need not wait for it.
     template <bool MASK>
     __device__ __forceinline__ void step(float (&s)[S_REGS], float c, const Mask& mask) {
         if (MASK) {
@@ -61,21 +67,22 @@ struct Softmax {
             float top = fmaxf(s[2 * r], s[2 * r + 1]);
 #pragma unroll
             for (int i = 4; i < S_REGS; i += 4) top = fmaxf(top, fmaxf(s[i + 2 * r], s[i + 2 * r + 1]));
-            top = quad_max(top);
             const float old = m[r];
-            m[r] = fmaxf(old, top * c);
-            alpha[r] = exp2_unit(old - m[r]);
+            m[r] = fmaxf(old, quad_max(SCALED ? top * c : top));
+            const float shift = SCALED ? m[r] : m[r] == NONE ? 0.0f : m[r] * c;
             float sum = 0.0f;
 #pragma unroll
             for (int i = 0; i < S_REGS; i += 4) {
 #pragma unroll
                 for (int e = 0; e < 2; ++e) {
                     float& x = s[i + 2 * r + e];
-                    x = fmaf(x, c, -m[r]);
+                    x = fmaf(x, c, -shift);
                     x = exp2_unit(x);
                     sum += x;
                 }
             }
+            if (SCALED) alpha[r] = exp2_unit(old - m[r]);
+            else alpha[r] = old == m[r] ? 1.0f : exp2_unit(fmaf(old, c, -shift));
             l[r] = fmaf(l[r], alpha[r], sum);
         }
     }
@@ -99,8 +106,9 @@ __device__ __forceinline__ uint4 quad_transpose(u32 a, u32 b, u32 c, u32 d, int 
     return make_uint4(a, b, c, d);
 }
 
+// `unit` is what m counts in: LSE = unit m + log l.
 __device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& state, unsigned short* out, float* lse,
-                                           int head, int row0, int seqlen_q) {
+                                           int head, int row0, int seqlen_q, float unit) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -108,7 +116,7 @@ __device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& st
         const float inverse = l > 0.0f ? 1.0f / l : 0.0f;
         const int row = row0 + 8 * r;
         const long long at = (long long)head * seqlen_q + row;
-        if (row < seqlen_q && lane % 4 == 0) lse[at] = l > 0.0f ? state.m[r] * LN2 + __logf(l) : NONE;
+        if (row < seqlen_q && lane % 4 == 0) lse[at] = l > 0.0f ? state.m[r] * unit + __logf(l) : NONE;
 #pragma unroll
         for (int i = 0; i < O_REGS; i += 16) {
             u32 x[4];
