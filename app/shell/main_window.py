@@ -59,6 +59,7 @@ class MainWindow(QMainWindow):
     def __init__(self, controller: Controller, appearance: Appearance, settings: Settings) -> None:
         super().__init__()
         self.controller, self.appearance, self.settings = controller, appearance, settings
+        controller.setParent(self)  # what its signals hold goes with the window
         self.registry = ActionRegistry(self)
         self._started = self._agreed = False
         self.setWindowTitle("Flashscope")
