@@ -7,7 +7,7 @@ Limit: FlashAttention knows no block mask in the form that ours has.
 """
 
 import warnings
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from kernels.errors import UnsupportedError
@@ -60,5 +60,12 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
         raise UnsupportedError(f"flash-attn-4 refuses the problem: {error}") from error
     finally:
         launch.release()
-    launch.note = f"flash-attn-4 {version('flash-attn-4')}"
+    launch.note = _name_and_version("flash-attn-4")
     return launch
+
+
+def _name_and_version(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:  # it can be imported, but was not installed by a package manager
+        return f"{package}, version unknown"
