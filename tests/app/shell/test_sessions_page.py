@@ -11,7 +11,8 @@ from app.pages.sessions import EMPTY, NOTHING_FOUND, SessionsPage
 from app.pages.sessions_model import COLUMNS, SessionsModel
 from app.shell.main_window import MainWindow
 from profiles.store import list_sessions, load, sessions_dir
-from tests.app.fakes import PLAN, sweep
+from profiles.wire.events import FailedStatus, PointFailed
+from tests.app.fakes import PLAN, SECOND, sweep
 from tests.app.shell.conftest import Rig, Save
 
 NAME, POINTS = 0, next(i for i, column in enumerate(COLUMNS) if column.title == "Points")
@@ -207,6 +208,18 @@ def test_a_replay_starts_from_the_chosen_row(
     qtbot.waitUntil(lambda: window.top_bar.badge.text().startswith("REPLAY · CPU"), timeout=60_000)
     window.controller.cancel()
     assert window.top_bar.badge.text().startswith("SAVED · CPU")
+
+
+@pytest.mark.parametrize(("status", "told"), [("will-not-fit", "6"), ("unsupported", "6"), ("oom", "5 of 6")])
+def test_a_point_that_was_known_not_to_fit_is_answered_and_one_that_failed_is_not(
+    save: Save, status: FailedStatus, told: str
+) -> None:
+    *events, ending = sweep()
+    failed = PointFailed(index=len(PLAN.points()) - 1, t_ns=SECOND, status=status, reason="Too large.")
+    save([event for event in events if getattr(event, "index", None) != failed.index] + [failed, ending], "a")
+    model = SessionsModel()
+    model.show(list_sessions(sessions_dir()))
+    assert model.index(0, POINTS).data() == told
 
 
 def test_a_finished_sweep_appears_in_the_list(
