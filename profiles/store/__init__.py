@@ -21,9 +21,10 @@ from profiles.store.library import (
     set_note,
     trash,
 )
+from profiles.store.places import check_place
 from profiles.store.reader import load, loading
 from profiles.store.schema import SUFFIX
-from profiles.store.writer import Recorder, check_place
+from profiles.store.writer import Recorder
 
 __all__ = [
     "SUFFIX",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from profiles.store.errors import CorruptFileError
+from profiles.store.held import is_held
 from profiles.store.schema import MAX_FILE_BYTES
 
 ENDS = ("-journal", "-wal")
@@ -74,11 +75,9 @@ def private_copy(path: Path, side: Path | None) -> Iterator[Path]:
 
 
 def is_wal_mode(path: Path) -> bool:
-    """Whether a file says of itself that it is written ahead.
-
-    A recorder in this process would lose its lock by this look, so only files that lie beside strange things
-    are looked at.
-    """
+    """Whether a file says of itself that it is written ahead; one that this process records never is."""
+    if is_held(path):
+        return False
     with path.open("rb") as file:
         return file.read(20)[19:] == WAL_MODE
 

@@ -23,6 +23,7 @@ from profiles.store.errors import (
     explain_os,
     explain_sqlite,
 )
+from profiles.store.held import is_held
 from profiles.store.migrations import migrate
 from profiles.store.schema import (
     APPLICATION_ID,
@@ -179,6 +180,8 @@ def being_written(path: Path) -> bool:
     Nothing is written to find out: a file that asking would change has no live recorder. Nor is anything
     waited for: who asks may be reading, and a recorder waits for its readers.
     """
+    if is_held(path):
+        return True
     if not os.access(path, os.W_OK) or Beside.of(path).strange or _needs_wal(path) or _cut_off(path):
         return False
     try:

@@ -1,24 +1,17 @@
 """The recorder: writes a session's file as its events arrive."""
 
 import os
-import secrets
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing, suppress
-from itertools import count
 from pathlib import Path
 
 from profiles.results.session import Session
-from profiles.store.beside import leftovers
-from profiles.store.errors import (
-    MovedFileError,
-    SessionFileError,
-    TakenFileError,
-    explain_os,
-    explain_sqlite,
-)
+from profiles.store.beside import Beside
+from profiles.store.errors import MovedFileError, SessionFileError, explain_sqlite
+from profiles.store.held import hold, identity, let_go
 from profiles.store.migrations import migrate
-from profiles.store.opening import being_written, connect
+from profiles.store.opening import connect
+from profiles.store.places import create_file, create_free
 from profiles.store.rows import write_event, write_session
 from profiles.store.schema import MAX_FILE_BYTES
 from profiles.store.statements import TooLargeError
@@ -59,7 +52,8 @@ class Recorder:
     not, and the lock dies with this process.
 
     What cannot be written, be it the file itself, is kept and tried again with the next event. A file that is
-    moved or replaced while it is recorded goes on in another one beside it.
+    moved or replaced while it is recorded, or beside which something is laid that SQLite would take for a
+    part of it, goes on in another one.
 
     Args:
         path: The file to make.
@@ -116,13 +110,12 @@ class Recorder:
             return
         if self._connection is None:
             self._connection = self._create(self._opening)
-        before, moved = self.path, self._has_moved()
-        if moved:
+        lost = self._how_lost()
+        if lost:
             self._connection = self._copied(self._connection)
         self._write_waiting(self._connection)
-        if moved:
-            text = f"{before} was moved or replaced while it was recorded; it goes on in {self.path}."
-            raise MovedFileError(text)
+        if lost:
+            raise MovedFileError(f"{lost} while it was recorded; it goes on in {self.path}.")
 
     def close(self) -> None:
         """Write what is waiting and let go of the file.
@@ -137,37 +130,51 @@ class Recorder:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+                let_go(self._identity)
 
     def _create(self, event: PlanStarted) -> sqlite3.Connection:
         session = Session.begin(event)
-        path = _create_free(self.path) if self._numbered else _create_file(self.path)
+        path = create_free(self.path) if self._numbered else create_file(self.path)
         try:
             connection = _begin_file(path, session)
         except Exception as error:
             explained = _explained(error, path)
             path.unlink()
             raise explained from error
-        self.path, self._identity = path, _identity(path)
+        self._take(path)
         return connection
+
+    def _take(self, path: Path) -> None:
+        """Record in this file from now on."""
+        let_go(self._identity)
+        self.path, self._identity = path, identity(path)
+        hold(self._identity)
+
+    def _how_lost(self) -> str:
+        """Why this file cannot be written any more, to stand before "while"; empty when it can be."""
+        if self._has_moved():
+            return f"{self.path} was moved or replaced"
+        strange = Beside.of(self.path).strange
+        return f"{strange[0]} was laid beside {self.path.name}" if strange else ""
 
     def _has_moved(self) -> bool:
         """Whether another file, or none, bears the name of this one."""
         try:
-            return _identity(self.path) != self._identity
+            return identity(self.path) != self._identity
         except FileNotFoundError:
             return True
         except OSError:  # the disk cannot be asked: writing will tell
             return False
 
     def _copied(self, source: sqlite3.Connection) -> sqlite3.Connection:
-        """What a file holds that bears its name no more, in a new one under that name or one beside it."""
-        path = _create_free(self.path)
+        """What a file holds that was lost, in a new one under its name or one beside it."""
+        path = create_free(self.path)
         target: sqlite3.Connection | None = None
         try:
             target = connect(path, "rw")
             if source.in_transaction:  # of which no copy can be made; nothing waits in it
                 source.execute("ROLLBACK")
-            source.backup(target)
+            self._back_up(source, target)
             target.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             if target is not None:
@@ -176,8 +183,16 @@ class Recorder:
             path.unlink()
             raise explained from error
         source.close()
-        self.path, self._identity = path, _identity(path)
+        self._take(path)
         return target
+
+    def _back_up(self, source: sqlite3.Connection, target: sqlite3.Connection) -> None:
+        """Copy what this file holds and nothing of what was laid beside it, which SQLite would take in."""
+        if self._has_moved():
+            source.backup(target)
+        else:
+            with closing(connect(self.path, "ro&immutable=1")) as alone:
+                alone.backup(target)
 
     def _take_readings(self, event: Readings) -> None:
         self._waiting.append(event)
@@ -220,72 +235,6 @@ class Recorder:
             raise
 
 
-def check_place(path: Path) -> None:
-    """Prove that a session can be recorded at this path, and make its folder if need be; no file is left.
-
-    Raises:
-        SessionFileError: It cannot; the text says why and what to do.
-    """
-    folder, length = path.absolute().parent, len(os.fsencode(path.name))
-    trial = folder / f".{secrets.token_hex(length)}"[:length]  # SQLite puts a journal beside it, named longer
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(trial, os.O_CREAT | os.O_EXCL, 0o600))
-    except OSError as error:
-        raise explain_os(error, path) from error
-    try:
-        with closing(connect(trial, "rw")) as connection:
-            connection.execute("CREATE TABLE trial (one)")
-    except sqlite3.Error as error:
-        if "unable to open" in str(error):
-            raise SessionFileError(
-                f"{path} is too long for a session's file; choose a shorter path."
-            ) from error
-        raise explain_sqlite(error, path) from error
-    finally:
-        trial.unlink()
-
-
-def _create_free(path: Path) -> Path:
-    """Make an empty file of this name, or of the first with a number that is free; returns its path."""
-    names = _names(path)
-    while True:
-        with suppress(TakenFileError):
-            return _create_file(next(names))
-
-
-def _names(path: Path) -> Iterator[Path]:
-    yield path
-    for number in count(2):
-        yield path.with_stem(f"{path.stem}-{number}")
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_dev, found.st_ino
-
-
-def _create_file(path: Path) -> Path:
-    """Make the empty file, and the folders it is in; an existing file is never written to."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise explain_os(error, path.parent) from error
-    if not path.exists() and (found := leftovers(path)):
-        raise TakenFileError(f"{found[0]} is in the way; name another file or remove it.")
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-    except FileExistsError as error:
-        if path.is_file() and being_written(path):
-            raise TakenFileError(
-                f"{path} is being recorded by {_writer(path)}; name another file."
-            ) from error
-        raise TakenFileError(f"{path} exists already; name another file or remove it.") from error
-    except OSError as error:
-        raise explain_os(error, path) from error
-    return path
-
-
 def _begin_file(path: Path, session: Session) -> sqlite3.Connection:
     """Write the tables and the plan into an empty file, all or nothing, and keep its write lock."""
     connection = connect(path, "rw")
@@ -301,15 +250,6 @@ def _begin_file(path: Path, session: Session) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _writer(path: Path) -> str:
-    try:
-        with closing(connect(path, "ro")) as connection:
-            (writer,) = connection.execute("SELECT writer FROM session").fetchone()
-    except (sqlite3.Error, TypeError):
-        return "another process"
-    return str(writer)
 
 
 def _explained(error: Exception, path: Path) -> SessionFileError:

@@ -1,18 +1,37 @@
 """A session that is being recorded can be looked at, and neither side waits for the other in vain."""
 
 import sqlite3
+import subprocess
+import sys
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from profiles.store import Recorder, load
+from profiles.store import (
+    BusyFileError,
+    MovedFileError,
+    Recorder,
+    copy_session,
+    list_sessions,
+    load,
+    rename,
+    trash,
+)
 from profiles.store.opening import being_written, opened
 from profiles.wire.events import PointStarted
 from tests.profiles.store import builders
+from tests.profiles.store.test_reading_writes_nothing import THINGS, a_foreign_log, one_as_it_is
 
 pytestmark = pytest.mark.timeout(60)
+LOCK_AGAIN = """
+import fcntl, sys
+reserved = 0x40000001  # the byte that a writer has locked, see sqlite.org/lockingv3.html
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, reserved)
+"""
 
 
 def wait_for_a_waiting_writer(path: Path) -> None:
@@ -48,3 +67,85 @@ def test_a_reader_that_asks_for_the_writer_does_not_keep_it_waiting(tmp_path: Pa
     assert not failed
     recorder.close()
     assert load(recorder.path).points[0].status == "interrupted"
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Iterator[Recorder]:
+    made = Recorder(tmp_path / "sessions" / "a.flashscope")
+    made.record(builders.plan_started())
+    yield made
+    made.close()
+
+
+def is_locked(path: Path) -> bool:
+    """Whether another process is refused the writer's lock; it looks at the file alone."""
+    run = subprocess.run([sys.executable, "-c", LOCK_AGAIN, str(path)], capture_output=True, check=False)
+    return b"BlockingIOError" in run.stderr
+
+
+LOOKS: dict[str, Callable[[Path], object]] = {
+    "read": load,
+    "listed": lambda path: list_sessions(path.parent),
+    "copied": lambda path: copy_session(path, path.with_name("copy")),
+    "asked for": being_written,
+}
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=list(LOOKS))
+def test_a_file_that_is_recorded_here_keeps_its_lock_when_it_is_looked_at_beside_a_log(
+    recorder: Recorder, look: Callable[[Path], object]
+) -> None:
+    log = recorder.path.with_name(f"{recorder.path.name}-wal")
+    log.write_bytes(b"garbage " * 999)
+    look(recorder.path)
+    assert is_locked(recorder.path)
+    log.unlink()
+
+
+def test_a_file_that_is_recorded_here_is_neither_changed_nor_deleted_beside_a_log(recorder: Recorder) -> None:
+    log = recorder.path.with_name(f"{recorder.path.name}-wal")
+    log.write_bytes(b"garbage " * 999)
+    with pytest.raises(BusyFileError):
+        rename(recorder.path, "another name")
+    with pytest.raises(BusyFileError):
+        trash(recorder.path)
+    assert is_locked(recorder.path)
+    log.unlink()
+
+
+LAID = {f"{thing} as {end}": (end, THINGS[thing]) for thing in THINGS for end in ("-wal", "-journal")}
+HARMLESS = {
+    "garbage as -journal",
+    "nothing as -journal",
+    "a foreign log as -journal",
+}  # SQLite writes its own
+
+
+@pytest.mark.parametrize("name", LAID)
+def test_a_recording_is_whole_whatever_is_laid_beside_it_meanwhile(tmp_path: Path, name: str) -> None:
+    end, lay = LAID[name]
+    path, told = tmp_path / "sessions" / "a.flashscope", []
+    recorder, thing = Recorder(path), path.with_name(path.name + end)
+    for number, event in enumerate(builders.whole_sweep()):
+        if number == 5:
+            lay(thing)
+            before = None if name in HARMLESS else one_as_it_is(thing)
+        try:
+            recorder.record(event)
+        except MovedFileError as error:
+            told.append(str(error))
+    recorder.close()
+    assert load(recorder.path) == builders.reduced(builders.whole_sweep())
+    if name in HARMLESS:
+        assert not told
+    else:
+        assert told == [
+            f"{thing} was laid beside {path.name} while it was recorded; it goes on in {recorder.path}."
+        ]
+        assert one_as_it_is(thing) == before
+
+
+def test_a_file_is_no_more_held_once_its_recorder_is_closed(tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "sessions" / "a.flashscope")
+    a_foreign_log(path.with_name(f"{path.name}-wal"))
+    assert not being_written(path)
