@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -107,9 +108,9 @@ def trash(path: Path) -> Path:
     try:
         if path.stat().st_size and being_written(path):
             raise BusyFileError(f"{path} is being recorded; delete it when its sweep has ended.")
-        settle(path)
+        _settle_session(path)
         (path.parent / TRASH).mkdir(exist_ok=True)
-        return path.rename(_free(path.parent / TRASH / path.name))
+        return _move(path, path.parent / TRASH / path.name)
     except OSError as error:
         raise explain_os(error, path) from error
     except sqlite3.Error as error:
@@ -123,9 +124,32 @@ def restore(trashed: Path) -> Path:
         SessionFileError: It cannot be moved.
     """
     try:
-        return trashed.rename(_free(trashed.parent.parent / trashed.name))
+        return _move(trashed, trashed.parent.parent / trashed.name)
     except OSError as error:
         raise explain_os(error, trashed) from error
+
+
+def _settle_session(path: Path) -> None:
+    try:
+        settle(path)
+    except sqlite3.OperationalError:  # the disk is full, the file is held, ...
+        raise
+    except sqlite3.DatabaseError:
+        pass  # what is no database, or a damaged one, is not made whole by what lies beside it
+
+
+def _move(path: Path, wanted: Path) -> Path:
+    """Rename a file to this name or one with a number, which is made ours first: others may want it, too."""
+    while True:
+        target = _free(wanted)
+        with suppress(FileExistsError):
+            os.close(os.open(target, os.O_CREAT | os.O_EXCL, 0o600))
+            break
+    try:
+        return path.rename(target)
+    except OSError:
+        target.unlink()
+        raise
 
 
 def _edit(path: Path, column: str, text: str, longest: int) -> None:

@@ -1,6 +1,8 @@
 import os
 import sqlite3
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
@@ -153,6 +155,65 @@ def test_a_damaged_file_can_be_deleted(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     path.write_text("garbage " * 100)
     assert trash(path).read_text().startswith("garbage")
+
+
+@pytest.mark.parametrize("content", [b"garbage " * 100, b"SQLite format 3\0" + b"garbage " * 100])
+def test_a_file_that_is_no_session_is_deleted_whatever_lies_beside_it(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.flashscope"
+    path.write_bytes(content)
+    (tmp_path / "a.flashscope-journal").write_bytes(b"garbage " * 999)
+    assert trash(path).read_bytes() == content
+
+
+def at_the_same_instant(
+    monkeypatch: pytest.MonkeyPatch, move: Callable[[Path], Path], *paths: Path
+) -> list[Path]:
+    """Move files in threads of their own, each of which has chosen its name when the first one moves."""
+    free, chosen, first = library._free, threading.Barrier(len(paths), timeout=60), threading.local()
+
+    def choose(path: Path) -> Path:
+        found = free(path)
+        if not hasattr(first, "past"):
+            first.past = True
+            chosen.wait()
+        return found
+
+    with monkeypatch.context() as patched, ThreadPoolExecutor(len(paths)) as threads:
+        patched.setattr(library, "_free", choose)
+        return list(threads.map(move, paths))
+
+
+def contents(folder: Path) -> list[str]:
+    return sorted(found.read_text() for found in folder.glob("*.flashscope"))
+
+
+def test_two_files_that_get_the_same_name_in_the_trash_at_the_same_instant_are_both_kept_and_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "a", "a-2"):  # the second finds the first in the trash
+        path = tmp_path / f"{name}.flashscope"
+        path.write_text(f"garbage of {name}")
+        if not (tmp_path / library.TRASH).exists():
+            trash(path)
+    everything = ["garbage of a", "garbage of a", "garbage of a-2"]
+    paths = [tmp_path / "a.flashscope", tmp_path / "a-2.flashscope"]
+    moved = at_the_same_instant(monkeypatch, trash, *paths)
+    assert contents(tmp_path / library.TRASH) == everything
+    (tmp_path / "a.flashscope").write_text("in the way")
+    at_the_same_instant(monkeypatch, restore, tmp_path / library.TRASH / "a.flashscope", *moved)
+    assert contents(tmp_path) == [*everything, "in the way"]
+    assert list((tmp_path / library.TRASH).iterdir()) == []
+
+
+def test_a_file_that_another_window_has_deleted_meanwhile_leaves_nothing_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.flashscope"
+    path.write_text("garbage " * 100)
+    monkeypatch.setattr(library, "settle", Path.unlink)
+    with pytest.raises(SessionFileError, match="No such file"):
+        trash(path)
+    assert list((tmp_path / library.TRASH).iterdir()) == []
 
 
 def test_deleting_a_missing_file_says_so(tmp_path: Path) -> None:
