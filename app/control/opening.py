@@ -5,9 +5,9 @@ import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtCore import QObject, Signal
 
-from app.control.guard import guarded
+from app.control.chores import Chores
 from profiles.results.session import Session
 from profiles.store import SessionFileError, loading
 from profiles.wire.events import Reading
@@ -33,34 +33,31 @@ class Opener(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
+        self._chores = Chores(self)
         self._newest: _Reading | None = None
 
     def read(self, path: Path) -> None:
         """Read this file; `opened` or `refused` follows, for files asked for before perhaps not any more."""
-        self._pool.clear()
         self._newest = _Reading(path, self)
-        self._pool.start(self._newest)
+        self._chores.do_instead(self._newest.run)
 
     def wait(self) -> None:
         """Return when nothing is being read; to be called before this object goes."""
         self._newest = None
-        self._pool.clear()
-        self._pool.waitForDone()
+        self._chores.wait()
 
     def wants(self, reading: "_Reading") -> bool:
         """Whether a file is the last one that was asked for."""
         return reading is self._newest
 
 
-class _Reading(QRunnable):
+class _Reading:
     def __init__(self, path: Path, opener: Opener) -> None:
-        super().__init__()
         self._path, self._opener = path, opener
 
-    @guarded()
     def run(self) -> None:
+        if not self._opener.wants(self):
+            return
         try:
             with loading(self._path) as (session, readings):
                 self._opener.opened.emit(self._path, session)

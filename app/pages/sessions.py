@@ -1,6 +1,6 @@
 """The page of saved sessions: find, open, replay, rename, annotate, delete and restore them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -20,13 +20,12 @@ from PySide6.QtWidgets import (
 
 from app.control.actions import Action
 from app.control.bundled import BUNDLED
+from app.control.chores import Chores
 from app.control.controller import Controller
 from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.pages.base import Page
-from app.pages.chores import Chores
-from app.pages.listing import Listing
 from app.pages.sessions_model import (
     DATE_COLUMN,
     INFO_ROLE,
@@ -38,7 +37,7 @@ from app.pages.sessions_model import (
 )
 from app.widgets.buttons import text_button
 from app.widgets.plain import Label
-from profiles.store import SessionInfo, rename, restore, set_note, trash
+from profiles.store import SessionInfo, list_sessions, rename, restore, set_note, trash
 from profiles.store.library import TRASH
 
 SPEEDS = (1, 2, 5, 10, 20)
@@ -70,8 +69,7 @@ class SessionsPage(Page):
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.setObjectName("page")
-        self._listing, self._chores = Listing(self), Chores(self)
-        self._listing.listed.connect(self._show)
+        self._listing, self._chores = Chores(self), Chores(self)  # no list waits for a file that is held
         self._chores.failed.connect(self._tell)
         self._trashed: list[Path] = []  # since the start, the last one last
         self.model = SessionsModel(self)
@@ -113,7 +111,8 @@ class SessionsPage(Page):
     def refresh(self) -> None:
         """Read the folders again, in the background."""
         folder = self.controller.sessions_dir
-        self._listing.read([folder / TRASH] if self.trash.isChecked() else [folder, BUNDLED])
+        folders = [folder / TRASH] if self.trash.isChecked() else [folder, BUNDLED]
+        self._listing.do_instead(partial(_listed, folders), self._show)
 
     def chosen(self) -> SessionInfo | None:
         """The session in the selected row."""
@@ -184,8 +183,8 @@ class SessionsPage(Page):
         self.refresh()
         self.noticed.emit(f"{path.stem} is back.")
 
-    def _tell(self, reason: str) -> None:
-        self.controller.error_raised.emit(reason, "")
+    def _tell(self, reason: str, details: str) -> None:
+        self.controller.error_raised.emit(reason, details)
         self.refresh()
 
     def _is_ours(self, info: SessionInfo) -> bool:
@@ -311,3 +310,7 @@ class SessionsPage(Page):
         self._restore_button.setVisible(entered)
         self.model.show([])
         self.refresh()
+
+
+def _listed(folders: Sequence[Path]) -> list[SessionInfo]:
+    return [info for folder in folders for info in list_sessions(folder)]

@@ -90,4 +90,4 @@ def _drag(window: MainWindow, file: Path) -> None:
     middle = window.rect().center()
     QApplication.sendEvent(window, QDragEnterEvent(middle, *how))
     QApplication.sendEvent(window, QDropEvent(QPointF(middle), *how))
-    window.controller._opener._pool.waitForDone()
+    window.controller._opener._chores.wait()

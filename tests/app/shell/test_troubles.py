@@ -10,8 +10,8 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.control.chores import Chores
 from app.control.settings import Settings
-from app.pages.chores import Chores
 from app.pages.profile.form import masks
 from app.shell import run
 from app.shell.main_window import MainWindow

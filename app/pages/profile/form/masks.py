@@ -3,8 +3,9 @@
 from contextlib import suppress
 from functools import partial
 
-from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.control.chores import Chores
 from app.control.guard import guarded
 from kernels.block_mask import count_blocks
 from kernels.errors import InputError
@@ -18,22 +19,18 @@ class Masks(QObject):
     """Has the masks of a request made before anything asks for them: they are kept where they are made.
 
     Signals:
-        made: Those of a request have been made, perhaps not of the last one (Request).
         ready: Those of the request asked for last are there.
     """
 
-    made = Signal(object)
     ready = Signal()
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._newest: Request | None = None  # what was made last
         self._wanted: Request | None = None  # what is being made, or will be
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
+        self._chores = Chores(self)
         self._timer = QTimer(self, interval=PAUSE_MS, singleShot=True)
         self._timer.timeout.connect(self._start)
-        self.made.connect(self._take)
 
     def has(self, request: Request) -> bool:
         """Whether the masks of a request are there, or made in no time; if not, `ready` follows."""
@@ -51,7 +48,7 @@ class Masks(QObject):
         """Return when nothing is being made; to be called before this object goes."""
         self._timer.stop()
         self._wanted = None
-        self._pool.waitForDone()
+        self._chores.wait()
 
     def _take(self, made: Request) -> None:
         if made == self._wanted:
@@ -59,16 +56,14 @@ class Masks(QObject):
             self.ready.emit()
 
     def _start(self) -> None:
-        if self._wanted is not None:
-            self._pool.clear()
-            self._pool.start(partial(self._made, self._wanted))
+        wanted = self._wanted
+        if wanted is not None:
+            self._chores.do_instead(partial(self._try, wanted), lambda _none: self._take(wanted))
 
     @guarded()
-    def _made(self, request: Request) -> None:
-        try:
-            _make(request)
-        finally:
-            self.made.emit(request)  # also where that failed: nobody is to wait for it any more
+    def _try(self, request: Request) -> None:
+        """Make them; where that fails nobody is to wait for them any more either."""
+        _make(request)
 
 
 def _make(request: Request) -> None:
