@@ -1,11 +1,13 @@
 """What a user can do with files: open a session, copy it, export its figures."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.control.actions import Action
+from app.control.chores import Chores
 from app.control.controller import Controller
 from app.widgets.error_line import ErrorLine
 from app.widgets.saving import target_of
@@ -34,6 +36,8 @@ class FileActions:
     ) -> None:
         self._window, self._controller, self._errors = window, controller, errors
         self._open_path = open_path
+        self._chores = Chores(window)
+        self._chores.failed.connect(errors.show_error)
 
     def offered(self) -> list[Action]:
         """All of them, in the order of the menu."""
@@ -43,6 +47,10 @@ class FileActions:
             Action("export", "Export the figures as CSV or JSON …", self._export, "File", "Ctrl+E"),
             Action("quit", "Quit", self._quit, "File", "Ctrl+Q"),
         ]
+
+    def wait(self) -> None:
+        """Return when everything is written; to be called before the window goes."""
+        self._chores.wait()
 
     def open_dialog(self) -> None:
         """Let the user choose a session file and open it."""
@@ -59,49 +67,54 @@ class FileActions:
         chosen, _filter = QFileDialog.getSaveFileName(self._window, "Save a copy", source.name, FILTER)
         if not chosen:
             return
-        target = self._written(Path(chosen), (SUFFIX,), lambda target: copy_session(source, target))
-        if target is not None:
-            self._errors.show_notice(f"Saved a copy as {target.name}.")
+        self._write(Path(chosen), (SUFFIX,), partial(copy_session, source), "Saved a copy as")
 
     def _export(self) -> None:
-        controller, errors = self._controller, self._errors
+        controller = self._controller
         session = controller.session
         if session is None:
-            errors.show_error("There is no session to export; run a sweep or open a file first.")
+            self._errors.show_error("There is no session to export; run a sweep or open a file first.")
             return
         stem = controller.path.stem if controller.path else "flashscope"
         chosen, kind = QFileDialog.getSaveFileName(self._window, "Export", f"{stem}.csv", EXPORTS)
         if not chosen:
             return
         suffixes = (".json", ".csv") if "json" in kind else (".csv", ".json")
-        target = self._written(
-            Path(chosen),
-            suffixes,
-            lambda target: target.write_bytes(_exported(controller, session, target)),
-        )
-        if target is not None:
-            errors.show_notice(f"Exported {session.plan.cells} points to {target.name}.")
+        write = partial(_export_to, session.snapshot(), controller.path, controller.provenance.badge)
+        self._write(Path(chosen), suffixes, write, f"Exported {session.plan.cells} points to")
 
-    def _written(
-        self, chosen: Path, suffixes: tuple[str, ...], write: Callable[[Path], object]
-    ) -> Path | None:
-        """Write the file that the choice leads to and return its path; None, and said: it was not written."""
-        try:
-            target = target_of(chosen, suffixes)
-            write(target)
-        except (FileExistsError, SessionFileError) as error:
-            self._errors.show_error(str(error))
-        except OSError as error:
-            self._errors.show_error(f"Nothing was saved: {explain_os(error, chosen)}", repr(error))
-        else:
-            return target
-        return None
+    def _write(
+        self, chosen: Path, suffixes: tuple[str, ...], write: Callable[[Path], object], said: str
+    ) -> None:
+        """Write the file that the choice leads to in the background, and say so; or why it was not."""
+        self._errors.show_progress(f"Writing {chosen.name} …")
+        self._chores.do(
+            partial(_written, chosen, suffixes, write),
+            lambda target: self._errors.show_notice(f"{said} {target.name}."),
+        )
 
     def _quit(self) -> None:
         self._window.close()
 
 
-def _exported(controller: Controller, session: Session, target: Path) -> bytes:
+def _written(chosen: Path, suffixes: tuple[str, ...], write: Callable[[Path], object]) -> Path:
+    """Write the file that a choice leads to, on any thread; returns its path.
+
+    Raises:
+        SessionFileError: It was not written, for this reason.
+    """
+    try:
+        target = target_of(chosen, suffixes)
+        write(target)
+    except FileExistsError as error:
+        raise SessionFileError(str(error)) from error
+    except OSError as error:
+        raise SessionFileError(f"Nothing was saved: {explain_os(error, chosen)}", repr(error)) from error
+    return target
+
+
+def _export_to(session: Session, path: Path | None, badge: str, target: Path) -> None:
     if target.suffix.lower() == ".json":
-        return to_json(session, str(controller.path) if controller.path else None)
-    return (comment("provenance", controller.provenance.badge) + to_csv(session)).encode()
+        target.write_bytes(to_json(session, str(path) if path else None))
+    else:
+        target.write_bytes((comment("provenance", badge) + to_csv(session)).encode())

@@ -133,6 +133,7 @@ class MainWindow(QMainWindow):
         self.settings.geometry = self.saveGeometry()
         self.hide()
         self.controller.close()
+        self._files.wait()
         for page in self.pages.values():
             page.close()
         super().closeEvent(event)

@@ -79,6 +79,11 @@ class ErrorLine(QFrame):
         self.offer("Undo", undo)
         self._timer.start()
 
+    def show_progress(self, text: str) -> None:
+        """Say what is being done, until something else is said."""
+        self._fill("dim", text)
+        self._timer.stop()
+
     def show_notice(self, text: str) -> None:
         """Say for ten seconds what was done."""
         self._fill("dim", text)

@@ -1,5 +1,7 @@
 """A session in memory: a plain reducer over events. The window, the file and the command line all read it."""
 
+import dataclasses
+from copy import copy
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -119,6 +121,11 @@ class Session:
             points=states,
             telemetry=event.telemetry,
         )
+
+    def snapshot(self) -> "Session":
+        """This session as it is now, to be read while it goes on; telemetry and traces are shared."""
+        ended = (state if state.ended_ns is not None else copy(state) for state in self.points)
+        return dataclasses.replace(self, points=list(ended))
 
     @property
     def backend(self) -> Backend:

@@ -1,6 +1,7 @@
 """What is large, in the window: pytest -m benchmark -s large_bench.py. Prints, and gates on nothing.
 
-A million readings opened, the widest block mask typed into the form, a file that another process holds.
+A million readings opened, and saved and exported from there, the widest block mask typed into the form, a file
+that another process holds.
 """
 
 import sqlite3
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.control.controller import Controller
@@ -85,6 +86,26 @@ def test_opening_a_million_readings(window: MainWindow, qtbot: QtBot, tmp_path: 
     line("opening a million readings", heart.longest)
     first_ms, whole_ms = first.wall - begun.wall, whole.wall - begun.wall
     print(f"  first paint {first_ms:.0f} ms, whole {whole_ms:.0f} ms, {taken:.0f} MiB")  # noqa: T201 - the table
+
+
+@pytest.mark.parametrize(("key", "name"), [("save-copy", "copy.flashscope"), ("export", "table.csv")])
+def test_writing_a_million_readings_elsewhere(
+    *, window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, name: str
+) -> None:
+    window.open_path(recorded(tmp_path / "million.flashscope", READINGS))
+    ring = page_of(window).bottom.strip.ring
+    qtbot.waitUntil(lambda: len(ring) >= READINGS, timeout=PATIENCE_MS)
+    settle(qtbot, window)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / name), ""))
+    action, heart = window.registry.find(key), Heart()
+    assert action is not None
+    with heart.beating():
+        begun = now()
+        action.trigger()
+        qtbot.waitUntil(lambda: window.errors.text.endswith(f" {name}."), timeout=PATIENCE_MS)
+        ended = now()
+    line(f"{key} of a million readings", heart.longest)
+    print(f"  written after {ended.wall - begun.wall:.0f} ms")  # noqa: T201 - the table
 
 
 def test_typing_the_widest_block_mask(window: MainWindow, qtbot: QtBot) -> None:

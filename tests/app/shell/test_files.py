@@ -1,17 +1,24 @@
 """Session files in the window: opened, copied, exported, or what is wrong with them told."""
 
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import (
     QFileDialog,
 )
+from pytestqt.qtbot import QtBot
 
+from app.control.controller import Controller
+from app.shell import file_actions
 from app.shell.main_window import MainWindow
+from profiles.results.export import to_csv
+from profiles.results.session import Session
 from profiles.store import load, sessions_dir
-from tests.app.fakes import sweep
+from tests.app.fakes import PLAN, sweep
 from tests.app.shell.conftest import Rig, Save
 from tests.profiles.store.test_reading_writes_nothing import KILLED_MID_WRITE, run
 
@@ -39,6 +46,13 @@ def _trigger(window: MainWindow, key: str) -> None:
     action = window.registry.find(key)
     assert action is not None
     action.trigger()
+
+
+def _write(window: MainWindow, key: str) -> None:
+    """Trigger what writes a file, and return once it is written or refused, and said."""
+    _trigger(window, key)
+    window._files.wait()
+    QCoreApplication.processEvents()
 
 
 def test_a_corrupt_file_is_explained_in_one_line(window: MainWindow, rig: Rig, save: Save) -> None:
@@ -74,7 +88,8 @@ def test_export_writes_a_table_with_its_provenance(
     rig.open(save(sweep(), "saved"))
     for name in ("table.csv", "table.json"):
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, n=name: (str(tmp_path / n), ""))
-        _trigger(window, "export")
+        _write(window, "export")
+        assert window.errors.text == f"Exported 6 points to {name}."
     assert (
         (tmp_path / "table.csv").read_text().startswith("# provenance: SAVED · CPU Test CPU · 2026-11-21\n")
     )
@@ -101,10 +116,10 @@ def test_a_file_named_without_its_ending_gets_the_right_one_and_replaces_nothing
     key, kind, name = case
     rig.open(save(sweep(), "saved"))
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "table"), kind))
-    _trigger(window, key)
+    _write(window, key)
     assert [path.name for path in tmp_path.glob("table*")] == [name]
     (tmp_path / name).write_text("mine")
-    _trigger(window, key)
+    _write(window, key)
     assert "exists already" in window.errors.text
     assert (tmp_path / name).read_text() == "mine"
 
@@ -116,7 +131,7 @@ def test_a_file_that_cannot_be_written_is_named_with_a_remedy(
     rig.open(save(sweep(), "saved"))
     (tmp_path / "file").touch()
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "file" / "a"), ""))
-    _trigger(window, key)
+    _write(window, key)
     assert "cannot be used" in window.errors.text
     assert "choose another place" in window.errors.text
 
@@ -129,6 +144,90 @@ def test_a_copy_of_a_session_whose_writer_was_killed_shows_what_the_window_shows
     rig.open(path)
     shown = rig.controller.session
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
-    _trigger(window, "save-copy")
+    _write(window, "save-copy")
     assert window.errors.text == "Saved a copy as copy.flashscope."
     assert load(target) == shown
+
+
+class Slow:
+    """In place of what writes a file: begins, and ends only when it is let to."""
+
+    def __init__(self) -> None:
+        self.begun, self.let = threading.Event(), threading.Event()
+
+    def __call__(self, *arguments: Path | Session) -> str:
+        self.begun.set()
+        assert threading.current_thread() is not threading.main_thread()
+        assert self.let.wait(60)
+        for target in arguments[1:]:
+            assert isinstance(target, Path)
+            target.write_text("whole")
+        return "whole"
+
+
+@pytest.fixture(params=["export", "save-copy"])
+def writing(
+    *,
+    window: MainWindow,
+    rig: Rig,
+    save: Save,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> Iterator[tuple[Slow, Path]]:
+    """A session is being written into this file, and takes its time."""
+    slow, target = Slow(), tmp_path / ("table.csv" if request.param == "export" else "table.flashscope")
+    rig.open(save(sweep(), "saved"))
+    for name in ("to_csv", "copy_session"):
+        monkeypatch.setattr(file_actions, name, slow)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    _trigger(window, request.param)
+    assert slow.begun.wait(60)
+    yield slow, target
+    slow.let.set()
+
+
+def test_a_file_that_takes_long_to_write_does_not_hold_the_window_which_says_so(
+    window: MainWindow, writing: tuple[Slow, Path], qtbot: QtBot
+) -> None:
+    slow, target = writing
+    assert window.errors.text == f"Writing {target.name} …"
+    slow.let.set()
+    qtbot.waitUntil(lambda: window.errors.text.endswith(f" {target.name}."))
+    assert target.read_text().endswith("whole")
+
+
+def test_a_window_closed_meanwhile_is_gone_at_once_and_the_file_is_whole(
+    window: MainWindow, writing: tuple[Slow, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, target = writing
+    closed = Controller.close
+
+    def close(controller: Controller) -> None:
+        assert not window.isVisible()
+        slow.let.set()
+        closed(controller)
+
+    monkeypatch.setattr(Controller, "close", close)
+    assert window.close()
+    assert target.read_text().endswith("whole")
+
+
+def test_an_export_of_a_running_sweep_is_of_the_moment_at_which_it_was_asked_for(
+    window: MainWindow, rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig.controller.run(PLAN)
+    rig.say(sweep(points=1))
+    target, made, let = tmp_path / "table.csv", to_csv, threading.Event()
+
+    def late(session: Session) -> str:
+        assert let.wait(60)
+        return made(session)
+
+    monkeypatch.setattr(file_actions, "to_csv", late)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    _trigger(window, "export")
+    rig.say(sweep()[len(sweep(points=1)) :])
+    let.set()
+    window._files.wait()
+    assert target.read_text().count(",done,") == 1
