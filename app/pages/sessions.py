@@ -58,6 +58,7 @@ class SessionsPage(Page):
         file_chosen: A session to open (Path).
         noticed: Something that the user should know of, in one line (str).
         deleted: A session was deleted: words for the user, and what undoes it (str, callable).
+        undone: That is being undone, or cannot be any more (callable).
     """
 
     key, title, icon = "sessions", "Sessions", "mdi6.folder-table-outline"
@@ -65,13 +66,14 @@ class SessionsPage(Page):
     file_chosen = Signal(object)
     noticed = Signal(str)
     deleted = Signal(str, object)
+    undone = Signal(object)
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.setObjectName("page")
         self._listing, self._chores = Chores(self), Chores(self)  # no list waits for a file that is held
         self._chores.failed.connect(self._tell)
-        self._trashed: list[Path] = []  # since the start, the last one last
+        self._trashed: dict[Path, Callable[[], None]] = {}  # what undoes each delete, the last one last
         self.model = SessionsModel(self)
         self.proxy = QSortFilterProxyModel(self)
         self.proxy.setSourceModel(self.model)
@@ -160,7 +162,7 @@ class SessionsPage(Page):
     def undo_delete(self) -> None:
         """Bring back what was deleted last."""
         if self._trashed:
-            self._restore(self._trashed[-1])
+            next(reversed(self._trashed.values()))()
         else:
             self.noticed.emit(NOTHING_DELETED)
 
@@ -171,12 +173,12 @@ class SessionsPage(Page):
             self._restore(info.path)
 
     def _tell_deleted(self, name: str, trashed: Path) -> None:
-        self._trashed.append(trashed)
+        undo = self._trashed[trashed] = partial(self._restore, trashed)
         self.refresh()
-        self.deleted.emit(f"Deleted {name}. Ctrl+Z brings it back.", partial(self._restore, trashed))
+        self.deleted.emit(f"Deleted {name}. Ctrl+Z brings it back.", undo)
 
     def _restore(self, trashed: Path) -> None:
-        self._trashed = [path for path in self._trashed if path != trashed]
+        self.undone.emit(self._trashed.pop(trashed, None))
         self._chores.do(partial(restore, trashed), self._tell_restored)
 
     def _tell_restored(self, path: Path) -> None:

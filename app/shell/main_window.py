@@ -230,6 +230,7 @@ class MainWindow(QMainWindow):
             page.file_chosen.connect(self.open_path)
         if isinstance(page, SessionsPage):
             page.deleted.connect(self.errors.show_undo)
+            page.undone.connect(self.errors.withdraw)
             page.noticed.connect(self.errors.show_notice)
 
     def _keep_quantities(self, keys: list[str]) -> None:

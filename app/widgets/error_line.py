@@ -79,6 +79,12 @@ class ErrorLine(QFrame):
         self.offer("Undo", undo)
         self._timer.start()
 
+    def withdraw(self, act: Callable[[], None] | None) -> None:
+        """Take back a message whose button does what is done elsewhere now."""
+        if act is not None and self._act is act:
+            self._act = None
+            self.hide()
+
     def show_progress(self, text: str) -> None:
         """Say what is being done, until something else is said."""
         self._fill("dim", text)
@@ -100,7 +106,7 @@ class ErrorLine(QFrame):
         self.show()
 
     def _do(self) -> None:
-        act = self._act
+        act, self._act = self._act, None
         self.hide()
         if act is not None:
             act()

@@ -1,7 +1,7 @@
 """What is large, in the window: pytest -m benchmark -s large_bench.py. Prints, and gates on nothing.
 
-A million readings opened, and saved and exported from there, the widest block mask typed into the form, a file
-that another process holds.
+A million readings opened, and saved and exported from there, the widest block mask typed into the form, a
+file that another process holds.
 """
 
 import sqlite3

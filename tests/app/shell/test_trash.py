@@ -15,7 +15,7 @@ from app.pages import sessions
 from app.pages.sessions import NOTHING_DELETED, SessionsPage
 from app.pages.sessions_model import session_name
 from app.shell.main_window import MainWindow
-from profiles.store import list_sessions, sessions_dir
+from profiles.store import list_sessions, restore, sessions_dir
 from tests.app.fakes import sweep
 from tests.app.shell.conftest import Rig, Save
 from tests.app.shell.test_sessions_page import choose, names
@@ -83,6 +83,52 @@ def test_a_session_brought_back_is_no_more_said_to_be_deleted(
     page.undo_delete()
     qtbot.waitUntil(lambda: window.errors.text == "one is back.")
     assert not window.errors._act_button.isVisible()
+
+
+def test_what_is_undone_once_cannot_be_undone_again_by_key_or_button(
+    page: SessionsPage, window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+
+    def slowly(trashed: Path) -> Path:
+        asked.append(trashed)
+        return restore(trashed)
+
+    monkeypatch.setattr(sessions, "restore", slowly)
+    for first, second in ((page.undo_delete, "button"), (window.errors._act_button.click, "key")):
+        asked.clear()
+        choose(page, "one")
+        page.delete_chosen()
+        qtbot.waitUntil(lambda: "Deleted one" in window.errors.text)
+        first()
+        assert not window.errors.isVisible()
+        if second == "button":
+            window.errors._act_button.click()
+        else:
+            page.undo_delete()
+            assert window.errors.text == NOTHING_DELETED
+        qtbot.waitUntil(lambda: window.errors.text == "one is back.")
+        qtbot.waitUntil(lambda: "one" in names(page))
+        assert len(asked) == 1
+
+
+def test_the_undo_of_a_delete_stays_when_another_session_is_restored(
+    page: SessionsPage, window: MainWindow, qtbot: QtBot
+) -> None:
+    offered: list[object] = []
+    page.undone.connect(offered.append)
+    for name in ("one", "two"):
+        choose(page, name)
+        page.delete_chosen()
+        qtbot.waitUntil(lambda name=name: f"Deleted {name}" in window.errors.text)  # type: ignore[misc]
+    page.trash.click()
+    qtbot.waitUntil(lambda: set(names(page)) == {"one", "two"})
+    choose(page, "one")
+    page.restore_chosen()
+    assert len(offered) == 1
+    assert "Deleted two" in window.errors.text
+    assert window.errors._act_button.isVisible()
+    qtbot.waitUntil(lambda: names(page) == ["two"])
 
 
 def test_the_trash_can_be_opened_and_restored_from(page: SessionsPage, qtbot: QtBot) -> None:
