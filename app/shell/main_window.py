@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from app.control.actions import ActionRegistry
 from app.control.controller import Controller
 from app.control.guard import guarded
+from app.control.presence import Presence
 from app.control.settings import Settings
 from app.look.appearance import Appearance, appearance_of
 from app.look.theme import Theme
@@ -134,6 +135,7 @@ class MainWindow(QMainWindow):
         self.hide()
         self.controller.close()
         self._files.wait()
+        self.presence.wait()
         for page in self.pages.values():
             page.close()
         super().closeEvent(event)
@@ -166,7 +168,8 @@ class MainWindow(QMainWindow):
         self.log = LogPanel(theme)
         self.log.hide()
         self.errors = ErrorLine()
-        self.status = StatusBar(self.controller)
+        self.presence = Presence(self.controller, self)
+        self.status = StatusBar(self.controller, self.presence)
 
     def _offer_actions(self) -> None:
         self._files = FileActions(self, self.controller, self.errors, self.open_path)
@@ -246,7 +249,7 @@ class MainWindow(QMainWindow):
         self.controller.events_arrived.connect(self._log)
         self.controller.running_changed.connect(self._running_changed)
         self.controller.session_changed.connect(self._session_changed)
-        self.controller.path_found.connect(self._path_found)
+        self.presence.changed.connect(self._tell_file)
 
     def _request_page(self, key: str) -> None:
         if key in self.pages:
@@ -263,16 +266,19 @@ class MainWindow(QMainWindow):
             self.errors.hide()
 
     def _session_changed(self, session: Session | None) -> None:
-        self.setWindowTitle("Flashscope")
-        if self.controller.path is not None:
-            self._path_found(self.controller.path)
         if session is not None and self.page.key in {"start", "sessions"}:
             self._request_page("profile")
 
-    def _path_found(self, path: Path) -> None:
-        self.setWindowTitle(f"{path.stem} – Flashscope")
-        session = self.controller.session
-        self.settings.add_recent(path, session.name if session is not None else "")
+    def _tell_file(self) -> None:
+        """Name the file on show in the title and, while it is there, among the recent ones."""
+        path, session = self.controller.path, self.controller.session
+        if path is None:
+            self.setWindowTitle("Flashscope")
+            return
+        gone = " (moved or deleted)" if self.presence.gone else ""
+        self.setWindowTitle(f"{path.stem}{gone} – Flashscope")
+        if session is not None and not gone:
+            self.settings.add_recent(path, session.name)
 
     def _offer_retry(self, path: Path) -> None:
         self.errors.offer("Retry", lambda: self.open_path(path))

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
 from app.control.controller import Controller
 from app.control.guard import guarded
+from app.control.presence import Presence
 from app.look.zoom import keep, px
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label
@@ -23,10 +24,10 @@ FILE_PX, MOST_PX = 180, 480  # widths of the file's name
 class StatusBar(QFrame):
     """Reads the controller twice a second, not at every event: that would repaint it far too often."""
 
-    def __init__(self, controller: Controller, parent: QWidget | None = None) -> None:
+    def __init__(self, controller: Controller, presence: Presence, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("statusBar")
-        self._controller = controller
+        self._controller, self._presence = controller, presence
         self.job = ElidedLabel()
         self.count, self.elapsed, self.left = (Label() for _ in range(3))
         self.device, self.memory = ElidedLabel(), Label()
@@ -50,6 +51,7 @@ class StatusBar(QFrame):
         timer.start()
         controller.running_changed.connect(lambda _running: self.refresh())
         controller.session_changed.connect(lambda _session: self.refresh())
+        presence.changed.connect(self.refresh)
         self.refresh()
 
     @guarded()
@@ -72,8 +74,15 @@ class StatusBar(QFrame):
         else:
             self._show_session(session)
         self._show_device()
-        verb = "autosaved" if controller.running and not controller.replaying else "file"
-        self.file.setText(f"{verb} · {controller.path.name}" if controller.path else "")
+        self.file.setText(self._file_text())
+
+    def _file_text(self) -> str:
+        path, running = self._controller.path, self._controller.running and not self._controller.replaying
+        if path is None:
+            return ""
+        if self._presence.gone:
+            return "file moved or deleted"
+        return f"{'autosaved' if running else 'file'} · {path.name}"
 
     def _show_session(self, session: Session) -> None:
         running = self._controller.running
