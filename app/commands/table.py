@@ -26,6 +26,8 @@ def print_session(session: Session) -> None:
         say(session.note)
     if drift := drift_text(session):
         say(f"Drift check: {drift}")
+    if session.altered:
+        say(f"Altered since it was recorded; left out: {session.altered}.")
     curves = by_curve(measured)
     placed = [(curve.label, row) for curve, members in curves.items() for row in members]
     _print_figures(session, placed, alone=len(curves) == 1)

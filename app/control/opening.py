@@ -76,13 +76,15 @@ class _Reading:
     def _read_on(self, session: Session, readings: Iterable[list[Reading]]) -> None:
         """Tell the readings in few large pieces, each of which is drawn; make them of small ones."""
         waiting: list[Reading] = []
-        for batch in readings:
-            waiting += batch
-            if len(waiting) >= TOLD:
+        try:
+            for batch in readings:
+                waiting += batch
+                if len(waiting) >= TOLD:
+                    self._opener.read_on.emit(session, waiting)
+                    waiting = []
+                if not self._opener.wants(self):
+                    return
+                time.sleep(PAUSE_S)
+        finally:
+            if waiting:
                 self._opener.read_on.emit(session, waiting)
-                waiting = []
-            if not self._opener.wants(self):
-                return
-            time.sleep(PAUSE_S)
-        if waiting:
-            self._opener.read_on.emit(session, waiting)

@@ -85,6 +85,7 @@ def to_json(session: Session, path: str | None = None) -> bytes:
             "plan": session.plan,
             "readings": len(session.readings),
             "traces": len(session.traces),
+            "altered": session.altered,
             "baseline": favoured_baseline(session.plan.kernels),
         },
         "points": [
@@ -164,6 +165,7 @@ def metadata(session: Session) -> dict[str, object]:
         "packages": ", ".join(f"{name} {version}" for name, version in machine.packages.items()),
         "protocol": _protocol(session.plan),
         "drift check": drift_text(session) or "none",
+        "altered": session.altered or "nothing",
         "baseline": favoured_baseline(session.plan.kernels) or "none",
         "units": "times in ms, memory in bytes, throughput in TFLOP/s, clocks in MHz, shares from 0 to 1",
     }

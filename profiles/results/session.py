@@ -89,6 +89,7 @@ class Session:
         ended_ns: When it ended.
         name: The user's name for it; empty: named by its start.
         note: The user's words about it.
+        altered: How many readings and traces of its file are not what was recorded, and were left out.
     """
 
     id: str
@@ -104,6 +105,7 @@ class Session:
     ended_ns: int | None = None
     name: str = ""
     note: str = ""
+    altered: str = ""
 
     @classmethod
     def begin(cls, event: PlanStarted) -> "Session":

@@ -25,6 +25,10 @@ class CorruptFileError(SessionFileError):
     """The file is a session, but damaged or tampered with."""
 
 
+class AlteredFileError(CorruptFileError):
+    """Some of the file's readings or traces are not those that were recorded; the others can be used."""
+
+
 class EmptyFileError(SessionFileError):
     """Nothing was recorded in the file yet, or its writer was killed before that."""
 

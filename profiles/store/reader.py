@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -13,12 +13,13 @@ from kernels.trace import Trace
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
 from profiles.results.session import Session
-from profiles.store.errors import CorruptFileError
+from profiles.store.batches import Row, read_batches
+from profiles.store.errors import AlteredFileError, CorruptFileError
 from profiles.store.opening import being_written, opened
 from profiles.store.points import read_points
 from profiles.store.records import ReadingRecord, SessionRecord
 from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
-from profiles.store.statements import bounded, records, select
+from profiles.store.statements import records
 from profiles.store.traces import decode_trace
 from profiles.wire.events import Reading, TelemetryStarted
 
@@ -33,7 +34,7 @@ def load(path: Path) -> Session:
     Raises:
         SessionFileError: As `loading`.
     """
-    with loading(path) as (session, readings):
+    with loading(path) as (session, readings), suppress(AlteredFileError):
         for batch in readings:
             session.readings.extend(batch)
     return session
@@ -43,7 +44,10 @@ def load(path: Path) -> Session:
 def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
     """A session without its readings, and these in batches, oldest first: there may be a million.
 
+    What is other than what was recorded is left out, and `session.altered` says so in the end.
+
     Raises:
+        AlteredFileError: So it does, once all else has been read.
         ForeignFileError: It is not a session.
         CorruptFileError: It is damaged or holds what no session holds.
         NewerFileError: It was written by a newer Flashscope.
@@ -51,10 +55,11 @@ def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
     """
     with validating(path), opened(path) as connection:
         session = read_session(connection)
+        session.traces, lost = _traces(connection)
         if session.in_flight and not being_written(path):
             _interrupt(session)
         with validating(path, "its telemetry cannot be read whole"):
-            yield session, _readings(connection)
+            yield session, _readings(connection, _Altered(path, session, traces=lost))
 
 
 WRONG_VALUES = (msgspec.MsgspecError, InputError, ValueError, OverflowError, TypeError, RecursionError)
@@ -91,7 +96,7 @@ def read_head(connection: sqlite3.Connection) -> tuple[SessionRecord, Plan, Mach
 
 
 def read_session(connection: sqlite3.Connection) -> Session:
-    """Everything in the file but the readings, as it stands there."""
+    """Everything in the file but the readings and the traces, as it stands there."""
     head, plan, machine = read_head(connection)
     telemetry = head.telemetry and msgspec.json.decode(head.telemetry, type=TelemetryStarted)
     return Session(
@@ -102,7 +107,6 @@ def read_session(connection: sqlite3.Connection) -> Session:
         t0_ns=head.t0_ns,
         points=read_points(connection, plan),
         telemetry=telemetry or None,
-        traces=_traces(connection),
         outcome=head.outcome,
         ended_ns=head.ended_ns,
         name=head.name,
@@ -110,19 +114,57 @@ def read_session(connection: sqlite3.Connection) -> Session:
     )
 
 
-def _readings(connection: sqlite3.Connection) -> Iterator[list[Reading]]:
-    rows = connection.execute(select(ReadingRecord, "readings ORDER BY n"))
+class _Altered:
+    """How much of a file is other than what was recorded, and was left out."""
+
+    def __init__(self, path: Path, session: Session, *, traces: int) -> None:
+        self._path, self._session = path, session
+        self.readings, self.traces = 0, traces
+
+    def tell(self) -> None:
+        """Note it in the session, and raise it, if there is any."""
+        lost = {"reading": self.readings, "trace": self.traces}
+        told = " and ".join(f"{number} {what}{'s' * (number > 1)}" for what, number in lost.items() if number)
+        if told:
+            self._session.altered = told
+            raise AlteredFileError(f"{self._path} was altered since it was recorded; left out: {told}.")
+
+
+def _readings(connection: sqlite3.Connection, altered: _Altered) -> Iterator[list[Reading]]:
+    waiting: list[Row] = []
     taken = 0
-    while batch := rows.fetchmany(BATCH):
-        taken += len(batch)
+    for rows, whole in read_batches(connection, "readings"):
+        taken += len(rows)
         if taken > MAX_ROWS:
             raise ValueError(f"more than {MAX_ROWS} readings")
-        yield [record.reading() for record in msgspec.convert(batch, list[ReadingRecord])]
+        if whole:
+            waiting += rows
+        else:
+            altered.readings += max(len(rows), 1)
+        if len(waiting) >= BATCH:
+            yield _converted(waiting)
+            waiting = []
+    yield _converted(waiting)
+    altered.tell()
 
 
-def _traces(connection: sqlite3.Connection) -> list[Trace]:
-    blobs = bounded(connection.execute("SELECT trace FROM traces ORDER BY n"), MAX_TRACES, "traces")
-    return [decode_trace(blob) for (blob,) in blobs]
+def _converted(rows: list[Row]) -> list[Reading]:
+    values = [row[1:] for row in rows]
+    return [record.reading() for record in msgspec.convert(values, list[ReadingRecord])]
+
+
+def _traces(connection: sqlite3.Connection) -> tuple[list[Trace], int]:
+    """The traces that are those recorded, and the number of others."""
+    traces: list[Trace] = []
+    altered = 0
+    for number, (rows, whole) in enumerate(read_batches(connection, "traces")):
+        if number >= MAX_TRACES:
+            raise ValueError(f"more than {MAX_TRACES} traces")
+        if whole:
+            traces += [decode_trace(blob) for _n, blob in rows]
+        else:
+            altered += 1
+    return traces, altered
 
 
 def _interrupt(session: Session) -> None:

@@ -6,6 +6,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from profiles.results.session import Session
+from profiles.store.batches import seal_batches
 from profiles.store.beside import Beside
 from profiles.store.errors import MovedFileError, SessionFileError, explain_sqlite
 from profiles.store.held import hold, identity, let_go
@@ -228,6 +229,7 @@ class Recorder:
             for event in self._waiting:
                 write_event(connection, event)
                 done += 1
+            seal_batches(connection)
         except PASSING:
             raise
         except Exception:

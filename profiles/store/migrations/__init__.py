@@ -13,6 +13,7 @@ from profiles.store.migrations.v003_turns import allow_turns
 from profiles.store.migrations.v004_figures import keep_figures
 from profiles.store.migrations.v005_places import name_worst_rows
 from profiles.store.migrations.v006_digests import keep_digests
+from profiles.store.migrations.v007_batches import digest_batches
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -23,6 +24,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     keep_figures,
     name_worst_rows,
     keep_digests,
+    digest_batches,
 )
 
 

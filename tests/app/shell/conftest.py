@@ -43,7 +43,9 @@ class Rig:
 
     def opening(self, act: Callable[[], object]) -> None:
         """Do what opens a file, and wait until it is on show or refused."""
-        self._wait(act, self.controller.session_changed, self.controller.not_opened)
+        heard = self._heard(self.controller.session_changed, self.controller.not_opened)
+        act()
+        self._qtbot.waitUntil(lambda: bool(heard), timeout=30_000)
 
     def begin_to_open(self, path: Path) -> None:
         """Open a file and wait until it is on show; its readings still follow."""
@@ -53,14 +55,22 @@ class Rig:
         """Open a file and wait until it is read whole or refused."""
         opener = self.controller.findChild(Opener)
         assert opener is not None
-        self._wait(lambda: self.controller.open_session(path), opener.ended, self.controller.not_opened)
+        heard = self._heard(opener.ended, self.controller.not_opened)
+        self.controller.open_session(path)
 
-    def _wait(self, act: Callable[[], object], *answers: SignalInstance) -> None:
+        def is_over() -> bool:
+            """Whether this one is: the file before may end, too."""
+            shown = self.controller.path == path and self.controller.session
+            return any(one is shown or one == path for one in heard)
+
+        self._qtbot.waitUntil(is_over, timeout=30_000)
+
+    def _heard(self, *signals: SignalInstance) -> list[object]:
+        """What these signals say from now on."""
         heard: list[object] = []
-        for answer in answers:
-            answer.connect(heard.append)
-        act()
-        self._qtbot.waitUntil(lambda: bool(heard), timeout=30_000)
+        for signal in signals:
+            signal.connect(heard.append)
+        return heard
 
     def window(self) -> MainWindow:
         """A window that is on show and has found its machine."""

@@ -83,6 +83,7 @@ def test_readings_that_end_in_nonsense_are_told_and_leave_the_points_on_show(
 ) -> None:
     with sqlite3.connect(long_recording) as connection:
         connection.execute("UPDATE readings SET power_w = 'much' WHERE n = (SELECT max(n) FROM readings)")
+        connection.execute("UPDATE batches SET digest = ''")  # as of a file from before there were digests
     connection.close()
     told: list[str] = []
     rig.controller.error_raised.connect(lambda text, _details: told.append(text))
@@ -90,6 +91,21 @@ def test_readings_that_end_in_nonsense_are_told_and_leave_the_points_on_show(
     qtbot.waitUntil(lambda: bool(told))
     assert "its telemetry cannot be read whole" in told[0]
     assert shown(rig).ended_points == 1
+
+
+def test_altered_readings_are_left_out_of_what_is_shown_and_told(
+    rig: Rig, qtbot: QtBot, long_recording: Path
+) -> None:
+    with sqlite3.connect(long_recording) as connection:
+        connection.execute("UPDATE readings SET power_w = 1e6 WHERE n = 2")
+    connection.close()
+    told: list[str] = []
+    rig.controller.error_raised.connect(lambda text, _details: told.append(text))
+    rig.begin_to_open(long_recording)
+    qtbot.waitUntil(lambda: bool(told))
+    assert told[0].endswith("was altered since it was recorded; left out: 1000 readings.")
+    assert len(shown(rig).readings) == len(load(long_recording).readings) == MANY + 1 - 1000
+    assert shown(rig).altered == "1000 readings"
 
 
 def test_a_file_asked_for_later_ends_the_reading_of_the_first(

@@ -17,7 +17,10 @@ VALUES: Sequence[object] = (
     *("[]", "{}", "null", DEEP, DEEP[:5_000], "x" * 5_000, b"", b"\x80", b"\xff" * 999),
     *("<img src=/dev/zero>", "\x1b[2J", "0001-01-01T00:00:00", "9999-12-31T23:59:59+23:59"),
 )
-TABLES = ("session", "points", "measurements", "figures", "correctness", "errors", "samples", "readings")
+TABLES = (
+    *("session", "points", "measurements", "figures", "correctness", "errors", "samples", "readings"),
+    "batches",
+)
 UNCHANGEABLE = (sqlite3.Error, OverflowError, UnicodeDecodeError)  # what was damaged before, by what it says
 STATEMENTS = (
     "UPDATE points SET reason = hex(zeroblob(600000)) WHERE point = 0",

@@ -15,10 +15,10 @@ from profiles.results.drift import drifts
 from profiles.results.export import to_csv, to_json
 from profiles.results.rows import rows
 from profiles.results.session import PointState
-from profiles.store import Recorder, SessionFileError, load, rename
+from profiles.store import Recorder, SessionFileError, batches, load, rename
 from profiles.store.digest import COLUMNS
-from profiles.store.migrations import MIGRATIONS, migrate
-from profiles.wire.events import Event
+from profiles.store.migrations import migrate
+from profiles.wire.events import Event, TraceReady
 from profiles.wire.measurement import Sample
 from tests.profiles.store import builders
 
@@ -120,6 +120,97 @@ def test_no_point_is_shown_with_other_figures_when_pages_are_swapped_or_duplicat
     assert altered
 
 
+TELEMETRY = 40  # seconds in which each reading of a second makes a batch
+
+
+def telemetry() -> list[Event]:
+    """A sweep with 40 batches of 20 readings and three traces."""
+    start, *others, ending = builders.whole_sweep()
+    seconds = [builders.readings(*(at * 10**9 + n for n in range(20))) for at in range(1, TELEMETRY)]
+    return [start, *seconds, *others, TraceReady(trace=builders.trace()), ending]
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Path:
+    return builders.recorded(tmp_path / "b.flashscope", *telemetry())
+
+
+ALTERED = {
+    "a reading": ("UPDATE readings SET power_w = 999 WHERE n = 100", "readings"),
+    "a reading less": ("DELETE FROM readings WHERE n = 100", "readings"),
+    "a reading more": ("INSERT INTO readings (t_ns) VALUES (7)", "1 reading"),
+    "none at the end": ("DELETE FROM readings WHERE n > 700", "readings"),
+    "a batch without its digest": (
+        "DELETE FROM batches WHERE name = 'readings' AND last = (SELECT max(last) FROM batches)",
+        "1 reading",
+    ),
+    "no digests": ("DELETE FROM batches", "readings and 2 traces"),
+    "a trace": ("UPDATE traces SET trace = zeroblob(99) WHERE n = 1", "1 trace"),
+    "a trace less": ("DELETE FROM traces WHERE n = 2", "1 trace"),
+    "traces in another order": ("UPDATE traces SET n = 3 - n + 10", "traces"),
+}
+
+
+@pytest.mark.parametrize(("statement", "what"), ALTERED.values(), ids=list(ALTERED))
+def test_altered_readings_and_traces_are_left_out_and_told_and_the_others_kept(
+    watched: Path, statement: str, what: str
+) -> None:
+    before = load(watched)
+    assert before.altered == ""
+    points = changed(watched, statement)
+    session = load(watched)
+    assert what in session.altered
+    assert points == before.points
+    assert all(reading in before.readings for reading in session.readings)
+    assert "trace" in what or session.traces == before.traces
+    assert statement == ALTERED["no digests"][0] or len(session.readings) > len(before.readings) - 120
+
+
+def test_no_reading_is_shown_that_was_not_recorded_when_pages_are_swapped(watched: Path) -> None:
+    before, whole, altered = load(watched), watched.read_bytes(), 0
+    places = {reading.t_ns: place for place, reading in enumerate(before.readings)}
+    for page, other in itertools.combinations(range(1, len(whole) // PAGE), 2):
+        changed = with_page(whole, page, whole, other)
+        watched.write_bytes(with_page(changed, other, whole, page))
+        try:
+            session = load(watched)
+        except SessionFileError:
+            continue
+        found = [places[reading.t_ns] for reading in session.readings]
+        assert found == sorted(set(found))
+        assert session.readings == [before.readings[place] for place in found]
+        assert session.altered or session.readings == before.readings
+        altered += bool(session.altered)
+    assert altered
+
+
+def test_a_session_without_telemetry_and_traces_lacks_none(tmp_path: Path) -> None:
+    assert load(builders.recorded(tmp_path / "b.flashscope", builders.plan_started())).altered == ""
+
+
+def test_readings_are_digested_in_batches_of_a_bounded_size(tmp_path: Path) -> None:
+    many = builders.readings(*range(2 * batches.MOST["readings"] + 1))
+    path = builders.recorded(tmp_path / "b.flashscope", builders.plan_started(), many)
+    with closing(sqlite3.connect(path)) as connection:
+        ends = [last for (last,) in connection.execute("SELECT last FROM batches")]
+    assert ends == [1000, 2000, 2001]
+    assert len(load(path).readings) == 2001
+    changed(path, "DELETE FROM batches WHERE last < 2001")
+    assert (load(path).readings, load(path).altered[:13]) == ([], "2001 readings")
+
+
+def test_altered_telemetry_is_told_by_every_form_of_show(
+    watched: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed(watched, *(statement for statement, _ in (ALTERED["a reading"], ALTERED["a trace"])))
+    told = "20 readings and 1 trace"
+    show.run(watched, as_json=False, as_csv=False, against=None)
+    assert f"left out: {told}.\n" in capsys.readouterr().out
+    session = load(watched)
+    assert msgspec.json.decode(to_json(session))["session"]["altered"] == told
+    assert f"# altered: {told}\n" in to_csv(session)
+
+
 def test_a_point_that_has_ended_cannot_pass_as_one_that_has_not(path: Path) -> None:
     assert is_altered(changed(path, "UPDATE points SET status = 'pending' WHERE point = 0")[0])
 
@@ -128,7 +219,7 @@ def test_a_file_from_before_there_were_digests_is_read_as_it_is_and_stays_so_whe
     path: Path,
 ) -> None:
     before = load(path)
-    changed(path, "ALTER TABLE points DROP COLUMN digest", f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+    changed(path, "ALTER TABLE points DROP COLUMN digest", "DROP TABLE batches", "PRAGMA user_version = 5")
     with closing(sqlite3.connect(path)) as connection:
         text = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'points'").fetchone()
     assert "digest" not in text[0]
@@ -136,10 +227,11 @@ def test_a_file_from_before_there_were_digests_is_read_as_it_is_and_stays_so_whe
         session = load(path)
         assert [state.altered for state in session.points] == [None] * 4
         assert [state.measurement for state in session.points] == [s.measurement for s in before.points]
+        assert (session.readings, session.traces, session.altered) == (before.readings, before.traces, "")
         rename(path, "another name")
 
 
-def test_every_column_of_a_point_is_digested() -> None:
+def test_every_column_of_what_was_measured_is_digested() -> None:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         migrate(connection)
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master")]
@@ -148,6 +240,9 @@ def test_every_column_of_a_point_is_digested() -> None:
         }
     of_points = {table: names - {"digest"} for table, names in found.items() if "point" in names}
     assert {table: set(names) for table, names in COLUMNS.items()} == of_points
+    assert {table: set(names) for table, names in batches.COLUMNS.items()} == {
+        table: found[table] for table in ("readings", "traces")
+    }
 
 
 @pytest.fixture
