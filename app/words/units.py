@@ -1,5 +1,7 @@
 """Quantities as text, with their unit: every number that the app shows is written here."""
 
+from profiles.plan.seqlens import short_seqlen
+
 KIB = 1024
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -86,9 +88,7 @@ def whole_text(value: float) -> str:
     return str(round(value))
 
 
-def seqlen_text(seqlen: int) -> str:
-    """A sequence length, short: 16384 is 16k."""
-    return f"{seqlen // KIB}k" if seqlen >= KIB and seqlen % KIB == 0 else str(seqlen)
+seqlen_text = short_seqlen
 
 
 def seqlen_full(seqlen: int) -> str:

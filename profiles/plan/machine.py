@@ -36,6 +36,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
             None where the libraries choose, and in sessions older than this field.
         free_bytes: Free memory by backend when it was looked at.
         findings: What was found and what was not, with remedies.
+        sources: A digest of what each kernel of ours is made of, by backend and name; empty in sessions older
+            than this field.
     """
 
     system: str
@@ -47,6 +49,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     blas_threads: int | None = None
     free_bytes: dict[Backend, int] = {}
     findings: tuple[Finding, ...] = ()
+    sources: dict[Backend, dict[str, str]] = {}
 
     def device(self, backend: Backend) -> Device | None:
         """The device of a backend, None when this machine has none."""

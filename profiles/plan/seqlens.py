@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 LONGEST = 1 << 24  # far beyond what any machine holds; keeps a slip of the finger from building a huge plan
 MOST = 256
+KIB = 1024
 
 
 class SeqlenError(ValueError):
@@ -35,6 +36,11 @@ def format_seqlens(lengths: Sequence[int]) -> str:
     if len(lengths) > 2 and all(b == 2 * a for a, b in itertools.pairwise(lengths)):  # noqa: PLR2004 - two are no range
         return f"{lengths[0]}:{lengths[-1]}"
     return ",".join(map(str, lengths))
+
+
+def short_seqlen(seqlen: int) -> str:
+    """A sequence length, short: 16384 is 16k."""
+    return f"{seqlen // KIB}k" if seqlen >= KIB and seqlen % KIB == 0 else str(seqlen)
 
 
 def _lengths(item: str) -> Iterator[int]:

@@ -100,6 +100,24 @@ def _clock(row: PointRow, _: PointRow | None) -> Figure | None:
     return _spread(row.clocks, "cycles over time on one multiprocessor")
 
 
+def _round_times(row: PointRow) -> list[float]:
+    return [sample.ms for sample in row.accepted]
+
+
+def _round_rates(row: PointRow) -> list[float]:
+    flops = row.problem.flops
+    return [flops / sample.ms / 1e9 for sample in row.accepted if sample.ms]
+
+
+def _round_dense_rates(row: PointRow) -> list[float]:
+    flops = row.problem.dense_equivalent_flops
+    return [flops / sample.ms / 1e9 for sample in row.accepted if sample.ms]
+
+
+def _round_clocks(row: PointRow) -> list[float]:
+    return [sample.sm_clock_mhz for sample in row.accepted if sample.sm_clock_mhz is not None]
+
+
 def _masked(row: PointRow) -> bool:
     return row.problem.block_mask is not None or row.problem.window is not None
 
@@ -113,6 +131,7 @@ RUNTIME = Quantity(
     columns=("runtime_ms_median", "runtime_ms_q1", "runtime_ms_q3"),
     caption="median, q1–q3",
     of=_runtime,
+    rounds=_round_times,
 )
 SPEEDUP = Quantity(
     "speed-up",
@@ -134,6 +153,7 @@ THROUGHPUT = Quantity(
     columns=("tflops",),
     caption="4·d per kept pair",
     of=_throughput,
+    rounds=_round_rates,
 )
 FOOTPRINT = Quantity(
     "footprint",
@@ -144,6 +164,7 @@ FOOTPRINT = Quantity(
     columns=("footprint_bytes",),
     heading="footprint",
     of=_footprint,
+    exact=True,
     model=lambda row: row.predicted_bytes,
     model_source="inputs + outputs + workspace, exact for our kernels, a lower bound for libraries",
 )
@@ -162,6 +183,7 @@ QUANTITIES: dict[str, Quantity] = {
             heading="kept",
             of=_kept,
             telling=_masked,
+            exact=True,
         ),
         Quantity(
             "dense-throughput",
@@ -172,6 +194,7 @@ QUANTITIES: dict[str, Quantity] = {
             columns=("dense_tflops",),
             heading="dense equivalent",
             of=_dense_throughput,
+            rounds=_round_dense_rates,
         ),
         FOOTPRINT,
         Quantity(
@@ -183,6 +206,7 @@ QUANTITIES: dict[str, Quantity] = {
             heading="predicted",
             of=_predicted,
             telling=lambda _: True,
+            exact=True,
         ),
         Quantity(
             "max-error",
@@ -193,6 +217,7 @@ QUANTITIES: dict[str, Quantity] = {
             columns=("max_abs_error",),
             heading="max error",
             of=_error("O"),
+            exact=True,
         ),
         Quantity(
             "sm_clock_mhz",
@@ -202,6 +227,7 @@ QUANTITIES: dict[str, Quantity] = {
             columns=("sm_clock_mhz", "sm_clock_mhz_q1", "sm_clock_mhz_q3"),
             caption="median, q1–q3",
             of=_clock,
+            rounds=_round_clocks,
         ),
         Quantity(
             "sustained_ms",
@@ -240,6 +266,7 @@ QUANTITIES: dict[str, Quantity] = {
             of=_samples,
             detail=True,
             telling=lambda row: row.times is not None,
+            exact=True,
         ),
         Quantity(
             "peak_bytes",
@@ -249,6 +276,7 @@ QUANTITIES: dict[str, Quantity] = {
             better="lower",
             columns=("allocator_peak_bytes",),
             detail=True,
+            exact=True,
         ),
         Quantity(
             "error-bound",
@@ -258,6 +286,7 @@ QUANTITIES: dict[str, Quantity] = {
             columns=("error_bound",),
             of=_bound,
             detail=True,
+            exact=True,
         ),
         Quantity(
             "lse-error",
@@ -268,6 +297,7 @@ QUANTITIES: dict[str, Quantity] = {
             columns=("lse_error",),
             of=_error("LSE"),
             detail=True,
+            exact=True,
         ),
         Quantity(
             "row-error",
@@ -278,9 +308,10 @@ QUANTITIES: dict[str, Quantity] = {
             columns=("row_error",),
             of=_row_error,
             detail=True,
+            exact=True,
         ),
-        Quantity("input_bytes", "Inputs", "bytes", "Q, K and V.", detail=True),
-        Quantity("output_bytes", "Outputs", "bytes", "O and LSE.", detail=True),
+        Quantity("input_bytes", "Inputs", "bytes", "Q, K and V.", detail=True, exact=True),
+        Quantity("output_bytes", "Outputs", "bytes", "O and LSE.", detail=True, exact=True),
         Quantity(
             "workspace_bytes",
             "Workspace",
@@ -288,6 +319,7 @@ QUANTITIES: dict[str, Quantity] = {
             "What the kernel holds beside inputs and outputs.",
             better="lower",
             detail=True,
+            exact=True,
         ),
         Quantity(
             "device_delta_bytes",

@@ -1,7 +1,7 @@
 """What a quantity is: something that every point has a figure of, or the reason why it has none."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,6 +36,8 @@ class Quantity:
         model_source: Where the model comes from.
         detail: Whether it is left out where there is room for the main figures alone.
         telling: Whether it says anything of a point; None: where there is a figure.
+        rounds: The values of single rounds of which its figure is the median; None: there are none on record.
+        exact: Whether its figure is counted or worked out, so that two of them are equal or not.
     """
 
     key: str
@@ -52,6 +54,8 @@ class Quantity:
     model_source: str = ""
     detail: bool = False
     telling: Callable[[PointRow], bool] | None = None
+    rounds: Callable[[PointRow], Sequence[float]] | None = None
+    exact: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

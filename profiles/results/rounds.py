@@ -1,21 +1,9 @@
 """Two kernels that took turns, compared round by round."""
 
-from typing import NamedTuple
-
 import numpy as np
 
+from profiles.results.bootstrap import LEAST_ROUNDS, RESAMPLES, Interval, interval_of
 from profiles.results.rows import PointRow
-
-RESAMPLES = 10_000
-LEAST_ROUNDS = 5  # fewer say nothing of a spread
-COVERAGE = 0.95
-
-
-class Interval(NamedTuple):
-    """Where a ratio lies with 95% confidence."""
-
-    low: float
-    high: float
 
 
 def speedup_interval(kernel: PointRow, peer: PointRow) -> Interval | None:
@@ -34,8 +22,7 @@ def speedup_interval(kernel: PointRow, peer: PointRow) -> Interval | None:
     pairs = np.array([(theirs[number], ours[number]) for number in rounds])
     drawn = np.random.default_rng(0).integers(len(rounds), size=(RESAMPLES, len(rounds)))
     medians = np.median(pairs[drawn], axis=1)
-    tail = (1 - COVERAGE) / 2
-    low, high = np.quantile(medians[:, 0] / medians[:, 1], (tail, 1 - tail))
+    low, high = interval_of(np.log(medians[:, 0] / medians[:, 1]))
     return Interval(float(low), float(high))
 
 

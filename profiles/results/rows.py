@@ -9,7 +9,7 @@ from profiles.plan.plan import Point
 from profiles.results.session import PointState, Session
 from profiles.results.stats import Quartiles, quartiles, quartiles_of
 from profiles.wire.events import PointStatus
-from profiles.wire.measurement import Figure, Measurement
+from profiles.wire.measurement import Figure, Measurement, Sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +86,11 @@ class PointRow:
         return mask.words if mask else ""
 
     @cached_property
+    def accepted(self) -> tuple[Sample, ...]:
+        """The samples that count, in order."""
+        return tuple(s for s in self.measurement.samples if s.rejected is None) if self.measurement else ()
+
+    @cached_property
     def times(self) -> Quartiles | None:
         """Quartiles of the accepted samples in ms, None when there is none."""
         return quartiles(self.measurement.samples) if self.measurement else None
@@ -93,9 +98,7 @@ class PointRow:
     @cached_property
     def clocks(self) -> Quartiles | None:
         """Quartiles of the clocks of the accepted samples in MHz, None when none is known."""
-        samples = self.measurement.samples if self.measurement else ()
-        known = [s.sm_clock_mhz for s in samples if s.rejected is None and s.sm_clock_mhz is not None]
-        return quartiles_of(known)
+        return quartiles_of([s.sm_clock_mhz for s in self.accepted if s.sm_clock_mhz is not None])
 
     def measured(self, key: str) -> Figure | None:
         """What a worker read of it, None when nobody did."""

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from kernels.problem import Backend
+from kernels.sources import source_digests
 from kernels.spec import install_command
 from profiles.plan.machine import Finding, Machine
 from profiles.worker.child import blas_threads
@@ -21,7 +22,9 @@ def probe_machine(nvml: Any | None = None) -> Machine:
     machine = probe_host()
     driver, *nvml_findings = _probe_nvml(nvml)
     findings = [*machine.findings, *nvml_findings]
-    machine = msgspec.structs.replace(machine, driver=driver, blas_threads=blas_threads())
+    machine = msgspec.structs.replace(
+        machine, driver=driver, blas_threads=blas_threads(), sources=source_digests()
+    )
     if find_spec("cupy") is None:
         findings.append(
             Finding(

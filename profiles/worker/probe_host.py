@@ -18,6 +18,8 @@ PACKAGES = (
     "nvidia-ml-py",
     "torch",
     "flash-attn-4",
+    "nvidia-cudnn-cu13",
+    "nvidia-cudnn-cu12",
 )
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from kernels.problem import Problem
 from profiles.plan.plan import Point
-from profiles.results.rounds import LEAST_ROUNDS, speedup_interval
+from profiles.results.bootstrap import LEAST_ROUNDS
+from profiles.results.rounds import speedup_interval
 from profiles.results.rows import PointRow
 from profiles.results.session import PointState
 from profiles.wire.events import PointStatus

@@ -1,0 +1,154 @@
+"""What a comparison of sessions says: plain values, for a table, a plot, a page and a document."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from profiles.results.quantity import Quantity
+from profiles.results.rows import PointRow
+from profiles.results.session import Session
+
+Verdict = Literal["faster", "slower", "more", "less", "same", "equal", "inconclusive"]
+"""`faster` and `slower` for times and rates, `more` and `less` for anything else, `same` within the
+threshold, `equal` for two exact figures, `inconclusive` where the evidence holds none of these."""
+
+Reach = Literal["every", "kernels", "none"]
+"""Which changes a difference may explain: that of every point, of some kernels alone, or none."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One circumstance that differs between two sessions.
+
+    Attributes:
+        key: Its name in a document: `driver`, `package torch`, `source flash2`, ...
+        title: Its name where people read it.
+        base: Its value in the baseline; `unknown` where it was not recorded.
+        other: The same in the other session.
+        reach: Which changes it may explain.
+        kernels: The kernels whose changes it may explain, where it reaches some alone; else empty.
+        sentence: The same in plain words.
+    """
+
+    key: str
+    title: str
+    base: str
+    other: str
+    reach: Reach
+    kernels: tuple[str, ...]
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """One point in two sessions: same kernel, same problem, same cache state, in turns in both or in neither.
+
+    Attributes:
+        base: The baseline's point.
+        other: The other session's.
+        ratio: The other's value over the baseline's; None: `reason` says why there is none.
+        ratio_low: Lower end of the ratio's 95% interval, None where there is no interval.
+        ratio_high: Upper end of the same.
+        verdict: None: there is nothing to judge, `reason` says why.
+        better: True: an improvement, and so is a point that is done now and was not. False: it got worse.
+            None: neither can be said.
+        threshold: The least change that counts here, as a share: 0.01 is 1%. None without samples.
+        p: Of the rank test, corrected over the whole comparison (Holm); None without it.
+        cycles: The ratio in clock cycles instead of time, None where the clock is not known or plays no part.
+        by_clock: Whether the clock alone makes the change: in cycles it vanishes or turns round.
+        reason: What stands behind the verdict, or why there is none; empty where the figures say it all.
+    """
+
+    base: PointRow
+    other: PointRow
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    verdict: Verdict | None = None
+    better: bool | None = None
+    threshold: float | None = None
+    p: float | None = None
+    cycles: float | None = None
+    by_clock: bool = False
+    reason: str = ""
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name."""
+        return self.base.kernel
+
+    @property
+    def change(self) -> float | None:
+        """How far the ratio is from 1, as a share, the same both ways: 1.25 and 0.8 are 0.25."""
+        return None if not self.ratio else max(self.ratio, 1 / self.ratio) - 1
+
+    @property
+    def broke(self) -> bool:
+        """Whether it was done in the baseline and is not in the other."""
+        return self.base.done and not self.other.done
+
+
+@dataclass(frozen=True, eq=False)
+class Lone:
+    """A point that has no partner.
+
+    Attributes:
+        row: The point.
+        nearest: The point of the other side that is most like it; None: it has none of this kernel.
+        reason: What differs between the two, in words.
+    """
+
+    row: PointRow
+    nearest: PointRow | None
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """The baseline and one other session.
+
+    Attributes:
+        base: The baseline.
+        other: The other session.
+        differences: What differs around the points, those first that may explain most.
+        pairs: The points that both have, in the baseline's order.
+        base_only: Those of the baseline that the other has not.
+        other_only: Those that the other alone has.
+        summary: All of it in one sentence.
+    """
+
+    base: Session
+    other: Session
+    differences: tuple[Difference, ...]
+    pairs: tuple[Pair, ...]
+    base_only: tuple[Lone, ...]
+    other_only: tuple[Lone, ...]
+    summary: str
+
+    @cached_property
+    def missing(self) -> tuple[Lone, ...]:
+        """The points that were done in the baseline and are not in the other session at all."""
+        return tuple(lone for lone in self.base_only if lone.row.done)
+
+    def regressions(self, share: float) -> tuple[Pair, ...]:
+        """The pairs that got worse by at least this share, and those that broke."""
+        return tuple(
+            pair
+            for pair in self.pairs
+            if pair.better is False and (pair.broke or (pair.change is not None and pair.change >= share))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A baseline and others, by one quantity.
+
+    Attributes:
+        quantity: What is compared.
+        base: The baseline.
+        contrasts: The baseline beside each of the others, in the order given.
+    """
+
+    quantity: Quantity
+    base: Session
+    contrasts: tuple[Contrast, ...]

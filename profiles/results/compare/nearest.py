@@ -1,0 +1,89 @@
+"""The point most like one that has no partner, and what differs between the two."""
+
+import math
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from profiles.results.compare.model import Lone
+from profiles.results.curves import mask_words
+from profiles.results.rows import PointRow
+
+
+class Shape(NamedTuple):
+    """What a problem is besides its lengths: each field as text, its name being the field's."""
+
+    head_dim: str
+    dtype: str
+    heads: str
+    kv_heads: str
+    mask: str
+    scale: str
+    batch: str
+    seed: str
+
+    @classmethod
+    def of(cls, row: PointRow) -> "Shape":
+        """The shape of a point's problem."""
+        problem = row.problem
+        window = problem.window if "window" in problem.features else None
+        return cls(
+            head_dim=f"d {problem.head_dim}",
+            dtype=problem.dtype,
+            heads=f"{problem.heads} heads",
+            kv_heads=f"{problem.key_heads} kv heads",
+            mask=mask_words(causal=problem.causal, window=window, blocks=row.block_mask) or "no mask",
+            scale="the usual scale" if problem.scale is None else f"scale {problem.scale:g}",
+            batch=f"batch {problem.batch}",
+            seed=f"seed {problem.seed}",
+        )
+
+
+class Neighbours:
+    """The points of one session, to look for the nearest among them."""
+
+    def __init__(self, rows: Iterable[PointRow]) -> None:
+        self._of_kernel: dict[str, dict[Shape, list[PointRow]]] = {}
+        for row in rows:
+            self._of_kernel.setdefault(row.kernel, {}).setdefault(Shape.of(row), []).append(row)
+        self._closest = cache(self._closest_shapes)
+
+    def lone(self, row: PointRow, regime: str) -> Lone:
+        """The point beside the nearest of its kernel: fewest fields that differ, then the nearest length.
+
+        Args:
+            row: The point.
+            regime: What differs in how the two sessions sampled, in words; empty: nothing.
+        """
+        if row.kernel not in self._of_kernel:
+            return Lone(row, None, f"there is no {row.kernel} there")
+        shape = Shape.of(row)
+        near = min(self._closest(row.kernel, shape), key=lambda one: _distance(row, one))
+        told = [_lengths(row, near), *_differing(shape, Shape.of(near)), regime]
+        return Lone(row, near, ", ".join(filter(None, told)) or "it was measured more often here")
+
+    def _closest_shapes(self, kernel: str, shape: Shape) -> list[PointRow]:
+        """The points of the shapes that differ in the fewest fields."""
+        shapes = self._of_kernel[kernel]
+        apart = {one: len(_differing(shape, one)) for one in shapes}
+        least = min(apart.values())
+        return [row for one, rows in shapes.items() if apart[one] == least for row in rows]
+
+
+def _differing(here: Shape, there: Shape) -> list[str]:
+    return [f"{theirs} instead of {ours}" for ours, theirs in zip(here, there, strict=True) if ours != theirs]
+
+
+def _distance(row: PointRow, other: PointRow) -> float:
+    """How many doublings lie between two points' lengths."""
+    here, there = row.problem, other.problem
+    return abs(math.log2(there.seqlen_q / here.seqlen_q)) + abs(math.log2(there.seqlen_k / here.seqlen_k))
+
+
+def _lengths(row: PointRow, other: PointRow) -> str:
+    here, there = row.problem, other.problem
+    if (here.seqlen_q, here.seqlen_k) == (there.seqlen_q, there.seqlen_k):
+        return ""
+    if here.seqlen_q == here.seqlen_k and there.seqlen_q == there.seqlen_k:
+        return f"N = {there.seqlen_q} instead of {here.seqlen_q}"
+    return f"{there.seqlen_q} × {there.seqlen_k} instead of {here.seqlen_q} × {here.seqlen_k}"

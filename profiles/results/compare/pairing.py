@@ -1,0 +1,78 @@
+"""Which points of two sessions are the same point: like with like only."""
+
+from collections import Counter
+from typing import NamedTuple, TypeAlias
+
+from kernels.problem import Problem
+from profiles.results.compare.model import Lone
+from profiles.results.compare.nearest import Neighbours
+from profiles.results.rows import PointRow, rows
+from profiles.results.session import Session
+
+Key: TypeAlias = tuple[str, Problem, int]
+"""Kernel, problem, and which of its repetitions within one plan, from 0."""
+
+
+class Pairing(NamedTuple):
+    """What pairs, in the baseline's order, and what has no partner."""
+
+    pairs: tuple[tuple[PointRow, PointRow], ...]
+    base_only: tuple[Lone, ...]
+    other_only: tuple[Lone, ...]
+
+
+class Regime(NamedTuple):
+    """What of a protocol makes points other points: figures of two regimes answer different questions."""
+
+    cold: bool
+    in_turns: bool
+
+    @classmethod
+    def of(cls, session: Session) -> "Regime":
+        """How the session's points were sampled."""
+        return cls(session.plan.protocol.cold, session.plan.protocol.interleave)
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """Cache and turns."""
+        return "cold" if self.cold else "warm", "in turns" if self.in_turns else "one kernel after the other"
+
+
+def paired(base: Session, other: Session) -> Pairing:
+    """The points by kernel, problem and regime; whatever became of them.
+
+    A problem that a plan holds several times pairs repetition by repetition. The points of the drift check
+    are no points of the plan: they tell the noise (see profiles.results.compare.noise).
+    """
+    ours, theirs = _by_key(base), _by_key(other)
+    alike = Regime.of(base) == Regime.of(other)
+    common = ours.keys() & theirs.keys() if alike else set()
+    return Pairing(
+        pairs=tuple((row, theirs[key]) for key, row in ours.items() if key in common),
+        base_only=_alone(ours, common, theirs, _told(Regime.of(base), Regime.of(other))),
+        other_only=_alone(theirs, common, ours, _told(Regime.of(other), Regime.of(base))),
+    )
+
+
+def _by_key(session: Session) -> dict[Key, PointRow]:
+    seen: Counter[tuple[str, Problem]] = Counter()
+    found: dict[Key, PointRow] = {}
+    for row in rows(session):
+        cell = row.kernel, row.problem
+        key = *cell, seen[cell]
+        found[key] = row
+        seen[cell] += 1
+    return found
+
+
+def _told(here: Regime, there: Regime) -> str:
+    """How the regime there differs, in words; empty where it does not."""
+    pairs = zip(there.words, here.words, strict=True)
+    return ", ".join(f"{theirs} instead of {ours}" for theirs, ours in pairs if theirs != ours)
+
+
+def _alone(
+    rows_here: dict[Key, PointRow], common: set[Key], there: dict[Key, PointRow], regime: str
+) -> tuple[Lone, ...]:
+    neighbours = Neighbours(there.values())
+    return tuple(neighbours.lone(row, regime) for key, row in rows_here.items() if key not in common)

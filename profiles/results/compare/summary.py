@@ -1,0 +1,139 @@
+"""A comparison in one sentence, by stated rules.
+
+1. For each way there is to change, the kernel with most such points is named with the geometric mean of its
+   changes and where they are, if it has at least two such points and half of all of them. The others are
+   counted: "3 of 60 points slower".
+2. Where: nothing if all its points changed; else head dim and mask if all points of these changed, and from,
+   to or at which length if that is the same on all curves concerned; else how many of its points.
+3. Then points changed by the clock alone, broken, mended and without a partner; if there is nothing at all to
+   tell so far, that nothing changed.
+4. Last, what differs around the points and may explain a change, three at most by name.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+
+from profiles.plan.seqlens import short_seqlen
+from profiles.results.compare.model import Difference, Lone, Pair, Verdict
+from profiles.results.compare.verdicts import percent
+from profiles.results.curves import Curve, curve_of
+from profiles.results.quantity import Quantity
+
+CHANGES: tuple[Verdict, ...] = ("faster", "slower", "more", "less")
+LEAST_NAMED = 2
+MOST_TITLES = 3
+
+
+def summary(
+    quantity: Quantity, pairs: Sequence[Pair], base_only: Sequence[Lone], differing: Sequence[Difference]
+) -> str:
+    """One sentence on all the pairs of two sessions."""
+    parts = [*_changes(pairs), *_states(pairs, base_only)] or [_unchanged(pairs)]
+    told = [one.title for one in differing if one.reach != "none"]
+    sentence = "; ".join([*parts, *_differ(told)])
+    return sentence if quantity.kind in {"time", "rate"} else f"{quantity.title}: {sentence}"
+
+
+def _changes(pairs: Sequence[Pair]) -> Iterator[str]:
+    judged = sum(pair.verdict is not None for pair in pairs)
+    for word in CHANGES:
+        changed = [pair for pair in pairs if pair.verdict == word]
+        named = _named(changed)
+        if named:
+            yield f"{named[0].kernel} {_mean(named)} {word}{_where(named, pairs)}"
+        left = len(changed) - len(named)
+        if left:
+            yield f"{left} {'more ' if named else ''}of {judged} points {word}"
+
+
+def _named(changed: Sequence[Pair]) -> list[Pair]:
+    """The changes of the kernel that has most of them, if it is worth a name."""
+    of_kernel: defaultdict[str, list[Pair]] = defaultdict(list)
+    for pair in changed:
+        of_kernel[pair.kernel].append(pair)
+    most = max(of_kernel.values(), key=len, default=[])
+    return most if len(most) >= LEAST_NAMED and 2 * len(most) >= len(changed) else []
+
+
+def _mean(pairs: Sequence[Pair]) -> str:
+    """The geometric mean of their changes."""
+    known = [1 + pair.change for pair in pairs if pair.change is not None]
+    return percent(prod(one ** (1 / len(known)) for one in known) - 1)
+
+
+def _where(named: Sequence[Pair], pairs: Sequence[Pair]) -> str:
+    """At which of a kernel's points its change is, as the end of a clause."""
+    alike = [pair for pair in pairs if pair.kernel == named[0].kernel and pair.verdict is not None]
+    if len(named) == len(alike):
+        return ""
+    curves = _lengths(alike)
+    hit = _lengths(named)
+    spans = {_span(hit[curve], curves[curve]) for curve in hit}
+    place = _place(set(hit), set(curves))
+    if len(spans) > 1 or None in spans or place is None:
+        return f" at {len(named)} of its {len(alike)} points"
+    return f"{place}{spans.pop()}"
+
+
+def _lengths(pairs: Iterable[Pair]) -> dict[Curve, list[int]]:
+    found: defaultdict[Curve, list[int]] = defaultdict(list)
+    for pair in pairs:
+        found[curve_of(pair.base)].append(pair.base.seqlen)
+    return found
+
+
+def _span(hit: list[int], lengths: list[int]) -> str | None:
+    """Which of a curve's lengths are hit, in words; None: neither all, nor an end, nor a single one."""
+    ordered, told = sorted(lengths), sorted(hit)
+    if told == ordered:
+        return ""
+    if len(told) == 1:
+        return f" at {short_seqlen(told[0])}"
+    if told == ordered[-len(told) :]:
+        return f" from {short_seqlen(told[0])} on"
+    return f" up to {short_seqlen(told[-1])}" if told == ordered[: len(told)] else None
+
+
+def _place(hit: set[Curve], curves: set[Curve]) -> str | None:
+    """What the curves hit share and no other curve has, in words; None: nothing."""
+    if hit == curves:
+        return ""
+    first = next(iter(hit))
+    for fields in (("head_dim",), ("mask",), ("head_dim", "mask")):
+        shared = {one for one in curves if all(getattr(one, f) == getattr(first, f) for f in fields)}
+        if shared == hit:
+            words = {"head_dim": f"d = {first.head_dim}", "mask": first.mask}
+            return " at " + ", ".join(words[field] for field in fields)
+    return None
+
+
+def _states(pairs: Sequence[Pair], base_only: Sequence[Lone]) -> Iterator[str]:
+    missing = sum(lone.row.done for lone in base_only)
+    counts = (
+        (sum(pair.by_clock for pair in pairs), "differ by the clock alone"),
+        (sum(pair.broke for pair in pairs), "no longer done"),
+        (sum(pair.better is True and not pair.base.done for pair in pairs), "done that were not"),
+        (missing, "without a partner"),
+    )
+    yield from (f"{count} point{'s' * (count > 1)} {words}" for count, words in counts if count)
+
+
+def _unchanged(pairs: Sequence[Pair]) -> str:
+    judged = [pair.verdict for pair in pairs if pair.verdict is not None]
+    if not judged:
+        return "no point to compare"
+    alike = sum(verdict in {"same", "equal"} for verdict in judged)
+    unsure = len(judged) - alike
+    told = f"{alike} of {len(judged)} points the same"
+    return f"no change found: {told}" + (f", {unsure} inconclusive" if unsure else "")
+
+
+def _differ(titles: list[str]) -> list[str]:
+    if not titles:
+        return []
+    if len(titles) > MOST_TITLES:
+        left = len(titles) - MOST_TITLES + 1
+        titles = [*titles[: MOST_TITLES - 1], f"{left} more circumstances"]
+    *first, last = titles
+    return [f"{', '.join(first)} and {last} differ" if first else f"{last} differs"]
