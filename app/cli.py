@@ -13,7 +13,17 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from app.commands.arguments import folder, new_file, numbers, option_of, peers, positive, reading
+from app.commands.arguments import (
+    folder,
+    new_file,
+    numbers,
+    option_of,
+    peers,
+    percentage,
+    positive,
+    quantity,
+    reading,
+)
 from app.commands.exit_codes import FAILED, INTERRUPTED, USAGE_ERROR
 from app.commands.messages import tell
 from app.commands.streams import forget_output
@@ -22,6 +32,7 @@ from kernels.errors import InputError, KernelError
 from profiles.plan.choice import choices_of
 from profiles.plan.presets import CHOICES, PRESETS
 from profiles.plan.request import Request
+from profiles.results.quantities import RUNTIME
 from profiles.store.errors import SessionFileError
 
 CHOSEN = {declared.name: declared for declared in choices_of(Request)}
@@ -189,6 +200,30 @@ def show(context: click.Context, /, file: Path, **options: Any) -> int:
     if len(asked) > 1:
         raise click.UsageError(f"{' and '.join(asked)} exclude each other", context)
     return run("show", file, **options)
+
+
+@program.command()
+@click.argument("base", type=ANY_PATH)
+@click.argument("others", type=ANY_PATH, nargs=-1, required=True, metavar="OTHER...")
+@json_option
+@click.option(
+    "--quantity",
+    callback=reading(quantity),
+    default=RUNTIME.key,
+    show_default=True,
+    metavar="Q",
+    help="What is compared: any quantity, by its name in show --json",
+)
+@click.option(
+    "--fail-on-regression",
+    "fail_on",
+    callback=reading(percentage),
+    metavar="PCT",
+    help="Exit with 1 if a point is worse by PCT percent or more, no longer done, or missing",
+)
+def compare(**options: Any) -> int:
+    """Say what changed between saved sessions: BASE beside up to five others."""
+    return run("compare", **options)
 
 
 @program.command()

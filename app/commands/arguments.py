@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,6 +12,8 @@ import click
 from kernels.registry import AUTO
 from profiles.plan.choice import Declared
 from profiles.plan.request import read_kernels
+from profiles.results.quantities import QUANTITIES
+from profiles.results.quantity import Quantity
 from profiles.store.schema import SUFFIX
 
 Callback: TypeAlias = Callable[[click.Context, click.Parameter, Any], Any]
@@ -71,6 +74,26 @@ def peers(text: str) -> tuple[str, ...]:
     if names == (AUTO,):
         raise ValueError(f"{AUTO} is a choice, not a kernel: name one, or several separated by commas")
     return names
+
+
+def quantity(text: str) -> Quantity:
+    """A quantity by its key."""
+    if text in QUANTITIES:
+        return QUANTITIES[text]
+    meant = get_close_matches(text, QUANTITIES, n=1)
+    told = f"did you mean {meant[0]}?" if meant else f"there are {', '.join(QUANTITIES)}"
+    raise ValueError(f"there is no quantity {text[:40]!r}; {told}")
+
+
+def percentage(text: str) -> float:
+    """Percent as a share: 5 is 0.05."""
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise ValueError(f"{text[:40]!r} is not a number of percent") from error
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{text[:40]!r} is not a number of percent from 0")
+    return value / 100
 
 
 def folder(text: str) -> Path:

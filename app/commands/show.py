@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.commands.comparison import print_comparison
+from app.commands.against import print_against
 from app.commands.messages import say_csv, say_json
 from app.commands.table import print_session
 from kernels.errors import InputError
@@ -22,7 +22,7 @@ def run(file: Path, *, as_json: bool, as_csv: bool, against: tuple[str, ...] | N
         if not set(against) & set(kernels):
             told = ", ".join(against)
             raise InputError(f"{file} holds nothing of {told}, only {', '.join(kernels)}")
-        print_comparison(session, against)
+        print_against(session, against)
     else:
         print_session(session)
     return 0

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from app.commands.comparison import print_comparison
+from app.commands.against import print_against
 from app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
 from app.commands.local import Events, find_machine, local_engine
 from app.commands.messages import say, say_json, tell
@@ -203,7 +203,7 @@ def report(sweep: SweepRun, *, as_json: bool, compared: bool) -> int:
         say_json(to_json(session, str(path) if path else None))
     else:
         if compared:
-            print_comparison(session, PEERS_OF_TILED)
+            print_against(session, PEERS_OF_TILED)
         else:
             print_session(session)
         if path:

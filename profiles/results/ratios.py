@@ -42,7 +42,7 @@ class Worst(NamedTuple):
     contest: Contest
 
 
-class Comparison(NamedTuple):
+class Standings(NamedTuple):
     """Every cell, and how each kernel does over those it shares with a peer.
 
     Attributes:
@@ -58,7 +58,7 @@ class Comparison(NamedTuple):
     worst: dict[str, Worst]
 
 
-def compare(rows: Sequence[PointRow], peers: Sequence[str]) -> Comparison:
+def standings_of(rows: Sequence[PointRow], peers: Sequence[str]) -> Standings:
     """Compare all kernels with the fastest of some; a problem measured twice shows its last rows."""
     cells: dict[Problem, dict[str, PointRow]] = {}
     for row in rows:
@@ -66,7 +66,7 @@ def compare(rows: Sequence[PointRow], peers: Sequence[str]) -> Comparison:
     contests = tuple(_contest(problem, entered, peers) for problem, entered in cells.items())
     kernels = dict.fromkeys(row.kernel for row in rows)
     by_kernel = {k: [Worst(one.ratios[k], one) for one in contests if k in one.ratios] for k in kernels}
-    return Comparison(
+    return Standings(
         peers=tuple(peers),
         contests=contests,
         means={k: geometric_mean(cell.ratio for cell in cells) for k, cells in by_kernel.items() if cells},

@@ -28,9 +28,9 @@ class Couple(NamedTuple):
     wander: float
 
     @property
-    def figures(self) -> tuple[Figure | None, Figure | None]:
-        """Those of both."""
-        return self.base_figure, self.other_figure
+    def sides(self) -> tuple[PointRow, PointRow, Figure | None, Figure | None]:
+        """Both points and both figures: what a Pair begins with."""
+        return self[:4]
 
     @property
     def rows(self) -> tuple[PointRow, PointRow]:

@@ -10,19 +10,19 @@ from profiles.wire.measurement import Figure
 
 def figure_pair(quantity: Quantity, couple: Couple) -> Pair:
     """What a pair says by its two figures."""
-    base, other = couple.figures
+    base, other = couple.base_figure, couple.other_figure
     missing = _missing("the baseline", base) or _missing("the other session", other)
     if missing or base is None or other is None or base.value is None or other.value is None:
-        return Pair(*couple.rows, reason=missing)
+        return Pair(*couple.sides, reason=missing)
     ratio = other.value / base.value if base.value else None
     ratio = ratio if ratio is not None and math.isfinite(ratio) else None
     if not quantity.exact:
-        return Pair(*couple.rows, ratio=ratio, verdict="inconclusive", reason=_unsure(quantity, base, other))
+        return Pair(*couple.sides, ratio=ratio, verdict="inconclusive", reason=_unsure(quantity, base, other))
     if base.value == other.value:
-        return Pair(*couple.rows, ratio=1.0, ratio_low=1.0, ratio_high=1.0, verdict="equal")
+        return Pair(*couple.sides, ratio=1.0, ratio_low=1.0, ratio_high=1.0, verdict="equal")
     more = other.value > base.value
     return Pair(
-        *couple.rows,
+        *couple.sides,
         ratio=ratio,
         ratio_low=ratio,
         ratio_high=ratio,

@@ -7,6 +7,7 @@ from typing import Literal
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
 from profiles.results.session import Session
+from profiles.wire.measurement import Figure
 
 Verdict = Literal["faster", "slower", "more", "less", "same", "equal", "inconclusive"]
 """`faster` and `slower` for times and rates, `more` and `less` for anything else, `same` within the
@@ -46,6 +47,8 @@ class Pair:
     Attributes:
         base: The baseline's point.
         other: The other session's.
+        base_figure: The quantity's figure of the baseline's point, whatever became of it; None: it has none.
+        other_figure: The same of the other's.
         ratio: The other's value over the baseline's; None: `reason` says why there is none.
         ratio_low: Lower end of the ratio's 95% interval, None where there is no interval.
         ratio_high: Upper end of the same.
@@ -61,6 +64,8 @@ class Pair:
 
     base: PointRow
     other: PointRow
+    base_figure: Figure | None = None
+    other_figure: Figure | None = None
     ratio: float | None = None
     ratio_low: float | None = None
     ratio_high: float | None = None

@@ -1,7 +1,7 @@
 """The point most like one that has no partner, and what differs between the two."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -9,16 +9,17 @@ from profiles.results.compare.model import Lone
 from profiles.results.curves import mask_words
 from profiles.results.rows import PointRow
 
+DECISIVE = 3  # fields of a shape
+
 
 class Shape(NamedTuple):
-    """What a problem is besides its lengths: each field as text, its name being the field's."""
+    """What a problem is besides its lengths, each field as text; the first decide which code runs."""
 
     head_dim: str
     dtype: str
-    heads: str
-    kv_heads: str
     mask: str
     scale: str
+    heads: str
     batch: str
     seed: str
 
@@ -27,13 +28,13 @@ class Shape(NamedTuple):
         """The shape of a point's problem."""
         problem = row.problem
         window = problem.window if "window" in problem.features else None
+        grouped = problem.key_heads != problem.heads
         return cls(
             head_dim=f"d {problem.head_dim}",
             dtype=problem.dtype,
-            heads=f"{problem.heads} heads",
-            kv_heads=f"{problem.key_heads} kv heads",
             mask=mask_words(causal=problem.causal, window=window, blocks=row.block_mask) or "no mask",
             scale="the usual scale" if problem.scale is None else f"scale {problem.scale:g}",
+            heads=f"{problem.heads} heads" + (f" and {problem.key_heads} kv heads" if grouped else ""),
             batch=f"batch {problem.batch}",
             seed=f"seed {problem.seed}",
         )
@@ -49,7 +50,7 @@ class Neighbours:
         self._closest = cache(self._closest_shapes)
 
     def lone(self, row: PointRow, regime: str) -> Lone:
-        """The point beside the nearest of its kernel: fewest fields that differ, then the nearest length.
+        """The point beside the nearest of its kernel: most of its shape shared, then the nearest length.
 
         Args:
             row: The point.
@@ -63,14 +64,19 @@ class Neighbours:
         return Lone(row, near, ", ".join(filter(None, told)) or "it was measured more often here")
 
     def _closest_shapes(self, kernel: str, shape: Shape) -> list[PointRow]:
-        """The points of the shapes that differ in the fewest fields."""
+        """The points of the shapes that differ in the fewest fields, above all in what decides the code."""
         shapes = self._of_kernel[kernel]
-        apart = {one: len(_differing(shape, one)) for one in shapes}
+        apart = {one: _apart(shape, one) for one in shapes}
         least = min(apart.values())
         return [row for one, rows in shapes.items() if apart[one] == least for row in rows]
 
 
-def _differing(here: Shape, there: Shape) -> list[str]:
+def _apart(here: Shape, there: Shape) -> tuple[int, int]:
+    """How many fields differ: of those that decide which code runs, and of the others."""
+    return len(_differing(here[:DECISIVE], there[:DECISIVE])), len(_differing(here, there))
+
+
+def _differing(here: Sequence[str], there: Sequence[str]) -> list[str]:
     return [f"{theirs} instead of {ours}" for ours, theirs in zip(here, there, strict=True) if ours != theirs]
 
 

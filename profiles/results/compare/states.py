@@ -30,7 +30,7 @@ AT_FAULT: frozenset[PointStatus] = frozenset(
 def state_pair(couple: Couple) -> Pair:
     """What a pair says of which one point or both are not done."""
     base, other = couple.rows
-    return Pair(base, other, better=_better(base, other), reason=_told(base, other))
+    return Pair(*couple.sides, better=_better(base, other), reason=_told(base, other))
 
 
 def _better(base: PointRow, other: PointRow) -> bool | None:

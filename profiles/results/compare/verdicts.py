@@ -88,10 +88,10 @@ def _settled(quantity: Quantity, couple: Couple) -> Pair | None:
     base, other = (rounds_of(quantity, row) for row in couple.rows)
     few = min(len(base.values), len(other.values))
     if not (base.possible and other.possible):
-        return Pair(*couple.rows, verdict="inconclusive", reason="there are no rounds that can be compared")
+        return Pair(*couple.sides, verdict="inconclusive", reason="there are no rounds that can be compared")
     if few < LEAST_ROUNDS:
         reason = f"too few rounds: {few}, and it takes {LEAST_ROUNDS} in both sessions"
-        return Pair(*couple.rows, ratio=other.median / base.median, verdict="inconclusive", reason=reason)
+        return Pair(*couple.sides, ratio=other.median / base.median, verdict="inconclusive", reason=reason)
     return None
 
 
@@ -120,7 +120,7 @@ def _pair(quantity: Quantity, trial: Trial) -> Pair:
     verdict, by_clock, reason = _verdict(quantity, trial)
     changed = verdict not in {"same", "inconclusive"}
     return Pair(
-        *trial.couple.rows,
+        *trial.couple.sides,
         ratio=trial.ratio,
         ratio_low=min(trial.interval.low, trial.ratio),
         ratio_high=max(trial.interval.high, trial.ratio),

@@ -10,7 +10,7 @@ from kernels.registry import KERNELS, lesson_on
 from profiles.plan.plan import Plan, Point, Protocol
 from profiles.plan.presets import peers_plan
 from profiles.results.curves import by_curve
-from profiles.results.ratios import compare
+from profiles.results.ratios import standings_of
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Sample
 from tests.profiles.store import builders
@@ -46,7 +46,7 @@ ROWS = (
 
 
 def test_ratios_are_those_of_each_cell_and_their_mean_is_geometric() -> None:
-    found = compare(ROWS, ["peer"])
+    found = standings_of(ROWS, ["peer"])
     assert [one.ratios.get("flash2") for one in found.contests] == [
         pytest.approx(2.0),
         pytest.approx(0.75),
@@ -59,16 +59,16 @@ def test_ratios_are_those_of_each_cell_and_their_mean_is_geometric() -> None:
 
 
 def test_what_is_wrong_or_was_not_measured_is_never_compared() -> None:
-    found = compare(ROWS, ["peer"])
+    found = standings_of(ROWS, ["peer"])
     assert "broken" not in found.means
     assert found.contests[2].ratios == {}
-    nobody = compare(ROWS, ["elsewhere"])
+    nobody = standings_of(ROWS, ["elsewhere"])
     assert not nobody.means
     assert not nobody.worst
 
 
 def test_of_several_peers_the_fastest_of_each_cell_counts() -> None:
-    found = compare(
+    found = standings_of(
         (*ROWS, row("second", 1024, 160.0), row("second", 4096, 40.0, causal=True)), ["peer", "second"]
     )
     assert [one.peer for one in found.contests] == ["second", "peer", "second"]
@@ -91,7 +91,7 @@ def test_points_that_differ_in_seed_or_scale_alone_are_never_taken_for_one_anoth
         "d 64, no mask, seed 3",
         "d 64, no mask, scale 0.5, seed 0",
     ]
-    assert len(compare(points, ["flash2"]).contests) == 3
+    assert len(standings_of(points, ["flash2"]).contests) == 3
 
 
 def test_masks_are_curves_apart() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.commands.comparison import print_comparison
+from app.commands.against import print_against
 from profiles.plan.plan import Protocol
 from profiles.plan.presets import peers_plan
 from tests.app.profile.builders import script, session_of
@@ -19,10 +19,10 @@ def headings(text: str) -> list[list[str]]:
 def test_a_narrow_terminal_gets_several_tables_of_all_kernels(
     columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_comparison(SESSION, ("flash2",))
+    print_against(SESSION, ("flash2",))
     (whole,) = headings(capsys.readouterr().out)  # a pipe gets one table
     pretend_terminal(monkeypatch, columns)
-    print_comparison(SESSION, ("flash2",))
+    print_against(SESSION, ("flash2",))
     printed = uncoloured(capsys.readouterr().out)
     tables = headings(printed)
     assert len(tables) > 1
@@ -35,7 +35,7 @@ def test_the_best_ratio_of_a_problem_stands_out_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pretend_terminal(monkeypatch, 400)
-    print_comparison(SESSION, ("flash2",))
+    print_against(SESSION, ("flash2",))
     problems = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("64 ", "128 "))]
     assert problems
     assert all("\x1b[1;32m" in line for line in problems)

@@ -10,7 +10,7 @@ from app.words.units import digits, ratio_text, seqlen_text
 from profiles.results.drift import drift_text
 from profiles.results.quantities import THROUGHPUT
 from profiles.results.quantity import value_of
-from profiles.results.ratios import Comparison, Contest, compare
+from profiles.results.ratios import Contest, Standings, standings_of
 from profiles.results.rounds import speedup_interval
 from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
@@ -19,37 +19,37 @@ PROBLEM = ("d", "mask", "batch", "N")
 REMARKS = 3  # of one kernel that are printed; those of an 8-bit kernel differ from line to line
 
 
-def print_comparison(session: Session, peers: Sequence[str]) -> None:
+def print_against(session: Session, peers: Sequence[str]) -> None:
     """Print a line for each problem and a column for each kernel, then mean and worst ratio of each.
 
     Ratios are to the fastest of the peers, problem by problem. The worst has its interval where the two took
     turns.
     """
     measured = rows(session)
-    comparison = compare(measured, peers)
+    standings = standings_of(measured, peers)
     kernels = list(dict.fromkeys(row.kernel for row in measured))
     fastest = f"the fastest of {', '.join(peers)}" if len(peers) > 1 else peers[0]
     say(f"TFLOP/s, and in brackets the ratio to {fastest}")
-    lines = [_cells(contest, kernels) for contest in comparison.contests]
-    print_table((*PROBLEM, *kernels), [*lines, *_summary(comparison, kernels)], keys=len(PROBLEM))
-    for kernel, worst in comparison.worst.items():
+    lines = [_cells(contest, kernels) for contest in standings.contests]
+    print_table((*PROBLEM, *kernels), [*lines, *_summary(standings, kernels)], keys=len(PROBLEM))
+    for kernel, worst in standings.worst.items():
         if kernel not in peers:
             entered = worst.contest.rows
             interval = _interval(entered[kernel], entered[worst.contest.peer])
-            say(_worst_text(comparison, kernel) + interval)
+            say(_worst_text(standings, kernel) + interval)
     if drift := drift_text(session):
         say(f"Drift check: {drift}")
     for text in _remarks(measured):
         say(text)
 
 
-def _worst_text(comparison: Comparison, kernel: str) -> str:
+def _worst_text(standings: Standings, kernel: str) -> str:
     """Where a kernel does worst, and beside which peer if there are several."""
-    ratio, contest = comparison.worst[kernel]
-    cells = sum(kernel in one.ratios for one in comparison.contests)
-    beside = f" beside {contest.peer}" if len(comparison.peers) > 1 else ""
+    ratio, contest = standings.worst[kernel]
+    cells = sum(kernel in one.ratios for one in standings.contests)
+    beside = f" beside {contest.peer}" if len(standings.peers) > 1 else ""
     return (
-        f"{kernel}: {cells} of {len(comparison.contests)} problems compared, "
+        f"{kernel}: {cells} of {len(standings.contests)} problems compared, "
         f"worst {ratio_text(ratio)}{beside} at {contest.curve.label}, N = {contest.seqlen}"
     )
 
@@ -86,10 +86,10 @@ def _interval(kernel: PointRow, peer: PointRow) -> str:
     return f" (95% of its rounds' resamples: {interval.low:.3f} to {interval.high:.3f})"
 
 
-def _summary(comparison: Comparison, kernels: list[str]) -> list[tuple[str, ...]]:
+def _summary(standings: Standings, kernels: list[str]) -> list[tuple[str, ...]]:
     """Geometric mean and worst of each kernel's ratios."""
-    means = (comparison.means.get(kernel) for kernel in kernels)
-    worst = (comparison.worst.get(kernel) for kernel in kernels)
+    means = (standings.means.get(kernel) for kernel in kernels)
+    worst = (standings.worst.get(kernel) for kernel in kernels)
     return [
         ("geometric mean", "", "", "", *(NOTHING if mean is None else ratio_text(mean) for mean in means)),
         ("worst", "", "", "", *(NOTHING if cell is None else ratio_text(cell.ratio) for cell in worst)),

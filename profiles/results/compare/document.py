@@ -1,0 +1,240 @@
+"""A comparison as one JSON document. The structs are its schema: `comparison.schema.json` is made of them.
+
+Missing is null, and then `reason` says why. Ratios are the other session's value over the baseline's.
+"""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from kernels.problem import Backend
+from profiles.results.compare.model import Comparison, Contrast, Difference, Lone, Pair, Reach, Verdict
+from profiles.results.compare.regressions import Regressions
+from profiles.results.rows import PointRow
+from profiles.results.session import Session
+from profiles.wire.events import PointStatus
+from profiles.wire.measurement import Figure
+
+SCHEMA = Path(__file__).with_name("comparison.schema.json")
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of every object of the document."""
+
+
+class SessionSaid(Said, frozen=True, kw_only=True):
+    """One of the sessions."""
+
+    id: str
+    name: str
+    file: str | None
+    started_at: str
+    backend: Backend
+    device: str | None
+
+
+class PointSaid(Said, frozen=True, kw_only=True):
+    """Which point is meant; fields as in `show --json`."""
+
+    kernel: str
+    seqlen: int
+    seqlen_k: int
+    batch: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    dtype: str
+    causal: bool
+    window: tuple[int, int] | None
+    block_mask: str
+    scale: float | None
+    seed: int
+
+
+class PairSaid(PointSaid, frozen=True, kw_only=True):
+    """One pair, see `Pair`; `base` and `other` are the quantity's values."""
+
+    base_status: PointStatus
+    other_status: PointStatus
+    base: float | None
+    other: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    verdict: Verdict | None
+    better: bool | None
+    threshold: float | None
+    p: float | None
+    ratio_in_cycles: float | None
+    by_clock: bool
+    reason: str
+
+
+class LoneSaid(PointSaid, frozen=True, kw_only=True):
+    """A point without a partner, the nearest on the other side, and what differs between them."""
+
+    status: PointStatus
+    nearest: PointSaid | None
+    reason: str
+
+
+class DifferenceSaid(Said, frozen=True, kw_only=True):
+    """One circumstance that differs, see `Difference`."""
+
+    key: str
+    title: str
+    base: str
+    other: str
+    explains: Reach
+    kernels: tuple[str, ...]
+    sentence: str
+
+
+class ContrastSaid(Said, frozen=True, kw_only=True):
+    """The baseline and one other session."""
+
+    session: SessionSaid
+    summary: str
+    circumstances: tuple[DifferenceSaid, ...]
+    pairs: tuple[PairSaid, ...]
+    base_only: tuple[LoneSaid, ...]
+    other_only: tuple[LoneSaid, ...]
+
+
+class RegressionsSaid(Said, frozen=True, kw_only=True):
+    """What `--fail-on-regression` found: how many points got worse by that share, broke or are missing."""
+
+    share: float
+    worse: int
+    broken: int
+    missing: int
+
+
+class Document(Said, frozen=True, kw_only=True):
+    """The whole; `regressions` is null where they were not asked for."""
+
+    format: Literal[1] = 1
+    quantity: str
+    unit: str
+    base: SessionSaid
+    comparisons: tuple[ContrastSaid, ...]
+    regressions: RegressionsSaid | None
+
+
+def schema() -> dict[str, Any]:
+    """The document's JSON schema (2020-12)."""
+    made = msgspec.json.schema(Document)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Comparison", **made}
+
+
+def document(
+    comparison: Comparison, unit: str, files: Sequence[str | None], regressions: Regressions | None = None
+) -> Document:
+    """The comparison as its document.
+
+    Args:
+        comparison: What to write.
+        unit: Of the quantity's values.
+        files: The file of each session, the baseline's first; None: it has none.
+        regressions: What was found of those, None where they were not asked for.
+    """
+    others = zip(comparison.contrasts, files[1:], strict=True)
+    return Document(
+        quantity=comparison.quantity.key,
+        unit=unit,
+        base=_session(comparison.base, files[0]),
+        comparisons=tuple(_contrast(one, file) for one, file in others),
+        regressions=regressions and RegressionsSaid(**regressions._asdict()),
+    )
+
+
+def _session(session: Session, file: str | None) -> SessionSaid:
+    device = session.machine.device(session.backend)
+    return SessionSaid(
+        id=session.id,
+        name=session.name,
+        file=file and file.encode(errors="surrogateescape").decode(errors="replace"),
+        started_at=session.started_at,
+        backend=session.backend,
+        device=device.name if device else None,
+    )
+
+
+def _contrast(contrast: Contrast, file: str | None) -> ContrastSaid:
+    return ContrastSaid(
+        session=_session(contrast.other, file),
+        summary=contrast.summary,
+        circumstances=tuple(map(_difference, contrast.differences)),
+        pairs=tuple(map(_pair, contrast.pairs)),
+        base_only=tuple(map(_lone, contrast.base_only)),
+        other_only=tuple(map(_lone, contrast.other_only)),
+    )
+
+
+def _difference(one: Difference) -> DifferenceSaid:
+    return DifferenceSaid(
+        key=one.key,
+        title=one.title,
+        base=one.base,
+        other=one.other,
+        explains=one.reach,
+        kernels=one.kernels,
+        sentence=one.sentence,
+    )
+
+
+def _point(row: PointRow) -> dict[str, Any]:
+    problem = row.problem
+    return {
+        "kernel": row.kernel,
+        "seqlen": problem.seqlen_q,
+        "seqlen_k": problem.seqlen_k,
+        "batch": problem.batch,
+        "heads": problem.heads,
+        "kv_heads": problem.key_heads,
+        "head_dim": problem.head_dim,
+        "dtype": problem.dtype,
+        "causal": problem.causal,
+        "window": problem.window,
+        "block_mask": row.block_mask,
+        "scale": problem.scale,
+        "seed": problem.seed,
+    }
+
+
+def _pair(pair: Pair) -> PairSaid:
+    return PairSaid(
+        **_point(pair.base),
+        base_status=pair.base.status,
+        other_status=pair.other.status,
+        base=_value(pair.base_figure),
+        other=_value(pair.other_figure),
+        ratio=pair.ratio,
+        ratio_low=pair.ratio_low,
+        ratio_high=pair.ratio_high,
+        verdict=pair.verdict,
+        better=pair.better,
+        threshold=pair.threshold,
+        p=pair.p,
+        ratio_in_cycles=pair.cycles,
+        by_clock=pair.by_clock,
+        reason=pair.reason,
+    )
+
+
+def _value(figure: Figure | None) -> float | None:
+    """A value that JSON can hold."""
+    known = None if figure is None else figure.value
+    return known if known is not None and math.isfinite(known) else None
+
+
+def _lone(lone: Lone) -> LoneSaid:
+    return LoneSaid(
+        **_point(lone.row),
+        status=lone.row.status,
+        nearest=None if lone.nearest is None else PointSaid(**_point(lone.nearest)),
+        reason=lone.reason,
+    )
