@@ -16,7 +16,8 @@
 4. In clock cycles it points the same way, by at least the threshold too. Otherwise the clock made the
    change, or so much of it that the rest says nothing: inconclusive, and the reason names the clock.
 
-**Same** takes evidence as well: the whole interval lies within the threshold, on either side of 1.
+**Same** takes evidence as well: the whole interval lies within the threshold, on either side of 1, and within
+5%, as noise that hides larger changes is no evidence that there are none.
 
 Everything else is **inconclusive**, with the reason.
 """
@@ -38,6 +39,7 @@ from profiles.results.compare.states import state_pair
 from profiles.results.quantity import Quantity
 
 LEVEL = 0.05  # of all tests together
+LARGEST_SAME = 0.05  # a share
 
 
 class Trial(NamedTuple):
@@ -142,8 +144,9 @@ def _verdict(quantity: Quantity, trial: Trial) -> tuple[Verdict, bool, str]:
     word = change_word(quantity, more=trial.ratio > 1)
     told = f"{percent(math.expm1(change))} {word}"
     if change < band or trial.p > LEVEL or low <= 0 <= high:
-        if -band <= low and high <= band:
-            return "same", False, f"within {percent(least)}"
+        alike = min(least, LARGEST_SAME)
+        if max(-low, high) <= math.log1p(alike):
+            return "same", False, f"within {percent(alike)}"
         return "inconclusive", False, _doubt(trial, told)
     cycles = 0.0 if trial.cycles is None else math.log(trial.cycles) * math.copysign(1, math.log(trial.ratio))
     if trial.cycles is None or cycles >= band:

@@ -1,0 +1,107 @@
+"""`compare` as it is typed: what it prints, what it writes, how it ends."""
+
+import json
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from app.cli import main
+from profiles.results.compare.document import Document
+from tests.app.hostile import hostile_file
+from tests.app.test_escapes import CONTROLS, HARMFUL
+from tests.end_to_end.program import ROOT
+from tests.profiles.store import builders
+
+RECORDED = ROOT / "assets" / "sessions" / "h200-standard-flash2.flashscope"
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    return Path(shutil.copy(RECORDED, tmp_path / "copy.flashscope"))
+
+
+@pytest.fixture
+def partial(tmp_path: Path) -> Path:
+    """A sweep of which one point is done."""
+    return builders.recorded(tmp_path / "partial.flashscope")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main(["compare", *map(str, arguments)])
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def test_a_copy_has_no_change_and_no_regression(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, RECORDED, copied, "--fail-on-regression", "2")
+    assert code == 0
+    assert "Summary: no change found: 15 of 15 points the same" in out
+    assert "No regression of 2.0% or more" in out
+
+
+def test_what_differs_stands_above_the_summary_and_that_above_the_points(
+    partial: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, RECORDED, partial)
+    assert code == 0
+    places = [out.index(text) for text in ("Backend: cuda", "Device: NVIDIA H200", "Summary: ", "Without a")]
+    assert places == sorted(places)
+
+
+def test_a_point_without_a_partner_is_a_regression(
+    partial: Path, copied: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, RECORDED, copied, partial, "--fail-on-regression", "50")
+    assert code == 1
+    assert "Regressions: 15 without a partner" in out
+    assert run(capsys, RECORDED, copied, partial)[0] == 0
+
+
+def test_the_document_holds_every_session_and_nothing_else_is_printed(
+    partial: Path, copied: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, RECORDED, copied, partial, "--json", "--quantity", "footprint")
+    made = msgspec.json.decode(out, type=Document)
+    assert (code, err) == (0, "")
+    assert [one.session.file for one in made.comparisons] == [str(copied), str(partial)]
+    assert (made.quantity, made.unit) == ("footprint", "bytes")
+    assert {pair.verdict for pair in made.comparisons[0].pairs} == {"equal", None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        ((RECORDED, RECORDED), 2, "is given twice"),
+        ((RECORDED, RECORDED.parent / ".." / "sessions" / RECORDED.name), 2, "is given twice"),
+        ((RECORDED, *(f"{n}.flashscope" for n in range(6))), 2, "up to 5 others, not 6"),
+        ((RECORDED,), 2, "Missing argument"),
+        ((RECORDED, "no.flashscope"), 1, "No such file"),
+        ((RECORDED, ROOT / "README.md"), 1, "README.md"),
+        ((RECORDED, "x", "--quantity", "runtme"), 2, "did you mean runtime?"),
+        ((RECORDED, "x", "--quantity", "?"), 2, "there are runtime, speed-up"),
+        ((RECORDED, "x", "--fail-on-regression", "much"), 2, "is not a number of percent"),
+        ((RECORDED, "x", "--fail-on-regression", "-1"), 2, "is not a number of percent from 0"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_in_one_line(
+    arguments: tuple[object, ...], code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended, out, err = run(capsys, *arguments)
+    assert (ended, out) == (code, "")
+    assert told in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
+def test_a_hostile_file_prints_no_escape(
+    form: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = hostile_file(tmp_path / "a\x1b[31m.flashscope", CONTROLS)
+    code, out, err = run(capsys, RECORDED, hostile, *form)
+    assert code == 0
+    assert "owned" in out
+    assert not HARMFUL.findall(out + err)
+    if form:
+        json.loads(out)

@@ -1,0 +1,104 @@
+"""What differs around two sessions: each difference with the changes that it may explain."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from kernels.device import Device
+from profiles.plan.plan import Protocol
+from profiles.results.compare import Difference
+from profiles.results.session import Session
+from tests.app.profile.builders import CPU, GPU, MACHINE
+from tests.profiles.results.compare.built import contrast, rounds, session
+
+POINTS = {("flash2", 512): rounds(1.0), ("torch-flash", 512): rounds(1.0), ("flash-attn-4", 512): rounds(1.0)}
+
+
+def found(other: Session, base: Session | None = None) -> dict[str, Difference]:
+    return {one.key: one for one in contrast(base or session(POINTS), other).differences}
+
+
+def on(**machine: Any) -> Session:
+    return session(POINTS, machine=machine)
+
+
+def gpu(**fields: Any) -> tuple[Device, Device]:
+    return CPU, replace(GPU, **fields)
+
+
+def test_two_runs_under_the_same_circumstances_differ_in_nothing() -> None:
+    assert not found(session(POINTS))
+
+
+@pytest.mark.parametrize(
+    ("key", "other"),
+    [
+        ("driver", on(driver="590.1")),
+        ("device", on(devices=gpu(name="NVIDIA H100"))),
+        ("uuid", on(devices=gpu(uuid="GPU-1"))),
+        ("power-limit", session(POINTS, power_limit=500.0)),
+        ("sm-clock", session(POINTS, clock=1720.0)),
+        ("flashscope", session(POINTS, machine={"packages": {**MACHINE.packages, "flashscope": "2"}})),
+        ("cache", session(POINTS, protocol=Protocol(cold=False))),
+        ("warm-up", session(POINTS, protocol=Protocol(warmup=9))),
+    ],
+)
+def test_what_may_explain_a_change_of_any_point_says_so(key: str, other: Session) -> None:
+    base = session(POINTS, machine={"packages": {**MACHINE.packages, "flashscope": "1"}})
+    one = found(other, base)[key]
+    assert (one.reach, one.kernels) == ("every", ())
+    assert (
+        one.sentence
+        == f"{one.title}: {one.base} in the baseline, {one.other} here; it may explain a change of any point."
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "machine", "kernels"),
+    [
+        ("cuda", {"cuda": "13.2"}, ("flash2",)),
+        ("cupy", {"packages": {"cupy-cuda13x": "15"}}, ("flash2",)),
+        ("torch", {"packages": {**MACHINE.packages, "torch": "3"}}, ("torch-flash", "flash-attn-4")),
+        ("flash-attn-4", {"packages": {**MACHINE.packages, "flash-attn-4": "5"}}, ("flash-attn-4",)),
+    ],
+)
+def test_a_package_explains_changes_of_the_kernels_made_with_it(
+    key: str, machine: Mapping[str, Any], kernels: tuple[str, ...]
+) -> None:
+    one = found(on(**machine))[key]
+    assert (one.reach, one.kernels) == ("kernels", kernels)
+    assert one.sentence.endswith(f"it may explain a change of {', '.join(kernels)}.")
+
+
+def test_another_source_explains_changes_of_its_kernel_alone() -> None:
+    base = on(sources={"cuda": {"flash2": "aaa", "flash3": "bbb"}})
+    one = found(on(sources={"cuda": {"flash2": "ccc", "flash3": "ddd"}}), base)["sources"]
+    assert (one.base, one.other, one.kernels) == ("aaa", "ccc", ("flash2",))
+    untold = found(session(POINTS), base)["sources"]
+    assert (untold.base, untold.other) == ("aaa", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("key", "other"),
+    [
+        ("numpy", on(packages={**MACHINE.packages, "numpy": "1"})),
+        ("python", on(python="3.14")),
+        ("host", on(devices=(replace(CPU, name="another"), GPU))),
+        ("repeats", session(POINTS, protocol=Protocol(repeats=20))),
+    ],
+)
+def test_what_explains_no_change_on_a_gpu_says_so_and_comes_last(key: str, other: Session) -> None:
+    base = on(driver="590.1")
+    told = contrast(base, other).differences
+    assert told[0].reach == "every"
+    assert (told[-1].key, told[-1].reach) == (key, "none")
+    assert told[-1].sentence.endswith("it explains no change.")
+
+
+def test_of_two_backends_their_drivers_and_packages_are_not_told() -> None:
+    base = session(POINTS)
+    cpu = session(POINTS, machine={"driver": None, "cuda": None}, clock=None)
+    cpu.plan = replace(cpu.plan, backend="cpu")
+    assert {*found(cpu, base)} == {"backend", "device"}

@@ -1,0 +1,86 @@
+"""The sentence: who changed, by how much, where, and what may stand behind it."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from profiles.results.compare import compare
+from profiles.results.quantities import QUANTITIES
+from tests.profiles.results.compare.built import contrast, joined, rounds, session
+
+LENGTHS = tuple(2**n for n in range(9, 15))
+KERNELS = ("flash2", "flash3")
+
+
+def told(changes: Mapping[tuple[str, int], float | str], **others: object) -> str:
+    """The summary of a sweep of 12 points of which some take so many times as long, or are not done."""
+    base = {(kernel, n): rounds(1.0) for kernel in KERNELS for n in LENGTHS}
+    other = base | {
+        cell: rounds(change) if isinstance(change, float) else change for cell, change in changes.items()
+    }
+    return contrast(session(base), session(other, **others)).summary  # type: ignore[arg-type]
+
+
+def test_without_a_change_it_says_so() -> None:
+    assert told({}) == "no change found: 12 of 12 points the same"
+
+
+def test_a_kernel_that_changed_everywhere_is_named_with_the_mean() -> None:
+    assert told({("flash3", n): 1.07 for n in LENGTHS}) == "flash3 7.0% slower"
+
+
+@pytest.mark.parametrize(
+    ("lengths", "where"),
+    [
+        (LENGTHS[3:], "from 4k on"),
+        (LENGTHS[:2], "up to 1k"),
+        (LENGTHS[2:4], "at 2 of its 6 points"),
+    ],
+)
+def test_where_it_changed_is_said_along_n(lengths: tuple[int, ...], where: str) -> None:
+    assert told({("flash3", n): 1 / 1.07 for n in lengths}) == f"flash3 7.0% faster {where}"
+
+
+def test_both_directions_and_what_differs_stand_in_one_sentence() -> None:
+    changes = {("flash3", n): 1 / 1.07 for n in LENGTHS[3:]} | {("flash2", 512): 1.05}
+    sentence = told(changes, power_limit=500.0)
+    assert sentence == "flash3 7.0% faster from 4k on; 1 of 12 points slower; Power limit differs"
+
+
+def test_points_that_broke_were_mended_or_are_gone_are_counted() -> None:
+    sentence = told({("flash3", 512): "wrong", ("flash3", 1024): "oom"})
+    assert sentence == "2 points no longer done"
+    base = session({("flash2", 512): "wrong", ("flash3", 512): rounds(1.0)})
+    other = session({("flash2", 512): rounds(1.0)})
+    assert contrast(base, other).summary == "1 point done that were not; 1 point without a partner"
+
+
+def test_the_clock_alone_is_no_change_but_is_told() -> None:
+    sentence = told({(kernel, n): 1.1 for kernel in KERNELS for n in LENGTHS}, clock=1800.0)
+    assert sentence == "12 points differ by the clock alone; SM clock while sampling differs"
+
+
+def test_where_it_changed_is_said_by_head_dim() -> None:
+    parts = [
+        [session({("flash3", n): rounds(ms) for n in LENGTHS}, head_dim=d) for ms in (1.0, changed)]
+        for d, changed in ((64, 1.0), (128, 1.07))
+    ]
+    base, other = (joined(*sides) for sides in zip(*parts, strict=True))
+    sentence = contrast(base, other).summary
+    assert sentence == "flash3 7.0% slower at d = 128"
+
+
+def test_another_quantity_is_named_first() -> None:
+    one = session({("flash2", 512): rounds(1.0)})
+    assert contrast(one, one, QUANTITIES["footprint"]).summary == (
+        "Peak footprint: no change found: 1 of 1 points the same"
+    )
+
+
+def test_each_of_several_sessions_has_its_own_sentence() -> None:
+    one = session({("flash2", 512): rounds(1.0)})
+    slower = session({("flash2", 512): rounds(1.1)})
+    assert [c.summary for c in compare(one, [one, slower]).contrasts] == [
+        "no change found: 1 of 1 points the same",
+        "1 of 1 points slower",
+    ]
