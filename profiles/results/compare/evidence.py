@@ -43,36 +43,41 @@ class Rounds(NamedTuple):
 
     Attributes:
         values: Of the quantity, in order of size.
+        median: Of these.
+        scatter: Their median absolute deviation over the median.
         cycles: Median of the same per clock cycle instead of per time; None where no clock is known.
         clock_mhz: Median clock of the multiprocessors; None as above.
     """
 
     values: Floats
+    median: float
+    scatter: float
     cycles: float | None
     clock_mhz: float | None
 
-    @property
-    def median(self) -> float:
-        """Of the values."""
-        return float(np.median(self.values))
 
-    @property
-    def possible(self) -> bool:
-        """Whether a ratio can be had of them."""
-        return bool(len(self.values) and np.isfinite(self.values).all() and (self.values > 0).all())
-
-
-def rounds_of(quantity: Quantity, row: PointRow) -> Rounds:
-    """The rounds of a point; none where the quantity has none on record."""
+def rounds_of(quantity: Quantity, row: PointRow) -> Rounds | None:
+    """The rounds of a point; None: it has none, or one that is no positive number."""
     values = np.array(quantity.rounds(row) if quantity.rounds else (), float)
-    clocks = [sample.sm_clock_mhz for sample in row.accepted]
-    known = [clock for clock in clocks if clock is not None and clock > 0]
-    if quantity.kind not in {"time", "rate"} or not len(known) == len(clocks) == len(values):
-        return Rounds(np.sort(values), None, None)
-    clock = np.array(known)
+    if not (len(values) and np.isfinite(values).all() and (values > 0).all()):
+        return None
+    ordered = np.sort(values)
+    median = middle(ordered)
+    scatter = middle(np.sort(np.abs(ordered - median))) / median
+    clock = _clock(quantity, row, len(values))
+    if clock is None:
+        return Rounds(ordered, median, scatter, None, None)
     cycles = values * clock if quantity.kind == "time" else values / clock
-    return Rounds(np.sort(values), _median(cycles), _median(clock))
+    return Rounds(ordered, median, scatter, middle(np.sort(cycles)), middle(np.sort(clock)))
 
 
-def _median(values: Floats) -> float | None:
-    return float(np.median(values)) if len(values) else None
+def _clock(quantity: Quantity, row: PointRow, rounds: int) -> Floats | None:
+    """The clock of each round in MHz; None where it is not known of each, or plays no part."""
+    known = [s.sm_clock_mhz for s in row.accepted if s.sm_clock_mhz is not None and s.sm_clock_mhz > 0]
+    return np.array(known) if quantity.kind in {"time", "rate"} and len(known) == rounds else None
+
+
+def middle(ordered: Floats) -> float:
+    """The median of ordered values."""
+    last = len(ordered) - 1
+    return float(ordered[last // 2] + ordered[-(last // 2) - 1]) / 2

@@ -6,9 +6,6 @@ a session measured twice, at its start and at its end, tells something of that.
 
 from typing import NamedTuple
 
-import numpy as np
-
-from profiles.results.bootstrap import Floats
 from profiles.results.rows import PointRow
 from profiles.results.session import Session
 
@@ -49,18 +46,11 @@ def wanders(session: Session) -> dict[str, Wander]:
     return found
 
 
-def threshold(base: Floats, other: Floats, *drifts: float) -> float:
-    """The least change that counts, as a share: 1%, 3 MAD / median of either side's rounds, or what drifted.
+def threshold(*, scatters: tuple[float, float], wander: float) -> float:
+    """The least change that counts, as a share: 1%, 3 MAD / median of either side, or what drifted.
 
     Args:
-        base: The baseline's rounds, positive.
-        other: The other's.
-        drifts: How far the point's kernel wandered within either session, as shares.
+        scatters: Median absolute deviation over the median of the rounds of either side.
+        wander: How far the point's kernel wandered within either session, as a share.
     """
-    return max(LEAST_CHANGE, SPREADS * _scatter(base), SPREADS * _scatter(other), *drifts)
-
-
-def _scatter(rounds: Floats) -> float:
-    """Median absolute deviation over the median."""
-    median = np.median(rounds)
-    return float(np.median(np.abs(rounds - median)) / median)
+    return max(LEAST_CHANGE, SPREADS * max(scatters), wander)

@@ -25,7 +25,8 @@ Everything else is **inconclusive**, with the reason.
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -38,12 +39,14 @@ from profiles.results.compare.ranks import holm, p_value
 from profiles.results.compare.states import state_pair
 from profiles.results.quantity import Quantity
 
+Both: TypeAlias = tuple[Rounds, Rounds]
 LEVEL = 0.05  # of all tests together
 LARGEST_SAME = 0.05  # a share
 
 
-class Trial(NamedTuple):
-    """A pair that is tested: its rounds, what is needed of it, and what the tests said."""
+@dataclass(frozen=True)
+class Trial:
+    """A pair that is tested: its rounds, and what the tests said of them."""
 
     couple: Couple
     base: Rounds
@@ -64,7 +67,7 @@ class Trial(NamedTuple):
     @property
     def threshold(self) -> float:
         """The least change that counts."""
-        return threshold(self.base.values, self.other.values, self.couple.wander)
+        return threshold(scatters=(self.base.scatter, self.other.scatter), wander=self.couple.wander)
 
     @property
     def clocks(self) -> str:
@@ -74,38 +77,37 @@ class Trial(NamedTuple):
 
 def judged(quantity: Quantity, couples: Sequence[Couple]) -> list[Pair]:
     """A verdict for every pair of a comparison, in the same order."""
-    settled = {index: pair for index, couple in enumerate(couples) if (pair := _settled(quantity, couple))}
-    untested = [(index, couple) for index, couple in enumerate(couples) if index not in settled]
-    tested = zip(untested, _trials(quantity, [couple for _, couple in untested]), strict=True)
-    settled |= {index: _pair(quantity, trial) for (index, _), trial in tested}
-    return [settled[index] for index in range(len(couples))]
+    told = [_settled(quantity, couple) for couple in couples]
+    open_ones = [couple for couple, one in zip(couples, told, strict=True) if not isinstance(one, Pair)]
+    rounds = [one for one in told if not isinstance(one, Pair)]
+    trials = iter(_trials(open_ones, rounds))
+    return [one if isinstance(one, Pair) else _pair(quantity, next(trials)) for one in told]
 
 
-def _settled(quantity: Quantity, couple: Couple) -> Pair | None:
-    """What a pair says that needs no test; None: it is to be tested."""
+def _settled(quantity: Quantity, couple: Couple) -> Pair | Both:
+    """What a pair says without a test, or the rounds to be tested."""
     if not (couple.base.done and couple.other.done):
         return state_pair(couple)
     if quantity.rounds is None:
         return figure_pair(quantity, couple)
     base, other = (rounds_of(quantity, row) for row in couple.rows)
-    few = min(len(base.values), len(other.values))
-    if not (base.possible and other.possible):
+    if base is None or other is None:
         return Pair(*couple.sides, verdict="inconclusive", reason="there are no rounds that can be compared")
+    few = min(len(base.values), len(other.values))
     if few < LEAST_ROUNDS:
         reason = f"too few rounds: {few}, and it takes {LEAST_ROUNDS} in both sessions"
         return Pair(*couple.sides, ratio=other.median / base.median, verdict="inconclusive", reason=reason)
-    return None
+    return base, other
 
 
-def _trials(quantity: Quantity, couples: Sequence[Couple]) -> list[Trial]:
+def _trials(couples: Sequence[Couple], rounds: Sequence[Both]) -> list[Trial]:
     """Test pairs, all as one family."""
-    rounds = [(rounds_of(quantity, couple.base), rounds_of(quantity, couple.other)) for couple in couples]
     p_values = holm([p_value(base.values, other.values) for base, other in rounds])
     found = zip(couples, rounds, _intervals(rounds), p_values, strict=True)
     return [Trial(couple, *both, interval, p) for couple, both, interval, p in found]
 
 
-def _intervals(rounds: Sequence[tuple[Rounds, Rounds]]) -> list[Interval]:
+def _intervals(rounds: Sequence[Both]) -> list[Interval]:
     """The interval of each pair; pairs with as many rounds share their draws."""
     alike: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for index, (base, other) in enumerate(rounds):
