@@ -125,8 +125,10 @@ def _unchanged(pairs: Sequence[Pair]) -> str:
         return "no point to compare"
     alike = sum(verdict in {"same", "equal"} for verdict in judged)
     unsure = len(judged) - alike
-    told = f"{alike} of {len(judged)} points the same"
-    return f"no change found: {told}" + (f", {unsure} inconclusive" if unsure else "")
+    if not alike:
+        return f"all of {len(judged)} points inconclusive"
+    told = f"no change found: {alike} of {len(judged)} points the same"
+    return f"{told}, {unsure} inconclusive" if unsure else told
 
 
 def _differ(titles: list[str]) -> list[str]:

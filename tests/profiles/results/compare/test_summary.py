@@ -25,6 +25,11 @@ def test_without_a_change_it_says_so() -> None:
     assert told({}) == "no change found: 12 of 12 points the same"
 
 
+def test_what_cannot_be_told_is_not_called_the_same() -> None:
+    few = session({("flash2", 512): [1.0, 1.0]})
+    assert contrast(few, few).summary == "all of 1 points inconclusive"
+
+
 def test_a_kernel_that_changed_everywhere_is_named_with_the_mean() -> None:
     assert told({("flash3", n): 1.07 for n in LENGTHS}) == "flash3 7.0% slower"
 
