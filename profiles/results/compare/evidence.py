@@ -38,22 +38,44 @@ class Couple(NamedTuple):
         return self.base, self.other
 
 
-class Rounds(NamedTuple):
-    """The rounds of one point.
+class Series(NamedTuple):
+    """Figures of the rounds of one point, all positive.
 
     Attributes:
-        values: Of the quantity, in order of size.
+        values: In order of size.
         median: Of these.
         scatter: Their median absolute deviation over the median.
-        cycles: Median of the same per clock cycle instead of per time; None where no clock is known.
-        clock_mhz: Median clock of the multiprocessors; None as above.
     """
 
     values: Floats
     median: float
     scatter: float
-    cycles: float | None
+
+    @classmethod
+    def of(cls, values: Floats) -> "Series":
+        """The figures in any order."""
+        ordered = np.sort(values)
+        median = middle(ordered)
+        return cls(ordered, median, middle(np.sort(np.abs(ordered - median))) / median)
+
+
+class Rounds(NamedTuple):
+    """The rounds of one point.
+
+    Attributes:
+        figures: Of the quantity.
+        cycles: The same per clock cycle instead of per time; None where no clock is known or plays a part.
+        clock_mhz: Median clock of the multiprocessors; None as above.
+    """
+
+    figures: Series
+    cycles: Series | None
     clock_mhz: float | None
+
+    @property
+    def scatter(self) -> float:
+        """Of the figures or of the cycles, whichever is less: a change has to show in both."""
+        return min(one.scatter for one in (self.figures, self.cycles) if one is not None)
 
 
 def rounds_of(quantity: Quantity, row: PointRow) -> Rounds | None:
@@ -61,14 +83,11 @@ def rounds_of(quantity: Quantity, row: PointRow) -> Rounds | None:
     values = np.array(quantity.rounds(row) if quantity.rounds else (), float)
     if not (len(values) and np.isfinite(values).all() and (values > 0).all()):
         return None
-    ordered = np.sort(values)
-    median = middle(ordered)
-    scatter = middle(np.sort(np.abs(ordered - median))) / median
     clock = _clock(quantity, row, len(values))
     if clock is None:
-        return Rounds(ordered, median, scatter, None, None)
+        return Rounds(Series.of(values), None, None)
     cycles = values * clock if quantity.kind == "time" else values / clock
-    return Rounds(ordered, median, scatter, middle(np.sort(cycles)), middle(np.sort(clock)))
+    return Rounds(Series.of(values), Series.of(cycles), middle(np.sort(clock)))
 
 
 def _clock(quantity: Quantity, row: PointRow, rounds: int) -> Floats | None:

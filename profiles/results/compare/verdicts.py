@@ -2,77 +2,51 @@
 
 **Faster or slower** (of quantities that are neither: more or less) takes all four:
 
-1. The rounds differ: the Mann-Whitney test's p-value, corrected by Holm over *every pair of the whole
-   comparison that is tested*, all sessions together, is at most 5%. The test is of ranks and counted out
-   exactly, so no shape of the noise is assumed. The bootstrap itself cannot give p-values as small as
-   Holm asks for among hundreds of points (0.05 / 480 is its 10,000 resamples' own resolution), and a normal
-   tail claims them of ten rounds without any right. A rank test of n rounds a side goes down to
-   2 / C(2n, n): 1e-5 for ten, which is enough for 4,000 points. Of five rounds, 0.008, it is not enough for
-   more than six; such pairs are inconclusive, with that reason.
+1. The rounds differ: the Mann-Whitney test's p-value is at most 5%, corrected by Holm over *every pair of the
+   whole comparison that is tested*, all sessions together. Where the clock is known the p-value is the larger
+   one of two tests, of the figures and of the same in clock cycles, as both have to differ. The test is of
+   ranks and counted out exactly, so no shape of the noise is assumed. The bootstrap itself has no p-values as
+   small as Holm asks for among hundreds of points (0.05 / 480 is the resolution of its 10,000 resamples), and
+   a normal tail would claim them of ten rounds without any right. A rank test of n rounds a side goes down to
+   2 / C(2n, n): 1e-5 for ten, which is enough for 4,000 points; of five rounds, 0.008, it is not enough for
+   more than six, and such pairs are inconclusive, with that reason.
 2. The 95% bootstrap interval of the ratio of medians (profiles.results.bootstrap) excludes 1.
 3. The change is at least the threshold: 1%, or 3 MAD / median of either side, or how far the kernel wandered
-   when a session measured it twice (profiles.results.compare.noise). Two recordings of the same
-   build differ by more than the rounds of either tell; no test of rounds can know that, this can.
+   when a session measured it twice (profiles.results.compare.noise). Two recordings of the same build differ
+   by more than the rounds of either tell; no test of rounds can know that, this can. The MAD is that of
+   the figures or that of the cycles, whichever is less: what the clock adds to the one is not in the other.
 4. In clock cycles it points the same way, by at least the threshold too. Otherwise the clock made the
    change, or so much of it that the rest says nothing: inconclusive, and the reason names the clock.
 
 **Same** takes evidence as well: the whole interval lies within the threshold, on either side of 1, and within
-5%, as noise that hides larger changes is no evidence that there are none.
+5%, as noise that hides larger changes is no evidence that there are none. Where the figures scatter more than
+the cycles do, in both sessions, it may be the interval of the cycles that does so.
 
 Everything else is **inconclusive**, with the reason.
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple
 
-import numpy as np
-
-from profiles.results.bootstrap import LEAST_ROUNDS, Interval, intervals
-from profiles.results.compare.evidence import Couple, Rounds, rounds_of
+from profiles.results.bootstrap import LEAST_ROUNDS
+from profiles.results.compare.evidence import Couple, rounds_of
 from profiles.results.compare.figures import figure_pair, improved
 from profiles.results.compare.model import Pair, Verdict
-from profiles.results.compare.noise import threshold
-from profiles.results.compare.ranks import holm, p_value
 from profiles.results.compare.states import state_pair
+from profiles.results.compare.trials import Both, Trial, trials
 from profiles.results.quantity import Quantity
 
-Both: TypeAlias = tuple[Rounds, Rounds]
 LEVEL = 0.05  # of all tests together
 LARGEST_SAME = 0.05  # a share
 
 
-@dataclass(frozen=True)
-class Trial:
-    """A pair that is tested: its rounds, and what the tests said of them."""
+class Judgement(NamedTuple):
+    """The verdict of a trial, what stands behind it, and whether the clock alone makes the change."""
 
-    couple: Couple
-    base: Rounds
-    other: Rounds
-    interval: Interval
-    p: float
-
-    @property
-    def ratio(self) -> float:
-        """Of the medians."""
-        return self.other.median / self.base.median
-
-    @property
-    def cycles(self) -> float | None:
-        """The same in clock cycles, None where a clock is not known."""
-        return self.other.cycles / self.base.cycles if self.base.cycles and self.other.cycles else None
-
-    @property
-    def threshold(self) -> float:
-        """The least change that counts."""
-        return threshold(scatters=(self.base.scatter, self.other.scatter), wander=self.couple.wander)
-
-    @property
-    def clocks(self) -> str:
-        """Both clocks, in words."""
-        return f"{(self.base.clock_mhz or 0) / 1e3:.2f} → {(self.other.clock_mhz or 0) / 1e3:.2f} GHz"
+    verdict: Verdict
+    reason: str = ""
+    by_clock: bool = False
 
 
 def judged(quantity: Quantity, couples: Sequence[Couple]) -> list[Pair]:
@@ -80,8 +54,8 @@ def judged(quantity: Quantity, couples: Sequence[Couple]) -> list[Pair]:
     told = [_settled(quantity, couple) for couple in couples]
     open_ones = [couple for couple, one in zip(couples, told, strict=True) if not isinstance(one, Pair)]
     rounds = [one for one in told if not isinstance(one, Pair)]
-    trials = iter(_trials(open_ones, rounds))
-    return [one if isinstance(one, Pair) else _pair(quantity, next(trials)) for one in told]
+    tested = iter(trials(open_ones, rounds))
+    return [one if isinstance(one, Pair) else _pair(quantity, next(tested)) for one in told]
 
 
 def _settled(quantity: Quantity, couple: Couple) -> Pair | Both:
@@ -93,79 +67,71 @@ def _settled(quantity: Quantity, couple: Couple) -> Pair | Both:
     base, other = (rounds_of(quantity, row) for row in couple.rows)
     if base is None or other is None:
         return Pair(*couple.sides, verdict="inconclusive", reason="there are no rounds that can be compared")
-    few = min(len(base.values), len(other.values))
+    few = min(len(base.figures.values), len(other.figures.values))
     if few < LEAST_ROUNDS:
+        ratio = other.figures.median / base.figures.median
         reason = f"too few rounds: {few}, and it takes {LEAST_ROUNDS} in both sessions"
-        return Pair(*couple.sides, ratio=other.median / base.median, verdict="inconclusive", reason=reason)
+        return Pair(*couple.sides, ratio=ratio, verdict="inconclusive", reason=reason)
     return base, other
 
 
-def _trials(couples: Sequence[Couple], rounds: Sequence[Both]) -> list[Trial]:
-    """Test pairs, all as one family."""
-    p_values = holm([p_value(base.values, other.values) for base, other in rounds])
-    found = zip(couples, rounds, _intervals(rounds), p_values, strict=True)
-    return [Trial(couple, *both, interval, p) for couple, both, interval, p in found]
-
-
-def _intervals(rounds: Sequence[Both]) -> list[Interval]:
-    """The interval of each pair; pairs with as many rounds share their draws."""
-    alike: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-    for index, (base, other) in enumerate(rounds):
-        alike[len(base.values), len(other.values)].append(index)
-    found: dict[int, Interval] = {}
-    for indices in alike.values():
-        bases, others = (np.stack([rounds[index][side].values for index in indices]) for side in (0, 1))
-        ends = zip(*intervals(bases, others), strict=True)
-        found |= {i: Interval(float(low), float(high)) for i, (low, high) in zip(indices, ends, strict=True)}
-    return [found[index] for index in range(len(rounds))]
-
-
 def _pair(quantity: Quantity, trial: Trial) -> Pair:
-    verdict, by_clock, reason = _verdict(quantity, trial)
-    changed = verdict not in {"same", "inconclusive"}
+    judgement = _judgement(quantity, trial)
+    changed = judgement.verdict not in {"same", "inconclusive"}
     return Pair(
         *trial.couple.sides,
         ratio=trial.ratio,
         ratio_low=min(trial.interval.low, trial.ratio),
         ratio_high=max(trial.interval.high, trial.ratio),
-        verdict=verdict,
+        verdict=judgement.verdict,
         better=improved(quantity, more=trial.ratio > 1) if changed else None,
         threshold=trial.threshold,
         p=trial.p,
         cycles=trial.cycles,
-        by_clock=by_clock,
-        reason=reason,
+        by_clock=judgement.by_clock,
+        reason=judgement.reason,
     )
 
 
-def _verdict(quantity: Quantity, trial: Trial) -> tuple[Verdict, bool, str]:
-    """The verdict, whether the clock alone makes the change, and what stands behind it."""
-    least, change = trial.threshold, abs(math.log(trial.ratio))
-    band = math.log1p(least)
-    low, high = map(math.log, trial.interval)
+def _judgement(quantity: Quantity, trial: Trial) -> Judgement:
+    least = math.log1p(trial.threshold)
     word = change_word(quantity, more=trial.ratio > 1)
-    told = f"{percent(math.expm1(change))} {word}"
-    if change < band or trial.p > LEVEL or low <= 0 <= high:
-        alike = min(least, LARGEST_SAME)
-        if max(-low, high) <= math.log1p(alike):
-            return "same", False, f"within {percent(alike)}"
-        return "inconclusive", False, _doubt(trial, told)
-    cycles = 0.0 if trial.cycles is None else math.log(trial.cycles) * math.copysign(1, math.log(trial.ratio))
-    if trial.cycles is None or cycles >= band:
-        return word, False, ""
-    if cycles <= change / 2:
-        return "inconclusive", True, f"{told} by the clock alone: {trial.clocks}"
-    in_cycles = f"{percent(math.expm1(cycles))} in clock cycles ({trial.clocks})"
-    return "inconclusive", False, f"{told}, but {in_cycles}, less than the {percent(least)} that count here"
+    told = f"{percent(math.expm1(trial.change))} {word}"
+    holds_1 = trial.interval.low <= 1 <= trial.interval.high
+    if holds_1 or trial.change < least or trial.p_figures > LEVEL:
+        return _unchanged(trial, told)
+    if trial.change_in_cycles >= least and trial.p <= LEVEL:
+        return Judgement(word)
+    if trial.change_in_cycles <= trial.change / 2:
+        return Judgement("inconclusive", f"{told} by the clock alone: {trial.clocks}", by_clock=True)
+    return Judgement("inconclusive", f"{told}{_in_cycles(trial)}, which is not enough ({trial.clocks})")
 
 
-def _doubt(trial: Trial, told: str) -> str:
-    """Why a pair is neither the same nor sure to differ."""
+def _unchanged(trial: Trial, told: str) -> Judgement:
+    """That a pair is the same, or why it is neither that nor sure to differ."""
+    alike = min(trial.threshold, LARGEST_SAME)
+    if trial.within(alike):
+        return Judgement("same", f"within {percent(alike)}")
+    if trial.within_in_cycles(alike):
+        return Judgement("same", f"within {percent(alike)} in clock cycles")
+    return Judgement("inconclusive", f"{told}{_in_cycles(trial)}, but {_doubt(trial)}")
+
+
+def _in_cycles(trial: Trial) -> str:
+    """The change in clock cycles, as a part of a sentence; empty where no clock is known."""
+    if trial.cycles is None:
+        return ""
+    more = "more" if trial.cycles > 1 else "less"
+    return f", {percent(abs(trial.cycles - 1))} {more} in clock cycles"
+
+
+def _doubt(trial: Trial) -> str:
+    """What a change lacks."""
     if trial.interval.low <= 1 <= trial.interval.high:
-        return f"{told}, but the interval holds 1"
-    if abs(math.log(trial.ratio)) < math.log1p(trial.threshold):
-        return f"{told}, less than the {percent(trial.threshold)} that count here"
-    return f"{told}, but p = {trial.p:.2g} over all points; take more repeats"
+        return "the interval holds 1"
+    if trial.change < math.log1p(trial.threshold):
+        return f"it takes {percent(trial.threshold)} to count here"
+    return f"p = {trial.p_figures:.2g} over all points; take more repeats"
 
 
 def change_word(quantity: Quantity, *, more: bool) -> Verdict:

@@ -1,0 +1,117 @@
+"""Pairs of points tested by their rounds: how far apart they are, how sure that is, and what would count."""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from profiles.results.bootstrap import Interval, intervals
+from profiles.results.compare.evidence import Couple, Rounds, Series
+from profiles.results.compare.noise import threshold
+from profiles.results.compare.ranks import holm, p_value
+
+Both: TypeAlias = tuple[Rounds, Rounds]
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A tested pair.
+
+    Attributes:
+        couple: The pair.
+        base: Rounds of the baseline.
+        other: Of the other session.
+        interval: Of the ratio of the medians.
+        p_figures: Of the rank test of the figures, corrected over all trials.
+        p: The larger one of the figures and of the cycles, likewise; the same where no clock is known.
+    """
+
+    couple: Couple
+    base: Rounds
+    other: Rounds
+    interval: Interval
+    p_figures: float
+    p: float
+
+    @property
+    def ratio(self) -> float:
+        """Of the medians."""
+        return self.other.figures.median / self.base.figures.median
+
+    @property
+    def cycles(self) -> float | None:
+        """The same in clock cycles, None where a clock is not known."""
+        if self.base.cycles is None or self.other.cycles is None:
+            return None
+        return self.other.cycles.median / self.base.cycles.median
+
+    @property
+    def threshold(self) -> float:
+        """The least change that counts, as a share."""
+        return threshold(scatters=(self.base.scatter, self.other.scatter), wander=self.couple.wander)
+
+    @property
+    def change(self) -> float:
+        """How far the ratio is from 1, as a logarithm from 0."""
+        return abs(math.log(self.ratio))
+
+    @property
+    def change_in_cycles(self) -> float:
+        """The same in clock cycles, below 0 where it is the other way round; of the ratio without a clock."""
+        cycles = self.ratio if self.cycles is None else self.cycles
+        return math.log(cycles) * math.copysign(1, math.log(self.ratio))
+
+    def within(self, share: float) -> bool:
+        """Whether the ratio is no further than this from 1, for all that is known."""
+        return _near(self.interval, share)
+
+    def within_in_cycles(self, share: float) -> bool:
+        """The same of a pair whose time follows the clock: in cycles, which scatter less in both sessions."""
+        ours, theirs = self.base.cycles, self.other.cycles
+        if ours is None or theirs is None:
+            return False
+        steadier = ours.scatter < self.base.figures.scatter and theirs.scatter < self.other.figures.scatter
+        return steadier and _near(_intervals([(ours, theirs)])[0], share)
+
+    @property
+    def clocks(self) -> str:
+        """Both clocks, in words."""
+        return f"{(self.base.clock_mhz or 0) / 1e3:.2f} → {(self.other.clock_mhz or 0) / 1e3:.2f} GHz"
+
+
+def trials(couples: Sequence[Couple], rounds: Sequence[Both]) -> list[Trial]:
+    """Test pairs, all as one family."""
+    figures = [(base.figures, other.figures) for base, other in rounds]
+    of_figures = [_p_value(*both) for both in figures]
+    of_both = [max(p, _p_in_cycles(*both)) for p, both in zip(of_figures, rounds, strict=True)]
+    tests = zip(_intervals(figures), holm(of_figures), holm(of_both), strict=True)
+    found = zip(couples, rounds, tests, strict=True)
+    return [Trial(couple, *both, *told) for couple, both, told in found]
+
+
+def _p_value(base: Series, other: Series) -> float:
+    return p_value(base.values, other.values)
+
+
+def _p_in_cycles(base: Rounds, other: Rounds) -> float:
+    return 0.0 if base.cycles is None or other.cycles is None else _p_value(base.cycles, other.cycles)
+
+
+def _intervals(pairs: Sequence[tuple[Series, Series]]) -> list[Interval]:
+    """The interval of each pair; pairs with as many rounds share their draws."""
+    alike: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for index, (base, other) in enumerate(pairs):
+        alike[len(base.values), len(other.values)].append(index)
+    found: dict[int, Interval] = {}
+    for indices in alike.values():
+        bases, others = (np.stack([pairs[index][side].values for index in indices]) for side in (0, 1))
+        ends = zip(*intervals(bases, others), strict=True)
+        found |= {i: Interval(float(low), float(high)) for i, (low, high) in zip(indices, ends, strict=True)}
+    return [found[index] for index in range(len(pairs))]
+
+
+def _near(interval: Interval, share: float) -> bool:
+    return max(-math.log(interval.low), math.log(interval.high)) <= math.log1p(share)
