@@ -1,11 +1,11 @@
 """What differs around two sessions' points, and which changes it may explain: above every verdict."""
 
-from collections.abc import Sequence
-
-import numpy as np
+from collections.abc import Iterable, Sequence
+from statistics import mean
 
 from profiles.results.compare.facts import FACTS, OURS, Fact, uses
 from profiles.results.compare.model import Difference, Pair, Reach
+from profiles.results.rows import PointRow
 from profiles.results.session import Session
 
 ORDER: dict[Reach, int] = {"every": 0, "kernels": 1, "none": 2}
@@ -21,7 +21,8 @@ def differences(base: Session, other: Session, pairs: Sequence[Pair]) -> tuple[D
     kernels = tuple(dict.fromkeys(pair.kernel for pair in pairs))
     told = FACTS[:2] if base.backend != other.backend else FACTS
     found = [one for fact in told if (one := _difference(fact, base, other, kernels))]
-    found += filter(None, (_clocks(pairs), _sources(base, other, kernels)))
+    if base.backend == other.backend:
+        found += filter(None, (_clocks(pairs), _sources(base, other, kernels)))
     return tuple(sorted(found, key=lambda one: ORDER[one.reach]))
 
 
@@ -47,24 +48,28 @@ def _reach(fact: Fact, backend: str, kernels: tuple[str, ...]) -> tuple[Reach, t
 
 def _clocks(pairs: Sequence[Pair]) -> Difference | None:
     """The clocks of the multiprocessors while both sampled the same points."""
-    known = [
-        (pair.base.clocks.median, pair.other.clocks.median)
-        for pair in pairs
-        if pair.base.clocks and pair.other.clocks
-    ]
-    if not known:
+    done = [(pair.base, pair.other) for pair in pairs if pair.base.done and pair.other.done]
+    base, other = (
+        (_mean_clock(row for row in side) for side in zip(*done, strict=True)) if done else (None, None)
+    )
+    if base == other or (base and other and abs(other / base - 1) < CLOCK_DIFFERS):
         return None
-    base, other = np.mean(known, axis=0)
-    if abs(other / base - 1) < CLOCK_DIFFERS:
-        return None
-    values = f"{base / 1e3:.2f} GHz", f"{other / 1e3:.2f} GHz"
-    return _told(("sm-clock", "SM clock while sampling"), values, "every")
+    return _told(("sm-clock", "SM clock while sampling"), (_clock_text(base), _clock_text(other)), "every")
+
+
+def _mean_clock(rows: Iterable[PointRow]) -> float | None:
+    """The mean over points in MHz, None where it was not read of each."""
+    clocks = [row.clocks.median if row.clocks else None for row in rows]
+    known = [clock for clock in clocks if clock is not None]
+    return mean(known) if known and len(known) == len(clocks) else None
+
+
+def _clock_text(clock: float | None) -> str:
+    return UNKNOWN if clock is None else f"{clock / 1e3:.2f} GHz"
 
 
 def _sources(base: Session, other: Session, kernels: tuple[str, ...]) -> Difference | None:
     """The kernels of ours whose source is another one; where one session does not tell, those that may be."""
-    if base.backend != other.backend:
-        return None
     here, there = (session.machine.sources.get(base.backend, {}) for session in (base, other))
     ours = [kernel for kernel in kernels if uses(kernel, base.backend) & {*OURS}]
     changed = tuple(kernel for kernel in ours if here.get(kernel) != there.get(kernel))

@@ -10,7 +10,7 @@ import numpy as np
 
 from profiles.results.bootstrap import Interval, intervals
 from profiles.results.compare.evidence import Couple, Rounds, Series
-from profiles.results.compare.noise import threshold
+from profiles.results.compare.noise import CLOCK_UNSEEN, least_change, luck
 from profiles.results.compare.ranks import holm, p_value
 
 Both: TypeAlias = tuple[Rounds, Rounds]
@@ -27,6 +27,8 @@ class Trial:
         interval: Of the ratio of the medians.
         p_figures: Of the rank test of the figures, corrected over all trials.
         p: The larger one of the figures and of the cycles, likewise; the same where no clock is known.
+        timed: Whether the figures are times or rates.
+        among: How many trials there are.
     """
 
     couple: Couple
@@ -35,6 +37,8 @@ class Trial:
     interval: Interval
     p_figures: float
     p: float
+    timed: bool
+    among: int
 
     @property
     def ratio(self) -> float:
@@ -49,9 +53,21 @@ class Trial:
         return self.other.cycles.median / self.base.cycles.median
 
     @property
+    def noise(self) -> float:
+        """The least change that the runs' own noise leaves, as a share."""
+        return least_change(scatters=(self.base.scatter, self.other.scatter), wander=self.couple.wander)
+
+    @property
     def threshold(self) -> float:
-        """The least change that counts, as a share."""
-        return threshold(scatters=(self.base.scatter, self.other.scatter), wander=self.couple.wander)
+        """The least change that counts, as a share: more where a GPU's clock may have made it unseen."""
+        noise = self.noise * luck(self.among)
+        return max(noise, CLOCK_UNSEEN) if self.clock_unseen else noise
+
+    @property
+    def clock_unseen(self) -> bool:
+        """Whether the figures depend on a clock that a session did not read."""
+        on_gpu = "cuda" in {row.backend for row in self.couple.rows}
+        return self.timed and on_gpu and self.cycles is None
 
     @property
     def change(self) -> float:
@@ -82,14 +98,15 @@ class Trial:
         return f"{(self.base.clock_mhz or 0) / 1e3:.2f} → {(self.other.clock_mhz or 0) / 1e3:.2f} GHz"
 
 
-def trials(couples: Sequence[Couple], rounds: Sequence[Both]) -> list[Trial]:
-    """Test pairs, all as one family."""
+def trials(couples: Sequence[Couple], rounds: Sequence[Both], *, timed: bool) -> list[Trial]:
+    """Test pairs, all as one family; `timed`: their figures are times or rates."""
     figures = [(base.figures, other.figures) for base, other in rounds]
     of_figures = [_p_value(*both) for both in figures]
     of_both = [max(p, _p_in_cycles(*both)) for p, both in zip(of_figures, rounds, strict=True)]
-    tests = zip(_intervals(figures), holm(of_figures), holm(of_both), strict=True)
-    found = zip(couples, rounds, tests, strict=True)
-    return [Trial(couple, *both, *told) for couple, both, told in found]
+    found = zip(couples, rounds, _intervals(figures), holm(of_figures), holm(of_both), strict=True)
+    return [
+        Trial(couple, *both, interval, p, q, timed, len(rounds)) for couple, both, interval, p, q in found
+    ]
 
 
 def _p_value(base: Series, other: Series) -> float:

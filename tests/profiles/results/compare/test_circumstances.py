@@ -72,6 +72,12 @@ def test_a_package_explains_changes_of_the_kernels_made_with_it(
     assert one.sentence.endswith(f"it may explain a change of {', '.join(kernels)}.")
 
 
+def test_a_clock_that_one_session_did_not_read_is_told() -> None:
+    one = found(session(POINTS, clock=None))["sm-clock"]
+    assert (one.base, one.other, one.reach) == ("1.98 GHz", "unknown", "every")
+    assert not found(session(POINTS, clock=None), session(POINTS, clock=None))
+
+
 def test_another_source_explains_changes_of_its_kernel_alone() -> None:
     base = on(sources={"cuda": {"flash2": "aaa", "flash3": "bbb"}})
     one = found(on(sources={"cuda": {"flash2": "ccc", "flash3": "ddd"}}), base)["sources"]

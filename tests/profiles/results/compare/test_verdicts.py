@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from profiles.results.compare import Pair, compare
 from profiles.results.compare.ranks import EXACT, _tail, _tails, holm, p_value
@@ -85,10 +86,20 @@ def test_a_kernel_that_takes_more_cycles_at_a_slower_clock_is_slower() -> None:
     assert one(rounds(1.05), clock=CLOCK * 0.98).verdict == "slower"
 
 
-def test_without_clocks_times_alone_decide() -> None:
-    base = session({("k", 512): rounds(1.0)}, clock=None)
+def test_where_a_gpu_s_clock_was_not_read_it_takes_what_clocks_alone_make() -> None:
+    base = session({("k", 512): rounds(1.0)})
     found = pair(base, session({("k", 512): rounds(1.05)}, clock=None))
-    assert (found.verdict, found.cycles) == ("slower", None)
+    assert (found.verdict, found.cycles) == ("inconclusive", None)
+    assert found.reason == "5.0% slower, but it takes 7.0% to count here, as a clock was not recorded"
+    assert pair(base, session({("k", 512): rounds(1.08)}, clock=None)).verdict == "slower"
+    assert pair(base, session({("k", 512): rounds(1.0)}, clock=None)).reason == "within 1.0%"
+
+
+def test_on_a_cpu_times_alone_decide() -> None:
+    base, other = (session({("k", 512): rounds(ms)}, clock=None) for ms in (1.0, 1.05))
+    for one in (base, other):
+        one.plan = replace(one.plan, backend="cpu")
+    assert pair(base, other).verdict == "slower"
 
 
 def test_what_the_drift_check_saw_raises_what_counts() -> None:
