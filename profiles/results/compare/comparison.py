@@ -5,7 +5,7 @@ from itertools import islice
 
 from kernels.errors import InputError
 from profiles.results.compare.circumstances import differences
-from profiles.results.compare.evidence import Couple
+from profiles.results.compare.evidence import TIMED, Couple
 from profiles.results.compare.model import Comparison, Contrast, Pair
 from profiles.results.compare.noise import Wander, wanders
 from profiles.results.compare.pairing import Pairing, paired
@@ -57,7 +57,7 @@ def _couples(base: Session, other: Session, pairing: Pairing, quantity: Quantity
     sides = tuple(zip(*pairing.pairs, strict=True)) or ((), ())
     kernel = favoured_baseline(base.plan.kernels) if quantity.relative else None
     ours, theirs = (baselines(rows, kernel) for rows in sides)
-    timed = quantity.kind in {"time", "rate"}
+    timed = quantity.kind in TIMED
     wandered = [wanders(session) if timed else {} for session in (base, other)]
     return [
         Couple(

@@ -5,9 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from profiles.results.bootstrap import Floats
-from profiles.results.quantity import Quantity
+from profiles.results.quantity import Kind, Quantity
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Figure
+
+TIMED: frozenset[Kind] = frozenset({"time", "rate"})
+"""What a clock changes."""
 
 
 class Couple(NamedTuple):
@@ -93,7 +96,7 @@ def rounds_of(quantity: Quantity, row: PointRow) -> Rounds | None:
 def _clock(quantity: Quantity, row: PointRow, rounds: int) -> Floats | None:
     """The clock of each round in MHz; None where it is not known of each, or plays no part."""
     known = [s.sm_clock_mhz for s in row.accepted if s.sm_clock_mhz is not None and s.sm_clock_mhz > 0]
-    return np.array(known) if quantity.kind in {"time", "rate"} and len(known) == rounds else None
+    return np.array(known) if quantity.kind in TIMED and len(known) == rounds else None
 
 
 def middle(ordered: Floats) -> float:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from profiles.plan.seqlens import short_seqlen
+from profiles.results.compare.evidence import TIMED
 from profiles.results.compare.model import Difference, Lone, Pair, Verdict
 from profiles.results.compare.verdicts import percent
 from profiles.results.curves import Curve, curve_of
@@ -32,7 +33,7 @@ def summary(
     parts = [*_changes(pairs), *_states(pairs, base_only)] or [_unchanged(pairs)]
     told = [one.title for one in differing if one.reach != "none"]
     sentence = "; ".join([*parts, *_differ(told)])
-    return sentence if quantity.kind in {"time", "rate"} else f"{quantity.title}: {sentence}"
+    return sentence if quantity.kind in TIMED else f"{quantity.title}: {sentence}"
 
 
 def _changes(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -111,9 +112,9 @@ def _place(hit: set[Curve], curves: set[Curve]) -> str | None:
 def _states(pairs: Sequence[Pair], base_only: Sequence[Lone]) -> Iterator[str]:
     missing = sum(lone.row.done for lone in base_only)
     counts = (
-        (sum(pair.by_clock for pair in pairs), "differ by the clock alone"),
+        (sum(pair.by_clock for pair in pairs), "changed by the clock alone"),
         (sum(pair.broke for pair in pairs), "no longer done"),
-        (sum(pair.better is True and not pair.base.done for pair in pairs), "done that were not"),
+        (sum(pair.better is True and not pair.base.done for pair in pairs), "mended"),
         (missing, "without a partner"),
     )
     yield from (f"{count} point{'s' * (count > 1)} {words}" for count, words in counts if count)
@@ -126,7 +127,7 @@ def _unchanged(pairs: Sequence[Pair]) -> str:
     alike = sum(verdict in {"same", "equal"} for verdict in judged)
     unsure = len(judged) - alike
     if not alike:
-        return f"all of {len(judged)} points inconclusive"
+        return f"nothing sure of {len(judged)} point{'s' * (len(judged) > 1)}"
     told = f"no change found: {alike} of {len(judged)} points the same"
     return f"{told}, {unsure} inconclusive" if unsure else told
 

@@ -9,9 +9,10 @@ from typing import TypeAlias
 import numpy as np
 
 from profiles.results.bootstrap import Interval, intervals
-from profiles.results.compare.evidence import Couple, Rounds, Series
+from profiles.results.compare.evidence import TIMED, Couple, Rounds, Series
 from profiles.results.compare.noise import CLOCK_UNSEEN, least_change, luck
 from profiles.results.compare.ranks import holm, p_value
+from profiles.results.quantity import Kind
 
 Both: TypeAlias = tuple[Rounds, Rounds]
 
@@ -27,7 +28,7 @@ class Trial:
         interval: Of the ratio of the medians.
         p_figures: Of the rank test of the figures, corrected over all trials.
         p: The larger one of the figures and of the cycles, likewise; the same where no clock is known.
-        timed: Whether the figures are times or rates.
+        kind: What the figures are.
         among: How many trials there are.
     """
 
@@ -37,7 +38,7 @@ class Trial:
     interval: Interval
     p_figures: float
     p: float
-    timed: bool
+    kind: Kind
     among: int
 
     @property
@@ -67,7 +68,7 @@ class Trial:
     def clock_unseen(self) -> bool:
         """Whether the figures depend on a clock that a session did not read."""
         on_gpu = "cuda" in {row.backend for row in self.couple.rows}
-        return self.timed and on_gpu and self.cycles is None
+        return self.kind in TIMED and on_gpu and self.cycles is None
 
     @property
     def change(self) -> float:
@@ -98,15 +99,13 @@ class Trial:
         return f"{(self.base.clock_mhz or 0) / 1e3:.2f} → {(self.other.clock_mhz or 0) / 1e3:.2f} GHz"
 
 
-def trials(couples: Sequence[Couple], rounds: Sequence[Both], *, timed: bool) -> list[Trial]:
-    """Test pairs, all as one family; `timed`: their figures are times or rates."""
+def trials(couples: Sequence[Couple], rounds: Sequence[Both], kind: Kind) -> list[Trial]:
+    """Test pairs, all as one family; their figures are of this kind."""
     figures = [(base.figures, other.figures) for base, other in rounds]
     of_figures = [_p_value(*both) for both in figures]
     of_both = [max(p, _p_in_cycles(*both)) for p, both in zip(of_figures, rounds, strict=True)]
     found = zip(couples, rounds, _intervals(figures), holm(of_figures), holm(of_both), strict=True)
-    return [
-        Trial(couple, *both, interval, p, q, timed, len(rounds)) for couple, both, interval, p, q in found
-    ]
+    return [Trial(couple, *both, interval, p, q, kind, len(rounds)) for couple, both, interval, p, q in found]
 
 
 def _p_value(base: Series, other: Series) -> float:

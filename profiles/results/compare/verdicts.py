@@ -32,7 +32,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from profiles.results.bootstrap import LEAST_ROUNDS
-from profiles.results.compare.evidence import Couple, rounds_of
+from profiles.results.compare.evidence import TIMED, Couple, rounds_of
 from profiles.results.compare.figures import figure_pair, improved
 from profiles.results.compare.model import Pair, Verdict
 from profiles.results.compare.states import state_pair
@@ -56,7 +56,7 @@ def judged(quantity: Quantity, couples: Sequence[Couple]) -> list[Pair]:
     told = [_settled(quantity, couple) for couple in couples]
     open_ones = [couple for couple, one in zip(couples, told, strict=True) if not isinstance(one, Pair)]
     rounds = [one for one in told if not isinstance(one, Pair)]
-    tested = iter(trials(open_ones, rounds, timed=quantity.kind in {"time", "rate"}))
+    tested = iter(trials(open_ones, rounds, quantity.kind))
     return [one if isinstance(one, Pair) else _pair(quantity, next(tested)) for one in told]
 
 
@@ -124,7 +124,8 @@ def _in_cycles(trial: Trial) -> str:
     if trial.cycles is None:
         return ""
     more = "more" if trial.cycles > 1 else "less"
-    return f", {percent(abs(trial.cycles - 1))} {more} in clock cycles"
+    unit = "in clock cycles" if trial.kind == "time" else "for each clock cycle"
+    return f", {percent(abs(trial.cycles - 1))} {more} {unit}"
 
 
 def _doubt(trial: Trial) -> str:
@@ -140,7 +141,7 @@ def _doubt(trial: Trial) -> str:
 def change_word(quantity: Quantity, *, more: bool) -> Verdict:
     """What a change of a quantity is called."""
     better = improved(quantity, more=more)
-    if better is None or quantity.kind not in {"time", "rate"}:
+    if better is None or quantity.kind not in TIMED:
         return "more" if more else "less"
     return "faster" if better else "slower"
 

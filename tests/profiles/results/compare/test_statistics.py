@@ -1,8 +1,8 @@
 """How often verdicts err: on 21 recordings of one sweep by one build, and on a large sweep drawn from one.
 
 `h200_repeats.npz` holds the times (`ms`) and clocks (`mhz`) of every round of 21 sessions, recorded one after
-the other on one NVIDIA H200 on 2026-11-22 (driver 580.159.04): (sessions, points, rounds) in running order, and
-their plan as JSON. Four kernels at N = 1k, 4k and 8k, 20 rounds each, and the drift check.
+the other on one NVIDIA H200 on 2026-11-22 (driver 580.159.04): (sessions, points, rounds) in running order,
+and their plan as JSON. Four kernels at N = 1k, 4k and 8k, 20 rounds each, and the drift check.
 """
 
 import random

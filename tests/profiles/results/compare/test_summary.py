@@ -27,7 +27,7 @@ def test_without_a_change_it_says_so() -> None:
 
 def test_what_cannot_be_told_is_not_called_the_same() -> None:
     few = session({("flash2", 512): [1.0, 1.0]})
-    assert contrast(few, few).summary == "all of 1 points inconclusive"
+    assert contrast(few, few).summary == "nothing sure of 1 point"
 
 
 def test_a_kernel_that_changed_everywhere_is_named_with_the_mean() -> None:
@@ -57,12 +57,12 @@ def test_points_that_broke_were_mended_or_are_gone_are_counted() -> None:
     assert sentence == "2 points no longer done"
     base = session({("flash2", 512): "wrong", ("flash3", 512): rounds(1.0)})
     other = session({("flash2", 512): rounds(1.0)})
-    assert contrast(base, other).summary == "1 point done that were not; 1 point without a partner"
+    assert contrast(base, other).summary == "1 point mended; 1 point without a partner"
 
 
 def test_the_clock_alone_is_no_change_but_is_told() -> None:
     sentence = told({(kernel, n): 1.1 for kernel in KERNELS for n in LENGTHS}, clock=1800.0)
-    assert sentence == "12 points differ by the clock alone; SM clock while sampling differs"
+    assert sentence == "12 points changed by the clock alone; SM clock while sampling differs"
 
 
 def test_where_it_changed_is_said_by_head_dim() -> None:
