@@ -7,7 +7,7 @@ a session measured twice, at its start and at its end, tells something of that.
 from statistics import NormalDist
 from typing import NamedTuple
 
-from profiles.results.rows import PointRow
+from profiles.results.drift import drifts
 from profiles.results.session import Session
 
 LEAST_CHANGE = 0.01
@@ -41,13 +41,10 @@ class Wander(NamedTuple):
 def wanders(session: Session) -> dict[str, Wander]:
     """The largest wander of each kernel that the drift check repeated."""
     found: dict[str, Wander] = {}
-    for first, again in zip(session.points, session.points[session.plan.cells :], strict=False):
-        before, after = (PointRow.of(session.backend, state) for state in (first, again))
-        if not (before.done and after.done and before.times and after.times):
-            continue
-        times = before.times.median, after.times.median
-        one = Wander(abs(times[1] - times[0]), max(times))
-        found[before.kernel] = max(found.get(before.kernel, one), one)
+    for drift in drifts(session):
+        times = drift.first_ms, drift.last_ms
+        one = Wander(max(times) - min(times), max(times))
+        found[drift.kernel] = max(found.get(drift.kernel, one), one)
     return found
 
 
