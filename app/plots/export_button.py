@@ -66,13 +66,14 @@ class ExportButton(QToolButton):
         if (export := self._make_export()) is None:
             return
         try:
-            WRITERS[kind](export, target_of(path, (f".{kind}",)))
+            written = target_of(path, (f".{kind}",))
+            WRITERS[kind](export, written)
         except FileExistsError as error:
             self.failed.emit(str(error), repr(error))
         except OSError as error:
             self.failed.emit(f"The export was not written: {error} Choose another folder.", repr(error))
         else:
-            self.done.emit(f"Exported {export.title} to {path.name}.")
+            self.done.emit(f"Exported {export.title} to {written.name}.")
 
     def _ask(self, kind: str) -> None:
         if (export := self._make_export()) is None:

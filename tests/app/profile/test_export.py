@@ -159,3 +159,18 @@ def test_a_plots_csv_has_the_header_of_the_sessions_csv_and_whole_bytes(bench: B
     written = [cells["footprint_bytes"] for cells in table]
     assert any(written)
     assert all(text.isdecimal() for text in written if text)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "written"), [("run-0.5", "run-0.5.png"), ("a.png", "a.png"), ("a.PNG", "a.PNG")]
+)
+def test_what_is_told_is_the_file_that_was_written(
+    bench: Bench, tmp_path: Path, chosen: str, written: str
+) -> None:
+    _show(bench)
+    button = bench.page.plots.cards["footprint"].export_button
+    with bench.qtbot.waitSignal(button.done) as done:
+        button.save("png", tmp_path / chosen)
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [written]
+    assert done.args is not None
+    assert str(done.args[0]).endswith(f" to {written}.")
