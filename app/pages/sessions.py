@@ -37,6 +37,7 @@ from app.pages.sessions_model import (
 )
 from app.widgets.buttons import text_button
 from app.widgets.plain import Label
+from app.words.plain import cut
 from profiles.store import SessionInfo, list_sessions, rename, restore, set_note, trash
 from profiles.store.library import TRASH
 
@@ -205,8 +206,9 @@ class SessionsPage(Page):
         change: Callable[[Path, str], None],
     ) -> None:
         """Ask for another name or note; one left as it is changes nothing."""
-        answer, accepted = ask(self, what, what, text=text)
-        if accepted and answer != text:
+        offered = cut(text, len(text))
+        answer, accepted = ask(self, what, what, text=offered)
+        if accepted and answer != offered:
             self._chores.do(partial(change, info.path, answer), lambda _none: self.refresh())
 
     def _make_table(self) -> QTableView:

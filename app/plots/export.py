@@ -204,7 +204,7 @@ def _paint(export: Export, painter: QPainter) -> None:
     font.setBold(True)
     painter.setFont(font)
     painter.setPen(QColor(export.theme.text))
-    painter.drawText(QRect(pad, pad, width, line), Qt.AlignmentFlag.AlignVCenter, export.title)
+    painter.drawText(QRect(pad, pad, width, line), Qt.AlignmentFlag.AlignVCenter, cut(export.title))
     y = pad + line
     if export.kernels:
         _paint_legend(export, painter, y)

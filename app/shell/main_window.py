@@ -37,6 +37,7 @@ from app.widgets.scrolling import Scrolling
 from app.widgets.status_bar import StatusBar
 from app.widgets.top_bar import TopBar
 from app.widgets.typing_guard import belongs_to_input
+from app.words.plain import MOST_OF_NAME, cut
 from profiles.results.drift import drift_text
 from profiles.results.session import Session
 from profiles.wire.events import Event, LogLine, PlanFinished
@@ -276,7 +277,7 @@ class MainWindow(QMainWindow):
             self.setWindowTitle("Flashscope")
             return
         gone = " (moved or deleted)" if self.presence.gone else ""
-        self.setWindowTitle(f"{path.stem}{gone} – Flashscope")
+        self.setWindowTitle(f"{cut(path.stem, MOST_OF_NAME)}{gone} – Flashscope")
         if session is not None and not gone:
             self.settings.add_recent(path, session.name)
 

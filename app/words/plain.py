@@ -1,4 +1,6 @@
-"""Text from elsewhere, such as a name in a file, as long as it can be shown."""
+"""Text from elsewhere, such as a name in a file, as it can be shown: not too long, and without control."""
+
+from profiles.wire.text import harmless
 
 MOST_SHOWN = 2_000  # characters of a label or a tool tip: laying out a million takes seconds
 MOST_OF_NAME = 48  # on a button, in a list or in a legend, which are as wide as their text
@@ -6,5 +8,8 @@ MOST_DETAILS = 20_000  # where text can be scrolled
 
 
 def cut(text: str, most: int = MOST_SHOWN) -> str:
-    """The text, or its beginning and an ellipsis where it is longer than `most` characters."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    """The text, or its beginning and an ellipsis where it is longer than `most` characters.
+
+    What would control the screen, such as turn the direction of what follows, becomes a visible mark.
+    """
+    return harmless(text if len(text) <= most else f"{text[: most - 1]}…")

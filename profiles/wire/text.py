@@ -4,7 +4,8 @@ _KEPT = "\n\t"
 _CONTROLS = (
     *range(32),
     *range(0x7F, 0xA0),
-    *range(0x202A, 0x202F),  # these and the next turn the direction of what follows
+    *(0x061C, 0x200E, 0x200F),  # these and the next turn the direction of what is beside them
+    *range(0x202A, 0x202F),
     *range(0x2066, 0x206A),
     *range(0xD800, 0xE000),  # halves of a character
     0xFFFE,

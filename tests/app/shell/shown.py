@@ -8,11 +8,16 @@ from pyqtgraph import ScatterPlotItem
 from PySide6.QtCore import QAbstractItemModel, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QApplication,
     QComboBox,
     QGraphicsItem,
+    QGraphicsTextItem,
     QGraphicsView,
+    QLabel,
+    QLineEdit,
     QMenu,
+    QPlainTextEdit,
     QTableView,
     QWidget,
 )
@@ -78,6 +83,26 @@ def every(kind: type[W]) -> list[W]:
 def items(window: MainWindow) -> Iterator[QGraphicsItem]:
     for view in window.findChildren(QGraphicsView):
         yield from view.scene().items()
+
+
+def texts(window: MainWindow, rows: int) -> dict[str, list[str]]:
+    """The texts that each kind of widget lays out; of every table these many rows."""
+    tables = [view.model() for view in window.findChildren(QTableView)]
+    boxes = window.findChildren(QComboBox)
+    return {
+        "label": [label.text() for label in every(QLabel)],
+        "button": [button.text() for button in every(QAbstractButton)],
+        "action": [action.text() for action in window.findChildren(QAction)],
+        "choice": [box.itemText(place) for box in boxes for place in range(box.count())],
+        "cell": [
+            str(m.index(r, c).data()) for m in tables for r in range(rows) for c in range(m.columnCount())
+        ],
+        "plot": [item.toPlainText() for item in items(window) if isinstance(item, QGraphicsTextItem)],
+        "tip": tool_tips(window),
+        "line": [line for edit in every(QPlainTextEdit) for line in edit.toPlainText().splitlines()],
+        "field": [edit.text() for edit in every(QLineEdit)],
+        "title": [widget.windowTitle() for widget in QApplication.topLevelWidgets()],
+    }
 
 
 def cells(model: QAbstractItemModel) -> Iterator[object]:

@@ -1,47 +1,19 @@
 """A name of a million characters neither keeps the window busy nor makes it wider."""
 
 import pytest
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QComboBox,
-    QGraphicsTextItem,
-    QLabel,
-    QPlainTextEdit,
-    QTableView,
-)
 from pytestqt.qtbot import QtBot
 
-from app.shell.main_window import MainWindow
 from app.words.plain import MOST_DETAILS, MOST_OF_NAME, MOST_SHOWN, cut
 from tests.app.shell.conftest import Rig
-from tests.app.shell.shown import every, items, tool_tips, window_full_of
+from tests.app.shell.shown import texts, window_full_of
 
 LONG = "w" * 900_000  # what a file may hold is a million
 SIGNS = 32  # around a name: what is done with it, an ellipsis
 
 
-def lengths(window: MainWindow, rows: int) -> dict[str, int]:
-    """The longest text that each kind of widget lays out."""
-    tables = [view.model() for view in window.findChildren(QTableView)]
-    cells = [str(m.index(r, c).data()) for m in tables for r in range(rows) for c in range(m.columnCount())]
-    boxes = window.findChildren(QComboBox)
-    texts = {
-        "label": [label.text() for label in every(QLabel)],
-        "button": [button.text() for button in every(QAbstractButton)],
-        "action": [action.text() for action in window.findChildren(QAction)],
-        "choice": [box.itemText(place) for box in boxes for place in range(box.count())],
-        "cell": cells,
-        "plot": [item.toPlainText() for item in items(window) if isinstance(item, QGraphicsTextItem)],
-        "tip": tool_tips(window),
-        "line": [line for edit in every(QPlainTextEdit) for line in edit.toPlainText().splitlines()],
-    }
-    return {kind: max(map(len, found)) for kind, found in texts.items()}
-
-
 def test_no_widget_lays_out_more_than_can_be_read(rig: Rig, qtbot: QtBot) -> None:
     window = window_full_of(LONG, rig, qtbot)
-    longest = lengths(window, rows=2)
+    longest = {kind: max(map(len, found)) for kind, found in texts(window, rows=2).items()}
     assert longest.pop("line") == MOST_DETAILS
     names = {kind: longest.pop(kind) for kind in ("button", "choice", "action")}
     assert MOST_OF_NAME <= max(names.values()) <= MOST_OF_NAME + SIGNS, names

@@ -21,13 +21,18 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 import app
+from app.pages.sessions import SessionsPage
 from app.shell.main_window import MainWindow
 from app.widgets.plain import FormulaLabel, Label, plain_tip
+from app.words.plain import cut
+from profiles.store import SessionInfo
 from tests.app.shell.conftest import Rig
-from tests.app.shell.shown import every, items, tool_tips, window_full_of
+from tests.app.shell.shown import every, items, texts, tool_tips, window_full_of
 
 SOURCE = Path(app.__file__).parent
 MARKUP = "<img src=nowhere>&lt;<b>bold</b> &x"
+TURNING = "fdp\u202e \u2066\u200f\u061c.exe"
+TURNS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # Unicode's Bidi_Control
 rich = QtText.mightBeRichText
 
 
@@ -85,6 +90,34 @@ def test_a_tip_is_shown_without_a_picture(qtbot: QtBot, qapp: QApplication) -> N
     shown = [w for w in qapp.allWidgets() if w.inherits("QTipLabel") and isinstance(w, QLabel)]
     assert [rich(tip.text()) for tip in shown] == [False]
     QToolTip.hideText()
+
+
+def test_nothing_in_a_name_turns_the_direction_of_a_line(rig: Rig, qtbot: QtBot) -> None:
+    window = window_full_of(TURNING, rig, qtbot)
+    window._path_found(Path(f"{TURNING}.flashscope"))
+    for kind, shown in texts(window, rows=2).items():
+        assert kind in {"action", "field"} or any("fdp" in text for text in shown), kind
+        assert not [text for text in shown if TURNS.search(text)], kind
+
+
+@pytest.mark.parametrize("name", ["a\u202efdp.exe", "\u05d0\u05d1 12", "\u2067x\u2069"])
+def test_a_name_is_offered_for_change_as_it_is_shown_and_left_so_stays_what_it_was(
+    name: str, rig: Rig
+) -> None:
+    page = rig.window().pages["sessions"]
+    assert isinstance(page, SessionsPage)
+    offered: list[str] = []
+
+    def ask(*_where: object, text: str) -> tuple[str, bool]:
+        offered.append(text)
+        return text, True
+
+    page._change(SessionInfo(path=Path("a"), size_bytes=0), ask, "Name", name, _never)
+    assert offered == [cut(name)]
+
+
+def _never(_path: Path, _text: str) -> None:
+    pytest.fail("what was left as it is was changed")
 
 
 def calls() -> Iterator[tuple[str, str]]:
