@@ -1,8 +1,8 @@
 """The one stylesheet, built from a theme's tokens.
 
 Widgets opt in by dynamic properties, never by their own stylesheet:
-`card` (a surface), `role` of a QLabel (`title`, `unit`, `caption`, `dim`, `error`, `readout`, `heading`),
-`role` of a button (`primary`, `quiet`, `chip`, `rail`), `mono` (the font of code).
+`card` (a surface), `role` of a QLabel (`title`, `unit`, `caption`, `dim`, `error`, `remark`, `readout`,
+`heading`), `role` of a button (`primary`, `quiet`, `chip`, `rail`), `mono` (the font of code).
 """
 
 from pathlib import Path
@@ -48,6 +48,8 @@ def _labels(t: Theme) -> str:
     QWidget#dryRun QLabel {{ font-size: {CAPTION_PX}px; }}
     QLabel[role="figure"] {{ font-size: {TEXT_PX - 1}px; }}
     QLabel[role="error"] {{ color: {t.error}; }}
+    QLabel[role="remark"] {{ background: {t.raised}; color: {t.error}; border: 1px solid {t.error};
+        border-radius: {CONTROL_RADIUS}px; padding: 5px 9px; }}
     QLabel[role="warn"] {{ color: {t.warn}; }}
     QLabel[role="ok"] {{ color: {t.ok}; }}
     QLabel:disabled {{ color: {t.dim}; }}

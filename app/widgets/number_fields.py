@@ -1,29 +1,121 @@
-"""Number fields that leave to shortcuts what no number is typed with."""
+"""Number fields: they leave to shortcuts what no number is typed with, and say what they refuse or change."""
 
-from PySide6.QtCore import QEvent
+from typing import TypeAlias
+
+from PySide6.QtCore import QEvent, QLocale
+from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox
 
 from app.control.guard import guarded
+from app.widgets.remark import remark, take_back
 from app.widgets.typing_guard import belongs_to_input
+
+MOST_QUOTED = 20  # characters of what was typed or pasted
 
 
 class WholeField(QSpinBox):
-    """A whole number; Qt's own field takes letters from shortcuts, too."""
+    """A whole number.
+
+    Attributes:
+        judged: The text that was looked at last: the one refused, when one is.
+    """
+
+    judged = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        _watch(self)
+
+    @property
+    def being_typed(self) -> bool:
+        """Whether its text is not its number yet."""
+        return self.hasFocus() and self.cleanText() != self.textFromValue(self.value())
 
     @guarded(bool)
     def event(self, event: QEvent) -> bool:
-        """Let a shortcut have its key."""
+        """Let a shortcut have its key; Qt's own field takes letters from shortcuts, too."""
         return False if _is_for_shortcuts(event, self) else super().event(event)
+
+    @guarded(lambda: QValidator.State.Acceptable)
+    def validate(self, text: str, place: int) -> object:
+        """Keep what is judged; Qt would take 1,5 for 15."""
+        self.judged = text
+        return super().validate(text, place) if "," not in text else (QValidator.State.Invalid, text, place)
+
+    @guarded(str)
+    def fixup(self, text: str) -> str:
+        """Say that the number before stays where none was typed."""
+        remark(self, _kept(self, text))
+        return super().fixup(text)
 
 
 class DecimalField(QDoubleSpinBox):
     """The same for a number with decimals."""
 
+    judged = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        _watch(self)
+
     @guarded(bool)
     def event(self, event: QEvent) -> bool:
         """Let a shortcut have its key."""
         return False if _is_for_shortcuts(event, self) else super().event(event)
 
+    @guarded(lambda: QValidator.State.Acceptable)
+    def validate(self, text: str, place: int) -> object:
+        """Keep what is judged; Qt would take 1,5 for 15."""
+        self.judged = text
+        return super().validate(text, place) if "," not in text else (QValidator.State.Invalid, text, place)
 
-def _is_for_shortcuts(event: QEvent, field: QSpinBox | QDoubleSpinBox) -> bool:
+    @guarded(str)
+    def fixup(self, text: str) -> str:
+        """Say that the number before stays where none was typed."""
+        remark(self, _kept(self, text))
+        return super().fixup(text)
+
+
+NumberField: TypeAlias = WholeField | DecimalField
+
+
+def _is_for_shortcuts(event: QEvent, field: NumberField) -> bool:
     return event.type() == QEvent.Type.ShortcutOverride and not belongs_to_input(event, field)
+
+
+def _watch(field: NumberField) -> None:
+    """Say what is wrong with what is typed, for as long as it is; numbers are those of the command line."""
+    field.setLocale(QLocale.c())
+    field.lineEdit().inputRejected.connect(lambda: remark(field, f"{_refused(field, field.judged)}."))
+    field.lineEdit().textEdited.connect(lambda text: _follow(field, text))
+    field.valueChanged.connect(lambda _value: take_back(field))
+
+
+def _follow(field: NumberField, text: str) -> None:
+    if field.hasAcceptableInput() or not _typed(field, text):
+        take_back(field)
+    else:
+        remark(field, _kept(field, text), lasting=True)
+
+
+def _kept(field: NumberField, text: str) -> str:
+    return f"{_refused(field, text)}: it stays {field.value():.10g}{field.suffix()}."
+
+
+def _refused(field: NumberField, text: str) -> str:
+    typed = _typed(field, text)
+    quoted = typed if len(typed) <= MOST_QUOTED else f"{typed[:MOST_QUOTED]}…"
+    return f"{f'‘{quoted}’' if typed else 'Nothing'} is not {_span(field)}"
+
+
+def _typed(field: NumberField, text: str) -> str:
+    return text.removeprefix(field.prefix()).removesuffix(field.suffix()).strip()
+
+
+def _span(field: NumberField) -> str:
+    """What a field takes, in words."""
+    special = f" ({field.specialValueText()})" if field.specialValueText() else ""
+    span = f"from {field.minimum():.10g}{special} to {field.maximum():.10g}{field.suffix()}"
+    if isinstance(field, WholeField):
+        return f"a whole number {span}"
+    return f"a number {span} with at most {field.decimals()} decimals"

@@ -1,9 +1,10 @@
 """The small form for a problem of one's own."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QWidget
 
 from app.stepper.presets import MAX_SEQLEN, Options
+from app.widgets.number_fields import WholeField
 from app.widgets.plain import Label
 from kernels.problem import Backend
 from kernels.trace import LoopOrder, TraceRequest
@@ -76,8 +77,8 @@ class OwnProblem(QWidget):
             form.addRow(widget)
 
 
-def _spin(name: str, low: int, high: int, value: int) -> QSpinBox:
-    spin = QSpinBox()
+def _spin(name: str, low: int, high: int, value: int) -> WholeField:
+    spin = WholeField()
     spin.setRange(low, high)
     spin.setValue(value)
     spin.setAccessibleName(name)

@@ -19,6 +19,7 @@ from app.widgets.card import Card
 from app.widgets.lines import Lines
 from app.widgets.number_fields import WholeField
 from app.widgets.plain import Label, set_tip
+from app.widgets.remark import remark
 
 ICONS = {
     "stepper.start": "fa6s.backward-fast",
@@ -68,6 +69,7 @@ class Transport(Card):
         self.speed = _speeds()
         self.row = WholeField()
         self.row.setPrefix("row ")
+        self.row.setKeyboardTracking(False)  # or a row that follows would change under what is typed
         self.row.setAccessibleName("Row watched")
         set_tip(self.row, "The query row whose state is shown; click a row of S or P to choose it")
         self.follow = QPushButton("Follow")
@@ -96,7 +98,8 @@ class Transport(Card):
         """Move the handle, the count and the row to the step on show."""
         with QSignalBlocker(self.scrubber), QSignalBlocker(self.row):
             self.scrubber.setValue(view.cursor.at)
-            self.row.setValue(view.row)
+            if not self.row.being_typed:
+                self.row.setValue(view.row)
         self.scrubber.update()
         self.where.setText(f"{view.cursor.at} / {view.cursor.last}")
 
@@ -174,7 +177,13 @@ class Transport(Card):
         self.follow.toggled.connect(self._tell_choice)
 
     def _tell_choice(self) -> None:
-        self.choice_changed.emit(RowChoice(self.row.value(), self.follow.isChecked()))
+        """Watch a row; the one at its place in the block on show is told, where that is another."""
+        asked = self.row.value()
+        self.choice_changed.emit(RowChoice(asked, self.follow.isChecked()))
+        shown = self.row.value()
+        if shown != asked:
+            where = f"which is in this block where row {asked} is in its own"
+            remark(self.row, f"Row {shown} is watched, {where}: Follow is on.")
 
 
 def _group(*widgets: QWidget) -> QWidget:

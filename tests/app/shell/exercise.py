@@ -51,6 +51,7 @@ def _touch(widget: QWidget) -> None:
         widget.setFont(QFont(widget.font()))
         QApplication.sendEvent(widget, QEvent(QEvent.Type.FontChange))
     elif isinstance(widget, QDoubleSpinBox):
+        _leave_empty(widget)
         widget.setValue(widget.value() + widget.singleStep())
     elif isinstance(widget, QTableView):
         for column in range(widget.model().columnCount()):
@@ -59,7 +60,13 @@ def _touch(widget: QWidget) -> None:
     elif isinstance(widget, QuantityChooser):
         widget.updateGeometry()
     elif isinstance(widget, QAbstractSpinBox):
-        widget.stepUp()
+        _leave_empty(widget)
+
+
+def _leave_empty(field: QAbstractSpinBox) -> None:
+    """What makes it say that the number before stays."""
+    field.clear()
+    field.stepUp()
 
 
 def _drag_over(widget: QWidget) -> None:

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.stepper import StepperPage
 from app.shell.main_window import MainWindow
+from app.widgets.remark import remark_on
 from tests.app.shell.conftest import Rig
 from tests.app.stepper.builders import random_trace
 
@@ -107,6 +108,41 @@ def test_the_keys_step_after_a_row_was_typed(page: StepperPage) -> None:
     press(page, Qt.Key.Key_Right)
     assert at(page) == 1
     assert page.transport.row.value() == 7
+
+
+def type_row(page: StepperPage, typed: str) -> None:
+    page.transport.row.setFocus()
+    page.transport.row.selectAll()
+    QTest.keyClicks(page.transport.row, typed)
+
+
+def test_a_row_is_typed_whole_before_another_is_watched_also_while_the_steps_go_on(page: StepperPage) -> None:
+    page.seek(page.position.last if page.position else 0)
+    shown = page.transport.row.value()
+    type_row(page, "1")
+    page.seek(0)
+    assert page.transport.row.cleanText() == "1"
+    page.seek(page.position.last if page.position else 0)
+    QTest.keyClicks(page.transport.row, "2")
+    assert page.transport.row.cleanText() == "12"
+    assert page.transport.row.value() == shown
+
+
+def test_a_row_that_follows_to_another_block_says_so_beside_the_field(page: StepperPage) -> None:
+    page.seek(page.position.last if page.position else 0)
+    last = page.transport.row.value()
+    type_row(page, "2")
+    press(page, Qt.Key.Key_Return)
+    watched = page.transport.row.value()
+    assert watched == last + 2
+    said = f"Row {watched} is watched, which is in this block where row 2 is in its own: Follow is on."
+    assert remark_on(page.transport.row) == said
+
+
+def test_a_row_beyond_the_trace_is_refused_in_words(page: StepperPage) -> None:
+    last = page.transport.row.maximum()
+    type_row(page, "99")
+    assert remark_on(page.transport.row) == f"‘99’ is not a whole number from 0 to {last}."
 
 
 def test_a_drop_down_keeps_the_focus_of_who_tabbed_there(page: StepperPage, qtbot: QtBot) -> None:

@@ -18,6 +18,7 @@ from app.control.guard import guarded
 from app.look.zoom import keep
 from app.widgets.number_fields import DecimalField, WholeField
 from app.widgets.plain import Label, set_tip
+from app.widgets.remark import remark, take_back
 from profiles.plan.choice import Declared
 
 FIELD_PX = 30
@@ -137,6 +138,8 @@ class KvHeads(QComboBox):
 
     def __init__(self, declared: Declared) -> None:
         super().__init__()
+        self._wanted: int | None = None  # what was chosen last, also while it divides nothing
+        self.activated.connect(lambda _place: self._want(self.chosen()))
         self.setMinimumContentsLength(4)
         dress(self, declared.choice.label, declared.choice.help)
 
@@ -146,14 +149,17 @@ class KvHeads(QComboBox):
         return self.currentTextChanged
 
     def offer(self, heads: int) -> None:
-        """Offer every divisor of the heads; what was chosen stays where it still divides them."""
-        chosen = self.chosen()
+        """Offer every divisor of the heads; what was chosen is shown where it is one, else that is told."""
         small = [n for n in range(1, isqrt(heads) + 1) if heads % n == 0]
         self.blockSignals(True)
         self.clear()
         self.addItems([str(n) for n in sorted({*small, *(heads // n for n in small)}, reverse=True)])
-        self.choose(chosen)
+        self._show_wanted()
         self.blockSignals(False)
+        if self._wanted == self.chosen():
+            take_back(self)
+        else:
+            remark(self, f"{self._wanted} does not divide {heads}: as many as heads.", lasting=True)
 
     def chosen(self) -> int | None:
         """The number; None for as many as there are heads."""
@@ -161,7 +167,15 @@ class KvHeads(QComboBox):
 
     def choose(self, number: int | None) -> None:
         """Show a number; one that is not offered becomes as many as there are heads."""
-        self.setCurrentIndex(max(0, self.findText(str(number))))
+        self._want(number)
+        self._show_wanted()
+
+    def _want(self, number: int | None) -> None:
+        self._wanted = number
+        take_back(self)
+
+    def _show_wanted(self) -> None:
+        self.setCurrentIndex(max(0, self.findText(str(self._wanted))))
 
 
 Input: TypeAlias = Whole | Decimal | Words | Tick | KvHeads
