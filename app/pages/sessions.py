@@ -7,14 +7,10 @@ from pathlib import Path
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
-    QHBoxLayout,
-    QHeaderView,
     QInputDialog,
     QLineEdit,
     QStackedWidget,
-    QTableView,
     QVBoxLayout,
 )
 
@@ -24,25 +20,25 @@ from app.control.chores import Chores
 from app.control.controller import Controller
 from app.control.guard import guarded
 from app.look.theme import Theme
-from app.look.zoom import keep, px
+from app.look.zoom import keep
 from app.pages.base import Page
 from app.pages.sessions_model import (
-    DATE_COLUMN,
     INFO_ROLE,
-    KERNELS_COLUMN,
     SEARCH_ROLE,
     SORT_ROLE,
     SessionsModel,
     session_name,
 )
+from app.pages.sessions_table import SessionsTable
 from app.widgets.buttons import text_button
+from app.widgets.lines import Lines
 from app.widgets.plain import Label
 from app.words.plain import cut
 from profiles.store import SessionInfo, list_sessions, rename, restore, set_note, trash
 from profiles.store.library import TRASH
 
+SEARCH_PX = 200
 SPEEDS = (1, 2, 5, 10, 20)
-WIDEST = 260  # pixels of the kernels' column to begin with: a dozen would push the rest out of sight
 EMPTY = (
     "No sessions yet. Every sweep is saved by itself and appears here.\n"
     "A .flashscope file from elsewhere opens when it is dropped on the window."
@@ -81,11 +77,14 @@ class SessionsPage(Page):
         self.proxy.setSortRole(SORT_ROLE)
         self.proxy.setFilterRole(SEARCH_ROLE)
         self.proxy.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self.table = self._make_table()
+        self.table = SessionsTable(self.proxy)
+        self.table.doubleClicked.connect(lambda _index: self.open_chosen())
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._enable())
         self.search = QLineEdit(
             placeholderText="Search names, devices, kernels, notes", clearButtonEnabled=True
         )
         self.search.setAccessibleName("Search sessions")
+        keep(self.search, self.search.setMinimumWidth, SEARCH_PX)
         self.search.textChanged.connect(self._filter)
         self.words = Label("Reading the sessions …", alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         self.words.setProperty("role", "dim")
@@ -96,6 +95,11 @@ class SessionsPage(Page):
         controller.running_changed.connect(lambda _running: self.refresh())
         self._enter_trash(False)
         self._enable()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Fit the columns, too: another zoom ends in this."""
+        super().apply_theme(theme)
+        self.table.fit_columns()
 
     def actions_offered(self) -> list[Action]:
         """Open, replay, rename, annotate, delete, refresh."""
@@ -211,25 +215,6 @@ class SessionsPage(Page):
         if accepted and answer != offered:
             self._chores.do(partial(change, info.path, answer), lambda _none: self.refresh())
 
-    def _make_table(self) -> QTableView:
-        table = QTableView(showGrid=False, sortingEnabled=True)
-        table.setAccessibleName("Saved sessions")
-        table.setModel(self.proxy)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setTabKeyNavigation(False)
-        table.verticalHeader().hide()
-        keep(table, table.verticalHeader().setDefaultSectionSize, 32)
-        header = table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setStretchLastSection(True)
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        table.sortByColumn(DATE_COLUMN, Qt.SortOrder.DescendingOrder)
-        table.doubleClicked.connect(lambda _index: self.open_chosen())
-        table.selectionModel().selectionChanged.connect(lambda *_: self._enable())
-        return table
-
     def _lay_out(self) -> None:
         self.speed = QComboBox()
         self.speed.setAccessibleName("Speed of the replay")
@@ -248,36 +233,23 @@ class SessionsPage(Page):
         self.trash.toggled.connect(self._enter_trash)
         heading = Label("Sessions")
         heading.setProperty("role", "heading")
-        tools = QHBoxLayout()
-        tools.setSpacing(8)
-        tools.addWidget(self.search, 1)
-        for button in self._buttons[:2]:
-            tools.addWidget(button)
-        tools.addWidget(self.speed)
-        for button in (*self._buttons[2:], self._restore_button, self.trash):
-            tools.addWidget(button)
+        after = (*self._buttons[2:], self._restore_button, self.trash)
+        tools = Lines((self.search, *self._buttons[:2], self.speed, *after), (self.search,), 8)
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 16, 24, 16)
         column.setSpacing(12)
         column.addWidget(heading)
-        column.addLayout(tools)
+        column.addWidget(tools)
         column.addWidget(self._stack, 1)
 
     def _show(self, infos: list[SessionInfo]) -> None:
         kept = self.chosen()
-        first = self.model.rowCount() == 0
         self.model.show(infos)
-        if first and infos:
-            self._fit_columns()
+        self.table.fit_columns()
         if kept is not None:
             self._select(kept.path)
         self._explain()
         self._enable()
-
-    def _fit_columns(self) -> None:
-        self.table.resizeColumnsToContents()
-        width = min(self.table.columnWidth(KERNELS_COLUMN), px(WIDEST))
-        self.table.setColumnWidth(KERNELS_COLUMN, width)
 
     def _select(self, path: Path) -> None:
         for row in range(self.proxy.rowCount()):

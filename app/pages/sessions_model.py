@@ -69,8 +69,7 @@ COLUMNS = (
     SessionColumn("Points", _points, lambda info: sum(info.statuses.values()), right=True),
     SessionColumn("Note", _note, _note),
 )
-DATE_COLUMN = 2
-KERNELS_COLUMN = 3
+NAME_COLUMN, DATE_COLUMN, KERNELS_COLUMN = 0, 2, 3
 
 
 class SessionsModel(QAbstractTableModel):
@@ -126,6 +125,8 @@ def _tip(info: SessionInfo, column: SessionColumn) -> str:
     """Why a file cannot be read, or the text that the cell has no room for."""
     if info.error or column is COLUMNS[KERNELS_COLUMN]:
         return info.error or column.text(info)
+    if column is COLUMNS[NAME_COLUMN]:
+        return f"{column.text(info)}\n{info.path}"
     return info.note or str(info.path)
 
 

@@ -65,11 +65,12 @@ class Lines(QWidget):
         lines: list[list[QWidget]] = [[]]
         taken = 0
         for part in self._parts:
-            if lines[-1] and taken + _least(part) > self.width():
+            width = 0 if part.isHidden() else _least(part) + self._spacing
+            if lines[-1] and taken + width - self._spacing > self.width():
                 lines.append([])
                 taken = 0
             lines[-1].append(part)
-            taken += _least(part) + self._spacing
+            taken += width
         return lines
 
 

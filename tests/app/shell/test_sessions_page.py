@@ -228,3 +228,50 @@ def test_a_finished_sweep_appears_in_the_list(
     rig.controller.run(PLAN)
     rig.say(sweep())
     qtbot.waitUntil(lambda: page.model.rowCount() == 1, timeout=60_000)
+
+
+LONG = "flash3 beside the libraries, second run after the driver update"
+
+
+def elided(page: SessionsPage) -> list[str]:
+    """The names, when the first column has no room for one of them."""
+    fits = page.table.columnWidth(NAME) >= page.table.sizeHintForColumn(NAME)
+    return [] if fits else names(page)
+
+
+@pytest.mark.parametrize("percent", [100, 150])
+def test_a_name_is_shown_whole_where_the_page_has_room_also_one_that_comes_later_or_after_a_zoom(
+    window: MainWindow, page: SessionsPage, save: Save, qtbot: QtBot, percent: int
+) -> None:
+    window.resize(1800, 800)
+    fill(page, save, qtbot, "short")
+    save(sweep(points=2), LONG)
+    listed(page, qtbot, 2)
+    window.appearance.zoom(percent)
+    window.appearance.finish()
+    QApplication.processEvents()
+    try:
+        assert elided(page) == []
+        assert page.table.horizontalScrollBar().maximum() == 0
+    finally:
+        window.appearance.zoom(100)
+        window.appearance.finish()
+
+
+def test_in_a_narrow_page_the_tip_has_the_whole_name_and_the_file(
+    window: MainWindow, page: SessionsPage, save: Save, qtbot: QtBot
+) -> None:
+    window.resize(900, 700)
+    fill(page, save, qtbot, LONG)
+    index = page.proxy.index(0, NAME)
+    assert elided(page) == [LONG]
+    assert index.data(Qt.ItemDataRole.ToolTipRole).startswith(LONG)
+    assert ".flashscope" in index.data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_a_width_that_was_set_by_hand_stays(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
+    fill(page, save, qtbot, "short")
+    page.table.horizontalHeader().resizeSection(NAME, 333)
+    save(sweep(points=2), LONG)
+    listed(page, qtbot, 2)
+    assert page.table.columnWidth(NAME) == 333
