@@ -5,7 +5,7 @@ from pathlib import Path
 
 import qtawesome
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.control.bundled import bundled_sessions
 from app.control.controller import Controller
@@ -26,7 +26,7 @@ from profiles.plan.machine import Finding, Machine
 
 ICON_PX = 28
 RECORDINGS = ("Open", "Beside libraries’ kernels")  # of the bundled sessions, in their order
-WIDE = 860  # narrower than this, the four cards stand two by two
+WIDE, NARROW = 860, 500  # pixels: where there are fewer, the four cards stand two by two, or in one column
 
 
 class StartPage(Page):
@@ -54,16 +54,16 @@ class StartPage(Page):
         self._cards = [self._quick_card(), self._bundled_card(), self._stepper_card(), self._open_card()]
         self._recents = Card("Recent sessions")
         self._findings = Card("This machine")
-        lower = QHBoxLayout()
-        lower.setSpacing(12)
-        lower.addWidget(self._recents, 1)
-        lower.addWidget(self._findings, 1)
+        self._lower = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._lower.setSpacing(12)
+        self._lower.addWidget(self._recents, 1)
+        self._lower.addWidget(self._findings, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 24, 24, 24)
         column.setSpacing(16)
         column.addWidget(heading)
         column.addLayout(self._grid)
-        column.addLayout(lower)
+        column.addLayout(self._lower)
         column.addStretch(1)
         keep(self, self._arrange)
         self.show_recents({})
@@ -80,7 +80,7 @@ class StartPage(Page):
 
     @guarded()
     def resizeEvent(self, event: object) -> None:
-        """Put the cards in one row where there is room, else two by two."""
+        """Put the cards in one row where there is room, else two by two, else one under the other."""
         super().resizeEvent(event)  # type: ignore[arg-type] # Qt's own event, passed on
         self._arrange()
 
@@ -100,12 +100,14 @@ class StartPage(Page):
         self._recents.body.addStretch(1)
 
     def _arrange(self) -> None:
-        columns = 4 if self.width() >= px(WIDE) else 2
+        columns = 4 if self.width() >= px(WIDE) else 2 if self.width() >= px(NARROW) else 1
         if columns == self._columns:
             return
         self._columns = columns
         for place, card in enumerate(self._cards):
             self._grid.addWidget(card, place // columns, place % columns)
+        beside, under = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._lower.setDirection(beside if columns > 1 else under)
         for column in range(4):
             self._grid.setColumnStretch(column, 1 if column < columns else 0)
 

@@ -262,9 +262,10 @@ class MainWindow(QMainWindow):
             action.trigger()
 
     def _running_changed(self, running: bool) -> None:
-        """What went wrong before is over once a sweep has started."""
+        """What went wrong before is over once a sweep has started, and its plots are in view."""
         if running:
             self.errors.hide()
+            self._frames["profile"].verticalScrollBar().setValue(0)
 
     def _session_changed(self, session: Session | None) -> None:
         if session is not None and self.page.key in {"start", "sessions"}:

@@ -1,14 +1,37 @@
 """What does not fit scrolls; nothing is clipped."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+
+from app.control.guard import guarded
 
 
 class Scrolling(QScrollArea):
-    """A frame that scrolls over its content where that has no room; the Tab key passes it by."""
+    """A frame that scrolls over its content where that has no room; the Tab key passes it by.
+
+    Attributes:
+        whole: Whether it asks for as much height as its content takes, so that what is around it scrolls.
+    """
 
     def __init__(self, content: QWidget) -> None:
         super().__init__(widgetResizable=True)
+        self.whole = False
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidget(content)
+
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """Room for all of the content, or for a part of it to be scrolled."""
+        least, content = super().minimumSizeHint(), self.widget()
+        if not self.whole or content is None:
+            return least
+        high = max(content.minimumSizeHint().height(), content.heightForWidth(self.viewport().width()))
+        return QSize(least.width(), high)
+
+    @guarded(bool)
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Ask for other room when the content has become higher."""
+        if self.whole and event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)

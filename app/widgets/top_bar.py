@@ -3,20 +3,25 @@
 from typing import cast
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QStandardItemModel
+from PySide6.QtGui import QResizeEvent, QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QPushButton, QWidget
 
 from app.control.actions import ActionRegistry
 from app.control.controller import Controller
+from app.control.guard import guarded
 from app.look.theme import Theme
-from app.look.zoom import keep
+from app.look.zoom import keep, px
 from app.widgets.badge import Badge
 from app.widgets.buttons import ICON_PX, icon_button, recolour, size_icon, text_button
+from app.widgets.drop_down import DropDown
 from app.widgets.plain import plain_tip, set_tip
 from app.words.plain import MOST_OF_NAME, cut
 from kernels.problem import Backend
 
 REPLAY = "replay"
+RUN, RUN_ROOMY = "Run", "Run  Ctrl+⏎"
+ROOMY = 640  # pixels: a narrower bar shortens the backend and Run, so that the badge can be read
+LEAST_OF_BACKEND = 5  # characters
 WIDEST = 260  # pixels of the backend box: a long file name must not push the badge away
 
 
@@ -37,8 +42,8 @@ class TopBar(QFrame):
         self._controller, self._registry = controller, registry
         self._menu_button = icon_button("mdi6.menu", "Menu", self._open_menu)
         home = text_button("Flashscope", "Start page", self.home_requested.emit, "brand")
-        self.backend = QComboBox(minimumContentsLength=12)
-        self.backend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.backend = DropDown()
+        self.backend.setMinimumContentsLength(LEAST_OF_BACKEND)
         keep(self.backend, self.backend.setMaximumWidth, WIDEST)
         self.backend.setAccessibleName("Backend")
         set_tip(self.backend, "Where the next sweep runs, on this machine")
@@ -46,7 +51,7 @@ class TopBar(QFrame):
         self.badge = Badge()
         self._blocked = ""
         self.cancel = text_button("Cancel", "Cancel the sweep", lambda: self._trigger("cancel"))
-        self.run = text_button("Run  Ctrl+⏎", "Run the sweep", lambda: self._trigger("run"), "primary")
+        self.run = text_button(RUN_ROOMY, "Run the sweep", lambda: self._trigger("run"), "primary")
         self.run.setProperty("iconName", "mdi6.play")
         size_icon(self.run, ICON_PX)
         self._lay_out(home)
@@ -61,6 +66,20 @@ class TopBar(QFrame):
         row.addStretch(1)
         row.addWidget(self.cancel)
         row.addWidget(self.run)
+
+        keep(self, self._share_room)
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave room for the badge."""
+        super().resizeEvent(event)
+        self._share_room()
+
+    def _share_room(self) -> None:
+        roomy = self.width() >= px(ROOMY)
+        self.run.setText(RUN_ROOMY if roomy else RUN)
+        least = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        self.backend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents if roomy else least)
 
     def _follow(self, controller: Controller) -> None:
         for signal in (

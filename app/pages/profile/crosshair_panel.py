@@ -10,6 +10,7 @@ from app.look.zoom import keep
 from app.plots.marks import legend_icon
 from app.widgets.buttons import size_icon
 from app.widgets.card import Card
+from app.widgets.drop_down import DropDown
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label, button_text, set_tip
 from app.words.kinds import heading, unit_text
@@ -221,7 +222,7 @@ class CrosshairPanel(Card):
 
 
 def _choice(name: str, hint: str) -> QComboBox:
-    box = QComboBox()
+    box = DropDown()
     box.setAccessibleName(name)
     set_tip(box, hint)
     keep(box, box.setFixedHeight, TEXT_PX + 11)

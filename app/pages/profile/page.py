@@ -4,17 +4,20 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app.control.actions import Action
 from app.control.controller import Controller
 from app.control.guard import guarded
 from app.look.theme import Theme
+from app.look.zoom import keep, px
 from app.pages.base import Page
 from app.pages.profile.bottom import BottomCard
+from app.pages.profile.crosshair_panel import WIDTH as PANEL_PX
 from app.pages.profile.form import SweepForm
+from app.pages.profile.form.form import WIDTH as FORM_PX
 from app.pages.profile.form.reasons import left_out, out_of_range
 from app.pages.profile.plots_view import PlotsView
 from app.plots.telemetry import LANES
@@ -39,6 +42,8 @@ from profiles.wire.events import (
     TelemetryStarted,
 )
 
+MARGIN = 12  # pixels at the left and right of the plots
+RIGHT_PX = PANEL_PX + 2 * MARGIN  # what the plots and the panel under them need at least
 OUTCOMES = (PointStarted, PointMeasured, PointFailed, PlanFinished)
 
 
@@ -88,13 +93,32 @@ class ProfilePage(Page):
         splitter.handle(1).setAccessibleName("Height of the telemetry")
         right = QWidget()
         column = QVBoxLayout(right)
-        column.setContentsMargins(12, 6, 12, 10)
+        column.setContentsMargins(MARGIN, 6, MARGIN, 10)
         column.addWidget(splitter)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.form)
-        row.addWidget(right, 1)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(0)
+        self._row.addWidget(self.form)
+        self._row.addWidget(right, 1)
+        keep(self, self._place_form)
+
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as the wider of form and plots: one goes under the other."""
+        return QSize(px(max(FORM_PX, RIGHT_PX)), super().minimumSizeHint().height())
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the form beside the plots, or under them."""
+        super().resizeEvent(event)
+        self._place_form()
+
+    def _place_form(self) -> None:
+        beside = self.width() >= px(FORM_PX + RIGHT_PX)
+        self._row.setDirection(
+            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.BottomToTop
+        )
+        self.form.stand(alone=not beside)
 
     def _connect(self) -> None:
         self.controller.events_arrived.connect(self.take_events)

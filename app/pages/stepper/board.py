@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
+from app.control.guard import guarded
 from app.look.theme import Theme
+from app.look.zoom import keep, px
 from app.plots.stepper.code_panel import CodePanel
 from app.plots.stepper.formula_panel import FormulaPanel
 from app.plots.stepper.heatmap import Cell, Heatmap, ScoreHeatmap, WeightHeatmap
@@ -20,6 +23,9 @@ from app.widgets.plain import FormulaLabel, escaped
 from app.words.plain import MOST_OF_NAME, cut
 from profiles.results.curves import mask_words
 
+GAP = 8  # pixels
+WIDTHS = (920, 640, 480)  # pixels that the cards need side by side, three in a row, two in a row
+NARROWEST = 344  # pixels that the widest panel needs
 CHART_TITLES = {"MaximumChart": "max m", "SumChart": "sum ℓ", "FactorChart": "rescale α"}
 
 
@@ -51,7 +57,11 @@ class Board(QWidget):
             self.naive,
         )
         self._cards = {panel: _card(panel) for panel in self.panels}
-        self._lay_out()
+        self._across = -1  # pixels at 100 % that the rows on show need
+        self._outer = QVBoxLayout(self)
+        self._outer.setContentsMargins(0, 0, 0, 0)
+        self._outer.setSpacing(GAP)
+        keep(self, self._arrange)
         self._connect()
 
     def show_view(self, view: StepView) -> None:
@@ -71,19 +81,57 @@ class Board(QWidget):
         """All panels in words, one a line."""
         return "\n".join(panel.accessibleDescription() for panel in self.panels)
 
-    def _lay_out(self) -> None:
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as the widest panel: the others go under one another."""
+        return QSize(px(NARROWEST), super().minimumSizeHint().height())
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put fewer cards into a row where they have no room."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        across = next((width for width in WIDTHS if self.width() >= px(width)), 0)
+        if across == self._across:
+            return
+        self._across = across
+        _empty(self._outer)
+        if across == WIDTHS[0]:
+            self._outer.addLayout(self._side_by_side())
+        for panels in self._rows().get(across, ()):
+            self._outer.addLayout(_row([self._cards[panel] for panel in panels], (1,) * len(panels)))
+
+    def _rows(self) -> dict[int, tuple[tuple[Panel, ...], ...]]:
+        """Which panels share a row, by the width that this needs in pixels."""
+        alone = (self.memory,), (self.code,), (self.naive,)
+        halves = self.charts[:2], self.charts[2:]
+        heatmaps = self.scores, self.weights
+        return {
+            WIDTHS[1]: (
+                (self.tiles, *heatmaps),
+                (self.formulas, self.code),
+                (self.memory,),
+                self.charts,
+                (self.naive,),
+            ),
+            WIDTHS[2]: (heatmaps, (self.tiles, self.formulas), *alone, *halves),
+            0: ((self.tiles,), (self.scores,), (self.weights,), (self.formulas,), *alone, *halves),
+        }
+
+    def _side_by_side(self) -> QGridLayout:
         top = _row([self._cards[p] for p in (self.tiles, self.scores, self.weights)], (24, 38, 38))
         charts = _row([self._cards[chart] for chart in self.charts], (1, 1, 1, 1))
         left, right = QVBoxLayout(), QVBoxLayout()
         for column in (left, right):
-            column.setSpacing(8)
+            column.setSpacing(GAP)
         left.addWidget(self._cards[self.memory], 44)
         left.addLayout(charts, 56)
         right.addWidget(self._cards[self.code], 66)
         right.addWidget(self._cards[self.naive], 34)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(8)
+        grid = QGridLayout()
+        grid.setSpacing(GAP)
         grid.addLayout(top, 0, 0)
         grid.addWidget(self._cards[self.formulas], 0, 1)
         grid.addLayout(left, 1, 0)
@@ -92,6 +140,7 @@ class Board(QWidget):
             grid.setColumnStretch(index, stretch)
         for index, stretch in enumerate((42, 58)):
             grid.setRowStretch(index, stretch)
+        return grid
 
     def _connect(self) -> None:
         self.tiles.tile_chosen.connect(self.tile_chosen)
@@ -151,7 +200,16 @@ def _card(panel: Panel) -> Card:
 
 def _row(cards: list[Card], stretches: tuple[int, ...]) -> QHBoxLayout:
     row = QHBoxLayout()
-    row.setSpacing(8)
+    row.setSpacing(GAP)
     for card, stretch in zip(cards, stretches, strict=True):
         row.addWidget(card, stretch)
     return row
+
+
+def _empty(layout: QLayout) -> None:
+    """Let go of all cards, which stay where they are until they are placed anew."""
+    while (item := layout.takeAt(0)) is not None:
+        inner = item.layout()
+        if inner is not None:
+            _empty(inner)
+            inner.deleteLater()

@@ -34,7 +34,7 @@ class FormulaPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Formulas with live numbers")
-        keep(self, self.setMinimumSize, 220, 120)
+        keep(self, self.setMinimumSize, 220, 180)
 
     def words(self, view: StepView) -> str:
         """All formulas that have numbers, or the state before the first."""

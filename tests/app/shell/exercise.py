@@ -13,6 +13,7 @@ from app.plots.quantity_chooser import QuantityChooser
 from app.plots.stepper.panel import Panel
 from app.shell.main_window import MainWindow
 from app.shell.shots import picture
+from app.widgets.drop_down import DropDown
 from app.widgets.palette import CommandPalette
 
 
@@ -57,6 +58,9 @@ def _touch(widget: QWidget) -> None:
         for column in range(widget.model().columnCount()):
             widget.sortByColumn(column, Qt.SortOrder.AscendingOrder)
         QTest.keyClick(widget, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    elif isinstance(widget, DropDown):
+        widget.showPopup()
+        widget.hidePopup()
     elif isinstance(widget, QuantityChooser):
         widget.updateGeometry()
     elif isinstance(widget, QAbstractSpinBox):

@@ -123,6 +123,7 @@ def test_a_reason_under_the_form_leaves_the_page_as_high_as_the_window(
     assert isinstance(page, ProfilePage)
     rig.engine.say([MachineFound(machine=CPU_MACHINE)])
     qtbot.waitUntil(lambda: page.form.blocked_reason is None)
+    QTest.qWait(0)
     height = page.height()
     page.form.kernels.choose(())
     qtbot.waitUntil(page.form.message.isVisible)

@@ -10,14 +10,13 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
 from app.control.guard import guarded
 from app.look.theme import Theme
-from app.look.zoom import keep
+from app.look.zoom import keep, px
 from app.pages.profile.form.chips import SeqlenChips
 from app.pages.profile.form.dry_run import dry_run
 from app.pages.profile.form.dry_run_table import DryRunTable
@@ -28,6 +27,7 @@ from app.pages.profile.form.masks import Masks
 from app.pages.profile.form.preview import preview_rows
 from app.pages.profile.form.reasons import blocked, impossible
 from app.widgets.plain import Label, set_tip
+from app.widgets.scrolling import Scrolling
 from app.words.units import bytes_text
 from kernels.problem import DTYPES, Backend
 from kernels.registry import KERNELS
@@ -40,6 +40,7 @@ from profiles.results.rows import PointRow
 WIDTH = 316
 FREE_STEP = 0.01  # the dry run follows free memory in steps of this share
 ACROSS = 3  # inputs in a line
+QWIDGETSIZE_MAX = (1 << 24) - 1  # Qt's own: no limit
 MASK = "mask"  # stands for the choice among masks, of which each is a choice of its own
 DRAWING = "The blocks of the mask are being drawn …"
 Lines: TypeAlias = tuple[tuple[str, ...], ...]
@@ -73,7 +74,7 @@ class SweepForm(QFrame):
     def __init__(self, backend: Backend, theme: Theme) -> None:
         super().__init__()
         self.setObjectName("sidePanel")
-        keep(self, self.setFixedWidth, WIDTH)
+        self._alone = False
         self.backend: Backend = backend
         self.blocked_reason: str | None = None
         self._machine: Machine | None = None
@@ -125,17 +126,14 @@ class SweepForm(QFrame):
         self._section(column, "Dry run", self.dry_table, beside=self.free_label)
         self._section(column, "Protocol", self._grid(*self._lines(PROTOCOL_LINES, Protocol)))
         column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setWidget(inner)
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll = Scrolling(inner)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
-        outer.addWidget(scroll, 1)
+        outer.addWidget(self._scroll, 1)
         outer.addLayout(self._footer())
+        keep(self, self._fit)
 
     def _problem_fields(self) -> QWidget:
         """Two lines of fields, and a third while the mask needs one."""
@@ -213,6 +211,17 @@ class SweepForm(QFrame):
         """Wait for masks that are being made."""
         self._masks.wait()
         super().closeEvent(event)
+
+    def stand(self, *, alone: bool) -> None:
+        """Stand beside something, narrow and scrolling by itself; or alone, whole and as wide as the page."""
+        self._alone = alone
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setMinimumWidth(px(WIDTH))
+        self.setMaximumWidth(QWIDGETSIZE_MAX if self._alone else px(WIDTH))
+        self._scroll.whole = self._alone
+        self._scroll.updateGeometry()
 
     def request(self) -> Request:
         """What the form says now."""

@@ -1,0 +1,87 @@
+"""At 1280 x 720 every page fits at every zoom: it scrolls up and down at most, and no text is cut off."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.pages.stepper import StepperPage
+from app.plots.quantity_chooser import QuantityChooser
+from app.shell.main_window import MainWindow
+from app.shell.shots import picture
+from app.widgets.plain import Label
+from app.widgets.scrolling import Scrolling
+from tests.app.fakes import sweep
+from tests.app.shell.conftest import Rig, Save
+from tests.app.stepper.builders import random_trace
+
+ZOOMS = (80, 100, 150, 200, 250)
+SLACK = 2  # pixels that rounding takes
+
+
+@pytest.fixture
+def full(rig: Rig, save: Save) -> Iterator[MainWindow]:
+    """A window with a session and a trace in it."""
+    window = rig.window()
+    window.resize(1280, 720)
+    rig.open(save(sweep(), "a sweep of a usual name"))
+    stepper = window.pages["stepper"]
+    assert isinstance(stepper, StepperPage)
+    stepper.show_trace(random_trace())
+    yield window
+    window.appearance.zoom(100)
+    window.appearance.finish()
+
+
+def texts(window: MainWindow) -> list[QWidget]:
+    """What shows a text that is neither broken into lines nor shortened."""
+    labels = [one for one in window.findChildren(Label) if one.text() and not one.wordWrap()]
+    buttons = [one for one in window.findChildren(QAbstractButton) if one.text()]
+    return [one for one in (*labels, *buttons) if one.isVisible()]
+
+
+def is_cut(shown: QWidget) -> bool:
+    if isinstance(shown, Label):
+        least = shown.fontMetrics().size(0, shown.text())
+    else:
+        least = shown.minimumSizeHint() if isinstance(shown, QuantityChooser) else shown.sizeHint()
+    return shown.width() + SLACK < least.width() or shown.height() + SLACK < least.height()
+
+
+@pytest.mark.parametrize("percent", ZOOMS)
+def test_no_page_scrolls_sideways_and_no_text_in_it_is_cut_off(
+    full: MainWindow, percent: int, qtbot: QtBot
+) -> None:
+    full.appearance.zoom(percent)
+    full.appearance.finish()
+    wrong = []
+    for key in full.pages:
+        full.show_page(key)
+        QApplication.processEvents()
+        picture(full)
+        QApplication.processEvents()
+        frame = full._frames[key]
+        assert isinstance(frame, Scrolling)
+        if frame.horizontalScrollBar().maximum():
+            wrong.append(f"{key} scrolls by {frame.horizontalScrollBar().maximum()}")
+        areas = [area for area in full.pages[key].findChildren(QScrollArea) if area.isVisible()]
+        wrong += [f"{key}: {a!r} scrolls" for a in areas if a.horizontalScrollBar().maximum()]
+        wrong += [
+            f"{key}: {one.accessibleName() or one!r} {one.size()}" for one in texts(full) if is_cut(one)
+        ]
+    badge = full.top_bar.badge
+    if badge.width() < badge.sizeHint().width() / 2:
+        wrong.append(f"the badge says {QLabel.text(badge)} of {badge.text()}")
+    assert full.size().toTuple() == (1280, 720)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_choice_without_room_ends_in_an_ellipsis_and_one_with_room_is_whole(full: MainWindow) -> None:
+    box = full.top_bar.backend
+    box.setItemText(box.currentIndex(), "CPU · a processor with a name that is as long as they are")
+    assert box.shown.startswith("CPU · a pro")
+    assert box.shown.endswith("…")
+    box.setItemText(box.currentIndex(), "CPU · short")
+    QApplication.processEvents()
+    assert box.shown == "CPU · short"
