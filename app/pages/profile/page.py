@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QSplitter, QVBoxLayout, QWidget
 
@@ -43,6 +43,7 @@ from profiles.wire.events import (
 )
 
 MARGIN = 12  # pixels at the left and right of the plots
+ROUNDING = 4  # pixels that the sizes of many parts make together
 RIGHT_PX = PANEL_PX + 2 * MARGIN  # what the plots and the panel under them need at least
 OUTCOMES = (PointStarted, PointMeasured, PointFailed, PlanFinished)
 
@@ -102,11 +103,6 @@ class ProfilePage(Page):
         self._row.addWidget(right, 1)
         keep(self, self._place_form)
 
-    @guarded(QSize)
-    def minimumSizeHint(self) -> QSize:
-        """As narrow as the wider of form and plots: one goes under the other."""
-        return QSize(px(max(FORM_PX, RIGHT_PX)), super().minimumSizeHint().height())
-
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the form beside the plots, or under them."""
@@ -114,7 +110,8 @@ class ProfilePage(Page):
         self._place_form()
 
     def _place_form(self) -> None:
-        beside = self.width() >= px(FORM_PX + RIGHT_PX)
+        """Under them as soon as the page is no wider than the two need: then it may become narrower."""
+        beside = self.width() > px(FORM_PX + RIGHT_PX + ROUNDING)
         self._row.setDirection(
             QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.BottomToTop
         )
