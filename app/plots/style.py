@@ -1,8 +1,10 @@
 """Axes and colours that all plots share."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pyqtgraph as pg
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QPaintEvent
 
 from app.control.guard import guarded
@@ -14,7 +16,14 @@ TickText = Callable[[float], str]
 
 
 class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
-    """A plot; an error of something in it stays inside its paint."""
+    """A plot; an error of something in it stays inside its paint.
+
+    The Tab key passes it by: its keys are the page's, and nothing in it would show the focus.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
 
     @guarded()
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -1,5 +1,6 @@
 """The window without a mouse: every part is named and reached, and keys mean what the focus says."""
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -7,6 +8,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QAbstractSlider,
     QAbstractSpinBox,
+    QApplication,
     QComboBox,
     QHeaderView,
     QLineEdit,
@@ -18,6 +20,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.shell.main_window import MainWindow
+from app.widgets.staged_paint import StagedPaint
 from profiles.wire.events import PlanFinished
 from tests.app.fakes import PLAN, sweep
 from tests.app.shell.conftest import Rig
@@ -88,6 +91,35 @@ def test_tab_reaches_every_button_of_the_start_page(window: MainWindow, qtbot: Q
 
 def press_escape(window: MainWindow) -> None:
     QTest.keyClick(window, Qt.Key.Key_Escape)
+
+
+@pytest.mark.parametrize("key", ["start", "profile", "stepper", "sessions"])
+def test_whatever_the_tab_key_reaches_shows_that_it_has_the_focus(window: MainWindow, key: str) -> None:
+    window.resize(1280, 800)
+    window.activateWindow()
+    window.show_page(key)
+    page = window.pages[key]
+    for staged in page.findChildren(StagedPaint):
+        staged.finish()
+    QApplication.processEvents()
+    reached = [w for w in page.findChildren(QWidget) if by_tab(w)]
+    assert reached
+    silent = [w for w in reached if not shows_focus(w)]
+    assert not silent, [(type(w).__name__, w.accessibleName()) for w in silent]
+
+
+def by_tab(widget: QWidget) -> bool:
+    policy = widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+    return bool(policy) and widget.isVisible() and widget.isEnabled() and widget.focusProxy() is None
+
+
+def shows_focus(widget: QWidget) -> bool:
+    widget.setFocus(Qt.FocusReason.TabFocusReason)
+    QApplication.processEvents()
+    with_it = widget.grab().toImage()
+    widget.clearFocus()
+    QApplication.processEvents()
+    return widget.grab().toImage() != with_it
 
 
 def test_one_esc_ends_no_sweep_and_a_second_one_does(window: MainWindow, rig: Rig) -> None:
