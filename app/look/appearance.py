@@ -1,6 +1,8 @@
 """Applies a theme and a zoom: style, palette, font, stylesheet; can follow the desktop's choice."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from time import perf_counter
 from typing import Literal, cast
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -14,11 +16,15 @@ from app.look.theme import DARK, LIGHT, THEMES, Theme
 from app.look.zoom import ZOOM, scaled
 
 Choice = Literal["system", "dark", "light", "contrast"]
-PAUSE_MS = 4  # between two steps of a switch: what waits in the event loop comes first
+PAUSE_MS = 4  # between two turns of a switch: what waits in the event loop comes first
+TURN_S = 0.006  # of a switch, plus what the step takes that is begun then
 
 
 class Appearance(QObject):
     """The theme and the zoom in use.
+
+    A stylesheet goes to everything in what has it, in one go. So neither the application nor a large window
+    has one, but each part of a window; what holds the parts takes its colours from the palette.
 
     Attributes:
         choice: What the user chose; `system` follows the desktop's colour scheme, dark if that is unknown.
@@ -38,12 +44,25 @@ class Appearance(QObject):
         app.setStyle("Fusion")
         app.setFont(ui_font())
         self.theme = self._resolve()
+        self._parts: list[QWidget] = []
         self._steps: list[Callable[[], None]] = []  # what is left of a switch
         self._frozen: list[QWidget] = []
         self._timer = QTimer(self, interval=PAUSE_MS)
-        self._timer.timeout.connect(self._step)
-        apply_theme(app, self.theme)
+        self._timer.timeout.connect(self._turn)
+        self._colour()
         app.styleHints().colorSchemeChanged.connect(lambda _scheme: self.choose(self.choice))
+
+    def dress(self, window: QWidget, large: Sequence[QWidget] = ()) -> None:
+        """Give a window or a dialog, with what is in it, the look in use and those to come.
+
+        Args:
+            window: What is dressed.
+            large: What in it is so large that a stylesheet is given to nothing that holds it.
+        """
+        parts = list(_parts(window, large))
+        self._parts = [*filter(isValid, self._parts), *parts]
+        for part in parts:
+            part.setStyleSheet(self._sheet)
 
     def choose(self, choice: Choice) -> None:
         """Use this theme from now on; windows show it some turns of the event loop later."""
@@ -67,41 +86,52 @@ class Appearance(QObject):
             self._step()
 
     def _turn_to(self, theme: Theme, factor: float) -> None:
-        if (theme, factor) != (self.theme, ZOOM.factor):
-            self.theme = theme
-            zoomed = [ZOOM.changed.emit, self._measure] if factor != ZOOM.factor else []
-            told = [*zoomed, lambda: self.changed.emit(theme)]
-            self._steps = [self._bare, lambda: self._dress(factor), *told, self._show]
-            self._timer.start()
+        if (theme, factor) == (self.theme, ZOOM.factor):
+            return
+        self.theme = theme
+        zooms, parts = factor != ZOOM.factor, [*filter(isValid, self._parts)]
+        self._steps = [
+            self._freeze,
+            *([partial(self._size, factor)] if zooms else []),
+            self._colour,
+            *(partial(self._redress, part, zooms) for part in parts),
+            *([partial(_lay_out, _around(parts))] if zooms else []),
+            lambda: self.changed.emit(theme),
+            self._show,
+        ]
+        self._timer.start()
+
+    def _turn(self) -> None:
+        begun = perf_counter()
+        while self._steps and perf_counter() - begun < TURN_S:
+            self._step()
 
     def _step(self) -> None:
         if len(self._steps) <= 1:
             self._timer.stop()
         self._steps.pop(0)()
 
-    def _bare(self) -> None:
-        """Take the old stylesheet away: to replace it with another one takes Qt three times as long as both.
-
-        Until the end of the switch the windows stay as they are painted.
-        """
+    def _freeze(self) -> None:
+        """Until the end of the switch the windows stay as they are painted."""
         self._frozen = [window for window in self._app.topLevelWidgets() if window.updatesEnabled()]
         for window in self._frozen:
             window.setUpdatesEnabled(False)
-        self._app.setStyleSheet("")
 
-    def _dress(self, factor: float) -> None:
-        if factor != ZOOM.factor:
-            ZOOM.factor = factor
-            self._app.setFont(ui_font())
-        apply_theme(self._app, self.theme)
+    def _size(self, factor: float) -> None:
+        """Size what is fixed in pixels, before any stylesheet takes room in it."""
+        ZOOM.factor = factor
+        self._app.setFont(ui_font())
+        ZOOM.changed.emit()
 
-    def _measure(self) -> None:
-        """Lay everything out from the inside to the outside: of a hidden page Qt keeps the sizes it knows."""
-        for widget in sorted(self._app.allWidgets(), key=_depth, reverse=True):
-            layout = widget.layout()
-            if layout is not None:
-                layout.invalidate()
-                layout.activate()
+    def _colour(self) -> None:
+        self._app.setPalette(palette(self.theme))
+        self._sheet = scaled(stylesheet(self.theme))
+
+    def _redress(self, part: QWidget, zooms: bool) -> None:
+        if isValid(part):
+            part.setStyleSheet(self._sheet)
+            if zooms:
+                _lay_out(_inside_out(part))
 
     def _show(self) -> None:
         for window in self._frozen:
@@ -115,22 +145,51 @@ class Appearance(QObject):
         return LIGHT if self._app.styleHints().colorScheme() == Qt.ColorScheme.Light else DARK
 
 
-def _depth(widget: QWidget) -> int:
-    """How many widgets it is in."""
+def _parts(widget: QWidget, large: Sequence[QWidget]) -> Iterator[QWidget]:
+    """The large ones in a widget, and beside them the largest that hold none of these."""
+    if widget in large or not any(map(widget.isAncestorOf, large)):
+        yield widget
+        return
+    for child in widget.children():
+        if isinstance(child, QWidget):
+            yield from _parts(child, large)
+
+
+def _lay_out(widgets: Iterable[QWidget]) -> None:
+    """Give these the sizes of what is in them: of a hidden page Qt keeps the sizes it knows."""
+    for widget in filter(isValid, widgets):
+        layout = widget.layout()
+        if layout is not None:
+            layout.invalidate()
+            layout.activate()
+
+
+def _inside_out(widget: QWidget) -> Iterator[QWidget]:
+    """What is in a widget, and then the widget."""
+    for child in widget.children():
+        if isinstance(child, QWidget):
+            yield from _inside_out(child)
+    yield widget
+
+
+def _around(parts: Iterable[QWidget]) -> list[QWidget]:
+    """What these are in, from the inside to the outside."""
+    outer = {widget for part in parts for widget in _above(part)}
+    return sorted(outer, key=lambda widget: len(list(_above(widget))), reverse=True)
+
+
+def _above(widget: QWidget) -> Iterator[QWidget]:
+    """What a widget is in, up to its window."""
     parent = widget.parentWidget()
-    return 0 if parent is None else 1 + _depth(parent)
+    while parent is not None:
+        yield parent
+        parent = parent.parentWidget()
 
 
 def appearance_of(choice: Choice = "system") -> Appearance:
     """The appearance of the running QApplication, made with this choice when there is none yet."""
     app = cast("QApplication", QApplication.instance())
     return app.findChild(Appearance) or Appearance(app, choice)
-
-
-def apply_theme(app: QApplication, theme: Theme) -> None:
-    """Set palette and stylesheet of the whole application."""
-    app.setPalette(palette(theme))
-    app.setStyleSheet(scaled(stylesheet(theme)))
 
 
 def palette(theme: Theme) -> QPalette:

@@ -30,8 +30,6 @@ def _surfaces(t: Theme) -> str:
     QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
     QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; border: none; }}
     QAbstractScrollArea::corner {{ background: {t.bg}; border: none; }}
-    QSplitter::handle {{ background: {t.line}; }}
-    QSplitter::handle:hover {{ background: {t.accent}; }}
     """
 
 

@@ -1,5 +1,6 @@
 """What every page of the window is."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from PySide6.QtCore import Signal
@@ -23,6 +24,7 @@ class Page(QWidget):
         icon: qtawesome name of the icon.
         controller: Intents go there, events come from there.
         theme: The colours in use.
+        large: The parts of a page that is too large to take its stylesheet in one step.
 
     Signals:
         page_requested: Bring another page to the front (its key).
@@ -40,6 +42,7 @@ class Page(QWidget):
         super().__init__()
         self.controller = controller
         self.theme = theme
+        self.large: Sequence[QWidget] = ()
         controller.session_changed.connect(self.show_session)
 
     def apply_theme(self, theme: Theme) -> None:

@@ -45,6 +45,7 @@ class SweepCard(Card):
         self._hidden: Collection[str] = ()
         self._cursor: int | None = None
         self._flight: tuple[int | None, Mapping[str, float | None]] = (None, {})
+        self._recolours = False
         self.plot = SweepPlot(quantity, theme)
         self.chooser = QuantityChooser()
         self.chooser.chosen.connect(self.quantity_chosen)
@@ -105,6 +106,10 @@ class SweepCard(Card):
 
     def draw_in_steps(self) -> Iterator[None]:
         """Draw what was shown last: for a card that has waited, when its turn comes."""
+        if self._recolours:
+            self.plot.apply_theme(self._theme)
+            self._recolours = False
+            yield
         shown = [one for one in self._series if one.kernel not in self._hidden]
         seqlens = sorted({row.seqlen for row in self._rows})
         yield from self.plot.draw_in_steps(shown, seqlens_of(self._rows), seqlens)
@@ -124,9 +129,8 @@ class SweepCard(Card):
         return None if value is None else narrow_text(self.quantity, value)
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour."""
-        self._theme = theme
-        self.plot.apply_theme(theme)
+        """Take other colours; the plot has them when it is drawn next."""
+        self._theme, self._recolours = theme, True
         self.export_button.apply_theme(theme)
 
     def make_export(self) -> Export | None:

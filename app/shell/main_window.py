@@ -4,13 +4,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QRect, Qt, QTimer
+from PySide6.QtCore import QChildEvent, QEvent, QObject, QRect, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMainWindow,
     QMessageBox,
-    QSplitter,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -34,6 +33,7 @@ from app.widgets.error_line import ErrorLine
 from app.widgets.log_panel import LogPanel
 from app.widgets.rail import Rail, RailEntry
 from app.widgets.scrolling import Scrolling
+from app.widgets.split import Split
 from app.widgets.status_bar import StatusBar
 from app.widgets.top_bar import TopBar
 from app.widgets.typing_guard import belongs_to_input
@@ -77,6 +77,7 @@ class MainWindow(QMainWindow):
         for page in self.pages.values():
             self._take_page(page)
         self._connect()
+        appearance.dress(self, [part for page in self.pages.values() for part in page.large])
         self.apply_theme(theme)
         self.show_page("start")
 
@@ -157,11 +158,17 @@ class MainWindow(QMainWindow):
 
     @guarded(bool)
     def event(self, event: QEvent) -> bool:
-        """Keep shortcuts silent where the key means something to the widget that has the focus."""
+        """Dress a dialog; keep shortcuts silent where the key means something to what has the focus."""
+        if isinstance(event, QChildEvent) and event.polished():
+            self._dress_dialog(event.child())
         if event.type() == QEvent.Type.ShortcutOverride and belongs_to_input(event, self.focusWidget()):
             event.accept()
             return True
         return super().event(event)
+
+    def _dress_dialog(self, child: QObject) -> None:
+        if isinstance(child, QWidget) and child.isWindow():
+            self.appearance.dress(child)
 
     def _make_parts(self, theme: Theme) -> None:
         self.top_bar = TopBar(self.controller, self.registry)
@@ -194,10 +201,7 @@ class MainWindow(QMainWindow):
         self._frames = {key: Scrolling(page) for key, page in self.pages.items()}
         for frame in self._frames.values():
             self._stack.addWidget(frame)
-        split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
-        split.addWidget(self._stack)
-        split.addWidget(self.log)
-        split.setSizes([600, 160])
+        split = Split(self._stack, self.log, (600, 160))
         split.setStretchFactor(0, 1)
         middle = QHBoxLayout()
         middle.setSpacing(0)

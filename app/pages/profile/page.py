@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from app.control.actions import Action
 from app.control.controller import Controller
@@ -21,6 +21,7 @@ from app.pages.profile.form.form import WIDTH as FORM_PX
 from app.pages.profile.form.reasons import left_out, out_of_range
 from app.pages.profile.plots_view import PlotsView
 from app.plots.telemetry import LANES
+from app.widgets.split import Split
 from app.widgets.staged_paint import Draw, StagedPaint, draw_unless_waiting
 from app.words.command_line import command_line
 from kernels.problem import Backend
@@ -83,25 +84,22 @@ class ProfilePage(Page):
         self.show_session(controller.session)
 
     def _lay_out(self) -> None:
-        splitter = QSplitter(Qt.Orientation.Vertical)
-        splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(1)
-        splitter.addWidget(self.plots)
-        splitter.addWidget(_below(self.bottom))
-        splitter.setStretchFactor(0, 2)
-        splitter.setStretchFactor(1, 1)
-        splitter.setSizes([430, 236])
-        splitter.handle(1).setAccessibleName("Height of the telemetry")
+        bottom = _below(self.bottom)
+        split = Split(self.plots, bottom, (430, 236))
+        split.setStretchFactor(0, 2)
+        split.setStretchFactor(1, 1)
+        split.handle(1).setAccessibleName("Height of the telemetry")
         right = QWidget()
         column = QVBoxLayout(right)
         column.setContentsMargins(MARGIN, 6, MARGIN, 10)
-        column.addWidget(splitter)
+        column.addWidget(split)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(0)
         self._row.addWidget(self.form)
         self._row.addWidget(right, 1)
         keep(self, self._place_form)
+        self.large = (self.form, self.plots, bottom)
 
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:

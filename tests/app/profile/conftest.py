@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.control.controller import Controller
-from app.look.appearance import apply_theme
+from app.look.appearance import appearance_of
 from app.look.theme import DARK
 from app.pages.profile import ProfilePage
 from profiles.wire.events import Event
@@ -47,10 +47,12 @@ class Bench:
 
 @pytest.fixture
 def bench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Bench]:
-    apply_theme(qapp, DARK)
     controller, engine = make_controller(tmp_path)
     page = ProfilePage(controller, DARK)
     qtbot.addWidget(page)
+    appearance = appearance_of()
+    appearance.use(DARK)
+    appearance.dress(page)
     page.resize(1200, 640)
     page.show()
     qtbot.waitExposed(page)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.look.appearance import apply_theme
+from app.look.appearance import appearance_of
 from app.look.fonts import load_fonts
 from app.look.theme import DARK
 from app.plots.axes import ValueAxis, nice_step, to_axis
@@ -116,7 +116,7 @@ def test_as_many_lengths_are_labelled_as_fit_the_first_and_the_last_before_other
     qtbot: QtBot, qapp: QApplication, width: int, seqlens: tuple[int, ...], texts: list[str]
 ) -> None:
     load_fonts()
-    apply_theme(qapp, DARK)
+    appearance_of().use(DARK)
     plot = SweepPlot(RUNTIME, DARK)
     qtbot.addWidget(plot)
     plot.setMinimumWidth(0)

@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from app.control.actions import ActionRegistry
 from app.control.controller import Controller
-from app.look.appearance import apply_theme
-from app.look.fonts import load_fonts, ui_font
+from app.look.appearance import appearance_of
+from app.look.fonts import load_fonts
 from app.look.theme import DARK
 from app.pages.stepper import StepperPage
 from kernels.problem import Backend
@@ -106,9 +106,7 @@ class Bench:
 @pytest.fixture
 def bench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Bench]:
     load_fonts()
-    qapp.setStyle("Fusion")
-    qapp.setFont(ui_font())
-    apply_theme(qapp, DARK)
+    appearance_of().use(DARK)
     made = Bench(qtbot, tmp_path)
     yield made
     made.controller.close()

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look.appearance import apply_theme
+from app.look.appearance import appearance_of
 from app.look.theme import LIGHT, THEMES
 from app.pages.stepper import StepperPage
 from app.plots.stepper.ink import READABLE, Role, contrast, role_ink
@@ -248,7 +248,7 @@ def test_a_theme_switch_recolours_the_panels(bench: Bench, qapp: QApplication) -
     page = bench.show("random")
     page.seek(40)
     dark = {panel: panel.grab().toImage() for panel in page.board.panels}
-    apply_theme(qapp, LIGHT)
+    appearance_of().use(LIGHT)
     page.apply_theme(LIGHT)
     for panel in page.board.panels:
         assert panel.theme is LIGHT
