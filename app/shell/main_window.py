@@ -201,7 +201,8 @@ class MainWindow(QMainWindow):
         self._frames = {key: Scrolling(page) for key, page in self.pages.items()}
         for frame in self._frames.values():
             self._stack.addWidget(frame)
-        split = Split(self._stack, self.log, (600, 160))
+        split = Split(self._stack, self.log)
+        split.setSizes([600, 160])
         split.setStretchFactor(0, 1)
         middle = QHBoxLayout()
         middle.setSpacing(0)

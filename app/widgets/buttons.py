@@ -12,6 +12,7 @@ from app.look.zoom import keep
 from app.widgets.plain import button_text, set_tip
 
 ICON_PX = 16
+LEAST_PX = (32, 28)  # the icon, and what the stylesheet puts around it
 
 
 def themed_icon(name: str, theme: Theme, colour: str = "") -> QIcon:
@@ -38,6 +39,9 @@ def icon_button(icon: str, name: str, clicked: Callable[[], object]) -> QToolBut
     button.setProperty("role", "quiet")
     button.setProperty("iconName", icon)
     size_icon(button, ICON_PX)
+    keep(
+        button, button.setMinimumSize, *LEAST_PX
+    )  # a layout that has no room yet squeezes what has no minimum
     button.clicked.connect(lambda _checked=False: clicked())
     return button
 

@@ -60,6 +60,7 @@ class Lines(QWidget):
             if not self._wide.intersection(parts):
                 line.addStretch(1)
             self._column.addLayout(line)
+        self._column.activate()  # or the parts are painted once where the old lines had squeezed them
 
     def _broken(self) -> list[list[QWidget]]:
         lines: list[list[QWidget]] = [[]]

@@ -9,16 +9,14 @@ class Split(QSplitter):
     """The line has the theme's colour from the palette: what is above and below may be dressed by itself.
 
     Args:
-        above: Gets most of what room is left.
+        above: The one.
         below: The other one.
-        heights: Of both at first, in pixels.
     """
 
-    def __init__(self, above: QWidget, below: QWidget, heights: tuple[int, int]) -> None:
+    def __init__(self, above: QWidget, below: QWidget) -> None:
         super().__init__(Qt.Orientation.Vertical, childrenCollapsible=False)
         self.addWidget(above)
         self.addWidget(below)
-        self.setSizes(heights)
         self.setHandleWidth(1)
         line = self.handle(1)
         line.setAutoFillBackground(True)

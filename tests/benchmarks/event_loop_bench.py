@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -17,7 +16,6 @@ from pytestqt.qtbot import QtBot
 
 from app.control.bundled import bundled_sessions
 from app.control.controller import Controller
-from app.look.appearance import Choice
 from app.look.theme import DARK, LIGHT
 from app.pages.profile import ProfilePage
 from app.pages.stepper import StepperPage
@@ -33,6 +31,7 @@ from tests.benchmarks.heart import PATIENCE_MS, Block, Heart, line, now, settle,
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(600)]
 
 TRIES = 3
+PERCENTS = (125, 200, 250, 80, 100)
 ROOT = Path(__file__).parents[2]
 SHOWN = """
 import time
@@ -124,18 +123,47 @@ def test_a_cpu_sweep_from_the_start_page(qtbot: QtBot, qapp: QApplication, home:
 
 
 def test_switching_the_theme(window: MainWindow, qtbot: QtBot) -> None:
+    with_a_recording(window, qtbot)
+    for key in ("profile", "stepper"):
+        window.show_page(key)
+        settle(qtbot, window)
+        names = (LIGHT.name, DARK.name) * TRIES
+        blocks = [
+            switched(window, qtbot, lambda n=name: window.appearance.choose(n))  # type: ignore[misc]  # a default binds it
+            for name in names
+        ]
+        line(f"switching the theme on the {key} page", *blocks)
+
+
+def test_zooming(window: MainWindow, qtbot: QtBot) -> None:
+    with_a_recording(window, qtbot)
+    for key in ("profile", "stepper"):
+        window.show_page(key)
+        settle(qtbot, window)
+        blocks = [
+            switched(window, qtbot, lambda p=percent: window.appearance.zoom(p))  # type: ignore[misc]  # as above
+            for percent in PERCENTS
+        ]
+        line(f"zooming to {', '.join(map(str, PERCENTS))} % on the {key} page", *blocks)
+
+
+def with_a_recording(window: MainWindow, qtbot: QtBot) -> None:
+    """Show the last of the bundled recordings, on every page once."""
     with qtbot.waitSignal(window.controller.session_changed, timeout=PATIENCE_MS):
         window.open_path(bundled_sessions()[-1])
-    settle(qtbot, window)
-    blocks = []
-    for theme in (LIGHT, DARK) * TRIES:
-        heart = Heart()
-        with heart.beating():
-            window.appearance.choose(cast("Choice", theme.name))
-            qtbot.waitUntil(lambda: not window.appearance._steps, timeout=PATIENCE_MS)
-            settle(qtbot, window)
-        blocks.append(heart.longest)
-    line("switching the theme with a recording on show", *blocks)
+    for key in window.pages:
+        window.show_page(key)
+        settle(qtbot, window)
+
+
+def switched(window: MainWindow, qtbot: QtBot, switch: Callable[[], object]) -> Block:
+    """The longest block of a switch of theme or zoom, until all is painted."""
+    heart = Heart()
+    with heart.beating():
+        switch()
+        qtbot.waitUntil(lambda: not window.appearance._steps, timeout=PATIENCE_MS)
+        settle(qtbot, window)
+    return heart.longest
 
 
 def test_from_the_start_of_the_process_to_a_visible_window(home: Path, tmp_path: Path) -> None:

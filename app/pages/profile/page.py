@@ -85,9 +85,10 @@ class ProfilePage(Page):
 
     def _lay_out(self) -> None:
         bottom = _below(self.bottom)
-        split = Split(self.plots, bottom, (430, 236))
+        split = Split(self.plots, bottom)
         split.setStretchFactor(0, 2)
         split.setStretchFactor(1, 1)
+        split.setSizes([430, 236])
         split.handle(1).setAccessibleName("Height of the telemetry")
         right = QWidget()
         column = QVBoxLayout(right)

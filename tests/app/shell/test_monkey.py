@@ -20,15 +20,7 @@ ACTIONS = 400
 ROUNDS = 25  # together 10,000
 
 
-# A button narrower than its margins, as in a zoom half done, asks for an icon of no width or a negative one.
-NO_ROOM_FOR_AN_ICON = (
-    r"QPainter::(begin: Paint device returned engine|\w+: (Painter not active|Unbalanced))|"
-    r"QFont::setPixelSize: Pixel size <= 0"
-)
-
-
 @on_demand("turn", range(1, ROUNDS + 1), ())
-@pytest.mark.qt_log_ignore(NO_ROOM_FOR_AN_ICON, extend=True)
 def test_nothing_that_a_monkey_does_with_a_window_raises_or_hangs(
     turn: int, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

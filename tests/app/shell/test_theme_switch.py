@@ -12,6 +12,7 @@ from app.look.stylesheet import stylesheet
 from app.look.theme import CONTRAST, DARK, LIGHT, Theme
 from app.pages.profile import ProfilePage
 from app.shell.main_window import MainWindow
+from app.widgets.split import Split
 
 MOST_WIDGETS = 260  # that take a stylesheet in one step
 
@@ -132,11 +133,13 @@ def test_a_dialog_of_the_window_is_in_the_theme_of_the_window_also_after_a_switc
 def test_the_line_above_the_telemetry_has_the_themes_colour(window: MainWindow) -> None:
     page = window.pages["profile"]
     assert isinstance(page, ProfilePage)
+    split = page.findChild(Split)
+    assert split is not None
     window.show_page("profile")
     window.resize(1280, 800)
     for theme in (DARK, LIGHT):
         window.appearance.use(theme)
-        line = page.plots.parentWidget().handle(1)  # type: ignore[attr-defined] # its parent is the splitter
+        line = split.handle(1)
         drawn = window.grab().toImage()
         place = line.mapTo(window, line.contentsRect().center())
         assert drawn.pixelColor(place) == QColor(theme.line)

@@ -121,3 +121,38 @@ def test_the_transport_stays_in_view_and_no_card_is_smaller_than_what_is_in_it(
         card = panel.parentWidget()
         assert card is not None
         assert card.contentsRect().contains(panel.geometry()), panel.accessibleName()
+
+
+@pytest.mark.parametrize("percent", [80, 125, 200])
+def test_the_transport_has_room_in_the_first_picture_after_the_window_became_narrow_on_another_page(
+    window: MainWindow, percent: int
+) -> None:
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    window.show()
+    window.resize(1280, 800)
+    window.show_page("stepper")
+    QApplication.processEvents()
+    window.show_page("sessions")
+    window.resize(600, 340)
+    zoom(window, percent)
+    window.show_page("stepper")
+    for button in page.transport.buttons.values():
+        assert button.width() >= button.minimumSizeHint().width()
+        assert button.height() > button.iconSize().height()
+    QApplication.processEvents()  # it is painted: Qt would warn of an icon of no size, and so fail the test
+
+
+@pytest.mark.parametrize(("first", "then"), [(80, 250), (250, 80)])
+def test_no_page_has_an_icon_without_room_while_a_zoom_is_half_done(
+    window: MainWindow, first: int, then: int
+) -> None:
+    zoom(window, first)
+    for key in window.pages:
+        window.show_page(key)
+        window.grab()
+    window.appearance.zoom(then)
+    while window.appearance._steps:
+        window.appearance._step()
+        for page in window.pages.values():
+            page.grab()  # Qt would warn, and so fail the test
