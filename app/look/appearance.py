@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QWidget
 from shiboken6 import isValid
 
 from app.look.fonts import load_fonts, ui_font
@@ -17,7 +17,7 @@ from app.look.zoom import ZOOM, scaled
 
 Choice = Literal["system", "dark", "light", "contrast"]
 PAUSE_MS = 4  # between two turns of a switch: what waits in the event loop comes first
-TURN_S = 0.006  # of a switch, plus what the step takes that is begun then
+TURN_S = 0.003  # of a switch, plus what the step takes that is begun then
 
 
 class Appearance(QObject):
@@ -90,12 +90,14 @@ class Appearance(QObject):
             return
         self.theme = theme
         zooms, parts = factor != ZOOM.factor, [*filter(isValid, self._parts)]
+        outer = _around(parts) if zooms else []
+        sized = [partial(_hold, outer), partial(self._size, factor), ZOOM.changed.emit] if zooms else []
         self._steps = [
             self._freeze,
-            *([partial(self._size, factor)] if zooms else []),
+            *sized,
             self._colour,
             *(partial(self._redress, part, zooms) for part in parts),
-            *([partial(_lay_out, _around(parts))] if zooms else []),
+            partial(_lay_out, outer),
             lambda: self.changed.emit(theme),
             self._show,
         ]
@@ -118,10 +120,9 @@ class Appearance(QObject):
             window.setUpdatesEnabled(False)
 
     def _size(self, factor: float) -> None:
-        """Size what is fixed in pixels, before any stylesheet takes room in it."""
+        """Fonts first, then what is fixed in pixels, and only then the stylesheets that take room in it."""
         ZOOM.factor = factor
         self._app.setFont(ui_font())
-        ZOOM.changed.emit()
 
     def _colour(self) -> None:
         self._app.setPalette(palette(self.theme))
@@ -155,13 +156,23 @@ def _parts(widget: QWidget, large: Sequence[QWidget]) -> Iterator[QWidget]:
             yield from _parts(child, large)
 
 
+def _hold(widgets: Iterable[QWidget]) -> None:
+    """Let these lay out nothing until `_lay_out`: once for all that changes in them, and not after each."""
+    for layout in _layouts(widgets):
+        layout.setEnabled(False)
+
+
 def _lay_out(widgets: Iterable[QWidget]) -> None:
     """Give these the sizes of what is in them: of a hidden page Qt keeps the sizes it knows."""
-    for widget in filter(isValid, widgets):
-        layout = widget.layout()
-        if layout is not None:
-            layout.invalidate()
-            layout.activate()
+    for layout in _layouts(widgets):
+        layout.setEnabled(True)
+        layout.invalidate()
+        layout.activate()
+
+
+def _layouts(widgets: Iterable[QWidget]) -> Iterator[QLayout]:
+    found = (widget.layout() for widget in widgets if isValid(widget))
+    return (layout for layout in found if layout is not None)
 
 
 def _inside_out(widget: QWidget) -> Iterator[QWidget]:
