@@ -212,6 +212,7 @@ class SweepPlot(Plot):
         self._hint.setColor(theme.dim)
         self._hint.fill = pg.mkBrush(theme.panel)
         self._hint.update()
+        self.plotItem.layout.activate()  # at another zoom its parts have other sizes: before they are painted
 
     def _style_axes(self) -> None:
         for axis in (self._x_axis, self._y_axis):
