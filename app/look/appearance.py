@@ -91,7 +91,9 @@ class Appearance(QObject):
         self.theme = theme
         zooms, parts = factor != ZOOM.factor, [*filter(isValid, self._parts)]
         outer = _around(parts) if zooms else []
-        sized = [partial(_hold, outer), partial(self._size, factor), ZOOM.changed.emit] if zooms else []
+        sized: list[Callable[[], None]] = []
+        if zooms:
+            sized = [partial(_hold, outer), partial(self._size, factor), ZOOM.changed.emit]
         self._steps = [
             self._freeze,
             *sized,

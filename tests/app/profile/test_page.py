@@ -255,6 +255,7 @@ def test_every_figure_and_name_beside_the_plots_is_whole(bench: Bench, names: tu
 def test_a_theme_switch_recolours_what_is_drawn_and_keeps_the_kernels_colours(bench: Bench) -> None:
     bench.sweep(EVENTS)
     bench.page.apply_theme(LIGHT)
+    bench.drawn()
     plot = bench.page.plots.cards["runtime"].plot
     assert plot.backgroundBrush().color().name() == LIGHT.panel.lower()
     assert plot.getAxis("left").textPen().color().name() == LIGHT.dim.lower()
@@ -263,6 +264,7 @@ def test_a_theme_switch_recolours_what_is_drawn_and_keeps_the_kernels_colours(be
     curve = plot._curves["standard"].curve
     assert curve.opts["pen"].color().name() == kernel_mark("standard").colour.lower()
     bench.page.apply_theme(DARK)
+    bench.drawn()
     assert plot.backgroundBrush().color().name() == DARK.panel.lower()
 
 
