@@ -5,7 +5,7 @@ from functools import partial
 from time import perf_counter
 from typing import Literal, cast
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QLayout, QWidget
 from shiboken6 import isValid
@@ -125,9 +125,11 @@ class Appearance(QObject):
         """Fonts first, then what is fixed in pixels, and only then the stylesheets that take room in it."""
         ZOOM.factor = factor
         self._app.setFont(ui_font())
+        _tell_now(QEvent.Type.ApplicationFontChange)
 
     def _colour(self) -> None:
         self._app.setPalette(palette(self.theme))
+        _tell_now(QEvent.Type.ApplicationPaletteChange)
         self._sheet = scaled(stylesheet(self.theme))
 
     def _redress(self, part: QWidget, zooms: bool) -> None:
@@ -146,6 +148,11 @@ class Appearance(QObject):
         if self.choice in THEMES:
             return THEMES[self.choice]
         return LIGHT if self._app.styleHints().colorScheme() == Qt.ColorScheme.Light else DARK
+
+
+def _tell_now(change: QEvent.Type) -> None:
+    """Qt tells windows of these some time later: let them have it before what follows."""
+    QApplication.sendPostedEvents(None, change.value)
 
 
 def _parts(widget: QWidget, large: Sequence[QWidget]) -> Iterator[QWidget]:

@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import qtawesome
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QIcon, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QToolButton
 
+from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import keep
 from app.widgets.plain import button_text, set_tip
 
 ICON_PX = 16
-LEAST_PX = (32, 28)  # the icon, and what the stylesheet puts around it
 
 
 def themed_icon(name: str, theme: Theme, colour: str = "") -> QIcon:
@@ -31,17 +31,25 @@ def text_button(text: str, name: str, clicked: Callable[[], object], role: str =
     return button
 
 
+class IconButton(QToolButton):
+    """A button with an icon only."""
+
+    @guarded()
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint nothing where a layout has left no room yet: qtawesome takes no icon of a negative size."""
+        room = self.size() - (self.minimumSizeHint() - self.iconSize())
+        if not room.isEmpty():
+            super().paintEvent(event)
+
+
 def icon_button(icon: str, name: str, clicked: Callable[[], object]) -> QToolButton:
     """A button with an icon only; the name is its tool tip too. `recolour` gives it a theme's colours."""
-    button = QToolButton()
+    button = IconButton()
     button.setAccessibleName(name)
     set_tip(button, name)
     button.setProperty("role", "quiet")
     button.setProperty("iconName", icon)
     size_icon(button, ICON_PX)
-    keep(
-        button, button.setMinimumSize, *LEAST_PX
-    )  # a layout that has no room yet squeezes what has no minimum
     button.clicked.connect(lambda _checked=False: clicked())
     return button
 

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.look.theme import DARK, LIGHT
 from app.pages.profile import ProfilePage
 from app.shell.main_window import MainWindow
+from app.shell.shots import picture
 from profiles.plan.plan import Protocol
 from profiles.wire.events import LogLine, MachineFound
 from tests.app.fakes import CPU_MACHINE, PLAN, sweep
@@ -30,6 +31,7 @@ def test_a_theme_switch_recolours_existing_plots_and_the_window(window: MainWind
     assert plots
     window._view._toggle_theme()
     window.appearance.finish()
+    picture(window)
     for plot in plots:
         assert plot.backgroundBrush().color() == QColor(LIGHT.panel)
         assert plot.getPlotItem().getAxis("left").textPen().color() == QColor(LIGHT.dim)
@@ -181,7 +183,7 @@ def test_no_card_vanishes_while_it_waits_for_its_turn(
     else:
         page._staged.start()
     page._staged._timer.stop()  # their turns do not come
-    window.repaint()
+    page.repaint()
     qapp.processEvents()
     assert (grabbed(window) == whole) is not covered
 
