@@ -94,7 +94,8 @@ def test_a_tip_is_shown_without_a_picture(qtbot: QtBot, qapp: QApplication) -> N
 
 def test_nothing_in_a_name_turns_the_direction_of_a_line(rig: Rig, qtbot: QtBot) -> None:
     window = window_full_of(TURNING, rig, qtbot)
-    window._path_found(Path(f"{TURNING}.flashscope"))
+    rig.controller._path, rig.controller._recording = Path(f"{TURNING}.flashscope"), None
+    window._tell_file()
     for kind, shown in texts(window, rows=2).items():
         assert kind in {"action", "field"} or any("fdp" in text for text in shown), kind
         assert not [text for text in shown if TURNS.search(text)], kind
