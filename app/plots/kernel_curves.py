@@ -71,6 +71,7 @@ class KernelCurves:
         self.curve.setSymbolSize(px(SYMBOL_PX))
         self.curve.setSymbolPen(self._rim())
         self.curve.setSymbolBrush(self._brush())
+        _forget_symbols(self.curve.scatter)
         if self._whiskers is not None:
             self._whiskers.setPen(self._whisker_pen())
         if self._model is not None:
@@ -106,6 +107,13 @@ class KernelCurves:
             return pg.mkPen(None)
         colour = self._mark.on(self._theme) if self._mark.symbol in LINE_ONLY else self._theme.panel
         return pg.mkPen(colour, width=1)
+
+
+def _forget_symbols(scatter: pg.ScatterPlotItem) -> None:
+    """Let go of the pictures of symbols in other looks: pyqtgraph keeps up to a thousand of each curve."""
+    scatter.fragmentAtlas.clear()
+    scatter.data["sourceRect"] = 0
+    scatter.updateSpots()
 
 
 def _draw(item: pg.PlotDataItem | pg.PlotCurveItem, x: Values, y: Values) -> None:

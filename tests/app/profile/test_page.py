@@ -268,6 +268,18 @@ def test_a_theme_switch_recolours_what_is_drawn_and_keeps_the_kernels_colours(be
     assert plot.backgroundBrush().color().name() == DARK.panel.lower()
 
 
+def test_theme_switches_leave_no_pictures_of_symbols_behind(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    curves = [curve for card in bench.page.plots.cells for curve in card.plot._curves.values()]
+    kept = set()
+    for theme in (LIGHT, DARK) * 3:
+        bench.page.apply_theme(theme)
+        bench.drawn()
+        bench.page.grab()
+        kept.add(sum(len(curve.curve.scatter.fragmentAtlas) for curve in curves))
+    assert len(kept) == 1
+
+
 def test_freezing_stops_the_display_and_not_the_recording(bench: Bench) -> None:
     bench.page.bottom.freeze.setChecked(True)
     bench.sweep(EVENTS)
