@@ -142,6 +142,7 @@ class Appearance(QObject):
         for window in self._frozen:
             if isValid(window):
                 window.setUpdatesEnabled(True)
+                window.repaint()  # Qt asks for no paint any more where it was refused one meanwhile
         self._frozen = []
 
     def _resolve(self) -> Theme:

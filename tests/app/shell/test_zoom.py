@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPoint
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollBar, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -155,3 +156,26 @@ def test_no_page_has_an_icon_without_room_while_a_zoom_is_half_done(
         window.appearance._step()
         for page in window.pages.values():
             page.grab()  # Qt would warn, and so fail the test
+
+
+def test_zooms_one_after_the_other_end_on_the_screen(
+    window: MainWindow, qtbot: QtBot, save: Save, rig: Rig
+) -> None:
+    window.resize(1280, 800)
+    rig.open(save(sweep(), "swept"))
+    window.show_page("profile")
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    for percent in (125, 100):
+        window.appearance.zoom(percent)
+        window.appearance._step()
+        window.windowHandle().requestUpdate()  # as whatever asks for a paint, such as a blinking cursor
+        with qtbot.waitSignal(window.appearance.changed):
+            pass
+    qtbot.waitUntil(lambda: window.updatesEnabled() and page._staged.idle)
+    qtbot.waitUntil(lambda: on_screen(window) == window.grab().toImage(), timeout=10_000)
+
+
+def on_screen(window: MainWindow) -> QImage:
+    """What is on the screen, not what the window would paint."""
+    return window.screen().grabWindow(window.winId()).toImage()
