@@ -1,13 +1,16 @@
 """The provenance badge: where the figures on show come from."""
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QWidget
 
+from app.control.guard import guarded
 from app.look.fonts import ui_font
 from app.look.theme import CAPTION_PX, DARK, Theme
-from app.look.zoom import keep, scaled
+from app.look.zoom import px, scaled
 from app.widgets.elided import ElidedLabel
 from app.words.provenance import Provenance
 
+READABLE_PX = 150  # however narrow the window is
 PADDING_PX = 24  # left and right of the text, with the border
 
 
@@ -16,10 +19,14 @@ class Badge(ElidedLabel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent, padding=PADDING_PX)
-        keep(self, self.setMinimumWidth, PADDING_PX + CAPTION_PX)
         self.setObjectName("badge")
         self._theme = DARK
         self._kind = "live"
+
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """Room for a short text, and for the beginning of a long one."""
+        return QSize(min(self.sizeHint().width(), px(READABLE_PX)), super().minimumSizeHint().height())
 
     def show_provenance(self, provenance: Provenance) -> None:
         """Show other figures' provenance."""

@@ -4,7 +4,7 @@ from typing import cast
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QWidget
 
 from app.control.actions import ActionRegistry
 from app.control.controller import Controller
@@ -20,8 +20,11 @@ from kernels.problem import Backend
 
 REPLAY = "replay"
 RUN, RUN_ROOMY = "Run", "Run  Ctrl+⏎"
-ROOMY = 640  # pixels: a narrower bar shortens the backend and Run, so that the badge can be read
-LEAST_OF_BACKEND = 5  # characters
+ROOMY, BRANDED = (
+    700,
+    560,
+)  # pixels: a narrower bar names no keys, then not the program, so the badge can be read
+NARROWEST = 90  # pixels of the backend box, which ends in an ellipsis then
 WIDEST = 260  # pixels of the backend box: a long file name must not push the badge away
 
 
@@ -41,9 +44,10 @@ class TopBar(QFrame):
         self.setObjectName("topBar")
         self._controller, self._registry = controller, registry
         self._menu_button = icon_button("mdi6.menu", "Menu", self._open_menu)
-        home = text_button("Flashscope", "Start page", self.home_requested.emit, "brand")
+        self._home = text_button("Flashscope", "Start page", self.home_requested.emit, "brand")
         self.backend = DropDown()
-        self.backend.setMinimumContentsLength(LEAST_OF_BACKEND)
+        self.backend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        keep(self.backend, self.backend.setMinimumWidth, NARROWEST)
         keep(self.backend, self.backend.setMaximumWidth, WIDEST)
         self.backend.setAccessibleName("Backend")
         set_tip(self.backend, "Where the next sweep runs, on this machine")
@@ -54,14 +58,14 @@ class TopBar(QFrame):
         self.run = text_button(RUN_ROOMY, "Run the sweep", lambda: self._trigger("run"), "primary")
         self.run.setProperty("iconName", "mdi6.play")
         size_icon(self.run, ICON_PX)
-        self._lay_out(home)
+        self._lay_out()
         self._follow(controller)
 
-    def _lay_out(self, home: QPushButton) -> None:
+    def _lay_out(self) -> None:
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 6, 16, 6)
         row.setSpacing(8)
-        for widget in (self._menu_button, home, self.backend, self.badge):
+        for widget in (self._menu_button, self._home, self.backend, self.badge):
             row.addWidget(widget, alignment=Qt.AlignmentFlag.AlignVCenter)
         row.addStretch(1)
         row.addWidget(self.cancel)
@@ -78,8 +82,7 @@ class TopBar(QFrame):
     def _share_room(self) -> None:
         roomy = self.width() >= px(ROOMY)
         self.run.setText(RUN_ROOMY if roomy else RUN)
-        least = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        self.backend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents if roomy else least)
+        self._home.setVisible(self.width() >= px(BRANDED))
 
     def _follow(self, controller: Controller) -> None:
         for signal in (

@@ -85,3 +85,18 @@ def test_a_choice_without_room_ends_in_an_ellipsis_and_one_with_room_is_whole(fu
     box.setItemText(box.currentIndex(), "CPU · short")
     QApplication.processEvents()
     assert box.shown == "CPU · short"
+
+
+@pytest.mark.parametrize("percent", ZOOMS)
+def test_a_short_badge_is_whole_beside_a_long_choice_at_every_zoom(window: MainWindow, percent: int) -> None:
+    window.resize(1280, 720)
+    window.top_bar.backend.addItem("Replay: a file with a name that is as long as they are")
+    window.appearance.zoom(percent)
+    window.appearance.finish()
+    QApplication.processEvents()
+    badge = window.top_bar.badge
+    try:
+        assert (QLabel.text(badge), badge.text()) == ("CPU", "CPU")
+    finally:
+        window.appearance.zoom(100)
+        window.appearance.finish()
