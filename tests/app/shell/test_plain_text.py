@@ -25,7 +25,8 @@ from app.pages.sessions import SessionsPage
 from app.shell.main_window import MainWindow
 from app.widgets.plain import FormulaLabel, Label, plain_tip
 from app.words.plain import cut
-from profiles.store import SessionInfo
+from profiles.store import SessionInfo, sessions_dir
+from tests.app.hostile import hostile_file
 from tests.app.shell.conftest import Rig
 from tests.app.shell.shown import every, items, texts, tool_tips, window_full_of
 
@@ -94,8 +95,8 @@ def test_a_tip_is_shown_without_a_picture(qtbot: QtBot, qapp: QApplication) -> N
 
 def test_nothing_in_a_name_turns_the_direction_of_a_line(rig: Rig, qtbot: QtBot) -> None:
     window = window_full_of(TURNING, rig, qtbot)
-    rig.controller._path, rig.controller._recording = Path(f"{TURNING}.flashscope"), None
-    window._tell_file()
+    rig.open(hostile_file(sessions_dir() / f"{TURNING}.flashscope", TURNING))
+    assert "fdp" in window.windowTitle()
     for kind, shown in texts(window, rows=2).items():
         assert kind in {"action", "field"} or any("fdp" in text for text in shown), kind
         assert not [text for text in shown if TURNS.search(text)], kind
