@@ -53,7 +53,7 @@ def to_csv(session: Session) -> str:
     text = io.StringIO()
     for name, value in metadata(session).items():
         text.write(comment(name, value))
-    points = [_columns(row, baseline) for row, baseline in _compared(session)]
+    points = [columns(row, baseline) for row, baseline in compared(session)]
     table = csv.DictWriter(text, points[0], lineterminator="\n")
     table.writeheader()
     table.writerows(_line(point) for point in points)
@@ -70,44 +70,48 @@ def to_json(session: Session, path: str | None = None) -> bytes:
         session: What to write.
         path: The session's file, None when it has none.
     """
-    device = session.machine.device(session.backend)
     document: dict[str, Any] = {
-        "session": {
-            "id": session.id,
-            "name": session.name,
-            "note": session.note,
-            "file": path and path.encode(errors="surrogateescape").decode(errors="replace"),
-            "started_at": session.started_at,
-            "outcome": session.outcome,
-            "backend": session.backend,
-            "device": device,
-            "machine": session.machine,
-            "plan": session.plan,
-            "readings": len(session.readings),
-            "traces": len(session.traces),
-            "altered": session.altered,
-            "baseline": favoured_baseline(session.plan.kernels),
-        },
+        "session": described(session, path),
         "points": [
-            _columns(row, baseline) | {"figures": _figures(row, baseline)}
-            for row, baseline in _compared(session)
+            columns(row, baseline) | {"figures": _figures(row, baseline)}
+            for row, baseline in compared(session)
         ],
         "drift": [drift._asdict() | {"ratio": drift.ratio} for drift in drifts(session)],
     }
     return msgspec.json.encode(document)
 
 
-def _compared(session: Session) -> list[tuple[PointRow, PointRow | None]]:
+def described(session: Session, path: str | None = None) -> dict[str, Any]:
+    """Who measured what, where and how, as JSON has it; `path` is the session's file."""
+    return {
+        "id": session.id,
+        "name": session.name,
+        "note": session.note,
+        "file": path and path.encode(errors="surrogateescape").decode(errors="replace"),
+        "started_at": session.started_at,
+        "outcome": session.outcome,
+        "backend": session.backend,
+        "device": session.machine.device(session.backend),
+        "machine": session.machine,
+        "plan": session.plan,
+        "readings": len(session.readings),
+        "traces": len(session.traces),
+        "altered": session.altered,
+        "baseline": favoured_baseline(session.plan.kernels),
+    }
+
+
+def compared(session: Session) -> list[tuple[PointRow, PointRow | None]]:
     """Every point beside the baseline of its problem."""
     points = rows(session)
     known = baselines(points, favoured_baseline(session.plan.kernels))
     return [(row, known.get(row.problem)) for row in points]
 
 
-def _columns(row: PointRow, baseline: PointRow | None) -> dict[str, Any]:
-    """What a point shows in JSON and CSV, the first columns in their order."""
+def columns(row: PointRow, baseline: PointRow | None) -> dict[str, Any]:
+    """What a point shows in JSON, CSV and Parquet, the first columns in their order."""
     problem, measured = row.problem, row.measurement
-    columns: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "kernel": row.kernel,
         "backend": row.backend,
         "seqlen": problem.seqlen_q,
@@ -128,8 +132,8 @@ def _columns(row: PointRow, baseline: PointRow | None) -> dict[str, Any]:
     }
     for quantity in QUANTITIES.values():
         figure = quantity.figure(row, baseline) or Figure()
-        columns |= zip(quantity.names, (figure.value, figure.low, figure.high), strict=False)
-    return {name: columns[name] for name in FIRST} | columns
+        shown |= zip(quantity.names, (figure.value, figure.low, figure.high), strict=False)
+    return {name: shown[name] for name in FIRST} | shown
 
 
 def _figures(row: PointRow, baseline: PointRow | None) -> dict[str, Figure]:
@@ -163,7 +167,7 @@ def metadata(session: Session) -> dict[str, object]:
         "python": machine.python,
         "BLAS threads": machine.blas_threads or "unknown",
         "packages": ", ".join(f"{name} {version}" for name, version in machine.packages.items()),
-        "protocol": _protocol(session.plan),
+        "protocol": protocol_text(session.plan),
         "drift check": drift_text(session) or "none",
         "altered": session.altered or "nothing",
         "baseline": favoured_baseline(session.plan.kernels) or "none",
@@ -171,7 +175,8 @@ def metadata(session: Session) -> dict[str, object]:
     }
 
 
-def _protocol(plan: Plan) -> str:
+def protocol_text(plan: Plan) -> str:
+    """How each point was measured, in words."""
     protocol = plan.protocol
     cache = "cold cache" if protocol.cold else "warm cache"
     turns = "kernels in turns" if protocol.interleave else "kernel after kernel"

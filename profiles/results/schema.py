@@ -1,0 +1,82 @@
+"""The JSON schema of `to_json`'s document; `session.schema.json` is made of it, and tests hold both."""
+
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+
+from kernels.device import Device
+from kernels.problem import DTYPES, Backend
+from profiles.plan.machine import Machine
+from profiles.plan.plan import Plan
+from profiles.results.quantities import QUANTITIES
+from profiles.wire.events import Outcome, PointStatus
+from profiles.wire.measurement import Figure
+
+SCHEMA = Path(__file__).with_name("session.schema.json")
+Schema = dict[str, Any]
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": ["number", "null"]}
+COUNT: Schema = {"type": "integer", "minimum": 0}
+POINT: dict[str, Schema] = {
+    "kernel": TEXT,
+    "backend": {"enum": list(get_args(Backend))},
+    **dict.fromkeys(("seqlen", "seqlen_k", "batch", "heads", "head_dim", "kv_heads"), COUNT),
+    "dtype": {"enum": list(DTYPES)},
+    "causal": {"type": "boolean"},
+    "status": {"enum": list(get_args(PointStatus))},
+    "reason": TEXT,
+    "cold": {"type": ["boolean", "null"]},
+    "note": TEXT,
+    "window": {"type": ["array", "null"], "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
+    "block_mask": TEXT,
+    "altered": {"type": ["boolean", "null"]},
+}
+DRIFT: dict[str, Schema] = {
+    "kernel": TEXT,
+    "seqlen": COUNT,
+    **{key: {"type": "number"} for key in ("first_ms", "last_ms", "ratio")},
+}
+
+
+def schema() -> Schema:
+    """The schema: every key that there is, each required; a missing figure is null."""
+    (machine, plan, device, figure), defined = msgspec.json.schema_components(
+        (Machine, Plan, Device, Figure), ref_template="#/$defs/{name}"
+    )
+    session: dict[str, Schema] = {
+        **dict.fromkeys(("id", "name", "note", "started_at"), TEXT),
+        "file": {"type": ["string", "null"]},
+        "outcome": {"enum": [*get_args(Outcome), None]},
+        "backend": POINT["backend"],
+        "device": {"anyOf": [device, {"type": "null"}]},
+        "machine": machine,
+        "plan": plan,
+        "readings": COUNT,
+        "traces": COUNT,
+        "baseline": {"type": ["string", "null"]},
+    }
+    figures = {name: NUMBER for quantity in QUANTITIES.values() for name in quantity.names}
+    point = POINT | figures | {"figures": {"type": "object", "additionalProperties": figure}}
+    document = {"session": _all_of(session), "points": _many(point), "drift": _many(DRIFT)}
+    made = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A Flashscope session, as `show --json` prints it",
+        **_all_of(document),
+        "$defs": defined,
+    }
+    return msgspec.convert(msgspec.json.decode(msgspec.json.encode(made)), Schema)  # defaults are tuples
+
+
+def _all_of(properties: dict[str, Schema]) -> Schema:
+    """An object with all of these keys and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _many(properties: dict[str, Schema]) -> Schema:
+    return {"type": "array", "items": _all_of(properties)}

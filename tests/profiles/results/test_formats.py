@@ -1,0 +1,176 @@
+"""What other programs read of a session: each format read back by a reader of its own."""
+
+import io
+import json
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+
+from app.control.bundled import bundled_sessions
+from kernels.errors import UnsupportedError
+from profiles.results import parquet as parquet_module
+from profiles.results.export import to_csv, to_json
+from profiles.results.parquet import to_parquet
+from profiles.results.perfetto import COUNTERS, DEVICE, KERNELS, to_perfetto
+from profiles.results.schema import SCHEMA, schema
+from profiles.results.session import Session
+from profiles.store import load
+from tests.app.hostile import hostile_events
+from tests.profiles.store import builders
+
+HOSTILE = "=<script>alert(1)</script>\x1b]0;owned\x07\u202e]]>&lt;\"'"
+
+
+def lesson() -> Session:
+    """The smaller of the recordings of a real GPU."""
+    return load(bundled_sessions()[0])
+
+
+def hostile() -> Session:
+    return builders.reduced(iter(hostile_events(HOSTILE)))
+
+
+def half_done() -> Session:
+    """A session with points of many kinds, some of them never reached."""
+    return builders.reduced(builders.whole_sweep())
+
+
+SESSIONS = (lesson, hostile, half_done)
+
+
+def test_the_schema_beside_the_code_is_that_of_the_code() -> None:
+    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == schema()
+
+
+@pytest.mark.parametrize("make", SESSIONS)
+def test_every_json_document_is_as_the_schema_says(make: Any) -> None:
+    jsonschema.validate(json.loads(to_json(make(), "a.flashscope")), schema())
+
+
+def test_the_schema_refuses_a_point_without_a_column() -> None:
+    document = json.loads(to_json(half_done()))
+    del document["points"][0]["tflops"]
+    with pytest.raises(jsonschema.ValidationError, match="tflops"):
+        jsonschema.validate(document, schema())
+
+
+def test_parquet_reads_back_as_the_points_and_every_timed_run() -> None:
+    parquet = pytest.importorskip(
+        "pyarrow.parquet", reason='pyarrow is not installed: pip install -e ".[parquet]"'
+    )
+    session = lesson()
+    table = parquet.read_table(io.BytesIO(to_parquet(session, "a.flashscope")))
+    points = msgspec.json.decode(to_json(session))["points"]
+    assert table.column_names == [*(name for name in points[0] if name != "figures"), "runs"]
+    for read, point, state in zip(table.to_pylist(), points, session.cells, strict=True):
+        runs = read.pop("runs")
+        assert read == {name: value for name, value in point.items() if name != "figures"}
+        samples = state.measurement.samples if state.measurement else ()
+        assert runs == [msgspec.structs.asdict(sample) for sample in samples]
+    told = table.schema.metadata
+    assert told[b"device"] == b"NVIDIA H200"
+    assert b"10 repeats" in told[b"protocol"]
+    assert json.loads(told[b"session"])["machine"]["driver"] == session.machine.driver
+
+
+@pytest.mark.parametrize("make", [hostile, half_done])
+def test_parquet_takes_any_text_and_any_gap(make: Any) -> None:
+    parquet = pytest.importorskip(
+        "pyarrow.parquet", reason='pyarrow is not installed: pip install -e ".[parquet]"'
+    )
+    session = make()
+    table = parquet.read_table(io.BytesIO(to_parquet(session)))
+    assert table.num_rows == session.plan.cells
+
+
+def test_without_pyarrow_the_command_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_module, "installed", lambda _: False)
+    with pytest.raises(UnsupportedError, match=r'pip install -e "\.\[parquet\]"'):
+        to_parquet(half_done())
+
+
+def test_pandas_reads_the_csv_as_numbers_and_gaps(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    session, file = lesson(), tmp_path / "table.csv"
+    file.write_text(to_csv(session), encoding="utf-8")
+    table = pandas.read_csv(file, comment="#")
+    points = msgspec.json.decode(to_json(session))["points"]
+    assert list(table["kernel"]) == [point["kernel"] for point in points]
+    for name in ("runtime_ms_median", "footprint_bytes", "tflops"):
+        read = [None if pandas.isna(value) else value for value in table[name]]
+        assert read == [point[name] for point in points]
+
+
+def test_pandas_reads_the_csv_of_a_hostile_session_as_one_line_a_point(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    session, file = hostile(), tmp_path / "table.csv"
+    file.write_text(to_csv(session), encoding="utf-8")
+    assert len(pandas.read_csv(file, comment="#")) == session.plan.cells
+
+
+def traced(session: Session) -> list[dict[str, Any]]:
+    """The events of a session's trace, each of a form that the format knows."""
+    document = json.loads(to_perfetto(session))
+    assert document["displayTimeUnit"] in {"ms", "ns"}
+    for event in document["traceEvents"]:
+        assert isinstance(event["name"], str)
+        assert isinstance(event["pid"], int)
+        assert isinstance(event["args"], dict)
+        match event["ph"]:
+            case "X":
+                assert event["dur"] >= 0
+                assert isinstance(event["tid"], int)
+            case "C":
+                assert all(isinstance(value, int | float) for value in event["args"].values())
+            case "M":
+                assert event["name"] in {"process_name", "thread_name"}
+                assert isinstance(event["args"]["name"], str)
+            case other:
+                assert other == "B"
+        assert event["ph"] == "M" or event["ts"] >= 0
+    return list(document["traceEvents"])
+
+
+@pytest.mark.parametrize("make", SESSIONS)
+def test_a_trace_is_of_the_trace_event_format_and_slices_of_a_track_nest(make: Any) -> None:
+    tracks = defaultdict(list)
+    for event in traced(make()):
+        if event["ph"] == "X":
+            tracks[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"], event["cat"]))
+    for slices in tracks.values():
+        stretches = sorted(one[:2] for one in slices if one[2] != "run")
+        assert all(before[1] <= after[0] + 1e-3 for before, after in pairwise(stretches))
+        runs = [one[:2] for one in slices if one[2] == "run"]
+        assert all(
+            any(start - 1e-3 <= run[0] and run[1] <= end + 1e-3 for start, end in stretches) for run in runs
+        )
+
+
+def test_a_trace_names_its_tracks_and_holds_every_run_and_reading() -> None:
+    session = lesson()
+    events = traced(session)
+    names = [event["args"]["name"] for event in events if event["ph"] == "M"]
+    assert names == ["Kernels on NVIDIA H200", *session.plan.kernels, "Telemetry of NVIDIA H200"]
+    runs = [event for event in events if event.get("cat") == "run"]
+    samples = [one for state in session.points if state.measurement for one in state.measurement.samples]
+    assert sorted(run["args"]["ms"] for run in runs) == sorted(sample.ms for sample in samples)
+    assert all(run["dur"] == pytest.approx(run["args"]["ms"] * 1e3, abs=1e-3) for run in runs)
+    counters = [event for event in events if event["ph"] == "C"]
+    assert {event["name"] for event in counters} == set(COUNTERS.values())
+    assert len(counters) == len(COUNTERS) * len(session.readings)
+    assert {event["pid"] for event in counters} == {DEVICE}
+
+
+def test_a_slice_says_what_became_of_its_point() -> None:
+    session = lesson()
+    (refused,) = (
+        event
+        for event in traced(session)
+        if event["args"].get("status") == "will-not-fit" and event["pid"] == KERNELS
+    )
+    assert refused["args"]["reason"]
