@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from app.commands.messages import say
 from app.commands.printing import BEST, Cell, Styled, print_table, status_cell
-from app.commands.table import NOTHING
+from app.words.figures import NOTHING
 from app.words.units import digits, ratio_text, seqlen_text
 from profiles.results.drift import drift_text
 from profiles.results.quantities import THROUGHPUT

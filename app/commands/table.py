@@ -1,17 +1,15 @@
 """A session as text for a terminal."""
 
 from app.commands.messages import say
-from app.commands.printing import Cell, print_table, status_cell
+from app.commands.printing import print_table, status_cell
 from app.plots.export_header import session_header
-from app.words.kinds import words_of
+from app.words.figures import figure_text, shown_of, spread_heading
 from profiles.results.curves import baselines, by_curve
 from profiles.results.drift import drift_text
-from profiles.results.quantities import QUANTITIES, favoured_baseline
-from profiles.results.quantity import Quantity
+from profiles.results.quantities import favoured_baseline
 from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
 
-NOTHING = "-"
 KEYS = 2  # the columns that say which point a line is about
 
 
@@ -41,35 +39,16 @@ def print_session(session: Session) -> None:
 def _print_figures(session: Session, placed: list[tuple[str, PointRow]], *, alone: bool) -> None:
     """Print a line for each point: the main figures that there are of any."""
     measured = [row for _, row in placed]
-    shown = [
-        quantity
-        for quantity in QUANTITIES.values()
-        if not quantity.detail and (quantity.relative or any(map(quantity.says, measured)))
-    ]
+    shown = shown_of(measured)
     compared = baselines(measured, favoured_baseline(session.plan.kernels))
     lines = [
         (
             row.kernel if alone else f"{row.kernel}, {label}",
             str(row.seqlen),
             status_cell(row.status),
-            *(_cell(quantity, row, compared.get(row.problem)) for quantity in shown),
+            *(figure_text(quantity, row, compared.get(row.problem)) for quantity in shown),
         )
         for label, row in placed
     ]
-    headings = ("kernel" if alone else "kernel, problem", "N", "status", *map(_heading, shown))
+    headings = ("kernel" if alone else "kernel, problem", "N", "status", *map(spread_heading, shown))
     print_table(headings, lines, keys=KEYS)
-
-
-def _heading(quantity: Quantity) -> str:
-    """A quantity's name, and what stands in brackets behind its values."""
-    return f"{quantity.short} (q1 .. q3)" if len(quantity.names) > 1 else quantity.short
-
-
-def _cell(quantity: Quantity, row: PointRow, baseline: PointRow | None) -> Cell:
-    """A figure with its spread."""
-    figure, text = quantity.figure(row, baseline), words_of(quantity).text
-    if figure is None or figure.value is None:
-        return NOTHING
-    if figure.low is None or figure.high is None:
-        return text(figure.value)
-    return f"{text(figure.value)} ({text(figure.low)} .. {text(figure.high)})"

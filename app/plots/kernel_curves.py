@@ -7,10 +7,10 @@ import pyqtgraph as pg
 
 from app.look.theme import Theme, kernel_mark
 from app.look.zoom import ZOOM, px
-from app.plots.axes import to_axis
 from app.plots.marks import LINE_ONLY
 from app.plots.series import Series, Values
-from app.plots.symbols import OWN, symbol
+from app.plots.symbols import FILLED, symbol
+from app.plots.ticks import to_axis
 from app.words.kinds import Scale
 
 SYMBOL_PX = 8
@@ -103,7 +103,7 @@ class KernelCurves:
 
         A rim in the card's colour keeps overlapping symbols legible.
         """
-        if self._mark.symbol in OWN:
+        if self._mark.symbol in FILLED:
             return pg.mkPen(None)
         colour = self._mark.on(self._theme) if self._mark.symbol in LINE_ONLY else self._theme.panel
         return pg.mkPen(colour, width=1)

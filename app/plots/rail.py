@@ -8,8 +8,9 @@ from PySide6.QtCore import QPointF
 
 from app.look.theme import Theme, kernel_mark
 from app.look.zoom import px
-from app.plots.series import Failure
-from app.plots.status_marks import STATUS_MARKS, status_path
+from app.plots.series import Failure, failure_text
+from app.plots.status_marks import status_path
+from app.plots.statuses import STATUS_MARKS
 from app.plots.style import tick_font
 from app.widgets.plain import plain_tip
 
@@ -18,13 +19,6 @@ ROW_PX = 15
 GLYPH_PX = 11
 GAP_PX = 7  # between a glyph and its word
 LOW_PX = 150  # a view lower than this has room for one row only, and for no words
-
-
-def failure_text(failure: Failure) -> str:
-    """What the tooltip of a glyph says."""
-    word = STATUS_MARKS[failure.status].word
-    reason = f": {failure.reason}" if failure.reason else ""
-    return f"{failure.kernel}, N = {failure.seqlen}, {word}{reason}"
 
 
 class FailureRail:

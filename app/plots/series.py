@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from app.plots.statuses import STATUS_MARKS
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Figure, Number
@@ -23,6 +24,13 @@ class Failure:
     seqlen: int
     status: str
     reason: str
+
+
+def failure_text(failure: Failure) -> str:
+    """What the tooltip of its glyph says."""
+    word = STATUS_MARKS[failure.status].word
+    reason = f": {failure.reason}" if failure.reason else ""
+    return f"{failure.kernel}, N = {failure.seqlen}, {word}{reason}"
 
 
 @dataclass(frozen=True)

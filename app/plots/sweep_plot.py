@@ -9,13 +9,14 @@ from PySide6.QtCore import QPointF, Signal
 from app.look.fonts import ui_font
 from app.look.theme import CAPTION_PX, Theme, kernel_mark
 from app.look.zoom import keep, px
-from app.plots.axes import SeqlenAxis, ValueAxis, seqlen_px, to_axis
+from app.plots.axes import SeqlenAxis, ValueAxis, seqlen_px
 from app.plots.export import SCREEN_ONLY
 from app.plots.kernel_curves import KernelCurves
 from app.plots.rail import FailureRail
 from app.plots.series import Series
 from app.plots.style import Plot, restyle
 from app.plots.symbols import symbol
+from app.plots.ticks import to_axis
 from app.words.kinds import Scale, words_of
 from app.words.plain import cut
 from profiles.results.quantity import Quantity

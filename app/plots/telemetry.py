@@ -10,10 +10,10 @@ import pyqtgraph as pg
 from app.control.guard import guarded
 from app.look.theme import Theme, kernel_mark
 from app.look.zoom import keep, px
-from app.plots.axes import binary_step, nice_step
 from app.plots.ring import Values, thin
 from app.plots.spans import Span, seqlen_changes
 from app.plots.style import Plot, SecondsAxis, UnitAxis, restyle, tick_font
+from app.plots.ticks import binary_step, nice_step
 from app.words.plain import cut
 from app.words.units import seqlen_text
 

@@ -14,7 +14,7 @@ from app.look.zoom import keep, px
 from app.pages.profile.crosshair_panel import WIDTH, CrosshairPanel
 from app.pages.profile.in_flight import in_flight_value
 from app.plots.series import UNFINISHED, kernels_of, seqlens_of, telling_seqlen
-from app.plots.status_marks import STATUS_MARKS
+from app.plots.statuses import STATUS_MARKS
 from app.plots.sweep_card import SweepCard
 from app.widgets.staged_paint import draw_unless_waiting
 from kernels.problem import Problem

@@ -15,7 +15,8 @@ from PySide6.QtCore import (
 from app.control.guard import guarded
 from app.look.theme import Theme, kernel_mark
 from app.plots.marks import mark_icon
-from app.plots.status_marks import STATUS_MARKS, status_icon
+from app.plots.status_marks import status_icon
+from app.plots.statuses import STATUS_MARKS
 from app.widgets.plain import plain_tip
 from app.words.kinds import words_of
 from app.words.plain import cut

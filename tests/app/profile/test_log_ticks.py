@@ -6,8 +6,9 @@ import pytest
 from PySide6.QtGui import QFontMetricsF
 
 from app.look.zoom import ZOOM
-from app.plots.axes import FEWEST, ValueAxis
+from app.plots.axes import ValueAxis
 from app.plots.style import tick_font
+from app.plots.ticks import FEWEST
 from app.words.kinds import KINDS
 from profiles.results.quantity import Kind
 

@@ -3,10 +3,12 @@
 from itertools import combinations
 
 import pytest
+from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
 from PySide6.QtGui import QColor, QImage
 
 from app.look.theme import KERNEL_MARKS, OTHER_MARK, THEMES, Theme, kernel_mark
 from app.plots.marks import mark_pixmap
+from app.plots.shapes import OWN, THEIRS
 from kernels.registry import KERNELS, base_of
 
 LEGIBLE = 3.0  # WCAG 2.1, 1.4.11: graphical objects against what they stand on
@@ -57,3 +59,12 @@ def test_the_steps_and_variants_of_a_kernel_have_its_colour_and_thinner_curves(t
         if base is not None:
             assert kernel_mark(name).on(theme) == kernel_mark(base).on(theme)
             assert kernel_mark(name).width < kernel_mark(base).width
+
+
+def test_the_shapes_that_pictures_draw_are_those_of_the_plots() -> None:
+    for name, polygon in THEIRS.items():
+        path = Symbols[name]
+        drawn = [(path.elementAt(i).x, path.elementAt(i).y) for i in range(path.elementCount() - 1)]
+        assert [*polygon] == [pytest.approx(corner, abs=1e-3) for corner in drawn]
+    known = {"o", "ring", *THEIRS, *OWN}
+    assert {mark.symbol for mark in (*KERNEL_MARKS.values(), OTHER_MARK)} <= known

@@ -10,7 +10,7 @@ from app.look.fonts import load_fonts, ui_font
 from app.look.theme import DARK, KERNEL_MARKS, LIGHT, kernel_mark
 from app.pages.profile.plots_view import CELLS
 from app.pages.profile.results_model import RAW
-from app.plots.rail import failure_text
+from app.plots.series import failure_text
 from app.plots.spans import spans_of
 from app.shell.shots import picture
 from app.words.command_line import command_line

@@ -1,0 +1,117 @@
+"""Where values stand on an axis, and which of its places get a tick; no Qt."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from app.words.kinds import Scale
+
+Label = tuple[float, float, float]  # left end, position of the tick, right end
+FEWEST = 3  # ticks with labels on a logarithmic axis: fewer do not say that it is one
+DENSE = 2 * FEWEST  # pieces of a view, of which a round length makes as many ticks as that at least
+STEPS = (1, 2, 4, 5, 6, 8, 10, 20)  # decades or doublings between two ticks
+PARTS = ((1, 2, 5), (1, 3))  # of a decade
+_NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+def to_axis(values: object, scale: Scale) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """Positions of values on an axis of that scale; NaN where there is none, as of 0 on a logarithmic one."""
+    array = np.asarray(values, dtype=np.float64)
+    if scale == "linear":
+        return array
+    positive = np.where(array > 0, array, np.nan)
+    return np.log2(positive) if scale == "log2" else np.log10(positive)
+
+
+def from_axis(place: float, scale: Scale) -> float:
+    """The value at a position of an axis."""
+    if scale == "linear":
+        return place
+    return float(2.0**place) if scale == "log2" else float(f"{10.0**place:.6g}")
+
+
+def value_ticks(
+    low: float, high: float, scale: Scale, *, binary: bool, room: int, half: float
+) -> list[float]:
+    """Places of the ticks of an axis from `low` to `high`, at round values.
+
+    Args:
+        low: Its lower end, a place on that scale.
+        high: Its upper end.
+        scale: How values are placed.
+        binary: Whether round is a power of two, as of bytes.
+        room: How many labels fit, at least 2.
+        half: Half the height of a label in places: what leaves a logarithmic axis is not drawn.
+    """
+    if scale == "linear":
+        return multiples(low, high, (binary_step if binary else nice_step)((high - low) / room))
+    inside = low + half, high - half
+    choices = _log_ticks(*inside, scale, binary=binary) if inside[1] > inside[0] else [[]]
+    good = (places for places in choices if FEWEST <= len(places) <= room)
+    enough = (places for places in choices if len(places) >= FEWEST)
+    return next(good, min(enough, key=len, default=choices[0]))
+
+
+def _log_ticks(low: float, high: float, scale: Scale, *, binary: bool) -> list[list[float]]:
+    """Ways to put ticks on a logarithmic axis, the best first; the last serves the narrowest view."""
+    first, last = from_axis(low, scale), from_axis(high, scale)
+    step = (binary_step if binary else nice_step)((last - first) / DENSE)
+    even = [float(place) for place in to_axis(multiples(first, last, step), scale)]
+    powers = [multiples(low, high, step) for step in STEPS]
+    parts = [] if binary else [_within_decades(low, high, part) for part in PARTS]
+    return [*powers, *parts, even]
+
+
+def fitting(labels: Sequence[Label], gap: float) -> list[float]:
+    """Tick positions of as many labels as fit side by side, as evenly as possible, from first to last.
+
+    Dynamic programming from left to right: the best choice of labels that ends with label i extends the best
+    choice that ends with some label j before it. The best one has the most labels; among equals it has the
+    smallest sum of squared distances, which makes it the most even.
+
+    Args:
+        labels: From left to right.
+        gap: The least distance between two.
+    """
+    if not labels:
+        return []
+    best = {
+        0: (1, 0.0, 0)
+    }  # label i: (labels chosen, minus the sum of squared distances, the label before i)
+    for i, (left, position, _) in enumerate(labels):
+        extended = [
+            (count + 1, evenness - (position - labels[j][1]) ** 2, j)
+            for j, (count, evenness, _) in best.items()
+            if left - labels[j][2] >= gap
+        ]
+        if extended:
+            best[i] = max(extended)
+    positions, i = [], len(labels) - 1 if len(labels) - 1 in best else 0
+    while i:
+        positions.append(labels[i][1])
+        i = best[i][2]
+    return [labels[0][1], *reversed(positions)]
+
+
+def nice_step(at_least: float) -> float:
+    """The smallest of 1, 2, 2.5, 5 times a power of ten that is not below `at_least`."""
+    decade = 10.0 ** math.floor(math.log10(at_least))
+    return next(factor * decade for factor in _NICE if factor * decade >= at_least * (1 - 1e-9))
+
+
+def binary_step(at_least: float) -> float:
+    """The smallest power of two that is not below `at_least`."""
+    return float(2.0 ** math.ceil(math.log2(at_least)))
+
+
+def multiples(low: float, high: float, step: float) -> list[float]:
+    """Every multiple of `step` from low to high."""
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [k * step for k in range(first, last + 1)]
+
+
+def _within_decades(low: float, high: float, factors: Sequence[int]) -> list[float]:
+    decades = range(math.floor(low), math.ceil(high) + 1)
+    places = [k + math.log10(factor) for k in decades for factor in factors]
+    return [place for place in places if low <= place <= high]

@@ -1,0 +1,31 @@
+"""The figures of points as the cells of a table."""
+
+from collections.abc import Sequence
+
+from app.words.kinds import words_of
+from profiles.results.quantities import QUANTITIES
+from profiles.results.quantity import Quantity
+from profiles.results.rows import PointRow
+
+NOTHING = "-"
+
+
+def shown_of(rows: Sequence[PointRow]) -> list[Quantity]:
+    """The main quantities that say something of any of these points."""
+    main = (quantity for quantity in QUANTITIES.values() if not quantity.detail)
+    return [quantity for quantity in main if quantity.relative or any(map(quantity.says, rows))]
+
+
+def spread_heading(quantity: Quantity) -> str:
+    """A quantity's name, and what stands in brackets behind its values."""
+    return f"{quantity.short} (q1 .. q3)" if len(quantity.names) > 1 else quantity.short
+
+
+def figure_text(quantity: Quantity, row: PointRow, baseline: PointRow | None) -> str:
+    """A figure with its spread."""
+    figure, text = quantity.figure(row, baseline), words_of(quantity).text
+    if figure is None or figure.value is None:
+        return NOTHING
+    if figure.low is None or figure.high is None:
+        return text(figure.value)
+    return f"{text(figure.value)} ({text(figure.low)} .. {text(figure.high)})"
