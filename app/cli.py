@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from app.commands.arguments import (
+    export_file,
     folder,
     new_file,
     numbers,
@@ -27,6 +28,7 @@ from app.commands.arguments import (
 from app.commands.exit_codes import FAILED, INTERRUPTED, USAGE_ERROR
 from app.commands.messages import tell
 from app.commands.streams import forget_output
+from app.report.kinds import KINDS, kind_of
 from app.words.command_line import PROGRAM
 from kernels.errors import InputError, KernelError
 from profiles.plan.choice import choices_of
@@ -36,6 +38,7 @@ from profiles.results.quantities import RUNTIME
 from profiles.store.errors import SessionFileError
 
 CHOSEN = {declared.name: declared for declared in choices_of(Request)}
+PICTURE_OPTIONS = frozenset({"plot", "curve", "theme", "scale", "transparent"})
 ANY_PATH = click.Path(path_type=Path)
 
 
@@ -224,6 +227,51 @@ def show(context: click.Context, /, file: Path, **options: Any) -> int:
 def compare(**options: Any) -> int:
     """Say what changed between saved sessions: BASE beside up to five others."""
     return run("compare", **options)
+
+
+@program.command()
+@click.argument("file", type=ANY_PATH)
+@click.argument("out", callback=reading(export_file))
+@click.option("--to", "kind", type=click.Choice(tuple(KINDS)), help="The format; left out: as OUT ends")
+@click.option("--force", is_flag=True, help="Write over a file that is there")
+@click.option(
+    "--plot",
+    callback=reading(quantity),
+    metavar="Q",
+    help="What a picture shows: any quantity, by its name in show --json; left out: four plots",
+)
+@click.option("--curve", metavar="LABEL", help="Which problems, as 'd 128, causal'; left out: the first")
+@click.option(
+    "--theme", type=click.Choice(("light", "dark", "contrast")), help="A picture's colours  [default: light]"
+)
+@click.option("--scale", type=click.IntRange(1, 4), metavar="1..4", help="Sharpness of a PNG  [default: 2]")
+@click.option("--transparent", is_flag=True, help="A picture without a ground")
+@click.pass_context
+def export(
+    context: click.Context, /, file: Path, out: Path, *, kind: str | None, force: bool, **_: Any
+) -> int:
+    """Write a saved session in a format that other programs read, or as a picture."""
+    kind = kind or kind_of(out.name)
+    if kind is None:
+        endings = ", ".join(one.suffix for one in KINDS.values())
+        raise click.UsageError(f"{out} ends as no format does ({endings}); name one with --to", context)
+    if not force and os.path.lexists(out):
+        raise click.UsageError(f"{out} exists already; name another file, or give --force", context)
+    return run("export", file, out, kind=kind, force=force, look=picture_options(context, kind))
+
+
+def picture_options(context: click.Context, kind: str) -> dict[str, Any]:
+    """What the command line says of a picture.
+
+    Raises:
+        click.UsageError: That kind of file takes none of it.
+    """
+    said = {name: value for name, value in given(context).items() if name in PICTURE_OPTIONS}
+    for name in said:
+        kinds = ("png",) if name == "scale" else tuple(key for key, one in KINDS.items() if one.picture)
+        if kind not in kinds:
+            raise click.UsageError(f"--{name} belongs to {' and '.join(kinds)}, not to {kind}", context)
+    return said | {"plot": said["plot"].key} if "plot" in said else said
 
 
 @program.command()

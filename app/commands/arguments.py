@@ -103,19 +103,37 @@ def folder(text: str) -> Path:
     return Path(text)
 
 
-def new_file(text: str) -> Path:
-    """A path of a session where there is nothing yet, in a folder that exists."""
+def export_file(text: str) -> Path:
+    """A path to write to, in a folder that exists."""
+    path = _named(text, "name a file to write")
+    if path.is_dir():
+        raise ValueError(f"{text} is a folder; name a file in it")
+    return _in_a_folder(path)
+
+
+def _in_a_folder(path: Path) -> Path:
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent}; make it first, or name another")
+    return path
+
+
+def _named(text: str, remedy: str) -> Path:
+    """A path that the system can look at."""
     if not text.strip():
-        raise ValueError("the name of the file is empty; leave --out out to save among your sessions")
+        raise ValueError(f"the name of the file is empty; {remedy}")
     path = Path(text)
     try:
-        taken, folder = os.path.lexists(path), path.parent.is_dir()
+        path.parent.is_dir()
     except (OSError, ValueError) as error:
         raise ValueError(f"{text} cannot be used ({error}); name another file") from error
-    if taken:
+    return path
+
+
+def new_file(text: str) -> Path:
+    """A path of a session where there is nothing yet, in a folder that exists."""
+    path = _named(text, "leave --out out to save among your sessions")
+    if os.path.lexists(path):
         raise ValueError(f"{text} exists already; name another file or remove it")
     if path.suffix != SUFFIX:
         raise ValueError(f"a session is a {SUFFIX} file: name it {path.name}{SUFFIX}")
-    if not folder:
-        raise ValueError(f"there is no folder {path.parent}; make it first, or name another")
-    return path
+    return _in_a_folder(path)

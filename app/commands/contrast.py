@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.commands.messages import say
 from app.commands.printing import Cell, Styled, print_table
-from app.commands.table import NOTHING
+from app.words.figures import NOTHING
 from app.words.kinds import words_of
 from app.words.units import seqlen_text
 from profiles.results.compare import Contrast, Lone, Pair

@@ -1,7 +1,7 @@
 """A session as text for a terminal."""
 
 from app.commands.messages import say
-from app.commands.printing import print_table, status_cell
+from app.commands.printing import Cell, print_table, status_cell
 from app.plots.export_header import session_header
 from app.words.figures import figure_text, shown_of, spread_heading
 from profiles.results.curves import baselines, by_curve
@@ -41,7 +41,7 @@ def _print_figures(session: Session, placed: list[tuple[str, PointRow]], *, alon
     measured = [row for _, row in placed]
     shown = shown_of(measured)
     compared = baselines(measured, favoured_baseline(session.plan.kernels))
-    lines = [
+    lines: list[tuple[Cell, ...]] = [
         (
             row.kernel if alone else f"{row.kernel}, {label}",
             str(row.seqlen),

@@ -2,14 +2,14 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import accumulate
 from typing import NamedTuple
 
 import pyqtgraph as pg
-from PySide6.QtCore import QBuffer, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QBuffer, QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
@@ -22,7 +22,8 @@ from profiles.results.cells import cell, comment
 from profiles.wire.text import harmless
 
 SCREEN_ONLY = 0  # key of a line's data: True of one that is no part of a picture, as the crosshair
-SCALE = 2  # PNG pixels for each pixel of the screen
+SCALE = 2  # PNG pixels for each pixel of the screen, unless another scale is asked for
+SOURCE = "source"  # the badge and the program in one line; a picture with it says that instead
 PAD, LINE, GUTTER = 12, 18, 150  # pixels at 100 %; pictures are as large as the zoom has everything
 SAID = ("device", "started at", "problem")  # what the picture itself says of its provenance
 Cell = str | int | float | None
@@ -43,6 +44,9 @@ class Export:
         kernels: The legend.
         labels: What stands left of each plot; none: nothing does.
         least: Pixels that each plot has in the picture at least, however small it is on the screen.
+        heads: What stands above each plot; none: nothing does.
+        across: How many plots stand side by side.
+        scale: PNG pixels for each pixel of the screen.
     """
 
     title: str
@@ -55,11 +59,26 @@ class Export:
     kernels: Sequence[str] = field(default=())
     labels: Sequence[str] = field(default=())
     least: QSize = field(default_factory=QSize)
+    heads: Sequence[str] = field(default=())
+    across: int = 1
+    scale: int = SCALE
 
     @property
     def sizes(self) -> list[QSize]:
         """Size of each plot in the picture, in pixels."""
         return [plot.size().expandedTo(self.least) for plot in self.plots]
+
+    @property
+    def places(self) -> list[QRect]:
+        """Where each plot stands below title and legend, in pixels: from left to right, line by line."""
+        sizes, head = self.sizes, px(LINE) if self.heads else 0
+        placed, y = [], 0
+        for first in range(0, len(sizes), self.across):
+            row = sizes[first : first + self.across]
+            lefts = accumulate((size.width() + px(PAD) for size in row), initial=0)
+            placed += [QRect(QPoint(x, y + head), size) for x, size in zip(lefts, row, strict=False)]
+            y += head + max(size.height() for size in row)
+        return placed
 
     @property
     def gutter(self) -> int:
@@ -69,9 +88,18 @@ class Export:
     @property
     def size(self) -> QSize:
         """Size of the picture in pixels."""
-        width, height = max(size.width() for size in self.sizes), sum(size.height() for size in self.sizes)
         pad, lines = px(PAD), 2 + self.legend_lines
-        return QSize(width + 2 * pad + self.gutter, height + 2 * pad + lines * px(LINE))
+        return QSize(self.width + 2 * pad + self.gutter, self.height + 2 * pad + lines * px(LINE))
+
+    @property
+    def width(self) -> int:
+        """Of all plots together, in pixels."""
+        return 1 + max(place.right() for place in self.places)
+
+    @property
+    def height(self) -> int:
+        """The same downwards."""
+        return 1 + max(place.bottom() for place in self.places)
 
     @property
     def legend_lines(self) -> int:
@@ -104,8 +132,8 @@ def image(export: Export) -> QImage:
 
 
 def _image(export: Export) -> QImage:
-    picture = QImage(export.size * SCALE, QImage.Format.Format_ARGB32)
-    picture.setDevicePixelRatio(SCALE)
+    picture = QImage(export.size * export.scale, QImage.Format.Format_ARGB32)
+    picture.setDevicePixelRatio(export.scale)
     picture.fill(QColor(export.theme.panel))
     with QPainter(picture) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -113,31 +141,23 @@ def _image(export: Export) -> QImage:
     return picture
 
 
-def write_png(export: Export, path: Path) -> None:
-    """Write the picture as PNG, its provenance among the text fields.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
-    picture = image(export)
+def png(export: Export) -> bytes:
+    """The picture as PNG, its provenance among the text fields."""
+    picture, written = image(export), QBuffer()
     for key, value in export.provenance.items():
         picture.setText(key, value)
     # The stub wants bytes where Qt takes a str, and Qt refuses bytes.
-    if not picture.save(str(path), "PNG"):  # type: ignore[call-overload]  # see above
-        raise OSError(f"{path} cannot be written.")
+    picture.save(written, "PNG")  # type: ignore[call-overload]  # see above
+    return bytes(written.data().data())
 
 
-def write_svg(export: Export, path: Path) -> None:
-    """Write the picture as SVG, with curves as paths and glyphs as shapes.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
+def svg(export: Export) -> bytes:
+    """The picture as SVG, with curves as paths and glyphs as shapes."""
     with _enlarged(export):
-        _write_svg(export, path)
+        return _svg(export)
 
 
-def _write_svg(export: Export, path: Path) -> None:
+def _svg(export: Export) -> bytes:
     drawing = QBuffer()
     generator = QSvgGenerator()
     generator.setOutputDevice(drawing)
@@ -154,16 +174,7 @@ def _write_svg(export: Export, path: Path) -> None:
         _paint(export, painter)
     for scatter in scatters:
         scatter.opts["useCache"] = True
-    path.write_text(harmless(bytes(drawing.data().data()).decode(errors="replace")), encoding="utf-8")
-
-
-def write_csv(export: Export, path: Path) -> None:
-    """Write the numbers as CSV.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
-    path.write_text(csv_text(export), encoding="utf-8")
+    return harmless(bytes(drawing.data().data()).decode(errors="replace")).encode()
 
 
 def copy_image(export: Export) -> None:
@@ -171,7 +182,11 @@ def copy_image(export: Export) -> None:
     QGuiApplication.clipboard().setImage(image(export))
 
 
-WRITERS = {"png": write_png, "svg": write_svg, "csv": write_csv}
+WRITERS: dict[str, Callable[[Export], bytes]] = {
+    "png": png,
+    "svg": svg,
+    "csv": lambda export: csv_text(export).encode(),
+}
 
 
 @contextmanager
@@ -209,11 +224,18 @@ def _paint(export: Export, painter: QPainter) -> None:
     if export.kernels:
         _paint_legend(export, painter, y)
         y += export.legend_lines * line
-    for index, plot in enumerate(export.plots):
+    for index, (plot, place) in enumerate(zip(export.plots, export.places, strict=True)):
+        area = place.translated(pad + export.gutter, y)
         if export.labels:
-            _paint_label(export, painter, index, QRectF(pad, y, export.gutter, plot.height()))
-        _paint_plot(plot, painter, QRectF(pad + export.gutter, y, plot.width(), plot.height()))
-        y += plot.height()
+            _paint_label(
+                export, painter, export.labels[index], QRectF(pad, area.y(), export.gutter, area.height())
+            )
+        if export.heads:
+            _paint_label(
+                export, painter, export.heads[index], QRectF(area.x(), area.y() - line, area.width(), line)
+            )
+        _paint_plot(plot, painter, QRectF(area))
+    y += export.height
     font.setPixelSize(px(10))
     font.setBold(False)
     painter.setFont(font)
@@ -229,13 +251,13 @@ def _paint_plot(plot: pg.PlotWidget, painter: QPainter, target: QRectF) -> None:
     painter.restore()
 
 
-def _paint_label(export: Export, painter: QPainter, index: int, area: QRectF) -> None:
+def _paint_label(export: Export, painter: QPainter, text: str, area: QRectF) -> None:
     font = QFont(painter.font())
     font.setPixelSize(px(11))
     font.setBold(False)
     painter.setFont(font)
     painter.setPen(QColor(export.theme.dim))
-    painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, export.labels[index])
+    painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, text)
 
 
 def _paint_legend(export: Export, painter: QPainter, y: float) -> None:
@@ -256,7 +278,7 @@ def _legend(export: Export) -> list[LegendPlace]:
     """The kernels side by side, in as many lines as the plots' width makes of them."""
     metrics = QFontMetrics(ui_font(11))
     pad, mark = px(PAD), px(16)
-    right = pad + export.gutter + max(size.width() for size in export.sizes)
+    right = pad + export.gutter + export.width
     places: list[LegendPlace] = []
     x, line = pad, 0
     for kernel in export.kernels:
@@ -269,7 +291,8 @@ def _legend(export: Export) -> list[LegendPlace]:
 
 
 def _footer(provenance: Mapping[str, str]) -> str:
-    said = [value for key, value in provenance.items() if key in SAID] or list(provenance.values())
+    keys = (SOURCE, "problem") if SOURCE in provenance else SAID
+    said = [provenance[key] for key in keys if key in provenance] or list(provenance.values())
     return cut(" · ".join(_one_line(value) for value in said))
 
 

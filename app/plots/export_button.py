@@ -13,6 +13,7 @@ from app.plots.export import WRITERS, Export, copy_image
 from app.widgets.buttons import ICON_PX, size_icon
 from app.widgets.plain import set_tip
 from app.widgets.saving import target_of
+from profiles.store import SessionFileError, write_whole
 
 MakeExport = Callable[[], Export | None]
 TITLES = {"png": "Save as PNG ...", "svg": "Save as SVG ...", "csv": "Save numbers as CSV ..."}
@@ -67,11 +68,11 @@ class ExportButton(QToolButton):
             return
         try:
             written = target_of(path, (f".{kind}",))
-            WRITERS[kind](export, written)
+            write_whole(written, WRITERS[kind](export), replace=True)
         except FileExistsError as error:
             self.failed.emit(str(error), repr(error))
-        except OSError as error:
-            self.failed.emit(f"The export was not written: {error} Choose another folder.", repr(error))
+        except SessionFileError as error:
+            self.failed.emit(f"The export was not written: {error} Choose another folder.", error.detail)
         else:
             self.done.emit(f"Exported {export.title} to {written.name}.")
 

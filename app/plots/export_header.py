@@ -21,7 +21,7 @@ def session_header(session: Session, rows: Sequence[PointRow] = ()) -> dict[str,
     problem = f"{'; '.join(_problem(*pair) for pair in curves.items())}, seed {session.plan.seed}"
     return {name: str(value) for name, value in metadata(session).items()} | {
         "problem": problem,
-        "written by": f"Flashscope {_own_version()}",
+        "written by": f"Flashscope {own_version()}",
     }
 
 
@@ -33,7 +33,8 @@ def _problem(curve: Curve, rows: Sequence[PointRow]) -> str:
     return f"batch {batch}, heads {heads}, head dim {curve.head_dim}, {curve.dtype}, {curve.mask}"
 
 
-def _own_version() -> str:
+def own_version() -> str:
+    """Which Flashscope writes this."""
     try:
         return version("flashscope")
     except PackageNotFoundError:  # run from a checkout that was never installed

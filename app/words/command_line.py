@@ -1,7 +1,15 @@
 """What is typed in a terminal to get what the window shows."""
 
 import shlex
+from collections.abc import Sequence
 
+import msgspec
+
+from kernels.errors import InputError
+from kernels.problem import Problem
+from profiles.plan.choice import choices_of
+from profiles.plan.plan import Plan
+from profiles.plan.presets import CHOICES, PEERS, peers_plan
 from profiles.plan.request import Request
 
 PROGRAM = "python main.py"
@@ -10,3 +18,27 @@ PROGRAM = "python main.py"
 def command_line(request: Request) -> str:
     """The same sweep for a terminal."""
     return f"{PROGRAM} {shlex.join(['sweep', *request.words(), '--out', 'sweep.flashscope'])}"
+
+
+def repeating(plan: Plan, problems: Sequence[Problem]) -> str | None:
+    """The command that measures these problems of a plan again; None: none asks for just these."""
+    try:
+        asked = Request.of_plan(plan, problems)
+        again = asked.plan()
+    except (InputError, ValueError):  # of a file from elsewhere
+        return None
+    same = set(again.problems) == set(problems) and again.protocol == plan.protocol
+    return command_line(asked) if same else None
+
+
+def repeating_preset(plan: Plan) -> str | None:
+    """The command that runs the preset that a plan is; None: it is none."""
+    if peers_plan(plan.backend, plan.protocol, plan.seed, plan.kernels) != plan:
+        return None
+    said = ["sweep", "--preset", PEERS]
+    asked = Request.of(plan.backend, kernels=plan.kernels, seed=plan.seed)
+    asked = msgspec.structs.replace(asked, protocol=plan.protocol)
+    for declared in choices_of(Request):
+        if declared.name in CHOICES or declared.name not in Request.__struct_fields__:
+            said += declared.command_words(asked.value(declared.name))
+    return f"{PROGRAM} {shlex.join([*said, '--out', 'sweep.flashscope'])}"

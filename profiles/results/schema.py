@@ -45,7 +45,7 @@ def schema() -> Schema:
         (Machine, Plan, Device, Figure), ref_template="#/$defs/{name}"
     )
     session: dict[str, Schema] = {
-        **dict.fromkeys(("id", "name", "note", "started_at"), TEXT),
+        **dict.fromkeys(("id", "name", "note", "started_at", "altered"), TEXT),
         "file": {"type": ["string", "null"]},
         "outcome": {"enum": [*get_args(Outcome), None]},
         "backend": POINT["backend"],

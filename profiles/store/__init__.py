@@ -24,6 +24,7 @@ from profiles.store.library import (
 from profiles.store.places import check_place
 from profiles.store.reader import load, loading
 from profiles.store.schema import SUFFIX
+from profiles.store.whole import write_whole
 from profiles.store.writer import Recorder
 
 __all__ = [
@@ -49,4 +50,5 @@ __all__ = [
     "sessions_dir",
     "set_note",
     "trash",
+    "write_whole",
 ]

@@ -1,0 +1,101 @@
+"""Pictures of a session for slides: one plot over N, or the four of the page, on no screen."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QWidget
+
+from app.look.theme import LIGHT, THEMES, Theme
+from app.look.zoom import px
+from app.pages.profile.plots_view import CELLS
+from app.plots.export import SCALE, SOURCE, WRITERS, Export
+from app.plots.export_header import own_version
+from app.plots.series import kernels_of
+from app.plots.sweep_card import SweepCard
+from app.words.plain import cut
+from app.words.provenance import Provenance
+from kernels.errors import InputError
+from profiles.results.curves import Curve, by_curve
+from profiles.results.quantities import QUANTITIES, favoured_baseline
+from profiles.results.rows import PointRow, rows
+from profiles.results.session import Session
+
+CLEAR = "#00000000"
+CELL = (560, 310)  # pixels of each of several plots
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a picture shows and how.
+
+    Attributes:
+        plot: Key of a quantity; empty: the four that the page shows at first.
+        curve: Label of the problems on show, see Curve; empty: the first there are.
+        scale: PNG pixels for each pixel of the screen, 1 to 4.
+        theme: Key of THEMES.
+        transparent: Whether there is no ground.
+    """
+
+    plot: str = ""
+    curve: str = ""
+    scale: int = SCALE
+    theme: str = LIGHT.name
+    transparent: bool = False
+
+
+def session_picture(kind: str, session: Session, source: Provenance, look: Look) -> bytes:
+    """The picture as a file of that kind, `svg` or `png`.
+
+    Raises:
+        InputError: There are no such problems in the session.
+    """
+    curve, members = _curve(by_curve(rows(session)), look.curve)
+    theme = THEMES[look.theme]
+    theme = replace(theme, panel=CLEAR) if look.transparent else theme
+    keys = [look.plot] if look.plot else [quantity.key for quantity in CELLS]
+    place = QWidget()
+    place.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    cards = [_card(key, session, members, theme, place) for key in keys]
+    place.show()
+    told = {SOURCE: f"{source.badge} · Flashscope {own_version()}"}
+    try:
+        export = _together(cards, session, curve)
+        return WRITERS[kind](replace(export, provenance={**told, **export.provenance}, scale=look.scale))
+    finally:
+        place.close()
+        place.deleteLater()
+
+
+def _together(cards: Sequence[SweepCard], session: Session, curve: Curve) -> Export:
+    """What is drawn: a plot alone under its title, or several under the session's name."""
+    exports = [export for card in cards if (export := card.make_export()) is not None]
+    if len(exports) == 1:
+        return exports[0]
+    return replace(
+        exports[0],
+        title=f"{session.name or session.started_at[:10]}: {curve.label}",
+        plots=[card.plot for card in cards],
+        heads=[export.title for export in exports],
+        across=2,
+        least=QSize(*map(px, CELL)),
+    )
+
+
+def _curve(curves: Mapping[Curve, Sequence[PointRow]], label: str) -> tuple[Curve, Sequence[PointRow]]:
+    """The curve of that label, or the first."""
+    for curve, members in curves.items():
+        if label in {"", curve.label}:
+            return curve, members
+    there = "; ".join(cut(curve.label) for curve in curves)
+    raise InputError(f"there is no curve {label!r} in the session, only: {there}")
+
+
+def _card(key: str, session: Session, members: Sequence[PointRow], theme: Theme, place: QWidget) -> SweepCard:
+    """A plot in its place, which is on no screen."""
+    card = SweepCard(QUANTITIES[key], theme)
+    card.setParent(place)
+    card.resize(0, 0)  # the picture says how large its plots are
+    card.show_rows(session, members, favoured_baseline(kernels_of(members)))
+    card.plot.show_hint("")
+    return card

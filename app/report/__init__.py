@@ -1,0 +1,1 @@
+"""A session as one page of HTML, and as every other format that leaves the program. No Qt."""

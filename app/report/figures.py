@@ -1,0 +1,118 @@
+"""The tables of a report: ratios, what every point yielded, and what could not be measured."""
+
+from collections.abc import Mapping, Sequence
+from xml.etree.ElementTree import Element
+
+from app.plots.series import UNFINISHED, kernels_of
+from app.plots.statuses import STATUS_MARKS
+from app.report.markup import table, tag
+from app.report.sentences import exact
+from app.words.figures import NOTHING, figure_text, shown_of, spread_heading
+from app.words.units import digits, ms_text, ratio_text, seqlen_text
+from kernels.problem import Problem
+from profiles.results.curves import curve_of
+from profiles.results.quantities import THROUGHPUT
+from profiles.results.quantity import value_of
+from profiles.results.ratios import Standings
+from profiles.results.rounds import speedup_interval
+from profiles.results.rows import PointRow
+
+Baselines = Mapping[Problem, PointRow]
+
+
+def beside(standings: Standings) -> Element:
+    """Each kernel's ratios to the baseline: their mean, and the worst with its place."""
+    lines = []
+    for kernel, mean in standings.means.items():
+        if kernel in standings.peers:
+            continue
+        worst = standings.worst[kernel]
+        compared = sum(kernel in contest.ratios for contest in standings.contests)
+        where = f"{worst.contest.curve.label}, N = {seqlen_text(worst.contest.seqlen)}"
+        lines.append(
+            (
+                kernel,
+                str(compared),
+                ratio_text(mean),
+                ratio_text(worst.ratio),
+                _interval(standings, kernel),
+                where,
+            )
+        )
+    headings = ("kernel", "problems", "geometric mean", "least", "its 95% interval", "where")
+    return table(headings, lines)
+
+
+def _interval(standings: Standings, kernel: str) -> str:
+    """Of the worst ratio, from the rounds in which the two took turns."""
+    contest = standings.worst[kernel].contest
+    interval = speedup_interval(contest.rows[kernel], contest.rows[contest.peer])
+    return NOTHING if interval is None else f"{interval.low:.3f} .. {interval.high:.3f}"
+
+
+def over_seqlen(rows: Sequence[PointRow]) -> Element:
+    """Kernels down, N across: median runtime and throughput; the fastest exact one of each N in bold."""
+    by_place = {(row.kernel, row.seqlen): row for row in rows}
+    seqlens, kernels = sorted({row.seqlen for row in rows}), kernels_of(rows)
+    best = {n: _fastest([by_place[k, n] for k in kernels if (k, n) in by_place]) for n in seqlens}
+    lines = [(kernel, *(_cell(by_place.get((kernel, n)), best[n]) for n in seqlens)) for kernel in kernels]
+    return table(("runtime, TFLOP/s", *(f"N = {seqlen_text(n)}" for n in seqlens)), lines)
+
+
+def _fastest(rows: Sequence[PointRow]) -> PointRow | None:
+    timed = [row for row in rows if row.done and row.times and exact(row.kernel)]
+    return min(timed, key=lambda row: row.times.median if row.times else 0.0, default=None)
+
+
+def _cell(row: PointRow | None, best: PointRow | None) -> Element | str:
+    if row is None:
+        return NOTHING
+    if not row.done or row.times is None:
+        return STATUS_MARKS[row.status].word
+    rate = value_of(THROUGHPUT, row)
+    text = ms_text(row.times.median) + ("" if rate is None else f", {digits(rate)}")
+    return tag("b", text) if row is best else text
+
+
+def all_figures(rows: Sequence[PointRow], baselines: Baselines) -> Element:
+    """A line for each point with every main figure."""
+    shown = shown_of(rows)
+    lines = [
+        (
+            row.kernel,
+            seqlen_text(row.seqlen),
+            STATUS_MARKS[row.status].word,
+            *(figure_text(quantity, row, baselines.get(row.problem)) for quantity in shown),
+        )
+        for row in rows
+    ]
+    headings = ("kernel", "N", "status", *map(spread_heading, shown))
+    words = f"All figures of {len(lines)} points"
+    return tag("details", tag("summary", words), table(headings, lines))
+
+
+def not_done(rows: Sequence[PointRow]) -> Element | None:
+    """The points without a figure and why, None where there is none."""
+    lines = [
+        (
+            row.kernel,
+            f"{curve_of(row).label}, N = {seqlen_text(row.seqlen)}",
+            STATUS_MARKS[row.status].word,
+            row.reason,
+        )
+        for row in rows
+        if not row.done and row.status not in UNFINISHED
+    ]
+    return (
+        tag("div", table(("kernel", "problem", "status", "reason"), lines), class_="wide") if lines else None
+    )
+
+
+def remarks(rows: Sequence[PointRow]) -> Element | None:
+    """What kernels and engine have to say of points, the same said once."""
+    said: dict[tuple[str, str], list[PointRow]] = {}
+    for row in rows:
+        if row.note:
+            said.setdefault((row.kernel, row.note), []).append(row)
+    lines = [(kernel, str(len(points)), note) for (kernel, note), points in said.items()]
+    return tag("div", table(("kernel", "points", "note"), lines), class_="wide") if lines else None

@@ -1,0 +1,145 @@
+"""A session as one self-contained page of HTML."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from xml.etree.ElementTree import Element
+
+from app.plots.export_header import own_version
+from app.plots.series import kernels_of
+from app.report import figures
+from app.report.colours import classes_of, style
+from app.report.markup import facts, page, table, tag
+from app.report.plot import figure_of, legend
+from app.report.sentences import headline, worst_check
+from app.words.command_line import repeating, repeating_preset
+from app.words.provenance import Provenance
+from app.words.units import bytes_text
+from kernels.problem import Problem
+from profiles.results.curves import Curve, baselines, by_curve
+from profiles.results.drift import drift_text
+from profiles.results.export import metadata, protocol_text
+from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT, favoured_baseline
+from profiles.results.ratios import standings_of
+from profiles.results.rows import PointRow, rows
+from profiles.results.session import Session
+
+PLOTTED = (RUNTIME, FOOTPRINT, SPEEDUP, THROUGHPUT, QUANTITIES["sustained-throughput"])
+READINGS = {
+    "memory_used": ("memory used", bytes_text),
+    "utilisation": ("busy", lambda value: f"{value:.0f} %"),
+    "power_w": ("power", lambda value: f"{value:.0f} W"),
+    "temperature_c": ("temperature", lambda value: f"{value:.0f} °C"),
+    "sm_clock_mhz": ("SM clock", lambda value: f"{value:.0f} MHz"),
+    "memory_clock_mhz": ("memory clock", lambda value: f"{value:.0f} MHz"),
+}
+
+
+def session_page(session: Session, source: Provenance) -> bytes:
+    """The page, as UTF-8: headline, plots, tables, telemetry, machine, protocol, and what repeats it."""
+    measured = rows(session)
+    classes = classes_of(kernels_of(measured))
+    body = [*_head(session, source, measured), *_curves(session, measured, classes), *_end(session, measured)]
+    return page(title_of(session), style(classes), body)
+
+
+def title_of(session: Session) -> str:
+    """The session's name, or when it began."""
+    return session.name or f"Session of {session.started_at[:16].replace('T', ' ')}"
+
+
+def _head(session: Session, source: Provenance, measured: Sequence[PointRow]) -> Iterator[Element]:
+    baseline = favoured_baseline(session.plan.kernels)
+    standings = standings_of(measured, [baseline] if baseline else [])
+    yield tag("p", source.badge, class_="badge")
+    yield tag("h1", title_of(session))
+    if session.note:
+        yield tag("p", session.note, class_="note")
+    if session.altered:
+        yield tag("p", f"Altered since it was written: {session.altered}.", class_="worse")
+    yield tag("p", headline(measured, standings), class_="headline")
+    yield tag("p", worst_check(measured))
+    yield tag("p", f"Drift check: {drift_text(session) or 'none'}.")
+    if len(standings.means) > 1:
+        yield tag("h2", f"Throughput over that of {baseline}")
+        yield figures.beside(standings)
+
+
+def _curves(session: Session, measured: Sequence[PointRow], classes: Mapping[str, str]) -> Iterator[Element]:
+    for curve, members in by_curve(measured).items():
+        yield from _curve(session, curve, members, classes)
+
+
+def _curve(
+    session: Session, curve: Curve, members: Sequence[PointRow], classes: Mapping[str, str]
+) -> Iterator[Element]:
+    kernels = kernels_of(members)
+    baseline = favoured_baseline(kernels)
+    shown = [one for one in PLOTTED if one.relative or any(map(one.says, members))]
+    yield tag("h2", f"{curve.label}, {curve.heads} heads, {curve.dtype}")
+    yield legend(kernels, classes)
+    yield tag("div", *(figure_of(one, members, baseline, classes) for one in shown), class_="grid")
+    yield figures.over_seqlen(members)
+    yield figures.all_figures(members, baselines(members, favoured_baseline(session.plan.kernels)))
+
+
+def _end(session: Session, measured: Sequence[PointRow]) -> Iterator[Element]:
+    sections = {
+        "What could not be measured": figures.not_done(measured),
+        "Notes": figures.remarks(measured),
+        "Telemetry of the whole device": _telemetry(session),
+        "Machine": _machine(session),
+        "Protocol": _protocol(session),
+        "Measure it again": _commands(session, measured),
+    }
+    for title, content in sections.items():
+        if content is not None:
+            yield tag("h2", title)
+            yield content
+    yield tag("footer", f"Written by Flashscope {own_version()}. Session {session.id}.")
+
+
+def _telemetry(session: Session) -> Element | None:
+    """The extremes and the median of each field that was read."""
+    lines = []
+    for field, (title, text) in READINGS.items():
+        known = sorted(v for reading in session.readings if (v := getattr(reading, field)) is not None)
+        if known:
+            lines.append((title, *(text(known[place]) for place in (0, len(known) // 2, -1))))
+    return table(("reading", "least", "median", "most"), lines) if lines else None
+
+
+def _machine(session: Session) -> Element:
+    told = metadata(session)
+    names = (
+        "device",
+        "driver",
+        "CUDA",
+        "system",
+        "python",
+        "BLAS threads",
+        "packages",
+        "started at",
+        "outcome",
+    )
+    return facts((name, str(told[name])) for name in names)
+
+
+def _protocol(session: Session) -> Element:
+    told = tag(
+        "p",
+        f"{protocol_text(session.plan)}. Medians; whiskers are quartiles; every raw run is in the session.",
+    )
+    return tag("div", told, tag("p", "Dashed lines are a model, never a measurement.", class_="dim"))
+
+
+def _commands(session: Session, measured: Sequence[PointRow]) -> Element:
+    """The commands that repeat it, or that there is none."""
+    preset = repeating_preset(session.plan)
+    curves = by_curve(measured).values()
+    each = [preset] if preset else [repeating(session.plan, _problems(members)) for members in curves]
+    if None in each:
+        return tag("p", "No command line asks for just these problems and this protocol.")
+    return tag("pre", "\n".join(one for one in each if one))
+
+
+def _problems(members: Sequence[PointRow]) -> list[Problem]:
+    return list(dict.fromkeys(row.problem for row in members))

@@ -1,0 +1,40 @@
+"""Files that stand in their place whole or not at all."""
+
+import tempfile
+from pathlib import Path
+
+from profiles.store.errors import TakenFileError, explain_os
+
+
+def write_whole(target: Path, content: bytes, *, replace: bool) -> None:
+    """Write a file beside its place, then move it there.
+
+    Args:
+        target: The file to make.
+        content: What it is to hold.
+        replace: Whether one that is there may go.
+
+    Raises:
+        TakenFileError: There is one already, and it may not go.
+        SessionFileError: It cannot be written; what was there is as it was.
+    """
+    try:
+        if not replace:
+            target.touch(exist_ok=False)  # from here on the name is ours
+        try:
+            _place(target, content)
+        except BaseException:
+            if not replace:
+                target.unlink()
+            raise
+    except FileExistsError as error:
+        raise TakenFileError(f"{target} exists already; name another file or remove it.") from error
+    except OSError as error:
+        raise explain_os(error, target) from error
+
+
+def _place(target: Path, content: bytes) -> None:
+    with tempfile.TemporaryDirectory(prefix=".flashscope-", dir=target.parent) as folder:
+        part = Path(folder) / "part"
+        part.write_bytes(content)
+        part.replace(target)
