@@ -54,7 +54,7 @@ def _head(session: Session, source: Provenance, measured: Sequence[PointRow]) ->
     if session.note:
         yield tag("p", session.note, class_="note")
     if session.altered:
-        yield tag("p", f"Altered since it was written: {session.altered}.", class_="worse")
+        yield tag("p", f"Altered since it was recorded; left out: {session.altered}.", class_="worse")
     yield tag("p", headline(measured, standings), class_="headline")
     yield tag("p", worst_check(measured))
     yield tag("p", f"Drift check: {drift_text(session) or 'none'}.")

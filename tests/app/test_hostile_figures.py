@@ -9,6 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from app.commands import show
 from app.control.bundled import bundled_sessions
+from app.report.documents import WRITERS, document
+from app.words.provenance import of_session
 from profiles.store import CorruptFileError, list_sessions, load
 from tests.app.profile.conftest import Bench, bench
 from tests.app.shell.conftest import Rig, rig
@@ -53,6 +55,12 @@ def test_it_is_printed_in_every_form(absurd: Path, capsys: pytest.CaptureFixture
         assert show.run(absurd, as_json=as_json, as_csv=as_csv, against=against) == 0
     assert show.run(absurd, as_json=False, as_csv=False, against=(kernel,)) == 0
     assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_it_is_exported_in_every_format(absurd: Path, kind: str) -> None:
+    session = load(absurd)
+    assert document(kind, session, None, of_session(session, "saved"))
 
 
 def test_it_is_drawn_and_listed(absurd: Path, bench: Bench) -> None:

@@ -1,0 +1,95 @@
+"""The report of a session: what it says, and that nothing in a file becomes a part of the page itself."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import cli
+from app.commands.sweep import make_plan
+from app.control.bundled import bundled_sessions
+from app.report.session_page import session_page
+from app.words.provenance import of_session
+from app.words.units import ms_text
+from profiles.results.rows import rows
+from profiles.results.session import Session
+from profiles.store import load
+from tests.app.hostile import hostile_file
+from tests.app.report.pages import Seen, seen
+from tests.app.test_escapes import CONTROLS, HARMFUL
+
+MARKUP = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>\"'&lt;<!--]]>"
+
+
+def report(session: Session) -> Seen:
+    return seen(session_page(session, of_session(session, "saved")))
+
+
+@pytest.fixture(scope="module")
+def lesson() -> Session:
+    return load(bundled_sessions()[0])
+
+
+def test_a_report_says_who_measured_what_how_and_with_which_result(lesson: Session) -> None:
+    text = report(lesson).text
+    for said in (
+        "SAVED · GPU NVIDIA H200 · 2026-11-22",
+        "16 points of 2 kernels: 15 done, 1 will not fit. flash2 is 2.48× as fast as standard",
+        "15 of 16 points were compared with float64 attention, all passed.",
+        "Drift check: At the end N = 512 took",
+        "3 warm-up runs, 10 repeats, cold cache, kernels in turns, seed 0",
+        "580.159.04",
+        "It needs 256.50 GiB",
+        "python main.py sweep --backend cuda",
+    ):
+        assert said in text
+
+
+def test_every_figure_that_is_done_has_a_mark_in_the_plots_and_every_other_a_glyph(lesson: Session) -> None:
+    page = report(lesson)
+    classes = [(attributes.get("class") or "").split() for tag, attributes in page.tags if tag == "path"]
+    done = [row for row in rows(lesson) if row.done]
+    assert page.count("figure") == 4
+    compared = {row.problem for row in done if row.kernel == "standard"}
+    drawn = 3 * len(done) + sum(row.problem in compared for row in done)
+    assert sum("mark" in one for one in classes) == drawn + 2  # and the legend's
+    assert sum("glyph" in one for one in classes) == 4
+    for row in done:
+        assert row.times is not None
+        assert f"{row.kernel}, N = " in page.text
+        assert ms_text(row.times.median) in page.text
+
+
+def test_a_report_of_480_points_has_a_section_for_every_curve() -> None:
+    session = load(bundled_sessions()[1])
+    page = report(session)
+    assert page.count("figure") == 24
+    assert page.count("details") == 6
+    assert (
+        "flash3 is 3.12× as fast as standard (geometric mean over 30 problems, 2.11× at least)" in page.text
+    )
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_command_of_a_report_measures_the_same_again(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = load(bundled_sessions()[place])
+    asked: list[tuple[Any, Any]] = []
+    monkeypatch.setattr(cli, "run", lambda _, choices, preset, **__: asked.append((choices, preset)) or 0)
+    (command,) = re.findall(r"python main\.py (sweep .*? --out sweep\.flashscope)", report(session).text)
+    assert cli.main(shlex.split(command)) == 0
+    device = session.machine.device("cuda")
+    assert device is not None
+    assert make_plan(asked[0][0], device, asked[0][1]) == session.plan
+
+
+@pytest.mark.parametrize("text", [MARKUP, CONTROLS], ids=["markup", "controls"])
+def test_no_text_of_a_file_becomes_markup_or_a_control_character(tmp_path: Path, text: str) -> None:
+    session = load(hostile_file(tmp_path / "hostile.flashscope", text))
+    page = session_page(session, of_session(session, "saved"))
+    assert not HARMFUL.findall(page.decode())
+    said = seen(page)
+    assert HARMFUL.sub("\N{REPLACEMENT CHARACTER}", text) in said.text
+    assert said.count("script") == said.count("img") == 0
+    assert said.count("title") > 1
