@@ -9,15 +9,20 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.control.actions import Action
 from app.control.chores import Chores
 from app.control.controller import Controller
+from app.look.appearance import appearance_of
+from app.pages.profile.pictures import Look
+from app.report.documents import document
+from app.report.kinds import KINDS
+from app.shell.elsewhere import draw_elsewhere
+from app.shell.export_dialog import ExportDialog
 from app.widgets.error_line import ErrorLine
 from app.widgets.saving import target_of
-from profiles.results.cells import comment
-from profiles.results.export import to_csv, to_json
+from app.words.provenance import Provenance
+from kernels.errors import UnsupportedError
 from profiles.results.session import Session
-from profiles.store import SUFFIX, SessionFileError, copy_session
+from profiles.store import SUFFIX, SessionFileError, copy_session, write_whole
 from profiles.store.errors import explain_os
 
-EXPORTS = "CSV table (*.csv);;JSON document (*.json)"
 FILTER = f"Flashscope sessions (*{SUFFIX})"
 
 
@@ -44,7 +49,7 @@ class FileActions:
         return [
             Action("open", "Open a session …", self.open_dialog, "File", "Ctrl+O"),
             Action("save-copy", "Save a copy of the session …", self._save_copy, "File", "Ctrl+S"),
-            Action("export", "Export the figures as CSV or JSON …", self._export, "File", "Ctrl+E"),
+            Action("export", "Export the session …", self._export, "File", "Ctrl+E"),
             Action("quit", "Quit", self._quit, "File", "Ctrl+Q"),
         ]
 
@@ -75,13 +80,28 @@ class FileActions:
         if session is None:
             self._errors.show_error("There is no session to export; run a sweep or open a file first.")
             return
-        stem = controller.path.stem if controller.path else "flashscope"
-        chosen, kind = QFileDialog.getSaveFileName(self._window, "Export", f"{stem}.csv", EXPORTS)
+        dialog = ExportDialog(session, appearance_of().theme.name, self._window)
+        dialog.chosen.connect(partial(self._export_as, session))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _export_as(self, session: Session, kind: str, look: Look) -> None:
+        """Ask where to, and write."""
+        path, source = self._controller.path, self._controller.provenance
+        of_kind = KINDS[kind]
+        if of_kind.picture and (path is None or self._controller.running):
+            self._errors.show_error("A picture is drawn from a finished session's file; wait for the end.")
+            return
+        name = f"{path.stem if path else 'flashscope'}{of_kind.suffix}"
+        kinds = f"{of_kind.title} (*{of_kind.suffix})"
+        chosen, _filter = QFileDialog.getSaveFileName(self._window, of_kind.title, name, kinds)
         if not chosen:
             return
-        suffixes = (".json", ".csv") if "json" in kind else (".csv", ".json")
-        write = partial(_export_to, session.snapshot(), controller.path, controller.provenance.badge)
-        self._write(Path(chosen), suffixes, write, f"Exported {session.plan.cells} points to")
+        if of_kind.picture and path is not None:
+            write = partial(draw_elsewhere, path, kind, look)
+        else:
+            write = partial(_export_to, kind, session.snapshot(), path, source)
+        self._write(Path(chosen), (of_kind.suffix,), write, f"Exported {session.plan.cells} points to")
 
     def _write(
         self, chosen: Path, suffixes: tuple[str, ...], write: Callable[[Path], object], said: str
@@ -113,8 +133,9 @@ def _written(chosen: Path, suffixes: tuple[str, ...], write: Callable[[Path], ob
     return target
 
 
-def _export_to(session: Session, path: Path | None, badge: str, target: Path) -> None:
-    if target.suffix.lower() == ".json":
-        target.write_bytes(to_json(session, str(path) if path else None))
-    else:
-        target.write_bytes((comment("provenance", badge) + to_csv(session)).encode())
+def _export_to(kind: str, session: Session, path: Path | None, source: Provenance, target: Path) -> None:
+    try:
+        content = document(kind, session, str(path) if path else None, source)
+    except UnsupportedError as error:
+        raise SessionFileError(f"Nothing was saved: {error}") from error
+    write_whole(target, content, replace=True)

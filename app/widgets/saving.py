@@ -9,7 +9,7 @@ def target_of(chosen: Path, suffixes: tuple[str, ...]) -> Path:
     Raises:
         FileExistsError: There is a file of that longer name, about which the dialog has not asked.
     """
-    if chosen.suffix.lower() in suffixes:
+    if chosen.name.lower().endswith(suffixes):
         return chosen
     target = chosen.with_name(chosen.name + suffixes[0])
     if target.exists():

@@ -6,16 +6,20 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QColor, QDropEvent, QImage
 from PySide6.QtWidgets import (
     QFileDialog,
 )
 from pytestqt.qtbot import QtBot
 
 from app.control.controller import Controller
+from app.look.theme import LIGHT
+from app.report.documents import WRITERS, document
+from app.report.kinds import KINDS
 from app.shell import file_actions
+from app.shell.export_dialog import ExportDialog
 from app.shell.main_window import MainWindow
-from profiles.results.export import to_csv
+from app.words.provenance import Provenance
 from profiles.results.session import Session
 from profiles.store import load, sessions_dir
 from tests.app.fakes import PLAN, sweep
@@ -42,15 +46,20 @@ def test_drop_dialog_and_argument_all_open_a_file(
     assert window.settings.recents == [path.absolute() for path in reversed(paths)]
 
 
-def _trigger(window: MainWindow, key: str) -> None:
+def _trigger(window: MainWindow, key: str, kind: str = "csv") -> None:
+    """Trigger an action; of an export, this format is chosen."""
     action = window.registry.find(key)
     assert action is not None
     action.trigger()
+    if key == "export":
+        dialog = window.findChildren(ExportDialog)[-1]
+        dialog.kind.setCurrentIndex(dialog.kind.findData(kind))
+        dialog.accept()
 
 
-def _write(window: MainWindow, key: str) -> None:
+def _write(window: MainWindow, key: str, kind: str = "csv") -> None:
     """Trigger what writes a file, and return once it is written or refused, and said."""
-    _trigger(window, key)
+    _trigger(window, key, kind)
     window._files.wait()
     QCoreApplication.processEvents()
 
@@ -86,9 +95,10 @@ def test_export_writes_a_table_with_its_provenance(
     window: MainWindow, rig: Rig, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rig.open(save(sweep(), "saved"))
-    for name in ("table.csv", "table.json"):
+    for kind in WRITERS:
+        name = f"table{KINDS[kind].suffix}"
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, n=name: (str(tmp_path / n), ""))
-        _write(window, "export")
+        _write(window, "export", kind)
         assert window.errors.text == f"Exported 6 points to {name}."
     assert (
         (tmp_path / "table.csv").read_text().startswith("# provenance: SAVED · CPU Test CPU · 2026-11-21\n")
@@ -99,8 +109,9 @@ def test_export_writes_a_table_with_its_provenance(
 @pytest.mark.parametrize(
     "case",
     [
-        ("export", "CSV table (*.csv)", "table.csv"),
-        ("export", "JSON document (*.json)", "table.json"),
+        ("export", "csv", "table.csv"),
+        ("export", "json", "table.json"),
+        ("export", "perfetto", "table.trace.json"),
         ("save-copy", "", "table.flashscope"),
     ],
 )
@@ -115,11 +126,11 @@ def test_a_file_named_without_its_ending_gets_the_right_one_and_replaces_nothing
 ) -> None:
     key, kind, name = case
     rig.open(save(sweep(), "saved"))
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "table"), kind))
-    _write(window, key)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "table"), ""))
+    _write(window, key, kind)
     assert [path.name for path in tmp_path.glob("table*")] == [name]
     (tmp_path / name).write_text("mine")
-    _write(window, key)
+    _write(window, key, kind)
     assert "exists already" in window.errors.text
     assert (tmp_path / name).read_text() == "mine"
 
@@ -155,14 +166,13 @@ class Slow:
     def __init__(self) -> None:
         self.begun, self.let = threading.Event(), threading.Event()
 
-    def __call__(self, *arguments: Path | Session) -> str:
+    def __call__(self, *arguments: object) -> bytes:
         self.begun.set()
         assert threading.current_thread() is not threading.main_thread()
         assert self.let.wait(60)
-        for target in arguments[1:]:
-            assert isinstance(target, Path)
-            target.write_text("whole")
-        return "whole"
+        if isinstance(arguments[-1], Path):
+            arguments[-1].write_text("whole")
+        return b"whole"
 
 
 @pytest.fixture(params=["export", "save-copy"])
@@ -178,7 +188,7 @@ def writing(
     """A session is being written into this file, and takes its time."""
     slow, target = Slow(), tmp_path / ("table.csv" if request.param == "export" else "table.flashscope")
     rig.open(save(sweep(), "saved"))
-    for name in ("to_csv", "copy_session"):
+    for name in ("document", "copy_session"):
         monkeypatch.setattr(file_actions, name, slow)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     _trigger(window, request.param)
@@ -218,16 +228,60 @@ def test_an_export_of_a_running_sweep_is_of_the_moment_at_which_it_was_asked_for
 ) -> None:
     rig.controller.run(PLAN)
     rig.say(sweep(points=1))
-    target, made, let = tmp_path / "table.csv", to_csv, threading.Event()
+    target, let = tmp_path / "table.csv", threading.Event()
 
-    def late(session: Session) -> str:
+    def late(kind: str, session: Session, path: str | None, source: Provenance) -> bytes:
         assert let.wait(60)
-        return made(session)
+        return document(kind, session, path, source)
 
-    monkeypatch.setattr(file_actions, "to_csv", late)
+    monkeypatch.setattr(file_actions, "document", late)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     _trigger(window, "export")
     rig.say(sweep()[len(sweep(points=1)) :])
     let.set()
     window._files.wait()
     assert target.read_text().count(",done,") == 1
+
+
+def test_a_picture_is_drawn_in_the_colours_asked_for_while_the_window_goes_on(
+    window: MainWindow, rig: Rig, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig.open(save(sweep(), "saved"))
+    target = tmp_path / "picture.png"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    action = window.registry.find("export")
+    assert action is not None
+    action.trigger()
+    dialog = window.findChildren(ExportDialog)[-1]
+    for box, value in ((dialog.kind, "png"), (dialog.plot, "runtime"), (dialog.theme, "light")):
+        box.setCurrentIndex(box.findData(value))
+    dialog.scale.setCurrentIndex(0)
+    dialog.accept()
+    assert window.errors.text == "Writing picture.png …"
+    window._files.wait()
+    QCoreApplication.processEvents()
+    assert window.errors.text == "Exported 6 points to picture.png."
+    drawn = QImage(str(target))
+    assert drawn.pixelColor(1, 1).name() == QColor(LIGHT.panel).name()
+    assert drawn.text("source").startswith("SAVED · CPU Test CPU")
+
+
+def test_the_dialog_offers_of_a_picture_alone_what_a_picture_can_be(
+    window: MainWindow, rig: Rig, save: Save
+) -> None:
+    rig.open(save(sweep(), "saved"))
+    session = window.controller.session
+    assert session is not None
+    dialog = ExportDialog(session, "dark", window)
+    offered = (dialog.plot, dialog.theme, dialog.scale, dialog.transparent)
+    for kind, shown in (("csv", [False] * 4), ("svg", [True, True, False, True]), ("png", [True] * 4)):
+        dialog.kind.setCurrentIndex(dialog.kind.findData(kind))
+        assert [field.isVisibleTo(dialog) for field in offered] == shown
+        assert KINDS[kind].about[1:] in dialog.about.text()
+
+
+def test_a_session_that_is_being_measured_has_no_picture_yet(window: MainWindow, rig: Rig) -> None:
+    rig.controller.run(PLAN)
+    rig.say(sweep(points=1))
+    _trigger(window, "export", "png")
+    assert "wait for the end" in window.errors.text

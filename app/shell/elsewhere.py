@@ -1,0 +1,52 @@
+"""Pictures drawn by another process: painting one takes a second, and only the GUI thread may paint plots."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from app.pages.profile.pictures import Look
+from profiles.store import SessionFileError
+
+MAIN = Path(__file__).parents[2] / "main.py"
+TIMEOUT_S = 300
+
+
+def draw_elsewhere(path: Path, kind: str, look: Look, target: Path) -> None:
+    """Have `export` draw a session's picture; for a thread that may wait.
+
+    Args:
+        path: The session.
+        kind: `svg` or `png`.
+        look: What the picture shows and how.
+        target: The file to make; one that is there is replaced.
+
+    Raises:
+        SessionFileError: It was not drawn, for this reason.
+    """
+    asked = [
+        sys.executable,
+        str(MAIN),
+        "export",
+        str(path),
+        str(target),
+        "--to",
+        kind,
+        "--force",
+        *_words(kind, look),
+    ]
+    try:
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SessionFileError(f"Nothing was drawn: {error}; try again.") from error
+    if done.returncode:
+        told = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise SessionFileError(f"Nothing was drawn: {told[-1]}", done.stderr)
+
+
+def _words(kind: str, look: Look) -> list[str]:
+    """The options that ask for it."""
+    said = ["--theme", look.theme]
+    said += ["--plot", look.plot] if look.plot else []
+    said += [f"--curve={look.curve}"] if look.curve else []
+    said += ["--scale", str(look.scale)] if kind == "png" else []
+    return [*said, "--transparent"] if look.transparent else said

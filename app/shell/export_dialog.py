@@ -1,0 +1,108 @@
+"""Where a user chooses in which format a session is exported and, of a picture, what it shows."""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look.theme import LIGHT, THEMES
+from app.look.zoom import px
+from app.pages.profile.pictures import Look
+from app.plots.export import SCALE
+from app.report.kinds import KINDS
+from app.widgets.plain import Label
+from app.words.plain import MOST_OF_NAME, cut
+from profiles.results.curves import by_curve
+from profiles.results.quantities import QUANTITIES
+from profiles.results.rows import rows
+from profiles.results.session import Session
+
+SCALES = (1, 2, 3, 4)
+WIDTH = 420
+
+
+class ExportDialog(QDialog):
+    """Every format, and the options of those that are pictures.
+
+    Signals:
+        chosen: Export in this format, a key of KINDS, and so it is to look (str, Look).
+    """
+
+    chosen = Signal(str, object)
+
+    def __init__(self, session: Session, theme: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Export the session")
+        measured = rows(session)
+        told = {key: one.title for key, one in QUANTITIES.items() if any(map(one.says, measured))}
+        curves = {curve.label: cut(curve.label, MOST_OF_NAME) for curve in by_curve(measured)}
+        self.kind = _choice("Format", {key: one.title for key, one in KINDS.items()})
+        self.plot = _choice("Plot", {"": "All four plots", **told})
+        self.curve = _choice("Problems", curves)
+        self.theme = _choice("Colours", {key: key.capitalize() for key in THEMES})
+        self.scale = _choice("Size", {str(scale): f"{scale}×" for scale in SCALES})
+        self.transparent = QCheckBox("No ground")
+        self.transparent.setAccessibleName("Without a ground")
+        self.theme.setCurrentIndex(max(0, self.theme.findData(theme)))
+        self.scale.setCurrentIndex(SCALES.index(SCALE))
+        self.about = Label("")
+        self.about.setProperty("role", "dim")
+        self._lay_out()
+        self.kind.currentIndexChanged.connect(self._follow_kind)
+        self._follow_kind()
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.addRow(Label("Format"), self.kind)
+        form.addRow(Label(""), self.about)
+        self._of_picture = (self.plot, self.curve, self.theme, self.scale, self.transparent)
+        for field in self._of_picture:
+            form.addRow(Label("" if field is self.transparent else field.accessibleName()), field)
+        self._form = form
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        save = buttons.addButton("Save as …", QDialogButtonBox.ButtonRole.AcceptRole)
+        save.setDefault(True)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        self.accepted.connect(lambda: self.chosen.emit(self.kind.currentData(), self.look()))
+        column = QVBoxLayout(self)
+        column.addLayout(form)
+        column.addWidget(buttons)
+        self.setMinimumWidth(px(WIDTH))
+
+    def look(self) -> Look:
+        """How a picture is to look; of the first problems nothing is said."""
+        return Look(
+            plot=self.plot.currentData(),
+            curve=self.curve.currentData() if self.curve.currentIndex() > 0 else "",
+            scale=int(self.scale.currentData()),
+            theme=self.theme.currentData() or LIGHT.name,
+            transparent=self.transparent.isChecked(),
+        )
+
+    def _follow_kind(self) -> None:
+        """Offer what this format has a use for."""
+        kind = KINDS[self.kind.currentData()]
+        self.about.setText(f"{kind.about[0].upper()}{kind.about[1:]}.")
+        for field in self._of_picture:
+            self._form.setRowVisible(field, kind.picture)
+        self._form.setRowVisible(self.scale, kind is KINDS["png"])
+        self.adjustSize()
+
+
+def _choice(name: str, options: Mapping[str, str]) -> QComboBox:
+    """A box of texts, each with what it stands for."""
+    box = QComboBox()
+    box.setAccessibleName(name)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    for value, text in options.items():
+        box.addItem(text, value)
+    return box
