@@ -138,6 +138,7 @@ def program() -> None:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else")
+force_option = click.option("--force", is_flag=True, help="Write over a file that is there")
 
 
 @program.command()
@@ -224,8 +225,14 @@ def show(context: click.Context, /, file: Path, **options: Any) -> int:
     metavar="PCT",
     help="Exit with 1 if a point is worse by PCT percent or more, no longer done, or missing",
 )
-def compare(**options: Any) -> int:
+@click.option(
+    "--html", "page", callback=reading(export_file), metavar="OUT", help="Write it as a page of HTML, too"
+)
+@force_option
+@click.pass_context
+def compare(context: click.Context, /, **options: Any) -> int:
     """Say what changed between saved sessions: BASE beside up to five others."""
+    refuse_taken(context, options["page"], force=options["force"])
     return run("compare", **options)
 
 
@@ -233,7 +240,7 @@ def compare(**options: Any) -> int:
 @click.argument("file", type=ANY_PATH)
 @click.argument("out", callback=reading(export_file))
 @click.option("--to", "kind", type=click.Choice(tuple(KINDS)), help="The format; left out: as OUT ends")
-@click.option("--force", is_flag=True, help="Write over a file that is there")
+@force_option
 @click.option(
     "--plot",
     callback=reading(quantity),
@@ -255,9 +262,18 @@ def export(
     if kind is None:
         endings = ", ".join(one.suffix for one in KINDS.values())
         raise click.UsageError(f"{out} ends as no format does ({endings}); name one with --to", context)
-    if not force and os.path.lexists(out):
-        raise click.UsageError(f"{out} exists already; name another file, or give --force", context)
+    refuse_taken(context, out, force=force)
     return run("export", file, out, kind=kind, force=force, look=picture_options(context, kind))
+
+
+def refuse_taken(context: click.Context, out: Path | None, *, force: bool) -> None:
+    """Write over nothing, unless that was asked for.
+
+    Raises:
+        click.UsageError: There is a file of that name.
+    """
+    if out is not None and not force and os.path.lexists(out):
+        raise click.UsageError(f"{out} exists already; name another file, or give --force", context)
 
 
 def picture_options(context: click.Context, kind: str) -> dict[str, Any]:

@@ -2,27 +2,41 @@
 
 from pathlib import Path
 
-from app.commands.contrast import print_contrast, titled
+from app.commands.contrast import print_contrast
 from app.commands.exit_codes import FAILED
 from app.commands.messages import say, say_json
+from app.report.comparison_page import comparison_page
 from app.words.kinds import words_of
+from app.words.pairs import titled
 from kernels.errors import InputError
 from profiles.results.compare import MOST_OTHERS, Comparison, compare
 from profiles.results.compare.document import document
 from profiles.results.compare.regressions import Regressions, regressions
 from profiles.results.compare.verdicts import percent
 from profiles.results.quantity import Quantity
-from profiles.store import load
+from profiles.store import load, write_whole
 
 
 def run(
-    base: Path, others: tuple[Path, ...], *, as_json: bool, quantity: Quantity, fail_on: float | None
+    base: Path,
+    others: tuple[Path, ...],
+    *,
+    as_json: bool,
+    quantity: Quantity,
+    fail_on: float | None,
+    page: Path | None,
+    force: bool,
 ) -> int:
-    """Print the comparison as text or as one JSON document; 1 where there is a regression and that fails."""
+    """Print the comparison as text or as one JSON document, and write it as a page where one is named.
+
+    1 where there is a regression and that fails.
+    """
     files = _different(base, *others)
     sessions = [load(file) for file in files]
     comparison = compare(sessions[0], sessions[1:], quantity)
     found = None if fail_on is None else regressions(comparison, fail_on)
+    if page is not None:
+        write_whole(page, comparison_page(comparison, files), replace=force)
     if as_json:
         say_json(document(comparison, words_of(quantity).unit, list(map(str, files)), found))
     else:

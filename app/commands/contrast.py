@@ -6,26 +6,13 @@ from pathlib import Path
 
 from app.commands.messages import say
 from app.commands.printing import Cell, Styled, print_table
-from app.words.figures import NOTHING
-from app.words.kinds import words_of
-from app.words.units import seqlen_text
+from app.words.pairs import HEADINGS, KEYS, lone_text, pair_texts, remark, titled
 from profiles.results.compare import Contrast, Lone, Pair
 from profiles.results.curves import curve_of
 from profiles.results.quantity import Quantity
-from profiles.results.session import Session
-from profiles.wire.measurement import Figure
 
-HEADINGS = ("kernel", "problem", "N", "baseline", "here", "ratio", "95% interval", "verdict")
-KEYS = 3  # the columns that say which point a line is about
 REMARKS = 3  # of one kernel that are printed; --json holds all
 STYLES = {True: "bold green", False: "bold red", None: ""}
-
-
-def titled(session: Session, file: Path) -> str:
-    """A session by name, or its file's, with device and day."""
-    device = session.machine.device(session.backend)
-    day = session.started_at[:16].replace("T", " ")
-    return f"{session.name or file.stem} ({device.name if device else session.backend}, {day})"
 
 
 def print_contrast(quantity: Quantity, contrast: Contrast, file: Path) -> None:
@@ -43,36 +30,24 @@ def print_contrast(quantity: Quantity, contrast: Contrast, file: Path) -> None:
 
 
 def _line(quantity: Quantity, pair: Pair) -> tuple[Cell, ...]:
-    figures = (_value(quantity, figure) for figure in (pair.base_figure, pair.other_figure))
-    ratio = NOTHING if pair.ratio is None else f"{pair.ratio:.3f}"
-    ends = NOTHING if pair.ratio_low is None else f"{pair.ratio_low:.3f} .. {pair.ratio_high:.3f}"
-    word = pair.verdict or f"{pair.base.status}, {pair.other.status}"
-    return (*_place(pair), *figures, ratio, ends, Styled(word, STYLES[pair.better]))
-
-
-def _place(pair: Pair) -> tuple[str, str, str]:
-    return pair.kernel, curve_of(pair.base).label, seqlen_text(pair.base.seqlen)
-
-
-def _value(quantity: Quantity, figure: Figure | None) -> str:
-    known = None if figure is None else figure.value
-    return NOTHING if known is None else words_of(quantity).text(known)
+    *cells, verdict = pair_texts(quantity, pair)
+    return (*cells, Styled(verdict, STYLES[pair.better]))
 
 
 def _remark(pair: Pair) -> str:
-    """What a line of the table leaves open; empty where it says all."""
-    if not pair.reason or pair.verdict == "same":
-        return ""
-    return f"{curve_of(pair.base).label}, N = {pair.base.seqlen}: {pair.reason}"
+    """What a line of the table leaves open, with its place; empty where it says all."""
+    told = remark(pair)
+    return f"{curve_of(pair.base).label}, N = {pair.base.seqlen}: {told}" if told else ""
 
 
 def _print_lone(where: str, lone: Sequence[Lone]) -> None:
     if lone:
         say(f"Without a partner, {where} only: {len(lone)}")
-    texts = [(one.row.kernel, f"N = {one.row.seqlen}: nearest has {one.reason}") for one in lone]
-    for text in _remarks(
-        [(k, t if one.nearest else one.reason) for (k, t), one in zip(texts, lone, strict=True)]
-    ):
+    told = [
+        (one.row.kernel, f"N = {one.row.seqlen}: {lone_text(one)}" if one.nearest else one.reason)
+        for one in lone
+    ]
+    for text in _remarks(told):
         say(f"  {text}")
 
 

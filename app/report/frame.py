@@ -41,13 +41,18 @@ class Frame:
     rail: float = 0.0
 
     @classmethod
-    def around(cls, seqlens: Values, values: Values, scale: Scale, rail: float = 0.0) -> "Frame":
-        """A frame that shows all of these, NaN aside."""
+    def around(
+        cls, seqlens: Values, values: Values, scale: Scale, rail: float = 0.0, *, zero: bool = True
+    ) -> "Frame":
+        """A frame that shows all of these, NaN aside; a linear one from 0 unless `zero` says otherwise."""
         xs, places = to_axis(seqlens, "log2"), to_axis(values, scale)
         places = places[np.abs(places) <= MOST]
         low, high = (float(places.min()), float(places.max())) if places.size else (0.0, 1.0)
         room = (high - low) * ROOM or abs(high) * ROOM or 1.0
-        low = min(0.0, low) if scale == "linear" else low - max(room, 0.15)
+        if scale == "linear":
+            low = min(0.0, low) if zero else low - room
+        else:
+            low -= max(room, 0.15)
         return cls(float(xs.min()) - SIDE, float(xs.max()) + SIDE, low, high + room, scale, rail)
 
     @property

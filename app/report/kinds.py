@@ -29,7 +29,7 @@ KINDS = {
         "Perfetto trace", ".trace.json", "kernels and telemetry over time, for ui.perfetto.dev"
     ),
     "svg": FileKind("SVG picture", ".svg", "a plot, or all four, for slides", picture=True),
-    "png": FileKind("PNG picture", ".png", "the same in pixels", picture=True),
+    "png": FileKind("PNG picture", ".png", "a plot, or all four, in pixels", picture=True),
 }
 
 

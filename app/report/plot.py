@@ -1,6 +1,6 @@
 """One quantity over N as inline SVG: curves, whiskers, models, and a rail of points without a value."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from xml.etree.ElementTree import Element
 
@@ -18,6 +18,7 @@ from app.words.units import seqlen_text
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
 
+Text = Callable[[float], str]
 SYMBOL_PX, GLYPH_PX, RAIL_PX = 8, 10, 14
 NARROW_PX = 96  # left of a glyph, below which its word stands to the right
 
@@ -29,12 +30,13 @@ def figure_of(
     over = baseline if quantity.relative else None
     caption = tag("figcaption", tag("h3", quantity.title), tag("span", unit_text(quantity, over)))
     series = extract(rows, quantity, baseline)
-    return tag("figure", caption, _plot(quantity, series, sorted({row.seqlen for row in rows}), classes))
+    return tag("figure", caption, plot(quantity, series, sorted({row.seqlen for row in rows}), classes))
 
 
-def _plot(
+def plot(
     quantity: Quantity, series: Sequence[Series], seqlens: Sequence[int], classes: Mapping[str, str]
 ) -> Element:
+    """The series of one quantity; `seqlens` are where ticks may stand, `classes` the kernels' colours."""
     words = words_of(quantity)
     columns = [values for one in series for values in (one.value, one.low, one.high, one.model)]
     failing = [one.failures for one in series if one.failures]
@@ -42,14 +44,13 @@ def _plot(
         np.array(seqlens, dtype=np.float64), np.concatenate(columns), words.scale, RAIL_PX * len(failing)
     )
     parts = frame.axes(seqlens, words)
-    for one in series:
-        parts += _curve(frame, quantity, one, classes[one.kernel])
-    for line, failures in enumerate(failing):
-        parts += _rail(frame, failures, line, classes[failures[0].kernel])
+    parts += [part for one in series for part in curve(frame, words.text, one, classes[one.kernel])]
+    parts += rails(frame, failing, classes)
     return drawing(frame, f"{quantity.title} over N", *parts)
 
 
-def _curve(frame: Frame, quantity: Quantity, series: Series, colour: str) -> list[Element]:
+def curve(frame: Frame, text: Text, series: Series, colour: str) -> list[Element]:
+    """The model, whiskers, line and symbols of one kernel."""
     mark = kernel_mark(series.kernel)
     ends = zip(
         series.seqlen, to_axis(series.low, frame.scale), to_axis(series.high, frame.scale), strict=True
@@ -68,7 +69,7 @@ def _curve(frame: Frame, quantity: Quantity, series: Series, colour: str) -> lis
             class_=f"curve {colour}",
             stroke_width=mark.width,
         ),
-        *_marks(frame, quantity, series, colour),
+        *_marks(frame, text, series, colour),
     ]
 
 
@@ -81,9 +82,9 @@ def line(frame: Frame, seqlens: Values, values: Values) -> str:
     )
 
 
-def _marks(frame: Frame, quantity: Quantity, series: Series, colour: str) -> list[Element]:
+def _marks(frame: Frame, text: Text, series: Series, colour: str) -> list[Element]:
     """The symbols; the pointer over one reads its figure."""
-    symbol, text = kernel_mark(series.kernel).symbol, words_of(quantity).text
+    symbol = kernel_mark(series.kernel).symbol
     known = zip(series.seqlen, series.value, to_axis(series.value, frame.scale), strict=True)
     return [
         tag(
@@ -95,6 +96,12 @@ def _marks(frame: Frame, quantity: Quantity, series: Series, colour: str) -> lis
         for n, value, place in known
         if np.isfinite(place)
     ]
+
+
+def rails(frame: Frame, failing: Sequence[Sequence[Failure]], classes: Mapping[str, str]) -> list[Element]:
+    """The rails above a plot, one a kernel that failed somewhere."""
+    lines = enumerate(failing)
+    return [part for line, one in lines for part in _rail(frame, one, line, classes[one[0].kernel])]
 
 
 def _rail(frame: Frame, failures: Sequence[Failure], line: int, colour: str) -> list[Element]:

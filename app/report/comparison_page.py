@@ -1,0 +1,116 @@
+"""A comparison of sessions as one self-contained page of HTML."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from app.plots.export_header import own_version
+from app.report.colours import classes_of, style
+from app.report.markup import page, table, tag
+from app.report.plot import legend
+from app.report.ratio_plot import figures_of, ratios_of
+from app.words.figures import NOTHING
+from app.words.pairs import HEADINGS, KEYS, lone_text, pair_texts, remark, titled
+from app.words.provenance import of_session
+from app.words.units import seqlen_text
+from profiles.results.compare import Comparison, Contrast, Difference, Lone, Pair
+from profiles.results.curves import Curve, curve_of
+from profiles.results.quantity import Quantity
+
+ALIKE = frozenset({"same", "equal"})
+COLOURS = {True: "better", False: "worse", None: ""}
+EXPLAINS = {"every": "may explain a change of any point", "none": "explains no change"}
+
+
+def comparison_page(comparison: Comparison, files: Sequence[Path]) -> bytes:
+    """The page, as UTF-8: for each of the others what differs, the summary, ratios over N and every verdict.
+
+    Args:
+        comparison: A baseline and others.
+        files: Their files, the baseline's first.
+    """
+    pairs = [pair for contrast in comparison.contrasts for pair in contrast.pairs]
+    classes = classes_of(list(dict.fromkeys(pair.kernel for pair in pairs)))
+    title = f"{comparison.quantity.title}, beside {titled(comparison.base, files[0])}"
+    body = [tag("p", of_session(comparison.base, "saved").badge, class_="badge"), tag("h1", title)]
+    for contrast, file in zip(comparison.contrasts, files[1:], strict=True):
+        body += _contrast(comparison.quantity, contrast, file, classes)
+    rule = (
+        "A ratio is the figure here over the baseline's, with its 95% interval from a bootstrap over rounds. "
+        "A change counts where the rounds differ by more than the threshold, corrected over all pairs."
+    )
+    footer = tag("footer", tag("p", rule), tag("p", f"Written by Flashscope {own_version()}."))
+    return page(title, style(classes), [*body, footer])
+
+
+def _contrast(
+    quantity: Quantity, contrast: Contrast, file: Path, classes: Mapping[str, str]
+) -> Iterator[Element]:
+    yield tag("h2", titled(contrast.other, file))
+    yield tag("p", of_session(contrast.other, "saved").badge, class_="badge")
+    yield _differences(contrast.differences)
+    yield tag("p", contrast.summary, class_="headline")
+    for curve, members in _by_curve(contrast.pairs).items():
+        yield tag("h2", f"{curve.label}, {curve.heads} heads, {curve.dtype}")
+        yield legend(list(dict.fromkeys(pair.kernel for pair in members)), classes)
+        yield tag("div", ratios_of(members, classes), figures_of(quantity, members, classes), class_="grid")
+        yield from _tables(quantity, members)
+    for where, lone in (("the baseline", contrast.base_only), ("this session", contrast.other_only)):
+        if lone:
+            yield tag("h2", f"Without a partner, in {where} only: {len(lone)}")
+            yield _lone(lone)
+
+
+def _differences(found: Sequence[Difference]) -> Element:
+    """What differs around the points, coloured by whether it may explain a change."""
+    if not found:
+        return tag("p", "Nothing differs around the points.", class_="dim")
+    lines = [(_reach(one, one.title), one.base, one.other, _reach(one, _explains(one))) for one in found]
+    return tag("div", table(("what differs", "baseline", "here", ""), lines), class_="wide")
+
+
+def _explains(one: Difference) -> str:
+    return EXPLAINS.get(one.reach, f"may explain a change of {', '.join(one.kernels)}")
+
+
+def _reach(one: Difference, text: str) -> Element:
+    return tag("span", text, class_="dim" if one.reach == "none" else "may")
+
+
+def _by_curve(pairs: Sequence[Pair]) -> dict[Curve, list[Pair]]:
+    found: dict[Curve, list[Pair]] = {}
+    for pair in pairs:
+        found.setdefault(curve_of(pair.base), []).append(pair)
+    return found
+
+
+def _tables(quantity: Quantity, pairs: Sequence[Pair]) -> Iterator[Element]:
+    """What is not the same, and everything on demand."""
+    changed = [pair for pair in pairs if pair.verdict not in ALIKE]
+    if changed:
+        yield _table(quantity, changed)
+    if len(changed) < len(pairs):
+        words = f"All {len(pairs)} points" if changed else f"All {len(pairs)} points, the same"
+        yield tag("details", tag("summary", words), _table(quantity, pairs))
+
+
+def _table(quantity: Quantity, pairs: Sequence[Pair]) -> Element:
+    lines = (_line(quantity, pair) for pair in pairs)
+    return tag("div", table((*HEADINGS, "remark"), lines, keys=KEYS), class_="remarked")
+
+
+def _line(quantity: Quantity, pair: Pair) -> tuple[Element | str, ...]:
+    *cells, verdict = pair_texts(quantity, pair)
+    return (
+        *cells,
+        tag("span", verdict, class_=COLOURS[pair.better]),
+        tag("span", remark(pair), class_="dim"),
+    )
+
+
+def _lone(lone: Sequence[Lone]) -> Element:
+    lines = [
+        (one.row.kernel, curve_of(one.row).label, seqlen_text(one.row.seqlen), lone_text(one) or NOTHING)
+        for one in lone
+    ]
+    return tag("div", table(("kernel", "problem", "N", "why"), lines, keys=KEYS), class_="wide")

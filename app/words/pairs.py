@@ -1,0 +1,46 @@
+"""A point in two sessions as the cells of a line: for a terminal and for a page."""
+
+from pathlib import Path
+
+from app.words.figures import NOTHING
+from app.words.kinds import words_of
+from app.words.units import seqlen_text
+from profiles.results.compare import Lone, Pair
+from profiles.results.curves import curve_of
+from profiles.results.quantity import Quantity
+from profiles.results.session import Session
+from profiles.wire.measurement import Figure
+
+HEADINGS = ("kernel", "problem", "N", "baseline", "here", "ratio", "95% interval", "verdict")
+KEYS = 3  # the columns that say which point a line is about
+
+
+def titled(session: Session, file: Path) -> str:
+    """A session by name, or its file's, with device and day."""
+    device = session.machine.device(session.backend)
+    day = session.started_at[:16].replace("T", " ")
+    return f"{session.name or file.stem} ({device.name if device else session.backend}, {day})"
+
+
+def pair_texts(quantity: Quantity, pair: Pair) -> tuple[str, ...]:
+    """What stands under HEADINGS."""
+    figures = (_value(quantity, figure) for figure in (pair.base_figure, pair.other_figure))
+    ratio = NOTHING if pair.ratio is None else f"{pair.ratio:.3f}"
+    ends = NOTHING if pair.ratio_low is None else f"{pair.ratio_low:.3f} .. {pair.ratio_high:.3f}"
+    place = pair.kernel, curve_of(pair.base).label, seqlen_text(pair.base.seqlen)
+    return (*place, *figures, ratio, ends, pair.verdict or f"{pair.base.status}, {pair.other.status}")
+
+
+def _value(quantity: Quantity, figure: Figure | None) -> str:
+    known = None if figure is None else figure.value
+    return NOTHING if known is None else words_of(quantity).text(known)
+
+
+def remark(pair: Pair) -> str:
+    """What a line leaves open; empty where it says all."""
+    return pair.reason if pair.reason and pair.verdict != "same" else ""
+
+
+def lone_text(lone: Lone) -> str:
+    """Why a point has no partner."""
+    return f"nearest has {lone.reason}" if lone.nearest else lone.reason

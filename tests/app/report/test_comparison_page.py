@@ -1,0 +1,65 @@
+"""The page of a comparison: what differs, the verdicts, and nothing of a file as markup."""
+
+from pathlib import Path
+
+import pytest
+
+from app.cli import main
+from app.control.bundled import bundled_sessions
+from app.report.comparison_page import comparison_page
+from profiles.results.compare import compare
+from profiles.results.quantities import QUANTITIES
+from profiles.store import load
+from tests.app.hostile import hostile_file
+from tests.app.report.pages import seen
+from tests.app.report.test_session_page import MARKUP
+from tests.app.test_escapes import CONTROLS, HARMFUL
+from tests.profiles.results.compare.built import rounds, session
+
+FILES = (Path("before.flashscope"), Path("after.flashscope"))
+BASE = session({("flash2", n): rounds(1.0) for n in (512, 1024)} | {("flash3", 512): rounds(1.0)})
+OTHER = session(
+    {("flash2", 512): rounds(1.1), ("flash2", 1024): rounds(1.0), ("flash3", 512): "oom"},
+    machine={"driver": "590"},
+)
+
+
+def test_a_page_says_what_differs_before_the_summary_and_that_before_the_points() -> None:
+    comparison = compare(BASE, [OTHER])
+    text = seen(comparison_page(comparison, FILES)).text
+    told = (
+        "beside before",
+        "after (",
+        "NVIDIA driver",
+        comparison.contrasts[0].summary,
+        "Ratio to the baseline",
+    )
+    places = [text.index(said) for said in told]
+    assert places == sorted(places)
+    for said in ("1.100", "slower", "was done, now out of memory"):
+        assert said in text
+
+
+@pytest.mark.parametrize("key", QUANTITIES)
+def test_every_quantity_of_sessions_makes_a_page(key: str) -> None:
+    page = seen(comparison_page(compare(BASE, [OTHER, BASE], QUANTITIES[key]), (*FILES, FILES[0])))
+    assert page.count("figure") == 4
+    assert QUANTITIES[key].title in page.text
+
+
+@pytest.mark.parametrize("text", [MARKUP, CONTROLS], ids=["markup", "controls"])
+def test_no_text_of_a_file_becomes_markup_of_a_comparison(tmp_path: Path, text: str) -> None:
+    files = [hostile_file(tmp_path / f"{name}.flashscope", text + name) for name in "ab"]
+    base, other = map(load, files)
+    page = comparison_page(compare(base, [other]), files)
+    assert not HARMFUL.findall(page.decode())
+    assert "<script>" in seen(page).text
+
+
+def test_compare_writes_a_page_and_over_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files, out = list(map(str, bundled_sessions())), tmp_path / "page.html"
+    assert main(["compare", *files, "--html", str(out)]) == 0
+    assert b"h200-peers" in out.read_bytes()
+    assert main(["compare", *files, "--html", str(out)]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert main(["compare", *files, "--html", str(out), "--force"]) == 0
