@@ -19,6 +19,7 @@ class Action:
         shortcut: Portable key sequence (`Ctrl+Return`, `Space`, `[`), several separated by `; `.
         everywhere: Whether it works on every page; a page's action otherwise works on its page only.
         checkable: Whether it is a state that is switched on and off.
+        possible: Whether it can be done now; None: always. Its keys mean nothing while it cannot.
     """
 
     key: str
@@ -28,6 +29,7 @@ class Action:
     shortcut: str = ""
     everywhere: bool = False
     checkable: bool = False
+    possible: Callable[[], bool] | None = None
 
 
 class ActionRegistry(QObject):
@@ -44,6 +46,7 @@ class ActionRegistry(QObject):
         self._actions: dict[str, Action] = {}
         self._qactions: dict[str, QAction] = {}
         self._pages: dict[str, str] = {}
+        self._page = ""
 
     def add(self, action: Action, page: str = "") -> QAction:
         """Take in an action; `page` is the key of the page it belongs to, empty for the window's own.
@@ -65,9 +68,14 @@ class ActionRegistry(QObject):
 
     def show_page(self, page: str) -> None:
         """Let only the actions of this page, and those that work everywhere, be triggered."""
-        for key, owner in self._pages.items():
-            if owner:
-                self._qactions[key].setEnabled(owner == page)
+        self._page = page
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Ask again of every action whether it can be triggered."""
+        for key, action in self._actions.items():
+            here = self._pages[key] in {"", self._page}
+            self._qactions[key].setEnabled(here and (action.possible is None or action.possible()))
         self.changed.emit()
 
     def find(self, key: str) -> QAction | None:

@@ -1,5 +1,6 @@
 """User intents in, engine out: owns the current session and its recorder."""
 
+import time
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime
@@ -9,12 +10,12 @@ from PySide6.QtCore import QObject, Signal
 
 from app.control.bridge import Bridge
 from app.control.opening import Opener
+from app.control.playback import Clock, Playback
 from app.control.recording import OpenRecorder, RecordingWriter, new_recording
 from app.words.provenance import Kind, Provenance, of_machine, of_session
 from kernels.problem import Backend
 from kernels.trace import TraceRequest
 from profiles.engine.contract import Engine, EngineBusyError, Sink
-from profiles.engine.replay import ReplayEngine
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
 from profiles.results.session import Session
@@ -42,7 +43,8 @@ class Controller(QObject):
         session: The session on show, None before the first.
         machine: What the probe found, None before it answered.
         running: Whether a sweep or a replay runs.
-        replaying: Whether what runs is a replay.
+        replaying: Whether what runs is a replay, which may be paused.
+        playback: What plays the session on show, None without a replay.
         backend: Where the next sweep and the telemetry run.
         telemetry: What watches the device now, None before the first reading.
         live_readings: The newest readings of this machine, also those outside of any sweep, oldest first.
@@ -53,6 +55,7 @@ class Controller(QObject):
         events_arrived: A batch of events, already applied to the session; at most 30 batches a second. While
             a recording is on show this machine's readings are not among them; they go to `live_readings`.
         machine_found: The probe answered (Machine).
+        jumped: The session on show, a replay's, is as it was at another moment.
         trace_ready: A trace arrived (Trace).
         trace_failed: A trace could not be recorded, for this reason, which `error_raised` tells too (str).
         running_changed: A sweep or a replay started or ended (bool).
@@ -64,6 +67,7 @@ class Controller(QObject):
     session_changed = Signal(object)
     path_found = Signal(object)
     events_arrived = Signal(list)
+    jumped = Signal()
     machine_found = Signal(object)
     trace_ready = Signal(object)
     trace_failed = Signal(str)
@@ -77,9 +81,10 @@ class Controller(QObject):
         make_engine: EngineFactory,
         sessions_dir: Path,
         opener: OpenRecorder = new_recording,
+        clock: Clock = time.monotonic,
     ) -> None:
         super().__init__()
-        self._open_recorder = opener
+        self._open_recorder, self._clock = opener, clock
         self.session: Session | None = None
         self.machine: Machine | None = None
         self.backend: Backend = "cpu"
@@ -91,8 +96,8 @@ class Controller(QObject):
         self._kind: Kind = "live"
         self._writer: RecordingWriter | None = None
         self._finishing: list[RecordingWriter] = []  # asked to end; waited for when the window closes
-        self._replay: tuple[Engine, Bridge] | None = None
-        self._recorded: tuple[Session, Kind] | None = None  # what is shown again when the replay ends
+        self.playback: Playback | None = None
+        self._replayed: Kind = "saved"  # what the session was that is replayed
         self._measuring = False
         self._backend_chosen = False
         self._closed = False
@@ -125,8 +130,8 @@ class Controller(QObject):
 
     @property
     def replaying(self) -> bool:
-        """Whether a replay runs."""
-        return self._replay is not None
+        """Whether a replay runs or is paused."""
+        return self.playback is not None
 
     @property
     def provenance(self) -> Provenance:
@@ -168,11 +173,11 @@ class Controller(QObject):
 
     def cancel(self) -> None:
         """Stop the sweep within one repeat, or end the replay and show its session whole again."""
-        if self._replay is not None:
+        if self.playback is not None:
+            recorded = self.playback.recorded
             self._end_replay()
             self.running_changed.emit(False)
-            if self._recorded is not None:
-                self._show(*self._recorded, self.path)
+            self._show(recorded, self._replayed, self.path)
         elif self._measuring:
             self._engine.cancel()
 
@@ -196,26 +201,25 @@ class Controller(QObject):
             self._opener.read(path)
 
     def replay(self, speed: float) -> None:
-        """Play the session on show again from its start, `speed` times as fast as it was recorded.
+        """Play the session on show again from its start, at one of the playback's SPEEDS.
 
         One that is still being read is played once it is read whole.
         """
-        session = self.session
-        if session is None or self._measuring:
+        if self.session is None or self._measuring:
             self.error_raised.emit("There is no finished session on show to replay; open one first.", "")
             return
-        if session is self._loading:
+        if self.session is self._loading:
             self._replay_at = speed
             return
-        self.cancel()
-        bridge = Bridge(self)
-        bridge.arrived.connect(self._take_replayed)
-        engine = ReplayEngine(bridge.push, session, speed)
-        self._replay = (engine, bridge)
-        self._recorded = (session, self._kind)
-        self._kind = "replay"
+        self.cancel()  # of one that is replayed already the whole session is on show again
+        self._replayed, path = self._kind, self.path
+        playback = self.playback = Playback(self.session, speed, self._clock, self)
+        playback.played.connect(self.events_arrived)
+        playback.jumped.connect(self.jumped)
+        playback.ended.connect(self.cancel)
         self.running_changed.emit(True)
-        engine.run(session.plan)
+        self._show(playback.session, "replay", path)
+        playback.set_playing(True)
 
     def close(self) -> None:
         """Stop everything and wait for it; what was measured until now is in the file."""
@@ -338,21 +342,8 @@ class Controller(QObject):
             self._finishing = [w for w in self._finishing if not w.finished] + [self._writer]
             self._writer = None
 
-    def _take_replayed(self, events: list[Event]) -> None:
-        for event in events:
-            if isinstance(event, PlanStarted):
-                self._show(Session.begin(event), "replay", self.path)
-            elif self.session is not None:
-                self.session.apply(event)
-        self.events_arrived.emit(events)
-        if any(isinstance(event, PlanFinished) for event in events):
-            self.cancel()
-
     def _end_replay(self) -> None:
-        if self._replay is not None:
-            engine, bridge = self._replay
-            self._replay = None
-            engine.close()
-            bridge.arrived.disconnect(self._take_replayed)
-            bridge.stop()
-            bridge.deleteLater()
+        if self.playback is not None:
+            self.playback.set_playing(False)
+            self.playback.deleteLater()
+            self.playback = None

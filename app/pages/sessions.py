@@ -19,6 +19,7 @@ from app.control.bundled import BUNDLED
 from app.control.chores import Chores
 from app.control.controller import Controller
 from app.control.guard import guarded
+from app.control.playback import SPEEDS
 from app.look.theme import Theme
 from app.look.zoom import keep
 from app.pages.base import Page
@@ -38,7 +39,6 @@ from profiles.store import SessionInfo, list_sessions, rename, restore, set_note
 from profiles.store.library import TRASH
 
 SEARCH_PX = 200
-SPEEDS = (1, 2, 5, 10, 20)
 EMPTY = (
     "No sessions yet. Every sweep is saved by itself and appears here.\n"
     "A .flashscope file from elsewhere opens when it is dropped on the window."
@@ -144,7 +144,7 @@ class SessionsPage(Page):
         """Open the chosen session and play it at the chosen speed."""
         info = self.chosen()
         if info is not None:
-            self.controller.open_session(info.path, replay_at=float(self.speed.currentData()))
+            self.controller.open_session(info.path, replay_at=self.speed.currentData())
 
     def rename_chosen(self) -> None:
         """Ask for another name of the chosen session."""
@@ -219,7 +219,8 @@ class SessionsPage(Page):
         self.speed = QComboBox()
         self.speed.setAccessibleName("Speed of the replay")
         for speed in SPEEDS:
-            self.speed.addItem(f"{speed}×", speed)
+            self.speed.addItem(f"{speed:g}×", speed)
+        self.speed.setCurrentIndex(SPEEDS.index(1.0))
         self._buttons = [
             text_button("Open", "Open the chosen session", self.open_chosen, "primary"),
             text_button("Replay", "Replay the chosen session", self.replay_chosen),

@@ -51,6 +51,11 @@ class ReadingRing:
             self._columns[row, places] = np.array(values, dtype=np.float64)  # None becomes NaN
         self._written += len(readings)
 
+    def shorten(self, count: int) -> int:
+        """Forget all but the first `count` readings, or all where the first are gone; how many are left."""
+        self._written = min(self._written, count) if self._written <= self.capacity else 0
+        return self._written
+
     def times(self) -> Values:
         """Seconds since the origin, oldest first."""
         return self._ordered(0)

@@ -267,7 +267,8 @@ class MainWindow(QMainWindow):
             action.trigger()
 
     def _running_changed(self, running: bool) -> None:
-        """What went wrong before is over once a sweep has started, and its plots are in view."""
+        """What went wrong before is over once a sweep has started, and its plots are in view; keys change."""
+        self.registry.refresh()
         if running:
             self.errors.hide()
             self._frames["profile"].verticalScrollBar().setValue(0)

@@ -20,6 +20,7 @@ from app.pages.profile.form import SweepForm
 from app.pages.profile.form.form import WIDTH as FORM_PX
 from app.pages.profile.form.reasons import left_out, out_of_range
 from app.pages.profile.plots_view import PlotsView
+from app.pages.profile.replay_bar import ReplayBar
 from app.plots.telemetry import LANES
 from app.widgets.split import Split
 from app.widgets.staged_paint import Draw, StagedPaint, draw_unless_waiting
@@ -69,6 +70,7 @@ class ProfilePage(Page):
         self.form = SweepForm(controller.backend, theme)
         self.plots = PlotsView(theme)
         self.bottom = BottomCard(theme)
+        self.replay = ReplayBar(controller, theme)
         self._rows: LiveRows | None = None  # of the session on show
         self._shown: Sequence[PointRow] = ()
         strip = self.bottom.strip
@@ -93,7 +95,8 @@ class ProfilePage(Page):
         right = QWidget()
         column = QVBoxLayout(right)
         column.setContentsMargins(MARGIN, 6, MARGIN, 10)
-        column.addWidget(split)
+        column.addWidget(split, 1)
+        column.addWidget(self.replay)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(0)
@@ -118,6 +121,7 @@ class ProfilePage(Page):
 
     def _connect(self) -> None:
         self.controller.events_arrived.connect(self.take_events)
+        self.controller.jumped.connect(self.show_moment)
         self.controller.machine_found.connect(self._take_machine)
         self.controller.backend_changed.connect(self.set_backend)
         self.form.changed.connect(self._form_changed)
@@ -129,6 +133,7 @@ class ProfilePage(Page):
         self.bottom.strip.looked.connect(lambda: self._staged.start(self._lanes[1:]))
         self.plots.quantities_chosen.connect(self._show_hints_and_flight)
         self.bottom.table.seqlen_selected.connect(self.plots.move_cursor)
+        self.bottom.table.point_chosen.connect(self.replay.go_to_point)
         for button in (
             *(card.export_button for card in self.plots.cells),
             self.bottom.export_button,
@@ -164,6 +169,12 @@ class ProfilePage(Page):
         self.form.use_button.setEnabled(session is not None)
         self._staged.start()
         self.bottom.show_session(session)
+        self.refresh()
+
+    def show_moment(self) -> None:
+        """Show the session on show as it is now, whatever it was before."""
+        self._staged.start()
+        self.bottom.strip.rewind()
         self.refresh()
 
     def take_events(self, events: Sequence[Event]) -> None:
@@ -203,6 +214,7 @@ class ProfilePage(Page):
         """Paint plot after plot: Run shows this page in the turn that starts a sweep."""
         super().showEvent(event)
         self._staged.start_covered()
+        self.replay.take_keys()
 
     def refresh(self) -> None:
         """Draw the session on show, or the preview of the form's sweep."""
@@ -218,6 +230,7 @@ class ProfilePage(Page):
         self.form.kernels.apply_theme(theme)
         self.plots.apply_theme(theme)
         self.bottom.apply_theme(theme)
+        self.replay.apply_theme(theme)
         self._staged.start_covered()
 
     def use_session(self) -> None:
@@ -269,6 +282,7 @@ class ProfilePage(Page):
             Action("profile.telemetry", "Show the telemetry", lambda: self.bottom.show_tab(0), "View", "T"),
             Action("profile.results", "Show the results", lambda: self.bottom.show_tab(1), "View", "R"),
             Action("profile.freeze", "Freeze the telemetry", self.bottom.freeze.toggle, "View", "F"),
+            *self.replay.offered.values(),
         ]
 
     def _toggle_form(self) -> None:

@@ -117,12 +117,17 @@ class PlotsView(QWidget):
         self._draw()
 
     def _pick_curve(self) -> None:
-        """Stay with the problems on show; until the user chooses some, follow the point in flight."""
-        running = next((curve for curve, members in self._curves.items() if _running(members)), None)
-        if running is not None and not self._curve_chosen:
-            self.curve = running
+        """Stay with the problems on show; until the user chooses some, follow the point begun last."""
+        if not self._curve_chosen and len(self._curves) > 1 and self._session is not None:
+            self._follow(self._session)
         if self.curve not in self._curves:
             self.curve = next(iter(self._curves), None)
+
+    def _follow(self, session: Session) -> None:
+        if session.outcome is None:
+            newest = max(session.cells, key=lambda state: state.began_ns).point  # before any, the first
+            rows = self._curves.items()
+            self.curve = next(curve for curve, members in rows if any(row.point == newest for row in members))
 
     def _draw_in_turns(self) -> None:
         """Draw what the user has chosen."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
@@ -25,9 +25,11 @@ class ResultsTable(QTableView):
 
     Signals:
         seqlen_selected: A row of this sequence length was selected (int).
+        point_chosen: The row of the point of this index was clicked, or Enter pressed on it (int).
     """
 
     seqlen_selected = Signal(int)
+    point_chosen = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -50,6 +52,8 @@ class ResultsTable(QTableView):
         self.horizontalHeader().setHighlightSections(False)
         keep(self, self._size_columns)
         self.selectionModel().selectionChanged.connect(self._tell)
+        self.clicked.connect(self._tell_point)
+        self.activated.connect(self._tell_point)
 
     def show_rows(self, rows: Sequence[PointRow], compared: Mapping[Problem, PointRow]) -> None:
         """Show these rows beside the baseline's, by problem, in the columns that say anything of them."""
@@ -101,6 +105,9 @@ class ResultsTable(QTableView):
         rows = self.selectionModel().selectedRows()
         if rows and not self._following:
             self.seqlen_selected.emit(self._seqlen(rows[-1].row()))
+
+    def _tell_point(self, index: QModelIndex) -> None:
+        self.point_chosen.emit(self.results.row_at(self.proxy.mapToSource(index).row()).point.index)
 
     def _size_columns(self) -> None:
         for index, column in enumerate(self.results.columns):

@@ -111,6 +111,12 @@ class TelemetryStrip(QWidget):
         else:
             next(self._catch_up(), None)
 
+    def rewind(self) -> None:
+        """The session has more or fewer of its readings than before; the lanes are drawn in their turns."""
+        held = len(self._session.readings) if self._session is not None else 0
+        if held < self._taken:
+            self._taken = self.ring.shorten(held)
+
     def _catch_up(self) -> Iterator[None]:
         """Record what the session has more, a piece a step."""
         while self._session is not None and self._taken < len(self._session.readings):

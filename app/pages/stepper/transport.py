@@ -4,29 +4,27 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QToolButton
 
 from app.control.actions import Action
 from app.look.theme import Theme
 from app.pages.stepper.player import SPEEDS
-from app.pages.stepper.scrubber import Scrubber
+from app.pages.stepper.scrubber import StepScrubber
 from app.stepper.breakpoints import Breakpoints
 from app.stepper.choice import RowChoice
 from app.stepper.events import EventKind
 from app.stepper.step_view import StepView
-from app.widgets.buttons import icon_button, recolour
-from app.widgets.card import Card
-from app.widgets.lines import Lines
 from app.widgets.number_fields import WholeField
-from app.widgets.plain import Label, set_tip
+from app.widgets.plain import set_tip
 from app.widgets.remark import remark
+from app.widgets.transport import PLAY, TransportBar
 
 ICONS = {
     "stepper.start": "fa6s.backward-fast",
     "stepper.previous_event": "fa6s.angles-left",
     "stepper.previous_tile": "fa6s.backward-step",
     "stepper.back": "fa6s.chevron-left",
-    "stepper.play": "fa6s.play",
+    "stepper.play": PLAY,
     "stepper.forward": "fa6s.chevron-right",
     "stepper.next_tile": "fa6s.forward-step",
     "stepper.next_event": "fa6s.angles-right",
@@ -38,35 +36,27 @@ BREAKS: tuple[tuple[EventKind | None, str], ...] = (
     (None, "A tile ends"),
     ("non-finite", "A value is not finite"),
 )
-GAP = 6  # pixels
 THRESHOLDS = (0.1, 0.25, 0.5, 0.9)
 
 
-class Transport(Card):
+class Transport(TransportBar):
     """Buttons of the page's own actions and the controls beside them.
 
     Attributes:
+        scrubber: Where one is, in steps.
         controls: What is picked and pressed in it; nothing is typed into these.
 
     Signals:
-        sought: The scrubber went to another step.
-        speed_chosen: Playing speed, 1.0 for 1x.
         breakpoints_changed: Other breakpoints are set (Breakpoints).
         choice_changed: Another row is to be watched (RowChoice).
     """
 
-    sought = Signal(int)
-    speed_chosen = Signal(float)
+    scrubber: StepScrubber
     breakpoints_changed = Signal(object)
     choice_changed = Signal(object)
 
     def __init__(self, theme: Theme, actions: Mapping[str, Action]) -> None:
-        super().__init__()
-        self.scrubber = Scrubber(theme)
-        self.buttons = {key: _button(icon, actions[key]) for key, icon in ICONS.items()}
-        self.where = Label("–")
-        self.where.setProperty("role", "dim")
-        self.speed = _speeds()
+        super().__init__(StepScrubber(theme), actions, ICONS, SPEEDS)
         self.row = WholeField()
         self.row.setPrefix("row ")
         self.row.setKeyboardTracking(False)  # or a row that follows would change under what is typed
@@ -81,8 +71,7 @@ class Transport(Card):
         self._thresholds: dict[float, QAction] = {}
         self._fill_breaks()
         self.controls = (*self.buttons.values(), self.speed, self.breaks, self.follow)
-        self._playing = False
-        self._lay_out()
+        self.lay_out(self.breaks, self.row, self.follow)
         self.apply_theme(theme)
         self._connect()
 
@@ -111,25 +100,12 @@ class Transport(Card):
 
     def _leave_room(self) -> None:
         last = self.scrubber.maximum()
-        self.where.setMinimumWidth(self.where.fontMetrics().horizontalAdvance(f"{last} / {last}") + 4)
-
-    def show_playing(self, playing: bool) -> None:
-        """Turn the play button into a pause button or back."""
-        self._playing = playing
-        self._draw_icons()
+        self.leave_room(f"{last} / {last}")
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour the icons and the scrubber."""
-        self.scrubber.apply_theme(theme)
+        """Recolour the icons and the scrubber, and leave room as its font needs it."""
+        super().apply_theme(theme)
         self._leave_room()
-        self._draw_icons()
-
-    def _draw_icons(self) -> None:
-        theme = self.scrubber.theme
-        for key, button in self.buttons.items():
-            paused = key == "stepper.play" and self._playing
-            button.setProperty("iconName", "fa6s.pause" if paused else ICONS[key])
-            recolour(button, theme)
 
     def _fill_breaks(self) -> None:
         menu = QMenu(self)
@@ -160,19 +136,7 @@ class Transport(Card):
         self.breaks.setText(f"Break: {count or 'off'}")
         self.breakpoints_changed.emit(self.breakpoints)
 
-    def _lay_out(self) -> None:
-        motions = _group(*self.buttons.values())
-        seeking = _group(self.scrubber, self.where)
-        chosen = _group(self.speed, self.breaks, self.row, self.follow)
-        self.body.addWidget(Lines((motions, seeking, chosen), (seeking,), GAP))
-        outer = self.layout()
-        if outer is not None:
-            outer.setContentsMargins(8, 4, 8, 4)
-            outer.setSpacing(0)
-
     def _connect(self) -> None:
-        self.scrubber.valueChanged.connect(self.sought)
-        self.speed.currentIndexChanged.connect(lambda k: self.speed_chosen.emit(SPEEDS[k]))
         self.row.valueChanged.connect(self._tell_choice)
         self.follow.toggled.connect(self._tell_choice)
 
@@ -184,29 +148,3 @@ class Transport(Card):
         if shown != asked:
             where = f"which is in this block where row {asked} is in its own"
             remark(self.row, f"Row {shown} is watched, {where}: Follow is on.")
-
-
-def _group(*widgets: QWidget) -> QWidget:
-    """Widgets that stay in one line."""
-    box = QWidget()
-    line = QHBoxLayout(box)
-    line.setContentsMargins(0, 0, 0, 0)
-    line.setSpacing(GAP)
-    for widget in widgets:
-        line.addWidget(widget)
-    return box
-
-
-def _speeds() -> QComboBox:
-    speeds = QComboBox()
-    speeds.addItems([f"{speed:g}×" for speed in SPEEDS])
-    speeds.setCurrentIndex(SPEEDS.index(1.0))
-    speeds.setAccessibleName("Playing speed")
-    set_tip(speeds, "Playing speed")
-    return speeds
-
-
-def _button(icon: str, action: Action) -> QToolButton:
-    button = icon_button(icon, action.title, action.trigger)
-    set_tip(button, f"{action.title} ({action.shortcut.replace('; ', ', ')})")
-    return button

@@ -22,12 +22,17 @@ Save = Callable[[list[Event], str], Path]
 
 
 class Rig:
-    """A controller, its scripted engine and, when asked for, a window."""
+    """A controller, its scripted engine and, when asked for, a window.
+
+    Attributes:
+        now: What the controller's clock says, in seconds; it moves when a test moves it.
+    """
 
     def __init__(self, qtbot: QtBot) -> None:
         self._qtbot = qtbot
         self._made: list[FakeEngine] = []
-        self.controller = Controller(self._make, sessions_dir())
+        self.now = 0.0
+        self.controller = Controller(self._make, sessions_dir(), clock=lambda: self.now)
         self.engine = self._made[0]
 
     def _make(self, sink: Sink) -> FakeEngine:
@@ -46,6 +51,12 @@ class Rig:
         heard = self._heard(self.controller.session_changed, self.controller.not_opened)
         act()
         self._qtbot.waitUntil(lambda: bool(heard), timeout=30_000)
+
+    def pass_time(self, seconds: float) -> None:
+        """Let a replay go on for so long."""
+        assert self.controller.playback is not None
+        self.now += seconds
+        self.controller.playback.tick()
 
     def begin_to_open(self, path: Path) -> None:
         """Open a file and wait until it is on show; its readings still follow."""

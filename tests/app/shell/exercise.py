@@ -8,13 +8,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QTableView, QWidget
 
 from app.pages.sessions import SessionsPage
-from app.pages.stepper.scrubber import Scrubber
 from app.plots.quantity_chooser import QuantityChooser
 from app.plots.stepper.panel import Panel
 from app.shell.main_window import MainWindow
 from app.shell.shots import picture
 from app.widgets.drop_down import DropDown
 from app.widgets.palette import CommandPalette
+from app.widgets.scrubber import Scrubber
 
 
 def exercise(window: MainWindow, file: Path) -> None:

@@ -1,0 +1,159 @@
+"""A recording played again is the same session at every moment, however one comes there."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernels.device import Device
+from kernels.problem import Problem
+from kernels.trace import TraceRequest
+from profiles.plan.machine import Machine
+from profiles.plan.plan import Plan, Protocol
+from profiles.results.session import PointState, Session
+from profiles.results.tape import Tape
+from profiles.wire.events import PlanStarted, PointStatus, Reading, Readings, TraceReady
+from profiles.wire.measurement import Figure, Measurement, Sample
+from tests.profiles.heard import Heard, quick_plan
+
+PLAN = Plan(
+    backend="cpu",
+    kernels=("standard", "flash2"),
+    problems=tuple(Problem(seqlen_q=n, seqlen_k=n) for n in (64, 128)),
+    protocol=Protocol(drift_check=False),
+)
+MACHINE = Machine(
+    system="Test", python="3", devices=(Device(backend="cpu", name="a CPU", memory_bytes=1 << 30),)
+)
+MEASURED = Measurement(
+    samples=(Sample(1.0), Sample(1.1)),
+    timer="perf_counter",
+    cold=True,
+    figures={"input_bytes": Figure(value=1.0)},
+)
+START, LAST = 100, 200
+MOMENTS = st.integers(START - 20, LAST + 20)
+KNOWN: tuple[PointStatus, ...] = (
+    "pending",
+    "done",
+    "failed",
+    "wrong",
+    "cancelled",
+    "running",
+    "interrupted",
+)
+STATUSES = st.sampled_from(KNOWN)
+
+
+@st.composite
+def states(draw: st.DrawFn, index: int) -> PointState:
+    """A point as a file may hold it: times in any order, or none."""
+    status = draw(STATUSES)
+    state = PointState(PLAN.points()[index], predicted_bytes=7, status=status)
+    if status != "pending":
+        state.started_ns = draw(MOMENTS)
+        state.sampling_ns, state.ended_ns = draw(st.none() | MOMENTS), draw(st.none() | MOMENTS)
+        state.measurement = MEASURED if status == "done" else draw(st.none() | st.just(MEASURED))
+    return state
+
+
+@st.composite
+def sessions(draw: st.DrawFn) -> Session:
+    times = draw(st.lists(MOMENTS, max_size=8))
+    return Session(
+        id="0" * 32,
+        plan=PLAN,
+        machine=MACHINE,
+        started_at="2026-11-21T10:00:00+00:00",
+        t0_ns=START,
+        points=[draw(states(index)) for index in range(4)],
+        readings=[Reading(t_ns=t) for t in draw(st.sampled_from([sorted(times), times]))],
+        outcome=draw(st.sampled_from([None, "finished", "cancelled"])),
+        ended_ns=draw(st.none() | MOMENTS),
+        name="mine",
+        note="a note",
+    )
+
+
+@given(sessions(), st.lists(MOMENTS, max_size=5))
+def test_a_session_played_to_a_moment_is_the_session_of_this_moment(
+    session: Session, stops: list[int]
+) -> None:
+    tape = Tape(session)
+    played = tape.at(tape.start_ns)
+    for before, now in pairwise([tape.start_ns, *sorted(t for t in stops if t >= tape.start_ns)]):
+        for event in tape.between(before, now):
+            played.apply(event)
+        assert played == tape.at(now)
+
+
+@given(sessions())
+def test_at_the_end_every_point_has_ended_that_began_and_every_reading_is_there(session: Session) -> None:
+    tape = Tape(session)
+    whole = tape.at(tape.end_ns)
+    began = [state.started_ns is not None for state in session.points]
+    assert [state.status not in {"pending", "running"} for state in whole.points] == began
+    assert [tape.end_of(k) is not None for k in range(4)] == began
+    assert sorted({tape.end_of(k) for k in range(4)} - {None}) == tape.ends  # type: ignore[type-var]
+    assert whole.readings == session.readings
+    assert whole.outcome == session.outcome or (session.outcome, whole.outcome) == (None, "failed")
+
+
+@given(sessions())
+def test_a_point_is_over_at_its_end_and_was_not_before(session: Session) -> None:
+    tape = Tape(session)
+    for index in range(4):
+        ended = tape.end_of(index)
+        if ended is not None:
+            assert tape.at(ended).points[index].ended_ns is not None
+            if ended > tape.start_ns:
+                assert tape.at(ended - 1).points[index].ended_ns is None
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Session:
+    """A real sweep with a failure, telemetry and a trace in it."""
+    heard = Heard("tests.faults:KERNELS")
+    try:
+        heard.engine.watch("cpu")
+        heard.until(Readings)
+        heard.sweep(quick_plan("flash2", "raise", "slow", protocol=Protocol(warmup=0, repeats=10)))
+        heard.engine.trace(TraceRequest(problem=Problem(seqlen_q=4, seqlen_k=4, head_dim=16)))
+        heard.until(TraceReady)
+    finally:
+        heard.engine.close()
+    session = Session.begin(heard.all(PlanStarted)[0])
+    for event in heard.events:
+        session.apply(event)
+    return session
+
+
+def test_a_real_sweep_is_the_same_at_the_end_of_its_tape(recorded: Session) -> None:
+    tape = Tape(recorded)
+    rebuilt = tape.at(tape.end_ns)
+    for state in (*rebuilt.points, *recorded.points):
+        state.done = state.total = 0  # progress within a point is not recorded
+    assert rebuilt == recorded
+    assert rebuilt.readings
+    assert rebuilt.traces
+
+
+def test_a_recording_whose_writer_was_killed_ends_as_failed(recorded: Session) -> None:
+    torn = Session(
+        recorded.id,
+        recorded.plan,
+        recorded.machine,
+        recorded.started_at,
+        recorded.t0_ns,
+        [*recorded.points],
+    )
+    last = torn.points[-1]
+    torn.points[-1] = PointState(
+        last.point, last.predicted_bytes, status="interrupted", started_ns=recorded.t0_ns + 1
+    )
+    tape = Tape(torn)
+    whole = tape.at(tape.end_ns)
+    assert whole.outcome == "failed"
+    assert whole.points[-1].status == "failed"
+    assert "interrupted" in whole.points[-1].reason
