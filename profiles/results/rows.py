@@ -50,11 +50,6 @@ class PointRow:
             altered=state.altered,
         )
 
-    def shows(self, state: PointState) -> bool:
-        """Whether the point still stands as this row says."""
-        same = self.measurement is state.measurement
-        return same and (self.status, self.sampling_ns) == (state.status, state.sampling_ns)
-
     def with_measurement(self, measurement: Measurement) -> "PointRow":
         """The same point with another measurement."""
         return replace(self, measurement=measurement)
@@ -128,6 +123,6 @@ class LiveRows:
 
     def _row(self, state: PointState) -> PointRow:
         known = self._known.get(state.point.index)
-        if known is None or not known.shows(state):
+        if known is None or known.measurement is not state.measurement or known.status != state.status:
             known = self._known[state.point.index] = PointRow.of(self._session.backend, state)
         return known

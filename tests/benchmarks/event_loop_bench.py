@@ -22,7 +22,7 @@ from app.pages.stepper import StepperPage
 from app.shell.main_window import MainWindow
 from kernels.registry import LADDER
 from profiles.engine.local import LocalEngine
-from profiles.wire.events import Event, PointProgress
+from profiles.wire.events import Event, PlanFinished, PlanStarted, PointProgress, Reading, Readings
 from tests.app.fakes import FakeEngine
 from tests.app.profile.builders import make_plan, script
 from tests.app.stepper.builders import random_trace
@@ -196,3 +196,73 @@ def test_scrubbing_through_a_long_trace(window: MainWindow, qapp: QApplication) 
         qapp.processEvents()
     wall, processor = (len(frames) / (b - a) * 1e3 for a, b in zip(begun, now(), strict=True))
     print(f"scrubbing, {last + 1} snapshots: {wall:.0f} frames/s, {processor:.0f} a processor second")  # noqa: T201 - the table
+
+
+def test_scrubbing_through_a_long_replay(window: MainWindow, qtbot: QtBot, engines: list[FakeEngine]) -> None:
+    """504 points in one sweep, 10,000 readings: the handle is dragged to and fro, rows are clicked."""
+    plan = make_plan(
+        tuple(spec.name for spec in LADDER), tuple(128 * (k + 1) for k in range(504 // len(LADDER)))
+    )
+    window.show_page("profile")
+    window.controller.run(plan)
+    engines[0].say(with_readings(script(plan), 10_000))
+    qtbot.waitUntil(lambda: not window.controller.running, timeout=PATIENCE_MS)
+    settle(qtbot, window)
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    for tab, name in enumerate(("telemetry", "table")):
+        page.bottom.show_tab(tab)
+        begins, scrubs, plays = [], [], []
+        for _ in range(TRIES):
+            begins.append(beaten(qtbot, window, lambda: begin_paused(window.controller)))
+            scrubs.append(beaten(qtbot, window, lambda: scrub(page, qtbot)))
+            plays.append(beaten(qtbot, window, lambda: play(window.controller, qtbot)))
+        line(f"beginning a replay of 504 points, {name}", *begins)
+        line(f"scrubbing through 504 points, {name}", *scrubs)
+        line(f"playing 504 points at 50x, {name}", *plays)
+
+
+def begin_paused(controller: Controller) -> None:
+    controller.replay(50.0)
+    assert controller.playback is not None
+    controller.playback.set_playing(False)
+
+
+def play(controller: Controller, qtbot: QtBot) -> None:
+    assert controller.playback is not None
+    controller.playback.set_playing(True)
+    qtbot.wait(2000)
+    controller.playback.set_playing(False)
+
+
+def beaten(qtbot: QtBot, window: MainWindow, act: Callable[[], object]) -> Block:
+    """The longest block while this is done, and drawn."""
+    heart = Heart()
+    with heart.beating():
+        act()
+        settle(qtbot, window)
+    return heart.longest
+
+
+def with_readings(events: list[Event], count: int) -> list[Event]:
+    """The same events, and so many readings evenly over their time in place of theirs."""
+    kept = [event for event in events if not isinstance(event, Readings)]
+    (first,) = (event.t_ns for event in kept if isinstance(event, PlanStarted))
+    (last,) = (event.t_ns for event in kept if isinstance(event, PlanFinished))
+    step = (last - first) // count
+    readings = tuple(
+        Reading(t_ns=first + k * step, memory_used=1 << 30, utilisation=50.0, power_w=300.0 + k % 50)
+        for k in range(count)
+    )
+    pieces = [Readings(readings=readings[k : k + 100]) for k in range(0, count, 100)]
+    return [*kept[:-1], *pieces, kept[-1]]
+
+
+def scrub(page: ProfilePage, qtbot: QtBot) -> None:
+    scrubber = page.replay.scrubber
+    for share in (0.9, 0.1, 0.5, 0.3, 1.0, 0.0, 0.7, 0.2):
+        scrubber.setValue(round(share * scrubber.maximum()))
+        qtbot.wait(60)
+    for index in (400, 3, 250):
+        page.replay.go_to_point(index)
+        qtbot.wait(60)
