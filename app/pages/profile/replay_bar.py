@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 
 from app.control.actions import Action
 from app.control.controller import Controller
@@ -88,12 +88,16 @@ class ReplayBar(TransportBar):
         self.leave = icon_button("fa6s.stop", "Leave the replay", controller.cancel)
         set_tip(self.leave, "Leave the replay, which shows the whole session (Esc, Esc)")
         self.lay_out(self.leave)
+        self.setContentsMargins(0, -4, 0, -4)
         for control in (*self.buttons.values(), self.speed, self.leave):
             control.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # the mouse leaves the focus where the keys are
         self.sought.connect(self._seek)
         self.speed_chosen.connect(self._set_speed)
         self.scrubber.sliderPressed.connect(self._hold)
         self.scrubber.sliderReleased.connect(self._let_go)
+        self._turn = QTimer(self, interval=0, singleShot=True)
+        self._turn.timeout.connect(self._appear)
+        self.hide()
         controller.running_changed.connect(lambda _running: self._follow())
         self.apply_theme(theme)
         self._follow()
@@ -157,14 +161,18 @@ class ReplayBar(TransportBar):
     def _follow(self) -> None:
         """Another replay, or none."""
         self._playback = playback = self._controller.playback
-        self.setVisible(playback is not None)
+        self._turn.start()
         if playback is not None:
             playback.changed.connect(self._show)
             with QSignalBlocker(self.scrubber):
                 self.scrubber.show_tape(playback.tape)
             self.leave_room(_place(playback.tape, playback.tape.end_ns))
             self._show()
-            self.take_keys()
+
+    def _appear(self) -> None:
+        """Be there or not, in a turn of its own: every plot above gets another height."""
+        self.setVisible(self._playback is not None)
+        self.take_keys()
 
     def _show(self) -> None:
         playback = self._playback

@@ -41,7 +41,7 @@ class Stage:
     def begin(self) -> None:
         self.rig.controller.replay(1.0)
         self.playback.set_playing(False)
-        self.qtbot.waitUntil(self.bar.scrubber.hasFocus)
+        self.qtbot.waitUntil(lambda: self.bar.isVisible() and self.bar.scrubber.hasFocus())
 
     @property
     def playback(self) -> Playback:
@@ -133,7 +133,7 @@ def test_played_to_the_end_the_whole_session_is_on_show_and_the_bar_gone(stage: 
     stage.rig.pass_time(WHOLE_S)
     assert stage.rig.controller.session is whole
     assert not stage.rig.controller.replaying
-    assert not stage.bar.isVisible()
+    stage.qtbot.waitUntil(lambda: not stage.bar.isVisible())
     assert stage.window.top_bar.badge.text().startswith("SAVED · CPU")
 
 
