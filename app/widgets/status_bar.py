@@ -96,7 +96,9 @@ class StatusBar(QFrame):
         self.left.setText("" if left is None else f"about {clock_text(left)} left")
 
     def _elapsed(self, session: Session) -> float:
-        if self._controller.running and not self._controller.replaying:
+        if self._controller.playback is not None:
+            return (self._controller.playback.at_ns - session.t0_ns) / NS
+        if self._controller.running:
             return (time.monotonic_ns() - session.t0_ns) / NS
         ends = [s.ended_ns for s in session.points if s.ended_ns is not None]
         last = session.ended_ns or max(ends, default=session.t0_ns)

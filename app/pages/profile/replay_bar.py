@@ -171,8 +171,16 @@ class ReplayBar(TransportBar):
 
     def _appear(self) -> None:
         """Be there or not, in a turn of its own: every plot above gets another height."""
+        if self._playback is None:
+            self._give_keys_up()
         self.setVisible(self._playback is not None)
         self.take_keys()
+
+    def _give_keys_up(self) -> None:
+        """Leave the focus to nobody: the next in line would be a button, which Space presses."""
+        focused = self.window().focusWidget()
+        if focused is not None and self.isAncestorOf(focused):
+            focused.clearFocus()
 
     def _show(self) -> None:
         playback = self._playback

@@ -83,7 +83,7 @@ class Stage:
             "crosshair": self.page.plots.seqlen,
             "readings": strip.ring.times().tolist(),
             "drawn": {field: repr(lane.curve.getData()) for field, lane in lanes(strip)},
-            "status": self.window.status.count.text(),
+            "status": [self.window.status.count.text(), self.window.status.elapsed.text()],
             "badge": self.window.top_bar.badge.text(),
             "where": self.bar.where.text(),
             "scrubber": self.bar.scrubber.value(),
@@ -135,6 +135,7 @@ def test_played_to_the_end_the_whole_session_is_on_show_and_the_bar_gone(stage: 
     assert not stage.rig.controller.replaying
     stage.qtbot.waitUntil(lambda: not stage.bar.isVisible())
     assert stage.window.top_bar.badge.text().startswith("SAVED · CPU")
+    assert not isinstance(stage.window.focusWidget(), QAbstractButton)  # which Space would press
 
 
 def test_a_row_of_the_table_is_the_moment_at_which_its_point_ended(stage: Stage) -> None:
