@@ -9,10 +9,10 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.control.bridge import Bridge
-from app.control.opening import Opener
+from app.control.on_show import OnShow
 from app.control.playback import Clock, Playback
 from app.control.recording import OpenRecorder, RecordingWriter, new_recording
-from app.words.provenance import Kind, Provenance, of_machine, of_session
+from app.words.provenance import Provenance, of_machine, of_session
 from kernels.problem import Backend
 from kernels.trace import TraceRequest
 from profiles.engine.contract import Engine, EngineBusyError, Sink
@@ -40,11 +40,9 @@ class Controller(QObject):
     """What pages talk to.
 
     Attributes:
-        session: The session on show, None before the first.
         machine: What the probe found, None before it answered.
         running: Whether a sweep or a replay runs.
         replaying: Whether what runs is a replay, which may be paused.
-        playback: What plays the session on show, None without a replay.
         backend: Where the next sweep and the telemetry run.
         telemetry: What watches the device now, None before the first reading.
         live_readings: The newest readings of this machine, also those outside of any sweep, oldest first.
@@ -84,39 +82,42 @@ class Controller(QObject):
         clock: Clock = time.monotonic,
     ) -> None:
         super().__init__()
-        self._open_recorder, self._clock = opener, clock
-        self.session: Session | None = None
+        self._open_recorder = opener
+        self._shown = OnShow(lambda: self._measuring, clock, self)
         self.machine: Machine | None = None
         self.backend: Backend = "cpu"
-        self._path: Path | None = None
-        self._recording: RecordingWriter | None = None  # what writes the session on show, or wrote it
         self.telemetry: TelemetryStarted | None = None
         self.live_readings: deque[Reading] = deque(maxlen=LIVE_READINGS)
         self.sessions_dir = sessions_dir
-        self._kind: Kind = "live"
         self._writer: RecordingWriter | None = None
         self._finishing: list[RecordingWriter] = []  # asked to end; waited for when the window closes
-        self.playback: Playback | None = None
-        self._replayed: Kind = "saved"  # what the session was that is replayed
         self._measuring = False
         self._backend_chosen = False
         self._closed = False
-        self._asked: Path | None = None  # the file that is being read
-        self._replay_at: float | None = None  # how fast to play it once it is read whole
-        self._loading: Session | None = None  # the session whose readings are still coming
-        self._opener = Opener(self)
-        self._opener.opened.connect(self._opened)
-        self._opener.read_on.connect(self._read_on)
-        self._opener.ended.connect(self._read_whole)
-        self._opener.refused.connect(self._refused)
+        self._shown.session_changed.connect(self.session_changed)
+        self._shown.events_arrived.connect(self.events_arrived)
+        self._shown.jumped.connect(self.jumped)
+        self._shown.replaying_changed.connect(self.running_changed)
+        self._shown.error_raised.connect(self.error_raised)
+        self._shown.not_opened.connect(self.not_opened)
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
         self._engine = make_engine(self._bridge.push)
 
     @property
+    def session(self) -> Session | None:
+        """The session on show, None before the first."""
+        return self._shown.session
+
+    @property
+    def playback(self) -> Playback | None:
+        """What plays the session on show, None without a replay."""
+        return self._shown.playback
+
+    @property
     def path(self) -> Path | None:
         """File of the session on show, None while it has none."""
-        return self._path if self._recording is None else self._recording.path
+        return self._shown.path
 
     @property
     def running(self) -> bool:
@@ -138,7 +139,7 @@ class Controller(QObject):
         """Where the figures on show come from; without a session: where the next ones would."""
         if self.session is None:
             return of_machine(self.machine, self.backend)
-        return of_session(self.session, self._kind)
+        return of_session(self.session, self._shown.kind)
 
     def start(self) -> None:
         """Probe the machine; called once the window has been painted."""
@@ -173,11 +174,8 @@ class Controller(QObject):
 
     def cancel(self) -> None:
         """Stop the sweep within one repeat, or end the replay and show its session whole again."""
-        if self.playback is not None:
-            recorded = self.playback.recorded
-            self._end_replay()
-            self.running_changed.emit(False)
-            self._show(recorded, self._replayed, self.path)
+        if self.replaying:
+            self._shown.end_replay()
         elif self._measuring:
             self._engine.cancel()
 
@@ -194,40 +192,21 @@ class Controller(QObject):
             path: The file.
             replay_at: Then play it, so many times as fast as it was recorded; None: show it whole.
         """
-        self._asked, self._replay_at = path, replay_at
-        if self._measuring:
-            self._refused(path, "A sweep is running; cancel it or wait for its end, then open a file.", "")
-        else:
-            self._opener.read(path)
+        self._shown.open(path, replay_at)
 
     def replay(self, speed: float) -> None:
         """Play the session on show again from its start, at one of the playback's SPEEDS.
 
         One that is still being read is played once it is read whole.
         """
-        if self.session is None or self._measuring:
-            self.error_raised.emit("There is no finished session on show to replay; open one first.", "")
-            return
-        if self.session is self._loading:
-            self._replay_at = speed
-            return
-        self.cancel()  # of one that is replayed already the whole session is on show again
-        self._replayed, path = self._kind, self.path
-        playback = self.playback = Playback(self.session, speed, self._clock, self)
-        playback.played.connect(self.events_arrived)
-        playback.jumped.connect(self.jumped)
-        playback.ended.connect(self.cancel)
-        self.running_changed.emit(True)
-        self._show(playback.session, "replay", path)
-        playback.set_playing(True)
+        self._shown.replay(speed)
 
     def close(self) -> None:
         """Stop everything and wait for it; what was measured until now is in the file."""
         if self._closed:
             return
         self._closed = True
-        self._opener.wait()
-        self._end_replay()
+        self._shown.close()
         self._engine.close()
         self._bridge.stop()
         self._end_recording()
@@ -240,39 +219,6 @@ class Controller(QObject):
             self.backend_changed.emit(backend)
         self.watch(backend)
 
-    def _opened(self, path: Path, session: Session) -> None:
-        if path != self._asked or self._closed:
-            return
-        if self._measuring:  # it began while the file was read
-            self.open_session(path)
-            return
-        self._asked, self._loading = None, session
-        self.cancel()
-        self._show(session, "saved", path)
-
-    def _read_on(self, session: Session, readings: list[Reading]) -> None:
-        if session is self._loading and not self._closed:
-            session.readings.extend(readings)
-            if session is self.session:
-                self.events_arrived.emit([Readings(readings=tuple(readings))])
-
-    def _read_whole(self, session: Session) -> None:
-        if session is not self._loading or self._closed:
-            return
-        speed, self._loading, self._replay_at = self._replay_at, None, None
-        if speed is not None and session is self.session:
-            self.replay(speed)
-
-    def _refused(self, path: Path, text: str, details: str) -> None:
-        if path in {self._asked, self.path}:
-            self._asked = self._replay_at = None
-            self.error_raised.emit(text, details)
-            self.not_opened.emit(path)
-
-    def _show(self, session: Session | None, kind: Kind, path: Path | None) -> None:
-        self.session, self._kind, self._path, self._recording = session, kind, path, None
-        self.session_changed.emit(session)
-
     def _take_live(self, events: list[Event]) -> None:
         for event in events:
             if isinstance(event, TraceReady):
@@ -280,7 +226,7 @@ class Controller(QObject):
             else:
                 self._note(event)
         shown = events
-        if self._kind != "live":
+        if self._shown.kind != "live":
             shown = [e for e in events if not isinstance(e, Readings | TelemetryStarted)]
         if shown:
             self.events_arrived.emit(shown)
@@ -288,7 +234,7 @@ class Controller(QObject):
     def _note(self, event: Event) -> None:
         if self._writer is not None:
             self._writer.record(event)
-        if self._measuring and self.session is not None and self._kind == "live":
+        if self._measuring and self.session is not None and self._shown.kind == "live":
             self.session.apply(event)
         match event:
             case MachineFound():
@@ -321,12 +267,11 @@ class Controller(QObject):
         writer = self._writer = RecordingWriter(path, self._open_recorder, self)
         writer.failed.connect(self.error_raised)
         writer.created.connect(self._created)
-        self._show(session, "live", None)
-        self._recording = writer
+        self._shown.show_sweep(session, writer)
         writer.record(event)
 
     def _created(self, path: Path) -> None:
-        if self._recording is not None and path == self._recording.path:
+        if path == self.path:
             self.path_found.emit(path)
 
     def _finish(self, event: PlanFinished) -> None:
@@ -341,9 +286,3 @@ class Controller(QObject):
             self._writer.finish()
             self._finishing = [w for w in self._finishing if not w.finished] + [self._writer]
             self._writer = None
-
-    def _end_replay(self) -> None:
-        if self.playback is not None:
-            self.playback.set_playing(False)
-            self.playback.deleteLater()
-            self.playback = None

@@ -64,7 +64,7 @@ def test_it_is_exported_in_every_format(absurd: Path, kind: str) -> None:
 
 
 def test_it_is_drawn_and_listed(absurd: Path, bench: Bench) -> None:
-    bench.controller.session = load(absurd)
+    bench.controller._shown.session = load(absurd)
     bench.page.show_session(bench.controller.session)
     bench.drawn()
     bench.page.grab()

@@ -28,7 +28,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def _show(bench: Bench) -> None:
-    bench.controller._show(session_of(EVENTS), "saved", None)
+    bench.controller._shown._show(session_of(EVENTS), "saved", None)
 
 
 @pytest.mark.parametrize("key", [quantity.key for quantity in CELLS])

@@ -26,7 +26,7 @@ POINTS = len(PLAN.points())
 @pytest.fixture
 def session(bench: Bench) -> Session:
     session = session_of(script(PLAN))
-    bench.controller.session = session
+    bench.controller._shown.session = session
     bench.page.show_session(session)
     return session
 
@@ -101,7 +101,7 @@ def test_the_form_takes_the_group_on_show_and_says_which_and_what_it_leaves_out(
 def test_numbers_beyond_the_form_are_said_and_the_form_stays_alive(bench: Bench) -> None:
     wide = Request.of("cpu", kernels=("flash2",), seqlens=(1,), heads=2**40, repeats=1)
     session = session_of(script(wide.plan(), stop_before=0))
-    bench.controller.session = session
+    bench.controller._shown.session = session
     bench.page.show_session(session)
     with bench.qtbot.waitSignal(bench.page.noticed) as noticed:
         bench.page.use_session()
@@ -119,7 +119,7 @@ def test_block_masks_are_groups_of_their_own_with_their_dense_equivalent_apart(b
     sparse = msgspec.structs.replace(dense, blocks=BlockPattern(local=1, global_=1), block_size=64)
     plan = msgspec.structs.replace(dense.plan(), problems=(*dense.plan().problems, *sparse.plan().problems))
     session = session_of(script(plan))
-    bench.controller.session = session
+    bench.controller._shown.session = session
     bench.page.show_session(session)
     bench.drawn()
     assert offered(bench) == ["d 64, no mask", "d 64, local:1,global:1 in blocks of 64"]

@@ -56,14 +56,14 @@ def move_the_crosshair(page: ProfilePage) -> None:
 
 
 def show_another_session(page: ProfilePage) -> None:
-    page.controller.session = session_of(
+    page.controller._shown.session = session_of(
         script(Plan(backend="cuda", kernels=("simt",), problems=PLAN.problems))
     )
     page.show_session(page.controller.session)
 
 
 def show_no_session(page: ProfilePage) -> None:
-    page.controller.session = None
+    page.controller._shown.session = None
     page.show_session(None)
     page.form.kernels.choose(("standard",))
     page.form.kernels.choose(("flash1", "flash2"))
@@ -112,7 +112,7 @@ def test_what_is_done_while_the_page_is_half_drawn_is_drawn(
     monkeypatch.setattr(staged_paint, "TURN_S", -1.0)  # every step fills its turn
     page = bench.page
     for turns in range(TURNS):
-        page.controller.session = session_of(script(PLAN))
+        page.controller._shown.session = session_of(script(PLAN))
         page.show_session(page.controller.session)
         page.plots.show_quantities(["footprint", "runtime", "speed-up", "throughput"])
         for _ in range(turns):
@@ -176,7 +176,7 @@ def test_a_choice_from_a_list_of_the_session_before_harms_nothing(
     for turns in range(TURNS):
         for plan in (PLAN, make_plan(("simt", "flash3"), LENGTHS)):
             bench.drawn()
-            page.controller.session = session_of(script(plan))
+            page.controller._shown.session = session_of(script(plan))
             page.show_session(page.controller.session)
         for _ in range(turns):
             if not page._staged.idle:

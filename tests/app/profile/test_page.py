@@ -304,7 +304,7 @@ def test_a_field_without_readings_says_why(bench: Bench) -> None:
 
 def test_a_saved_session_shows_its_recorded_readings_and_lends_its_parameters(bench: Bench) -> None:
     session = session_of(EVENTS)
-    bench.controller._show(session, "saved", None)
+    bench.controller._shown._show(session, "saved", None)
     assert len(bench.page.bottom.strip.ring) == len(session.readings)
     bench.page.use_session()
     assert bench.page.plan() == session.plan

@@ -101,4 +101,4 @@ def _drag(window: MainWindow, file: Path) -> None:
     middle = window.rect().center()
     QApplication.sendEvent(window, QDragEnterEvent(middle, *how))
     QApplication.sendEvent(window, QDropEvent(QPointF(middle), *how))
-    window.controller._opener._chores.wait()
+    window.controller._shown._opener._chores.wait()

@@ -112,7 +112,7 @@ def test_a_file_asked_for_later_ends_the_reading_of_the_first(
     rig.begin_to_open(long_recording)
     first = shown(rig)
     rig.open(later)
-    rig.controller._opener._chores.wait()
+    rig.controller._shown._opener._chores.wait()
     assert len(first.readings) < MANY
     assert rig.controller.path == later
 

@@ -1,0 +1,148 @@
+"""What is on show: a sweep as it runs, a session from a file, or a recording that is played again."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.control.opening import Opener
+from app.control.playback import Clock, Playback
+from app.control.recording import RecordingWriter
+from app.words.provenance import Kind
+from profiles.results.session import Session
+from profiles.wire.events import Reading, Readings
+
+
+class OnShow(QObject):
+    """The session on show, and how it came there: measured, opened or replayed.
+
+    Attributes:
+        session: The session, None before the first.
+        kind: Whether its figures are measured now, saved or replayed.
+        playback: What plays it, None without a replay.
+
+    Signals:
+        session_changed, events_arrived, jumped, error_raised, not_opened: As the controller tells them.
+        replaying_changed: A replay started or ended (bool).
+
+    Args:
+        measuring: Whether a sweep runs: nothing is opened or replayed over it.
+        clock: What a replay goes by, in seconds.
+        parent: Its owner.
+    """
+
+    session_changed = Signal(object)
+    events_arrived = Signal(list)
+    jumped = Signal()
+    replaying_changed = Signal(bool)
+    error_raised = Signal(str, str)
+    not_opened = Signal(object)
+
+    def __init__(self, measuring: Callable[[], bool], clock: Clock, parent: QObject) -> None:
+        super().__init__(parent)
+        self.session: Session | None = None
+        self.kind: Kind = "live"
+        self.playback: Playback | None = None
+        self._replayed: Kind = "saved"  # what the session was that is replayed
+        self._path: Path | None = None
+        self._recording: RecordingWriter | None = None  # what writes the session, or wrote it
+        self._measuring, self._clock = measuring, clock
+        self._closed = False
+        self._asked: Path | None = None  # the file that is being read
+        self._replay_at: float | None = None  # how fast to play it once it is read whole
+        self._loading: Session | None = None  # the session whose readings are still coming
+        self._opener = Opener(self)
+        self._opener.opened.connect(self._opened)
+        self._opener.read_on.connect(self._read_on)
+        self._opener.ended.connect(self._read_whole)
+        self._opener.refused.connect(self._refused)
+
+    @property
+    def path(self) -> Path | None:
+        """File of the session, None while it has none."""
+        return self._path if self._recording is None else self._recording.path
+
+    def show_sweep(self, session: Session, writer: RecordingWriter) -> None:
+        """Show a sweep that begins, and is written by this."""
+        self._show(session, "live", None)
+        self._recording = writer
+
+    def open(self, path: Path, replay_at: float | None) -> None:
+        """Read a saved session and show it; then play it at this speed, or show it whole."""
+        self._asked, self._replay_at = path, replay_at
+        if self._measuring():
+            self._refused(path, "A sweep is running; cancel it or wait for its end, then open a file.", "")
+        else:
+            self._opener.read(path)
+
+    def replay(self, speed: float) -> None:
+        """Play the session again from its start; one that is still being read, once it is read whole."""
+        if self.session is None or self._measuring():
+            self.error_raised.emit("There is no finished session on show to replay; open one first.", "")
+            return
+        if self.session is self._loading:
+            self._replay_at = speed
+            return
+        self.end_replay()  # of one that is replayed already the whole session is on show again
+        self._replayed, path = self.kind, self.path
+        playback = self.playback = Playback(self.session, speed, self._clock, self)
+        playback.played.connect(self.events_arrived)
+        playback.jumped.connect(self.jumped)
+        playback.ended.connect(self.end_replay)
+        self.replaying_changed.emit(True)
+        self._show(playback.session, "replay", path)
+        playback.set_playing(True)
+
+    def end_replay(self) -> None:
+        """Show the session that is replayed whole again; without a replay nothing."""
+        playback = self._let_go()
+        if playback is not None:
+            self.replaying_changed.emit(False)
+            self._show(playback.recorded, self._replayed, self.path)
+
+    def close(self) -> None:
+        """Open and play no more."""
+        self._closed = True
+        self._opener.wait()
+        self._let_go()
+
+    def _let_go(self) -> Playback | None:
+        """Stop what plays, and return it."""
+        playback, self.playback = self.playback, None
+        if playback is not None:
+            playback.set_playing(False)
+            playback.deleteLater()
+        return playback
+
+    def _show(self, session: Session, kind: Kind, path: Path | None) -> None:
+        self.session, self.kind, self._path, self._recording = session, kind, path, None
+        self.session_changed.emit(session)
+
+    def _opened(self, path: Path, session: Session) -> None:
+        if path != self._asked or self._closed:
+            return
+        if self._measuring():  # it began while the file was read
+            self.open(path, self._replay_at)
+            return
+        self._asked, self._loading = None, session
+        self.end_replay()
+        self._show(session, "saved", path)
+
+    def _read_on(self, session: Session, readings: list[Reading]) -> None:
+        if session is self._loading and not self._closed:
+            session.readings.extend(readings)
+            if session is self.session:
+                self.events_arrived.emit([Readings(readings=tuple(readings))])
+
+    def _read_whole(self, session: Session) -> None:
+        if session is not self._loading or self._closed:
+            return
+        speed, self._loading, self._replay_at = self._replay_at, None, None
+        if speed is not None and session is self.session:
+            self.replay(speed)
+
+    def _refused(self, path: Path, text: str, details: str) -> None:
+        if path in {self._asked, self.path}:
+            self._asked = self._replay_at = None
+            self.error_raised.emit(text, details)
+            self.not_opened.emit(path)
