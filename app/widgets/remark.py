@@ -1,9 +1,11 @@
 """A sentence beside a field, of what it refused or changed: over the page, in no layout, so nothing moves."""
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
+from shiboken6 import isValid
 
+from app.control.guard import guarded
 from app.look.zoom import px
 from app.widgets.plain import Label
 
@@ -27,6 +29,20 @@ class Remark(Label):
         self.field: QWidget | None = None
         self._timer = QTimer(self, interval=SHOWN_MS, singleShot=True)
         self._timer.timeout.connect(self.hide)
+        self._moved = QTimer(self, interval=0, singleShot=True)  # the field moves after what it is in
+        self._moved.timeout.connect(self._follow)
+        ground.installEventFilter(self)
+
+    @guarded(bool)
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay beside the field when the page is laid out anew."""
+        if event.type() in {QEvent.Type.Resize, QEvent.Type.LayoutRequest}:
+            self._moved.start()
+        return super().eventFilter(watched, event)
+
+    def _follow(self) -> None:
+        if self.isVisible() and self.field is not None and isValid(self.field):
+            self._place(self.field)
 
     def tell(self, field: QWidget, words: str, *, lasting: bool) -> None:
         """Show these words beside a field, for a while or until they are taken back."""

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox
 from pytestqt.qtbot import QtBot
 
 from app.pages.stepper import StepperPage
 from app.shell.main_window import MainWindow
-from app.widgets.remark import remark_on
+from app.widgets.remark import Remark, remark_on
 from tests.app.shell.conftest import Rig
 from tests.app.stepper.builders import random_trace
 
@@ -143,6 +143,20 @@ def test_a_row_beyond_the_trace_is_refused_in_words(page: StepperPage) -> None:
     last = page.transport.row.maximum()
     type_row(page, "99")
     assert remark_on(page.transport.row) == f"‘99’ is not a whole number from 0 to {last}."
+
+
+def test_what_is_said_of_a_row_moves_with_it_when_the_page_gets_lower(
+    page: StepperPage, qtbot: QtBot
+) -> None:
+    window = page.window()
+    assert isinstance(window, MainWindow)
+    type_row(page, "99")
+    (said,) = [found for found in window.findChildren(Remark) if found.isVisible()]
+    before = said.y()
+    window.show_error("This line takes room from the page.", "")
+    row = page.transport.row
+    qtbot.waitUntil(lambda: said.y() < before)
+    assert not said.geometry().intersects(QRect(row.mapTo(said.ground, QPoint(0, 0)), row.size()))
 
 
 def test_a_drop_down_keeps_the_focus_of_who_tabbed_there(page: StepperPage, qtbot: QtBot) -> None:
