@@ -1,13 +1,14 @@
 """Pictures of a session for slides: one plot over N, or the four of the page, on no screen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QWidget
 
 from app.look.theme import LIGHT, THEMES, Theme
-from app.look.zoom import px
+from app.look.zoom import ZOOM, px
 from app.pages.profile.plots_view import CELLS
 from app.plots.export import SCALE, SOURCE, WRITERS, Export
 from app.plots.export_header import own_version
@@ -45,7 +46,7 @@ class Look:
 
 
 def session_picture(kind: str, session: Session, source: Provenance, look: Look) -> bytes:
-    """The picture as a file of that kind, `svg` or `png`.
+    """The picture as a file of that kind, `svg` or `png`; it turns the zoom, so no window may be there.
 
     Raises:
         InputError: There are no such problems in the session.
@@ -54,14 +55,34 @@ def session_picture(kind: str, session: Session, source: Provenance, look: Look)
     theme = THEMES[look.theme]
     theme = replace(theme, panel=CLEAR) if look.transparent else theme
     keys = [look.plot] if look.plot else [quantity.key for quantity in CELLS]
+    told = {SOURCE: f"{source.badge} · Flashscope {own_version()}"}
+    with _zoomed(look.scale if kind == "png" else 1), _nowhere() as place:
+        cards = [_card(key, session, members, theme, place) for key in keys]
+        place.show()
+        for card in cards:
+            card.plot.grab()  # an axis knows how high its labels are once it has been painted
+            card.plot.plotItem.layout.activate()
+        export = _together(cards, session, curve)
+        return WRITERS[kind](replace(export, provenance={**told, **export.provenance}, scale=1))
+
+
+@contextmanager
+def _zoomed(factor: int) -> Iterator[None]:
+    """Make what is made meanwhile as large as that, so that lines and symbols are drawn that fine."""
+    before, ZOOM.factor = ZOOM.factor, factor
+    try:
+        yield
+    finally:
+        ZOOM.factor = before
+
+
+@contextmanager
+def _nowhere() -> Iterator[QWidget]:
+    """A place for widgets on no screen, which goes with them."""
     place = QWidget()
     place.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
-    cards = [_card(key, session, members, theme, place) for key in keys]
-    place.show()
-    told = {SOURCE: f"{source.badge} · Flashscope {own_version()}"}
     try:
-        export = _together(cards, session, curve)
-        return WRITERS[kind](replace(export, provenance={**told, **export.provenance}, scale=look.scale))
+        yield place
     finally:
         place.close()
         place.deleteLater()
