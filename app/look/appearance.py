@@ -60,9 +60,10 @@ class Appearance(QObject):
             large: What in it is so large that a stylesheet is given to nothing that holds it.
         """
         parts = list(_parts(window, large))
-        self._parts = [*filter(isValid, self._parts), *parts]
+        self._parts += parts
         for part in parts:
             part.setStyleSheet(self._sheet)
+        window.destroyed.connect(self._forget_soon)
 
     def choose(self, choice: Choice) -> None:
         """Use this theme from now on; windows show it some turns of the event loop later."""
@@ -144,6 +145,13 @@ class Appearance(QObject):
                 window.setUpdatesEnabled(True)
                 window.repaint()  # Qt asks for no paint any more where it was refused one meanwhile
         self._frozen = []
+
+    def _forget_soon(self) -> None:
+        QTimer.singleShot(0, self._forget)  # a window tells that it goes before its parts are gone
+
+    def _forget(self) -> None:
+        """Keep nothing of a window that is gone, with all that its parts hold."""
+        self._parts = [*filter(isValid, self._parts)]
 
     def _resolve(self) -> Theme:
         if self.choice in THEMES:

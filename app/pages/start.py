@@ -192,6 +192,7 @@ def _words(text: str) -> Label:
     label = Label(text)
     label.setProperty("role", "dim")
     label.setWordWrap(True)
+    label.setMinimumWidth(1)  # a long word makes no page wider
     label.setAlignment(Qt.AlignmentFlag.AlignTop)
     return label
 
@@ -214,7 +215,7 @@ def _finding(finding: Finding) -> QWidget:
     grid.setVerticalSpacing(2)
     grid.setColumnStretch(2, 1)
     grid.addWidget(mark, 0, 0)
-    grid.addWidget(Label(cut(finding.name, MOST_OF_NAME)), 0, 1)
+    grid.addWidget(ElidedLabel(cut(finding.name, MOST_OF_NAME)), 0, 1)
     detail = ElidedLabel(finding.detail)
     detail.setProperty("role", "dim")
     grid.addWidget(detail, 0, 2)

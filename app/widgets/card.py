@@ -34,6 +34,7 @@ class Card(QFrame):
         self._title.setProperty("role", "title")
         self._unit = label(unit)
         self._unit.setProperty("role", "unit")
+        self._unit.setMinimumWidth(1)  # a long name makes no card wider
         self.header = QHBoxLayout()
         self.header.addWidget(self._title)
         self.header.addStretch(1)
