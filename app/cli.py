@@ -160,11 +160,45 @@ def window(file: Path | None) -> int:
     metavar="FILE",
     help="The session file; left out: a new one among your sessions",
 )
+@click.option(
+    "--resume",
+    type=ANY_PATH,
+    metavar="FILE",
+    help="Go on with the sweep of a session that was broken off, in its file; its plan is the file's",
+)
 @json_option
 @click.pass_context
-def sweep(context: click.Context, /, preset: str | None, out: Path | None, *, as_json: bool, **_: Any) -> int:
+def sweep(
+    context: click.Context,
+    /,
+    preset: str | None,
+    out: Path | None,
+    resume: Path | None,
+    *,
+    as_json: bool,
+    **_: Any,
+) -> int:
     """Measure kernels over sequence lengths and save a session."""
+    if resume is not None:
+        refuse_beside_resume(context)
+        return run("resume", resume, as_json=as_json)
     return run("sweep", asked_for(context), preset=preset, out=out, as_json=as_json)
+
+
+def refuse_beside_resume(context: click.Context) -> None:
+    """Nothing says how to measure, or where to save, beside a file that says both.
+
+    Raises:
+        click.UsageError: Something does; it is named.
+    """
+    beside = [
+        option.opts[0]
+        for option in context.command.params
+        if option.name in given(context).keys() - {"resume", "as_json"}
+    ]
+    if beside:
+        told = " and ".join(beside)
+        raise click.UsageError(f"--resume takes plan and file as they are; leave out {told}", context)
 
 
 def asked_for(context: click.Context) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Column
 
 from app.commands.messages import tell
-from app.words.progress import clock_text, job_text, seconds_left
+from app.words.progress import clock_text, job_text, repeat_text, seconds_left
 from app.words.units import ms_text
 from profiles.results.session import Session
 from profiles.results.stats import quartiles
@@ -106,5 +106,5 @@ def _left(session: Session, words: str) -> str:
 
 def _place(session: Session, index: int) -> str:
     point, cells = session.points[index].point, session.plan.cells
-    place = f"{index + 1} of {cells}" if index < cells else "drift check"
+    place = f"{index + 1} of {cells}" if index < cells else repeat_text(session, index)
     return f"{place}  {point.kernel}  N = {point.problem.seqlen_q}"

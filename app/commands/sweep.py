@@ -29,6 +29,7 @@ from profiles.plan.plan import Plan
 from profiles.plan.presets import PEERS, peers_plan
 from profiles.plan.request import Request
 from profiles.results.export import to_json
+from profiles.results.rest import Rest
 from profiles.results.session import Session
 from profiles.store import (
     MovedFileError,
@@ -118,13 +119,15 @@ class SweepRun:
     """One sweep, followed to its end.
 
     Attributes:
-        session: What is known of it, None before it began.
+        session: What is known of it, None before it began; one that goes on is given.
         stopped_by: The signal that ended it, None when none did.
         troubled: Whether something went wrong that no later attempt has mended.
     """
 
-    def __init__(self, engine: LocalEngine, events: Events, recorder: Recorder) -> None:
-        self.session: Session | None = None
+    def __init__(
+        self, engine: LocalEngine, events: Events, recorder: Recorder, session: Session | None = None
+    ) -> None:
+        self.session = session
         self.stopped_by: int | None = None
         self.troubled = False
         self._engine, self._events, self._recorder = engine, events, recorder
@@ -147,10 +150,10 @@ class SweepRun:
             return path
         return None
 
-    def follow(self, plan: Plan) -> None:
-        """Run the plan and take in its events until it has ended."""
+    def follow(self, plan: Plan, rest: Rest | None = None) -> None:
+        """Run the plan, or what is left of it, and take in its events until it has ended."""
         self._engine.watch(plan.backend)
-        self._engine.run(plan)
+        self._engine.run(plan, rest)
         event: Event | int | None = None
         while not isinstance(event, PlanFinished):
             event = self._events.get()
@@ -177,7 +180,7 @@ class SweepRun:
         """What cannot be written is said once; the sweep goes on, and the recorder tries again.
 
         Raises:
-            TakenFileError: Another sweep has made the file since it was looked for.
+            TakenFileError: Another sweep has made the file since it was looked for, or gone on in it.
         """
         try:
             write()

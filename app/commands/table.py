@@ -3,9 +3,10 @@
 from app.commands.messages import say
 from app.commands.printing import Cell, print_table, status_cell
 from app.plots.export_header import session_header
-from app.words.figures import figure_text, shown_of, spread_heading
+from app.words.figures import NOTHING, figure_text, shown_of, spread_heading
 from profiles.results.curves import baselines, by_curve
 from profiles.results.drift import drift_text
+from profiles.results.parts import failed_before, part_text, parts
 from profiles.results.quantities import favoured_baseline
 from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
@@ -26,6 +27,8 @@ def print_session(session: Session) -> None:
         say(f"Drift check: {drift}")
     if session.altered:
         say(f"Altered since it was recorded; left out: {session.altered}.")
+    if session.resumed:
+        _print_parts(session)
     curves = by_curve(measured)
     placed = [(curve.label, row) for curve, members in curves.items() for row in members]
     _print_figures(session, placed, alone=len(curves) == 1)
@@ -34,6 +37,16 @@ def print_session(session: Session) -> None:
         for text in (row.reason, row.note):
             if text:
                 say(f"{row.kernel} at {where}: {text}")
+
+
+def _print_parts(session: Session) -> None:
+    """Print who measured what of it, what differs, and how points ended that were measured anew."""
+    for part in parts(session):
+        say(part_text(part))
+        for text in part.warnings:
+            say(f"Warning: {text}")
+        for text in failed_before(session, part):
+            say(text)
 
 
 def _print_figures(session: Session, placed: list[tuple[str, PointRow]], *, alone: bool) -> None:
@@ -51,4 +64,7 @@ def _print_figures(session: Session, placed: list[tuple[str, PointRow]], *, alon
         for label, row in placed
     ]
     headings = ("kernel" if alone else "kernel, problem", "N", "status", *map(spread_heading, shown))
+    if session.resumed:
+        headings = (*headings, "part")
+        lines = [(*line, str(row.part or NOTHING)) for line, (_, row) in zip(lines, placed, strict=True)]
     print_table(headings, lines, keys=KEYS)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from profiles.store import SUFFIX
+from profiles.store import SUFFIX, SessionFileError
 
 ASSETS = Path(__file__).parents[2] / "assets"
 BUNDLED = ASSETS / "sessions"
@@ -12,3 +12,13 @@ NAMES = ("h200-standard-flash2", "h200-peers")  # the lesson, and the ladder bes
 def bundled_sessions() -> list[Path]:
     """Session files that come with the program, in the order of `NAMES`; empty when this copy has none."""
     return [path for name in NAMES if (path := BUNDLED / f"{name}{SUFFIX}").is_file()]
+
+
+def check_own(path: Path) -> None:
+    """Refuse to write a file that comes with the program.
+
+    Raises:
+        SessionFileError: It does.
+    """
+    if path.resolve().parent == BUNDLED.resolve():
+        raise SessionFileError(f"{path} comes with the program and stays as it is; work with a copy of it.")

@@ -98,9 +98,7 @@ class Playback(QObject):
         """Show the session as it was at this moment, or at the one of the tape that is nearest to it."""
         self.at_ns = min(max(t_ns, self.tape.start_ns), self.tape.end_ns)
         self._since = self._clock()
-        was = self.tape.at(self.at_ns)
-        self.session.points, self.session.readings, self.session.traces = was.points, was.readings, was.traces
-        self.session.outcome, self.session.ended_ns = was.outcome, was.ended_ns
+        vars(self.session).update(vars(self.tape.at(self.at_ns)))
         self.jumped.emit()
         self.changed.emit()
 

@@ -16,8 +16,15 @@ MOST_NAMED = 2
 def job_text(session: Session) -> str:
     """What is in flight; empty between points."""
     states = session.in_flight
-    repeated = states and states[0].point.index >= session.plan.cells
-    return f"{'drift check · ' if repeated else ''}{flight_text(states)}"
+    repeated = repeat_text(session, states[0].point.index) if states else ""
+    return " · ".join(filter(None, (repeated, flight_text(states))))
+
+
+def repeat_text(session: Session, index: int) -> str:
+    """Why a point is measured once more; empty for those of the plan's kernels x problems."""
+    if index < session.plan.cells:
+        return ""
+    return "drift check" if index < len(session.planned) else f"check of part {session.points[index].part}"
 
 
 def flight_text(states: Sequence[PointState]) -> str:

@@ -6,6 +6,7 @@ from typing import Protocol
 from kernels.problem import Backend
 from kernels.trace import TraceRequest
 from profiles.plan.plan import Plan
+from profiles.results.rest import Rest
 from profiles.wire.events import Event
 
 Sink = Callable[[Event], None]
@@ -24,8 +25,8 @@ class Engine(Protocol):
     def watch(self, backend: Backend) -> None:
         """Start streaming telemetry of a backend's device (replacing the one watched before)."""
 
-    def run(self, plan: Plan) -> None:
-        """Start a sweep.
+    def run(self, plan: Plan, rest: Rest | None = None) -> None:
+        """Start a sweep, or go on with what is left of one.
 
         Raises:
             EngineBusyError: One is already running.

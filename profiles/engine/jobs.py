@@ -18,6 +18,7 @@ from profiles.engine.stage_run import StageRun
 from profiles.engine.tasks import Task
 from profiles.plan.machine import Finding, Machine
 from profiles.plan.plan import Plan
+from profiles.results.rest import Rest
 from profiles.wire.events import (
     Event,
     FailedStatus,
@@ -89,13 +90,13 @@ class RequestJob:
 
 
 class SweepJob:
-    """A plan: one stage after the other."""
+    """A plan, or the rest of one: one stage after the other."""
 
     cancellable = True
 
-    def __init__(self, plan: Plan, specs: tuple[KernelSpec, ...]) -> None:
+    def __init__(self, plan: Plan, specs: tuple[KernelSpec, ...], rest: Rest | None = None) -> None:
         self.cancelled = False
-        self._plan = plan
+        self._plan, self._rest = plan, rest
         self._predicted = tuple(
             find_kernel(p.kernel, specs).predicted_bytes(p.problem, plan.backend) for p in plan.points()
         )
@@ -103,14 +104,15 @@ class SweepJob:
         self._refused = ""
 
     def begin(self, machine: Machine, telemetry: TelemetryStarted | None) -> Event:
-        """PlanStarted; a plan for a device that is not there holds no stage."""
+        """PlanStarted or PlanResumed; a plan for a device that is not there holds no stage."""
         device = machine.device(self._plan.backend)
         if device is None:
             self._refused = f"No usable GPU here: {machine.why_no_gpu()}. Choose the CPU backend."
         else:
-            self._stages.extend(
-                StageRun(s, device, self._plan.protocol_of(s[0])) for s in self._plan.stages()
-            )
+            stages = self._plan.stages() if self._rest is None else self._rest.stages(self._plan)
+            self._stages.extend(StageRun(s, device, self._plan.protocol_of(s[0])) for s in stages)
+        if self._rest is not None:
+            return self._rest.begin(machine, telemetry)
         return PlanStarted(
             session_id=uuid.uuid4().hex,
             plan=self._plan,

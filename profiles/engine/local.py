@@ -19,7 +19,9 @@ from profiles.engine.supervisor import Supervisor
 from profiles.engine.watcher import Watcher
 from profiles.plan.plan import Plan
 from profiles.plan.specs import load_kernels
-from profiles.wire.events import Event, LogLine, MachineFound, RequestFailed
+from profiles.results.rest import Rest
+from profiles.wire.clock import shifted
+from profiles.wire.events import Event, LogLine, MachineFound, PlanResumed, PlanStarted, RequestFailed
 
 WORKER, TELEMETRY = "profiles.worker.serve:serve", "profiles.worker.telemetry:serve"
 
@@ -56,6 +58,7 @@ class LocalEngine:
         self._supervised: tuple[Supervisor | Watcher, ...] = (self._supervisor, self._tracer, self._watcher)
         self._wanted: Backend | None = None  # to be watched once the machine is known
         self._closing = False
+        self._ahead_ns = 0  # of this machine's clock, the session's
         self._thread = Thread(target=self._drive, name="engine")
         self._thread.start()
 
@@ -67,14 +70,16 @@ class LocalEngine:
         """Start streaming telemetry of a backend's device, as soon as a probe has found it."""
         self._post(lambda: self._watch(backend))
 
-    def run(self, plan: Plan) -> None:
+    def run(self, plan: Plan, rest: Rest | None = None) -> None:
         """Start a sweep, once a trace that is being recorded has ended; an unknown machine is probed first.
+
+        From the begin of a session's later part on, all events go by the session's clock.
 
         Raises:
             EngineBusyError: A sweep is running.
             KeyError: The plan names a kernel that is not among `kernels`.
         """
-        job = SweepJob(plan, self._specs)
+        job = SweepJob(plan, self._specs, rest)
         if not self._free.acquire(blocking=False):
             raise EngineBusyError("A sweep is already running; cancel it or wait for its end.")
         self._post(lambda: self._supervisor.submit(job))
@@ -169,7 +174,9 @@ class LocalEngine:
             self._inbox.get()()
 
     def _emit(self, event: Event) -> None:
-        self._sink(event)
+        if isinstance(event, PlanStarted | PlanResumed):
+            self._ahead_ns = event.t_ns - time.monotonic_ns() if isinstance(event, PlanResumed) else 0
+        self._sink(shifted(event, self._ahead_ns))
         if isinstance(event, MachineFound) and self._wanted is not None:
             backend, self._wanted = self._wanted, None
             self._watch(backend)

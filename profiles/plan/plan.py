@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Sequence
 from itertools import chain, count
 from typing import Annotated
 
@@ -160,8 +161,17 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         """The points in running order, those of the drift check last."""
         return tuple(chain.from_iterable(self.stages()))
 
+    def again(self, indices: Sequence[int], first: int) -> tuple[Point, ...]:
+        """Points of the plan as points to be measured once more, numbered from `first`.
+
+        Raises:
+            IndexError: The plan has no such point.
+        """
+        points, numbered = self.points() if indices else (), enumerate(indices, first)
+        return tuple(msgspec.structs.replace(points[index], index=number) for number, index in numbered)
+
     def protocol_of(self, point: Point) -> Protocol:
-        """How a point is measured: the drift check compares samples, and needs no runs back to back."""
+        """How a point is measured: what is repeated is to have samples, and needs no runs back to back."""
         again = point.index >= self.cells
         return msgspec.structs.replace(self.protocol, sustain_s=0.0) if again else self.protocol
 

@@ -9,7 +9,8 @@ import msgspec
 from profiles.plan.plan import Plan
 from profiles.results.cells import cell, comment
 from profiles.results.curves import baselines
-from profiles.results.drift import drift_text, drifts
+from profiles.results.drift import Drift, drift_text, drifts
+from profiles.results.parts import Part, part_text, parts, warnings
 from profiles.results.quantities import QUANTITIES, favoured_baseline
 from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
@@ -61,7 +62,7 @@ def to_csv(session: Session) -> str:
 
 
 def to_json(session: Session, path: str | None = None) -> bytes:
-    """`{"session": {...}, "points": [{...}, ...], "drift": [...]}` as one line; missing and NaN are null.
+    """`{"session": {}, "points": [], "drift": [], "parts": []}` as one line; missing and NaN are null.
 
     Beside its columns a point has `figures`: every quantity's figure with source and spread, or why it is
     missing, also those that this version does not know.
@@ -76,7 +77,8 @@ def to_json(session: Session, path: str | None = None) -> bytes:
             columns(row, baseline) | {"figures": _figures(row, baseline)}
             for row, baseline in compared(session)
         ],
-        "drift": [drift._asdict() | {"ratio": drift.ratio} for drift in drifts(session)],
+        "drift": list(map(_drift, drifts(session))),
+        "parts": list(map(_part, parts(session))),
     }
     return msgspec.json.encode(document)
 
@@ -98,6 +100,18 @@ def described(session: Session, path: str | None = None) -> dict[str, Any]:
         "traces": len(session.traces),
         "altered": session.altered,
         "baseline": favoured_baseline(session.plan.kernels),
+    }
+
+
+def _drift(drift: Drift) -> dict[str, Any]:
+    return drift._asdict() | {"ratio": drift.ratio, "beyond_noise": drift.beyond_noise}
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return part._asdict() | {
+        "version": part.version,
+        "drifts": list(map(_drift, part.drifts)),
+        "warnings": part.warnings,
     }
 
 
@@ -129,6 +143,7 @@ def columns(row: PointRow, baseline: PointRow | None) -> dict[str, Any]:
         "window": problem.window,
         "block_mask": row.block_mask,
         "altered": row.altered,
+        "part": row.part,
     }
     for quantity in QUANTITIES.values():
         figure = quantity.figure(row, baseline) or Figure()
@@ -170,6 +185,8 @@ def metadata(session: Session) -> dict[str, object]:
         "protocol": protocol_text(session.plan),
         "drift check": drift_text(session) or "none",
         "altered": session.altered or "nothing",
+        "parts": "; ".join(map(part_text, parts(session))) if session.resumed else "1",
+        "warnings": " ".join(warnings(session)) or "none",
         "baseline": favoured_baseline(session.plan.kernels) or "none",
         "units": "times in ms, memory in bytes, throughput in TFLOP/s, clocks in MHz, shares from 0 to 1",
     }

@@ -15,7 +15,7 @@ from profiles.wire.measurement import Sample
 from profiles.wire.text import harmless
 
 RUNS = "runs"  # `samples` is how many of them count
-WHOLE = ("seqlen", "seqlen_k", "batch", "heads", "head_dim", "kv_heads")
+WHOLE = ("seqlen", "seqlen_k", "batch", "heads", "head_dim", "kv_heads", "part")
 YES_NO = ("causal", "cold", "altered")
 FIGURES = frozenset(name for quantity in QUANTITIES.values() for name in quantity.names)
 

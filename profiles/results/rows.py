@@ -25,6 +25,7 @@ class PointRow:
         sampling_ns: When its sampling began, the same for points that took turns; None before.
         measurement: What it yielded, None before its check.
         altered: Whether its rows in the file are other than those written; None: the file does not tell.
+        part: In which part of its session it was started, from 1; None before.
     """
 
     point: Point
@@ -35,6 +36,7 @@ class PointRow:
     sampling_ns: int | None
     measurement: Measurement | None
     altered: bool | None = False
+    part: int | None = None
 
     @classmethod
     def of(cls, backend: Backend, state: PointState) -> "PointRow":
@@ -48,6 +50,7 @@ class PointRow:
             sampling_ns=state.sampling_ns,
             measurement=state.measurement,
             altered=state.altered,
+            part=state.part,
         )
 
     def with_measurement(self, measurement: Measurement) -> "PointRow":

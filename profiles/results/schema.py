@@ -10,12 +10,13 @@ from kernels.problem import DTYPES, Backend
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
 from profiles.results.quantities import QUANTITIES
-from profiles.wire.events import Outcome, PointStatus
+from profiles.wire.events import Attempt, Outcome, PointStatus
 from profiles.wire.measurement import Figure
 
 SCHEMA = Path(__file__).with_name("session.schema.json")
 Schema = dict[str, Any]
 TEXT: Schema = {"type": "string"}
+TEXTS: Schema = {"type": "array", "items": TEXT}
 NUMBER: Schema = {"type": ["number", "null"]}
 COUNT: Schema = {"type": "integer", "minimum": 0}
 POINT: dict[str, Schema] = {
@@ -31,23 +32,26 @@ POINT: dict[str, Schema] = {
     "window": {"type": ["array", "null"], "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
     "block_mask": TEXT,
     "altered": {"type": ["boolean", "null"]},
+    "part": {"type": ["integer", "null"], "minimum": 1},
 }
+OUTCOME: Schema = {"enum": [*get_args(Outcome), None]}
 DRIFT: dict[str, Schema] = {
     "kernel": TEXT,
     "seqlen": COUNT,
-    **{key: {"type": "number"} for key in ("first_ms", "last_ms", "ratio")},
+    **{key: {"type": "number"} for key in ("first_ms", "last_ms", "noise", "ratio")},
+    "beyond_noise": {"type": "boolean"},
 }
 
 
 def schema() -> Schema:
     """The schema: every key that there is, each required; a missing figure is null."""
-    (machine, plan, device, figure), defined = msgspec.json.schema_components(
-        (Machine, Plan, Device, Figure), ref_template="#/$defs/{name}"
+    (machine, plan, device, figure, attempt), defined = msgspec.json.schema_components(
+        (Machine, Plan, Device, Figure, Attempt), ref_template="#/$defs/{name}"
     )
     session: dict[str, Schema] = {
         **dict.fromkeys(("id", "name", "note", "started_at", "altered"), TEXT),
         "file": {"type": ["string", "null"]},
-        "outcome": {"enum": [*get_args(Outcome), None]},
+        "outcome": OUTCOME,
         "backend": POINT["backend"],
         "device": {"anyOf": [device, {"type": "null"}]},
         "machine": machine,
@@ -58,7 +62,23 @@ def schema() -> Schema:
     }
     figures = {name: NUMBER for quantity in QUANTITIES.values() for name in quantity.names}
     point = POINT | figures | {"figures": {"type": "object", "additionalProperties": figure}}
-    document = {"session": _all_of(session), "points": _many(point), "drift": _many(DRIFT)}
+    part: dict[str, Schema] = {
+        "number": {"type": "integer", "minimum": 1},
+        **dict.fromkeys(("started_at", "version"), TEXT),
+        "machine": machine,
+        "outcome": OUTCOME,
+        "points": COUNT,
+        "differences": TEXTS,
+        "warnings": TEXTS,
+        "drifts": _many(DRIFT),
+        "again": {"type": "array", "items": attempt},
+    }
+    document = {
+        "session": _all_of(session),
+        "points": _many(point),
+        "drift": _many(DRIFT),
+        "parts": _many(part),
+    }
     made = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A Flashscope session, as `show --json` prints it",

@@ -15,6 +15,7 @@ from profiles.wire.events import (
     Outcome,
     Phase,
     PlanFinished,
+    PlanResumed,
     PlanStarted,
     PointChecked,
     PointFailed,
@@ -29,6 +30,8 @@ from profiles.wire.events import (
     TraceReady,
 )
 from profiles.wire.measurement import Measurement, joined_notes
+
+NOT_REPEATED = "Its part of the session ended before it was measured once more."
 
 
 @dataclass
@@ -48,6 +51,7 @@ class PointState:
         phase: What it is doing while it runs, with `done` of `total` steps.
         last_ms: Its newest sample while it is sampled.
         altered: Whether its rows in the file are other than those written; None: the file does not tell.
+        part: In which part of the session it was started, from 1; None before.
     """
 
     point: Point
@@ -64,6 +68,7 @@ class PointState:
     total: int = 0
     last_ms: float | None = None
     altered: bool | None = False
+    part: int | None = None
 
     @property
     def began_ns(self) -> int:
@@ -81,7 +86,8 @@ class Session:
         machine: Who measured.
         started_at: Wall clock of the start, ISO 8601 with offset.
         t0_ns: The same moment on the monotonic clock that all `t_ns` share.
-        points: One state for each point, in running order, those of the drift check last.
+        points: One state for each point, in running order, those of the drift check last; behind them what
+            was repeated at the begin of later parts.
         telemetry: What watched the device, None when nothing did.
         readings: Telemetry samples, oldest first.
         traces: Traces recorded with it.
@@ -90,6 +96,7 @@ class Session:
         name: The user's name for it; empty: named by its start.
         note: The user's words about it.
         altered: How many readings and traces of its file are not what was recorded, and were left out.
+        resumed: How each part after the first began.
     """
 
     id: str
@@ -106,6 +113,7 @@ class Session:
     name: str = ""
     note: str = ""
     altered: str = ""
+    resumed: list[PlanResumed] = field(default_factory=list)
 
     @classmethod
     def begin(cls, event: PlanStarted) -> "Session":
@@ -140,6 +148,11 @@ class Session:
         return self.points[: self.plan.cells]
 
     @property
+    def planned(self) -> list[PointState]:
+        """The points of the plan: all but what was repeated at the begin of later parts."""
+        return self.points[: len(self.points) - sum(len(part.repeats) for part in self.resumed)]
+
+    @property
     def in_flight(self) -> list[PointState]:
         """The points that the worker is at: one that is checked, or all that are sampled in turns."""
         running = [s for s in self.points if s.status == "running"]
@@ -157,6 +170,7 @@ class Session:
             case PointStarted():
                 state = self.points[event.index]
                 state.status, state.started_ns, state.phase = "running", event.t_ns, "prepare"
+                state.part = len(self.resumed) + 1
             case PointProgress():
                 state = self.points[event.index]
                 state.phase, state.done, state.total = event.phase, event.done, event.total
@@ -167,6 +181,14 @@ class Session:
                 self._begin_sampling(event)
             case PointMeasured() | PointFailed():
                 self._end_point(event)
+            case _:
+                self._apply_to_all(event)
+
+    def _apply_to_all(self, event: Event) -> None:
+        """Take in an event that is about no single point."""
+        match event:
+            case PlanResumed():
+                self._resume(event)
             case TelemetryStarted():
                 self.telemetry = event
             case Readings():
@@ -177,6 +199,23 @@ class Session:
                 self.outcome, self.ended_ns = event.outcome, event.t_ns
             case _:
                 pass
+
+    def _resume(self, event: PlanResumed) -> None:
+        self.give_up_repeats()
+        repeats = self.plan.again(event.repeats, len(self.points))
+        predicted = [self.points[index].predicted_bytes for index in event.repeats]
+        for index in (attempt.index for attempt in event.again):
+            self.points[index] = PointState(self.points[index].point, self.points[index].predicted_bytes)
+        self.points.extend(map(PointState, repeats, predicted))
+        self.resumed.append(event)
+        self.outcome = self.ended_ns = None
+        self.telemetry = event.telemetry or self.telemetry
+
+    def give_up_repeats(self) -> None:
+        """Close what was to be repeated at the begin of a part and was not: no later part does it."""
+        for state in self.points[len(self.planned) :]:
+            if state.status in {"pending", "running"}:
+                state.status, state.reason = "interrupted", NOT_REPEATED
 
     def _begin_sampling(self, event: SamplingStarted) -> None:
         for state in (self.points[index] for index in event.indices):

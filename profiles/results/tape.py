@@ -1,5 +1,6 @@
 """A recorded session as a tape: what it was at every moment, and what came between two of them."""
 
+import dataclasses
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
@@ -9,14 +10,17 @@ from msgspec.structs import replace
 
 from profiles.results.session import PointState, Session
 from profiles.wire.events import (
+    Attempt,
     Event,
     FailedStatus,
     PlanFinished,
+    PlanResumed,
     PlanStarted,
     PointChecked,
     PointFailed,
     PointMeasured,
     PointStarted,
+    PointStatus,
     Readings,
     SamplingStarted,
     TraceReady,
@@ -51,8 +55,8 @@ class Tape:
         self.ends = sorted(set(ends))
 
     def end_of(self, index: int) -> int | None:
-        """When the point of this index ended, None when it never began."""
-        pairs = zip(self._times, self._events, strict=True)
+        """When the point of this index ended, the last time that it did; None when it never began."""
+        pairs = zip(reversed(self._times), reversed(self._events), strict=True)
         return next((t for t, e in pairs if isinstance(e, ENDS) and e.index == index), None)
 
     def at(self, t_ns: int) -> Session:
@@ -89,7 +93,7 @@ def _opening(session: Session) -> PlanStarted:
         machine=session.machine,
         started_at=session.started_at,
         t_ns=session.t0_ns,
-        predicted_bytes=tuple(s.predicted_bytes for s in session.points),
+        predicted_bytes=tuple(s.predicted_bytes for s in session.planned),
         telemetry=session.telemetry,
     )
 
@@ -99,7 +103,8 @@ def _script(session: Session) -> Iterator[Timed]:
 
     A session whose writer was killed ends as `failed`, and so do the points it was on.
     """
-    body = [*_samplings(session), *(timed for s in session.points for timed in _point(s))]
+    states = _measured_last(session)
+    body = [*_parts(session), *_samplings(states), *(timed for state in states for timed in _point(state))]
     body.sort(key=itemgetter(0))  # stable: a point's end stays before the next one's start
     yield from body
     newest = [reading.t_ns for reading in session.readings[-1:]]
@@ -116,10 +121,47 @@ def _ending(session: Session, t_ns: int) -> PlanFinished:
     return PlanFinished(t_ns=session.ended_ns or t_ns, outcome=session.outcome)
 
 
-def _samplings(session: Session) -> Iterator[Timed]:
+def _measured_last(session: Session) -> list[PointState]:
+    """Every point, without a time from before the part that measured it last, whatever the file says."""
+    states = list(session.points)
+    repeat = len(session.planned)
+    for part in session.resumed:
+        repeats = range(repeat, repeat := repeat + len(part.repeats))
+        for index in (*(attempt.index for attempt in part.again), *repeats):
+            states[index] = _not_before(part.t_ns, states[index])
+    return states
+
+
+def _not_before(t_ns: int, state: PointState) -> PointState:
+    began, sampled = (None if t is None else max(t, t_ns) for t in (state.started_ns, state.sampling_ns))
+    return dataclasses.replace(state, started_ns=began, sampling_ns=sampled)
+
+
+def _parts(session: Session) -> Iterator[Timed]:
+    """What each later part measures anew, as it went before, then the part's begin."""
+    for part in session.resumed:
+        for attempt in part.again:
+            yield from _attempt(attempt, part)
+        yield part.t_ns, part
+    if session.resumed and session.telemetry is not None:
+        yield session.resumed[-1].t_ns, session.telemetry
+
+
+def _attempt(one: Attempt, part: PlanResumed) -> Iterator[Timed]:
+    """A point's start, and its end if it had one: who measured it may have been killed."""
+    if one.started_ns is None or one.started_ns > part.t_ns:
+        return
+    yield one.started_ns, PointStarted(index=one.index, t_ns=one.started_ns)
+    if one.ended_ns is not None:
+        ended = min(max(one.started_ns, one.ended_ns), part.t_ns)
+        status, reason, detail = _failed(one.status), one.reason, one.detail
+        yield ended, PointFailed(index=one.index, t_ns=ended, status=status, reason=reason, detail=detail)
+
+
+def _samplings(states: list[PointState]) -> Iterator[Timed]:
     """When sampling began, once for points that took turns."""
     together: dict[int, list[int]] = {}
-    for state in session.points:
+    for state in states:
         if state.sampling_ns is not None:
             together.setdefault(state.sampling_ns, []).append(state.point.index)
     for t_ns, indices in together.items():
@@ -145,18 +187,21 @@ def _point(state: PointState) -> Iterator[Timed]:
 
 
 def _failure(state: PointState, t_ns: int) -> PointFailed:
-    """How a point ended that is not done; one whose writer was killed has failed."""
-    status: FailedStatus
-    match state.status:
-        case "pending" | "running" | "interrupted" | "altered" | "done":
-            status = "failed"
-        case known:
-            status = known
+    """How a point ended that is not done."""
     return PointFailed(
         index=state.point.index,
         t_ns=t_ns,
-        status=status,
+        status=_failed(state.status),
         reason=state.reason or "The recording was interrupted here.",
         detail=state.detail,
-        measurement=state.measurement if status == "wrong" else None,
+        measurement=state.measurement if state.status == "wrong" else None,
     )
+
+
+def _failed(status: PointStatus) -> FailedStatus:
+    """What a point's end says of it; one whose writer was killed has failed."""
+    match status:
+        case "pending" | "running" | "interrupted" | "altered" | "done":
+            return "failed"
+        case known:
+            return known

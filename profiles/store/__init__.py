@@ -23,6 +23,7 @@ from profiles.store.library import (
 )
 from profiles.store.places import check_place
 from profiles.store.reader import load, loading
+from profiles.store.resuming import check_resumable
 from profiles.store.schema import SUFFIX
 from profiles.store.whole import write_whole
 from profiles.store.writer import Recorder
@@ -40,6 +41,7 @@ __all__ = [
     "SessionInfo",
     "TakenFileError",
     "check_place",
+    "check_resumable",
     "copy_session",
     "list_sessions",
     "load",

@@ -144,14 +144,8 @@ def editing(path: Path) -> Iterator[sqlite3.Connection]:
         BusyFileError: A recorder is writing it.
         SessionFileError: It cannot be opened or written.
     """
-    with opened(path):
-        pass
-    if being_written(path):
-        raise BusyFileError(f"{path} is being recorded; change it when its sweep has ended.")
+    make_ready(path)
     try:
-        settle(path)
-        if strange := Beside.of(path).strange:
-            raise SessionFileError(f"{strange[0]} is no part of a session: move it away, then try again.")
         with closing(connect(path, "rw")) as connection:
             connection.execute("BEGIN IMMEDIATE")
             migrate(connection)
@@ -159,6 +153,25 @@ def editing(path: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("COMMIT")
     except sqlite3.Error as error:
         raise explain_sqlite(error, path) from error
+
+
+def make_ready(path: Path) -> None:
+    """Check a session file that is to be written, and bring what belongs to it into it.
+
+    Raises:
+        BusyFileError: A recorder is writing it.
+        SessionFileError: It cannot be opened or written.
+    """
+    with opened(path):
+        pass
+    if being_written(path):
+        raise BusyFileError(f"{path} is being recorded; change it when its sweep has ended.")
+    try:
+        settle(path)
+    except sqlite3.Error as error:
+        raise explain_sqlite(error, path) from error
+    if strange := Beside.of(path).strange:
+        raise SessionFileError(f"{strange[0]} is no part of a session: move it away, then try again.")
 
 
 def settle(path: Path) -> None:

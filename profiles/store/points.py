@@ -2,7 +2,9 @@
 
 import math
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import chain
 from typing import TypeVar
 
 import msgspec
@@ -11,6 +13,7 @@ from kernels.problem import Problem
 from profiles.plan.plan import Plan, Point
 from profiles.results.session import PointState
 from profiles.store.digest import NO_DIGEST, ORDERS, Digests
+from profiles.store.parts import points_of
 from profiles.store.records import (
     CorrectnessRecord,
     ErrorRecord,
@@ -21,6 +24,7 @@ from profiles.store.records import (
     SampleRecord,
 )
 from profiles.store.statements import records
+from profiles.wire.events import PlanResumed
 from profiles.wire.measurement import Correctness, Measurement
 
 P = TypeVar("P", bound=OfPoint)
@@ -28,8 +32,8 @@ UNFINISHED = {"pending", "running"}
 ALTERED = "Its rows in the file are not those that were measured ({}); run the sweep again to measure it."
 
 
-def read_points(connection: sqlite3.Connection, plan: Plan) -> list[PointState]:
-    """Every point of a session, in running order.
+def read_points(connection: sqlite3.Connection, plan: Plan, parts: Sequence[PlanResumed]) -> list[PointState]:
+    """Every point of a session, in running order, and what its later parts repeated.
 
     Raises:
         ValueError: The file has other points than its plan, or a value that no session holds.
@@ -40,8 +44,16 @@ def read_points(connection: sqlite3.Connection, plan: Plan) -> list[PointState]:
     if not measured.keys() <= found.keys():
         raise ValueError("a measurement of no point")
     states = [_state(one, measured.get(point), digests) for point, (one, *_) in found.items()]
-    if [state.point for state in states] != list(plan.points()):
+    if [state.point for state in states] != points_of(plan, parts):
         raise ValueError("points other than those of its plan")
+    begun = [part.t_ns for part in parts]
+    if begun != sorted(begun):
+        raise ValueError("parts that do not follow one another")
+    least = chain((1 for _ in plan.points()), (part.part for part in parts for _ in part.repeats))
+    for state, earliest in zip(states, least, strict=True):
+        state.part = None if state.started_ns is None else bisect_right(begun, state.started_ns) + 1
+        if state.part is not None and state.part < earliest:
+            raise ValueError(f"a repeat that was measured before part {earliest} began")
     return states
 
 

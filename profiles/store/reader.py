@@ -16,6 +16,7 @@ from profiles.results.session import Session
 from profiles.store.batches import Row, read_batches
 from profiles.store.errors import AlteredFileError, CorruptFileError
 from profiles.store.opening import being_written, opened
+from profiles.store.parts import read_parts
 from profiles.store.points import read_points
 from profiles.store.records import ReadingRecord, SessionRecord
 from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
@@ -23,7 +24,7 @@ from profiles.store.statements import records
 from profiles.store.traces import decode_trace
 from profiles.wire.events import Reading, TelemetryStarted
 
-INTERRUPTED = "The session's writer ended while this point was running; run the sweep again to measure it."
+INTERRUPTED = "The session's writer ended while this point was running; resume the sweep to measure it."
 
 BATCH = 1000  # readings: about two milliseconds of work
 
@@ -98,6 +99,7 @@ def read_head(connection: sqlite3.Connection) -> tuple[SessionRecord, Plan, Mach
 def read_session(connection: sqlite3.Connection) -> Session:
     """Everything in the file but the readings and the traces, as it stands there."""
     head, plan, machine = read_head(connection)
+    parts = read_parts(connection, plan)
     telemetry = head.telemetry and msgspec.json.decode(head.telemetry, type=TelemetryStarted)
     return Session(
         id=head.id,
@@ -105,12 +107,13 @@ def read_session(connection: sqlite3.Connection) -> Session:
         machine=machine,
         started_at=head.started_at,
         t0_ns=head.t0_ns,
-        points=read_points(connection, plan),
+        points=read_points(connection, plan, parts),
         telemetry=telemetry or None,
         outcome=head.outcome,
         ended_ns=head.ended_ns,
         name=head.name,
         note=head.note,
+        resumed=parts,
     )
 
 

@@ -20,6 +20,7 @@ MAX_JSON = 64 << 20  # a block mask takes 4/3 of a character a block
 MAX_POINTS = 100_000
 MAX_ROWS = 5_000_000  # readings at 20 Hz for almost three days
 MAX_TRACES = 1_000
+MAX_PARTS = 1_000
 
 Schema = frozenset[tuple[str, str, str | None]]
 

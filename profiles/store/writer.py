@@ -13,12 +13,14 @@ from profiles.store.held import hold, identity, let_go
 from profiles.store.migrations import migrate
 from profiles.store.opening import connect
 from profiles.store.places import create_file, create_free
+from profiles.store.resuming import resume_file
 from profiles.store.rows import write_event, write_session
 from profiles.store.schema import MAX_FILE_BYTES
 from profiles.store.statements import TooLargeError
 from profiles.wire.events import (
     Event,
     PlanFinished,
+    PlanResumed,
     PlanStarted,
     PointChecked,
     PointFailed,
@@ -45,7 +47,9 @@ Recorded = (
 
 
 class Recorder:
-    """Writes one session to one new file; events may come from any one thread at a time.
+    """Writes one session to one new file, or another part of one to its file.
+
+    Events may come from any one thread at a time.
 
     An event is acknowledged when `record` returns: what it says survives a crash of this process or of the
     machine from then on. Readings are the exception: they are written once a second, and with every point.
@@ -57,7 +61,7 @@ class Recorder:
     part of it, goes on in another one.
 
     Args:
-        path: The file to make.
+        path: The file to make or, where the first event is a PlanResumed, to go on in.
         numbered: Whether a name that is taken may get -2, -3, ... before its suffix.
 
     Attributes:
@@ -67,7 +71,7 @@ class Recorder:
     def __init__(self, path: Path, *, numbered: bool = False) -> None:
         self.path = path
         self._numbered = numbered
-        self._opening: PlanStarted | None = None
+        self._opening: PlanStarted | PlanResumed | None = None
         self._connection: sqlite3.Connection | None = None
         self._identity = (0, 0)
         self._waiting: list[Recorded | Readings] = []
@@ -79,14 +83,14 @@ class Recorder:
         return self._identity != (0, 0)
 
     def record(self, event: Event) -> None:
-        """Take in one event of a run; the file is created by its PlanStarted.
+        """Take in one event of a run; the file is created by its PlanStarted, or opened by its PlanResumed.
 
         Raises:
-            TakenFileError: There is a file of this name already.
+            TakenFileError: There is a file of this name already, or the one to go on in is not as it was.
             MovedFileError: All is written, but into another file: `path` names it.
             SessionFileError: It cannot be written (no permission, disk full, ...).
         """
-        if isinstance(event, PlanStarted):
+        if isinstance(event, PlanStarted | PlanResumed):
             if self._opening is not None:
                 raise SessionFileError(
                     f"{self.path} holds one session; a second one needs a file of its own."
@@ -110,7 +114,7 @@ class Recorder:
         if self._opening is None:
             return
         if self._connection is None:
-            self._connection = self._create(self._opening)
+            self._connection = self._open(self._opening)
         lost = self._how_lost()
         if lost:
             self._connection = self._copied(self._connection)
@@ -132,6 +136,19 @@ class Recorder:
                 self._connection.close()
                 self._connection = None
                 let_go(self._identity)
+
+    def _open(self, event: PlanStarted | PlanResumed) -> sqlite3.Connection:
+        return self._create(event) if isinstance(event, PlanStarted) else self._resume(event)
+
+    def _resume(self, event: PlanResumed) -> sqlite3.Connection:
+        try:
+            connection = resume_file(self.path, event)
+        except SessionFileError:
+            raise
+        except Exception as error:
+            raise _explained(error, self.path) from error
+        self._take(self.path)
+        return connection
 
     def _create(self, event: PlanStarted) -> sqlite3.Connection:
         session = Session.begin(event)

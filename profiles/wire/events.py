@@ -103,6 +103,52 @@ class PlanStarted(EventBase, frozen=True, kw_only=True, tag="plan-started"):
     telemetry: TelemetryStarted | None = None
 
 
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """How a point ended, or did not, before it was measured anew; fields as a failed point's.
+
+    Attributes:
+        status: How; `running`: whoever measured it was killed.
+        started_ns: When it had started.
+        ended_ns: When it had ended, None where it had not.
+    """
+
+    index: int
+    status: PointStatus
+    reason: str
+    detail: str
+    started_ns: int | None
+    ended_ns: int | None
+
+
+class PlanResumed(EventBase, frozen=True, kw_only=True, tag="plan-resumed"):
+    """A sweep that was broken off goes on: another part of its session begins.
+
+    The session's clock stands still between two parts: times go on shortly after the last one before.
+
+    Attributes:
+        session_id: The session's UUID, in hex.
+        part: Which part begins, from 2.
+        machine: Who measures.
+        started_at: Wall clock, ISO 8601 with offset.
+        t_ns: The same moment on the session's clock.
+        again: Points that had been started and are measured anew, as they stood.
+        repeats: Points that have an outcome and are measured once more at the begin of this part, to tell
+            how far it differs from the parts before. These repeats follow the session's points in this order.
+        outcome: How the part before ended, None: whoever measured was killed.
+        telemetry: What watches the device already, None: nothing does yet.
+    """
+
+    session_id: str
+    part: int
+    machine: Machine
+    started_at: str
+    t_ns: int
+    again: tuple[Attempt, ...] = ()
+    repeats: tuple[int, ...] = ()
+    outcome: Outcome | None = None
+    telemetry: TelemetryStarted | None = None
+
+
 class PointStarted(EventBase, frozen=True, kw_only=True, tag="point-started"):
     """A point is about to be prepared and launched."""
 
@@ -213,6 +259,7 @@ Event = (
     | TelemetryStarted
     | Readings
     | PlanStarted
+    | PlanResumed
     | PointStarted
     | PointChecked
     | SamplingStarted

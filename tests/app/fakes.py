@@ -11,6 +11,7 @@ from kernels.trace import TraceRequest
 from profiles.engine.contract import EngineBusyError, Sink
 from profiles.plan.machine import Finding, Machine
 from profiles.plan.plan import Plan, Protocol
+from profiles.results.rest import Rest
 from profiles.wire.events import (
     Event,
     MachineFound,
@@ -60,6 +61,7 @@ class FakeEngine:
         closed: How often it was closed.
         cancelled: How often it was asked to stop.
         plans: What it was asked to run.
+        rests: What was left of each of these, None: all.
     """
 
     def __init__(self, sink: Sink, machine: Machine = CPU_MACHINE) -> None:
@@ -67,6 +69,7 @@ class FakeEngine:
         self.machine = machine
         self.closed = self.cancelled = 0
         self.plans: list[Plan] = []
+        self.rests: list[Rest | None] = []
         self.watched: list[Backend] = []
         self.traces: list[TraceRequest] = []
         self.busy = False
@@ -84,10 +87,11 @@ class FakeEngine:
         self.watched.append(backend)
         self.say([TelemetryStarted(source="psutil", device="Test CPU", memory_total=16 * GIB), reading(0)])
 
-    def run(self, plan: Plan) -> None:
+    def run(self, plan: Plan, rest: Rest | None = None) -> None:
         if self.busy:
             raise EngineBusyError("a trace is being recorded.")
         self.plans.append(plan)
+        self.rests.append(rest)
 
     def trace(self, request: TraceRequest) -> None:
         self.traces.append(request)

@@ -35,6 +35,7 @@ from profiles.results.session import Session
 from profiles.wire.events import (
     Event,
     PlanFinished,
+    PlanResumed,
     PointFailed,
     PointMeasured,
     PointProgress,
@@ -47,7 +48,7 @@ from profiles.wire.events import (
 MARGIN = 12  # pixels at the left and right of the plots
 ROUNDING = 4  # pixels that the sizes of many parts make together
 RIGHT_PX = PANEL_PX + 2 * MARGIN  # what the plots and the panel under them need at least
-OUTCOMES = (PointStarted, PointMeasured, PointFailed, PlanFinished)
+OUTCOMES = (PlanResumed, PointStarted, PointMeasured, PointFailed, PlanFinished)
 
 
 class ProfilePage(Page):

@@ -14,6 +14,7 @@ from profiles.store.migrations.v004_figures import keep_figures
 from profiles.store.migrations.v005_places import name_worst_rows
 from profiles.store.migrations.v006_digests import keep_digests
 from profiles.store.migrations.v007_batches import digest_batches
+from profiles.store.migrations.v008_parts import allow_parts
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -25,6 +26,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     name_worst_rows,
     keep_digests,
     digest_batches,
+    allow_parts,
 )
 
 

@@ -14,6 +14,7 @@ from profiles.engine.contract import Sink
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan, Point
 from profiles.plan.request import Request
+from profiles.results.rest import Rest
 from profiles.results.session import Session
 from profiles.wire.events import (
     Event,
@@ -77,7 +78,7 @@ class SilentEngine:
 
     def watch(self, backend: Backend) -> None: ...
 
-    def run(self, plan: Plan) -> None:
+    def run(self, plan: Plan, rest: Rest | None = None) -> None:  # noqa: ARG002 - it is told and forgotten
         self.plans.append(plan)
 
     def trace(self, request: TraceRequest) -> None: ...

@@ -18,6 +18,7 @@ from kernels.problem import Backend
 from kernels.trace import TraceRequest
 from profiles.engine.contract import Sink
 from profiles.plan.plan import Plan
+from profiles.results.rest import Rest
 from profiles.wire.events import RequestFailed, TraceReady
 from tests.app.stepper.builders import build_trace
 
@@ -43,7 +44,7 @@ class BenchEngine:
     def watch(self, backend: Backend) -> None:
         pass
 
-    def run(self, plan: Plan) -> None:
+    def run(self, plan: Plan, rest: Rest | None = None) -> None:
         pass
 
     def cancel(self) -> None:

@@ -219,7 +219,8 @@ def test_a_file_from_before_there_were_digests_is_read_as_it_is_and_stays_so_whe
     path: Path,
 ) -> None:
     before = load(path)
-    changed(path, "ALTER TABLE points DROP COLUMN digest", "DROP TABLE batches", "PRAGMA user_version = 5")
+    older = "DROP TABLE batches", "DROP TABLE parts", "PRAGMA user_version = 5"
+    changed(path, "ALTER TABLE points DROP COLUMN digest", *older)
     with closing(sqlite3.connect(path)) as connection:
         text = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'points'").fetchone()
     assert "digest" not in text[0]

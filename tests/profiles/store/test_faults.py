@@ -86,7 +86,7 @@ def test_points_in_flight_are_running_while_their_writer_lives_and_interrupted_a
     recorder.close()
     for found in load(recorder.path).points[:2]:
         assert (found.status, found.sampling_ns) == ("interrupted", 3)
-        assert "run the sweep again" in found.reason
+        assert "resume the sweep" in found.reason
 
 
 def full_at(page: int) -> Callable[[sqlite3.Connection], None]:
