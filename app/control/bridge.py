@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from profiles.wire.events import Event, PlanStarted, PointFailed, PointMeasured, PointProgress
+from profiles.wire.events import Event, PlanResumed, PlanStarted, PointFailed, PointMeasured, PointProgress
 
 TICK_MS = 33
 TAKEN_PER_TICK = 4000  # scanning this many takes about a millisecond
@@ -59,7 +59,7 @@ class Bridge(QObject):
             event = self._waiting.popleft()
             taken.append(event)
             kept += not isinstance(event, PointProgress)
-            if isinstance(event, PlanStarted):
+            if isinstance(event, PlanStarted | PlanResumed):
                 break  # pages draw the fresh session in this tick, what happened in it in the next
         return without_superseded(taken)
 

@@ -14,11 +14,16 @@ def bundled_sessions() -> list[Path]:
     return [path for name in NAMES if (path := BUNDLED / f"{name}{SUFFIX}").is_file()]
 
 
+def is_own(path: Path) -> bool:
+    """Whether a file is the user's, not one that comes with the program."""
+    return path.resolve().parent != BUNDLED.resolve()
+
+
 def check_own(path: Path) -> None:
     """Refuse to write a file that comes with the program.
 
     Raises:
         SessionFileError: It does.
     """
-    if path.resolve().parent == BUNDLED.resolve():
+    if not is_own(path):
         raise SessionFileError(f"{path} comes with the program and stays as it is; work with a copy of it.")

@@ -3,7 +3,6 @@
 import time
 from collections import deque
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -11,19 +10,21 @@ from PySide6.QtCore import QObject, Signal
 from app.control.bridge import Bridge
 from app.control.on_show import OnShow
 from app.control.playback import Clock, Playback
-from app.control.recording import OpenRecorder, RecordingWriter, new_recording
+from app.control.recording import OpenRecorder, new_recording
+from app.control.recordings import Recordings, new_path
 from app.words.provenance import Provenance, of_machine, of_session
 from kernels.problem import Backend
 from kernels.trace import TraceRequest
 from profiles.engine.contract import Engine, EngineBusyError, Sink
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
+from profiles.results.rest import Rest
 from profiles.results.session import Session
-from profiles.store import new_session_path
 from profiles.wire.events import (
     Event,
     MachineFound,
     PlanFinished,
+    PlanResumed,
     PlanStarted,
     Reading,
     Readings,
@@ -82,15 +83,12 @@ class Controller(QObject):
         clock: Clock = time.monotonic,
     ) -> None:
         super().__init__()
-        self._open_recorder = opener
         self._shown = OnShow(lambda: self._measuring, clock, self)
         self.machine: Machine | None = None
         self.backend: Backend = "cpu"
         self.telemetry: TelemetryStarted | None = None
         self.live_readings: deque[Reading] = deque(maxlen=LIVE_READINGS)
         self.sessions_dir = sessions_dir
-        self._writer: RecordingWriter | None = None
-        self._finishing: list[RecordingWriter] = []  # asked to end; waited for when the window closes
         self._measuring = False
         self._backend_chosen = False
         self._closed = False
@@ -100,6 +98,10 @@ class Controller(QObject):
         self._shown.replaying_changed.connect(self.running_changed)
         self._shown.error_raised.connect(self.error_raised)
         self._shown.not_opened.connect(self.not_opened)
+        self._recordings = Recordings(opener, self)
+        self._recordings.failed.connect(self.error_raised)
+        self._recordings.created.connect(self._created)
+        self._recordings.refused.connect(self.cancel)
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
         self._engine = make_engine(self._bridge.push)
@@ -156,8 +158,8 @@ class Controller(QObject):
         self.live_readings.clear()
         self._engine.watch(backend)
 
-    def run(self, plan: Plan) -> None:
-        """Start a sweep in a fresh session, recorded in a new file."""
+    def run(self, plan: Plan, rest: Rest | None = None) -> None:
+        """Start a sweep in a fresh session and file, or what is left of the one on show in its own."""
         if self.running:
             self.error_raised.emit("A sweep is running already; cancel it first, or wait for its end.", "")
             return
@@ -165,7 +167,7 @@ class Controller(QObject):
             self.choose_backend(plan.backend)
         self._measuring = True
         try:
-            self._engine.run(plan)
+            self._engine.run(plan, rest)
         except EngineBusyError as error:
             self._measuring = False
             self.error_raised.emit(f"The sweep did not start: {error}", "")
@@ -183,16 +185,16 @@ class Controller(QObject):
         """Record a trace for the Stepper; it belongs to no session."""
         self._engine.trace(request)
 
-    def open_session(self, path: Path, replay_at: float | None = None) -> None:
+    def open_session(self, path: Path, then: Callable[[], None] | None = None) -> None:
         """Read a saved session and show it as soon as its points are read; its readings follow in batches.
 
         A file that cannot be opened raises `error_raised` and `not_opened`, and the old one stays.
 
         Args:
             path: The file.
-            replay_at: Then play it, so many times as fast as it was recorded; None: show it whole.
+            then: What to do once it is on show and read whole.
         """
-        self._shown.open(path, replay_at)
+        self._shown.open(path, then)
 
     def replay(self, speed: float) -> None:
         """Play the session on show again from its start, at one of the playback's SPEEDS.
@@ -209,9 +211,7 @@ class Controller(QObject):
         self._shown.close()
         self._engine.close()
         self._bridge.stop()
-        self._end_recording()
-        for writer in self._finishing:
-            writer.wait()
+        self._recordings.wait()
 
     def _use_backend(self, backend: Backend) -> None:
         if backend != self.backend:
@@ -232,8 +232,7 @@ class Controller(QObject):
             self.events_arrived.emit(shown)
 
     def _note(self, event: Event) -> None:
-        if self._writer is not None:
-            self._writer.record(event)
+        self._recordings.record(event)
         if self._measuring and self.session is not None and self._shown.kind == "live":
             self.session.apply(event)
         match event:
@@ -245,6 +244,8 @@ class Controller(QObject):
                 self.live_readings.extend(event.readings)
             case PlanStarted():
                 self._begin(event)
+            case PlanResumed():
+                self._begin_part(event)
             case PlanFinished():
                 self._finish(event)
             case RequestFailed():
@@ -261,12 +262,16 @@ class Controller(QObject):
         self.machine_found.emit(machine)
 
     def _begin(self, event: PlanStarted) -> None:
-        session = Session.begin(event)
-        started = datetime.fromisoformat(event.started_at)
-        path = new_session_path(self.sessions_dir, event.plan.backend, started)
-        writer = self._writer = RecordingWriter(path, self._open_recorder, self)
-        writer.failed.connect(self.error_raised)
-        writer.created.connect(self._created)
+        self._record(Session.begin(event), new_path(self.sessions_dir, event), event)
+
+    def _begin_part(self, event: PlanResumed) -> None:
+        session, path = self.session, self.path
+        if session is not None and path is not None and session.id == event.session_id:
+            session.apply(event)
+            self._record(session, path, event)
+
+    def _record(self, session: Session, path: Path, event: Event) -> None:
+        writer = self._recordings.begin(path)
         self._shown.show_sweep(session, writer)
         writer.record(event)
 
@@ -276,13 +281,7 @@ class Controller(QObject):
 
     def _finish(self, event: PlanFinished) -> None:
         self._measuring = False
-        self._end_recording()
+        self._recordings.finish()
         if event.outcome == "failed":
             self.error_raised.emit(event.reason or "The sweep failed.", "")
         self.running_changed.emit(False)
-
-    def _end_recording(self) -> None:
-        if self._writer is not None:
-            self._writer.finish()
-            self._finishing = [w for w in self._finishing if not w.finished] + [self._writer]
-            self._writer = None

@@ -1,6 +1,7 @@
 """What is on show: a sweep as it runs, a session from a file, or a recording that is played again."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -49,7 +50,7 @@ class OnShow(QObject):
         self._measuring, self._clock = measuring, clock
         self._closed = False
         self._asked: Path | None = None  # the file that is being read
-        self._replay_at: float | None = None  # how fast to play it once it is read whole
+        self._then: Callable[[], None] | None = None  # what to do with it once it is read whole
         self._loading: Session | None = None  # the session whose readings are still coming
         self._opener = Opener(self)
         self._opener.opened.connect(self._opened)
@@ -67,9 +68,9 @@ class OnShow(QObject):
         self._show(session, "live", None)
         self._recording = writer
 
-    def open(self, path: Path, replay_at: float | None) -> None:
-        """Read a saved session and show it; then play it at this speed, or show it whole."""
-        self._asked, self._replay_at = path, replay_at
+    def open(self, path: Path, then: Callable[[], None] | None) -> None:
+        """Read a saved session and show it; then do this, once it is read whole."""
+        self._asked, self._then = path, then
         if self._measuring():
             self._refused(path, "A sweep is running; cancel it or wait for its end, then open a file.", "")
         else:
@@ -81,7 +82,7 @@ class OnShow(QObject):
             self.error_raised.emit("There is no finished session on show to replay; open one first.", "")
             return
         if self.session is self._loading:
-            self._replay_at = speed
+            self._then = partial(self.replay, speed)
             return
         self.end_replay()  # of one that is replayed already the whole session is on show again
         self._replayed, path = self.kind, self.path
@@ -122,7 +123,7 @@ class OnShow(QObject):
         if path != self._asked or self._closed:
             return
         if self._measuring():  # it began while the file was read
-            self.open(path, self._replay_at)
+            self.open(path, self._then)
             return
         self._asked, self._loading = None, session
         self.end_replay()
@@ -137,12 +138,12 @@ class OnShow(QObject):
     def _read_whole(self, session: Session) -> None:
         if session is not self._loading or self._closed:
             return
-        speed, self._loading, self._replay_at = self._replay_at, None, None
-        if speed is not None and session is self.session:
-            self.replay(speed)
+        then, self._loading, self._then = self._then, None, None
+        if then is not None and session is self.session:
+            then()
 
     def _refused(self, path: Path, text: str, details: str) -> None:
         if path in {self._asked, self.path}:
-            self._asked = self._replay_at = None
+            self._asked = self._then = None
             self.error_raised.emit(text, details)
             self.not_opened.emit(path)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from profiles.store import MovedFileError, Recorder
+from profiles.store import MovedFileError, Recorder, TakenFileError
 from profiles.wire.events import Event
 
 CATCHES_UP = " The sweep goes on, and the file catches up once it can be written."
@@ -56,10 +56,12 @@ class RecordingWriter(QObject):
     Signals:
         created: The file is there (Path).
         failed: A failure, not the same twice: one sentence, and details (str, str).
+        refused: The file is another's; no later attempt can be better.
     """
 
     created = Signal(object)
     failed = Signal(str, str)
+    refused = Signal()
 
     def __init__(self, path: Path, opener: OpenRecorder, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -110,7 +112,9 @@ class RecordingWriter(QObject):
         except Exception as error:  # noqa: BLE001 - whatever the disk or SQLite says, the sweep goes on
             if str(error) != self._reported:
                 self._reported = str(error)
-                told = "" if isinstance(error, MovedFileError) else CATCHES_UP
+                told = "" if isinstance(error, MovedFileError | TakenFileError) else CATCHES_UP
                 self.failed.emit(f"{error}{told}", f"{type(error).__name__}: {error}\n{self._recorder.path}")
+            if isinstance(error, TakenFileError):
+                self.refused.emit()
             return False
         return True

@@ -45,6 +45,7 @@ EMPTY = (
 )
 NOTHING_DELETED = "Nothing was deleted since Flashscope was started; the trash has what was deleted before."
 EMPTY_TRASH = "The trash is empty. What is deleted goes there."
+RESUME_TIP = "Measure what is left of the chosen session's plan, in its file"
 NOTHING_FOUND = "No session matches the search."
 
 
@@ -54,6 +55,7 @@ class SessionsPage(Page):
     Signals:
         file_chosen: A session to open (Path).
         noticed: Something that the user should know of, in one line (str).
+        resume_requested: A session whose sweep is to go on (Path).
         deleted: A session was deleted: words for the user, and what undoes it (str, callable).
         undone: That is being undone, or cannot be any more (callable).
     """
@@ -62,6 +64,7 @@ class SessionsPage(Page):
 
     file_chosen = Signal(object)
     noticed = Signal(str)
+    resume_requested = Signal(object)
     deleted = Signal(str, object)
     undone = Signal(object)
 
@@ -106,6 +109,7 @@ class SessionsPage(Page):
         return [
             Action("sessions.open", "Open the chosen session", self.open_chosen, "Sessions", "Return; Enter"),
             Action("sessions.replay", "Replay the chosen session", self.replay_chosen, "Sessions", "R"),
+            Action("sessions.resume", "Resume the chosen session's sweep", self.resume_chosen, "Sessions"),
             Action("sessions.rename", "Rename the chosen session", self.rename_chosen, "Sessions", "F2"),
             Action("sessions.note", "Edit the chosen session's note", self.note_chosen, "Sessions", "N"),
             Action("sessions.delete", "Delete the chosen session", self.delete_chosen, "Sessions", "Del"),
@@ -144,7 +148,14 @@ class SessionsPage(Page):
         """Open the chosen session and play it at the chosen speed."""
         info = self.chosen()
         if info is not None:
-            self.controller.open_session(info.path, replay_at=self.speed.currentData())
+            speed = self.speed.currentData()
+            self.controller.open_session(info.path, then=partial(self.controller.replay, speed))
+
+    def resume_chosen(self) -> None:
+        """Go on with the sweep of the chosen session."""
+        info = self.chosen()
+        if info is not None and self._is_ours(info):
+            self.resume_requested.emit(info.path)
 
     def rename_chosen(self) -> None:
         """Ask for another name of the chosen session."""
@@ -228,6 +239,7 @@ class SessionsPage(Page):
             text_button("Note", "Edit the chosen session's note", self.note_chosen),
             text_button("Delete", "Delete the chosen session", self.delete_chosen),
         ]
+        self.resume_button = text_button("Resume", RESUME_TIP, self.resume_chosen)
         self._restore_button = text_button("Restore", "Restore the chosen session", self.restore_chosen)
         self.trash = text_button("Trash", "Show deleted sessions", lambda: None)
         self.trash.setCheckable(True)
@@ -235,7 +247,8 @@ class SessionsPage(Page):
         heading = Label("Sessions")
         heading.setProperty("role", "heading")
         after = (*self._buttons[2:], self._restore_button, self.trash)
-        tools = Lines((self.search, *self._buttons[:2], self.speed, *after), (self.search,), 8)
+        before = (self.search, self.resume_button, *self._buttons[:2])
+        tools = Lines((*before, self.speed, *after), (self.search,), 8)
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 16, 24, 16)
         column.setSpacing(12)
@@ -275,6 +288,7 @@ class SessionsPage(Page):
         look, replay, *change, delete = self._buttons
         look.setEnabled(info is not None)
         replay.setEnabled(readable)
+        self.resume_button.setVisible(readable and ours and info is not None and info.unfinished)
         for button in change:
             button.setEnabled(readable and ours)
         delete.setEnabled(ours)

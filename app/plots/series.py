@@ -24,13 +24,15 @@ class Failure:
     seqlen: int
     status: str
     reason: str
+    part: int = 1  # of its session
 
 
 def failure_text(failure: Failure) -> str:
     """What the tooltip of its glyph says."""
     word = STATUS_MARKS[failure.status].word
     reason = f": {failure.reason}" if failure.reason else ""
-    return f"{failure.kernel}, N = {failure.seqlen}, {word}{reason}"
+    part = f", part {failure.part}" if failure.part > 1 else ""
+    return f"{failure.kernel}, N = {failure.seqlen}{part}, {word}{reason}"
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def _series(kernel: str, rows: Sequence[PointRow], quantity: Quantity, base: dic
         high=_column(figure.high for figure in figures),
         model=_column(quantity.model(row) if quantity.model else None for row in rows),
         failures=tuple(
-            Failure(kernel, row.seqlen, row.status, row.reason)
+            Failure(kernel, row.seqlen, row.status, row.reason, row.part or 1)
             for row in rows
             if row.status not in UNFINISHED and not row.done
         ),

@@ -19,6 +19,7 @@ from app.control.actions import ActionRegistry
 from app.control.controller import Controller
 from app.control.guard import guarded
 from app.control.presence import Presence
+from app.control.resuming import Resumer
 from app.control.settings import Settings
 from app.look.appearance import Appearance, appearance_of
 from app.look.theme import Theme
@@ -38,7 +39,7 @@ from app.widgets.status_bar import StatusBar
 from app.widgets.top_bar import TopBar
 from app.widgets.typing_guard import belongs_to_input
 from app.words.plain import MOST_OF_NAME, cut
-from profiles.results.drift import drift_text
+from profiles.results.parts import remarks, warnings
 from profiles.results.session import Session
 from profiles.wire.events import Event, LogLine, PlanFinished
 
@@ -135,6 +136,7 @@ class MainWindow(QMainWindow):
             return
         self.settings.geometry = self.saveGeometry()
         self.hide()
+        self._resumer.wait()
         self.controller.close()
         self._files.wait()
         self.presence.wait()
@@ -180,6 +182,7 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(self.controller, self.presence)
 
     def _offer_actions(self) -> None:
+        self._resumer = Resumer(self.controller)
         self._files = FileActions(self, self.controller, self.errors, self.open_path)
         self._view = ViewActions(
             self,
@@ -190,7 +193,7 @@ class MainWindow(QMainWindow):
             settings=self.settings,
         )
         self._help = HelpActions(self, self.registry)
-        self._sweep = SweepActions(self, self.controller, self.errors)
+        self._sweep = SweepActions(self, self.controller, self._resumer, self.errors)
         groups = self._files, self._sweep, self._view, self._help
         actions = [action for group in groups for action in group.offered()]
         for action in actions:
@@ -240,6 +243,7 @@ class MainWindow(QMainWindow):
         if isinstance(page, SessionsPage):
             page.deleted.connect(self.errors.show_undo)
             page.undone.connect(self.errors.withdraw)
+            page.resume_requested.connect(self._resumer.resume)
             page.noticed.connect(self.errors.show_notice)
 
     def _keep_quantities(self, keys: list[str]) -> None:
@@ -274,6 +278,8 @@ class MainWindow(QMainWindow):
             self._frames["profile"].verticalScrollBar().setValue(0)
 
     def _session_changed(self, session: Session | None) -> None:
+        if session is not None and (told := warnings(session)):
+            self.errors.show_error(" ".join(told))
         if session is not None and self.page.key in {"start", "sessions"}:
             self._request_page("profile")
 
@@ -296,9 +302,14 @@ class MainWindow(QMainWindow):
             if isinstance(event, LogLine):
                 self.log.append(event)
             elif isinstance(event, PlanFinished) and self.controller.session is not None:
-                drift = drift_text(self.controller.session)
-                if drift:
-                    self.log.append(LogLine(source="drift check", text=drift))
+                self._tell_drift(self.controller.session)
+
+    def _tell_drift(self, session: Session) -> None:
+        """Say in the log how far a sweep drifted, and warn of parts that cannot be compared."""
+        for source, text in remarks(session):
+            self.log.append(LogLine(source=source, text=text))
+        if told := warnings(session):
+            self.errors.show_error(" ".join(told))
 
     def _ask_to_close(self) -> bool:
         box = QMessageBox(QMessageBox.Icon.Question, "Flashscope", CLOSE_QUESTION, parent=self)

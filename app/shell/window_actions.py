@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.control.actions import Action, ActionRegistry
 from app.control.controller import Controller
+from app.control.resuming import Resumer
 from app.control.settings import SCALES, Settings
 from app.look.appearance import Appearance, Choice
 from app.pages.registry import PAGES
@@ -25,11 +26,13 @@ class SweepActions:
     Args:
         window: What fills the screen.
         controller: What runs and is cancelled.
+        resumer: Goes on with what was broken off.
         errors: Tells what another Esc does.
     """
 
-    def __init__(self, window: QWidget, controller: Controller, errors: ErrorLine) -> None:
+    def __init__(self, window: QWidget, controller: Controller, resumer: Resumer, errors: ErrorLine) -> None:
         self._window, self._controller, self._errors = window, controller, errors
+        self._resumer = resumer
         self._asked = QTimer(window, interval=ESCAPE_MS, singleShot=True)
         self._asked.timeout.connect(self._forget)
         controller.running_changed.connect(lambda _running: self._forget())
@@ -39,6 +42,7 @@ class SweepActions:
         return [
             Action("cancel", "Cancel the sweep or the replay", self._controller.cancel, "Sweep"),
             Action("escape", "Leave the full screen; twice: cancel what runs", self._escape, "Sweep", "Esc"),
+            Action("resume", "Resume the sweep of the session on show", self._resumer.resume, "Sweep"),
             Action("replay", "Replay the session on show", lambda: self._controller.replay(1.0), "Sweep"),
         ]
 

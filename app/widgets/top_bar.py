@@ -1,4 +1,4 @@
-"""The top bar: menu, backend, provenance, Cancel and Run."""
+"""The top bar: menu, backend, provenance, Resume, Cancel and Run."""
 
 from typing import cast
 
@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QWidget
 from app.control.actions import ActionRegistry
 from app.control.controller import Controller
 from app.control.guard import guarded
+from app.control.resuming import resumable
 from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.widgets.badge import Badge
@@ -20,6 +21,7 @@ from kernels.problem import Backend
 
 REPLAY = "replay"
 RUN, RUN_ROOMY = "Run", "Run  Ctrl+⏎"
+RESUME_TIP = "Measure what is left of this session's plan, in its file"
 ROOMY, BRANDED = (
     700,
     560,
@@ -55,6 +57,7 @@ class TopBar(QFrame):
         self.badge = Badge()
         self._blocked = ""
         self.cancel = text_button("Cancel", "Cancel the sweep", lambda: self._trigger("cancel"))
+        self.resume = text_button("Resume", RESUME_TIP, lambda: self._trigger("resume"))
         self.run = text_button(RUN_ROOMY, "Run the sweep", lambda: self._trigger("run"), "primary")
         self.run.setProperty("iconName", "mdi6.play")
         size_icon(self.run, ICON_PX)
@@ -68,6 +71,7 @@ class TopBar(QFrame):
         for widget in (self._menu_button, self._home, self.backend, self.badge):
             row.addWidget(widget, alignment=Qt.AlignmentFlag.AlignVCenter)
         row.addStretch(1)
+        row.addWidget(self.resume)
         row.addWidget(self.cancel)
         row.addWidget(self.run)
 
@@ -90,6 +94,7 @@ class TopBar(QFrame):
             controller.session_changed,
             controller.running_changed,
             controller.backend_changed,
+            controller.path_found,
         ):
             signal.connect(lambda _value: self.refresh())
         self.refresh()
@@ -123,6 +128,7 @@ class TopBar(QFrame):
         self.run.setEnabled(not controller.running and not self._blocked)
         set_tip(self.run, self._blocked or "Run the sweep")
         self.cancel.setEnabled(controller.running)
+        self.resume.setVisible(resumable(controller))
         self.backend.setEnabled(not controller.running)
         self._fill_backends()
 

@@ -65,6 +65,11 @@ class Rest:
         )
 
 
+def unfinished(session: Session) -> bool:
+    """Whether points of a session's plan have no answer yet, or its sweep was broken off."""
+    return session.outcome != "finished" or any(state.status in OPEN for state in session.planned)
+
+
 def rest_of(session: Session) -> Rest:
     """What is left of a session's plan; nothing may be measuring it."""
     left = [state for state in session.planned if state.status in OPEN]

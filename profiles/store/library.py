@@ -11,6 +11,7 @@ import msgspec
 import platformdirs
 
 from kernels.problem import Backend, Dtype
+from profiles.results.rest import OPEN
 from profiles.store.beside import leftovers
 from profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
 from profiles.store.opening import being_written, editing, opened, settle
@@ -57,6 +58,11 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     dtype: Dtype | None = None
     outcome: Outcome | None = None
     statuses: dict[PointStatus, int] = {}
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether points of its plan have no answer yet, or its sweep was broken off."""
+        return not self.error and (self.outcome != "finished" or not OPEN.isdisjoint(self.statuses))
 
 
 def sessions_dir() -> Path:

@@ -1,9 +1,11 @@
-"""Kills processes of real CPU sweeps at random moments, and counts what was lost of what had been told.
+"""Kills processes of real CPU sweeps at random moments, resumes them, and counts what was lost.
 
     python -m tests.end_to_end.kills [KILLS] [SEED]
 
-Prints a line for each kind of process and exits with 1 when a point that a sweep had told of as measured is
-not in its file, a file cannot be read, or a sweep does not end.
+Each sweep is begun once and resumed, killed again and resumed, until its session is complete. Prints a line
+for all of them and exits with 1 when a point that was told of as measured is not in the file as it was told
+or was measured twice, a session ends without one of its points, a file cannot be read, or a sweep does not
+end.
 """
 
 import random
@@ -13,8 +15,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -22,9 +24,10 @@ from typing import Literal
 import psutil
 
 from app.words.units import ms_text
+from profiles.results.rest import rest_of
 from profiles.results.session import PointState
 from profiles.results.stats import quartiles
-from profiles.store import load
+from profiles.store import EmptyFileError, load
 from tests.end_to_end import program
 
 SWEEP = (
@@ -36,45 +39,91 @@ Kind = Literal["main", "worker", "telemetry"]
 
 
 class Run:
-    """One sweep, what it told, and what was killed of it."""
+    """One sweep, what it told, and what was killed of it.
 
-    def __init__(self, path: Path) -> None:
-        self.told: dict[int, str] = {}  # the time that was told of a point, by its index
+    Attributes:
+        told: The time that was told of a point, by its index.
+        killed: How many processes were killed.
+        parts: How many parts its session has in the end.
+        lost: Points that were told, and are not in the file as they were told or were told again.
+    """
+
+    def __init__(self, path: Path, sweep: Sequence[str] = SWEEP, longest_s: float = 6.0) -> None:
+        self.told: dict[int, str] = {}
         self.killed: Counter[Kind] = Counter()
-        self._path = path
+        self.parts = 0
+        self.lost: set[int] = set()
+        self._path, self._sweep, self._longest_s = path, sweep, longest_s
 
     def run(self, dice: random.Random, most: int) -> None:
-        """Run the sweep and kill up to so many processes of it."""
-        with program.started(*SWEEP, "--out", str(self._path)) as process:
+        """Run the sweep to its end, resume it as often as need be, and kill up to so many processes of it."""
+        while not self._complete():
+            self._launch(dice, most)
+            self._compare()
+        session = load(self._path)
+        self.parts = len(session.resumed) + 1
+        assert session.outcome == "finished"
+        assert {state.status for state in session.planned} == {"done"}
+        assert [state.point for state in session.planned] == list(session.plan.points())
+
+    def _complete(self) -> bool:
+        return self._begun() and rest_of(load(self._path)).nothing
+
+    def _begun(self) -> bool:
+        """Whether there is a session; a file that is empty yet is taken away."""
+        if self._path.exists() and not self._path.stat().st_size:
+            self._path.unlink()
+        with suppress(EmptyFileError):
+            return self._path.exists() and bool(load(self._path).points)
+        self._path.unlink()
+        self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)
+        return False
+
+    def _launch(self, dice: random.Random, most: int) -> None:
+        """Begin the sweep or go on with it, and kill processes of it until it has ended."""
+        begun = (
+            ("sweep", "--resume", str(self._path))
+            if self._begun()
+            else (*self._sweep, "--out", str(self._path))
+        )
+        with program.started(*begun) as process:
             reader = threading.Thread(target=self._read, args=(process,))
             reader.start()
-            time.sleep(dice.uniform(0, 6))
-            while process.poll() is None and not self.killed["main"] and self.killed.total() < most:
+            wait = self._longest_s
+            while self.killed.total() < most and not ended(process, dice.uniform(0, wait)):
                 self._kill(psutil.Process(process.pid), dice)
-                time.sleep(dice.uniform(0, 1.5))
+                wait = self._longest_s / 4
             process.wait(program.TIMEOUT_S)
             reader.join()
 
-    def lost(self) -> list[int]:
-        """Points that were told and are not in the file as they were told."""
-        if not self.told:  # killed before its file held a session, perhaps
-            return []
-        points = load(self._path).points
-        return [index for index, told in self.told.items() if time_of(points[index]) != told]
+    def _compare(self) -> None:
+        if self.told:
+            points = load(self._path).points
+            self.lost |= {index for index, told in self.told.items() if time_of(points[index]) != told}
 
     def _read(self, process: subprocess.Popen[str]) -> None:
         assert process.stderr is not None
         for line in process.stderr:
             found = TOLD.match(line.rstrip("\n")) if line.endswith("\n") else None
             if found and found[2].endswith("s"):  # `1.25 ms`; a failure ends in its reason
-                self.told[int(found[1]) - 1] = found[2]
+                index = int(found[1]) - 1
+                if index in self.told:
+                    self.lost.add(index)
+                self.told[index] = found[2]
 
     def _kill(self, main: psutil.Process, dice: random.Random) -> None:
         with suppress(psutil.NoSuchProcess):
-            victim = dice.choice([main, *children_of(main) * 5])
+            victim = dice.choice([*[main] * 4, *children_of(main) * 3])
             kind = kind_of(victim, main)
             victim.send_signal(signal.SIGKILL)
             self.killed[kind] += 1
+
+
+def ended(process: subprocess.Popen[str], timeout_s: float) -> bool:
+    """Whether a process ends within that time."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(timeout_s)
+    return process.poll() is not None
 
 
 def children_of(main: psutil.Process) -> list[psutil.Process]:
@@ -97,14 +146,17 @@ def time_of(state: PointState) -> str:
 
 def main(kills: int, seed: int) -> int:
     """Kill so many processes; returns how many points were lost."""
-    dice, killed, told, lost, sweeps = random.Random(seed), Counter[Kind](), 0, 0, 0  # noqa: S311 - no secret
+    dice, killed, told, lost = random.Random(seed), Counter[Kind](), 0, 0  # noqa: S311 - no secret
+    parts: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
         while killed.total() < kills:
-            run = Run(Path(folder) / f"{sweeps}.flashscope")
-            run.run(dice, most=min(6, kills - killed.total()))
+            run = Run(Path(folder) / f"{len(parts)}.flashscope")
+            run.run(dice, most=min(dice.randrange(3, 9), kills - killed.total()))
             killed += run.killed
-            told, lost, sweeps = told + len(run.told), lost + len(run.lost()), sweeps + 1
-    print(f"{killed.total()} kills ({dict(killed)}) in {sweeps} sweeps: {told} points told, {lost} lost")  # noqa: T201
+            told, lost = told + len(run.told), lost + len(run.lost)
+            parts.append(run.parts)
+    say = f"{killed.total()} kills ({dict(killed)}) in {len(parts)} sweeps of {sum(parts)} parts"
+    print(f"{say}: {told} points told, {lost} lost")  # noqa: T201 - the result
     return lost
 
 

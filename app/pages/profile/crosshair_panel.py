@@ -49,12 +49,15 @@ class LegendRow:
         self.reason.setProperty("role", "unit")
         self.apply_theme(theme)
 
-    def show_figures(self, quantities: Sequence[Quantity], texts: Sequence[str | None], reason: str) -> None:
-        """Write a figure of each quantity, or why there is none here."""
+    def show_figures(
+        self, quantities: Sequence[Quantity], texts: Sequence[str | None], reason: str, tip: str = ""
+    ) -> None:
+        """Write a figure of each quantity, or why there is none here; `tip` says more of all of them."""
         self.reason.setText(reason)
         self.reason.setVisible(bool(reason))
         for quantity, value, text in zip(quantities, self.values, texts, strict=True):
             value.setVisible(not reason)
+            set_tip(value, tip)
             name = f"{quantity.title} of {self.kernel}: {text or 'none'}"
             if value.accessibleName() != name:
                 value.setText(text or ABSENT)
@@ -169,9 +172,9 @@ class CrosshairPanel(Card):
         """Show what speed-ups are over."""
         self.baseline.setCurrentIndex(self.kernels.index(kernel) if kernel in self.kernels else -1)
 
-    def show_figures(self, kernel: str, texts: Sequence[str | None], reason: str = "") -> None:
+    def show_figures(self, kernel: str, texts: Sequence[str | None], reason: str = "", tip: str = "") -> None:
         """Write a kernel's figures at the crosshair, one a quantity; `reason` says why one is None."""
-        self._rows[kernel].show_figures(self._quantities, texts, reason)
+        self._rows[kernel].show_figures(self._quantities, texts, reason, tip)
 
     def figure(self, kernel: str, key: str) -> str:
         """What stands in the place of a kernel and a quantity: its figure, or why there is none."""

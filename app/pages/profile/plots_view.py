@@ -161,11 +161,12 @@ class PlotsView(QWidget):
         self.panel.show_hidden(self._hidden)
         self.panel.set_baseline(self.baseline)
         self.panel.show_cursor(self.seqlen)
-        ended = {row.kernel: row.status for row in self._rows if row.seqlen == self.seqlen}
+        ended = {row.kernel: row for row in self._rows if row.seqlen == self.seqlen}
         for kernel in self.panel.kernels:
             texts = [card.text_at(kernel, self.seqlen) for card in self.cells]
-            status = ended.get(kernel, "done")
-            self.panel.show_figures(kernel, texts, "" if status in MEASURABLE else STATUS_MARKS[status].word)
+            row = ended.get(kernel)
+            reason = "" if row is None or row.status in MEASURABLE else STATUS_MARKS[row.status].word
+            self.panel.show_figures(kernel, texts, reason, _part_text(row))
 
     def _draw_panel_unless_waiting(self) -> None:
         if not draw_unless_waiting(self.panel, self.draw_panel_in_steps):
@@ -278,3 +279,8 @@ class PlotsView(QWidget):
 def _running(rows: Sequence[PointRow]) -> bool:
     """Whether the point in flight is one of these."""
     return any(row.status == "running" for row in rows)
+
+
+def _part_text(row: PointRow | None) -> str:
+    """Which part of its session a point was measured in; empty for the first."""
+    return f"Measured in part {row.part} of the session" if row is not None and (row.part or 1) > 1 else ""

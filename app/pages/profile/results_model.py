@@ -100,6 +100,13 @@ def result_columns() -> list[ResultColumn]:
         ResultColumn(PROBLEM, lambda row, _: curve_of(row).label, hint="Head dim and mask"),
         ResultColumn("N", lambda row, _: row.seqlen, _seqlen, "Query sequence length"),
         ResultColumn("status", lambda row, _: STATUS_MARKS[row.status].word),
+        ResultColumn(
+            "part",
+            lambda row, _: row.part,
+            lambda part: str(round(part)),
+            "Which part of the session it was measured in",
+            telling=lambda row: (row.part or 1) > 1,
+        ),
         *map(_of_quantity, quantities),
         *(column for quantity in quantities if len(quantity.names) > 1 for column in _ends_of(quantity)),
         ResultColumn(
