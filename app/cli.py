@@ -191,10 +191,11 @@ def refuse_beside_resume(context: click.Context) -> None:
     Raises:
         click.UsageError: Something does; it is named.
     """
+    said = given(context)
     beside = [
-        option.opts[0]
+        (option.secondary_opts if said[option.name] is False else option.opts)[0]
         for option in context.command.params
-        if option.name in given(context).keys() - {"resume", "as_json"}
+        if option.name in said.keys() - {"resume", "as_json"}
     ]
     if beside:
         told = " and ".join(beside)

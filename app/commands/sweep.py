@@ -41,7 +41,7 @@ from profiles.store import (
     new_session_path,
     sessions_dir,
 )
-from profiles.wire.events import Event, PlanFinished, PlanStarted
+from profiles.wire.events import Event, PlanFinished, PlanResumed, PlanStarted
 
 PEERS_OF_TILED = ("torch-flash",)  # FlashAttention-2: what a tiled kernel is measured against
 FINE = {"done", "will-not-fit"}
@@ -119,7 +119,7 @@ class SweepRun:
     """One sweep, followed to its end.
 
     Attributes:
-        session: What is known of it, None before it began; one that goes on is given.
+        session: What is known of it, None before it began or goes on.
         stopped_by: The signal that ended it, None when none did.
         troubled: Whether something went wrong that no later attempt has mended.
     """
@@ -127,10 +127,11 @@ class SweepRun:
     def __init__(
         self, engine: LocalEngine, events: Events, recorder: Recorder, session: Session | None = None
     ) -> None:
-        self.session = session
+        self.session: Session | None = None
         self.stopped_by: int | None = None
         self.troubled = False
         self._engine, self._events, self._recorder = engine, events, recorder
+        self._goes_on = session
         self._told = ""
         self._display = progress_display()
 
@@ -169,6 +170,8 @@ class SweepRun:
         match event:
             case PlanStarted():
                 self.session = Session.begin(event)
+            case PlanResumed():
+                self.session = self._goes_on
             case PlanFinished(reason=reason) if reason:
                 self.troubled = True
                 self._complain(reason)

@@ -48,12 +48,18 @@ class Run:
         lost: Points that were told, and are not in the file as they were told or were told again.
     """
 
-    def __init__(self, path: Path, sweep: Sequence[str] = SWEEP, longest_s: float = 6.0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        sweep: Sequence[str] = SWEEP,
+        longest_s: float = 6.0,
+        victims: Sequence[Kind] = ("main", "worker", "telemetry"),
+    ) -> None:
         self.told: dict[int, str] = {}
         self.killed: Counter[Kind] = Counter()
         self.parts = 0
         self.lost: set[int] = set()
-        self._path, self._sweep, self._longest_s = path, sweep, longest_s
+        self._path, self._sweep, self._longest_s, self._victims = path, sweep, longest_s, victims
 
     def run(self, dice: random.Random, most: int) -> None:
         """Run the sweep to its end, resume it as often as need be, and kill up to so many processes of it."""
@@ -115,6 +121,8 @@ class Run:
         with suppress(psutil.NoSuchProcess):
             victim = dice.choice([*[main] * 4, *children_of(main) * 3])
             kind = kind_of(victim, main)
+            if kind not in self._victims:
+                return
             victim.send_signal(signal.SIGKILL)
             self.killed[kind] += 1
 

@@ -83,8 +83,7 @@ def test_the_part_stands_in_the_table_and_beside_the_plots(
     qtbot.waitUntil(lambda: not table.isColumnHidden(column), timeout=30_000)
     assert [table.results.index(row, column).data() for row in range(6)] == ["1", "1", "1", "2", "2", "2"]
     window.pages["profile"].plots.move_cursor(1024)  # type: ignore[attr-defined]
-    tip = panel._rows["flash2"].values[0].toolTip()
-    assert "part 2" in tip
+    qtbot.waitUntil(lambda: "part 2" in panel._rows["flash2"].values[0].toolTip(), timeout=30_000)
 
 
 def test_another_machine_and_a_drift_beyond_the_noise_are_warned_of(
