@@ -3,11 +3,9 @@
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QThreadPool, Signal
-
 from app.control.bundled import check_own, is_own
+from app.control.chores import Chores
 from app.control.controller import Controller
-from app.control.guard import guarded
 from profiles.plan.machine import Machine
 from profiles.results.rest import Rest, obstacle, rest_of, unfinished
 from profiles.results.session import Session
@@ -26,59 +24,47 @@ def resumable(controller: Controller) -> bool:
     return is_own(path) and unfinished(session)
 
 
-class Resumer(QObject):
-    """Goes on with sweeps that were broken off, where they are.
-
-    Signals:
-        ready: What is left of a session can be measured here (Session, Rest).
-        refused: It cannot, or nothing is left: one sentence (str).
-    """
-
-    ready = Signal(object, object)
-    refused = Signal(str)
+class Resumer:
+    """Goes on with sweeps that were broken off, where they are."""
 
     def __init__(self, controller: Controller) -> None:
-        super().__init__(controller)
         self._controller = controller
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
-        self.ready.connect(self._go_on)
-        self.refused.connect(lambda reason: controller.error_raised.emit(reason, ""))
+        self._chores = Chores(controller)
+        self._chores.failed.connect(controller.error_raised)
 
     def resume(self, path: Path | None = None) -> None:
         """Read this file, or that of the session on show, and measure what is left of its plan."""
         chosen = path or self._controller.path
         if chosen is None or self._controller.running:
-            self.refused.emit(NO_SESSION)
+            self._controller.error_raised.emit(NO_SESSION, "")
         else:
             self._controller.open_session(chosen, then=partial(self._check, chosen))
 
     def wait(self) -> None:
-        """Return when no file is looked at; to be called before this object goes."""
-        self._pool.waitForDone()
+        """Return when no file is looked at; to be called before the controller goes."""
+        self._chores.wait()
 
     def _check(self, path: Path) -> None:
         session, machine = self._controller.session, self._controller.machine
-        if machine is None:
-            self.refused.emit(MACHINE_UNKNOWN)
-        elif session is not None:
-            self._pool.start(partial(self._look, session, path, machine))
-
-    @guarded()
-    def _look(self, session: Session, path: Path, machine: Machine) -> None:
-        rest = rest_of(session)
-        reason = NOTHING_LEFT if rest.nothing else obstacle(session, machine)
-        try:
-            if not reason:
-                check_own(path)
-                check_resumable(path)
-        except SessionFileError as error:
-            reason = str(error)
-        if reason:
-            self.refused.emit(reason)
-        else:
-            self.ready.emit(session, rest)
+        if session is not None:
+            self._chores.do(partial(_checked, session, path, machine), partial(self._go_on, session))
 
     def _go_on(self, session: Session, rest: Rest) -> None:
         if session is self._controller.session:
             self._controller.run(session.plan, rest)
+
+
+def _checked(session: Session, path: Path, machine: Machine | None) -> Rest:
+    """What is left of a session.
+
+    Raises:
+        SessionFileError: Nothing is, or it cannot be measured here into this file.
+    """
+    if machine is None:
+        raise SessionFileError(MACHINE_UNKNOWN)
+    rest = rest_of(session)
+    if reason := NOTHING_LEFT if rest.nothing else obstacle(session, machine):
+        raise SessionFileError(reason)
+    check_own(path)
+    check_resumable(path)
+    return rest

@@ -39,7 +39,8 @@ from app.widgets.status_bar import StatusBar
 from app.widgets.top_bar import TopBar
 from app.widgets.typing_guard import belongs_to_input
 from app.words.plain import MOST_OF_NAME, cut
-from profiles.results.parts import remarks, warnings
+from profiles.results.drift import drift_text
+from profiles.results.parts import part_text, parts, warnings
 from profiles.results.session import Session
 from profiles.wire.events import Event, LogLine, PlanFinished
 
@@ -278,8 +279,8 @@ class MainWindow(QMainWindow):
             self._frames["profile"].verticalScrollBar().setValue(0)
 
     def _session_changed(self, session: Session | None) -> None:
-        if session is not None and (told := warnings(session)):
-            self.errors.show_error(" ".join(told))
+        if session is not None:
+            self._tell_parts(session)
         if session is not None and self.page.key in {"start", "sessions"}:
             self._request_page("profile")
 
@@ -305,9 +306,15 @@ class MainWindow(QMainWindow):
                 self._tell_drift(self.controller.session)
 
     def _tell_drift(self, session: Session) -> None:
-        """Say in the log how far a sweep drifted, and warn of parts that cannot be compared."""
-        for source, text in remarks(session):
-            self.log.append(LogLine(source=source, text=text))
+        """Say in the log how far a sweep drifted."""
+        if drift := drift_text(session):
+            self.log.append(LogLine(source="drift check", text=drift))
+        self._tell_parts(session)
+
+    def _tell_parts(self, session: Session) -> None:
+        """Say in the log which parts a session has, and warn where they cannot be compared."""
+        for part in parts(session) if session.resumed else ():
+            self.log.append(LogLine(source="parts", text=part_text(part)))
         if told := warnings(session):
             self.errors.show_error(" ".join(told))
 

@@ -74,7 +74,6 @@ class TopBar(QFrame):
         row.addWidget(self.resume)
         row.addWidget(self.cancel)
         row.addWidget(self.run)
-
         keep(self, self._share_room)
 
     @guarded()
@@ -129,6 +128,7 @@ class TopBar(QFrame):
         set_tip(self.run, self._blocked or "Run the sweep")
         self.cancel.setEnabled(controller.running)
         self.resume.setVisible(resumable(controller))
+        self.cancel.setVisible(self.resume.isHidden())  # nothing runs: it would only take room
         self.backend.setEnabled(not controller.running)
         self._fill_backends()
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from kernels.problem import Backend
 from profiles.plan.machine import Machine
-from profiles.results.drift import Drift, drift_between, drift_text
+from profiles.results.drift import Drift, drift_between
 from profiles.results.session import Session
 from profiles.wire.events import Attempt, Outcome, PointStatus
 
@@ -78,14 +78,6 @@ def parts(session: Session) -> list[Part]:
 def warnings(session: Session) -> list[str]:
     """What stands above the figures of a session of several parts, each as a sentence."""
     return [text for part in parts(session)[1:] for text in part.warnings]
-
-
-def remarks(session: Session) -> Iterator[tuple[str, str]]:
-    """What is to be said of drift and parts: a title, and a sentence."""
-    if drift := drift_text(session):
-        yield "drift check", drift
-    for part in parts(session) if session.resumed else ():
-        yield "parts", part_text(part)
 
 
 def part_text(part: Part) -> str:

@@ -7,11 +7,9 @@ a session measured twice, at its start and at its end, tells something of that.
 from statistics import NormalDist
 from typing import NamedTuple
 
-from profiles.results.drift import drifts
+from profiles.results.drift import LEAST_CHANGE, SPREADS, drifts
 from profiles.results.session import Session
 
-LEAST_CHANGE = 0.01
-SPREADS = 3  # median absolute deviations
 DOZEN = 12  # points among which the others of these figures hold
 CLOCK_UNSEEN = 0.07
 """What a clock that nobody read may make of one build: in 21 recordings of the same sweep on an H200 (four

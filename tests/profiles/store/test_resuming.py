@@ -141,7 +141,7 @@ def older(path: Path) -> None:
     """Make it a file of the version before there were parts."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DROP TABLE parts")
-        connection.execute("PRAGMA user_version = 6")
+        connection.execute("PRAGMA user_version = 7")
 
 
 def version_of(path: Path) -> int:
@@ -157,7 +157,7 @@ def test_a_file_of_an_older_version_is_brought_up_to_date_only_with_its_next_par
     assert path.read_bytes() == before
     with pytest.raises(TakenFileError):
         Recorder(path).record(msgspec.structs.replace(events[0], part=9))
-    assert (path.read_bytes(), version_of(path)) == (before, 6)
+    assert (path.read_bytes(), version_of(path)) == (before, 7)
     builders.recorded(path, *events)
     assert version_of(path) == VERSION
     assert load(path) == builders.reduced(iter([*first_part(), *events]))
