@@ -11,6 +11,7 @@ from kernels.problem import Problem
 from kernels.trace import Array, Trace, TraceRequest
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan, Protocol
+from profiles.results.rest import rest_of
 from profiles.results.session import Session
 from profiles.store import Recorder
 from profiles.wire.events import (
@@ -155,3 +156,32 @@ def reduced(events: Iterator[Event]) -> Session:
 
 def measurement(samples: tuple[Sample, ...]) -> Measurement:
     return msgspec.structs.replace(MEASUREMENT, samples=samples)
+
+
+def first_part() -> Iterator[Event]:
+    """Of four points one is done, one has timed out after its check, one was running when the writer died."""
+    yield plan_started()
+    yield PointStarted(index=0, t_ns=2_000)
+    yield from measured(0, 3_000)
+    yield PointStarted(index=1, t_ns=3_100)
+    yield measured(1, 3_200)[0]
+    yield PointFailed(index=1, t_ns=4_000, status="timeout", reason="Too slow.")
+    yield PointStarted(index=2, t_ns=4_100)
+    yield measured(2, 4_200)[0]
+    yield readings(4_300)
+
+
+def next_part(session: Session) -> list[Event]:
+    """The whole next part of a session: its begin, its repeats, what is left, its end."""
+    rest = rest_of(session)
+    events: list[Event] = [rest.begin(MACHINE, TELEMETRY)]
+    for point in (point for stage in rest.stages(session.plan) for point in stage):
+        events += [PointStarted(index=point.index, t_ns=rest.t_ns), readings(rest.t_ns)]
+        events += measured(point.index, rest.t_ns + 1, measurement((Sample(7.0),) * 3))
+    return [*events, PlanFinished(t_ns=rest.t_ns + 2, outcome="finished")]
+
+
+def resumed() -> Session:
+    """A session of two parts."""
+    events = list(first_part())
+    return reduced(iter([*events, *next_part(reduced(iter(events)))]))

@@ -20,6 +20,7 @@ VALUES: Sequence[object] = (
 TABLES = (
     *("session", "points", "measurements", "figures", "correctness", "errors", "samples", "readings"),
     "batches",
+    "parts",
 )
 UNCHANGEABLE = (sqlite3.Error, OverflowError, UnicodeDecodeError)  # what was damaged before, by what it says
 STATEMENTS = (
@@ -93,7 +94,9 @@ def _change_a_value(path: Path, dice: Dice) -> None:
 
 def _change_json(path: Path, dice: Dice) -> None:
     """Put a value in the place of a number or a text somewhere in a plan, a machine or a problem."""
-    table, column = dice.choice([("session", "plan"), ("session", "machine"), ("points", "problem")])
+    table, column = dice.choice(
+        [("session", "plan"), ("session", "machine"), ("points", "problem"), ("parts", "resumed")]
+    )
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         try:
             tree = f"SELECT fullkey FROM {table}, json_tree({column}) WHERE atom IS NOT NULL LIMIT 500"  # noqa: S608 - as above

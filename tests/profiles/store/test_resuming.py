@@ -3,14 +3,16 @@
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from profiles.results.export import to_csv, to_json
 from profiles.results.rest import rest_of
+from profiles.results.tape import Tape
 from profiles.store import (
     BusyFileError,
     CorruptFileError,
@@ -24,24 +26,11 @@ from profiles.store import (
 )
 from profiles.store.parts import _digest
 from profiles.store.schema import VERSION
-from profiles.wire.events import Event, PlanFinished, PlanResumed, PointFailed, PointMeasured, PointStarted
-from profiles.wire.measurement import Sample
+from profiles.wire.events import Event, PlanResumed, PointMeasured, PointStarted
 from tests.profiles.store import builders
+from tests.profiles.store.mutations import mutate
 
 LATER = 10**12
-
-
-def first_part() -> Iterator[Event]:
-    """Of four points one is done, one has timed out after its check, one was running when the writer died."""
-    yield builders.plan_started()
-    yield PointStarted(index=0, t_ns=2_000)
-    yield from builders.measured(0, 3_000)
-    yield PointStarted(index=1, t_ns=3_100)
-    yield builders.measured(1, 3_200)[0]
-    yield PointFailed(index=1, t_ns=4_000, status="timeout", reason="Too slow.")
-    yield PointStarted(index=2, t_ns=4_100)
-    yield builders.measured(2, 4_200)[0]
-    yield builders.readings(4_300)
 
 
 def begin(path: Path) -> PlanResumed:
@@ -49,26 +38,18 @@ def begin(path: Path) -> PlanResumed:
 
 
 def rest_of_the_sweep(path: Path) -> list[Event]:
-    """The whole next part: its begin, its repeats, what is left, its end."""
-    session = load(path)
-    rest = rest_of(session)
-    started = rest.begin(builders.MACHINE, builders.TELEMETRY)
-    events: list[Event] = [started]
-    for point in (point for stage in rest.stages(session.plan) for point in stage):
-        events += [PointStarted(index=point.index, t_ns=rest.t_ns), builders.readings(rest.t_ns)]
-        events += builders.measured(point.index, rest.t_ns + 1, builders.measurement((Sample(7.0),) * 3))
-    return [*events, PlanFinished(t_ns=rest.t_ns + 2, outcome="finished")]
+    return builders.next_part(load(path))
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return builders.recorded(tmp_path / "a.flashscope", *first_part())
+    return builders.recorded(tmp_path / "a.flashscope", *builders.first_part())
 
 
 def test_a_part_added_to_a_file_is_read_as_the_events_made_it(path: Path) -> None:
     before = load(path)
     events = rest_of_the_sweep(path)
-    session = builders.reduced(iter([*first_part(), *events]))
+    session = builders.reduced(iter([*builders.first_part(), *events]))
     builders.recorded(path, *events)
     found = load(path)
     assert found == session
@@ -160,7 +141,7 @@ def test_a_file_of_an_older_version_is_brought_up_to_date_only_with_its_next_par
     assert (path.read_bytes(), version_of(path)) == (before, 7)
     builders.recorded(path, *events)
     assert version_of(path) == VERSION
-    assert load(path) == builders.reduced(iter([*first_part(), *events]))
+    assert load(path) == builders.reduced(iter([*builders.first_part(), *events]))
 
 
 ALTERED = {
@@ -187,6 +168,28 @@ def test_parts_that_are_not_as_written_or_cannot_be_are_refused(
             connection.execute("UPDATE parts SET digest = seal(part, resumed)")
     with pytest.raises(CorruptFileError, match="holds values that no session holds"):
         load(path)
+
+
+def test_a_mutated_file_of_several_parts_is_read_and_replayed_or_refused(path: Path, tmp_path: Path) -> None:
+    builders.recorded(path, *rest_of_the_sweep(path)[:5])
+    builders.recorded(path, *rest_of_the_sweep(path))
+    outcomes = [replayed(path, tmp_path / f"{seed}.flashscope", seed) for seed in range(200)]
+    assert 20 < sum(outcomes) < 200
+
+
+def replayed(path: Path, target: Path, seed: int) -> bool:
+    """Whether a mutated copy is still read; then it can be replayed and told."""
+    mutate(path, target, seed)
+    try:
+        session = load(target)
+    except SessionFileError:
+        return False
+    tape = Tape(session)
+    again = tape.at(tape.end_ns)
+    assert [state.point for state in again.points] == [state.point for state in session.points]
+    assert to_json(session)
+    assert to_csv(session)
+    return True
 
 
 def full_at(pages: int) -> Callable[[sqlite3.Connection], None]:
