@@ -86,6 +86,32 @@ def test_the_part_stands_in_the_table_and_beside_the_plots(
     qtbot.waitUntil(lambda: "part 2" in panel._rows["flash2"].values[0].toolTip(), timeout=30_000)
 
 
+def test_a_replay_of_a_resumed_session_shows_it_before_it_went_on_and_ends_as_the_session(
+    rig: Rig, window: MainWindow, qtbot: QtBot, broken_off: Path
+) -> None:
+    rig.open(broken_off)
+    resume(rig, window, qtbot)
+    rig.say(rest_of_the_sweep(rig))
+    qtbot.waitUntil(lambda: not rig.controller.running, timeout=30_000)
+    recorded = rig.controller.session
+    assert recorded is not None
+    rig.controller.replay(1.0)
+    playback = rig.controller.playback
+    assert playback is not None
+    playback.set_playing(False)
+    table = window.pages["profile"].bottom.table  # type: ignore[attr-defined]
+    column = next(k for k, one in enumerate(table.results.columns) if one.title == "part")
+    playback.seek(playback.tape.end_ns)
+    assert playback.session == recorded
+    qtbot.waitUntil(lambda: not table.isColumnHidden(column), timeout=30_000)
+    playback.seek(recorded.resumed[0].t_ns - 1)
+    assert (playback.session.resumed, len(playback.session.points)) == ([], len(PLAN.points()))
+    qtbot.waitUntil(lambda: bool(table.isColumnHidden(column)), timeout=30_000)
+    while not playback.at_end:
+        playback.step(1)
+    assert playback.session == recorded
+
+
 def test_another_machine_and_a_drift_beyond_the_noise_are_warned_of(
     rig: Rig, window: MainWindow, qtbot: QtBot, broken_off: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """A recording played again is the same session at every moment, however one comes there."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -13,9 +14,18 @@ from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan, Protocol
 from profiles.results.session import PointState, Session
 from profiles.results.tape import Tape
-from profiles.wire.events import PlanStarted, PointStatus, Reading, Readings, TraceReady
+from profiles.wire.events import (
+    Attempt,
+    PlanResumed,
+    PlanStarted,
+    PointStatus,
+    Reading,
+    Readings,
+    TraceReady,
+)
 from profiles.wire.measurement import Figure, Measurement, Sample
 from tests.profiles.heard import Heard, quick_plan
+from tests.profiles.store import builders
 
 PLAN = Plan(
     backend="cpu",
@@ -76,7 +86,35 @@ def sessions(draw: st.DrawFn) -> Session:
     )
 
 
-@given(sessions(), st.lists(MOMENTS, max_size=5))
+@st.composite
+def attempts(draw: st.DrawFn, index: int) -> Attempt:
+    began, ended = draw(st.none() | MOMENTS), draw(st.none() | MOMENTS)
+    status = draw(STATUSES)
+    return Attempt(index=index, status=status, reason="", detail="", started_ns=began, ended_ns=ended)
+
+
+@st.composite
+def resumed_sessions(draw: st.DrawFn) -> Session:
+    """A session of several parts, their times and those of its points as they come."""
+    session = draw(sessions())
+    for number, t_ns in enumerate(sorted(draw(st.lists(MOMENTS, max_size=3))), 2):
+        again, repeats = (draw(st.lists(st.sampled_from(range(4)), unique=True)) for _ in "ab")
+        part = PlanResumed(
+            session_id=session.id,
+            part=number,
+            machine=MACHINE,
+            started_at=session.started_at,
+            t_ns=t_ns,
+            again=tuple(draw(attempts(index)) for index in again),
+            repeats=tuple(repeats),
+        )
+        for point in PLAN.again(repeats, len(session.points)):
+            session.points.append(replace(draw(states(0)), point=point))
+        session.resumed.append(part)
+    return session
+
+
+@given(sessions() | resumed_sessions(), st.lists(MOMENTS, max_size=5))
 def test_a_session_played_to_a_moment_is_the_session_of_this_moment(
     session: Session, stops: list[int]
 ) -> None:
@@ -137,6 +175,19 @@ def test_a_real_sweep_is_the_same_at_the_end_of_its_tape(recorded: Session) -> N
     assert rebuilt == recorded
     assert rebuilt.readings
     assert rebuilt.traces
+
+
+def test_a_resumed_session_played_straight_through_ends_as_it_was_recorded() -> None:
+    session = builders.resumed()
+    tape = Tape(session)
+    played, moments = tape.at(tape.start_ns), [tape.start_ns, *tape.ends, tape.end_ns]
+    for before, now in pairwise(moments):
+        for event in tape.between(before, now):
+            played.apply(event)
+    assert played == session
+    begun = session.resumed[0].t_ns
+    assert [state.status for state in tape.at(begun - 1).points] == ["done", "timeout", "running", "pending"]
+    assert [state.status for state in tape.at(begun).points].count("running") == 4
 
 
 def test_a_recording_whose_writer_was_killed_ends_as_failed(recorded: Session) -> None:
