@@ -75,18 +75,19 @@ def _cell(row: PointRow | None, best: PointRow | None) -> Element | str:
 
 
 def all_figures(rows: Sequence[PointRow], baselines: Baselines) -> Element:
-    """A line for each point with every main figure."""
-    shown = shown_of(rows)
+    """A line for each point with every main figure, and its part where the session has several."""
+    shown, parted = shown_of(rows), any((row.part or 1) > 1 for row in rows)
     lines = [
         (
             row.kernel,
             seqlen_text(row.seqlen),
             STATUS_MARKS[row.status].word,
+            *([str(row.part or NOTHING)] if parted else ()),
             *(figure_text(quantity, row, baselines.get(row.problem)) for quantity in shown),
         )
         for row in rows
     ]
-    headings = ("kernel", "N", "status", *map(spread_heading, shown))
+    headings = ("kernel", "N", "status", *(["part"] if parted else ()), *map(spread_heading, shown))
     words = f"All figures of {len(lines)} points"
     return tag("details", tag("summary", words), table(headings, lines))
 

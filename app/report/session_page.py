@@ -17,6 +17,7 @@ from kernels.problem import Problem
 from profiles.results.curves import Curve, baselines, by_curve
 from profiles.results.drift import drift_text
 from profiles.results.export import metadata, protocol_text
+from profiles.results.parts import failed_before, part_text, parts, warnings
 from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT, favoured_baseline
 from profiles.results.ratios import standings_of
 from profiles.results.rows import PointRow, rows
@@ -55,6 +56,8 @@ def _head(session: Session, source: Provenance, measured: Sequence[PointRow]) ->
         yield tag("p", session.note, class_="note")
     if session.altered:
         yield tag("p", f"Altered since it was recorded; left out: {session.altered}.", class_="worse")
+    for text in warnings(session):
+        yield tag("p", f"Warning: {text}", class_="worse")
     yield tag("p", headline(measured, standings), class_="headline")
     yield tag("p", worst_check(measured))
     yield tag("p", f"Drift check: {drift_text(session) or 'none'}.")
@@ -85,6 +88,7 @@ def _end(session: Session, measured: Sequence[PointRow]) -> Iterator[Element]:
     sections = {
         "What could not be measured": figures.not_done(measured),
         "Notes": figures.remarks(measured),
+        "Parts": _parts(session),
         "Telemetry of the whole device": _telemetry(session),
         "Machine": _machine(session),
         "Protocol": _protocol(session),
@@ -95,6 +99,14 @@ def _end(session: Session, measured: Sequence[PointRow]) -> Iterator[Element]:
             yield tag("h2", title)
             yield content
     yield tag("footer", f"Written by Flashscope {own_version()}. Session {session.id}.")
+
+
+def _parts(session: Session) -> Element | None:
+    """Who measured what of a session that was broken off and went on, None of any other."""
+    if not session.resumed:
+        return None
+    told = (text for part in parts(session) for text in (part_text(part), *failed_before(session, part)))
+    return tag("div", *(tag("p", text) for text in told))
 
 
 def _telemetry(session: Session) -> Element | None:

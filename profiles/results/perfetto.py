@@ -76,7 +76,6 @@ def _point(session: Session, stretch: Activity, state: PointState, figures: Figu
     """What a kernel was at in this stretch, and its timed runs inside it; without an end it only begins."""
     point, sampled = state.point, state.sampling_ns == stretch.start_ns
     row = PointRow.of(session.backend, state)
-    again = {"drift_check": True} if point.index >= session.plan.cells else {}
     yield {
         "name": f"{point.kernel} N = {point.problem.seqlen_q}",
         "cat": "sampling" if sampled else "check",
@@ -86,12 +85,20 @@ def _point(session: Session, stretch: Activity, state: PointState, figures: Figu
             "batch": point.problem.batch,
             "status": state.status,
             "reason": state.reason,
-            **again,
+            **_place(session, state),
             **(figures.get(point.index, {}) if sampled else {}),
         },
     }
     if sampled and stretch.end_ns is not None:
         yield from _runs(session, stretch.start_ns, stretch.end_ns, row)
+
+
+def _place(session: Session, state: PointState) -> dict[str, object]:
+    """Why it was measured once more, if it was, and in which part of a session that has several."""
+    index, told = state.point.index, dict[str, object]()
+    if index >= session.plan.cells:
+        told["drift_check" if index < len(session.planned) else "part_check"] = True
+    return told | {"part": state.part} if session.resumed else told
 
 
 def _runs(session: Session, start_ns: int, end_ns: int, row: PointRow) -> Iterator[Slice]:

@@ -19,6 +19,7 @@ from profiles.store import load
 from tests.app.hostile import hostile_file
 from tests.app.report.pages import Seen, seen
 from tests.app.test_escapes import CONTROLS, HARMFUL
+from tests.profiles.store import builders
 
 MARKUP = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>\"'&lt;<!--]]>"
 
@@ -93,3 +94,11 @@ def test_no_text_of_a_file_becomes_markup_or_a_control_character(tmp_path: Path,
     assert HARMFUL.sub("\N{REPLACEMENT CHARACTER}", text) in said.text
     assert said.count("script") == said.count("img") == 0
     assert said.count("title") > 1
+
+
+def test_a_report_of_a_resumed_session_tells_its_parts_and_warns_above_its_figures() -> None:
+    text = report(builders.resumed()).text
+    assert "Part 1: 1 point from 2026-01-02" in text
+    assert "flash2 at N = 256, measured anew; timeout before: Too slow." in text
+    warned = text.index("Warning: Part 2 differs from the parts before it")
+    assert warned < text.index("points of 2 kernels")

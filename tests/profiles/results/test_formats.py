@@ -40,7 +40,7 @@ def half_done() -> Session:
     return builders.reduced(builders.whole_sweep())
 
 
-SESSIONS = (lesson, hostile, half_done)
+SESSIONS = (lesson, hostile, half_done, builders.resumed)
 
 
 def test_the_schema_beside_the_code_is_that_of_the_code() -> None:
@@ -174,3 +174,21 @@ def test_a_slice_says_what_became_of_its_point() -> None:
         if event["args"].get("status") == "will-not-fit" and event["pid"] == KERNELS
     )
     assert refused["args"]["reason"]
+
+
+def test_the_formats_tell_in_which_part_of_a_resumed_session_a_point_was_measured() -> None:
+    session = builders.resumed()
+    document = json.loads(to_json(session))
+    assert [point["part"] for point in document["points"]] == [1, 2, 2, 2]
+    assert [one["index"] for part in document["parts"] for one in part["again"]] == [1, 2]
+    slices = [event["args"] for event in traced(session) if event["ph"] == "X"]
+    assert {(one["part"], one.get("part_check", False)) for one in slices} == {
+        (1, False),
+        (2, False),
+        (2, True),
+    }
+    parquet = pytest.importorskip(
+        "pyarrow.parquet", reason='pyarrow is not installed: pip install -e ".[parquet]"'
+    )
+    table = parquet.read_table(io.BytesIO(to_parquet(session)))
+    assert table.column("part").to_pylist() == [1, 2, 2, 2]
