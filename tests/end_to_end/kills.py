@@ -3,7 +3,7 @@
     python -m tests.end_to_end.kills [KILLS] [SEED]
 
 Each sweep is begun once and resumed, killed again and resumed, until its session is complete. Prints a line
-for all of them and exits with 1 when a point that was told of as measured is not in the file as it was told
+for them so far and exits with 1 when a point that was told of as measured is not in the file as it was told
 or was measured twice, a session ends without one of its points, a file cannot be read, or a sweep does not
 end.
 """
@@ -27,7 +27,8 @@ from app.words.units import ms_text
 from profiles.results.rest import rest_of
 from profiles.results.session import PointState
 from profiles.results.stats import quartiles
-from profiles.store import EmptyFileError, load
+from profiles.store import SessionFileError, load
+from profiles.store.beside import leftovers
 from tests.end_to_end import program
 
 SWEEP = (
@@ -52,7 +53,7 @@ class Run:
         self,
         path: Path,
         sweep: Sequence[str] = SWEEP,
-        longest_s: float = 6.0,
+        longest_s: float = 4.0,
         victims: Sequence[Kind] = ("main", "worker", "telemetry"),
     ) -> None:
         self.told: dict[int, str] = {}
@@ -76,13 +77,11 @@ class Run:
         return self._begun() and rest_of(load(self._path)).nothing
 
     def _begun(self) -> bool:
-        """Whether there is a session; a file that is empty yet is taken away."""
-        if self._path.exists() and not self._path.stat().st_size:
-            self._path.unlink()
-        with suppress(EmptyFileError):
-            return self._path.exists() and bool(load(self._path).points)
-        self._path.unlink()
-        self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)
+        """Whether there is a session; what was left of a sweep that was killed before that is taken away."""
+        with suppress(SessionFileError):
+            return bool(load(self._path).points)
+        for left in (self._path, *leftovers(self._path)):
+            left.unlink(missing_ok=True)
         return False
 
     def _launch(self, dice: random.Random, most: int) -> None:
@@ -101,6 +100,8 @@ class Run:
                 wait = self._longest_s / 4
             process.wait(program.TIMEOUT_S)
             reader.join()
+            assert process.returncode in {0, 1, -signal.SIGKILL}, process.returncode
+            assert process.returncode != 1 or self._begun(), self.told
 
     def _compare(self) -> None:
         if self.told:
@@ -159,12 +160,12 @@ def main(kills: int, seed: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         while killed.total() < kills:
             run = Run(Path(folder) / f"{len(parts)}.flashscope")
-            run.run(dice, most=min(dice.randrange(3, 9), kills - killed.total()))
+            run.run(dice, most=min(dice.randrange(4, 16), kills - killed.total()))
             killed += run.killed
             told, lost = told + len(run.told), lost + len(run.lost)
             parts.append(run.parts)
-    say = f"{killed.total()} kills ({dict(killed)}) in {len(parts)} sweeps of {sum(parts)} parts"
-    print(f"{say}: {told} points told, {lost} lost")  # noqa: T201 - the result
+            say = f"{killed.total()} kills ({dict(killed)}) in {len(parts)} sweeps of {sum(parts)} parts"
+            print(f"{say}: {told} points told, {lost} lost", flush=True)  # noqa: T201 - the result so far
     return lost
 
 
