@@ -76,6 +76,9 @@ def _buttons(t: Theme) -> str:
     QPushButton[role="quiet"]:focus, QToolButton[role="quiet"]:focus {{ border-color: {t.accent}; }}
     QPushButton[role="chip"] {{ border-radius: 11px; padding: 2px 9px; }}
     QPushButton[role="chip"]:focus {{ padding: 1px 8px; }}
+    QPushButton[role="session"] {{ text-align: left; padding: 3px 9px; font-size: {TEXT_PX - 1}px; }}
+    QPushButton[role="session"]:checked {{ color: {t.text}; }}
+    QPushButton[role="session"]:focus {{ padding: 2px 8px; }}
     QToolButton[role="rail"] {{ background: transparent; border: none; border-radius: 0;
         border-left: 3px solid transparent; color: {t.dim}; padding: 8px 0; font-size: {CAPTION_PX}px; }}
     QToolButton[role="rail"]:hover {{ color: {t.text}; }}

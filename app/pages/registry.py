@@ -1,8 +1,9 @@
 """The pages of the window, in the order of the rail; Ctrl+1 brings the first to the front."""
 
 from app.pages.base import Page
+from app.pages.compare import ComparePage
 from app.pages.profile import ProfilePage
 from app.pages.sessions import SessionsPage
 from app.pages.stepper import StepperPage
 
-PAGES: tuple[type[Page], ...] = (ProfilePage, StepperPage, SessionsPage)
+PAGES: tuple[type[Page], ...] = (ProfilePage, StepperPage, ComparePage, SessionsPage)

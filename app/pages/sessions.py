@@ -58,6 +58,7 @@ class SessionsPage(Page):
         resume_requested: A session whose sweep is to go on (Path).
         deleted: A session was deleted: words for the user, and what undoes it (str, callable).
         undone: That is being undone, or cannot be any more (callable).
+        comparison_wanted: Compare the chosen sessions, the oldest the baseline (list of Path).
     """
 
     key, title, icon = "sessions", "Sessions", "mdi6.folder-table-outline"
@@ -67,6 +68,7 @@ class SessionsPage(Page):
     resume_requested = Signal(object)
     deleted = Signal(str, object)
     undone = Signal(object)
+    comparison_wanted = Signal(list)
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
@@ -110,6 +112,7 @@ class SessionsPage(Page):
             Action("sessions.open", "Open the chosen session", self.open_chosen, "Sessions", "Return; Enter"),
             Action("sessions.replay", "Replay the chosen session", self.replay_chosen, "Sessions", "R"),
             Action("sessions.resume", "Resume the chosen session's sweep", self.resume_chosen, "Sessions"),
+            Action("sessions.compare", "Compare the chosen sessions", self.compare_chosen, "Sessions", "C"),
             Action("sessions.rename", "Rename the chosen session", self.rename_chosen, "Sessions", "F2"),
             Action("sessions.note", "Edit the chosen session's note", self.note_chosen, "Sessions", "N"),
             Action("sessions.delete", "Delete the chosen session", self.delete_chosen, "Sessions", "Del"),
@@ -126,10 +129,20 @@ class SessionsPage(Page):
         self._listing.do_instead(partial(_listed, folders), self._show)
 
     def chosen(self) -> SessionInfo | None:
-        """The session in the selected row."""
+        """The session in the selected row; None: there is none, or several are selected."""
+        several = self.all_chosen()
+        return several[0] if len(several) == 1 else None
+
+    def all_chosen(self) -> list[SessionInfo]:
+        """The sessions in the selected rows."""
         rows = self.table.selectionModel().selectedRows()
-        info = rows[0].data(INFO_ROLE) if rows else None
-        return info if isinstance(info, SessionInfo) else None
+        return [info for row in rows if isinstance(info := row.data(INFO_ROLE), SessionInfo)]
+
+    def compare_chosen(self) -> None:
+        """Compare the chosen sessions; the oldest is the baseline."""
+        infos = sorted((one for one in self.all_chosen() if not one.error), key=lambda one: one.started_at)
+        if infos:
+            self.comparison_wanted.emit([info.path for info in infos])
 
     @guarded()
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -235,6 +248,7 @@ class SessionsPage(Page):
         self._buttons = [
             text_button("Open", "Open the chosen session", self.open_chosen, "primary"),
             text_button("Replay", "Replay the chosen session", self.replay_chosen),
+            text_button("Compare", "Compare the chosen sessions", self.compare_chosen),
             text_button("Rename", "Rename the chosen session", self.rename_chosen),
             text_button("Note", "Edit the chosen session's note", self.note_chosen),
             text_button("Delete", "Delete the chosen session", self.delete_chosen),
@@ -285,7 +299,8 @@ class SessionsPage(Page):
         info = self.chosen()
         readable = info is not None and not info.error
         ours = info is not None and self._is_ours(info)
-        look, replay, *change, delete = self._buttons
+        look, replay, compare, *change, delete = self._buttons
+        compare.setEnabled(any(not one.error for one in self.all_chosen()))
         look.setEnabled(info is not None)
         replay.setEnabled(readable)
         self.resume_button.setVisible(readable and ours and info is not None and info.unfinished)

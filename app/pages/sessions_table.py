@@ -21,7 +21,7 @@ class SessionsTable(QTableView):
         self.setAccessibleName("Saved sessions")
         self.setModel(model)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setTabKeyNavigation(False)
         self.verticalHeader().hide()
         keep(self, self.verticalHeader().setDefaultSectionSize, 32)

@@ -1,7 +1,7 @@
 """The window: rail, pages, top bar, status bar, log, errors; and the way in and out."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QChildEvent, QEvent, QObject, QRect, Qt, QTimer
@@ -24,6 +24,7 @@ from app.control.settings import Settings
 from app.look.appearance import Appearance, appearance_of
 from app.look.theme import Theme
 from app.pages.base import Page
+from app.pages.compare import ComparePage
 from app.pages.profile import ProfilePage
 from app.pages.registry import PAGES
 from app.pages.sessions import SessionsPage
@@ -239,13 +240,30 @@ class MainWindow(QMainWindow):
             page.noticed.connect(self.errors.show_notice)
             page.plots.show_quantities(self.settings.quantities)
             page.plots.quantities_chosen.connect(self._keep_quantities)
-        if isinstance(page, StartPage | SessionsPage):
+        if isinstance(page, StartPage | SessionsPage | ComparePage):
             page.file_chosen.connect(self.open_path)
+        if isinstance(page, ComparePage):
+            page.noticed.connect(self.errors.show_notice)
+            page.offered.connect(self._offer_comparison)
         if isinstance(page, SessionsPage):
             page.deleted.connect(self.errors.show_undo)
             page.undone.connect(self.errors.withdraw)
             page.resume_requested.connect(self._resumer.resume)
             page.noticed.connect(self.errors.show_notice)
+            page.comparison_wanted.connect(self._compare)
+
+    def _compare(self, paths: Sequence[Path]) -> None:
+        """Show these sessions on the Compare page."""
+        page = self.pages["compare"]
+        if isinstance(page, ComparePage):
+            page.choose(paths)
+            self.show_page(page.key)
+
+    def _offer_comparison(self, text: str, act: Callable[[], None]) -> None:
+        """Offer to compare, but in the place of no error."""
+        if not self.errors.isVisible():
+            self.errors.show_notice(text)
+            self.errors.offer("Compare", act)
 
     def _keep_quantities(self, keys: list[str]) -> None:
         self.settings.quantities = keys
@@ -281,7 +299,7 @@ class MainWindow(QMainWindow):
     def _session_changed(self, session: Session | None) -> None:
         if session is not None:
             self._tell_parts(session)
-        if session is not None and self.page.key in {"start", "sessions"}:
+        if session is not None and self.page.key in {"start", "sessions", "compare"}:
             self._request_page("profile")
 
     def _tell_file(self) -> None:

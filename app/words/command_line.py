@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -42,3 +43,9 @@ def repeating_preset(plan: Plan) -> str | None:
         if declared.name in CHOICES or declared.name not in Request.__struct_fields__:
             said += declared.command_words(asked.value(declared.name))
     return f"{PROGRAM} {shlex.join([*said, '--out', 'sweep.flashscope'])}"
+
+
+def compare_line(files: Sequence[Path], quantity: str) -> str:
+    """The comparison of these session files, the baseline's first, for a terminal."""
+    words = ["compare", *map(str, files), *(["--quantity", quantity] if quantity != "runtime" else [])]
+    return f"{PROGRAM} {shlex.join(words)}"

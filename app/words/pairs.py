@@ -4,6 +4,7 @@ from pathlib import Path
 
 from app.words.figures import NOTHING
 from app.words.kinds import words_of
+from app.words.sessions import device_of, minute_of, named
 from app.words.units import seqlen_text
 from profiles.results.compare import Lone, Pair
 from profiles.results.curves import curve_of
@@ -17,9 +18,7 @@ KEYS = 3  # the columns that say which point a line is about
 
 def titled(session: Session, file: Path) -> str:
     """A session by name, or its file's, with device and day."""
-    device = session.machine.device(session.backend)
-    day = session.started_at[:16].replace("T", " ")
-    return f"{session.name or file.stem} ({device.name if device else session.backend}, {day})"
+    return f"{named(session, file)} ({device_of(session)}, {minute_of(session)})"
 
 
 def pair_texts(quantity: Quantity, pair: Pair) -> tuple[str, ...]:

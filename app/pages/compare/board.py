@@ -1,0 +1,222 @@
+"""All parts that show a comparison, drawn in turns; a pair chosen in one is chosen in all."""
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QSplitter, QVBoxLayout, QWidget
+
+from app.control.guard import guarded
+from app.look.theme import Theme
+from app.look.zoom import px
+from app.pages.compare.detail import Detail
+from app.pages.compare.findings import Findings
+from app.pages.compare.head import Head
+from app.pages.compare.plot_cards import CurvesCard, RatioCard
+from app.pages.compare.tables import Tables
+from app.plots.compare.strands import NO_PLACE
+from app.widgets.staged_paint import StagedPaint
+from profiles.results.curves import Curve
+
+BESIDE_PX = 820  # from which two cards stand beside each other
+SPACING = 8
+HEIGHTS = (300, 240)  # of plots and tables to begin with
+
+
+class Board(QWidget):
+    """Shows findings.
+
+    Attributes:
+        findings: What is on show, None before the first.
+        place: The pair chosen, -1 without one.
+        current: The session whose circumstances and map are on show, from 1.
+
+    Signals:
+        current_changed: Another session is the current one (int).
+    """
+
+    current_changed = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.findings: Findings | None = None
+        self.place, self.current = NO_PLACE, 1
+        self._curve: Curve | None = None
+        self._hidden: set[str] = set()
+        self.head, self.ratios, self.curves = Head(theme), RatioCard(theme), CurvesCard(theme)
+        self.tables, self.detail = Tables(theme), Detail(theme)
+        self._rows = [_row((self.ratios, 5), (self.curves, 4)), _row((self.tables, 9), (self.detail, 4))]
+        self._lay_out()
+        self._connect()
+        self._staged = StagedPaint(
+            self,
+            {
+                self.head: self._draw_head,
+                self.ratios: self._draw_ratios,
+                self.curves: self._draw_curves,
+                self.tables: self._draw_tables,
+                self.detail: self._draw_detail,
+            },
+        )
+
+    def _lay_out(self) -> None:
+        splitter = QSplitter(Qt.Orientation.Vertical)
+        splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(1)
+        for layout, margins in zip(self._rows, ((0, 0, 0, 5), (0, 5, 0, 0)), strict=True):
+            layout.setContentsMargins(*margins)
+            box = QWidget()
+            box.setLayout(layout)
+            splitter.addWidget(box)
+        splitter.setSizes(list(HEIGHTS))
+        splitter.setStretchFactor(0, 5)
+        splitter.setStretchFactor(1, 4)
+        splitter.handle(1).setAccessibleName("Height of the tables")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(SPACING)
+        column.addWidget(self.head)
+        column.addWidget(splitter, 1)
+
+    def _connect(self) -> None:
+        for part in (self.ratios, self.curves, self.tables):
+            part.picked.connect(self.choose)
+        self.head.picked.connect(self.show_current)
+        self.ratios.view_chosen.connect(self.turn_view)
+        self.ratios.toggled.connect(self._toggle)
+        self.curves.curve_chosen.connect(self._choose_curve)
+
+    @guarded(bool)
+    def hasHeightForWidth(self) -> bool:
+        """No: what wraps in it scrolls, or is as high as it is."""
+        return False
+
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as one card: they go under each other where there is no room."""
+        return QSize(px(280), super().minimumSizeHint().height())
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put cards beside or under each other."""
+        super().resizeEvent(event)
+        beside = self.width() >= px(BESIDE_PX)
+        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        for row in self._rows:
+            if direction != row.direction():
+                row.setDirection(direction)
+
+    def show_words(self, text: str) -> None:
+        """Say what is being done, in place of the verdicts."""
+        self.head.show_words(text)
+
+    def show_findings(self, findings: Findings) -> None:
+        """Show another comparison; a pair and a curve that are in it too stay chosen."""
+        kept = self._kept(findings)
+        self.findings = findings
+        self.current = min(self.current, len(findings.comparison.contrasts))
+        if self._curve not in findings.sheets:
+            self._curve = next(iter(findings.sheets))
+            self._hidden.clear()
+        self.ratios.show_view("map" if findings.many else "lines")
+        self.place = kept
+        if kept != NO_PLACE:
+            self._curve = findings.curve_at(kept)
+        self.current_changed.emit(self.current)
+        self._staged.start()
+
+    def show_current(self, number: int) -> None:
+        """Show what differs around another session, and its map."""
+        if self.findings is not None and 0 < number < len(self.findings.members):
+            self.current = number
+            self.current_changed.emit(number)
+            self._staged.start([self.head, self.ratios, self.curves])
+
+    def choose(self, place: int) -> None:
+        """Show this pair everywhere."""
+        if self.findings is None or not 0 <= place < len(self.findings.pairs):
+            return
+        self.place = place
+        number, curve = self.findings.pairs[place][0], self.findings.curve_at(place)
+        if number != self.current:
+            self.show_current(number)
+        if curve != self._curve:
+            self._choose_curve(curve)
+        self.ratios.show_place(place)
+        self.curves.plot.show_place(place)
+        self.tables.pairs.show_number(place)
+        self.detail.show_pair(self.findings, place)
+
+    def step(self, by: int) -> None:
+        """Choose the next pair of the table, or the one before."""
+        self.tables.show_tab(0)
+        self.tables.pairs.step(by)
+
+    def turn_view(self) -> None:
+        """Lines over N instead of the heat map, and back."""
+        self.ratios.show_view("lines" if self.ratios.view == "map" else "map")
+        self._staged.start([self.ratios])
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        for part in (self.head, self.ratios, self.curves, self.tables, self.detail):
+            part.apply_theme(theme)
+        if self.findings is not None:
+            self._staged.start([self.head])
+
+    def start_covered(self) -> None:
+        """Paint part after part, as when the page has just been shown."""
+        if self.findings is not None:
+            self._staged.start_covered()
+
+    def _kept(self, findings: Findings) -> int:
+        """Where the pair chosen stands in other findings, -1 if it does not."""
+        if self.findings is None or self.place == NO_PLACE:
+            return NO_PLACE
+        _, pair = self.findings.pairs[self.place]
+        meant = pair.kernel, pair.base.problem
+        found = (n for n, (_, one) in enumerate(findings.pairs) if (one.kernel, one.base.problem) == meant)
+        return next(found, NO_PLACE)
+
+    def _toggle(self, kernel: str, shown: bool) -> None:
+        (self._hidden.discard if shown else self._hidden.add)(kernel)
+        self._staged.start([self.ratios, self.curves])
+
+    def _choose_curve(self, curve: Curve) -> None:
+        self._curve = curve
+        self._staged.start([self.ratios, self.curves])
+
+    def _draw_head(self) -> None:
+        if self.findings is not None:
+            self.head.show_findings(self.findings, self.current)
+
+    def _draw_ratios(self) -> Iterator[None]:
+        if self.findings is not None and self._curve is not None:
+            yield from self.ratios.draw(self.findings, self._curve, self.current, self._hidden)
+            self.ratios.show_place(self.place)
+            self.ratios.lines.show_current(self.current)
+
+    def _draw_curves(self) -> Iterator[None]:
+        if self.findings is not None and self._curve is not None:
+            yield from self.curves.draw(self.findings, self._curve, self._hidden)
+            self.curves.plot.show_place(self.place)
+            self.curves.plot.show_current(self.current)
+
+    def _draw_tables(self) -> None:
+        if self.findings is not None:
+            self.tables.draw(self.findings)
+            self.tables.pairs.show_number(self.place)
+
+    def _draw_detail(self) -> None:
+        if self.findings is not None and self.place != NO_PLACE:
+            self.detail.show_pair(self.findings, self.place)
+        else:
+            self.detail.show_nothing()
+
+
+def _row(*parts: tuple[QWidget, int]) -> QBoxLayout:
+    layout = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+    layout.setSpacing(SPACING)
+    for part, stretch in parts:
+        layout.addWidget(part, stretch)
+    return layout

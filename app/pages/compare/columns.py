@@ -1,0 +1,130 @@
+"""The columns of the pairs and of the points without a partner."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from PySide6.QtGui import QIcon
+
+from app.look.theme import Theme
+from app.pages.compare.findings import Alone, Findings
+from app.pages.compare.list_model import ListColumn, Raw
+from app.plots.compare.tones import tone_colour
+from app.plots.marks import mark_icon
+from app.plots.status_marks import STATUS_MARKS
+from app.words.kinds import words_of
+from app.words.units import seqlen_full
+from app.words.verdicts import interval_text, ratio_text, spoken, why
+from profiles.results.compare import Pair
+from profiles.results.rows import PointRow
+from profiles.wire.measurement import Figure
+
+ABSENT = "–"
+Numbered = tuple[int, Pair]
+Take = Callable[[Pair], Figure | None]
+Column = ListColumn[Numbered]
+
+
+class Shown(NamedTuple):
+    """What the tables write about: read anew by every cell, so that columns need not be made anew."""
+
+    findings: Callable[[], Findings]
+    theme: Callable[[], Theme]
+
+
+def pair_columns(shown: Shown) -> list[Column]:
+    """Session, which point, both figures, the ratio and what it means."""
+
+    def figure(row: Numbered, take: Take) -> str:
+        value = _value(take(row[1]))
+        return ABSENT if value is None else words_of(shown.findings().comparison.quantity).text(value)
+
+    def tip(row: Numbered) -> str:
+        return why(row[1])
+
+    def number(title: str, raw: Callable[[Pair], Raw], text: Callable[[Numbered], str]) -> Column:
+        return ListColumn(title, lambda row: raw(row[1]), text, right=True, tip=tip)
+
+    def side(title: str, take: Take) -> Column:
+        return number(title, lambda pair: _value(take(pair)), lambda row: figure(row, take))
+
+    return [
+        ListColumn("session", lambda row: _name(shown.findings(), row[0])),
+        ListColumn("kernel", lambda row: row[1].kernel, icon=lambda row: _icon(row[1].kernel, shown.theme())),
+        ListColumn("problem", lambda row: _problem(shown.findings(), row[1].base)),
+        number("N", lambda pair: pair.base.seqlen, lambda row: seqlen_full(row[1].base.seqlen)),
+        side("baseline", lambda pair: pair.base_figure),
+        side("here", lambda pair: pair.other_figure),
+        number("ratio", lambda pair: pair.ratio, lambda row: ratio_text(row[1].ratio) or ABSENT),
+        number("95% interval", lambda pair: pair.ratio_low, lambda row: interval_text(row[1]) or ABSENT),
+        ListColumn(
+            "verdict",
+            lambda row: spoken(row[1]).word,
+            lambda row: "{0.glyph} {0.word}".format(spoken(row[1])),
+            tip=tip,
+            colour=lambda row: tone_colour(spoken(row[1]).tone, shown.theme()),
+        ),
+    ]
+
+
+def alone_columns(shown: Shown) -> list[ListColumn[Alone]]:
+    """Whose point, which one, and what is nearest to it in the other session."""
+
+    def icon(row: Alone) -> QIcon:
+        return _icon(row.lone.row.kernel, shown.theme())
+
+    return [
+        ListColumn("only in", lambda row: _name(shown.findings(), row.session)),
+        ListColumn("not in", lambda row: _name(shown.findings(), row.beside)),
+        ListColumn("kernel", lambda row: row.lone.row.kernel, icon=icon),
+        ListColumn("problem", lambda row: _problem(shown.findings(), row.lone.row)),
+        ListColumn(
+            "N", lambda row: row.lone.row.seqlen, lambda row: seqlen_full(row.lone.row.seqlen), right=True
+        ),
+        ListColumn("status", lambda row: STATUS_MARKS[row.lone.row.status].word),
+        ListColumn("nearest there", _nearest, tip=_nearest),
+    ]
+
+
+def _nearest(row: Alone) -> str:
+    return f"it has {row.lone.reason}" if row.lone.nearest is not None else row.lone.reason
+
+
+def _name(findings: Findings, session: int) -> str:
+    return findings.members[session].name
+
+
+def _problem(findings: Findings, row: PointRow) -> str:
+    return findings.curves[row.problem].label
+
+
+def _value(figure: Figure | None) -> float | None:
+    return None if figure is None else figure.value
+
+
+@cache
+def _icon(kernel: str, theme: Theme) -> QIcon:
+    return mark_icon(kernel, theme)
+
+
+def verdicts_in(pairs: Sequence[Numbered]) -> dict[str, int]:
+    """How many pairs have each verdict, in words, the changes first."""
+    counts: dict[str, int] = {}
+    for _, pair in pairs:
+        word = spoken(pair).word
+        counts[word] = counts.get(word, 0) + 1
+    return dict(sorted(counts.items(), key=lambda one: ORDER.index(one[0])))
+
+
+ORDER = (
+    "slower",
+    "faster",
+    "more",
+    "less",
+    "no longer done",
+    "done now",
+    "inconclusive",
+    "same",
+    "equal",
+    "not compared",
+)

@@ -1,0 +1,121 @@
+"""The card of one pair: both sets of samples, both figures, the verdict and what stands behind it."""
+
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+
+from app.look.theme import Theme
+from app.look.zoom import keep
+from app.pages.compare.findings import Findings
+from app.plots.compare.strip_plot import StripPlot
+from app.plots.status_marks import STATUS_MARKS
+from app.widgets.card import Card
+from app.widgets.elided import ElidedLabel
+from app.widgets.plain import Label, set_tip
+from app.widgets.scrolling import Scrolling
+from app.words.kinds import words_of
+from app.words.units import seqlen_full
+from app.words.verdicts import Tone, interval_text, ratio_text, spoken, why
+from profiles.results.compare import Pair
+from profiles.results.quantity import Quantity
+from profiles.results.rows import PointRow
+from profiles.wire.measurement import Figure
+
+HINT = "Click a point, a cell or a row to see its samples."
+LEAST = (240, 150)
+ROLES: dict[Tone, str] = {"good": "ok", "bad": "error", "doubt": "warn", "quiet": "dim", "plain": "title"}
+
+
+class Detail(Card):
+    """Shows one pair, or how to choose one."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(HINT)
+        self.verdict, self.reason = Label(wordWrap=True), Label(wordWrap=True)
+        self.verdict.setProperty("role", "title")
+        self.reason.setProperty("role", "dim")
+        self.sides = [(ElidedLabel(), Label()) for _ in range(2)]
+        self.strips = StripPlot(theme)
+        words = QVBoxLayout()
+        words.setContentsMargins(0, 0, 8, 0)
+        words.setSpacing(4)
+        words.addWidget(self.verdict)
+        words.addLayout(self._grid())
+        words.addWidget(self.reason)
+        words.addWidget(self.strips, 1)
+        content = QWidget()
+        content.setLayout(words)
+        self.body.addWidget(Scrolling(content), 1)
+        self.content = content
+        self.setContentsMargins(0, -2, 0, -4)
+        keep(self, self.setMinimumSize, *LEAST)
+        content.hide()
+
+    def _grid(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setVerticalSpacing(1)
+        grid.setColumnStretch(0, 1)
+        for row, (name, figure) in enumerate(self.sides):
+            name.setProperty("role", "dim")
+            name.setMinimumWidth(1)
+            grid.addWidget(name, row, 0)
+            grid.addWidget(figure, row, 1)
+        return grid
+
+    def show_nothing(self) -> None:
+        """Say how to choose a pair."""
+        self.set_title(HINT)
+        self.set_unit("")
+        self.content.hide()
+
+    def show_pair(self, findings: Findings, place: int) -> None:
+        """Show the pair at this place of a comparison."""
+        session, pair = findings.pairs[place]
+        quantity = findings.comparison.quantity
+        self.set_title(f"{pair.kernel} · N = {seqlen_full(pair.base.seqlen)}")
+        self.set_unit(findings.curve_at(place).label)
+        names = findings.members[0].name, findings.members[session].name
+        points = (pair.base, pair.base_figure), (pair.other, pair.other_figure)
+        for (label, value), name, (row, figure), whose in zip(
+            self.sides, names, points, ("baseline", "here"), strict=True
+        ):
+            label.setText(f"{whose} · {name}")
+            value.setText(_figure(quantity, row, figure))
+        self.reason.setText(why(pair))
+        self._show_strips(pair, session)
+        self._show_verdict(pair)
+        self.content.show()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        self.strips.apply_theme(theme)
+
+    def _show_verdict(self, pair: Pair) -> None:
+        told = spoken(pair)
+        ends = f" ({interval_text(pair)})" if interval_text(pair) else ""
+        self.verdict.setText(f"{told.glyph} {told.word}  {ratio_text(pair.ratio)}{ends}".rstrip())
+        self.verdict.setProperty("role", ROLES[told.tone])
+        self.verdict.style().polish(self.verdict)
+
+    def _show_strips(self, pair: Pair, session: int) -> None:
+        self.strips.show_rows(pair.base, pair.other, session)
+        told = [f"{whose}: {_counted(row)}" for whose, row in (("Above", pair.base), ("Below", pair.other))]
+        set_tip(self.strips, "\n".join(["Raw samples in ms; the line is the median", *told]))
+
+
+def _figure(quantity: Quantity, row: PointRow, figure: Figure | None) -> str:
+    """A side's figure with how many samples stand behind it, or what became of the point."""
+    if not row.done:
+        return STATUS_MARKS[row.status].word
+    value = None if figure is None else figure.value
+    written = "none" if value is None else words_of(quantity).text(value)
+    if quantity.rounds is None or not row.times:
+        return written
+    return f"{written} · {_counted(row)}"
+
+
+def _counted(row: PointRow) -> str:
+    """How many samples count, and how many do not, and why."""
+    samples = row.measurement.samples if row.measurement else ()
+    rejected = [sample.rejected for sample in samples if sample.rejected is not None]
+    reasons = ", ".join(dict.fromkeys(rejected))
+    left_out = f", {len(rejected)} rejected (×): {reasons}" if rejected else ""
+    return f"{len(samples) - len(rejected)} samples{left_out}"

@@ -1,0 +1,62 @@
+"""What the Compare page says before there are two sessions."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.control.guard import guarded
+from app.widgets.buttons import text_button
+from app.widgets.plain import Label
+from profiles.results.compare import MOST_OTHERS
+
+WORDS = (
+    f"Choose a baseline and up to {MOST_OTHERS} other sessions. Points pair by kernel, problem and protocol;"
+    " each pair gets a ratio with its interval and a verdict, and what differs around them is said first.\n\n"
+    "Tick several rows on the Sessions page and press Compare, drop session files here, or open them."
+)
+ONE_MORE = "Choose one more session to compare with."
+
+
+class EmptyState(QWidget):
+    """Words and buttons.
+
+    Signals:
+        opening_wanted: Let the user choose files.
+        sessions_wanted: Show the Sessions page.
+        bundled_wanted: Compare the recordings that come with the program.
+    """
+
+    opening_wanted = Signal()
+    sessions_wanted = Signal()
+    bundled_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        heading = Label("What changed between two runs?", alignment=Qt.AlignmentFlag.AlignCenter)
+        heading.setProperty("role", "heading")
+        self.words = Label(WORDS, wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
+        self.words.setProperty("role", "dim")
+        row = QHBoxLayout()
+        row.addStretch(1)
+        for text, name, signal, role in (
+            ("Open sessions …", "Open session files to compare", self.opening_wanted, "primary"),
+            ("Choose on the Sessions page", "Show the Sessions page", self.sessions_wanted, ""),
+            ("Two bundled recordings", "Compare the bundled recordings", self.bundled_wanted, ""),
+        ):
+            row.addWidget(text_button(text, name, signal.emit, role))
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setSpacing(16)
+        column.addStretch(2)
+        for part in (heading, self.words):
+            column.addWidget(part)
+        column.addLayout(row)
+        column.addStretch(3)
+
+    @guarded(bool)
+    def hasHeightForWidth(self) -> bool:
+        """No: its words would make the whole page as high as it would like to be."""
+        return False
+
+    def show_count(self, count: int) -> None:
+        """Say how many are missing."""
+        self.words.setText(ONE_MORE if count == 1 else WORDS)

@@ -1,0 +1,108 @@
+"""All that the Compare page shows of a comparison, worked out before any of it is drawn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+
+from app.plots.compare.grid import Grid, grid_of
+from app.plots.compare.strands import Sheet, curves_of, flattened, sheets
+from app.words.sessions import named
+from kernels.problem import Problem
+from profiles.results.compare import Comparison, Lone, Pair, compare
+from profiles.results.curves import Curve
+from profiles.results.quantity import Quantity
+from profiles.results.session import Session
+
+MANY = 60  # points from which a heat map tells more than curves
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One of the sessions compared: its file, and what is in it."""
+
+    path: Path
+    session: Session
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return named(self.session, self.path)
+
+
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """A point without a partner.
+
+    Attributes:
+        session: The session that has it, 0 for the baseline.
+        beside: The session that lacks it.
+        lone: The point, and what is nearest to it there.
+    """
+
+    session: int
+    beside: int
+    lone: Lone
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """A comparison, and what to draw of it.
+
+    Attributes:
+        members: The sessions, the baseline first.
+        comparison: The baseline beside the others.
+        pairs: Every pair with the number of its other session, from 1; its place is where it stands here.
+        alone: Every point without a partner.
+        curves: The curve of each problem.
+        sheets: What to draw over N, by curve.
+        grids: The heat map of each other session.
+    """
+
+    members: tuple[Member, ...]
+    comparison: Comparison
+    pairs: tuple[tuple[int, Pair], ...]
+    alone: tuple[Alone, ...]
+    curves: dict[Problem, Curve]
+    sheets: dict[Curve, Sheet]
+    grids: tuple[Grid, ...]
+
+    @property
+    def many(self) -> bool:
+        """Whether a heat map tells more than curves over N."""
+        paired = {self.curve_at(place) for place in range(len(self.pairs))}
+        return len(paired) > 1 or max((len(one.pairs) for one in self.comparison.contrasts), default=0) > MANY
+
+    def curve_at(self, place: int) -> Curve:
+        """The curve of a pair."""
+        return self.curves[self.pairs[place][1].base.problem]
+
+    def names(self) -> tuple[str, ...]:
+        """What the sessions are called, the baseline first."""
+        return tuple(member.name for member in self.members)
+
+
+def find(members: Sequence[Member], quantity: Quantity) -> Findings:
+    """Compare the first of these with the others; takes seconds for ten thousand points."""
+    comparison = compare(members[0].session, [one.session for one in members[1:]], quantity)
+    curves = curves_of(comparison)
+    firsts = accumulate((len(one.pairs) for one in comparison.contrasts), initial=0)
+    return Findings(
+        members=tuple(members),
+        comparison=comparison,
+        pairs=flattened(comparison),
+        alone=tuple(_alone(comparison)),
+        curves=curves,
+        sheets=sheets(comparison, curves),
+        grids=tuple(
+            grid_of(one, first, curves) for one, first in zip(comparison.contrasts, firsts, strict=False)
+        ),
+    )
+
+
+def _alone(comparison: Comparison) -> list[Alone]:
+    found: list[Alone] = []
+    for number, contrast in enumerate(comparison.contrasts, 1):
+        found += [Alone(0, number, lone) for lone in contrast.base_only]
+        found += [Alone(number, 0, lone) for lone in contrast.other_only]
+    return found

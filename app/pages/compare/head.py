@@ -1,0 +1,153 @@
+"""What the comparison says in a sentence for each session, and what differs around the current one."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.control.guard import guarded
+from app.look.theme import Theme
+from app.look.zoom import keep, px
+from app.pages.compare.findings import Findings
+from app.plots.compare.dashes import SAMPLE, dash_icon
+from app.widgets.card import Card
+from app.widgets.plain import Label, button_text
+from app.widgets.scrolling import Scrolling
+from app.words.verdicts import bearing
+from profiles.results.compare import MOST_OTHERS, Difference
+
+NO_DIFFERENCE = "✓ Nothing that is on record about the two differs but their figures."
+BESIDE_PX = 760  # of the card, from which circumstances stand beside the sentences
+LOWEST, HEIGHT = 40, 128  # pixels of what scrolls
+NAME_PX = 120
+
+
+class Head(Card):
+    """Sentences on the left, circumstances on the right.
+
+    Signals:
+        picked: A session's sentence was chosen: its number (int).
+    """
+
+    picked = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setContentsMargins(0, -2, 0, -4)
+        self.sentences = QGridLayout()
+        self.sentences.setContentsMargins(0, 0, 8, 0)
+        self.sentences.setVerticalSpacing(4)
+        self.circumstances = QVBoxLayout()
+        self.circumstances.setContentsMargins(0, 0, 8, 0)
+        self.circumstances.setSpacing(3)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(16)
+        self._words = [_holding(layout) for layout in (self.sentences, self.circumstances)]
+        self._frames = [Scrolling(words) for words in self._words]
+        for frame, stretch in zip(self._frames, (5, 6), strict=True):
+            frame.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+            self._row.addWidget(frame, stretch)
+        self.body.addLayout(self._row)
+
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as one of the two."""
+        return QSize(px(200), super().minimumSizeHint().height())
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the circumstances beside the sentences, or under them."""
+        super().resizeEvent(event)
+        beside = self.width() >= px(BESIDE_PX)
+        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        if direction != self._row.direction():
+            self._row.setDirection(direction)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Be as high as the words, up to where they scroll."""
+        for label in (label for words in self._words for label in words.findChildren(QWidget)):
+            label.show()  # or it would have no height until the event loop has its turn
+        pairs = zip(self._words, self._frames, strict=True)
+        heights = [words.heightForWidth(max(1, frame.width())) for words, frame in pairs]
+        for frame in self._frames:
+            frame.setFixedHeight(min(max(px(LOWEST), *heights), px(HEIGHT)))
+
+    def show_words(self, text: str) -> None:
+        """Say what is being done, in place of a verdict."""
+        _empty(self.sentences)
+        _empty(self.circumstances)
+        label = Label(text)
+        label.setProperty("role", "readout")
+        self.sentences.addWidget(label, 0, 0)
+        self._fit()
+
+    def show_findings(self, findings: Findings, current: int) -> None:
+        """Show every sentence, that of the current session large, and what differs around it."""
+        _empty(self.sentences)
+        _empty(self.circumstances)
+        names, several = findings.names(), len(findings.comparison.contrasts) > 1
+        for row, contrast in enumerate(findings.comparison.contrasts):
+            number = row + 1
+            if several:
+                self.sentences.addWidget(self._name(number, names[number], number == current), row, 0)
+            sentence = Label(contrast.summary, wordWrap=True)
+            sentence.setProperty("role", "readout" if number == current else "dim")
+            sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self.sentences.addWidget(sentence, row, 1)
+        self.sentences.setColumnStretch(1, 1)
+        self.sentences.setRowStretch(MOST_OTHERS, 1)
+        self._show_differences(findings.comparison.contrasts[current - 1].differences)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours; the sentences are drawn anew by `show_findings`."""
+        self._theme = theme
+
+    def _name(self, number: int, name: str, current: bool) -> QPushButton:
+        button = QPushButton(button_text(name))
+        button.setProperty("role", "legend")
+        button.setCheckable(True)
+        button.setChecked(current)
+        button.setIcon(dash_icon(number, self._theme))
+        button.setIconSize(QSize(*map(px, SAMPLE)))
+        button.setAccessibleName(f"Show what differs around {name}")
+        keep(button, button.setMaximumWidth, NAME_PX + SAMPLE[0])
+        button.clicked.connect(lambda _checked: self.picked.emit(number))
+        return button
+
+    def _show_differences(self, differences: Sequence[Difference]) -> None:
+        caption = Label("What differs around them" if differences else "Circumstances")
+        caption.setProperty("role", "caption")
+        self.circumstances.addWidget(caption)
+        for difference in differences:
+            self.circumstances.addWidget(_line(difference))
+        if not differences:
+            label = Label(NO_DIFFERENCE, wordWrap=True)
+            label.setProperty("role", "dim")
+            self.circumstances.addWidget(label)
+        self.circumstances.addStretch(1)
+        self._fit()
+
+
+def _line(difference: Difference) -> Label:
+    told = bearing(difference)
+    text = f"{told.glyph} {difference.title}: {difference.base} → {difference.other} · {told.words}"
+    label = Label(text, wordWrap=True)
+    label.setProperty("role", told.role)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+def _holding(layout: QLayout) -> QWidget:
+    content = QWidget()
+    content.setLayout(layout)
+    return content
+
+
+def _empty(layout: QLayout) -> None:
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.setParent(None)
+            widget.deleteLater()

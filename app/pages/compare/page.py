@@ -1,0 +1,246 @@
+"""The Compare page: choose sessions, see what changed."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout
+
+from app.control.actions import Action
+from app.control.bundled import bundled_sessions
+from app.control.chores import Chores
+from app.control.controller import Controller
+from app.control.guard import guarded
+from app.look.theme import Theme
+from app.pages.base import Page
+from app.pages.compare.board import Board
+from app.pages.compare.chips import Chips
+from app.pages.compare.empty import EmptyState
+from app.pages.compare.findings import Findings
+from app.pages.compare.last import last_like
+from app.pages.compare.lineup import MOST, Lineup
+from app.plots.quantity_chooser import QuantityChooser
+from app.widgets.buttons import text_button
+from app.words.command_line import compare_line
+from profiles.results.quantities import QUANTITIES
+from profiles.store import SUFFIX
+
+FILTER = f"Flashscope sessions (*{SUFFIX})"
+NONE_LIKE_IT = "No other run here has the same kernels and problems on the same device."
+NO_SESSION = "No session is on show: run a sweep or open one, then compare it."
+TWO = 2  # sessions make a comparison
+
+
+class ComparePage(Page):
+    """Up to six sessions beside each other, the first of them the baseline.
+
+    Signals:
+        noticed: Something that the user should know of, in one line (str).
+        file_chosen: A session to show on the Profile page (Path).
+        offered: A run has ended that has one like it: words, and what compares them (str, callable).
+    """
+
+    key, title, icon = "compare", "Compare", "mdi6.compare-horizontal"
+
+    noticed = Signal(str)
+    file_chosen = Signal(object)
+    offered = Signal(str, object)
+
+    def __init__(self, controller: Controller, theme: Theme) -> None:
+        super().__init__(controller, theme)
+        self.setObjectName("page")
+        self.setAcceptDrops(True)
+        self.lineup, self._chores = Lineup(self), Chores(self)
+        self.chips, self.board, self.empty = Chips(theme), Board(theme), EmptyState()
+        self.chooser = QuantityChooser()
+        self.chooser.show_quantity(self.lineup.quantity)
+        self._measured = False  # whether what ended last was a sweep
+        self._stack = QStackedWidget()
+        self._lay_out()
+        self._connect()
+        self._follow()
+
+    def _lay_out(self) -> None:
+        self._tools = [
+            self.chooser,
+            text_button("Add …", "Add sessions to compare", self.open_files),
+            text_button("Copy command", "Copy the comparison as a command line", self.copy_command),
+        ]
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.chips, 1, Qt.AlignmentFlag.AlignTop)
+        tools = QHBoxLayout()
+        for tool in self._tools:
+            tools.addWidget(tool, alignment=Qt.AlignmentFlag.AlignVCenter)
+        row.addLayout(tools)
+        row.setAlignment(tools, Qt.AlignmentFlag.AlignTop)
+        for page in (self.empty, self.board):
+            self._stack.addWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 12, 10)
+        column.setSpacing(8)
+        column.addLayout(row)
+        column.addWidget(self._stack, 1)
+
+    def _connect(self) -> None:
+        lineup = self.lineup
+        lineup.changed.connect(self._follow)
+        lineup.working.connect(self._show_work)
+        lineup.found.connect(self._show)
+        lineup.refused.connect(self.controller.error_raised)
+        self._chores.failed.connect(self.controller.error_raised)
+        self.chips.picked.connect(self.board.show_current)
+        self.chips.baseline_wanted.connect(lineup.make_baseline)
+        self.chips.removal_wanted.connect(lineup.remove)
+        self.chips.opening_wanted.connect(self.file_chosen)
+        self.board.current_changed.connect(self.chips.show_current)
+        self.chooser.chosen.connect(self._choose_quantity)
+        self.empty.opening_wanted.connect(self.open_files)
+        self.empty.sessions_wanted.connect(lambda: self.page_requested.emit("sessions"))
+        self.empty.bundled_wanted.connect(lambda: lineup.choose(bundled_sessions()))
+        self.controller.running_changed.connect(self._offer_after)
+        for card in (self.board.ratios, self.board.curves):
+            card.export_button.failed.connect(self.controller.error_raised)
+            card.export_button.done.connect(self.noticed)
+
+    def actions_offered(self) -> list[Action]:
+        """What a user can do here."""
+        board, group = self.board, "Compare"
+        like = Action(
+            "compare.like", "Compare with the last run like this", self.compare_like, group, everywhere=True
+        )
+        return [
+            Action("compare.open", "Add sessions to compare …", self.open_files, group, "O"),
+            like,
+            Action("compare.baseline", "Make the chosen session the baseline", self._rebase, group, "B"),
+            Action("compare.remove", "Remove the chosen session", self._remove, group, "Del"),
+            Action("compare.session", "Choose the next session", self._next_session, group, "S"),
+            Action("compare.clear", "Compare nothing", lambda: self.choose([]), group),
+            Action("compare.view", "Heat map, or lines over N", board.turn_view, group, "H"),
+            Action("compare.next", "Choose the next pair", partial(board.step, 1), group, "Alt+Right"),
+            Action("compare.back", "Choose the pair before", partial(board.step, -1), group, "Alt+Left"),
+            Action("compare.pairs", "Show the pairs", partial(board.tables.show_tab, 0), group, "R"),
+            Action("compare.alone", "Show points alone", partial(board.tables.show_tab, 1), group, "W"),
+            Action("compare.copy", "Copy the comparison as a command line", self.copy_command, group),
+        ]
+
+    def choose(self, paths: Sequence[Path]) -> None:
+        """Compare these sessions, the first of them the baseline."""
+        self.lineup.choose(paths)
+
+    def open_files(self) -> None:
+        """Let the user choose files to add."""
+        folder = str(self.controller.sessions_dir)
+        chosen, _filter = QFileDialog.getOpenFileNames(self, "Sessions to compare", folder, FILTER)
+        if chosen:
+            self.lineup.add([Path(path) for path in chosen])
+
+    def copy_command(self) -> None:
+        """Put the comparison on the clipboard as a command line."""
+        if len(self.lineup.paths) >= TWO:
+            QGuiApplication.clipboard().setText(compare_line(self.lineup.paths, self.lineup.quantity.key))
+            self.noticed.emit("The comparison is on the clipboard as a command line.")
+
+    def compare_like(self) -> None:
+        """Compare the session on show with the newest other one that did the same."""
+        session, path = self.controller.session, self.controller.path
+        if session is None or path is None:
+            self.noticed.emit(NO_SESSION)
+            return
+        self._chores.do(
+            partial(last_like, session, self.controller.sessions_dir), partial(self._compare_with, path)
+        )
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour everything painted by hand."""
+        super().apply_theme(theme)
+        self.chips.apply_theme(theme)
+        self.board.apply_theme(theme)
+
+    @guarded()
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Wait for what is being read and compared."""
+        self.lineup.wait()
+        self._chores.wait()
+        super().closeEvent(event)
+
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        """Paint part after part."""
+        super().showEvent(event)
+        self.board.start_covered()
+
+    @guarded()
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take session files."""
+        if _dropped(event):
+            event.acceptProposedAction()
+
+    @guarded()
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Compare the files dropped, too."""
+        event.acceptProposedAction()
+        self.lineup.add(_dropped(event))
+
+    def _follow(self) -> None:
+        """Show what is chosen now."""
+        chosen = self.lineup.chosen
+        self.chips.show_chosen(chosen, min(self.board.current, len(chosen) - 1))
+        self.chips.setVisible(bool(chosen))
+        self._stack.setCurrentWidget(self.board if len(chosen) >= TWO else self.empty)
+        self.empty.show_count(len(chosen))
+        for tool in self._tools:
+            tool.setVisible(bool(chosen))
+        self._tools[1].setEnabled(len(chosen) < MOST)
+        self._tools[2].setEnabled(len(chosen) >= TWO)
+
+    def _show_work(self, text: str) -> None:
+        if text:
+            self.board.show_words(text)
+
+    def _show(self, findings: Findings | None) -> None:
+        if findings is not None:
+            self.board.show_findings(findings)
+
+    def _choose_quantity(self, key: str) -> None:
+        self.chooser.show_quantity(QUANTITIES[key])
+        self.lineup.compare_by(QUANTITIES[key])
+
+    def _rebase(self) -> None:
+        if len(self.lineup.paths) >= TWO:
+            self.lineup.make_baseline(self.lineup.paths[self.board.current])
+
+    def _remove(self) -> None:
+        if len(self.lineup.paths) >= TWO:
+            self.lineup.remove(self.lineup.paths[self.board.current])
+
+    def _next_session(self) -> None:
+        if self.board.findings is not None:
+            self.board.show_current(self.board.current % len(self.board.findings.comparison.contrasts) + 1)
+
+    def _offer_after(self, running: bool) -> None:
+        """When a sweep has ended, look whether there is one like it."""
+        ended, self._measured = self._measured and not running, self.controller.measuring
+        session, path = self.controller.session, self.controller.path
+        if ended and session is not None and path is not None and session.outcome == "finished":
+            self._chores.do(
+                partial(last_like, session, self.controller.sessions_dir), partial(self._offer, path)
+            )
+
+    def _offer(self, path: Path, like: Path | None) -> None:
+        if like is not None:
+            act = partial(self._compare_with, path, like)
+            self.offered.emit(f"There is a run like this one: {like.stem}.", act)
+
+    def _compare_with(self, path: Path, like: Path | None) -> None:
+        if like is None:
+            self.noticed.emit(NONE_LIKE_IT)
+            return
+        self.choose([like, path])
+        self.page_requested.emit(self.key)
+
+
+def _dropped(event: QDropEvent) -> list[Path]:
+    return [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]

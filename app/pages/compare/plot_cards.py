@@ -1,0 +1,205 @@
+"""The two cards of plots: the ratio, over N or as a heat map, and the curves themselves."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QStackedWidget
+
+from app.look.theme import Theme
+from app.look.zoom import keep
+from app.pages.compare.exports import exported
+from app.pages.compare.findings import Findings
+from app.pages.compare.legend import KernelLegend
+from app.plots.compare.heat_plot import HeatPlot
+from app.plots.compare.ratio_plot import RatioPlot
+from app.plots.compare.scale_bar import ScaleBar
+from app.plots.compare.strand_plot import StrandPlot
+from app.plots.export import Export
+from app.plots.export_button import ExportButton
+from app.widgets.buttons import text_button
+from app.widgets.card import Card
+from app.widgets.elided import ElidedLabel
+from app.widgets.plain import button_text, set_tip
+from app.words.kinds import unit_text, words_of
+from app.words.verdicts import ratio_text, spoken
+from profiles.results.compare.verdicts import change_word, percent
+from profiles.results.curves import Curve
+from profiles.results.quantities import RUNTIME
+
+View = Literal["lines", "map"]
+NO_RATIO = "No pair of points has a ratio here."
+LEGEND = "hollow: no change · band: too small to count"
+
+
+class RatioCard(Card):
+    """The ratio to the baseline.
+
+    Attributes:
+        view: Whether it shows lines over N or the heat map.
+
+    Signals:
+        picked: A pair was clicked: its place (int).
+        view_chosen: Show the other view.
+        toggled: A kernel is to be shown or hidden (str, bool).
+    """
+
+    picked = Signal(int)
+    view_chosen = Signal()
+    toggled = Signal(str, bool)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("Ratio to the baseline")
+        self.view: View = "lines"
+        self._theme = theme
+        self._findings: Findings | None = None
+        self.lines, self.map = RatioPlot(theme), HeatPlot(theme)
+        self.legend, self.bar = KernelLegend(theme), ScaleBar(theme)
+        self.legend.toggled.connect(self.toggled)
+        self.switch = text_button("Heat map", "Show the heat map", self.view_chosen.emit, "quiet")
+        self.export_button = ExportButton("the ratio", self.make_export, theme)
+        self._words = ElidedLabel()
+        self._words.setProperty("role", "unit")
+        self.header.addWidget(self._words)
+        self.header.addWidget(self.switch)
+        self.header.addWidget(self.export_button)
+        self._stack = QStackedWidget()
+        for plot in (self.lines, self.map):
+            plot.picked.connect(self.picked)
+            self._stack.addWidget(plot)
+        self.body.setSpacing(2)
+        for part, stretch in ((self.legend, 0), (self._stack, 1), (self.bar, 0)):
+            self.body.addWidget(part, stretch)
+        self.setContentsMargins(0, -4, -6, -6)
+        self.show_view("lines")
+
+    def show_view(self, view: View) -> None:
+        """Bring lines or heat map to the front."""
+        self.view = view
+        maps = view == "map"
+        self._stack.setCurrentWidget(self.map if maps else self.lines)
+        self.legend.setVisible(not maps)
+        self.bar.setVisible(maps)
+        self.switch.setText("Over N" if maps else "Heat map")
+        self.switch.setAccessibleName("Show lines over N" if maps else "Show the heat map")
+        set_tip(self.switch, f"{self.switch.accessibleName()}, kernels by problems (H)")
+
+    def draw(self, findings: Findings, curve: Curve, current: int, hidden: set[str]) -> Iterator[None]:
+        """Draw a curve's lines and the current session's map, in steps."""
+        self._findings = findings
+        sheet, quantity = findings.sheets[curve], findings.comparison.quantity
+        self.legend.show_kernels(sheet.kernels, hidden)
+        more = change_word(quantity, more=True)
+        if self.view == "map":
+            self._words.setText(f"{findings.members[current].name} beside {findings.members[0].name}")
+            yield
+            self._draw_map(findings, current)
+            return
+        self._words.setText(f"above 1: {more} · {LEGEND}")
+        self.lines.show_band(sheet.band)
+        self.lines.show_hint("" if any(one.value.size for one in sheet.ratios) else NO_RATIO)
+        yield from self.lines.draw_in_steps(sheet.ratios, hidden, sheet.seqlens)
+
+    def _draw_map(self, findings: Findings, current: int) -> None:
+        grid, quantity = findings.grids[current - 1], findings.comparison.quantity
+        worse = quantity.better != "higher"
+        self.map.show_grid(
+            grid,
+            more_is_worse=worse,
+            glyph=lambda place: spoken(findings.pairs[place][1]).glyph,
+            tip=lambda place: _tip(findings, place),
+        )
+        ends = [change_word(quantity, more=more) for more in (not worse, worse)]
+        self.bar.show_span(grid.span, *ends)
+
+    def show_place(self, place: int) -> None:
+        """Mark a pair in both."""
+        self.lines.show_place(place)
+        self.map.show_place(place)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        self._theme = theme
+        for part in (self.lines, self.map, self.legend, self.bar, self.export_button):
+            part.apply_theme(theme)
+
+    def make_export(self) -> Export | None:
+        """What the export menu writes."""
+        if self._findings is None:
+            return None
+        plot, kernels = (self.map, ()) if self.view == "map" else (self.lines, self.legend.shown)
+        return exported(self._findings, plot, "Ratio to the baseline", kernels, self._theme)
+
+
+class CurvesCard(Card):
+    """The figures of every session, the baseline's dashed.
+
+    Signals:
+        picked: A pair was clicked: its place (int).
+        curve_chosen: Show the points of another curve (Curve).
+    """
+
+    picked = Signal(int)
+    curve_chosen = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("Curves")
+        self._theme = theme
+        self._findings: Findings | None = None
+        self._curves: list[Curve] = []
+        self._kernels: tuple[str, ...] = ()
+        self.plot = StrandPlot("Curves of every session", words_of(RUNTIME), theme)
+        self.plot.picked.connect(self.picked)
+        self.problems = QComboBox(sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.problems.setAccessibleName("Problems on show")
+        set_tip(self.problems, "Problems on show over N")
+        self.problems.activated.connect(lambda index: self.curve_chosen.emit(self._curves[index]))
+        self.export_button = ExportButton("the curves", self.make_export, theme)
+        self._words = ElidedLabel()
+        self._words.setProperty("role", "unit")
+        for widget in (self._words, self.problems, self.export_button):
+            self.header.addWidget(widget)
+        keep(self.problems, self.problems.setMaximumWidth, 190)
+        self.body.addWidget(self.plot, 1)
+        self.setContentsMargins(0, -4, -6, -6)
+
+    def draw(self, findings: Findings, curve: Curve, hidden: set[str]) -> Iterator[None]:
+        """Draw a curve's points, in steps."""
+        quantity, sheet = findings.comparison.quantity, findings.sheets[curve]
+        if self._findings is not findings:
+            self._findings = findings
+            self.plot.set_words(words_of(quantity))
+            self._fill(list(findings.sheets))
+        self.problems.setCurrentIndex(self._curves.index(curve))
+        self._kernels = tuple(kernel for kernel in sheet.kernels if kernel not in hidden)
+        self.set_title(quantity.title)
+        self._words.setText(f"{unit_text(quantity)} · baseline dashed")
+        yield from self.plot.draw_in_steps(sheet.curves, hidden, sheet.seqlens)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        self._theme = theme
+        self.plot.apply_theme(theme)
+        self.export_button.apply_theme(theme)
+
+    def make_export(self) -> Export | None:
+        """What the export menu writes."""
+        if self._findings is None:
+            return None
+        return exported(self._findings, self.plot, "Curves, baseline dashed", self._kernels, self._theme)
+
+    def _fill(self, curves: list[Curve]) -> None:
+        self._curves = curves
+        self.problems.clear()
+        for curve in curves:
+            self.problems.addItem(button_text(curve.label).replace("&&", "&"))
+        self.problems.setVisible(len(curves) > 1)
+
+
+def _tip(findings: Findings, place: int) -> str:
+    """A pair in words, for the pointer."""
+    _, pair = findings.pairs[place]
+    told = spoken(pair)
+    change = f" by {percent(pair.change)}" if pair.better is not None and pair.change else ""
+    where = f"{pair.kernel}, {findings.curve_at(place).label}, N = {pair.base.seqlen}"
+    return f"{where}\n{told.glyph} {told.word}{change} {ratio_text(pair.ratio)}".rstrip()

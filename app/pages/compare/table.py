@@ -1,0 +1,105 @@
+"""A table of the Compare page: whole rows are selected and copied."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QItemSelectionModel, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+
+from app.control.guard import guarded
+from app.look.zoom import keep
+from app.pages.compare.list_model import ListColumn, ListModel
+
+ROW_PX = 24
+
+
+class ListTable(QTableView):
+    """Shows a ListModel.
+
+    Args:
+        name: What a screen reader says.
+        columns: Those of the model.
+        widths: Of the columns, in pixels; the last one takes what is left.
+
+    Signals:
+        picked: A row was selected: its number before sorting and filtering (int).
+    """
+
+    picked = Signal(int)
+
+    def __init__(self, name: str, columns: Sequence[ListColumn[Any]], widths: Sequence[int]) -> None:
+        super().__init__()
+        self.list: ListModel[Any] = ListModel(columns, self)
+        self._following = False
+        self._number = -1
+        self.setModel(self.list)
+        self.setAccessibleName(name)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setTabKeyNavigation(False)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setSortingEnabled(True)
+        self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+        self.verticalHeader().hide()
+        keep(self, self.verticalHeader().setDefaultSectionSize, ROW_PX)
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setStretchLastSection(True)
+        header.setHighlightSections(False)
+        keep(self, self._size_columns, *widths)
+        self.selectionModel().selectionChanged.connect(self._tell)
+        self.list.modelReset.connect(lambda: self.show_number(self._number))
+
+    def show_number(self, number: int) -> None:
+        """Select the row with this number without telling; none: that is filtered out, or there is none."""
+        self._number = number
+        if number in self._selected():
+            return
+        row = self.list.where(number)
+        self._following = True
+        if row is None:
+            self.clearSelection()
+        else:
+            chosen = self.list.index(row, 0)
+            flags = QItemSelectionModel.SelectionFlag
+            self.selectionModel().setCurrentIndex(chosen, flags.ClearAndSelect | flags.Rows)
+            self.scrollTo(chosen, QAbstractItemView.ScrollHint.PositionAtCenter)
+        self._following = False
+
+    def step(self, by: int) -> None:
+        """Select the next row, or the one before."""
+        rows = self.list.rowCount()
+        if rows:
+            row = self.list.where(self._number)
+            self.selectRow(0 if row is None else min(max(row + by, 0), rows - 1))
+
+    @guarded()
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy whole rows, where Qt would copy one cell."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            QGuiApplication.clipboard().setText(self.copied())
+        else:
+            super().keyPressEvent(event)
+
+    def copied(self) -> str:
+        """The selected rows in the order on show, under their headings, as tab-separated text."""
+        columns = [k for k in range(len(self.list.columns)) if not self.isColumnHidden(k)]
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        lines = [[self.list.columns[k].title for k in columns]]
+        lines += [[self.list.columns[k].written(self.list.row_at(row)) for k in columns] for row in rows]
+        return "\n".join("\t".join(" ".join(cell.split()) for cell in line) for line in lines)
+
+    def _selected(self) -> set[int]:
+        return {self.list.number_at(index.row()) for index in self.selectionModel().selectedRows()}
+
+    def _tell(self) -> None:
+        rows = self.selectionModel().selectedRows()
+        if rows and not self._following:
+            self._number = self.list.number_at(rows[-1].row())
+            self.picked.emit(self._number)
+
+    def _size_columns(self, *widths: int) -> None:
+        for column, width in enumerate(widths):
+            self.setColumnWidth(column, width)

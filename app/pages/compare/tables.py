@@ -1,0 +1,101 @@
+"""The card of the tables: the pairs, filtered by verdict, and what has no partner."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QStackedWidget
+
+from app.look.theme import Theme
+from app.look.zoom import keep
+from app.pages.compare.columns import Shown, alone_columns, pair_columns, verdicts_in
+from app.pages.compare.findings import Findings
+from app.pages.compare.table import ListTable
+from app.widgets.buttons import text_button
+from app.widgets.card import Card
+from app.widgets.plain import set_tip
+from app.words.verdicts import spoken
+
+PAIR_WIDTHS = (84, 128, 112, 58, 78, 78, 72, 112)
+ALONE_WIDTHS = (110, 110, 128, 112, 58, 84)
+SESSION, PROBLEM = 0, 2  # columns that say nothing where there is only one of them
+ALL = "All verdicts"
+
+
+class Tables(Card):
+    """Two tables, one in front.
+
+    Signals:
+        picked: A pair was selected: its place in the comparison (int).
+    """
+
+    picked = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._findings: Findings | None = None
+        shown = Shown(self._on_show, lambda: self._theme)
+        self.pairs = ListTable("Pairs of points", pair_columns(shown), PAIR_WIDTHS)
+        self.pairs.picked.connect(self.picked)
+        self.alone = ListTable("Points without a partner", alone_columns(shown), ALONE_WIDTHS)
+        self.verdicts = QComboBox(sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.verdicts.setAccessibleName("Show pairs of this verdict")
+        set_tip(self.verdicts, "Show pairs of this verdict")
+        self.verdicts.activated.connect(lambda _index: self._filter())
+        self.tabs = [
+            text_button("Pairs", "Show the pairs", lambda: self.show_tab(0), "quiet"),
+            text_button("Alone", "Show the points without a partner", lambda: self.show_tab(1), "quiet"),
+        ]
+        self._stack = QStackedWidget()
+        for place, (tab, table) in enumerate(zip(self.tabs, (self.pairs, self.alone), strict=True)):
+            tab.setCheckable(True)
+            self.header.insertWidget(place, tab)
+            self._stack.addWidget(table)
+        self.header.addWidget(self.verdicts)
+        self.body.addWidget(self._stack, 1)
+        self.setContentsMargins(0, -4, -4, -4)
+        keep(self, self.setMinimumSize, 260, 150)
+        self.show_tab(0)
+
+    def draw(self, findings: Findings) -> None:
+        """Show the pairs and lone points of a comparison."""
+        self._findings = findings
+        several = len(findings.members) > 2  # noqa: PLR2004 - the baseline and one other
+        self.pairs.setColumnHidden(SESSION, not several)
+        self.pairs.setColumnHidden(PROBLEM, len(set(findings.curves.values())) <= 1)
+        self._fill_verdicts(findings)
+        self.pairs.list.set_rows(findings.pairs)
+        self.alone.list.set_rows(findings.alone)
+        self.tabs[0].setText(f"Pairs ({len(findings.pairs)})")
+        self.tabs[1].setText(f"Without a partner ({len(findings.alone)})")
+        if not findings.pairs or not findings.alone:
+            self.show_tab(int(not findings.pairs))
+
+    def show_tab(self, place: int) -> None:
+        """Bring one of the tables to the front."""
+        self._stack.setCurrentIndex(place)
+        for number, tab in enumerate(self.tabs):
+            tab.setChecked(number == place)
+        self.verdicts.setVisible(place == 0)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour the verdicts."""
+        self._theme = theme
+        for table in (self.pairs, self.alone):
+            table.list.recolour()
+
+    def _fill_verdicts(self, findings: Findings) -> None:
+        chosen = self.verdicts.currentData()
+        self.verdicts.clear()
+        self.verdicts.addItem(f"{ALL} ({len(findings.pairs)})", "")
+        for word, count in verdicts_in(findings.pairs).items():
+            self.verdicts.addItem(f"{word} ({count})", word)
+        self.verdicts.setCurrentIndex(max(0, self.verdicts.findData(chosen)))
+        self._filter()
+
+    def _filter(self) -> None:
+        word = self.verdicts.currentData()
+        self.pairs.list.set_filter(lambda row: not word or spoken(row[1]).word == word)
+
+    def _on_show(self) -> Findings:
+        if self._findings is None:
+            raise LookupError("no comparison is on show")  # an empty table has no cell to write
+        return self._findings

@@ -1,0 +1,204 @@
+"""A heat map of a comparison: kernels x problems, a cell the ratio of a pair."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF
+
+from app.control.guard import guarded
+from app.look.theme import Theme
+from app.look.zoom import keep, px
+from app.plots.axes import Label, fitting
+from app.plots.compare.grid import Grid
+from app.plots.compare.heat_item import HeatItem
+from app.plots.compare.strands import NO_PLACE
+from app.plots.style import Plot, UnitAxis, restyle, tick_font
+from app.widgets.plain import plain_tip
+from app.words.plain import cut
+from app.words.units import seqlen_text
+
+NARROWEST_PX = 12  # of a column: more of them are reached by dragging
+NAME_PX = 104  # of a kernel's name
+LABEL_GAP_PX = 5  # between two lengths
+LONGEST = 22  # characters of a kernel's or a curve's name
+Ticks = list[tuple[float, list[float]]]
+
+
+class CellAxis(UnitAxis):
+    """An axis with a text at given places; those that do not fit beside each other are left out."""
+
+    def __init__(self, orientation: str) -> None:
+        super().__init__(orientation)
+        self._texts: dict[float, str] = {}
+
+    def set_texts(self, texts: dict[float, str]) -> None:
+        """Write these, each at its place."""
+        self._texts = texts
+        self.picture = None
+        self.update()
+
+    @guarded(list)
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> Ticks:  # noqa: N803 - pyqtgraph's names
+        """The places in view whose texts fit."""
+        low, high = sorted((minVal, maxVal))
+        pixel = (high - low) / max(size, 1.0)
+        return [(1.0, fitting(self._labels(low, high, pixel), 3 * pixel))]
+
+    @guarded(list)
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        """The texts."""
+        del scale, spacing
+        return [self._texts[value] for value in values]
+
+    def _labels(self, low: float, high: float, pixel: float) -> list[Label]:
+        metrics = QFontMetricsF(tick_font())
+        upright = self.orientation in {"left", "right"}
+        labels = []
+        for place, text in self._texts.items():
+            length = metrics.height() * 0.8 if upright else metrics.horizontalAdvance(text) + 2
+            half = length / 2 * pixel
+            if low <= place - half and place + half <= high:
+                labels.append((place - half, place, place + half))
+        return labels
+
+
+class HeatPlot(Plot):
+    """Shows a grid; a click or the pointer over a cell tells its pair.
+
+    Signals:
+        picked: A cell was clicked: its pair's place in the comparison (int).
+    """
+
+    picked = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        self._axes = {side: CellAxis(side) for side in ("left", "bottom", "top")}
+        super().__init__(axisItems=self._axes, enableMenu=False)
+        self._grid: Grid | None = None
+        self._tip: Callable[[int], str] = lambda _place: ""
+        self._place = NO_PLACE
+        self._item = HeatItem(theme)
+        self._groups = pg.PlotCurveItem(connect="pairs")
+        self._frame = pg.PlotCurveItem()
+        for depth, item in ((0, self._item), (5, self._groups), (10, self._frame)):
+            item.setZValue(depth)
+            self.addItem(item, ignoreBounds=True)
+        self._set_up()
+        self.apply_theme(theme)
+
+    def _set_up(self) -> None:
+        self.plotItem.hideButtons()
+        self.plotItem.showAxis("top")
+        self.setFrameShape(self.Shape.NoFrame)
+        keep(self._axes["left"], self._axes["left"].setWidth, NAME_PX)
+        view = self.getViewBox()
+        view.invertY(True)
+        view.disableAutoRange()
+        view.setDefaultPadding(0)
+        view.setMouseEnabled(x=True, y=False)
+        view.sigResized.connect(lambda *_: self._range())
+        self.scene().sigMouseClicked.connect(self._click)
+        self.scene().sigMouseMoved.connect(self._hover)
+        keep(self, self.setMinimumSize, 160, 120)
+        self.setAccessibleName("Ratio to the baseline: kernels by problems")
+
+    def show_grid(
+        self,
+        grid: Grid,
+        *,
+        more_is_worse: bool,
+        glyph: Callable[[int], str],
+        tip: Callable[[int], str],
+    ) -> None:
+        """Show another grid.
+
+        Args:
+            grid: The cells.
+            more_is_worse: Whether a ratio above 1 has the colour of what got worse.
+            glyph: Writes the verdict of a pair, by its place, into its cell.
+            tip: Tells a pair in words.
+        """
+        self._grid, self._tip = grid, tip
+        self._item.show_grid(grid, more_is_worse=more_is_worse, glyph=glyph)
+        self._axes["left"].set_texts({k + 0.5: cut(name, LONGEST) for k, name in enumerate(grid.kernels)})
+        self._axes["top"].set_texts({a + n / 2: cut(label, LONGEST) for a, n, label in grid.groups})
+        between = [first for first, _, _ in grid.groups[1:]]
+        self._groups.setData(np.repeat(between, 2), np.tile((0, len(grid.kernels)), len(between)))
+        self._range()
+        self.show_place(self._place)
+
+    def show_place(self, place: int) -> None:
+        """Frame the cell of this pair."""
+        self._place = place
+        grid = self._grid
+        cells = [] if grid is None or place == NO_PLACE else np.argwhere(grid.place == place).tolist()
+        self._frame.setVisible(bool(len(cells)))
+        if len(cells):
+            row, column = cells[0]
+            self._frame.setData(
+                [column, column + 1, column + 1, column, column], [row, row, row + 1, row + 1, row]
+            )
+            self._bring_into_view(column)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour everything that is drawn."""
+        restyle(self, theme)
+        for axis in self._axes.values():
+            axis.setStyle(tickLength=0, tickTextOffset=4)
+            axis.setPen(pg.mkPen(None))
+        self._item.apply_theme(theme)
+        self._groups.setPen(pg.mkPen(theme.dim, width=px(1)))
+        self._frame.setPen(pg.mkPen(theme.text, width=px(2)))
+
+    def _range(self) -> None:
+        rows, columns = (1, 1) if self._grid is None else self._grid.change.shape
+        view = self.getViewBox()
+        fit = max(1, int(view.width() / px(NARROWEST_PX)))
+        view.setLimits(xMin=0, xMax=columns, yMin=0, yMax=rows, minXRange=1, maxXRange=columns)
+        shown = min(columns, fit)
+        view.setRange(xRange=(0, shown), yRange=(0, rows), padding=0, disableAutoRange=True)
+        self._label_lengths(view.width() / shown)
+
+    def _label_lengths(self, cell_px: float) -> None:
+        """Write as many lengths as fit, the same ones of every curve."""
+        if self._grid is None:
+            return
+        texts = [seqlen_text(problem.seqlen_q) for problem in self._grid.problems]
+        metrics = QFontMetricsF(tick_font())
+        widest = max((metrics.horizontalAdvance(text) for text in set(texts)), default=0.0) + LABEL_GAP_PX
+        step = max(1, math.ceil(widest / max(cell_px, 1.0)))
+        written = {
+            first + k + 0.5: texts[first + k]
+            for first, count, _ in self._grid.groups
+            for k in range(0, max(1, count - step + 1), step)
+        }
+        self._axes["bottom"].set_texts(written)
+
+    def _bring_into_view(self, column: int) -> None:
+        view = self.getViewBox()
+        left, right = view.viewRange()[0]
+        if not left <= column < right:
+            view.setRange(xRange=(column, column + right - left), padding=0)
+
+    def _place_at(self, position: QPointF) -> int:
+        view = self.getViewBox()
+        if self._grid is None or not view.sceneBoundingRect().contains(position):
+            return NO_PLACE
+        here = view.mapSceneToView(position)
+        row, column = int(here.y()), int(here.x())
+        rows, columns = self._grid.place.shape
+        inside = 0 <= row < rows and 0 <= column < columns
+        return int(self._grid.place[row, column]) if inside else NO_PLACE
+
+    def _click(self, event: Any) -> None:
+        place = self._place_at(event.scenePos())
+        if event.button() == Qt.MouseButton.LeftButton and place != NO_PLACE:
+            self.picked.emit(place)
+
+    def _hover(self, position: QPointF) -> None:
+        place = self._place_at(position)
+        self.viewport().setToolTip(plain_tip(self._tip(place)) if place != NO_PLACE else "")

@@ -1,0 +1,172 @@
+"""A plot of strands over N, whose points can be clicked."""
+
+from collections.abc import Collection, Iterator, Sequence
+from math import log2
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Qt, Signal
+
+from app.look.fonts import ui_font
+from app.look.theme import CAPTION_PX, Theme
+from app.look.zoom import keep, px
+from app.plots.axes import SeqlenAxis, ValueAxis, to_axis
+from app.plots.compare.strand_item import StrandItem
+from app.plots.compare.strands import NO_PLACE, Strand
+from app.plots.style import Plot, restyle
+from app.words.kinds import KindWords
+
+SIDE = 0.35  # doublings of N left free on either side
+MARGIN = 0.08  # share of the range left free above and below
+NEAR_PX = 24  # a click this near to a point means it
+
+
+class StrandPlot(Plot):
+    """Draws strands of one quantity.
+
+    Signals:
+        picked: The pair of a point was clicked: its place in the comparison (int).
+    """
+
+    picked = Signal(int)
+
+    def __init__(self, name: str, words: KindWords, theme: Theme) -> None:
+        self._x_axis, self._y_axis = SeqlenAxis(), ValueAxis(words)
+        super().__init__(axisItems={"bottom": self._x_axis, "left": self._y_axis}, enableMenu=False)
+        self._theme = theme
+        self._items: dict[tuple[str, int], StrandItem] = {}
+        self._strands: list[Strand] = []
+        self._place = NO_PLACE
+        self._ring = pg.ScatterPlotItem(pxMode=True, symbol="o")
+        self._ring.setZValue(20)
+        self._hint = pg.TextItem(anchor=(0.5, 0.5))
+        for item in (self._ring, self._hint):
+            self.addItem(item, ignoreBounds=True)
+        self._set_up(name)
+        self.apply_theme(theme)
+
+    def _set_up(self, name: str) -> None:
+        self._corner = pg.LabelItem("N")
+        self.plotItem.layout.addItem(self._corner, 3, 0)
+        self.plotItem.hideButtons()
+        self.setFrameShape(self.Shape.NoFrame)
+        keep(self._y_axis, self._y_axis.setWidth, 60)
+        view = self.getViewBox()
+        view.disableAutoRange()
+        view.setDefaultPadding(0)
+        view.setMouseEnabled(x=False, y=False)
+        view.sigResized.connect(lambda *_: self._range())
+        self.scene().sigMouseClicked.connect(self._click)
+        keep(self, self.setMinimumSize, 160, 120)
+        self.setAccessibleName(name)
+
+    def draw_in_steps(
+        self, strands: Sequence[Strand], hidden: Collection[str], seqlens: Sequence[int]
+    ) -> Iterator[None]:
+        """Draw these but those of the hidden kernels, a strand a step."""
+        self._strands = [one for one in strands if one.kernel not in hidden]
+        shown = {(one.kernel, one.session) for one in self._strands}
+        self._x_axis.set_seqlens(seqlens)
+        for key, item in self._items.items():
+            item.set_visible(key in shown)
+        yield
+        for strand in self._strands:
+            self._item(strand).draw(strand, self._y_axis.scale_name)
+            yield
+        self._range()
+        self.show_place(self._place)
+
+    def set_words(self, words: KindWords) -> None:
+        """Show values of another kind; they are drawn by `draw_in_steps`."""
+        self._strands = []
+        self._y_axis.set_words(words)
+
+    def show_current(self, session: int) -> None:
+        """Let the strands of sessions other than this one and the baseline stand back."""
+        for (_, owner), item in self._items.items():
+            item.set_faint(owner not in {0, session})
+
+    def show_place(self, place: int) -> None:
+        """Ring the points of this pair."""
+        self._place = place
+        points = [spot for strand in self._strands if (spot := self._spot(strand, place)) is not None]
+        self._ring.setData(x=[x for x, _ in points], y=[y for _, y in points])
+
+    def show_hint(self, text: str) -> None:
+        """Say in the middle why there is nothing to see; an empty text says nothing."""
+        self._hint.setText(text, color=self._theme.dim)
+        self._hint.setVisible(bool(text))
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour everything that is drawn."""
+        self._theme = theme
+        restyle(self, theme)
+        for axis in (self._x_axis, self._y_axis):
+            axis.setZValue(-1000)
+            axis.setStyle(tickLength=0, tickTextOffset=6)
+            axis.setGrid(255)
+        self._ring.setSize(px(17))
+        self._ring.setPen(pg.mkPen(theme.text, width=px(2)))
+        self._ring.setBrush(pg.mkBrush(None))
+        self._hint.setFont(ui_font())
+        self._hint.setColor(theme.dim)
+        self._corner.setText("N", color=theme.dim, size=f"{px(CAPTION_PX)}px")
+        for item in self._items.values():
+            item.apply_theme(theme)
+
+    def _item(self, strand: Strand) -> StrandItem:
+        key = strand.kernel, strand.session
+        if key not in self._items:
+            self._items[key] = StrandItem(self, *key, self._theme)
+        return self._items[key]
+
+    def _places(self, strand: Strand) -> tuple[Any, Any]:
+        return to_axis(strand.seqlen, "log2"), to_axis(strand.value, self._y_axis.scale_name)
+
+    def _spot(self, strand: Strand, place: int) -> tuple[float, float] | None:
+        found = np.flatnonzero(strand.place == place)
+        if place == NO_PLACE or not found.size:
+            return None
+        x, y = self._places(strand)
+        spot = float(x[found[0]]), float(y[found[0]])
+        return spot if np.isfinite(spot).all() else None
+
+    def _extent(self) -> tuple[float, float]:
+        """The lowest and the highest position to show."""
+        columns = [column for one in self._strands for column in (one.value, one.low, one.high)]
+        places = to_axis(np.concatenate(columns or [np.array([np.nan])]), self._y_axis.scale_name)
+        places = places[np.isfinite(places)]
+        if not places.size:
+            return 0.0, 1.0
+        low = 0.0 if self._y_axis.scale_name == "linear" else float(places.min())
+        return min(low, float(places.min())), float(places.max())
+
+    def _range(self) -> None:
+        low, high = self._extent()
+        room = max((high - low) * MARGIN, 1e-4)
+        lengths = [one.seqlen for one in self._strands if one.seqlen.size] or [np.array([256.0, 16384.0])]
+        first, last = (log2(float(end)) for end in (min(map(np.min, lengths)), max(map(np.max, lengths))))
+        self.getViewBox().setRange(
+            xRange=(first - SIDE, last + SIDE),
+            yRange=(low - room, high + room),
+            padding=0,
+            disableAutoRange=True,
+        )
+        self._hint.setPos(self.getViewBox().viewRect().center())
+
+    def _click(self, event: Any) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        view = self.getViewBox()
+        here, (width, height) = view.mapSceneToView(event.scenePos()), view.viewPixelSize()
+        best, place = float(px(NEAR_PX)), NO_PLACE
+        for strand in self._strands:
+            x, y = self._places(strand)
+            away = np.hypot((x - here.x()) / width, (y - here.y()) / height)
+            away[strand.place == NO_PLACE] = np.inf
+            nearest = int(np.argmin(np.where(np.isfinite(away), away, np.inf))) if away.size else 0
+            if away.size and away[nearest] < best:
+                best, place = float(away[nearest]), int(strand.place[nearest])
+        if place != NO_PLACE:
+            self.picked.emit(place)

@@ -1,0 +1,128 @@
+"""The raw samples of a pair as two strips, one over the other, on one axis."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QSizePolicy
+
+from app.control.guard import guarded
+from app.look.theme import Theme, kernel_mark
+from app.look.zoom import ZOOM, keep, px
+from app.plots.axes import multiples, nice_step
+from app.plots.compare.dashes import session_pen
+from app.plots.series import Values
+from app.plots.style import Plot, UnitAxis, restyle, tick_font
+from profiles.results.rows import PointRow
+from profiles.wire.measurement import Sample
+
+ROWS = (1.0, 0.0)  # the baseline's above
+JITTER = 0.24  # of a row's height: samples that are alike would hide each other
+MARGIN = 0.06  # share of the axis left free
+MEDIAN = 0.36  # half the length of a median's line
+APART = 5  # heights of a text between two ticks
+PARTS = 12  # of the jitter, one after the other
+
+
+class SampleAxis(UnitAxis):
+    """Round values, as many as fit, with as many digits as tell them apart."""
+
+    def __init__(self) -> None:
+        super().__init__("bottom")
+
+    @guarded(list)
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803
+        """Positions of the ticks."""
+        room = max(size, 1.0) / (QFontMetricsF(tick_font()).height() * APART)
+        step = nice_step(max(maxVal - minVal, 1e-12) / room)
+        return [(step, multiples(minVal, maxVal, step))]
+
+    @guarded(list)
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        """The values with as many digits as their step has."""
+        del scale
+        digits = len(f"{spacing:.9f}".rstrip("0").partition(".")[2])
+        return [f"{value:.{digits}f}" for value in values]
+
+
+class StripPlot(Plot):
+    """The samples of the baseline's point above, those of the other's below, in ms."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(axisItems={"bottom": SampleAxis()}, enableMenu=False)
+        self._theme, self._kernel = theme, ""
+        self._samples: tuple[tuple[Sample, ...], tuple[Sample, ...]] = ((), ())
+        self._taken = [pg.ScatterPlotItem(pxMode=True, symbol="o") for _ in ROWS]
+        self._rejected = pg.ScatterPlotItem(pxMode=True, symbol="x")
+        self._medians = [pg.PlotCurveItem() for _ in ROWS]
+        for item in (*self._taken, self._rejected, *self._medians):
+            self.addItem(item, ignoreBounds=True)
+        self.plotItem.hideButtons()
+        self.plotItem.hideAxis("left")
+        self.setFrameShape(self.Shape.NoFrame)
+        view = self.getViewBox()
+        view.setMouseEnabled(x=False, y=False)
+        view.disableAutoRange()
+        keep(self, self.setMinimumSize, 120, 72)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
+        self.setAccessibleName("Raw samples of both sessions in ms")
+        self.apply_theme(theme)
+
+    def show_rows(self, base: PointRow, other: PointRow, session: int) -> None:
+        """Draw the samples of two points of one kernel."""
+        self._kernel = base.kernel
+        self._samples = (_samples(base), _samples(other))
+        for row, y, strip, line in zip((base, other), ROWS, self._taken, self._medians, strict=True):
+            strip.setData(*_placed([one for one in _samples(row) if one.rejected is None], y))
+            middle = [row.times.median] * 2 if row.times else []
+            line.setData(middle, [y - MEDIAN, y + MEDIAN][: len(middle)])
+        rejected = [
+            _placed([one for one in samples if one.rejected is not None], y)
+            for samples, y in zip(self._samples, ROWS, strict=True)
+        ]
+        self._rejected.setData(*(np.concatenate(column) for column in zip(*rejected, strict=True)))
+        self._medians[1].setPen(session_pen(session, self._theme.text, 1.6))
+        self._range()
+        self._paint()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        self._theme = theme
+        restyle(self, theme)
+        axis = self.getAxis("bottom")
+        axis.setStyle(tickLength=0, tickTextOffset=4)
+        axis.setGrid(255)
+        axis.setZValue(-1000)
+        for line in self._medians:
+            line.setPen(pg.mkPen(theme.text, width=2 * ZOOM.factor))
+        self._paint()
+
+    def _paint(self) -> None:
+        colour = pg.mkColor(kernel_mark(self._kernel).on(self._theme))
+        faint = pg.mkColor(colour)
+        faint.setAlpha(150)
+        for strip in self._taken:
+            strip.setSize(px(7))
+            strip.setPen(pg.mkPen(colour, width=1))
+            strip.setBrush(pg.mkBrush(faint))
+        self._rejected.setSize(px(7))
+        self._rejected.setPen(pg.mkPen(self._theme.warn, width=1.4 * ZOOM.factor))
+
+    def _range(self) -> None:
+        times = [one.ms for samples in self._samples for one in samples if np.isfinite(one.ms)]
+        low, high = (min(times), max(times)) if times else (0.0, 1.0)
+        room = max((high - low) * MARGIN, abs(high) * 1e-3, 1e-9)
+        self.getViewBox().setRange(
+            xRange=(low - room, high + room), yRange=(-0.55, 1.55), padding=0, disableAutoRange=True
+        )
+
+
+def _samples(row: PointRow) -> tuple[Sample, ...]:
+    return row.measurement.samples if row.measurement else ()
+
+
+def _placed(samples: Sequence[Sample], y: float) -> tuple[Values, Values]:
+    """Positions of samples about a strip's middle, in the order they were taken."""
+    step = np.arange(len(samples)) * 5 % PARTS
+    return np.array([one.ms for one in samples], float), y + JITTER * (2 * step / (PARTS - 1) - 1)

@@ -1,0 +1,99 @@
+"""What a pair of a comparison says: a glyph, a word and a tone, its interval, and why."""
+
+from typing import Literal, NamedTuple
+
+from profiles.results.compare import Difference, Pair
+from profiles.results.compare.verdicts import percent
+
+Tone = Literal["good", "bad", "doubt", "quiet", "plain"]
+"""Better, worse, not sure, nothing changed, and neither better nor worse."""
+
+GLYPHS = {
+    "faster": "▲",
+    "slower": "▼",
+    "more": "+",
+    "less": "−",
+    "same": "=",
+    "equal": "=",
+    "inconclusive": "?",
+}
+BROKE, MENDED, NOTHING = "no longer done", "done now", "not compared"
+
+
+class Spoken(NamedTuple):
+    """A verdict as it is shown: never by its colour alone."""
+
+    glyph: str
+    word: str
+    tone: Tone
+
+
+def spoken(pair: Pair) -> Spoken:
+    """The verdict of a pair; of one that has none, what became of its points."""
+    if pair.verdict is None:
+        return _state(pair)
+    return Spoken(GLYPHS[pair.verdict], pair.verdict, _tone(pair))
+
+
+def _state(pair: Pair) -> Spoken:
+    if pair.broke:
+        return Spoken("×", BROKE, "bad")
+    return Spoken("✓", MENDED, "good") if pair.better else Spoken("–", NOTHING, "quiet")
+
+
+def _tone(pair: Pair) -> Tone:
+    if pair.better is not None:
+        return "good" if pair.better else "bad"
+    if pair.verdict == "inconclusive":
+        return "doubt"
+    return "quiet" if pair.verdict in {"same", "equal"} else "plain"
+
+
+def ratio_text(ratio: float | None) -> str:
+    """A ratio with as many digits as tell a change of 1 ‰; empty where there is none."""
+    return "" if ratio is None else f"{ratio:.3f}×" if ratio < 100 else f"{ratio:.4g}×"  # noqa: PLR2004 - digits
+
+
+def interval_text(pair: Pair) -> str:
+    """The ends of a pair's interval; empty where there is none."""
+    if pair.ratio_low is None or pair.ratio_high is None:
+        return ""
+    return f"{pair.ratio_low:.3f} – {pair.ratio_high:.3f}"
+
+
+def why(pair: Pair) -> str:
+    """What stands behind a verdict, in a sentence or two."""
+    if pair.verdict in {"faster", "slower"} or (pair.verdict in {"more", "less"} and pair.p is not None):
+        return _changed(pair)
+    if pair.verdict == "equal":
+        return "Both figures are exact, and they are equal."
+    if pair.verdict in {"more", "less"}:
+        return "Both figures are exact, and they differ."
+    told = pair.reason or "nothing to judge"
+    return f"{told[0].upper()}{told[1:]}."
+
+
+def _changed(pair: Pair) -> str:
+    told = [f"The interval excludes 1 and the rounds differ (p = {pair.p or 0:.2g} over all points)."]
+    if pair.change is not None and pair.threshold is not None:
+        told.append(f"A change of {percent(pair.threshold)} counts here; this is {percent(pair.change)}.")
+    if pair.cycles is not None:
+        told.append(f"In clock cycles the ratio is {pair.cycles:.3f}.")
+    return " ".join(told)
+
+
+class Bearing(NamedTuple):
+    """Whether a circumstance may explain a change: a glyph, words and a role of the stylesheet."""
+
+    glyph: str
+    words: str
+    role: str
+
+
+def bearing(difference: Difference) -> Bearing:
+    """How a circumstance that differs bears on the verdicts."""
+    if difference.reach == "every":
+        return Bearing("▲", "may explain any change", "error")
+    if difference.reach == "kernels":
+        return Bearing("◆", f"may explain {', '.join(difference.kernels)}", "warn")
+    return Bearing("○", "explains no change", "dim")
