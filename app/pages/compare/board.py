@@ -20,7 +20,7 @@ from profiles.results.curves import Curve
 
 BESIDE_PX = 820  # from which two cards stand beside each other
 SPACING = 8
-HEIGHTS = (300, 240)  # of plots and tables to begin with
+HEIGHTS = (290, 250)  # of plots and tables to begin with
 
 
 class Board(QWidget):
@@ -111,7 +111,7 @@ class Board(QWidget):
         self.head.show_words(text)
 
     def show_findings(self, findings: Findings) -> None:
-        """Show another comparison; a pair and a curve that are in it too stay chosen."""
+        """Show another comparison; a pair that is in it too stays chosen, else the largest change is."""
         kept = self._kept(findings)
         self.findings = findings
         self.current = min(self.current, len(findings.comparison.contrasts))
@@ -119,9 +119,9 @@ class Board(QWidget):
             self._curve = next(iter(findings.sheets))
             self._hidden.clear()
         self.ratios.show_view("map" if findings.many else "lines")
-        self.place = kept
-        if kept != NO_PLACE:
-            self._curve = findings.curve_at(kept)
+        self.place = findings.telling if kept == NO_PLACE else kept
+        if self.place != NO_PLACE:
+            self._curve = findings.curve_at(self.place)
         self.current_changed.emit(self.current)
         self._staged.start()
 

@@ -70,12 +70,18 @@ def pair_columns(shown: Shown) -> list[Column]:
 def alone_columns(shown: Shown) -> list[ListColumn[Alone]]:
     """Whose point, which one, and what is nearest to it in the other session."""
 
+    def session(title: str, number: Callable[[Alone], int]) -> ListColumn[Alone]:
+        def name(row: Alone) -> str:
+            return _name(shown.findings(), number(row))
+
+        return ListColumn(title, name, tip=name)
+
     def icon(row: Alone) -> QIcon:
         return _icon(row.lone.row.kernel, shown.theme())
 
     return [
-        ListColumn("only in", lambda row: _name(shown.findings(), row.session)),
-        ListColumn("not in", lambda row: _name(shown.findings(), row.beside)),
+        session("only in", lambda row: row.session),
+        session("not in", lambda row: row.beside),
         ListColumn("kernel", lambda row: row.lone.row.kernel, icon=icon),
         ListColumn("problem", lambda row: _problem(shown.findings(), row.lone.row)),
         ListColumn(

@@ -34,20 +34,24 @@ class Detail(Card):
         self.reason.setProperty("role", "dim")
         self.sides = [(ElidedLabel(), Label()) for _ in range(2)]
         self.strips = StripPlot(theme)
+        caption = Label("raw samples, ms · the baseline's above")
+        caption.setProperty("role", "unit")
         words = QVBoxLayout()
         words.setContentsMargins(0, 0, 8, 0)
         words.setSpacing(4)
         words.addWidget(self.verdict)
         words.addLayout(self._grid())
-        words.addWidget(self.reason)
         words.addWidget(self.strips, 1)
+        words.addWidget(caption)
+        words.addWidget(self.reason)
         content = QWidget()
         content.setLayout(words)
-        self.body.addWidget(Scrolling(content), 1)
-        self.content = content
+        self.content = Scrolling(content)
+        self.body.addWidget(self.content, 1)
+        self.body.addStretch(0)
         self.setContentsMargins(0, -2, 0, -4)
         keep(self, self.setMinimumSize, *LEAST)
-        content.hide()
+        self.content.hide()
 
     def _grid(self) -> QGridLayout:
         grid = QGridLayout()

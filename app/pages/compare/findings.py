@@ -6,7 +6,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from app.plots.compare.grid import Grid, grid_of
-from app.plots.compare.strands import Sheet, curves_of, flattened, sheets
+from app.plots.compare.strands import CHANGES, NO_PLACE, Sheet, curves_of, flattened, sheets
 from app.words.sessions import named
 from kernels.problem import Problem
 from profiles.results.compare import Comparison, Lone, Pair, compare
@@ -72,6 +72,14 @@ class Findings:
         """Whether a heat map tells more than curves over N."""
         paired = {self.curve_at(place) for place in range(len(self.pairs))}
         return len(paired) > 1 or max((len(one.pairs) for one in self.comparison.contrasts), default=0) > MANY
+
+    @property
+    def telling(self) -> int:
+        """The place of the largest change, -1 where nothing changed."""
+        changed = [
+            (pair.change or 0.0, n) for n, (_, pair) in enumerate(self.pairs) if pair.verdict in CHANGES
+        ]
+        return max(changed)[1] if changed else NO_PLACE
 
     def curve_at(self, place: int) -> Curve:
         """The curve of a pair."""

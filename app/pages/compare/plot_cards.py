@@ -28,7 +28,7 @@ from profiles.results.curves import Curve
 from profiles.results.quantities import RUNTIME
 
 View = Literal["lines", "map"]
-NO_RATIO = "No pair of points has a ratio here."
+NO_RATIO = "No point of these has a partner: what is nearest stands below."
 LEGEND = "hollow: no change · band: too small to count"
 
 
@@ -80,6 +80,7 @@ class RatioCard(Card):
         self._stack.setCurrentWidget(self.map if maps else self.lines)
         self.legend.setVisible(not maps)
         self.bar.setVisible(maps)
+        self.map.ask_for_room(maps)
         self.switch.setText("Over N" if maps else "Heat map")
         self.switch.setAccessibleName("Show lines over N" if maps else "Show the heat map")
         set_tip(self.switch, f"{self.switch.accessibleName()}, kernels by problems (H)")

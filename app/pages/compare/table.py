@@ -62,7 +62,7 @@ class ListTable(QTableView):
         if row is None:
             self.clearSelection()
         else:
-            chosen = self.list.index(row, 0)
+            chosen = self.list.index(row, self.list.columnCount() - 1)  # Qt scrolls to no hidden column
             flags = QItemSelectionModel.SelectionFlag
             self.selectionModel().setCurrentIndex(chosen, flags.ClearAndSelect | flags.Rows)
             self.scrollTo(chosen, QAbstractItemView.ScrollHint.PositionAtCenter)

@@ -13,8 +13,8 @@ from app.widgets.card import Card
 from app.widgets.plain import set_tip
 from app.words.verdicts import spoken
 
-PAIR_WIDTHS = (84, 128, 112, 58, 78, 78, 72, 112)
-ALONE_WIDTHS = (110, 110, 128, 112, 58, 84)
+PAIR_WIDTHS = (84, 138, 112, 58, 86, 86, 72, 112)
+ALONE_WIDTHS = (88, 88, 128, 104, 54, 68)
 SESSION, PROBLEM = 0, 2  # columns that say nothing where there is only one of them
 ALL = "All verdicts"
 

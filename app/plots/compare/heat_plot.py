@@ -23,6 +23,8 @@ from app.words.units import seqlen_text
 
 NARROWEST_PX = 12  # of a column: more of them are reached by dragging
 NAME_PX = 104  # of a kernel's name
+ROW_PX, AXES_PX = 14, 44  # of a row, and of both axes
+LEAST_PX, TALLEST_PX = 120, 300  # that it asks for
 LABEL_GAP_PX = 5  # between two lengths
 LONGEST = 22  # characters of a kernel's or a curve's name
 Ticks = list[tuple[float, list[float]]]
@@ -58,7 +60,7 @@ class CellAxis(UnitAxis):
         metrics = QFontMetricsF(tick_font())
         upright = self.orientation in {"left", "right"}
         labels = []
-        for place, text in self._texts.items():
+        for place, text in ((place, text) for place, text in self._texts.items() if low <= place <= high):
             length = metrics.height() * 0.8 if upright else metrics.horizontalAdvance(text) + 2
             half = length / 2 * pixel
             if low <= place - half and place + half <= high:
@@ -103,7 +105,8 @@ class HeatPlot(Plot):
         view.sigResized.connect(lambda *_: self._range())
         self.scene().sigMouseClicked.connect(self._click)
         self.scene().sigMouseMoved.connect(self._hover)
-        keep(self, self.setMinimumSize, 160, 120)
+        keep(self, self.setMinimumWidth, 160)
+        keep(self, lambda: self.ask_for_room(self.isVisible()))
         self.setAccessibleName("Ratio to the baseline: kernels by problems")
 
     def show_grid(
@@ -125,11 +128,17 @@ class HeatPlot(Plot):
         self._grid, self._tip = grid, tip
         self._item.show_grid(grid, more_is_worse=more_is_worse, glyph=glyph)
         self._axes["left"].set_texts({k + 0.5: cut(name, LONGEST) for k, name in enumerate(grid.kernels)})
+        self.ask_for_room(True)
         self._axes["top"].set_texts({a + n / 2: cut(label, LONGEST) for a, n, label in grid.groups})
         between = [first for first, _, _ in grid.groups[1:]]
         self._groups.setData(np.repeat(between, 2), np.tile((0, len(grid.kernels)), len(between)))
         self._range()
         self.show_place(self._place)
+
+    def ask_for_room(self, wanted: bool) -> None:
+        """Be high enough for a line of each kernel, or let others have the room."""
+        rows = len(self._grid.kernels) if self._grid is not None and wanted else 0
+        self.setMinimumHeight(px(min(TALLEST_PX, max(LEAST_PX, AXES_PX + ROW_PX * rows))))
 
     def show_place(self, place: int) -> None:
         """Frame the cell of this pair."""

@@ -41,6 +41,11 @@ class RatioPlot(StrandPlot):
             edge.setData(x, sign * np.log10(1 + share))
         self._shade.setVisible(bool(x.size))
 
+    def show_hint(self, text: str) -> None:
+        """Say why there is nothing to see, in place of the line at 1."""
+        super().show_hint(text)
+        self._one.setVisible(not text)
+
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         super().apply_theme(theme)

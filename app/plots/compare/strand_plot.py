@@ -19,6 +19,7 @@ from app.words.kinds import KindWords
 
 SIDE = 0.35  # doublings of N left free on either side
 MARGIN = 0.08  # share of the range left free above and below
+MOST_TICKS = 64  # lengths that may have one: which of them fit takes time by their square
 NEAR_PX = 24  # a click this near to a point means it
 
 
@@ -67,7 +68,7 @@ class StrandPlot(Plot):
         """Draw these but those of the hidden kernels, a strand a step."""
         self._strands = [one for one in strands if one.kernel not in hidden]
         shown = {(one.kernel, one.session) for one in self._strands}
-        self._x_axis.set_seqlens(seqlens)
+        self._x_axis.set_seqlens(seqlens[:: 1 + len(seqlens) // MOST_TICKS])
         for key, item in self._items.items():
             item.set_visible(key in shown)
         yield
@@ -143,6 +144,7 @@ class StrandPlot(Plot):
         return min(low, float(places.min())), float(places.max())
 
     def _range(self) -> None:
+        self._y_axis.setStyle(showValues=any(np.isfinite(one.value).any() for one in self._strands))
         low, high = self._extent()
         room = max((high - low) * MARGIN, 1e-4)
         lengths = [one.seqlen for one in self._strands if one.seqlen.size] or [np.array([256.0, 16384.0])]

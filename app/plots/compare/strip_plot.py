@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QSizePolicy
 
@@ -64,10 +65,15 @@ class StripPlot(Plot):
         view = self.getViewBox()
         view.setMouseEnabled(x=False, y=False)
         view.disableAutoRange()
-        keep(self, self.setMinimumSize, 120, 72)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
+        keep(self, self.setMinimumSize, 120, 76)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Raw samples of both sessions in ms")
         self.apply_theme(theme)
+
+    @guarded(QSize)
+    def sizeHint(self) -> QSize:
+        """As low as it may be: what is around it has words to show."""
+        return QSize(self.minimumWidth(), self.minimumHeight())
 
     def show_rows(self, base: PointRow, other: PointRow, session: int) -> None:
         """Draw the samples of two points of one kernel."""
