@@ -11,8 +11,9 @@ from app.pages.compare.findings import Alone, Findings
 from app.pages.compare.list_model import ListColumn, Raw
 from app.plots.compare.tones import tone_colour
 from app.plots.marks import mark_icon
-from app.plots.status_marks import STATUS_MARKS
+from app.plots.statuses import STATUS_MARKS
 from app.words.kinds import words_of
+from app.words.pairs import lone_text
 from app.words.units import seqlen_full
 from app.words.verdicts import interval_text, ratio_text, spoken, why
 from profiles.results.compare import Pair
@@ -88,12 +89,12 @@ def alone_columns(shown: Shown) -> list[ListColumn[Alone]]:
             "N", lambda row: row.lone.row.seqlen, lambda row: seqlen_full(row.lone.row.seqlen), right=True
         ),
         ListColumn("status", lambda row: STATUS_MARKS[row.lone.row.status].word),
-        ListColumn("nearest there", _nearest, tip=_nearest),
+        ListColumn("why", _nearest, tip=_nearest),
     ]
 
 
 def _nearest(row: Alone) -> str:
-    return f"it has {row.lone.reason}" if row.lone.nearest is not None else row.lone.reason
+    return lone_text(row.lone)
 
 
 def _name(findings: Findings, session: int) -> str:

@@ -6,7 +6,7 @@ from app.look.theme import Theme
 from app.look.zoom import keep
 from app.pages.compare.findings import Findings
 from app.plots.compare.strip_plot import StripPlot
-from app.plots.status_marks import STATUS_MARKS
+from app.plots.statuses import STATUS_MARKS
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label, set_tip
@@ -20,7 +20,7 @@ from profiles.results.rows import PointRow
 from profiles.wire.measurement import Figure
 
 HINT = "Click a point, a cell or a row to see its samples."
-LEAST = (240, 150)
+LEAST = (240, 132)
 ROLES: dict[Tone, str] = {"good": "ok", "bad": "error", "doubt": "warn", "quiet": "dim", "plain": "title"}
 
 

@@ -1,6 +1,6 @@
 """The Compare page: choose sessions, see what changed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from app.plots.quantity_chooser import QuantityChooser
 from app.widgets.buttons import text_button
 from app.words.command_line import compare_line
 from profiles.results.quantities import QUANTITIES
+from profiles.results.session import Session
 from profiles.store import SUFFIX
 
 FILTER = f"Flashscope sessions (*{SUFFIX})"
@@ -145,13 +146,11 @@ class ComparePage(Page):
 
     def compare_like(self) -> None:
         """Compare the session on show with the newest other one that did the same."""
-        session, path = self.controller.session, self.controller.path
-        if session is None or path is None:
+        session = self.controller.session
+        if session is None:
             self.noticed.emit(NO_SESSION)
-            return
-        self._chores.do(
-            partial(last_like, session, self.controller.sessions_dir), partial(self._compare_with, path)
-        )
+        else:
+            self._look_for(session, self._compare_with)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour everything painted by hand."""
@@ -223,23 +222,26 @@ class ComparePage(Page):
     def _offer_after(self, running: bool) -> None:
         """When a sweep has ended, look whether there is one like it."""
         ended, self._measured = self._measured and not running, self.controller.measuring
-        session, path = self.controller.session, self.controller.path
-        if ended and session is not None and path is not None and session.outcome == "finished":
-            self._chores.do(
-                partial(last_like, session, self.controller.sessions_dir), partial(self._offer, path)
-            )
+        session = self.controller.session
+        if ended and session is not None and session.outcome == "finished":
+            self._look_for(session, self._offer)
 
-    def _offer(self, path: Path, like: Path | None) -> None:
+    def _look_for(self, session: Session, then: Callable[[Session, Path | None], None]) -> None:
+        folder = self.controller.sessions_dir
+        self._chores.do(partial(last_like, session, folder), partial(then, session))
+
+    def _offer(self, session: Session, like: Path | None) -> None:
         if like is not None:
-            act = partial(self._compare_with, path, like)
+            act = partial(self._compare_with, session, like)
             self.offered.emit(f"There is a run like this one: {like.stem}.", act)
 
-    def _compare_with(self, path: Path, like: Path | None) -> None:
+    def _compare_with(self, session: Session, like: Path | None) -> None:
+        path = self.controller.path
         if like is None:
             self.noticed.emit(NONE_LIKE_IT)
-            return
-        self.choose([like, path])
-        self.page_requested.emit(self.key)
+        elif path is not None and self.controller.session is session:  # it has a file soon after it began
+            self.choose([like, path])
+            self.page_requested.emit(self.key)
 
 
 def _dropped(event: QDropEvent) -> list[Path]:

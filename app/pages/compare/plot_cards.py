@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QStackedWidget
+from PySide6.QtWidgets import QStackedWidget
 
 from app.look.theme import Theme
 from app.look.zoom import keep
@@ -19,6 +19,7 @@ from app.plots.export import Export
 from app.plots.export_button import ExportButton
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
+from app.widgets.drop_down import DropDown
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import button_text, set_tip
 from app.words.kinds import unit_text, words_of
@@ -151,7 +152,8 @@ class CurvesCard(Card):
         self._kernels: tuple[str, ...] = ()
         self.plot = StrandPlot("Curves of every session", words_of(RUNTIME), theme)
         self.plot.picked.connect(self.picked)
-        self.problems = QComboBox(sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.problems = DropDown()
+        self.problems.setSizeAdjustPolicy(DropDown.SizeAdjustPolicy.AdjustToContents)
         self.problems.setAccessibleName("Problems on show")
         set_tip(self.problems, "Problems on show over N")
         self.problems.activated.connect(lambda index: self.curve_chosen.emit(self._curves[index]))

@@ -1,7 +1,7 @@
 """The card of the tables: the pairs, filtered by verdict, and what has no partner."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QStackedWidget
+from PySide6.QtWidgets import QStackedWidget
 
 from app.look.theme import Theme
 from app.look.zoom import keep
@@ -10,11 +10,12 @@ from app.pages.compare.findings import Findings
 from app.pages.compare.table import ListTable
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
+from app.widgets.drop_down import DropDown
 from app.widgets.plain import set_tip
 from app.words.verdicts import spoken
 
 PAIR_WIDTHS = (84, 138, 112, 58, 86, 86, 72, 112)
-ALONE_WIDTHS = (88, 88, 128, 104, 54, 68)
+ALONE_WIDTHS = (84, 84, 124, 112, 62, 66)
 SESSION, PROBLEM = 0, 2  # columns that say nothing where there is only one of them
 ALL = "All verdicts"
 
@@ -36,7 +37,8 @@ class Tables(Card):
         self.pairs = ListTable("Pairs of points", pair_columns(shown), PAIR_WIDTHS)
         self.pairs.picked.connect(self.picked)
         self.alone = ListTable("Points without a partner", alone_columns(shown), ALONE_WIDTHS)
-        self.verdicts = QComboBox(sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.verdicts = DropDown()
+        self.verdicts.setSizeAdjustPolicy(DropDown.SizeAdjustPolicy.AdjustToContents)
         self.verdicts.setAccessibleName("Show pairs of this verdict")
         set_tip(self.verdicts, "Show pairs of this verdict")
         self.verdicts.activated.connect(lambda _index: self._filter())
@@ -52,7 +54,7 @@ class Tables(Card):
         self.header.addWidget(self.verdicts)
         self.body.addWidget(self._stack, 1)
         self.setContentsMargins(0, -4, -4, -4)
-        keep(self, self.setMinimumSize, 260, 150)
+        keep(self, self.setMinimumSize, 260, 132)
         self.show_tab(0)
 
     def draw(self, findings: Findings) -> None:

@@ -12,11 +12,11 @@ from PySide6.QtGui import QFontMetricsF
 from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import keep, px
-from app.plots.axes import Label, fitting
 from app.plots.compare.grid import Grid
 from app.plots.compare.heat_item import HeatItem
 from app.plots.compare.strands import NO_PLACE
 from app.plots.style import Plot, UnitAxis, restyle, tick_font
+from app.plots.ticks import Label, fitting
 from app.widgets.plain import plain_tip
 from app.words.plain import cut
 from app.words.units import seqlen_text
@@ -24,7 +24,7 @@ from app.words.units import seqlen_text
 NARROWEST_PX = 12  # of a column: more of them are reached by dragging
 NAME_PX = 104  # of a kernel's name
 ROW_PX, AXES_PX = 14, 44  # of a row, and of both axes
-LEAST_PX, TALLEST_PX = 120, 300  # that it asks for
+LEAST_PX, TALLEST_PX = 92, 300  # that it asks for
 LABEL_GAP_PX = 5  # between two lengths
 LONGEST = 22  # characters of a kernel's or a curve's name
 Ticks = list[tuple[float, list[float]]]

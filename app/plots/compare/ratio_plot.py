@@ -6,13 +6,14 @@ import numpy as np
 import pyqtgraph as pg
 
 from app.look.theme import Theme
-from app.plots.axes import to_axis
 from app.plots.compare.strand_plot import StrandPlot
 from app.plots.compare.strands import Band
+from app.plots.ticks import to_axis
 from app.words.kinds import KINDS
 
 RATIO = replace(KINDS["ratio"], scale="log10")  # as far down as up: half is as far from 1 as twice
 EMPTY = Band(np.empty(0), np.empty(0))
+MOST = 400  # lengths of the band
 SHADE = 60  # of 255
 EDGE = 0.2  # doublings of N that the band goes beyond its first and last length
 
@@ -32,7 +33,7 @@ class RatioPlot(StrandPlot):
 
     def show_band(self, band: Band) -> None:
         """Shade what is no change."""
-        self._band = band
+        self._band = band = _fewer(band)
         x = to_axis(band.seqlen, "log2")
         if x.size:
             x = np.concatenate(([x[0] - EDGE], x, [x[-1] + EDGE]))
@@ -59,3 +60,9 @@ class RatioPlot(StrandPlot):
         low, high = super()._extent() if self._strands else (0.0, 0.0)
         widest = float(np.log10(1 + self._band.share.max(initial=0.0)))
         return min(low, -widest), max(high, widest)
+
+
+def _fewer(band: Band) -> Band:
+    """A band of no more lengths than can be told apart, as wide as the widest of those it leaves out."""
+    starts = np.arange(0, band.seqlen.size, 1 + band.seqlen.size // MOST)
+    return Band(band.seqlen[starts], np.maximum.reduceat(band.share, starts)) if starts.size else band

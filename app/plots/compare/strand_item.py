@@ -7,12 +7,13 @@ import pyqtgraph as pg
 
 from app.look.theme import Theme, kernel_mark
 from app.look.zoom import ZOOM, px
-from app.plots.axes import to_axis
 from app.plots.compare.dashes import session_pen
 from app.plots.compare.strands import Strand
 from app.plots.marks import LINE_ONLY
 from app.plots.ring import thin
-from app.plots.symbols import OWN, symbol
+from app.plots.shapes import OWN
+from app.plots.symbols import symbol
+from app.plots.ticks import to_axis
 from app.words.kinds import Scale
 
 SYMBOL_PX = 8

@@ -11,10 +11,11 @@ from PySide6.QtCore import Qt, Signal
 from app.look.fonts import ui_font
 from app.look.theme import CAPTION_PX, Theme
 from app.look.zoom import keep, px
-from app.plots.axes import SeqlenAxis, ValueAxis, to_axis
+from app.plots.axes import SeqlenAxis, ValueAxis
 from app.plots.compare.strand_item import StrandItem
 from app.plots.compare.strands import NO_PLACE, Strand
 from app.plots.style import Plot, restyle
+from app.plots.ticks import to_axis
 from app.words.kinds import KindWords
 
 SIDE = 0.35  # doublings of N left free on either side
@@ -59,7 +60,7 @@ class StrandPlot(Plot):
         view.setMouseEnabled(x=False, y=False)
         view.sigResized.connect(lambda *_: self._range())
         self.scene().sigMouseClicked.connect(self._click)
-        keep(self, self.setMinimumSize, 160, 120)
+        keep(self, self.setMinimumSize, 160, 92)
         self.setAccessibleName(name)
 
     def draw_in_steps(

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QSizePolicy
 from app.control.guard import guarded
 from app.look.theme import Theme, kernel_mark
 from app.look.zoom import ZOOM, keep, px
-from app.plots.axes import multiples, nice_step
 from app.plots.compare.dashes import session_pen
 from app.plots.series import Values
 from app.plots.style import Plot, UnitAxis, restyle, tick_font
+from app.plots.ticks import multiples, nice_step
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Sample
 

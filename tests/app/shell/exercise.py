@@ -7,7 +7,10 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFont, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QTableView, QWidget
 
+from app.pages.compare import ComparePage
+from app.pages.compare.plot_cards import View
 from app.pages.sessions import SessionsPage
+from app.plots.compare.strip_plot import StripPlot
 from app.plots.quantity_chooser import QuantityChooser
 from app.plots.stepper.panel import Panel
 from app.shell.main_window import MainWindow
@@ -21,8 +24,10 @@ def exercise(window: MainWindow, file: Path) -> None:
     """Show everything, click, drag, type, sort and close."""
     window.hide()
     window.show()
-    for size in ((760, 480), (1300, 820)):
+    views: tuple[View, View] = ("map", "lines")
+    for size, view in zip(((760, 480), (1300, 820)), views, strict=True):
         window.resize(*size)
+        _compare(window, file, view)
         for key in window.pages:
             window.show_page(key)
             _settle()
@@ -35,8 +40,27 @@ def exercise(window: MainWindow, file: Path) -> None:
     sessions._listing.wait()
     _type(window)
     _drag(window, file)
+    window.controller._shown._opener._chores.wait()
     window.close_unasked()
     _settle()
+
+
+def _compare(window: MainWindow, file: Path, view: View) -> None:
+    """Compare the file with a copy of it, and choose a pair."""
+    page = window.pages["compare"]
+    assert isinstance(page, ComparePage)
+    copy = file.with_name(f"{view}{file.name}")
+    copy.write_bytes(file.read_bytes())
+    page.choose([])
+    window.show_page(page.key)
+    page.choose([file, copy])
+    for chores in (page.lineup._reader, page.lineup._comparer):
+        chores.wait()
+        _settle()
+    page.board.ratios.show_view(view)
+    page.board._staged.finish()
+    page.board.choose(0)
+    _drag(page, file)
 
 
 def _settle() -> None:
@@ -61,7 +85,7 @@ def _touch(widget: QWidget) -> None:
     elif isinstance(widget, DropDown):
         widget.showPopup()
         widget.hidePopup()
-    elif isinstance(widget, QuantityChooser):
+    elif isinstance(widget, QuantityChooser | StripPlot):
         widget.updateGeometry()
     elif isinstance(widget, QAbstractSpinBox):
         _leave_empty(widget)
@@ -94,11 +118,10 @@ def _type(window: MainWindow) -> None:
     palette.close()
 
 
-def _drag(window: MainWindow, file: Path) -> None:
+def _drag(window: QWidget, file: Path) -> None:
     dragged = QMimeData()
     dragged.setUrls([QUrl.fromLocalFile(str(file))])
     how = (Qt.DropAction.CopyAction, dragged, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
     middle = window.rect().center()
     QApplication.sendEvent(window, QDragEnterEvent(middle, *how))
     QApplication.sendEvent(window, QDropEvent(QPointF(middle), *how))
-    window.controller._shown._opener._chores.wait()

@@ -1,0 +1,237 @@
+"""The Compare page: what is chosen is compared, and a pair chosen anywhere is chosen everywhere."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from app.pages.compare.list_model import ListColumn, ListModel
+from app.plots.compare.strands import NO_PLACE
+from app.widgets.plain import Label
+from kernels.problem import Problem
+from profiles.results.quantities import FOOTPRINT
+from tests.app.compare.conftest import GPU_PLAN, Desk, recorded
+from tests.app.hostile import hostile_file
+
+
+def test_before_two_sessions_are_chosen_words_and_buttons_say_how(desk: Desk) -> None:
+    assert desk.page.empty.isVisible()
+    desk.page.choose([recorded("one")])
+    desk.qtbot.waitUntil(lambda: desk.page.lineup.chosen[0].session is not None)
+    assert desk.page.empty.words.text() == "Choose one more session to compare with."
+
+
+def test_the_sentence_stands_large_above_what_differs(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2, driver="590.2"))
+    told = [label.text() for label in desk.board.head.findChildren(Label)]
+    assert "standard 20% slower; 3 more of 6 points slower; NVIDIA driver differs" in told
+    assert "▲ NVIDIA driver: 580.1 → 590.2 · may explain any change" in told
+
+
+def test_a_pair_chosen_in_one_place_is_chosen_in_all(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    board = desk.board
+    for signal in (board.ratios.lines.picked, board.curves.plot.picked, board.ratios.map.picked):
+        for place in (4, 1):
+            signal.emit(place)
+            assert board.place == place
+            assert board.tables.pairs._selected() == {place}
+            assert board.ratios.map._place == board.ratios.lines._place == place
+            assert len(board.curves.plot._ring.data) == 2, "the baseline's point and the other's"
+            pair = board.findings.pairs[place][1]  # type: ignore[union-attr] # there are some
+            assert board.detail._title.text().startswith(pair.kernel)
+    board.tables.pairs.selectRow(3)
+    assert board.place == board.ratios.lines._place == 3
+
+
+def test_a_click_beside_a_point_chooses_it(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    plot = desk.board.ratios.lines
+    x, y = plot._spot(plot._strands[0], int(plot._strands[0].place[2])) or (0.0, 0.0)
+    where = plot.getViewBox().mapViewToScene(QPointF(x, y)) + QPointF(4, 4)
+    plot._click(Click(where))
+    assert desk.board.place == plot._strands[0].place[2]
+
+
+class Click:
+    """A left click at a place of a scene."""
+
+    def __init__(self, where: QPointF) -> None:
+        self.scenePos = lambda: where
+
+    def button(self) -> Qt.MouseButton:
+        return Qt.MouseButton.LeftButton
+
+
+def test_the_largest_change_is_on_show_first_with_both_sets_of_samples(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    detail = desk.board.detail
+    assert desk.board.place != NO_PLACE
+    assert detail.verdict.text().startswith("▼ slower  1.200×")
+    assert "A change of 7.0% counts here; this is 20%." in detail.reason.text()
+    assert [len(strip.data) for strip in detail.strips._taken] == [11, 11]
+    assert len(detail.strips._rejected.data) == 2, "rejected samples are drawn, apart"
+    assert "1 rejected (×): throttled" in detail.sides[0][1].text()
+
+
+def test_one_key_makes_another_session_the_baseline(desk: Desk) -> None:
+    slow, fast = recorded("slow", times=1.2), recorded("fast")
+    desk.choose(slow, fast)
+    assert desk.sentences() == ["standard 20% faster; 3 more of 6 points faster"]
+    desk.after(lambda: press(desk, "compare.baseline"))
+    assert desk.page.lineup.paths == (fast, slow)
+    assert desk.sentences() == ["standard 20% slower; 3 more of 6 points slower"]
+
+
+def press(desk: Desk, key: str) -> None:
+    action = desk.window.registry.find(key)
+    assert action is not None
+    action.trigger()
+
+
+def test_a_chips_cross_and_menu_remove_it_and_make_it_the_baseline(desk: Desk) -> None:
+    paths = [recorded(name, times=times) for name, times in (("a", 1.0), ("b", 1.1), ("c", 1.2))]
+    desk.choose(*paths)
+    chip = desk.page.chips.chips[2]
+    desk.after(chip.menu().actions()[0].trigger)
+    assert list(desk.page.lineup.paths) == [paths[2], paths[0], paths[1]]
+    desk.after(desk.page.chips.chips[1].cross.click)
+    assert list(desk.page.lineup.paths) == [paths[2], paths[1]]
+
+
+def test_six_sessions_are_compared_and_a_seventh_is_told_of(desk: Desk) -> None:
+    paths = [recorded(f"run {k}", times=1 + k / 10) for k in range(7)]
+    desk.choose(*paths)
+    assert desk.page.lineup.paths == tuple(paths[:6])
+    assert desk.window.errors.text == "Up to 6 sessions can be compared; left out: run 6."
+    assert len(desk.sentences()) == 5
+    assert not desk.board.tables.pairs.isColumnHidden(0), "the session stands in the table"
+    desk.page.chips.chips[4].button.click()
+    desk.drawn()
+    assert desk.board.current == 4
+
+
+def test_another_quantity_is_compared_by_its_own_rules(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    desk.after(lambda: desk.page.chooser.chosen.emit(FOOTPRINT.key))
+    verdicts = {pair.verdict for _, pair in desk.board.findings.pairs}  # type: ignore[union-attr] # some
+    assert verdicts == {"equal"}
+    assert desk.page.chooser.text() == FOOTPRINT.title
+
+
+def test_a_newer_choice_is_what_is_shown(desk: Desk) -> None:
+    base, slow, slower = (recorded(f"x{times}", times=times) for times in (1.0, 1.2, 1.5))
+    desk.page.choose([base, slow])
+    desk.choose(base, slower)
+    assert [member.path for member in desk.board.findings.members] == [base, slower]  # type: ignore[union-attr]
+    assert desk.sentences() == ["standard 50% slower; 3 more of 6 points slower"]
+
+
+def test_many_problems_are_a_heat_map_and_a_key_turns_it_into_lines(desk: Desk) -> None:
+    problems = tuple(
+        Problem(seqlen_q=n, seqlen_k=n, heads=2, head_dim=d, dtype="float16")
+        for d in (32, 64)
+        for n in (128, 256)
+    )
+    plan = replace(GPU_PLAN, problems=problems)
+    desk.choose(recorded("base", plan), recorded("other", plan, times=0.5))
+    board = desk.board
+    assert board.ratios.map.isVisible()
+    assert [label for _, _, label in board.findings.grids[0].groups] == ["d 32, no mask", "d 64, no mask"]  # type: ignore[union-attr]
+    press(desk, "compare.view")
+    desk.drawn()
+    assert board.ratios.lines.isVisible()
+
+
+def test_sessions_without_common_points_say_what_is_nearest(desk: Desk) -> None:
+    other = replace(GPU_PLAN, problems=(Problem(seqlen_q=300, seqlen_k=300, heads=2, dtype="float16"),))
+    desk.choose(recorded("base"), recorded("other", other))
+    tables = desk.board.tables
+    assert tables.alone.isVisible()
+    assert tables.alone.list.rowCount() == 8
+    nearest = tables.alone.list.columns[-1]
+    assert nearest.written(tables.alone.list.row_at(0)) == "nearest has N = 300 instead of 256"
+    press(desk, "compare.next")
+    assert desk.board.place == NO_PLACE
+
+
+def test_a_session_that_is_gone_is_told_and_the_others_stay(desk: Desk, tmp_path: Path) -> None:
+    base, other = recorded("base"), recorded("other", times=1.2)
+    desk.choose(base, other)
+    with desk.qtbot.waitSignal(desk.page.lineup.refused):
+        desk.page.lineup.add([tmp_path / "deleted.flashscope"])
+    assert desk.page.lineup.paths == (base, other)
+    assert "deleted.flashscope" in desk.window.errors.text
+    other.unlink()
+    desk.after(lambda: desk.page.lineup.make_baseline(other))
+    assert desk.sentences() == ["standard 20% faster; 3 more of 6 points faster"], "it was read before"
+
+
+def test_hostile_sessions_are_shown_as_they_stand(desk: Desk, tmp_path: Path) -> None:
+    text = "<b>A & B</b>\n<img src=x onerror=1>" * 3
+    files = [hostile_file(tmp_path / f"{k}.flashscope", text) for k in "ab"]
+    desk.choose(*files)
+    desk.page.grab()
+    names = {button.text() for button in desk.board.ratios.legend._buttons.values()}
+    assert any("<b>A && B</b>" in name for name in names)
+
+
+def test_files_dropped_on_the_page_are_compared_too(desk: Desk) -> None:
+    files = [recorded("base"), recorded("other", times=1.2)]
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
+    nothing = Qt.KeyboardModifier.NoModifier
+    drop = QDropEvent(QPointF(), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, nothing)
+    desk.after(lambda: desk.page.dropEvent(drop))
+    assert desk.page.lineup.paths == tuple(files)
+
+
+def test_files_of_a_dialog_are_added(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [recorded("base"), recorded("other")]
+    answer = ([str(file) for file in files], "")
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: answer)
+    desk.after(desk.page.open_files)
+    assert desk.page.lineup.paths == tuple(files)
+
+
+def test_the_comparison_is_copied_as_a_command_line(desk: Desk) -> None:
+    base, other = recorded("the base"), recorded("other")
+    desk.choose(base, other)
+    press(desk, "compare.copy")
+    assert QGuiApplication.clipboard().text() == f"python main.py compare '{base}' {other}"
+
+
+def test_rows_are_copied_as_they_are_read(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    desk.board.choose(0)
+    heading, row = desk.board.tables.pairs.copied().splitlines()
+    assert heading == "kernel\tN\tbaseline\there\tratio\t95% interval\tverdict"
+    assert row.startswith("standard\t256\t1.00 ms\t1.20 ms\t1.200×\t")
+    assert row.endswith("\t▼ slower")
+
+
+def test_a_filter_leaves_the_pairs_of_one_verdict(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    tables = desk.board.tables
+    assert [tables.verdicts.itemText(k) for k in range(2)] == ["All verdicts (6)", "slower (6)"]
+    tables.verdicts.setCurrentIndex(1)
+    tables._filter()
+    assert tables.pairs.list.rowCount() == 6
+
+
+def test_rows_sort_by_raw_values_and_those_without_one_stay_last(qtbot: QtBot) -> None:
+    model: ListModel[float | None] = ListModel([ListColumn("x", lambda row: row, lambda row: f"{row} ms")])
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.set_rows([10.0, None, 9.0, 100.0])
+    model.sort(0)
+    assert [model.row_at(row) for row in range(4)] == [9.0, 10.0, 100.0, None]
+    model.sort(0, Qt.SortOrder.DescendingOrder)
+    assert [model.row_at(row) for row in range(4)] == [100.0, 10.0, 9.0, None]
+    model.set_filter(lambda row: row is not None and row > 9)
+    assert model.where(0) == 1
+    assert model.where(1) is None
