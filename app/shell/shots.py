@@ -8,8 +8,10 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.control.bundled import bundled_sessions
 from app.control.controller import Controller
 from app.look.theme import DARK, LIGHT, Theme
+from app.pages.compare import ComparePage
 from app.pages.stepper import StepperPage
 from app.shell.application import make_application
 from app.shell.main_window import MainWindow, build_window
@@ -18,6 +20,7 @@ from profiles.engine.local import LocalEngine
 from profiles.store import SessionFileError, sessions_dir
 
 PROBE_MS = 60_000  # a machine that does not answer by then is shown as unknown
+TWO = 2  # sessions make a comparison
 SETTLE_MS = 200  # layouts, coalesced plots
 
 
@@ -36,6 +39,7 @@ def render_pages(folder: Path, session: Path | None, sizes: Sequence[tuple[int, 
         if session is not None:
             _open(window, session)
         _step(window)
+        _compare(window)
         for theme, size in product((DARK, LIGHT), sizes):
             window.appearance.use(theme)
             window.resize(*size)
@@ -83,6 +87,19 @@ def _step(window: MainWindow) -> None:
     loop.exec()
     if page.story is not None:
         page.seek(len(page.story.timeline.steps) // 2)
+
+
+def _compare(window: MainWindow) -> None:
+    """Compare the session on show, or a recording that comes with the program, with the others of these."""
+    page, shown = window.pages["compare"], window.controller.path
+    files = [*([shown] if shown is not None else []), *bundled_sessions()]
+    if not isinstance(page, ComparePage) or len(files) < TWO:
+        return
+    loop = QEventLoop()
+    page.lineup.found.connect(loop.quit)
+    QTimer.singleShot(PROBE_MS, loop.quit)
+    page.choose(files)
+    loop.exec()
 
 
 def _open(window: MainWindow, session: Path) -> None:

@@ -17,7 +17,7 @@ from app.widgets.plain import set_tip
 from app.words.plain import cut
 from app.words.sessions import device_of, minute_of, named
 
-WIDTH = 262  # pixels of a chip
+WIDTH = 274  # pixels of a chip
 LONGEST = 24  # characters of a name
 READING = "reading …"
 

@@ -1,7 +1,7 @@
 """What the Compare page says before there are two sessions."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.control.guard import guarded
 from app.widgets.buttons import text_button
@@ -35,21 +35,18 @@ class EmptyState(QWidget):
         heading.setProperty("role", "heading")
         self.words = Label(WORDS, wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
         self.words.setProperty("role", "dim")
-        row = QHBoxLayout()
-        row.addStretch(1)
-        for text, name, signal, role in (
-            ("Open sessions …", "Open session files to compare", self.opening_wanted, "primary"),
-            ("Choose on the Sessions page", "Show the Sessions page", self.sessions_wanted, ""),
-            ("Two bundled recordings", "Compare the bundled recordings", self.bundled_wanted, ""),
-        ):
-            row.addWidget(text_button(text, name, signal.emit, role))
-        row.addStretch(1)
         column = QVBoxLayout(self)
-        column.setSpacing(16)
+        column.setSpacing(12)
         column.addStretch(2)
         for part in (heading, self.words):
             column.addWidget(part)
-        column.addLayout(row)
+        for text, name, signal, role in (
+            ("Open sessions …", "Open session files to compare", self.opening_wanted, "primary"),
+            ("Choose on the Sessions page", "Show the Sessions page", self.sessions_wanted, ""),
+            ("Compare the bundled recordings", "Compare the bundled recordings", self.bundled_wanted, ""),
+        ):
+            button = text_button(text, name, signal.emit, role)
+            column.addWidget(button, alignment=Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
 
     @guarded(bool)

@@ -75,11 +75,13 @@ class Findings:
 
     @property
     def telling(self) -> int:
-        """The place of the largest change, -1 where nothing changed."""
-        changed = [
-            (pair.change or 0.0, n) for n, (_, pair) in enumerate(self.pairs) if pair.verdict in CHANGES
-        ]
-        return max(changed)[1] if changed else NO_PLACE
+        """The place of the largest change that counts, else of the largest at all; -1 without a ratio."""
+
+        def weight(place: int) -> tuple[bool, float]:
+            pair = self.pairs[place][1]
+            return pair.verdict in CHANGES, pair.change or 0.0
+
+        return max((k for k, (_, pair) in enumerate(self.pairs) if pair.ratio), key=weight, default=NO_PLACE)
 
     def curve_at(self, place: int) -> Curve:
         """The curve of a pair."""

@@ -8,19 +8,20 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLayout, QPushButton, QVB
 
 from app.control.guard import guarded
 from app.look.theme import Theme
-from app.look.zoom import keep, px
+from app.look.zoom import px
 from app.pages.compare.findings import Findings
 from app.plots.compare.dashes import SAMPLE, dash_icon
 from app.widgets.card import Card
 from app.widgets.plain import Label, button_text
 from app.widgets.scrolling import Scrolling
+from app.words.plain import cut
 from app.words.verdicts import bearing
 from profiles.results.compare import MOST_OTHERS, Difference
 
 NO_DIFFERENCE = "✓ Nothing that is on record about the two differs but their figures."
 BESIDE_PX = 760  # of the card, from which circumstances stand beside the sentences
 LOWEST, HEIGHT = 40, 128  # pixels of what scrolls
-NAME_PX = 120
+NAME_CHARACTERS = 16
 
 
 class Head(Card):
@@ -106,14 +107,13 @@ class Head(Card):
         self._theme = theme
 
     def _name(self, number: int, name: str, current: bool) -> QPushButton:
-        button = QPushButton(button_text(name))
+        button = QPushButton(button_text(cut(name, NAME_CHARACTERS)))
         button.setProperty("role", "legend")
         button.setCheckable(True)
         button.setChecked(current)
         button.setIcon(dash_icon(number, self._theme))
         button.setIconSize(QSize(*map(px, SAMPLE)))
         button.setAccessibleName(f"Show what differs around {name}")
-        keep(button, button.setMaximumWidth, NAME_PX + SAMPLE[0])
         button.clicked.connect(lambda _checked: self.picked.emit(number))
         return button
 

@@ -30,6 +30,7 @@ from profiles.results.quantities import RUNTIME
 
 View = Literal["lines", "map"]
 NO_RATIO = "No point of these has a partner: what is nearest stands below."
+PROBLEM_CHARACTERS = 16
 LEGEND = "hollow: no change · band: too small to count"
 
 
@@ -154,6 +155,7 @@ class CurvesCard(Card):
         self.plot.picked.connect(self.picked)
         self.problems = DropDown()
         self.problems.setSizeAdjustPolicy(DropDown.SizeAdjustPolicy.AdjustToContents)
+        self.problems.setMinimumContentsLength(PROBLEM_CHARACTERS)
         self.problems.setAccessibleName("Problems on show")
         set_tip(self.problems, "Problems on show over N")
         self.problems.activated.connect(lambda index: self.curve_chosen.emit(self._curves[index]))

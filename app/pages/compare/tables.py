@@ -18,6 +18,7 @@ PAIR_WIDTHS = (84, 138, 112, 58, 86, 86, 72, 112)
 ALONE_WIDTHS = (84, 84, 124, 112, 62, 66)
 SESSION, PROBLEM = 0, 2  # columns that say nothing where there is only one of them
 ALL = "All verdicts"
+VERDICT_CHARACTERS = 19
 
 
 class Tables(Card):
@@ -39,6 +40,7 @@ class Tables(Card):
         self.alone = ListTable("Points without a partner", alone_columns(shown), ALONE_WIDTHS)
         self.verdicts = DropDown()
         self.verdicts.setSizeAdjustPolicy(DropDown.SizeAdjustPolicy.AdjustToContents)
+        self.verdicts.setMinimumContentsLength(VERDICT_CHARACTERS)
         self.verdicts.setAccessibleName("Show pairs of this verdict")
         set_tip(self.verdicts, "Show pairs of this verdict")
         self.verdicts.activated.connect(lambda _index: self._filter())

@@ -7,16 +7,19 @@ from msgspec.structs import replace
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.pages.compare.list_model import ListColumn, ListModel
 from app.plots.compare.strands import NO_PLACE
+from app.shell.shots import picture
 from app.widgets.plain import Label
+from app.widgets.scrolling import Scrolling
 from kernels.problem import Problem
 from profiles.results.quantities import FOOTPRINT
 from tests.app.compare.conftest import GPU_PLAN, Desk, recorded
 from tests.app.hostile import hostile_file
+from tests.app.shell.test_fits import is_cut, texts
 
 
 def test_before_two_sessions_are_chosen_words_and_buttons_say_how(desk: Desk) -> None:
@@ -235,3 +238,25 @@ def test_rows_sort_by_raw_values_and_those_without_one_stay_last(qtbot: QtBot) -
     model.set_filter(lambda row: row is not None and row > 9)
     assert model.where(0) == 1
     assert model.where(1) is None
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+def test_six_sessions_fit_a_small_window_at_every_zoom(desk: Desk, percent: int) -> None:
+    desk.window.resize(1280, 720)
+    desk.choose(*(recorded(f"run {k}", times=1 + k / 10) for k in range(6)))
+    desk.window.appearance.zoom(percent)
+    desk.window.appearance.finish()
+    QApplication.processEvents()
+    picture(desk.window)
+    QApplication.processEvents()
+    areas = [desk.window._frames["compare"], *desk.page.findChildren(Scrolling)]
+    sideways = [area.horizontalScrollBar().maximum() for area in areas]
+    cut = [
+        f"{one.accessibleName() or one!r} {one.size()} {one.sizeHint()}"
+        for one in texts(desk.window)
+        if is_cut(one)
+    ]
+    desk.window.appearance.zoom(100)
+    desk.window.appearance.finish()
+    assert not any(sideways), sideways
+    assert not cut, "\n".join(cut)
