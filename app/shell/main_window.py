@@ -297,9 +297,10 @@ class MainWindow(QMainWindow):
             self._frames["profile"].verticalScrollBar().setValue(0)
 
     def _session_changed(self, session: Session | None) -> None:
-        if session is not None:
-            self._tell_parts(session)
-        if session is not None and self.page.key in {"start", "sessions", "compare"}:
+        if session is None:
+            return
+        self._tell_parts(session)
+        if self.page.key in {"start", "sessions", "compare"}:
             self._request_page("profile")
 
     def _tell_file(self) -> None:
