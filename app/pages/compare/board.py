@@ -43,6 +43,7 @@ class Board(QWidget):
         self.place, self.current = NO_PLACE, 1
         self._curve: Curve | None = None
         self._hidden: set[str] = set()
+        self._view_chosen = False  # by hand: then it stays
         self.head, self.ratios, self.curves = Head(theme), RatioCard(theme), CurvesCard(theme)
         self.tables, self.detail = Tables(theme), Detail(theme)
         self._rows = [_row((self.ratios, 5), (self.curves, 4)), _row((self.tables, 9), (self.detail, 4))]
@@ -118,7 +119,8 @@ class Board(QWidget):
         if self._curve not in findings.sheets:
             self._curve = next(iter(findings.sheets))
             self._hidden.clear()
-        self.ratios.show_view("map" if findings.many else "lines")
+        if not self._view_chosen:
+            self.ratios.show_view("map" if findings.many else "lines")
         self.place = findings.telling if kept == NO_PLACE else kept
         if self.place != NO_PLACE:
             self._curve = findings.curve_at(self.place)
@@ -154,6 +156,7 @@ class Board(QWidget):
 
     def turn_view(self) -> None:
         """Lines over N instead of the heat map, and back."""
+        self._view_chosen = True
         self.ratios.show_view("lines" if self.ratios.view == "map" else "map")
         self._staged.start([self.ratios])
 

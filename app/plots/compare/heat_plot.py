@@ -17,7 +17,7 @@ from app.plots.compare.heat_item import HeatItem
 from app.plots.compare.strands import NO_PLACE
 from app.plots.style import Plot, UnitAxis, restyle, tick_font
 from app.plots.ticks import Label, fitting
-from app.widgets.plain import plain_tip
+from app.widgets.plain import set_tip
 from app.words.plain import cut
 from app.words.units import seqlen_text
 
@@ -210,4 +210,4 @@ class HeatPlot(Plot):
 
     def _hover(self, position: QPointF) -> None:
         place = self._place_at(position)
-        self.viewport().setToolTip(plain_tip(self._tip(place)) if place != NO_PLACE else "")
+        set_tip(self.viewport(), self._tip(place) if place != NO_PLACE else "")
