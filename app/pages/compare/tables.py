@@ -14,7 +14,7 @@ from app.widgets.drop_down import DropDown
 from app.widgets.plain import set_tip
 from app.words.verdicts import spoken
 
-PAIR_WIDTHS = (84, 138, 112, 58, 86, 86, 72, 112)
+PAIR_WIDTHS = (84, 138, 112, 68, 86, 86, 72, 112)
 ALONE_WIDTHS = (84, 84, 124, 112, 62, 66)
 SESSION, PROBLEM = 0, 2  # columns that say nothing where there is only one of them
 ALL = "All verdicts"
