@@ -12,8 +12,10 @@ from app.control.bundled import bundled_sessions
 from app.control.controller import Controller
 from kernels.problem import Problem
 from profiles.plan.plan import Plan
+from profiles.results.rest import Rest
 
 MOST_CELLS = 1 << 16  # queries x keys of a problem that is measured in a moment
+Run = Callable[[Controller, Plan, Rest | None], None]
 TEXTS = ("", "a name", "line\nline", "<b>bold</b>", "ä" * 300)
 
 
@@ -35,6 +37,9 @@ def closed_in(patch: pytest.MonkeyPatch, dice: random.Random, folder: Path) -> N
         return dice.choice(TEXTS), dice.random() < 0.5
 
     patch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(dice.choice(files)), ""))
+    patch.setattr(
+        QFileDialog, "getOpenFileNames", lambda *_: ([str(dice.choice(files)) for _ in range(3)], "")
+    )
     patch.setattr(QFileDialog, "getSaveFileName", saved)
     patch.setattr(QInputDialog, "getText", asked)
     patch.setattr(QInputDialog, "getMultiLineText", asked)
@@ -42,11 +47,14 @@ def closed_in(patch: pytest.MonkeyPatch, dice: random.Random, folder: Path) -> N
     patch.setattr(Controller, "run", _shortened(Controller.run))
 
 
-def _shortened(run: Callable[[Controller, Plan], None]) -> Callable[[Controller, Plan], None]:
-    def run_short(controller: Controller, plan: Plan) -> None:
+def _shortened(run: Run) -> Run:
+    def run_short(controller: Controller, plan: Plan, rest: Rest | None = None) -> None:
+        if rest is not None:  # of a sweep that was short
+            run(controller, plan, rest)
+            return
         problems = tuple(dict.fromkeys(map(_small, plan.problems[:3])))
         protocol = replace(plan.protocol, warmup=0, repeats=3, time_cap_s=0.05, sustain_s=0.0)
-        run(controller, replace(plan, problems=problems, protocol=protocol))
+        run(controller, replace(plan, problems=problems, protocol=protocol), None)
 
     return run_short
 
