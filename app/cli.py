@@ -326,6 +326,24 @@ def picture_options(context: click.Context, kind: str) -> dict[str, Any]:
 
 
 @program.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), required=False)
+@click.option("--kernel", required=True, metavar="K", help="The kernel")
+@click.option("--seqlen", callback=reading(positive), required=True, metavar="N", help="The sequence length")
+@click.option(
+    "--quantity",
+    callback=reading(quantity),
+    default=RUNTIME.key,
+    show_default=True,
+    metavar="Q",
+    help="What is followed: any quantity, by its name in show --json",
+)
+@json_option
+def trend(**options: Any) -> int:
+    """Say how a kernel developed over the sessions of FOLDER (left out: your own)."""
+    return run("trend", **options)
+
+
+@program.command()
 @click.option(
     "--scores", callback=reading(numbers), required=True, metavar="S,S,...", help="The row of scores"
 )

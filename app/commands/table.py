@@ -4,6 +4,7 @@ from app.commands.messages import say
 from app.commands.printing import Cell, print_table, status_cell
 from app.plots.export_header import session_header
 from app.words.figures import NOTHING, figure_text, shown_of, spread_heading
+from profiles.results.bookmarks import on_moments, on_points
 from profiles.results.curves import baselines, by_curve
 from profiles.results.drift import drift_text
 from profiles.results.parts import failed_before, part_text, parts
@@ -16,27 +17,39 @@ KEYS = 2  # the columns that say which point a line is about
 
 def print_session(session: Session) -> None:
     """Print what was measured where, then a line for each point, then the reasons of those not done."""
-    device = session.machine.device(session.backend)
     measured = rows(session)
+    _print_head(session, measured)
+    curves = by_curve(measured)
+    placed = [(curve.label, row) for curve, members in curves.items() for row in members]
+    _print_figures(session, placed, alone=len(curves) == 1)
+    told = on_points(session.bookmarks)
+    for label, row in placed:
+        where = f"N = {row.seqlen}" if len(curves) == 1 else f"{label}, N = {row.seqlen}"
+        for text in (row.reason, row.note):
+            if text:
+                say(f"{row.kernel} at {where}: {text}")
+        if row.point.index in told:
+            say(f"Noted, {row.kernel} at {where}: {told[row.point.index] or 'a bookmark'}")
+    for text in on_moments(session.bookmarks, session.t0_ns):
+        say(f"Noted, {text}")
+
+
+def _print_head(session: Session, measured: list[PointRow]) -> None:
+    """Print where it was measured, and what there is to say of it as a whole."""
+    device = session.machine.device(session.backend)
     device_name = device.name if device else session.backend
     say(f"{session.name or 'Session'} of {session.started_at} on {device_name}")
     say(f"Problem: {session_header(session, measured)['problem']}")
     if session.note:
         say(session.note)
+    if session.tags:
+        say(f"Tags: {', '.join(session.tags)}")
     if drift := drift_text(session):
         say(f"Drift check: {drift}")
     if session.altered:
         say(f"Altered since it was recorded; left out: {session.altered}.")
     if session.resumed:
         _print_parts(session)
-    curves = by_curve(measured)
-    placed = [(curve.label, row) for curve, members in curves.items() for row in members]
-    _print_figures(session, placed, alone=len(curves) == 1)
-    for label, row in placed:
-        where = f"N = {row.seqlen}" if len(curves) == 1 else f"{label}, N = {row.seqlen}"
-        for text in (row.reason, row.note):
-            if text:
-                say(f"{row.kernel} at {where}: {text}")
 
 
 def _print_parts(session: Session) -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.control.bridge import Bridge
+from app.control.edits import Edits
 from app.control.on_show import OnShow
 from app.control.playback import Clock, Playback
 from app.control.recording import OpenRecorder, new_recording
 from app.control.recordings import Recordings, new_path
+from app.control.shown_words import ShownWords
 from app.words.provenance import Provenance, of_machine, of_session
 from kernels.problem import Backend
 from kernels.trace import TraceRequest
@@ -41,6 +43,8 @@ class Controller(QObject):
     """What pages talk to.
 
     Attributes:
+        edits: What the user changes in sessions.
+        words: What the user says of the session on show.
         machine: What the probe found, None before it answered.
         running: Whether a sweep or a replay runs.
         replaying: Whether what runs is a replay, which may be paused.
@@ -102,6 +106,8 @@ class Controller(QObject):
         self._recordings.failed.connect(self.error_raised)
         self._recordings.created.connect(self._created)
         self._recordings.refused.connect(self.cancel)
+        self.edits = Edits(self)
+        self.words = ShownWords(self)
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
         self._engine = make_engine(self._bridge.push)
@@ -209,6 +215,7 @@ class Controller(QObject):
             return
         self._closed = True
         self._shown.close()
+        self.edits.wait()
         self._engine.close()
         self._bridge.stop()
         self._recordings.wait()

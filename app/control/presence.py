@@ -1,7 +1,9 @@
 """Whether the file of the session on show is still where it was: other programs move and delete files."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -9,8 +11,17 @@ from app.control.chores import Chores
 from app.control.controller import Controller
 from profiles.store.errors import explain_os
 from profiles.store.held import Identity, identity
+from profiles.store.reader import read_words
+from profiles.store.words import Field, Words
 
 PERIOD_MS = 1000
+
+
+class Look(NamedTuple):
+    """What a look at a file has found."""
+
+    identity: Identity
+    written_ns: int
 
 
 class Presence(QObject):
@@ -21,9 +32,11 @@ class Presence(QObject):
 
     Signals:
         changed: The session on show has another file, or `gone` is another.
+        rewritten: Another program has changed what is said of the session on show, which follows.
     """
 
     changed = Signal()
+    rewritten = Signal()
 
     def __init__(self, controller: Controller, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -31,6 +44,7 @@ class Presence(QObject):
         self._controller, self._chores = controller, Chores(self)
         self._path: Path | None = None
         self._first: Identity | None = None  # of the file that was opened
+        self._written_ns: int | None = None  # when that file was written last
         self._timer = QTimer(self, interval=PERIOD_MS)
         self._timer.timeout.connect(self.look)
         self._timer.start()
@@ -51,28 +65,42 @@ class Presence(QObject):
 
     def _begin(self) -> None:
         self._path, self._first, self.gone = self._controller.path, None, False
+        self._written_ns = None
         self.changed.emit()
         if self._path is not None:
             self.look()
 
-    def _take(self, path: Path, found: Identity | None) -> None:
+    def _take(self, path: Path, look: Look | None) -> None:
         if path != self._path:
             return
+        found = look and look.identity
         self._first = self._first or found
         gone = found is None or found != self._first
+        if look is not None and not gone:
+            self._follow(path, look.written_ns)
         if gone != self.gone:
             self.gone = gone
             self.changed.emit()
 
+    def _follow(self, path: Path, written_ns: int) -> None:
+        """Read what is said of a session whose file was written; a recorder writes all the time."""
+        before, self._written_ns = self._written_ns, written_ns
+        if before not in (None, written_ns) and not self._controller.measuring:
+            self._chores.do(partial(read_words, path), partial(self._take_words, path))
 
-def _look(path: Path) -> Identity | None:
+    def _take_words(self, path: Path, words: Mapping[Field, Words]) -> None:
+        if self._controller.words.take(path, words):
+            self.rewritten.emit()
+
+
+def _look(path: Path) -> Look | None:
     """What is there, None when nothing is.
 
     Raises:
         SessionFileError: The disk does not say.
     """
     try:
-        return identity(path)
+        return Look(identity(path), path.stat().st_mtime_ns)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -1,49 +1,52 @@
-"""The page of saved sessions: find, open, replay, rename, annotate, delete and restore them."""
+"""The page of saved sessions: find, open, replay, rename, annotate, tag, copy, delete and restore them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QKeySequence
 from PySide6.QtWidgets import (
     QComboBox,
+    QHBoxLayout,
     QInputDialog,
     QLineEdit,
+    QMenu,
     QStackedWidget,
     QVBoxLayout,
 )
 
 from app.control.actions import Action
 from app.control.bundled import BUNDLED
-from app.control.chores import Chores
 from app.control.controller import Controller
+from app.control.folder_watch import FolderWatch
 from app.control.guard import guarded
 from app.control.playback import SPEEDS
+from app.control.steps import Deleted, Duplicated, Restored, Said
 from app.look.theme import Theme
 from app.look.zoom import keep
 from app.pages.base import Page
-from app.pages.sessions_model import (
-    INFO_ROLE,
-    SEARCH_ROLE,
-    SORT_ROLE,
-    SessionsModel,
-    session_name,
-)
+from app.pages.sessions_columns import named, session_name
+from app.pages.sessions_listing import Listing
+from app.pages.sessions_model import SessionsModel
+from app.pages.sessions_preview import SessionPreview
 from app.pages.sessions_table import SessionsTable
+from app.pages.sessions_tags import TAGS_ASKED, TagChooser, tagged
+from app.pages.sessions_trend import SessionsTrend
 from app.widgets.buttons import text_button
 from app.widgets.lines import Lines
 from app.widgets.plain import Label
 from app.words.plain import cut
-from profiles.store import SessionInfo, list_sessions, rename, restore, set_note, trash
+from profiles.results.trend import Entry
+from profiles.store import SessionInfo
 from profiles.store.library import TRASH
+from profiles.store.words import Field
 
 SEARCH_PX = 200
 EMPTY = (
     "No sessions yet. Every sweep is saved by itself and appears here.\n"
     "A .flashscope file from elsewhere opens when it is dropped on the window."
 )
-NOTHING_DELETED = "Nothing was deleted since Flashscope was started; the trash has what was deleted before."
 EMPTY_TRASH = "The trash is empty. What is deleted goes there."
 RESUME_TIP = "Measure what is left of the chosen session's plan, in its file"
 NOTHING_FOUND = "No session matches the search."
@@ -54,60 +57,71 @@ class SessionsPage(Page):
 
     Signals:
         file_chosen: A session to open (Path).
-        noticed: Something that the user should know of, in one line (str).
         resume_requested: A session whose sweep is to go on (Path).
-        deleted: A session was deleted: words for the user, and what undoes it (str, callable).
-        undone: That is being undone, or cannot be any more (callable).
         comparison_wanted: Compare the chosen sessions, the oldest the baseline (list of Path).
     """
 
     key, title, icon = "sessions", "Sessions", "mdi6.folder-table-outline"
 
     file_chosen = Signal(object)
-    noticed = Signal(str)
     resume_requested = Signal(object)
-    deleted = Signal(str, object)
-    undone = Signal(object)
     comparison_wanted = Signal(list)
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.setObjectName("page")
-        self._listing, self._chores = Chores(self), Chores(self)  # no list waits for a file that is held
-        self._chores.failed.connect(self._tell)
-        self._trashed: dict[Path, Callable[[], None]] = {}  # what undoes each delete, the last one last
         self.model = SessionsModel(self)
-        self.proxy = QSortFilterProxyModel(self)
-        self.proxy.setSourceModel(self.model)
-        self.proxy.setSortRole(SORT_ROLE)
-        self.proxy.setFilterRole(SEARCH_ROLE)
-        self.proxy.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self.table = SessionsTable(self.proxy)
+        self._listing = Listing(self.model, self)
+        self._listing.ended.connect(self._listed)
+        self._watch = FolderWatch(self)
+        self._watch.changed.connect(self.refresh)
+        self.table = SessionsTable(self.model)
         self.table.doubleClicked.connect(lambda _index: self.open_chosen())
-        self.table.selectionModel().selectionChanged.connect(lambda *_: self._enable())
+        self.table.chosen_changed.connect(self._enable)
+        self.table.menu_wanted.connect(self._open_menu)
+        self.preview = SessionPreview(theme)
         self.search = QLineEdit(
-            placeholderText="Search names, devices, kernels, notes", clearButtonEnabled=True
+            placeholderText="Search names, devices, kernels, tags, notes", clearButtonEnabled=True
         )
         self.search.setAccessibleName("Search sessions")
         keep(self.search, self.search.setMinimumWidth, SEARCH_PX)
-        self.search.textChanged.connect(self._filter)
+        self.search.textChanged.connect(self._find)
+        self.tag = TagChooser()
+        self.tag.currentIndexChanged.connect(self._find)
         self.words = Label("Reading the sessions …", alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         self.words.setProperty("role", "dim")
         self._stack = QStackedWidget()
         self._stack.addWidget(self.words)
         self._stack.addWidget(self.table)
+        self.trend = SessionsTrend(theme)
+        self.trend.entry_chosen.connect(self._open_entry)
+        self._stack.addWidget(self.trend)
         self._lay_out()
         controller.running_changed.connect(lambda _running: self.refresh())
+        controller.edits.touched.connect(lambda _steps: self.refresh())
         self._enter_trash(False)
         self._enable()
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Fit the columns, too: another zoom ends in this."""
-        super().apply_theme(theme)
-        self.table.fit_columns()
-
     def actions_offered(self) -> list[Action]:
-        """Open, replay, rename, annotate, delete, refresh."""
+        """Open, replay, rename, annotate, tag, copy, delete, refresh."""
+        return [
+            *self._on_chosen(),
+            Action(
+                "sessions.trash", "Show deleted sessions, or the others again", self.trash.toggle, "Sessions"
+            ),
+            Action(
+                "sessions.trend",
+                "Show sessions over time, or their list",
+                self.over_time.toggle,
+                "Sessions",
+                "O",
+            ),
+            Action("sessions.search", "Search the sessions", self.search.setFocus, "Sessions", "Ctrl+F; /"),
+            Action("sessions.refresh", "Read the sessions again", self.refresh, "Sessions"),
+        ]
+
+    def _on_chosen(self) -> list[Action]:
+        """What can be done with the chosen rows; their menu has it, too."""
         return [
             Action("sessions.open", "Open the chosen session", self.open_chosen, "Sessions", "Return; Enter"),
             Action("sessions.replay", "Replay the chosen session", self.replay_chosen, "Sessions", "R"),
@@ -115,40 +129,38 @@ class SessionsPage(Page):
             Action("sessions.compare", "Compare the chosen sessions", self.compare_chosen, "Sessions", "C"),
             Action("sessions.rename", "Rename the chosen session", self.rename_chosen, "Sessions", "F2"),
             Action("sessions.note", "Edit the chosen session's note", self.note_chosen, "Sessions", "N"),
-            Action("sessions.delete", "Delete the chosen session", self.delete_chosen, "Sessions", "Del"),
-            Action("sessions.undo", "Undo the last delete", self.undo_delete, "Sessions", "Ctrl+Z"),
-            Action("sessions.trash", "Show deleted sessions, or the others again", self._turn, "Sessions"),
-            Action("sessions.search", "Search the sessions", self.search.setFocus, "Sessions", "Ctrl+F; /"),
-            Action("sessions.refresh", "Read the sessions again", self.refresh, "Sessions"),
+            Action("sessions.tag", "Tag the chosen sessions", self.tag_chosen, "Sessions", "T"),
+            Action("sessions.copy", "Duplicate the chosen sessions", self.copy_chosen, "Sessions", "Ctrl+D"),
+            Action("sessions.delete", "Delete the chosen sessions", self.delete_chosen, "Sessions", "Del"),
+            Action("sessions.restore", "Restore the chosen sessions", self.restore_chosen, "Sessions"),
         ]
 
     def refresh(self) -> None:
-        """Read the folders again, in the background."""
+        """Read the folders again, in the background; what has not changed is not read."""
         folder = self.controller.sessions_dir
-        folders = [folder / TRASH] if self.trash.isChecked() else [folder, BUNDLED]
-        self._listing.do_instead(partial(_listed, folders), self._show)
+        self._listing.read([folder / TRASH] if self.trash.isChecked() else [folder, BUNDLED])
 
     def chosen(self) -> SessionInfo | None:
-        """The session in the selected row; None: there is none, or several are selected."""
-        several = self.all_chosen()
-        return several[0] if len(several) == 1 else None
+        """The chosen session, of several the one that was chosen last."""
+        return self.table.current()
 
-    def all_chosen(self) -> list[SessionInfo]:
-        """The sessions in the selected rows."""
-        rows = self.table.selectionModel().selectedRows()
-        return [info for row in rows if isinstance(info := row.data(INFO_ROLE), SessionInfo)]
+    def chosen_all(self) -> list[SessionInfo]:
+        """All chosen sessions, in the order on show."""
+        return self.table.chosen()
 
-    def compare_chosen(self) -> None:
-        """Compare the chosen sessions; the oldest is the baseline."""
-        infos = sorted((one for one in self.all_chosen() if not one.error), key=lambda one: one.started_at)
-        if infos:
-            self.comparison_wanted.emit([info.path for info in infos])
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours, and fit the columns: another zoom ends in this."""
+        super().apply_theme(theme)
+        self.table.fit_columns()
+        self.preview.apply_theme(theme)
+        self.trend.apply_theme(theme)
 
     @guarded()
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Wait for what is being read and changed."""
+        """Wait for what is being read."""
         self._listing.wait()
-        self._chores.wait()
+        self.preview.wait()
+        self.trend.wait()
         super().closeEvent(event)
 
     def open_chosen(self) -> None:
@@ -166,78 +178,83 @@ class SessionsPage(Page):
 
     def resume_chosen(self) -> None:
         """Go on with the sweep of the chosen session."""
-        info = self.chosen()
-        if info is not None and self._is_ours(info):
+        info = self._resumable()
+        if info is not None:
             self.resume_requested.emit(info.path)
+
+    def compare_chosen(self) -> None:
+        """Compare the chosen sessions; the oldest is the baseline."""
+        infos = sorted((one for one in self.chosen_all() if not one.error), key=lambda one: one.started_at)
+        if infos:
+            self.comparison_wanted.emit([info.path for info in infos])
 
     def rename_chosen(self) -> None:
         """Ask for another name of the chosen session."""
-        info = self.chosen()
-        if info is not None and self._is_ours(info):
-            self._change(info, QInputDialog.getText, "Name", session_name(info), rename)
+        self._ask(QInputDialog.getText, "name", "Renamed {}", session_name)
 
     def note_chosen(self) -> None:
         """Ask for the note of the chosen session."""
-        info = self.chosen()
-        if info is not None and self._is_ours(info):
-            self._change(info, QInputDialog.getMultiLineText, "Note", info.note, set_note)
+        self._ask(QInputDialog.getMultiLineText, "note", "Changed the note on {}", lambda info: info.note)
+
+    def tag_chosen(self) -> None:
+        """Ask for tags of all chosen sessions; those of a single one are there to be edited."""
+        infos = [info for info in self.chosen_all() if not info.error]
+        text = ", ".join(infos[0].tags) if len(infos) == 1 else ""
+        answer, accepted = QInputDialog.getText(self, "Tags", TAGS_ASKED, text=text) if infos else ("", False)
+        if not accepted or answer == text:
+            return
+        steps = [
+            Said(info.path, "tags", info.tags, after)
+            for info in infos
+            if (after := tagged(info, answer, alone=len(infos) == 1)) != info.tags
+        ]
+        self.controller.edits.do(f"Tagged {named(infos)}", steps)
+
+    def copy_chosen(self) -> None:
+        """Put a copy of each chosen session among the user's own."""
+        infos = [info for info in self.chosen_all() if not info.error]
+        folder = self.controller.sessions_dir
+        steps = [Duplicated(info.path, folder, f"{session_name(info)} (copy)") for info in infos]
+        self.controller.edits.do(f"Duplicated {named(infos)}", steps)
 
     def delete_chosen(self) -> None:
-        """Move the chosen session to the trash; this can be undone."""
-        info = self.chosen()
-        if info is not None and self._is_ours(info):
-            self._chores.do(partial(trash, info.path), partial(self._tell_deleted, session_name(info)))
-
-    def undo_delete(self) -> None:
-        """Bring back what was deleted last."""
-        if self._trashed:
-            next(reversed(self._trashed.values()))()
-        else:
-            self.noticed.emit(NOTHING_DELETED)
+        """Move the chosen sessions to the trash; this can be undone."""
+        infos = self.chosen_all()
+        self.controller.edits.do(f"Deleted {named(infos)}", [Deleted(info.path) for info in infos])
 
     def restore_chosen(self) -> None:
-        """Take the chosen session out of the trash."""
-        info = self.chosen()
-        if info is not None and self.trash.isChecked():
-            self._restore(info.path)
+        """Take the chosen sessions out of the trash."""
+        infos = self.chosen_all()
+        if self.trash.isChecked():
+            steps = [Restored(info.path) for info in infos]
+            self.controller.edits.do(f"Restored {named(infos)}", steps)
 
-    def _tell_deleted(self, name: str, trashed: Path) -> None:
-        undo = self._trashed[trashed] = partial(self._restore, trashed)
-        self.refresh()
-        self.deleted.emit(f"Deleted {name}. Ctrl+Z brings it back.", undo)
+    def _resumable(self) -> SessionInfo | None:
+        """The chosen session if it is the only one, unfinished and the user's own, out of the trash."""
+        chosen, folder = self.chosen_all(), self.controller.sessions_dir
+        ours = [info for info in chosen if info.unfinished and info.path.parent == folder]
+        return ours[0] if ours and len(chosen) == 1 else None
 
-    def _restore(self, trashed: Path) -> None:
-        self.undone.emit(self._trashed.pop(trashed, None))
-        self._chores.do(partial(restore, trashed), self._tell_restored)
+    def _open_entry(self, entry: Entry) -> None:
+        self.file_chosen.emit(Path(entry.file))
 
-    def _tell_restored(self, path: Path) -> None:
-        self.refresh()
-        self.noticed.emit(f"{path.stem} is back.")
-
-    def _tell(self, reason: str, details: str) -> None:
-        self.controller.error_raised.emit(reason, details)
-        self.refresh()
-
-    def _is_ours(self, info: SessionInfo) -> bool:
-        """Whether it may be changed: it neither comes with the program nor lies in the trash."""
-        return info.path.parent == self.controller.sessions_dir
-
-    def _turn(self) -> None:
-        self.trash.toggle()
-
-    def _change(
+    def _ask(
         self,
-        info: SessionInfo,
         ask: Callable[..., tuple[str, bool]],
-        what: str,
-        text: str,
-        change: Callable[[Path, str], None],
+        field: Field,
+        words: str,
+        text_of: Callable[[SessionInfo], str],
     ) -> None:
-        """Ask for another name or note; one left as it is changes nothing."""
-        offered = cut(text, len(text))
-        answer, accepted = ask(self, what, what, text=offered)
-        if accepted and answer != offered:
-            self._chores.do(partial(change, info.path, answer), lambda _none: self.refresh())
+        """Ask for another name or note of the chosen session; one left as it is changes nothing."""
+        info = self.chosen()
+        if info is None or info.error:
+            return
+        text = cut(text_of(info), len(text_of(info)))
+        answer, accepted = ask(self, field.capitalize(), field.capitalize(), text=text)
+        if accepted and answer != text:
+            before = info.name if field == "name" else info.note
+            step = Said(info.path, field, before, answer)
+            self.controller.edits.do(words.format(session_name(info)), [step])
 
     def _lay_out(self) -> None:
         self.speed = QComboBox()
@@ -245,78 +262,87 @@ class SessionsPage(Page):
         for speed in SPEEDS:
             self.speed.addItem(f"{speed:g}×", speed)
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
-        self._buttons = [
-            text_button("Open", "Open the chosen session", self.open_chosen, "primary"),
-            text_button("Replay", "Replay the chosen session", self.replay_chosen),
-            text_button("Compare", "Compare the chosen sessions", self.compare_chosen),
-            text_button("Rename", "Rename the chosen session", self.rename_chosen),
-            text_button("Note", "Edit the chosen session's note", self.note_chosen),
-            text_button("Delete", "Delete the chosen session", self.delete_chosen),
-        ]
-        self.resume_button = text_button("Resume", RESUME_TIP, self.resume_chosen)
-        self._restore_button = text_button("Restore", "Restore the chosen session", self.restore_chosen)
+        self._buttons = {
+            "open": text_button("Open", "Open the chosen session", self.open_chosen, "primary"),
+            "replay": text_button("Replay", "Replay the chosen session", self.replay_chosen),
+            "resume": text_button("Resume", RESUME_TIP, self.resume_chosen),
+            "compare": text_button("Compare", "Compare the chosen sessions", self.compare_chosen),
+            "rename": text_button("Rename", "Rename the chosen session", self.rename_chosen),
+            "note": text_button("Note", "Edit the chosen session's note", self.note_chosen),
+            "tag": text_button("Tags", "Tag the chosen sessions", self.tag_chosen),
+            "copy": text_button("Duplicate", "Duplicate the chosen sessions", self.copy_chosen),
+            "delete": text_button("Delete", "Delete the chosen sessions", self.delete_chosen),
+            "restore": text_button("Restore", "Restore the chosen sessions", self.restore_chosen),
+        }
         self.trash = text_button("Trash", "Show deleted sessions", lambda: None)
         self.trash.setCheckable(True)
         self.trash.toggled.connect(self._enter_trash)
+        self.over_time = text_button("Over time", "Show the sessions over time", lambda: None)
+        self.over_time.setCheckable(True)
+        self.over_time.toggled.connect(lambda _on: self._explain())
         heading = Label("Sessions")
         heading.setProperty("role", "heading")
-        after = (*self._buttons[2:], self._restore_button, self.trash)
-        before = (self.search, self.resume_button, *self._buttons[:2])
-        tools = Lines((*before, self.speed, *after), (self.search,), 8)
+        first = Lines((heading, self.search, self.tag), (self.search,), 8)
+        keys = list(self._buttons)
+        before, after = ([self._buttons[key] for key in some] for some in (keys[:2], keys[2:]))
+        tools = Lines((*before, self.speed, *after, self.over_time, self.trash), (), 8)
+        shown = QHBoxLayout()
+        shown.setSpacing(12)
+        shown.addWidget(self._stack, 1)
+        shown.addWidget(self.preview)
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 16, 24, 16)
         column.setSpacing(12)
-        column.addWidget(heading)
+        column.addWidget(first)
         column.addWidget(tools)
-        column.addWidget(self._stack, 1)
+        column.addLayout(shown, 1)
 
-    def _show(self, infos: list[SessionInfo]) -> None:
-        kept = self.chosen()
-        self.model.show(infos)
+    def _listed(self) -> None:
+        """Follow the list that was read."""
+        self._watch.watch(self._listing.folders)
         self.table.fit_columns()
-        if kept is not None:
-            self._select(kept.path)
+        self.tag.offer(self.model.tags)
         self._explain()
         self._enable()
 
-    def _select(self, path: Path) -> None:
-        for row in range(self.proxy.rowCount()):
-            index: QModelIndex = self.proxy.index(row, 0)
-            if index.data(INFO_ROLE).path == path:
-                self.table.selectRow(row)
-
-    def _filter(self, text: str) -> None:
-        self.proxy.setFilterKeyColumn(0)
-        self.proxy.setFilterFixedString(text)
+    def _find(self) -> None:
+        self.model.search(self.search.text(), self.tag.chosen())
         self._explain()
 
     def _explain(self) -> None:
         empty = EMPTY_TRASH if self.trash.isChecked() else EMPTY
-        self.words.setText(NOTHING_FOUND if self.model.rowCount() else empty)
-        self._stack.setCurrentWidget(self.table if self.proxy.rowCount() else self.words)
+        self.words.setText(NOTHING_FOUND if self.model.known else empty)
+        shown = self.trend if self.over_time.isChecked() else self.table
+        self._stack.setCurrentWidget(shown if self.model.rowCount() else self.words)
+        if self.over_time.isChecked():
+            self.trend.show_infos(self.model.infos())
 
     def _enable(self) -> None:
-        info = self.chosen()
-        readable = info is not None and not info.error
-        ours = info is not None and self._is_ours(info)
-        look, replay, compare, *change, delete = self._buttons
-        compare.setEnabled(any(not one.error for one in self.all_chosen()))
-        look.setEnabled(info is not None)
-        replay.setEnabled(readable)
-        self.resume_button.setVisible(readable and ours and info is not None and info.unfinished)
-        for button in change:
-            button.setEnabled(readable and ours)
-        delete.setEnabled(ours)
-        self._restore_button.setEnabled(info is not None)
+        chosen = self.chosen_all()
+        readable = any(not info.error for info in chosen)
+        one = len(chosen) == 1
+        possible = {"compare": readable, "open": one, "replay": one and readable, "rename": one and readable}
+        possible |= {"note": one and readable, "tag": readable, "copy": readable}
+        for key, button in self._buttons.items():
+            button.setEnabled(possible.get(key, bool(chosen)))
+        self._buttons["resume"].setVisible(self._resumable() is not None)
+        self.preview.show_infos(chosen)
+
+    def _open_menu(self, place: QPoint) -> None:
+        """What can be done with the chosen rows, as its buttons can be pressed now."""
+        menu = QMenu(self)
+        for action in self._on_chosen():
+            button = self._buttons[action.key.partition(".")[2]]
+            if not button.isHidden():
+                shown = menu.addAction(action.title, action.trigger)
+                shown.setShortcut(QKeySequence(action.shortcut.partition(";")[0]))
+                shown.setEnabled(button.isEnabled())
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(place)
 
     def _enter_trash(self, entered: bool) -> None:
         """Show deleted sessions and what can be done with them, or the others."""
-        for button in self._buttons[2:]:
-            button.setVisible(not entered)
-        self._restore_button.setVisible(entered)
+        for key, button in self._buttons.items():
+            button.setVisible(key in {"open", "replay", "compare"} or (key == "restore") == entered)
         self.model.show([])
         self.refresh()
-
-
-def _listed(folders: Sequence[Path]) -> list[SessionInfo]:
-    return [info for folder in folders for info in list_sessions(folder)]

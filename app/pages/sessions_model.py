@@ -1,94 +1,107 @@
-"""The sessions as a table: texts to read, raw values to sort by."""
+"""The sessions as a table: searched and sorted here, since a proxy would ask for every cell in Python."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.control.guard import guarded
+from app.pages.sessions_columns import COLUMNS, DATE_COLUMN, SessionColumn, tip_of
 from app.widgets.plain import plain_tip
 from app.words.plain import cut
-from app.words.provenance import LABELS
-from app.words.units import seqlen_text
 from profiles.store import SessionInfo
-from profiles.wire.events import PointStatus
 
-SORT_ROLE = Qt.ItemDataRole.UserRole
 INFO_ROLE = Qt.ItemDataRole.UserRole + 1
-SEARCH_ROLE = Qt.ItemDataRole.UserRole + 2
-ANSWERED: tuple[PointStatus, ...] = ("done", "will-not-fit", "unsupported")  # nothing went wrong with these
 Index = QModelIndex | QPersistentModelIndex
 
 
-class SessionColumn(NamedTuple):
-    """One column: its title, its text and the raw value it sorts by."""
+class Row(NamedTuple):
+    """A session as the table shows it, worked out once: in the background where there are thousands.
 
-    title: str
-    text: Callable[[SessionInfo], str]
-    raw: Callable[[SessionInfo], Any]
-    right: bool = False
+    Attributes:
+        info: The session.
+        texts: Its cells.
+        raws: What the cells are sorted by.
+        search: What is searched, without case.
+    """
 
+    info: SessionInfo
+    texts: tuple[str, ...]
+    raws: tuple[Any, ...]
+    search: str
 
-def session_name(info: SessionInfo) -> str:
-    """The user's name of a session, else its file's."""
-    return info.name or info.path.stem
-
-
-def _device(info: SessionInfo) -> str:
-    return f"{LABELS[info.backend]} · {info.device}" if info.backend else ""
-
-
-def _date(info: SessionInfo) -> str:
-    return info.started_at[:16].replace("T", " ")
-
-
-def _seqlens(info: SessionInfo) -> str:
-    if not info.seqlens:
-        return ""
-    first, last = info.seqlens[0], info.seqlens[-1]
-    return seqlen_text(first) if first == last else f"{seqlen_text(first)} – {seqlen_text(last)}"
-
-
-def _points(info: SessionInfo) -> str:
-    total, answered = sum(info.statuses.values()), sum(info.statuses.get(status, 0) for status in ANSWERED)
-    return "" if not total else str(total) if answered == total else f"{answered} of {total}"
-
-
-def _note(info: SessionInfo) -> str:
-    if info.error:  # the cause first: the name stands in a column of its own
-        return info.error.replace(f"{info.path} ", "This file ", 1)
-    return info.note.partition("\n")[0]
-
-
-COLUMNS = (
-    SessionColumn("Name", session_name, lambda info: session_name(info).casefold()),
-    SessionColumn("Device", _device, _device),
-    SessionColumn("Date", _date, lambda info: info.started_at),
-    SessionColumn("Kernels", lambda info: ", ".join(info.kernels), lambda info: len(info.kernels)),
-    SessionColumn("N", _seqlens, lambda info: max(info.seqlens, default=0), right=True),
-    SessionColumn("Points", _points, lambda info: sum(info.statuses.values()), right=True),
-    SessionColumn("Note", _note, _note),
-)
-NAME_COLUMN, DATE_COLUMN, KERNELS_COLUMN = 0, 2, 3
+    @classmethod
+    def of(cls, info: SessionInfo) -> "Row":
+        """The row of a session."""
+        texts = [column.text(info) for column in COLUMNS]
+        raws = tuple(column.raw(info) for column in COLUMNS)
+        return cls(info, tuple(map(cut, texts)), raws, " ".join(texts).casefold())
 
 
 class SessionsModel(QAbstractTableModel):
-    """One row a file."""
+    """One row a file, of those that are searched for."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._infos: list[SessionInfo] = []
+        self._known: dict[Path, Row] = {}
+        self._shown: list[Row] = []
+        self._order = (DATE_COLUMN, True)
+        self._text = self._tag = ""
 
-    def show(self, infos: list[SessionInfo]) -> None:
-        """List other files."""
-        self.beginResetModel()
-        self._infos = list(infos)
-        self.endResetModel()
+    @property
+    def known(self) -> int:
+        """Number of files, also those that the search leaves out."""
+        return len(self._known)
+
+    @property
+    def tags(self) -> list[str]:
+        """Every tag of a file, sorted."""
+        tags = {tag.casefold(): tag for row in self._known.values() for tag in row.info.tags}
+        return [tags[key] for key in sorted(tags)]
+
+    def show(self, infos: Iterable[SessionInfo]) -> None:
+        """List these files and no others."""
+        infos = list(infos)
+        self.take(map(Row.of, infos))
+        self.keep_only({info.path for info in infos})
+
+    def take(self, rows: Iterable[Row]) -> None:
+        """List these files, too; those that are listed already, as they are now."""
+        for row in rows:
+            known = self._known.get(row.info.path)
+            if known is None or known.info != row.info:
+                self._known[row.info.path] = row
+        self._find()
+
+    def keep_only(self, paths: set[Path]) -> None:
+        """List no files but these."""
+        self._known = {path: row for path, row in self._known.items() if path in paths}
+        self._find()
+
+    def search(self, text: str, tag: str = "") -> None:
+        """Show the files in which these words stand, and which have this tag; an empty one means any."""
+        self._text, self._tag = text.casefold(), tag
+        self._find()
+
+    @guarded()
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Show the files in another order."""
+        self._order = (column, order == Qt.SortOrder.DescendingOrder)
+        self._find()
+
+    def row_of(self, path: Path) -> int | None:
+        """Where a file is shown, None where it is not."""
+        return next((place for place, row in enumerate(self._shown) if row.info.path == path), None)
+
+    def infos(self) -> list[SessionInfo]:
+        """The files that are shown, in their order."""
+        return [row.info for row in self._shown]
 
     @guarded(int)
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Number of files."""
-        return 0 if parent.isValid() else len(self._infos)
+        """Number of files shown."""
+        return 0 if parent.isValid() else len(self._shown)
 
     @guarded(int)
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
@@ -103,38 +116,42 @@ class SessionsModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(None, COLUMNS[section])
+            return _alignment(COLUMNS[section])
         return COLUMNS[section].title if role == Qt.ItemDataRole.DisplayRole else None
 
     @guarded()
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Text, raw value, or the whole SessionInfo of a cell."""
+        """Text or tip of a cell, or the whole SessionInfo."""
         if not index.isValid():
             return None
-        info, column = self._infos[index.row()], COLUMNS[index.column()]
         give = _ROLES.get(role)
-        return give(info, column) if give else None
+        return give(self._shown[index.row()], index.column()) if give else None
+
+    def _find(self) -> None:
+        """Show what is searched for, in order; nothing is told where that changes nothing."""
+        column, falling = self._order
+        words, tag = self._text, self._tag
+        found = [row for row in self._known.values() if words in row.search]
+        found = [row for row in found if not tag or tag in row.info.tags]
+        found.sort(key=lambda row: (row.raws[column], row.info.path), reverse=falling)
+        if not _same(found, self._shown):
+            self.beginResetModel()
+            self._shown = found
+            self.endResetModel()
 
 
-def _alignment(_info: SessionInfo | None, column: SessionColumn) -> int:
+def _same(some: Sequence[Row], others: Sequence[Row]) -> bool:
+    return len(some) == len(others) and all(a is b for a, b in zip(some, others, strict=True))
+
+
+def _alignment(column: SessionColumn) -> int:
     side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
     return (side | Qt.AlignmentFlag.AlignVCenter).value
 
 
-def _tip(info: SessionInfo, column: SessionColumn) -> str:
-    """Why a file cannot be read, or the text that the cell has no room for."""
-    if info.error or column is COLUMNS[KERNELS_COLUMN]:
-        return info.error or column.text(info)
-    if column is COLUMNS[NAME_COLUMN]:
-        return f"{column.text(info)}\n{info.path}"
-    return info.note or str(info.path)
-
-
-_ROLES: dict[int, Callable[[SessionInfo, SessionColumn], Any]] = {
-    Qt.ItemDataRole.DisplayRole: lambda info, column: cut(column.text(info)),
-    Qt.ItemDataRole.ToolTipRole: lambda info, column: plain_tip(_tip(info, column)),
-    Qt.ItemDataRole.TextAlignmentRole: _alignment,
-    SORT_ROLE: lambda info, column: column.raw(info),
-    INFO_ROLE: lambda info, _column: info,
-    SEARCH_ROLE: lambda info, _column: " ".join(each.text(info) for each in COLUMNS),
+_ROLES: dict[int, Callable[[Row, int], Any]] = {
+    Qt.ItemDataRole.DisplayRole: lambda row, column: row.texts[column],
+    Qt.ItemDataRole.ToolTipRole: lambda row, column: plain_tip(tip_of(row.info, COLUMNS[column])),
+    Qt.ItemDataRole.TextAlignmentRole: lambda _row, column: _alignment(COLUMNS[column]),
+    INFO_ROLE: lambda row, _column: row.info,
 }

@@ -39,6 +39,12 @@ class UnitAxis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph publishes no type
         self._text = text
         self.enableAutoSIPrefix(enable=False)
 
+    def write_with(self, text: TickText) -> None:
+        """Write the ticks otherwise from now on."""
+        self._text = text
+        self.picture = None
+        self.update()
+
     @guarded(list)
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:  # noqa: ARG002
         """Texts of the ticks at these values."""

@@ -29,6 +29,7 @@ from app.pages.profile import ProfilePage
 from app.pages.registry import PAGES
 from app.pages.sessions import SessionsPage
 from app.pages.start import StartPage
+from app.shell.edit_actions import EditActions
 from app.shell.file_actions import FileActions
 from app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from app.widgets.error_line import ErrorLine
@@ -49,6 +50,7 @@ SMALLEST = (600, 340)  # what 200 % leaves of a 1280 x 720 screen, less its pane
 FIRST_SIZE = (1280, 800)
 WARM_UP_MS = 50  # after the window is shown: its first paint comes before
 SWITCH_S = 0.0005  # for which a thread of Python's may keep the window's waiting, whenever it needs Python
+REWRITTEN = "Another program has changed the words about this session; they are shown as they are now."
 CLOSE_QUESTION = "A sweep is running: stop it and close?"
 
 
@@ -196,7 +198,8 @@ class MainWindow(QMainWindow):
         )
         self._help = HelpActions(self, self.registry)
         self._sweep = SweepActions(self, self.controller, self._resumer, self.errors)
-        groups = self._files, self._sweep, self._view, self._help
+        self._edit = EditActions(self.controller, self.errors)
+        groups = self._files, self._edit, self._sweep, self._view, self._help
         actions = [action for group in groups for action in group.offered()]
         for action in actions:
             self.addAction(self.registry.add(action))
@@ -246,10 +249,7 @@ class MainWindow(QMainWindow):
             page.noticed.connect(self.errors.show_notice)
             page.offered.connect(self._offer_comparison)
         if isinstance(page, SessionsPage):
-            page.deleted.connect(self.errors.show_undo)
-            page.undone.connect(self.errors.withdraw)
             page.resume_requested.connect(self._resumer.resume)
-            page.noticed.connect(self.errors.show_notice)
             page.comparison_wanted.connect(self._compare)
 
     def _compare(self, paths: Sequence[Path]) -> None:
@@ -278,7 +278,9 @@ class MainWindow(QMainWindow):
         self.controller.events_arrived.connect(self._log)
         self.controller.running_changed.connect(self._running_changed)
         self.controller.session_changed.connect(self._session_changed)
+        self.controller.words.changed.connect(self._tell_file)
         self.presence.changed.connect(self._tell_file)
+        self.presence.rewritten.connect(lambda: self.errors.show_notice(REWRITTEN))
 
     def _request_page(self, key: str) -> None:
         if key in self.pages:
@@ -310,7 +312,8 @@ class MainWindow(QMainWindow):
             self.setWindowTitle("Flashscope")
             return
         gone = " (moved or deleted)" if self.presence.gone else ""
-        self.setWindowTitle(f"{cut(path.stem, MOST_OF_NAME)}{gone} – Flashscope")
+        name = cut(session.name if session and session.name else path.stem, MOST_OF_NAME)
+        self.setWindowTitle(f"{name}{gone} – Flashscope")
         if session is not None and not gone:
             self.settings.add_recent(path, session.name)
 

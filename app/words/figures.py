@@ -6,6 +6,7 @@ from app.words.kinds import words_of
 from profiles.results.quantities import QUANTITIES
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
+from profiles.wire.measurement import Figure
 
 NOTHING = "-"
 
@@ -23,7 +24,12 @@ def spread_heading(quantity: Quantity) -> str:
 
 def figure_text(quantity: Quantity, row: PointRow, baseline: PointRow | None) -> str:
     """A figure with its spread."""
-    figure, text = quantity.figure(row, baseline), words_of(quantity).text
+    return spread_text(quantity, quantity.figure(row, baseline))
+
+
+def spread_text(quantity: Quantity, figure: Figure | None) -> str:
+    """A figure with its spread, or a dash for none."""
+    text = words_of(quantity).text
     if figure is None or figure.value is None:
         return NOTHING
     if figure.low is None or figure.high is None:

@@ -2,11 +2,13 @@
 
 import csv
 import io
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from profiles.plan.plan import Plan
+from profiles.results.bookmarks import on_moments, on_points
 from profiles.results.cells import cell, comment
 from profiles.results.curves import baselines
 from profiles.results.drift import Drift, drift_text, drifts
@@ -54,7 +56,8 @@ def to_csv(session: Session) -> str:
     text = io.StringIO()
     for name, value in metadata(session).items():
         text.write(comment(name, value))
-    points = [columns(row, baseline) for row, baseline in compared(session)]
+    told = on_points(session.bookmarks)
+    points = [columns(row, baseline, told) for row, baseline in compared(session)]
     table = csv.DictWriter(text, points[0], lineterminator="\n")
     table.writeheader()
     table.writerows(_line(point) for point in points)
@@ -71,10 +74,11 @@ def to_json(session: Session, path: str | None = None) -> bytes:
         session: What to write.
         path: The session's file, None when it has none.
     """
+    told = on_points(session.bookmarks)
     document: dict[str, Any] = {
         "session": described(session, path),
         "points": [
-            columns(row, baseline) | {"figures": _figures(row, baseline)}
+            columns(row, baseline, told) | {"figures": _figures(row, baseline)}
             for row, baseline in compared(session)
         ],
         "drift": list(map(_drift, drifts(session))),
@@ -89,6 +93,8 @@ def described(session: Session, path: str | None = None) -> dict[str, Any]:
         "id": session.id,
         "name": session.name,
         "note": session.note,
+        "tags": session.tags,
+        "bookmarks": session.bookmarks,
         "file": path and path.encode(errors="surrogateescape").decode(errors="replace"),
         "started_at": session.started_at,
         "outcome": session.outcome,
@@ -122,8 +128,14 @@ def compared(session: Session) -> list[tuple[PointRow, PointRow | None]]:
     return [(row, known.get(row.problem)) for row in points]
 
 
-def columns(row: PointRow, baseline: PointRow | None) -> dict[str, Any]:
-    """What a point shows in JSON, CSV and Parquet, the first columns in their order."""
+def columns(row: PointRow, baseline: PointRow | None, told: Mapping[int, str]) -> dict[str, Any]:
+    """What a point shows in JSON, CSV and Parquet, the first columns in their order.
+
+    Args:
+        row: The point.
+        baseline: What relative quantities compare with.
+        told: What the user says of points, by their index.
+    """
     problem, measured = row.problem, row.measurement
     shown: dict[str, Any] = {
         "kernel": row.kernel,
@@ -144,6 +156,7 @@ def columns(row: PointRow, baseline: PointRow | None) -> dict[str, Any]:
         "block_mask": row.block_mask,
         "altered": row.altered,
         "part": row.part,
+        "bookmark": told.get(row.point.index),
     }
     for quantity in QUANTITIES.values():
         figure = quantity.figure(row, baseline) or Figure()
@@ -173,6 +186,8 @@ def metadata(session: Session) -> dict[str, object]:
         "session": session.id,
         "name": session.name,
         "note": session.note,
+        "tags": ", ".join(session.tags),
+        "noted moments": "; ".join(on_moments(session.bookmarks, session.t0_ns)),
         "started at": session.started_at,
         "outcome": session.outcome or "unfinished",
         "device": device.name if device else session.backend,

@@ -7,6 +7,7 @@ import msgspec
 
 from kernels.errors import UnsupportedError
 from kernels.spec import install_command, installed
+from profiles.results.bookmarks import on_points
 from profiles.results.export import columns, compared, described, metadata
 from profiles.results.quantities import QUANTITIES
 from profiles.results.rows import PointRow
@@ -37,7 +38,8 @@ def to_parquet(session: Session, path: str | None = None) -> bytes:
     import pyarrow as pa  # noqa: PLC0415 - an extra
     from pyarrow import parquet  # noqa: PLC0415 - as above
 
-    points = [columns(row, baseline) | {RUNS: _runs(row)} for row, baseline in compared(session)]
+    noted = on_points(session.bookmarks)
+    points = [columns(row, baseline, noted) | {RUNS: _runs(row)} for row, baseline in compared(session)]
     fields = [(name, _type(name, pa)) for name in points[0]]
     told = {name: harmless(str(value)) for name, value in metadata(session).items()}
     told["session"] = harmless(msgspec.json.encode(described(session, path)).decode())

@@ -9,6 +9,7 @@ from kernels.device import Device
 from kernels.problem import DTYPES, Backend
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
+from profiles.results.bookmarks import Bookmark
 from profiles.results.quantities import QUANTITIES
 from profiles.wire.events import Attempt, Outcome, PointStatus
 from profiles.wire.measurement import Figure
@@ -33,6 +34,7 @@ POINT: dict[str, Schema] = {
     "block_mask": TEXT,
     "altered": {"type": ["boolean", "null"]},
     "part": {"type": ["integer", "null"], "minimum": 1},
+    "bookmark": {"type": ["string", "null"]},
 }
 OUTCOME: Schema = {"enum": [*get_args(Outcome), None]}
 DRIFT: dict[str, Schema] = {
@@ -45,11 +47,13 @@ DRIFT: dict[str, Schema] = {
 
 def schema() -> Schema:
     """The schema: every key that there is, each required; a missing figure is null."""
-    (machine, plan, device, figure, attempt), defined = msgspec.json.schema_components(
-        (Machine, Plan, Device, Figure, Attempt), ref_template="#/$defs/{name}"
+    (machine, plan, device, figure, attempt, bookmark), defined = msgspec.json.schema_components(
+        (Machine, Plan, Device, Figure, Attempt, Bookmark), ref_template="#/$defs/{name}"
     )
     session: dict[str, Schema] = {
         **dict.fromkeys(("id", "name", "note", "started_at", "altered"), TEXT),
+        "tags": {"type": "array", "items": TEXT},
+        "bookmarks": {"type": "array", "items": bookmark},
         "file": {"type": ["string", "null"]},
         "outcome": OUTCOME,
         "backend": POINT["backend"],

@@ -10,6 +10,7 @@ from kernels.problem import Backend
 from kernels.trace import Trace
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan, Point
+from profiles.results.bookmarks import Bookmark
 from profiles.wire.events import (
     Event,
     Outcome,
@@ -95,6 +96,8 @@ class Session:
         ended_ns: When it ended.
         name: The user's name for it; empty: named by its start.
         note: The user's words about it.
+        tags: The user's words to find it by, sorted.
+        bookmarks: The user's notes on points and moments, in their order.
         altered: How many readings and traces of its file are not what was recorded, and were left out.
         resumed: How each part after the first began.
     """
@@ -112,6 +115,8 @@ class Session:
     ended_ns: int | None = None
     name: str = ""
     note: str = ""
+    tags: tuple[str, ...] = ()
+    bookmarks: tuple[Bookmark, ...] = ()
     altered: str = ""
     resumed: list[PlanResumed] = field(default_factory=list)
 

@@ -3,6 +3,7 @@
 from profiles.store.copying import copy_session
 from profiles.store.errors import (
     BusyFileError,
+    ChangedFileError,
     CorruptFileError,
     EmptyFileError,
     ForeignFileError,
@@ -11,46 +12,51 @@ from profiles.store.errors import (
     SessionFileError,
     TakenFileError,
 )
+from profiles.store.headers import Headers
+from profiles.store.info import SessionInfo
 from profiles.store.library import (
-    SessionInfo,
-    list_sessions,
+    duplicate,
     new_session_path,
-    rename,
     restore,
     sessions_dir,
-    set_note,
     trash,
 )
+from profiles.store.listing import list_sessions, listing
 from profiles.store.places import check_place
 from profiles.store.reader import load, loading
 from profiles.store.resuming import check_resumable
 from profiles.store.schema import SUFFIX
 from profiles.store.whole import write_whole
+from profiles.store.words import change, with_tags
 from profiles.store.writer import Recorder
 
 __all__ = [
     "SUFFIX",
     "BusyFileError",
+    "ChangedFileError",
     "CorruptFileError",
     "EmptyFileError",
     "ForeignFileError",
+    "Headers",
     "MovedFileError",
     "NewerFileError",
     "Recorder",
     "SessionFileError",
     "SessionInfo",
     "TakenFileError",
+    "change",
     "check_place",
     "check_resumable",
     "copy_session",
+    "duplicate",
     "list_sessions",
+    "listing",
     "load",
     "loading",
     "new_session_path",
-    "rename",
     "restore",
     "sessions_dir",
-    "set_note",
     "trash",
+    "with_tags",
     "write_whole",
 ]

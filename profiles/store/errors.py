@@ -45,6 +45,10 @@ class TakenFileError(SessionFileError):
     """There is a file of this name already."""
 
 
+class ChangedFileError(SessionFileError):
+    """Another program has changed what was to be changed."""
+
+
 class MovedFileError(SessionFileError):
     """The file was moved or replaced while it was recorded; what it held is in another one now."""
 

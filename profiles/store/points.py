@@ -57,13 +57,31 @@ def read_points(connection: sqlite3.Connection, plan: Plan, parts: Sequence[Plan
     return states
 
 
-def _measurements(connection: sqlite3.Connection, digests: Digests) -> dict[int, Measurement]:
+def read_some_points(connection: sqlite3.Connection, plan: Plan, wanted: Sequence[int]) -> list[PointState]:
+    """Some points of a session, by their indices, without reading the others.
+
+    Raises:
+        ValueError: As `read_points`.
+    """
+    digests = Digests()
+    found = _by_point(connection, "points", PointRecord, digests, wanted)
+    measured = _measurements(connection, digests, wanted)
+    planned = plan.points()
+    states = [_state(one, measured.get(point), digests) for point, (one, *_) in found.items()]
+    if [state.point for state in states] != [planned[index] for index in sorted(wanted)]:
+        raise ValueError("points other than those of its plan")
+    return states
+
+
+def _measurements(
+    connection: sqlite3.Connection, digests: Digests, wanted: Sequence[int] | None = None
+) -> dict[int, Measurement]:
     """Every measurement by its point; the tables are read in the order in which they are digested."""
-    heads = _by_point(connection, "measurements", MeasurementRecord, digests)
-    figures = _by_point(connection, "figures", FigureRecord, digests)
-    verdicts = _by_point(connection, "correctness", CorrectnessRecord, digests)
-    errors = _by_point(connection, "errors", ErrorRecord, digests)
-    samples = _by_point(connection, "samples", SampleRecord, digests)
+    heads = _by_point(connection, "measurements", MeasurementRecord, digests, wanted)
+    figures = _by_point(connection, "figures", FigureRecord, digests, wanted)
+    verdicts = _by_point(connection, "correctness", CorrectnessRecord, digests, wanted)
+    errors = _by_point(connection, "errors", ErrorRecord, digests, wanted)
+    samples = _by_point(connection, "samples", SampleRecord, digests, wanted)
     return {
         point: Measurement(
             timer=head.timer,
@@ -86,11 +104,16 @@ def _correctness(verdicts: Sequence[CorrectnessRecord], errors: Sequence[ErrorRe
 
 
 def _by_point(
-    connection: sqlite3.Connection, table: str, kind: type[P], digests: Digests
+    connection: sqlite3.Connection,
+    table: str,
+    kind: type[P],
+    digests: Digests,
+    wanted: Sequence[int] | None = None,
 ) -> dict[int, list[P]]:
-    """The records of each point, in their order."""
+    """The records of each point, or of each that is wanted, in their order."""
     found: dict[int, list[P]] = {}
-    for record in records(connection, kind, f"{table} ORDER BY {ORDERS[table]}", digests):
+    some = "" if wanted is None else f"WHERE point IN ({', '.join(map(str, wanted))}) "
+    for record in records(connection, kind, f"{table} {some}ORDER BY {ORDERS[table]}", digests):
         found.setdefault(record.point, []).append(record)
     return found
 

@@ -22,6 +22,7 @@ from profiles.store.records import ReadingRecord, SessionRecord
 from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
 from profiles.store.statements import records
 from profiles.store.traces import decode_trace
+from profiles.store.words import Field, Words, read_bookmarks, read_tags
 from profiles.wire.events import Reading, TelemetryStarted
 
 INTERRUPTED = "The session's writer ended while this point was running; resume the sweep to measure it."
@@ -96,10 +97,27 @@ def read_head(connection: sqlite3.Connection) -> tuple[SessionRecord, Plan, Mach
     return head, plan, msgspec.json.decode(head.machine, type=Machine)
 
 
+def read_words(path: Path) -> dict[Field, Words]:
+    """What the user says of a session, as its file has it now.
+
+    Raises:
+        SessionFileError: It cannot be opened.
+    """
+    with validating(path), opened(path) as connection:
+        head, _plan, _machine = read_head(connection)
+        return {
+            "name": head.name,
+            "note": head.note,
+            "tags": read_tags(head.tags),
+            "bookmarks": read_bookmarks(head.bookmarks, MAX_POINTS),
+        }
+
+
 def read_session(connection: sqlite3.Connection) -> Session:
     """Everything in the file but the readings and the traces, as it stands there."""
     head, plan, machine = read_head(connection)
     parts = read_parts(connection, plan)
+    points = read_points(connection, plan, parts)
     telemetry = head.telemetry and msgspec.json.decode(head.telemetry, type=TelemetryStarted)
     return Session(
         id=head.id,
@@ -107,13 +125,15 @@ def read_session(connection: sqlite3.Connection) -> Session:
         machine=machine,
         started_at=head.started_at,
         t0_ns=head.t0_ns,
-        points=read_points(connection, plan, parts),
+        points=points,
         telemetry=telemetry or None,
         outcome=head.outcome,
         ended_ns=head.ended_ns,
         name=head.name,
         note=head.note,
         resumed=parts,
+        tags=read_tags(head.tags),
+        bookmarks=read_bookmarks(head.bookmarks, len(points)),
     )
 
 

@@ -35,6 +35,8 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     plan: Json
     machine: Json
     telemetry: Json | None
+    tags: Json = "[]"
+    bookmarks: Json = "[]"
 
 
 class OfPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -13,7 +13,7 @@ from kernels.problem import Problem
 from kernels.trace import Trace
 from profiles.plan.machine import Finding, Machine
 from profiles.plan.plan import Plan
-from profiles.store import Recorder, rename, set_note
+from profiles.store import Recorder, change
 from profiles.wire.events import (
     Event,
     PlanFinished,
@@ -96,8 +96,8 @@ def hostile_file(path: Path, text: str) -> Path:
     for event in hostile_events(text):
         recorder.record(event)
     recorder.close()
-    rename(path, text[:200])
-    set_note(path, text[:10_000])
+    change(path, "name", text[:200])
+    change(path, "note", text[:10_000])
     return path
 
 

@@ -1,9 +1,10 @@
-"""What stands under the plots: the live telemetry, or the results as a table."""
+"""What stands under the plots: the live telemetry, the results as a table, or the user's notes."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget
 
 from app.look.theme import Theme
+from app.pages.profile.notes import NotesPanel
 from app.pages.profile.results_table import ResultsTable
 from app.pages.profile.telemetry_strip import TelemetryStrip
 from app.plots.export import Export
@@ -16,7 +17,7 @@ from profiles.results.session import Session
 
 
 class BottomCard(Card):
-    """Two views of one session under one title line.
+    """Three views of one session under one title line.
 
     Signals:
         freeze_toggled: The telemetry's display was frozen or let go (bool).
@@ -24,7 +25,7 @@ class BottomCard(Card):
 
     freeze_toggled = Signal(bool)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, notes: NotesPanel) -> None:
         super().__init__()
         self._theme = theme
         self._session: Session | None = None
@@ -32,7 +33,9 @@ class BottomCard(Card):
         self.table = ResultsTable(theme)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.strip)
+        self.notes = notes
         self._stack.addWidget(self.table)
+        self._stack.addWidget(self.notes)
         self.tabs = QButtonGroup(self)
         self._make_header()
         self.setContentsMargins(0, -4, -4, -4)
@@ -43,6 +46,7 @@ class BottomCard(Card):
             (
                 ("Telemetry", "The device over time"),
                 ("Results", "One row a point; select one to move the crosshair"),
+                ("Notes", "What you say of points and moments"),
             )
         ):
             tab = QPushButton(title)
@@ -66,6 +70,7 @@ class BottomCard(Card):
         """Another session."""
         self._session = session
         self.strip.show_session(session)
+        self.notes.show_session()
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -75,7 +80,7 @@ class BottomCard(Card):
         self.export_button.apply_theme(theme)
 
     def show_tab(self, index: int) -> None:
-        """Bring the telemetry (0) or the results (1) to the front."""
+        """Bring the telemetry (0), the results (1) or the notes (2) to the front."""
         self.tabs.button(index).setChecked(True)
 
     def make_export(self) -> Export:

@@ -19,6 +19,7 @@ from app.pages.profile.crosshair_panel import WIDTH as PANEL_PX
 from app.pages.profile.form import SweepForm
 from app.pages.profile.form.form import WIDTH as FORM_PX
 from app.pages.profile.form.reasons import left_out, out_of_range
+from app.pages.profile.notes import NotesPanel
 from app.pages.profile.plots_view import PlotsView
 from app.pages.profile.replay_bar import ReplayBar
 from app.plots.telemetry import LANES
@@ -70,7 +71,7 @@ class ProfilePage(Page):
         super().__init__(controller, theme)
         self.form = SweepForm(controller.backend, theme)
         self.plots = PlotsView(theme)
-        self.bottom = BottomCard(theme)
+        self.bottom = BottomCard(theme, NotesPanel(controller))
         self.replay = ReplayBar(controller, theme)
         self._rows: LiveRows | None = None  # of the session on show
         self._shown: Sequence[PointRow] = ()
@@ -135,6 +136,12 @@ class ProfilePage(Page):
         self.plots.quantities_chosen.connect(self._show_hints_and_flight)
         self.bottom.table.seqlen_selected.connect(self.plots.move_cursor)
         self.bottom.table.point_chosen.connect(self.replay.go_to_point)
+        notes = self.bottom.notes
+        self.bottom.table.point_selected.connect(partial(setattr, notes, "point"))
+        self.bottom.strip.moment.chosen.connect(partial(setattr, notes, "at_s"))
+        notes.point_chosen.connect(self._go_to_point)
+        notes.moment_chosen.connect(self._go_to_moment)
+        notes.noticed.connect(self.noticed)
         for button in (
             *(card.export_button for card in self.plots.cells),
             self.bottom.export_button,
@@ -252,6 +259,7 @@ class ProfilePage(Page):
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
+        notes = self.bottom.notes
         return [
             Action("run", "Run the sweep", self.run, "Sweep", "Ctrl+Return; Ctrl+Enter", everywhere=True),
             Action("profile.copy", "Copy the sweep as a command line", self.copy_command_line, "Sweep"),
@@ -282,9 +290,20 @@ class ProfilePage(Page):
             Action("profile.form", "Show or hide the sweep form", self._toggle_form, "View", "P"),
             Action("profile.telemetry", "Show the telemetry", lambda: self.bottom.show_tab(0), "View", "T"),
             Action("profile.results", "Show the results", lambda: self.bottom.show_tab(1), "View", "R"),
+            Action("profile.notes", "Show the notes", lambda: self.bottom.show_tab(2), "View", "N"),
+            Action("profile.note_point", "Note on the chosen point", notes.note_point, "Sweep", "Ctrl+B"),
+            Action("profile.note_moment", "Note on the chosen moment", notes.note_moment, "Sweep", "Ctrl+M"),
             Action("profile.freeze", "Freeze the telemetry", self.bottom.freeze.toggle, "View", "F"),
             *self.replay.offered.values(),
         ]
+
+    def _go_to_point(self, index: int) -> None:
+        self.bottom.table.choose_point(index)
+
+    def _go_to_moment(self, at_s: float) -> None:
+        self.bottom.notes.at_s = at_s
+        self.bottom.strip.moment.show_at(at_s)
+        self.bottom.show_tab(0)
 
     def _toggle_form(self) -> None:
         self.form.setVisible(self.form.isHidden())

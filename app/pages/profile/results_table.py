@@ -25,10 +25,12 @@ class ResultsTable(QTableView):
 
     Signals:
         seqlen_selected: A row of this sequence length was selected (int).
+        point_selected: So was the row of this point (int, its index).
         point_chosen: The row of the point of this index was clicked, or Enter pressed on it (int).
     """
 
     seqlen_selected = Signal(int)
+    point_selected = Signal(int)
     point_chosen = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
@@ -98,13 +100,28 @@ class ResultsTable(QTableView):
     def _selected_seqlens(self) -> set[int]:
         return {self._seqlen(index.row()) for index in self.selectionModel().selectedRows()}
 
+    def choose_point(self, index: int) -> None:
+        """Select the row of a point, as a click on it does."""
+        for place in range(self.proxy.rowCount()):
+            if self._row(place).point.index == index:
+                flags = QItemSelectionModel.SelectionFlag  # whatever keys are held
+                chosen = self.proxy.index(place, 0)
+                self.selectionModel().setCurrentIndex(chosen, flags.ClearAndSelect | flags.Rows)
+                self.scrollTo(chosen)
+                return
+
     def _seqlen(self, proxy_row: int) -> int:
-        return self.results.row_at(self.proxy.mapToSource(self.proxy.index(proxy_row, 0)).row()).seqlen
+        return self._row(proxy_row).seqlen
+
+    def _row(self, proxy_row: int) -> PointRow:
+        return self.results.row_at(self.proxy.mapToSource(self.proxy.index(proxy_row, 0)).row())
 
     def _tell(self) -> None:
         rows = self.selectionModel().selectedRows()
         if rows and not self._following:
-            self.seqlen_selected.emit(self._seqlen(rows[-1].row()))
+            chosen = rows[-1].row()
+            self.point_selected.emit(self._row(chosen).point.index)
+            self.seqlen_selected.emit(self._seqlen(chosen))
 
     def _tell_point(self, index: QModelIndex) -> None:
         self.point_chosen.emit(self.results.row_at(self.proxy.mapToSource(index).row()).point.index)

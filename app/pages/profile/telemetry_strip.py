@@ -13,6 +13,7 @@ from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import keep
 from app.plots.export import Cell
+from app.plots.moment import MomentLine
 from app.plots.ring import FIELDS, ReadingRing, Values
 from app.plots.spans import Span, spans_of
 from app.plots.telemetry import LANES, Lane, TelemetryLane
@@ -44,6 +45,7 @@ class TelemetryStrip(QWidget):
     Attributes:
         frozen: Whether the display stands still; readings are recorded all the same.
         ring: The readings.
+        moment: The moment that was chosen.
 
     Signals:
         looked: The first lane has looked at another moment: the others are to be drawn after it.
@@ -66,6 +68,7 @@ class TelemetryStrip(QWidget):
             lane.field: TelemetryLane(lane, theme, with_time=lane is LANES[-1], with_seqlen=lane is LANES[0])
             for lane in LANES
         }
+        self.moment = MomentLine([self.lanes[lane.field] for lane in LANES], theme)
         self._lay_out()
         self.draw()
 
@@ -94,6 +97,7 @@ class TelemetryStrip(QWidget):
     def show_session(self, session: Session | None) -> None:
         """Start over with what this session recorded; None: with the readings to come."""
         self._session = session
+        self.moment.show_at(None)
         self._taken = 0
         self.ring.clear(session.t0_ns if session else None)
         if session is not None and session.telemetry is not None:
@@ -165,6 +169,7 @@ class TelemetryStrip(QWidget):
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
+        self.moment.apply_theme(theme)
         for lane in self.lanes.values():
             lane.apply_theme(theme)
 

@@ -15,6 +15,7 @@ from profiles.store.migrations.v005_places import name_worst_rows
 from profiles.store.migrations.v006_digests import keep_digests
 from profiles.store.migrations.v007_batches import digest_batches
 from profiles.store.migrations.v008_parts import allow_parts
+from profiles.store.migrations.v009_words import keep_words
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -27,6 +28,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     keep_digests,
     digest_batches,
     allow_parts,
+    keep_words,
 )
 
 

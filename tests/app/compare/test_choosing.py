@@ -1,13 +1,12 @@
 """Ways that lead to the Compare page."""
 
 from msgspec.structs import replace
-from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.control.bundled import bundled_sessions
 from app.pages.compare.last import last_like
 from app.pages.sessions import SessionsPage
-from app.pages.sessions_model import INFO_ROLE
 from profiles.store import load, sessions_dir
 from profiles.wire.events import PlanFinished
 from tests.app.compare.conftest import GPU_PLAN, Desk, recorded
@@ -22,12 +21,7 @@ def test_rows_chosen_on_the_sessions_page_are_compared(desk: Desk) -> None:
     assert isinstance(page, SessionsPage)
     page.refresh()
     desk.qtbot.waitUntil(lambda: page.model.rowCount() == len(files) + len(bundled_sessions()))
-    flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
-    for row in range(page.proxy.rowCount()):
-        index = page.proxy.index(row, 0)
-        if index.data(INFO_ROLE).path in files:
-            page.table.selectionModel().select(index, flags)
-    assert page.chosen() is None, "what is done with one session waits for one"
+    page.table.choose(files)
     page.table.setFocus()
     desk.after(lambda: QTest.keyClick(page.table, Qt.Key.Key_C))
     assert desk.window.page is desk.page

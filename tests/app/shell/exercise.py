@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFont, QMouseEvent
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent, QFont, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QMenu, QTableView, QWidget
 
+from app.control.steps import Restored
 from app.pages.compare import ComparePage
 from app.pages.compare.plot_cards import View
 from app.pages.sessions import SessionsPage
@@ -18,6 +19,7 @@ from app.shell.shots import picture
 from app.widgets.drop_down import DropDown
 from app.widgets.palette import CommandPalette
 from app.widgets.scrubber import Scrubber
+from profiles.store.library import TRASH
 
 
 def exercise(window: MainWindow, file: Path) -> None:
@@ -36,8 +38,11 @@ def exercise(window: MainWindow, file: Path) -> None:
                 _touch(widget)
     sessions = window.pages["sessions"]
     assert isinstance(sessions, SessionsPage)
+    window.show_page("sessions")
     sessions.refresh()
     sessions._listing.wait()
+    _settle()
+    _edit(window, sessions)
     _type(window)
     _drag(window, file)
     window.controller._shown._opener._chores.wait()
@@ -95,6 +100,35 @@ def _leave_empty(field: QAbstractSpinBox) -> None:
     """What makes it say that the number before stays."""
     field.clear()
     field.stepUp()
+
+
+def _edit(window: MainWindow, sessions: SessionsPage) -> None:
+    """Choose a session, ask for its menu, change it, undo that and do it again."""
+    sessions.table.sortByColumn(0, Qt.SortOrder.DescendingOrder)
+    sessions.table.selectRow(0)
+    picture(window)
+    asked = QContextMenuEvent(
+        QContextMenuEvent.Reason.Mouse, QPoint(5, 5), sessions.mapToGlobal(QPoint(5, 5))
+    )
+    QApplication.sendEvent(sessions.table.viewport(), asked)
+    for menu in sessions.findChildren(QMenu):
+        menu.close()
+    edits = window.controller.edits
+    edits.do("Nothing", [Restored(sessions.controller.sessions_dir / TRASH / "nowhere"), Nothing()])
+    for act in (edits.undo, edits.redo):
+        edits.wait()
+        _settle()
+        act()
+    edits.wait()
+
+
+class Nothing:
+    """A change that is none."""
+
+    def forth(self) -> None:
+        """Do nothing."""
+
+    back = forth
 
 
 def _drag_over(widget: QWidget) -> None:

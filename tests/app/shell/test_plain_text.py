@@ -104,7 +104,7 @@ def test_nothing_in_a_name_turns_the_direction_of_a_line(rig: Rig, qtbot: QtBot)
 
 @pytest.mark.parametrize("name", ["a\u202efdp.exe", "\u05d0\u05d1 12", "\u2067x\u2069"])
 def test_a_name_is_offered_for_change_as_it_is_shown_and_left_so_stays_what_it_was(
-    name: str, rig: Rig
+    name: str, rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = rig.window().pages["sessions"]
     assert isinstance(page, SessionsPage)
@@ -114,11 +114,13 @@ def test_a_name_is_offered_for_change_as_it_is_shown_and_left_so_stays_what_it_w
         offered.append(text)
         return text, True
 
-    page._change(SessionInfo(path=Path("a"), size_bytes=0), ask, "Name", name, _never)
+    monkeypatch.setattr(page, "chosen", lambda: SessionInfo(path=Path("a"), size_bytes=0))
+    monkeypatch.setattr(page.controller.edits, "do", _never)
+    page._ask(ask, "name", "Renamed {}", lambda _info: name)
     assert offered == [cut(name)]
 
 
-def _never(_path: Path, _text: str) -> None:
+def _never(_words: str, _steps: object) -> None:
     pytest.fail("what was left as it is was changed")
 
 

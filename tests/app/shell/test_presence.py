@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.shell.main_window import MainWindow
+from app.shell.main_window import REWRITTEN, MainWindow
+from profiles.store import change
 from tests.app.fakes import PLAN, sweep
 from tests.app.shell.conftest import Rig, Save
 
@@ -93,3 +94,17 @@ def test_a_recording_that_goes_on_in_another_file_is_named_by_it(
     qtbot.waitUntil(lambda: rig.controller.path != first)
     says(window, qtbot, (f"{first.stem}-2 – Flashscope", f"file · {first.stem}-2.flashscope"))
     assert window.settings.recents[0] == rig.controller.path
+
+
+def test_a_note_that_another_window_writes_is_shown_and_said(
+    window: MainWindow, path: Path, qtbot: QtBot
+) -> None:
+    window.presence.look()
+    window.presence._chores.wait()
+    qtbot.waitUntil(lambda: window.presence._written_ns is not None)
+    change(path, "note", "from the other window")
+    window.presence.look()
+    qtbot.waitUntil(lambda: window.errors.text == REWRITTEN)
+    session = window.controller.session
+    assert session is not None
+    assert session.note == "from the other window"

@@ -177,10 +177,10 @@ def test_the_sessions_page_resumes_what_is_chosen_there(
     page.refresh()
     qtbot.waitUntil(lambda: set(names(page)) == {"broken", "whole"}, timeout=30_000)
     page.table.selectRow(names(page).index("whole"))
-    assert not page.resume_button.isVisible()
+    assert not page._buttons["resume"].isVisible()
     page.table.selectRow(names(page).index(broken_off.stem))
-    assert page.resume_button.isVisible()
-    page.resume_button.click()
+    assert page._buttons["resume"].isVisible()
+    page._buttons["resume"].click()
     qtbot.waitUntil(lambda: bool(rig.engine.plans), timeout=30_000)
     rest = rig.engine.rests[0]
     assert rest is not None
@@ -188,4 +188,4 @@ def test_the_sessions_page_resumes_what_is_chosen_there(
 
 
 def names(page: SessionsPage) -> list[str]:
-    return [str(page.proxy.index(row, 0).data()) for row in range(page.proxy.rowCount())]
+    return [str(page.model.index(row, 0).data()) for row in range(page.model.rowCount())]

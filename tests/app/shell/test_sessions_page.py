@@ -1,19 +1,23 @@
 from pathlib import Path
+from typing import Any
 
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QMenu, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.pages import sessions
 from app.pages.sessions import EMPTY, NOTHING_FOUND, SessionsPage
-from app.pages.sessions_model import COLUMNS, SessionsModel
+from app.pages.sessions_columns import COLUMNS
+from app.pages.sessions_model import SessionsModel
 from app.shell.main_window import MainWindow
-from profiles.store import list_sessions, load, sessions_dir
+from profiles.store import change, list_sessions, load, sessions_dir
 from profiles.wire.events import FailedStatus, PointFailed
 from tests.app.fakes import PLAN, SECOND, sweep
 from tests.app.shell.conftest import Rig, Save
+from tests.app.test_trend import recorded
 
 NAME, POINTS = 0, next(i for i, column in enumerate(COLUMNS) if column.title == "Points")
 
@@ -48,7 +52,7 @@ def listed(page: SessionsPage, qtbot: QtBot, count: int) -> None:
 
 
 def names(page: SessionsPage) -> list[str]:
-    return [page.proxy.index(row, NAME).data() for row in range(page.proxy.rowCount())]
+    return [page.model.index(row, NAME).data() for row in range(page.model.rowCount())]
 
 
 def choose(page: SessionsPage, name: str) -> None:
@@ -107,7 +111,7 @@ def test_a_deleted_session_comes_back_with_undo(
     choose(page, "one")
     page.delete_chosen()
     qtbot.waitUntil(lambda: names(page) == ["two"], timeout=60_000)
-    assert window.errors.text == "Deleted one. Ctrl+Z brings it back."
+    assert window.errors.text == "Deleted one. Ctrl+Z undoes it."
     window.errors._act_button.click()
     qtbot.waitUntil(lambda: sorted(names(page)) == ["one", "two"], timeout=60_000)
 
@@ -130,7 +134,7 @@ def test_a_note_is_written_into_the_file(
     choose(page, "one")
     monkeypatch.setattr(QInputDialog, "getMultiLineText", lambda *_, **__: ("before the fan broke", True))
     page.note_chosen()
-    page._chores.wait()
+    page.controller.edits.wait()
     assert load(sessions_dir() / "one.flashscope").note == "before the fan broke"
 
 
@@ -164,9 +168,9 @@ def test_a_name_or_a_note_left_as_it_is_changes_nothing(page: SessionsPage, save
     fill(page, save, qtbot, "one")
     choose(page, "one")
     before = (sessions_dir() / "one.flashscope").read_bytes()
-    for change in (page.rename_chosen, page.note_chosen):
+    for ask in (page.rename_chosen, page.note_chosen):
         answer(None)
-        change()
+        ask()
     assert (sessions_dir() / "one.flashscope").read_bytes() == before
     assert load(sessions_dir() / "one.flashscope").name == ""
 
@@ -194,7 +198,7 @@ def test_a_file_that_cannot_be_read_is_listed_with_the_reason(
     assert "bad.flashscope" in info.error
     shown = page.table.selectionModel().selectedRows(len(COLUMNS) - 1)[0].data()
     assert shown == "This file is not a Flashscope session; choose a .flashscope file."
-    assert not page._buttons[1].isEnabled()
+    assert not page._buttons["replay"].isEnabled()
 
 
 def test_a_replay_starts_from_the_chosen_row(
@@ -243,7 +247,7 @@ def elided(page: SessionsPage) -> list[str]:
 def test_a_name_is_shown_whole_where_the_page_has_room_also_one_that_comes_later_or_after_a_zoom(
     window: MainWindow, page: SessionsPage, save: Save, qtbot: QtBot, percent: int
 ) -> None:
-    window.resize(1800, 800)
+    window.resize(2600, 800)
     fill(page, save, qtbot, "short")
     save(sweep(points=2), LONG)
     listed(page, qtbot, 2)
@@ -263,7 +267,7 @@ def test_in_a_narrow_page_the_tip_has_the_whole_name_and_the_file(
 ) -> None:
     window.resize(900, 700)
     fill(page, save, qtbot, LONG)
-    index = page.proxy.index(0, NAME)
+    index = page.model.index(0, NAME)
     assert elided(page) == [LONG]
     assert index.data(Qt.ItemDataRole.ToolTipRole).startswith(LONG)
     assert ".flashscope" in index.data(Qt.ItemDataRole.ToolTipRole)
@@ -275,3 +279,160 @@ def test_a_width_that_was_set_by_hand_stays(page: SessionsPage, save: Save, qtbo
     save(sweep(points=2), LONG)
     listed(page, qtbot, 2)
     assert page.table.columnWidth(NAME) == 333
+
+
+def choose_all(page: SessionsPage, *wanted: str) -> None:
+    infos = {names(page)[row]: info for row, info in enumerate(page.model.infos())}
+    page.table.choose({infos[name].path for name in wanted})
+
+
+def test_several_rows_are_deleted_at_once_and_come_back_at_once(
+    page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one", "two", "three")
+    choose_all(page, "one", "three")
+    page.delete_chosen()
+    qtbot.waitUntil(lambda: names(page) == ["two"])
+    assert window.errors.text == "Deleted 2 sessions. Ctrl+Z undoes it."
+    page.controller.edits.undo()
+    qtbot.waitUntil(lambda: set(names(page)) == {"one", "two", "three"})
+    page.controller.edits.redo()
+    qtbot.waitUntil(lambda: names(page) == ["two"])
+
+
+def test_ctrl_and_shift_choose_more_rows_and_what_is_for_one_row_is_then_off(
+    page: SessionsPage, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one", "two", "three")
+    page.table.selectAll()
+    assert len(page.chosen_all()) == 3
+    assert page.preview.words.text() == "3 sessions are chosen."
+    enabled = {key for key, button in page._buttons.items() if button.isEnabled()}
+    assert enabled == {"compare", "tag", "copy", "delete", "restore"}
+
+
+def test_rows_stay_chosen_when_the_list_is_read_again(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
+    fill(page, save, qtbot, "one", "two", "three")
+    choose_all(page, "one", "two")
+    save(sweep(points=1), "four")
+    listed(page, qtbot, 4)
+    assert {info.path.stem for info in page.chosen_all()} == {"one", "two"}
+
+
+def test_tags_are_written_filtered_by_searched_and_undone(
+    page: SessionsPage, save: Save, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(page, save, qtbot, "one", "two", "three")
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("release, night", True))
+    choose_all(page, "one", "two")
+    page.tag_chosen()
+    qtbot.waitUntil(lambda: page.model.tags == ["night", "release"])
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("-night", True))
+    choose_all(page, "one", "two")
+    page.tag_chosen()
+    qtbot.waitUntil(lambda: page.tag.count() == 2)
+    page.tag.setCurrentIndex(1)
+    assert set(names(page)) == {"one", "two"}
+    page.tag.setCurrentIndex(0)
+    page.search.setText("relea")
+    assert set(names(page)) == {"one", "two"}
+    page.search.clear()
+    page.controller.edits.undo()
+    page.controller.edits.undo()
+    qtbot.waitUntil(lambda: page.model.tags == [])
+    assert load(sessions_dir() / "one.flashscope").tags == ()
+
+
+def test_the_name_of_the_session_on_show_follows_and_is_undone(
+    page: SessionsPage, rig: Rig, save: Save, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(page, save, qtbot, "one")
+    window = page.window()
+    rig.open(sessions_dir() / "one.flashscope")
+    choose(page, "one")
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("the good one", True))
+    page.rename_chosen()
+    qtbot.waitUntil(lambda: window.windowTitle() == "the good one – Flashscope")
+    page.controller.edits.undo()
+    qtbot.waitUntil(lambda: window.windowTitle() == "one – Flashscope")
+
+
+def test_a_duplicate_appears_with_a_name_of_its_own(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
+    fill(page, save, qtbot, "one")
+    choose(page, "one")
+    page.copy_chosen()
+    qtbot.waitUntil(lambda: set(names(page)) == {"one", "one (copy)"})
+
+
+def test_the_preview_shows_curves_and_words_without_opening_the_session(
+    page: SessionsPage, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one")
+    choose(page, "one")
+    assert page.preview.name.text() == "one"
+    assert page.preview.facts["Points"].text() == "6 done"
+    qtbot.waitUntil(lambda: set(page.preview.thumbnail._curves) == {"standard", "flash2"})
+    assert [n for n, _ms in page.preview.thumbnail._curves["flash2"]] == [256, 512, 1024]
+    assert page.controller.session is None
+
+
+def test_a_file_that_comes_or_goes_by_itself_is_seen(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
+    fill(page, save, qtbot, "one")
+    path = save(sweep(points=1), "from elsewhere")
+    qtbot.waitUntil(lambda: set(names(page)) == {"one", "from elsewhere"})
+    path.unlink()
+    qtbot.waitUntil(lambda: names(page) == ["one"])
+
+
+def test_the_menu_of_a_row_has_the_actions_of_the_registry(
+    page: SessionsPage, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one")
+    choose(page, "one")
+    page._open_menu(page.mapToGlobal(page.rect().center()))
+    (menu,) = page.findChildren(QMenu)
+    offered = {action.title for action in page.actions_offered()}
+    assert {action.text() for action in menu.actions()} < offered
+    menu.actions()[-1].trigger()
+    menu.close()
+    qtbot.waitUntil(lambda: names(page) == [])
+
+
+def test_a_change_that_another_program_came_before_is_told_and_nothing_overwritten(
+    page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(page, save, qtbot, "one")
+    choose(page, "one")
+
+    def meanwhile(*_: object, **__: object) -> tuple[str, bool]:
+        change(sessions_dir() / "one.flashscope", "note", "theirs")
+        return "mine", True
+
+    monkeypatch.setattr(QInputDialog, "getMultiLineText", meanwhile)
+    page.note_chosen()
+    qtbot.waitUntil(lambda: "Another program has changed the note" in window.errors.text)
+    assert load(sessions_dir() / "one.flashscope").note == "theirs"
+    assert not page.controller.edits.stack.canUndo()
+
+
+def test_sessions_over_time_are_drawn_a_curve_a_machine_and_a_click_opens_one(
+    page: SessionsPage, window: MainWindow, qtbot: QtBot
+) -> None:
+    first = recorded(sessions_dir() / "a.flashscope", 3)
+    recorded(sessions_dir() / "b.flashscope", 20, slower=2.0)
+    recorded(sessions_dir() / "c.flashscope", 7, device="Another CPU")
+    listed(page, qtbot, 3)
+    page.over_time.click()
+
+    def dots() -> list[Any]:
+        return [one for one in page.trend.plot.plotItem.items if isinstance(one, pg.ScatterPlotItem)]
+
+    qtbot.waitUntil(lambda: len(dots()) == 2)
+    assert sorted(len(one.data) for one in dots()) == [1, 2]
+    assert "Another CPU" in page.trend.legend.text()
+    page.trend.quantity.setCurrentText("Speed-up")
+    qtbot.waitUntil(lambda: page.trend.legend.text().startswith("Speed-up"))
+    (entry, *_) = next(one for one in dots() if len(one.data) == 2).data["data"]
+    with qtbot.waitSignal(window.controller.session_changed):
+        page.trend.plot.entry_chosen.emit(entry)
+    assert window.controller.path == first

@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 from app.control.bundled import BUNDLED, bundled_sessions
 from app.control.settings import Settings
 from app.shell.main_window import MainWindow
-from profiles.store import rename
+from profiles.store import change
 from tests.app.fakes import sweep
 from tests.app.shell.conftest import Rig, Save
 
@@ -25,7 +25,7 @@ def test_each_recording_that_comes_with_the_program_can_be_opened(
 
 def test_recents_show_the_names_that_were_given(window: MainWindow, rig: Rig, save: Save) -> None:
     named, plain = save(sweep(), "one"), save(sweep(), "two")
-    rename(named, "before & after\nthe fan")
+    change(named, "name", "before & after\nthe fan")
     for path in (named, plain):
         rig.open(path)
     window.show_page("start")

@@ -10,10 +10,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
+from app.control import steps
 from app.control.bundled import BUNDLED
-from app.pages import sessions
-from app.pages.sessions import NOTHING_DELETED, SessionsPage
-from app.pages.sessions_model import session_name
+from app.control.edits import NOTHING_CHANGED
+from app.pages.sessions import SessionsPage
+from app.pages.sessions_columns import session_name
 from app.shell.main_window import MainWindow
 from profiles.store import list_sessions, restore, sessions_dir
 from tests.app.fakes import sweep
@@ -49,10 +50,10 @@ def test_the_recordings_that_come_with_the_program_are_listed_and_left_as_they_a
     assert len(bundled()) > 1
     last = max(bundled())
     choose(page, last)
-    assert [button.isEnabled() for button in page._buttons] == [True, True, False, False, False]
     page.delete_chosen()
-    page._chores.wait()
+    qtbot.waitUntil(lambda: "comes with Flashscope" in window.errors.text)
     assert bundled()[last].exists()
+    assert window.errors._act_button.text() == "Save a copy"
     with qtbot.waitSignal(window.controller.session_changed):
         page.open_chosen()
     assert window.controller.path == bundled()[last]
@@ -71,7 +72,7 @@ def test_ctrl_z_brings_back_what_was_deleted_long_after_the_message_is_gone(
     QTest.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: "one" in names(page))
     QTest.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    assert window.errors.text == NOTHING_DELETED
+    assert window.errors.text == NOTHING_CHANGED
 
 
 def test_a_session_brought_back_is_no_more_said_to_be_deleted(
@@ -80,8 +81,8 @@ def test_a_session_brought_back_is_no_more_said_to_be_deleted(
     choose(page, "one")
     page.delete_chosen()
     qtbot.waitUntil(lambda: "Deleted one" in window.errors.text)
-    page.undo_delete()
-    qtbot.waitUntil(lambda: window.errors.text == "one is back.")
+    page.controller.edits.undo()
+    qtbot.waitUntil(lambda: window.errors.text == "Undone: Deleted one.")
     assert not window.errors._act_button.isVisible()
 
 
@@ -94,41 +95,35 @@ def test_what_is_undone_once_cannot_be_undone_again_by_key_or_button(
         asked.append(trashed)
         return restore(trashed)
 
-    monkeypatch.setattr(sessions, "restore", slowly)
-    for first, second in ((page.undo_delete, "button"), (window.errors._act_button.click, "key")):
+    monkeypatch.setattr(steps, "restore", slowly)
+    for first, second in ((page.controller.edits.undo, "button"), (window.errors._act_button.click, "key")):
         asked.clear()
         choose(page, "one")
         page.delete_chosen()
-        qtbot.waitUntil(lambda: "Deleted one" in window.errors.text)
+        qtbot.waitUntil(lambda: window.errors.text.startswith("Deleted one"))
         first()
         assert not window.errors.isVisible()
         if second == "button":
             window.errors._act_button.click()
         else:
-            page.undo_delete()
-            assert window.errors.text == NOTHING_DELETED
-        qtbot.waitUntil(lambda: window.errors.text == "one is back.")
+            page.controller.edits.undo()
+            assert window.errors.text == NOTHING_CHANGED
+        qtbot.waitUntil(lambda: window.errors.text == "Undone: Deleted one.")
         qtbot.waitUntil(lambda: "one" in names(page))
         assert len(asked) == 1
 
 
-def test_the_undo_of_a_delete_stays_when_another_session_is_restored(
-    page: SessionsPage, window: MainWindow, qtbot: QtBot
-) -> None:
-    offered: list[object] = []
-    page.undone.connect(offered.append)
-    for name in ("one", "two"):
-        choose(page, name)
-        page.delete_chosen()
-        qtbot.waitUntil(lambda name=name: f"Deleted {name}" in window.errors.text)  # type: ignore[misc]
+def test_a_restored_session_goes_back_to_the_trash_with_ctrl_z(page: SessionsPage, qtbot: QtBot) -> None:
+    choose(page, "one")
+    page.delete_chosen()
+    qtbot.waitUntil(lambda: "one" not in names(page))
     page.trash.click()
-    qtbot.waitUntil(lambda: set(names(page)) == {"one", "two"})
+    qtbot.waitUntil(lambda: names(page) == ["one"])
     choose(page, "one")
     page.restore_chosen()
-    assert len(offered) == 1
-    assert "Deleted two" in window.errors.text
-    assert window.errors._act_button.isVisible()
-    qtbot.waitUntil(lambda: names(page) == ["two"])
+    qtbot.waitUntil(lambda: names(page) == [])
+    page.controller.edits.undo()
+    qtbot.waitUntil(lambda: names(page) == ["one"])
 
 
 def test_the_trash_can_be_opened_and_restored_from(page: SessionsPage, qtbot: QtBot) -> None:
@@ -138,8 +133,8 @@ def test_the_trash_can_be_opened_and_restored_from(page: SessionsPage, qtbot: Qt
     page.trash.click()
     qtbot.waitUntil(lambda: names(page) == ["one"])
     choose(page, "one")
-    assert not page._buttons[-1].isVisible()
-    page._restore_button.click()
+    assert not page._buttons["delete"].isVisible()
+    page._buttons["restore"].click()
     qtbot.waitUntil(lambda: names(page) == [])
     page.trash.click()
     qtbot.waitUntil(lambda: {"one", "two"} <= set(names(page)))
@@ -150,10 +145,10 @@ def test_a_file_that_another_process_holds_does_not_hold_the_window(
 ) -> None:
     asked: list[bool] = []
 
-    def held(_path: Path, _text: str) -> None:
+    def held(*_: object) -> None:
         asked.append(threading.current_thread() is threading.main_thread())
 
-    monkeypatch.setattr(sessions, "rename", held)
+    monkeypatch.setattr(steps, "change", held)
     monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("another", True))
     choose(page, "one")
     page.rename_chosen()

@@ -15,7 +15,7 @@ from profiles.results.export import to_csv, to_json
 from profiles.results.rows import rows
 from profiles.results.session import PointState
 from profiles.results.tape import Tape
-from profiles.store import Recorder, SessionFileError, batches, load, rename
+from profiles.store import Recorder, SessionFileError, batches, change, load
 from profiles.store.digest import COLUMNS
 from profiles.store.migrations import migrate
 from profiles.wire.events import Event, TraceReady
@@ -219,8 +219,9 @@ def test_a_file_from_before_there_were_digests_is_read_as_it_is_and_stays_so_whe
     path: Path,
 ) -> None:
     before = load(path)
-    older = "DROP TABLE batches", "DROP TABLE parts", "PRAGMA user_version = 5"
-    changed(path, "ALTER TABLE points DROP COLUMN digest", *older)
+    later = ("points", "digest"), ("session", "tags"), ("session", "bookmarks")
+    dropped = [f"ALTER TABLE {table} DROP COLUMN {column}" for table, column in later]
+    changed(path, *dropped, "DROP TABLE batches", "DROP TABLE parts", "PRAGMA user_version = 5")
     with closing(sqlite3.connect(path)) as connection:
         text = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'points'").fetchone()
     assert "digest" not in text[0]
@@ -229,7 +230,7 @@ def test_a_file_from_before_there_were_digests_is_read_as_it_is_and_stays_so_whe
         assert [state.altered for state in session.points] == [None] * 4
         assert [state.measurement for state in session.points] == [s.measurement for s in before.points]
         assert (session.readings, session.traces, session.altered) == (before.readings, before.traces, "")
-        rename(path, "another name")
+        change(path, "name", "another name")
 
 
 def test_every_column_of_what_was_measured_is_digested() -> None:

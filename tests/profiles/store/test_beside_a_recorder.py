@@ -14,10 +14,10 @@ from profiles.store import (
     BusyFileError,
     MovedFileError,
     Recorder,
+    change,
     copy_session,
     list_sessions,
     load,
-    rename,
     trash,
 )
 from profiles.store.opening import being_written, opened
@@ -106,7 +106,7 @@ def test_a_file_that_is_recorded_here_is_neither_changed_nor_deleted_beside_a_lo
     log = recorder.path.with_name(f"{recorder.path.name}-wal")
     log.write_bytes(b"garbage " * 999)
     with pytest.raises(BusyFileError):
-        rename(recorder.path, "another name")
+        change(recorder.path, "name", "another name")
     with pytest.raises(BusyFileError):
         trash(recorder.path)
     assert is_locked(recorder.path)

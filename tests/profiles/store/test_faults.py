@@ -14,9 +14,9 @@ from profiles.store import (
     Recorder,
     SessionFileError,
     TakenFileError,
+    change,
     load,
     migrations,
-    rename,
     trash,
 )
 from profiles.wire.events import Event, PointMeasured, PointStarted, SamplingStarted
@@ -205,7 +205,7 @@ def test_a_second_plan_needs_a_second_file(tmp_path: Path) -> None:
     recorder.close()
 
 
-@pytest.mark.parametrize("change", [lambda path: rename(path, "x"), trash], ids=["rename", "trash"])
+@pytest.mark.parametrize("change", [lambda path: change(path, "name", "x"), trash], ids=["rename", "trash"])
 def test_a_file_being_recorded_is_neither_renamed_nor_deleted(
     tmp_path: Path, change: Callable[[Path], object]
 ) -> None:

@@ -12,14 +12,13 @@ from msgspec.structs import replace
 
 from profiles.store import (
     SessionFileError,
+    change,
     library,
     list_sessions,
     load,
     new_session_path,
-    rename,
     restore,
     sessions_dir,
-    set_note,
     trash,
 )
 from tests.profiles.store import builders
@@ -96,7 +95,7 @@ def test_what_no_one_foresaw_in_a_file_is_told_in_its_row(
         raise ZeroDivisionError("by 0")
 
     builders.recorded(tmp_path / "a.flashscope")
-    monkeypatch.setattr(library, "read_head", unforeseen)
+    monkeypatch.setitem(list_sessions.__globals__, "read_head", unforeseen)
     (found,) = list_sessions(tmp_path)
     assert found.error == f"{found.path} cannot be read: ZeroDivisionError: by 0"
 
@@ -108,22 +107,22 @@ def test_a_folder_that_does_not_exist_has_no_sessions(tmp_path: Path) -> None:
 
 def test_a_name_and_a_note_can_be_changed(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
-    rename(path, "  First light ")
-    set_note(path, "Fan at full speed.\n")
+    change(path, "name", "  First light ")
+    change(path, "note", "Fan at full speed.\n")
     session = load(path)
     assert (session.name, session.note) == ("First light", "Fan at full speed.\n")
 
 
 def test_a_name_that_utf_8_cannot_hold_is_kept_as_an_escape(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
-    rename(path, "half \ud83d")
+    change(path, "name", "half \ud83d")
     assert load(path).name == r"half \ud83d"
 
 
 def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
     with pytest.raises(SessionFileError, match="200"):
-        rename(path, "x" * 201)
+        change(path, "name", "x" * 201)
     assert load(path).name == ""
 
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from profiles.results.session import Session
-from profiles.store import Recorder, SessionFileError, load, rows, set_note, statements, writer
+from profiles.store import Recorder, SessionFileError, change, load, rows, statements, writer
 from profiles.store.records import PointRecord
 from profiles.store.schema import MAX_NOTE
 from profiles.wire.events import Event, PointFailed, SamplingStarted, TraceReady
@@ -68,9 +68,9 @@ def test_a_text_as_long_as_it_may_be_is_kept_whole(path: Path) -> None:
 
 def test_a_note_as_long_as_it_may_be_is_kept_and_a_longer_one_refused(path: Path) -> None:
     recorded(path)
-    set_note(path, "n" * MAX_NOTE)
+    change(path, "note", "n" * MAX_NOTE)
     with pytest.raises(SessionFileError, match=f"{MAX_NOTE} are allowed"):
-        set_note(path, "n" * (MAX_NOTE + 1))
+        change(path, "note", "n" * (MAX_NOTE + 1))
     assert load(path).note == "n" * MAX_NOTE
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from profiles.store import Recorder, SessionFileError, list_sessions, load, rename, set_note, trash
+from profiles.store import Recorder, SessionFileError, change, list_sessions, load, trash
 from tests.profiles.store import builders
 
 pytestmark = pytest.mark.timeout(60)
@@ -97,7 +97,7 @@ def test_whatever_lies_beside_a_session_is_neither_used_nor_changed(beset: Path)
 
 def test_a_session_with_something_beside_it_is_changed_wholly_or_refused_with_a_sentence(beset: Path) -> None:
     try:
-        rename(beset, "another name")
+        change(beset, "name", "another name")
     except SessionFileError as error:
         assert "is no part of a session" in str(error)  # noqa: PT017 - some are harmless
     else:
@@ -125,7 +125,7 @@ def test_a_write_cut_off_in_the_middle_is_undone_for_the_reader_and_not_in_the_f
 def test_a_write_cut_off_in_the_middle_is_undone_in_the_file_when_it_is_changed(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     run(KILLED_MID_WRITE, path)
-    set_note(path, "repaired")
+    change(path, "note", "repaired")
     assert [found.name for found in tmp_path.iterdir()] == [path.name]
     assert (load(path).note, load(path).readings) == ("repaired", [])
 
@@ -147,7 +147,7 @@ def test_what_another_program_wrote_ahead_is_kept_by_an_edit_and_by_deleting(
     if deleted:
         found = trash(path)
     else:
-        rename(path, "another name")
+        change(path, "name", "another name")
     assert load(found).note == "in the log"
     assert not path.with_name(f"{path.name}-wal").exists()
 

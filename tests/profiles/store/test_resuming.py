@@ -122,6 +122,8 @@ def older(path: Path) -> None:
     """Make it a file of the version before there were parts."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DROP TABLE parts")
+        for column in ("tags", "bookmarks"):
+            connection.execute(f"ALTER TABLE session DROP COLUMN {column}")
         connection.execute("PRAGMA user_version = 7")
 
 

@@ -17,10 +17,10 @@ from profiles.store import (
     ForeignFileError,
     NewerFileError,
     SessionFileError,
+    change,
     load,
     migrations,
     opening,
-    set_note,
 )
 from profiles.store.schema import MAX_VALUE_BYTES
 from profiles.wire.measurement import OutputError, Sample
@@ -217,7 +217,7 @@ def test_an_older_file_is_read_without_being_changed_and_brought_up_to_date_by_a
     monkeypatch.setattr(opening, "migrate", lambda connection: migrations.migrate(connection, newer))
     assert load(path) == session
     assert path.read_bytes() == before
-    set_note(path, "sunny")
+    change(path, "note", "sunny")
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA user_version").fetchone() == (len(newer),)
     assert connection.execute("SELECT note, weather FROM session").fetchone() == ("sunny", None)
@@ -308,6 +308,6 @@ def test_a_migration_that_fails_leaves_the_file_at_its_version(
     steps, before = (*migrations.MIGRATIONS, fail), path.read_bytes()
     monkeypatch.setattr(opening, "migrate", lambda connection: migrations.migrate(connection, steps))
     with pytest.raises(SessionFileError):
-        set_note(path, "sunny")
+        change(path, "note", "sunny")
     assert path.read_bytes() == before
     assert load(path).outcome == "cancelled"

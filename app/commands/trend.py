@@ -1,0 +1,59 @@
+"""`trend FOLDER`: print how one quantity of a kernel developed over the sessions of a folder."""
+
+from pathlib import Path
+from typing import Any
+
+from app.commands.messages import say, say_json, tell
+from app.commands.printing import print_table
+from app.words.figures import spread_text
+from app.words.kinds import words_of
+from app.words.units import seqlen_text
+from kernels.errors import InputError
+from profiles.results.quantity import Quantity
+from profiles.results.trend import Entry, Kind, curves_of
+from profiles.store import Headers, SessionFileError, listing, sessions_dir
+from profiles.store.collection import entries, holding
+
+
+def run(folder: Path | None, *, kernel: str, seqlen: int, quantity: Quantity, as_json: bool) -> int:
+    """Print a table for each machine, problem and protocol, or one JSON document."""
+    folder = folder or sessions_dir()
+    infos = [info for batch in listing(folder, Headers()) for info in batch]
+    found = list(entries(holding(infos, kernel, seqlen), kernel, seqlen, quantity))
+    unread = [info.error for info in infos if info.error]
+    unread += [str(error) for error in found if isinstance(error, SessionFileError)]
+    curves = curves_of(entry for entry in found if isinstance(entry, Entry))
+    if not curves and not as_json:
+        raise InputError(f"no session in {folder} has {kernel} at N = {seqlen}")
+    if as_json:
+        say_json(_document(curves, kernel, seqlen, quantity, unread))
+    else:
+        _print(curves, kernel, seqlen, quantity)
+        for reason in unread:
+            tell(reason)
+    return 0
+
+
+def _document(
+    curves: dict[Kind, list[Entry]], kernel: str, seqlen: int, quantity: Quantity, unread: list[str]
+) -> dict[str, Any]:
+    return {
+        "kernel": kernel,
+        "seqlen": seqlen,
+        "quantity": quantity.key,
+        "unit": words_of(quantity).unit,
+        "curves": [kind._asdict() | {"sessions": members} for kind, members in curves.items()],
+        "unreadable": unread,
+    }
+
+
+def _print(curves: dict[Kind, list[Entry]], kernel: str, seqlen: int, quantity: Quantity) -> None:
+    say(f"{quantity.title} of {kernel} at N = {seqlen_text(seqlen)}")
+    for kind, members in curves.items():
+        say("")
+        say(f"{kind.machine}, {kind.problem}, {'cold' if kind.cold else 'warm'} cache")
+        print_table(("date", "session", quantity.short), [_line(one, quantity) for one in members], keys=2)
+
+
+def _line(entry: Entry, quantity: Quantity) -> tuple[str, str, str]:
+    return entry.started_at[:10], entry.title, entry.reason or spread_text(quantity, entry.figure)

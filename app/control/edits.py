@@ -1,0 +1,169 @@
+"""What a user changes in sessions, in the background; each change can be undone and done again."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoCommand, QUndoStack
+
+from app.control.chores import Chores
+from app.control.guard import guarded
+from profiles.store import SessionFileError
+
+NOTHING_CHANGED = "Nothing was changed since Flashscope was started."
+
+
+class Step(Protocol):
+    """One change of one file; it may take long, and raises SessionFileError where it cannot be made."""
+
+    def forth(self) -> object:
+        """Make it, for the first time or again."""
+
+    def back(self) -> object:
+        """Take it back."""
+
+
+Done = tuple[list[Step], SessionFileError | None]
+
+
+class Edits(QObject):
+    """Makes changes one after the other and remembers them, the last one last.
+
+    Attributes:
+        stack: What was changed, to be undone and done again.
+
+    Signals:
+        made: A change was made: words for the user, and what undoes it (str, callable).
+        turned: A change was undone or done again: words for the user (str).
+        withdrawn: What undoes a change has been called, or cannot be any more (callable).
+        touched: Files are other than they were: the steps that were taken (list of Step).
+        failed: Something could not be changed: one sentence, and details (str, str).
+        refused: A file keeps what it has, but a copy of it would not: a sentence, the file (str, Path).
+    """
+
+    made = Signal(str, object)
+    turned = Signal(str)
+    withdrawn = Signal(object)
+    touched = Signal(list)
+    failed = Signal(str, str)
+    refused = Signal(str, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.stack = QUndoStack(self)
+        self._chores = Chores(self)
+        self._chores.failed.connect(self.failed)
+
+    def do(self, words: str, steps: Sequence[Step]) -> None:
+        """Take these steps and say so; where some cannot be taken, the others are, and why is said."""
+        self._chores.do(partial(_take, steps, _forth), partial(self._done, words))
+
+    def undo(self) -> None:
+        """Take back the last change."""
+        if self.stack.canUndo():
+            self.stack.undo()
+        else:
+            self.turned.emit(NOTHING_CHANGED)
+
+    def redo(self) -> None:
+        """Make again what was undone last."""
+        if self.stack.canRedo():
+            self.stack.redo()
+        else:
+            self.turned.emit("Nothing was undone.")
+
+    def wait(self) -> None:
+        """Return when everything is changed; to be called before this object goes."""
+        self._chores.wait()
+
+    def turn(self, steps: Sequence[Step], act: Callable[[Step], object], said: str) -> None:
+        """Take the steps of a change back, or once more, and say so."""
+        self._chores.do(partial(_take, steps, act), partial(self._turned, said))
+
+    def _done(self, words: str, result: Done) -> None:
+        steps, error = result
+        if steps:
+            change = _Change(self, words, steps)
+            self.stack.push(change)
+            self.touched.emit(steps)
+            self.made.emit(f"{words}. Ctrl+Z undoes it.", change.take_back)
+        self._tell(error)
+
+    def _turned(self, said: str, result: Done) -> None:
+        steps, error = result
+        self.touched.emit(steps)
+        if steps:
+            self.turned.emit(said)
+        self._tell(error)
+
+    def _tell(self, error: SessionFileError | None) -> None:
+        if isinstance(error, FixedFileError):
+            self.refused.emit(str(error), error.path)
+        elif error is not None:
+            self.failed.emit(str(error), error.detail)
+
+
+class FixedFileError(SessionFileError):
+    """A file that is not to be changed; a copy of it may be."""
+
+    def __init__(self, text: str, path: Path) -> None:
+        super().__init__(text)
+        self.path = path
+
+
+class _Change(QUndoCommand):
+    """Steps that have been taken; pushing it takes none."""
+
+    def __init__(self, edits: Edits, words: str, steps: Sequence[Step]) -> None:
+        super().__init__(words)
+        self._edits, self._steps, self._new = edits, steps, True
+        self.take_back = self._take_back  # one object, by which a message is known
+
+    def _take_back(self) -> None:
+        """Undo it, if it is the last one."""
+        stack = self._edits.stack
+        if stack.canUndo() and stack.command(stack.index() - 1) is self:
+            stack.undo()
+
+    @guarded()
+    def redo(self) -> None:
+        """Take the steps once more."""
+        if self._new:
+            self._new = False
+        else:
+            self._edits.turn(self._steps, _forth, f"Done again: {self.text()}.")
+
+    @guarded()
+    def undo(self) -> None:
+        """Take the steps back, the last one first."""
+        self._edits.withdrawn.emit(self.take_back)
+        self._edits.turn(self._steps[::-1], _back, f"Undone: {self.text()}.")
+
+
+def _forth(step: Step) -> object:
+    return step.forth()
+
+
+def _back(step: Step) -> object:
+    return step.back()
+
+
+def _take(steps: Sequence[Step], act: Callable[[Step], object]) -> Done:
+    """Take every step that can be taken; those, and what stood in the way of the first of the others."""
+    taken: list[Step] = []
+    wrong: SessionFileError | None = None
+    for step in steps:
+        error = _why_not(partial(act, step))
+        wrong = wrong or error
+        taken += [] if error else [step]
+    return taken, wrong
+
+
+def _why_not(act: Callable[[], object]) -> SessionFileError | None:
+    try:
+        act()
+    except SessionFileError as error:
+        return error
+    return None

@@ -1,0 +1,109 @@
+"""The changes that a user makes in session files, each with what takes it back."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.control.bundled import BUNDLED
+from app.control.edits import FixedFileError
+from profiles.store import change, duplicate, restore, trash
+from profiles.store.library import TRASH
+from profiles.store.words import Field, Words
+
+
+@dataclass
+class Said:
+    """Other words about a session.
+
+    Attributes:
+        path: The file.
+        field: What is changed.
+        before: What the user saw.
+        after: What it is to be.
+        now: What the file has since the last time, which another program may have had a part in.
+    """
+
+    path: Path
+    field: Field
+    before: Words
+    after: Words
+    now: Words | None = None
+
+    def forth(self) -> None:
+        """Write them."""
+        check_changeable(self.path)
+        self.now = change(self.path, self.field, self.after, self.before)
+
+    def back(self) -> None:
+        """Write those from before."""
+        self.now = change(self.path, self.field, self.before, self.after)
+
+
+@dataclass
+class Deleted:
+    """A session in the trash."""
+
+    path: Path
+
+    def forth(self) -> None:
+        """Move it there."""
+        check_changeable(self.path)
+        self.path = trash(self.path)
+
+    def back(self) -> None:
+        """Take it out."""
+        self.path = restore(self.path)
+
+
+@dataclass
+class Restored:
+    """A session out of the trash."""
+
+    path: Path
+
+    def forth(self) -> None:
+        """Take it out."""
+        self.path = restore(self.path)
+
+    def back(self) -> None:
+        """Move it there again."""
+        self.path = trash(self.path)
+
+
+@dataclass
+class Duplicated:
+    """A copy of a session.
+
+    Attributes:
+        path: The session, then its copy.
+        folder: Where the copy goes.
+        name: What it is called.
+    """
+
+    path: Path
+    folder: Path
+    name: str
+    made: bool = False
+
+    def forth(self) -> None:
+        """Make it, or take it out of the trash."""
+        self.path = restore(self.path) if self.made else duplicate(self.path, self.folder, self.name)
+        self.made = True
+
+    def back(self) -> None:
+        """Move it to the trash."""
+        self.path = trash(self.path)
+
+
+def check_changeable(path: Path) -> None:
+    """Refuse what is not the user's to change.
+
+    Raises:
+        FixedFileError: A copy of it can be changed.
+    """
+    if path.parent == BUNDLED:
+        raise FixedFileError("A recording that comes with Flashscope stays as it is.", path)
+    if path.parent.name == TRASH:
+        raise FixedFileError("A session in the trash stays as it is; restore it first.", path)
+    if path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        raise FixedFileError(f"{path.name} or its folder is read-only; nothing was changed.", path)

@@ -1,0 +1,133 @@
+"""What the chosen session is, beside the table: curves as a stamp, machine, state, the user's words."""
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFormLayout, QScrollArea, QVBoxLayout, QWidget
+
+from app.control.chores import Chores
+from app.look.theme import Theme
+from app.look.zoom import keep
+from app.pages.sessions_columns import date_text, device_text, seqlens_text, session_name
+from app.plots.statuses import STATUS_MARKS
+from app.plots.thumbnail import Thumbnail
+from app.widgets.card import Card
+from app.widgets.plain import Label
+from app.words.plain import cut
+from app.words.units import bytes_text
+from profiles.store import SessionFileError, SessionInfo
+from profiles.store.glance import Glance, glance
+
+WIDTH_PX = 300
+MOST_NOTE = 400
+NOTHING, SEVERAL = "Choose a session to see what is in it.", "{} sessions are chosen."
+FACTS = ("Problem", "Device", "Date", "Kernels", "N", "Points", "Size", "Tags", "Notes", "Note")
+
+
+class SessionPreview(Card):
+    """Shows one session; its curves follow as soon as they are read."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("Preview")
+        self._chores = Chores(self)
+        self._path: Path | None = None
+        self.thumbnail = Thumbnail(theme)
+        self.words = Label(NOTHING, wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop)
+        self.words.setProperty("role", "dim")
+        self.name = Label(wordWrap=True)
+        self.name.setProperty("role", "title")
+        self.facts = {title: Label(wordWrap=True) for title in FACTS}
+        self._form = QFormLayout()
+        for title, label in self.facts.items():
+            heading = Label(title, alignment=Qt.AlignmentFlag.AlignTop)
+            heading.setProperty("role", "dim")
+            self._form.addRow(heading, label)
+        self._lay_out()
+        self.show_infos([])
+
+    def show_infos(self, infos: list[SessionInfo]) -> None:
+        """Show the one session that is chosen; of several their number."""
+        one = infos[0] if len(infos) == 1 else None
+        self.words.setText(SEVERAL.format(len(infos)) if infos else NOTHING)
+        self.words.setVisible(one is None)
+        self._body.setVisible(one is not None)
+        if one is None:
+            self._path = None
+        else:
+            self._show(one)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self.thumbnail.apply_theme(theme)
+
+    def wait(self) -> None:
+        """Return when nothing is being read; to be called before this goes."""
+        self._chores.wait()
+
+    def _show(self, info: SessionInfo) -> None:
+        self.name.setText(session_name(info))
+        for title, text in _facts(info).items():
+            self._tell(title, text)
+        if info.path != self._path:
+            self._path = info.path
+            self._tell("Problem", "")
+            self.thumbnail.show_curves({})
+        self._chores.do_instead(partial(_glance, info), partial(self._take, info.path))
+
+    def _take(self, path: Path, seen: Glance | None) -> None:
+        if path != self._path:
+            return
+        self.thumbnail.show_curves(seen.curves if seen else {})
+        others = f", and {seen.others} more" if seen and seen.others else ""
+        self._tell("Problem", f"{seen.label}{others}" if seen else "")
+
+    def _tell(self, title: str, text: str) -> None:
+        """Show a fact; without a text it takes no room."""
+        self.facts[title].setText(cut(text, MOST_NOTE))
+        self._form.setRowVisible(self.facts[title], bool(text))
+
+    def _lay_out(self) -> None:
+        self._body = QWidget()
+        column = QVBoxLayout(self._body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.name)
+        column.addWidget(self.thumbnail)
+        column.addLayout(self._form)
+        column.addStretch(1)
+        scrolled = QScrollArea(widgetResizable=True)
+        scrolled.setFrameShape(QScrollArea.Shape.NoFrame)
+        scrolled.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        inner = QWidget()
+        whole = QVBoxLayout(inner)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self.words)
+        whole.addWidget(self._body, 1)
+        scrolled.setWidget(inner)
+        self.body.addWidget(scrolled)
+        keep(self, self.setFixedWidth, WIDTH_PX)
+
+
+def _glance(info: SessionInfo) -> Glance | None:
+    """The curves, None of a file that cannot be read: the list says why."""
+    try:
+        return None if info.error else glance(info.path)
+    except SessionFileError:
+        return None
+
+
+def _facts(info: SessionInfo) -> dict[str, str]:
+    """What there is to say of a session without looking at its points."""
+    states = (f"{count} {STATUS_MARKS[status].word}" for status, count in info.statuses.items())
+    return {
+        "Device": device_text(info),
+        "Date": date_text(info),
+        "Kernels": ", ".join(info.kernels),
+        "N": seqlens_text(info),
+        "Points": ", ".join(states),
+        "Size": bytes_text(info.size_bytes),
+        "Tags": ", ".join(info.tags),
+        "Notes": f"{info.bookmarks} on points and moments" if info.bookmarks else "",
+        "Note": info.error or info.note,
+    }

@@ -1,0 +1,60 @@
+"""A moment chosen on a common time axis: a line through all its plots, set by a click in any of them."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import QObject, Qt, Signal
+
+from app.control.guard import guarded
+from app.look.theme import Theme
+from app.look.zoom import px
+from app.plots.style import Plot
+
+
+class MomentLine(QObject):
+    """The line in each of some plots.
+
+    Attributes:
+        at_s: Where it stands, in seconds of the axis; None: nowhere.
+
+    Signals:
+        chosen: A click has set it (float, seconds).
+    """
+
+    chosen = Signal(float)
+
+    def __init__(self, plots: Sequence[Plot], theme: Theme) -> None:
+        super().__init__()
+        self.at_s: float | None = None
+        self._lines: list[Any] = []
+        for plot in plots:
+            line = pg.InfiniteLine(angle=90, movable=False)
+            line.hide()
+            plot.addItem(line, ignoreBounds=True)
+            plot.scene().sigMouseClicked.connect(partial(self._click, plot))
+            self._lines.append(line)
+        self.apply_theme(theme)
+
+    def show_at(self, at_s: float | None) -> None:
+        """Put it there; None: take it away."""
+        self.at_s = at_s
+        for line in self._lines:
+            line.setVisible(at_s is not None)
+            if at_s is not None:
+                line.setValue(at_s)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        for line in self._lines:
+            line.setPen(pg.mkPen(theme.accent, width=px(2)))
+
+    @guarded()
+    def _click(self, plot: Plot, event: Any) -> None:
+        view = plot.getViewBox()
+        if event.button() == Qt.MouseButton.LeftButton and view.sceneBoundingRect().contains(
+            event.scenePos()
+        ):
+            self.show_at(max(0.0, float(view.mapSceneToView(event.scenePos()).x())))
+            self.chosen.emit(self.at_s)

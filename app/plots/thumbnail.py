@@ -1,0 +1,73 @@
+"""Runtimes over N as small as a stamp: the shape of the curves, both axes logarithmic, no figures."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QWidget
+
+from app.control.guard import guarded
+from app.look.theme import Theme, kernel_mark
+from app.look.zoom import keep, px
+from app.plots.marks import paint_mark
+
+Curve = Sequence[tuple[int, float]]
+HEIGHT_PX, EDGE_PX, MARK_PX = 130, 8, 6.0
+
+
+class Thumbnail(QWidget):
+    """Draws the curves of some kernels."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._curves: Mapping[str, Curve] = {}
+        keep(self, self.setFixedHeight, HEIGHT_PX)
+
+    def show_curves(self, curves: Mapping[str, Curve]) -> None:
+        """Draw these."""
+        self._curves = curves
+        told = f"Runtime over N of {', '.join(curves)}" if curves else "No runtimes"
+        self.setAccessibleName(told)
+        self.update()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        self.update()
+
+    @guarded()
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw every curve and its points."""
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for kernel, line in self._placed().items():
+                mark = kernel_mark(kernel)
+                painter.setPen(QPen(QColor(mark.on(self._theme)), px(mark.width)))
+                painter.drawPolyline(QPolygonF(line))
+                for point in line:
+                    paint_mark(painter, kernel, self._theme, point, px(MARK_PX))
+
+    def _placed(self) -> dict[str, list[QPointF]]:
+        """Every curve in pixels."""
+        logs = {k: [(math.log(n), math.log(ms)) for n, ms in curve] for k, curve in self._curves.items()}
+        points = [point for curve in logs.values() for point in curve]
+        if not points:
+            return {}
+        (left, right), (low, high) = (_ends([point[axis] for point in points]) for axis in (0, 1))
+        edge = px(EDGE_PX)
+        wide, tall = self.width() - 2 * edge, self.height() - 2 * edge
+        return {
+            kernel: [
+                QPointF(edge + wide * (x - left) / (right - left), edge + tall * (high - y) / (high - low))
+                for x, y in curve
+            ]
+            for kernel, curve in logs.items()
+        }
+
+
+def _ends(values: Sequence[float]) -> tuple[float, float]:
+    """The ends of an axis, apart even where there is one value."""
+    low, high = min(values), max(values)
+    return (low, high) if high > low else (low - 1, high + 1)

@@ -1,0 +1,42 @@
+"""What the user has changed in sessions, undone and done again; what was refused, offered for a copy."""
+
+from functools import partial
+from pathlib import Path
+
+from app.control.actions import Action
+from app.control.controller import Controller
+from app.control.steps import Duplicated
+from app.widgets.error_line import ErrorLine
+
+
+class EditActions:
+    """The actions of the Edit menu.
+
+    Args:
+        controller: Has the changes.
+        errors: Tells what was changed, or why not.
+    """
+
+    def __init__(self, controller: Controller, errors: ErrorLine) -> None:
+        self._controller, self._edits, self._errors = controller, controller.edits, errors
+        self._edits.made.connect(errors.show_undo)
+        self._edits.turned.connect(errors.show_notice)
+        self._edits.withdrawn.connect(errors.withdraw)
+        self._edits.failed.connect(controller.error_raised)
+        self._edits.refused.connect(self._offer_copy)
+
+    def offered(self) -> list[Action]:
+        """Both of them."""
+        return [
+            Action("undo", "Undo the last change of a session", self._edits.undo, "Edit", "Ctrl+Z"),
+            Action("redo", "Make the undone change again", self._edits.redo, "Edit", "Ctrl+Shift+Z; Ctrl+Y"),
+        ]
+
+    def _offer_copy(self, sentence: str, path: Path) -> None:
+        """Tell why a file keeps what it has, and offer a copy that would not."""
+        self._controller.error_raised.emit(sentence, "")
+        self._errors.offer("Save a copy", partial(self._copy, path))
+
+    def _copy(self, path: Path) -> None:
+        step = Duplicated(path, self._controller.sessions_dir, f"{path.stem} (copy)")
+        self._edits.do(f"Saved a copy of {path.stem} among your sessions", [step])

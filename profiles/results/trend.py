@@ -1,0 +1,56 @@
+"""How one quantity of one kernel developed over sessions: a curve for each machine, problem and protocol."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from profiles.wire.measurement import Figure
+
+
+class Kind(NamedTuple):
+    """What the entries of one curve share: only like is compared with like.
+
+    Attributes:
+        machine: The device that ran it.
+        problem: Head dim, mask, heads, batch and dtype in words.
+        cold: Whether the cache was flushed; None where nothing was measured.
+    """
+
+    machine: str
+    problem: str
+    cold: bool
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One session's part in a trend.
+
+    Attributes:
+        file: The session's file.
+        name: The user's name for it; empty: it has none.
+        started_at: When it began, ISO 8601 with offset.
+        kind: Which curve it belongs to.
+        figure: What it measured, None when it did not.
+        reason: Why not; empty otherwise.
+    """
+
+    file: str
+    name: str
+    started_at: str
+    kind: Kind
+    figure: Figure | None
+    reason: str = ""
+
+    @property
+    def title(self) -> str:
+        """The user's name of the session, else its file's."""
+        return self.name or Path(self.file).stem
+
+
+def curves_of(entries: Iterable[Entry]) -> dict[Kind, list[Entry]]:
+    """The entries of each curve, by date."""
+    curves: dict[Kind, list[Entry]] = {}
+    for entry in sorted(entries, key=lambda entry: (entry.started_at, entry.file)):
+        curves.setdefault(entry.kind, []).append(entry)
+    return curves

@@ -1,0 +1,55 @@
+"""What a list shows of one session file."""
+
+from pathlib import Path
+
+import msgspec
+
+from kernels.problem import Backend, Dtype
+from profiles.results.rest import OPEN
+from profiles.wire.events import Outcome, PointStatus
+
+
+class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What a list shows of one file.
+
+    Attributes:
+        path: The file.
+        size_bytes: Its size.
+        error: Why it cannot be opened, empty when it can; then nothing below is known.
+        id: The session's UUID in hex.
+        name: The user's name for it; empty: named by its start.
+        note: The user's words about it.
+        tags: The user's words to find it by.
+        bookmarks: Number of its notes on points and moments.
+        started_at: Wall clock of the start, ISO 8601 with offset.
+        backend: Where it ran.
+        device: Name of the device that ran it.
+        kernels: Kernels of its plan.
+        seqlens: Query sequence lengths of its plan, rising.
+        dtype: Element type of its first problem.
+        outcome: How the sweep ended, None when it did not.
+        statuses: Number of the plan's kernels x problems by status, as the file has them; a drift check's
+            points are none of them.
+    """
+
+    path: Path
+    size_bytes: int
+    error: str = ""
+    id: str = ""
+    name: str = ""
+    note: str = ""
+    tags: tuple[str, ...] = ()
+    bookmarks: int = 0
+    started_at: str = ""
+    backend: Backend | None = None
+    device: str = ""
+    kernels: tuple[str, ...] = ()
+    seqlens: tuple[int, ...] = ()
+    dtype: Dtype | None = None
+    outcome: Outcome | None = None
+    statuses: dict[PointStatus, int] = {}
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether points of its plan have no answer yet, or its sweep was broken off."""
+        return not self.error and (self.outcome != "finished" or not OPEN.isdisjoint(self.statuses))

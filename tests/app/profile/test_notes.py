@@ -1,0 +1,112 @@
+"""Notes on points and moments, on the Profile page."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QInputDialog
+from pytestqt.qtbot import QtBot
+
+from app.pages.profile import ProfilePage
+from app.pages.profile.notes import NO_MOMENT, NO_POINT
+from app.shell.main_window import MainWindow
+from profiles.results.bookmarks import Bookmark
+from profiles.store import load
+from tests.app.fakes import SECOND, sweep
+from tests.app.shell.conftest import Rig, Save, rig, save  # noqa: F401 - fixtures
+
+HOSTILE = "<img src=x onerror=1><b>why</b> =1+1"
+
+
+@pytest.fixture
+def path(save: Save) -> Path:  # noqa: F811 - the fixture
+    return save(sweep(), "a")
+
+
+@pytest.fixture
+def window(rig: Rig, path: Path) -> MainWindow:  # noqa: F811 - the fixture
+    shown = rig.window()
+    rig.open(path)
+    return shown
+
+
+@pytest.fixture
+def page(window: MainWindow, qtbot: QtBot) -> ProfilePage:
+    found = window.pages["profile"]
+    assert isinstance(found, ProfilePage)
+    found._staged.finish()
+    found.bottom.show_tab(1)
+    qtbot.waitUntil(lambda: found.bottom.table.proxy.rowCount() == 6)
+    return found
+
+
+def say(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: (text, True))
+
+
+def test_a_note_on_a_point_is_kept_listed_undone_and_leads_back_to_it(
+    page: ProfilePage, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes, table = page.bottom.notes, page.bottom.table
+    table.choose_point(3)
+    say(monkeypatch, HOSTILE)
+    notes.note_point()
+    qtbot.waitUntil(lambda: notes.list.count() == 1)
+    told = notes.list.item(0).text()
+    assert told.startswith(("standard at N =", "flash2 at N ="))
+    assert told.endswith(HOSTILE)
+    assert load(path).bookmarks == (Bookmark(point=3, text=HOSTILE),)
+    table.choose_point(0)
+    notes.list.setCurrentRow(0)
+    notes._go()
+    assert table._row(table.selectionModel().selectedRows()[-1].row()).point.index == 3
+    notes.delete()
+    qtbot.waitUntil(lambda: notes.list.count() == 0)
+    page.controller.edits.undo()
+    qtbot.waitUntil(lambda: notes.list.count() == 1)
+    assert load(path).bookmarks == (Bookmark(point=3, text=HOSTILE),)
+
+
+def test_a_note_on_a_moment_is_set_by_a_click_and_goes_there(
+    page: ProfilePage, window: MainWindow, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes, strip = page.bottom.notes, page.bottom.strip
+    notes.note_moment()
+    assert window.errors.text == NO_MOMENT
+    page.bottom.show_tab(0)
+    page._staged.finish()
+    lane = strip.lanes["memory_used"]
+    place = lane.viewport().rect().center() + QPoint(40, 0)
+    QTest.mouseClick(lane.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.waitUntil(lambda: notes.at_s is not None)
+    say(monkeypatch, "the fan starts")
+    notes.note_moment()
+    qtbot.waitUntil(lambda: notes.list.count() == 1)
+    (one,) = load(path).bookmarks
+    assert one.t_ns is not None
+    assert 0 < one.t_ns < 8 * SECOND
+    strip.moment.show_at(None)
+    page.bottom.show_tab(2)
+    notes.list.setCurrentRow(0)
+    notes._go()
+    assert page.bottom.tabs.checkedId() == 0
+    assert strip.moment.at_s == pytest.approx(one.t_ns / SECOND)
+
+
+def test_an_edited_note_keeps_its_place(
+    page: ProfilePage, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.bottom.table.choose_point(1)
+    for words, act in (("one", page.bottom.notes.note_point), ("two", page.bottom.notes.edit)):
+        say(monkeypatch, words)
+        page.bottom.notes.list.setCurrentRow(0)
+        act()
+        qtbot.waitUntil(lambda words=words: [b.text for b in load(path).bookmarks] == [words])  # type: ignore[misc]
+        qtbot.waitUntil(lambda: page.bottom.notes.list.count() == 1)
+    assert load(path).bookmarks == (Bookmark(point=1, text="two"),)
+
+
+def test_without_a_chosen_point_it_is_said_how_to_choose_one(page: ProfilePage, window: MainWindow) -> None:
+    page.bottom.notes.note_point()
+    assert window.errors.text == NO_POINT

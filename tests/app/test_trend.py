@@ -1,0 +1,99 @@
+"""How a kernel developed over the sessions of a folder."""
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from app.cli import main
+from profiles.store import Recorder, change
+from profiles.wire.events import Event, PlanStarted, PointFailed, PointMeasured
+from tests.app.fakes import CPU, CPU_MACHINE, sweep
+
+
+def recorded(path: Path, day: int, slower: float = 1.0, device: str = "Test CPU") -> Path:
+    recorder = Recorder(path)
+    for event in sweep():
+        recorder.record(moved(event, day, slower, device))
+    recorder.close()
+    return path
+
+
+def moved(event: Event, day: int, slower: float, device: str) -> Event:
+    if isinstance(event, PlanStarted):
+        machine = replace(CPU_MACHINE, devices=(replace(CPU, name=device),))
+        return replace(event, started_at=f"2026-03-{day:02}T10:00:00+00:00", machine=machine)
+    if isinstance(event, PointMeasured):
+        return replace(event, samples=tuple(replace(s, ms=s.ms * slower) for s in event.samples))
+    return event
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "months"
+    change(recorded(made / "b.flashscope", 20, 2.0), "name", "after the update")
+    recorded(made / "a.flashscope", 3)
+    recorded(made / "c.flashscope", 7, device="Another CPU")
+    return made
+
+
+def document(capfdbinary: pytest.CaptureFixture[bytes], *arguments: str) -> dict:  # type: ignore[type-arg]
+    assert main(["trend", *arguments, "--json"]) == 0
+    return dict(json.loads(capfdbinary.readouterr().out))
+
+
+ASKED = ("--kernel", "flash2", "--seqlen", "512")
+
+
+def test_each_machine_has_a_curve_by_date_with_quartiles(
+    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    found = document(capfdbinary, str(folder), *ASKED)
+    assert (found["quantity"], found["unit"]) == ("runtime", "ms")
+    curves = {curve["machine"]: curve for curve in found["curves"]}
+    assert set(curves) == {"Test CPU", "Another CPU"}
+    first, second = curves["Test CPU"]["sessions"]
+    assert (Path(first["file"]).stem, second["name"]) == ("a", "after the update")
+    assert second["figure"]["value"] == pytest.approx(2 * first["figure"]["value"])
+    assert first["figure"]["low"] < first["figure"]["value"] < first["figure"]["high"]
+
+
+def test_a_relative_quantity_is_beside_the_baseline_of_each_session(
+    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    found = document(capfdbinary, str(folder), *ASKED, "--quantity", "speed-up")
+    values = [s["figure"]["value"] for curve in found["curves"] for s in curve["sessions"]]
+    assert values == [pytest.approx(3.0)] * 3
+
+
+def test_a_table_names_sessions_and_what_has_no_figure_says_why(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorder = Recorder(folder / "d.flashscope")
+    *events, ending = sweep()
+    lost = next(i for i, event in enumerate(events) if isinstance(event, PointMeasured) and event.index == 3)
+    at = events[lost]
+    assert isinstance(at, PointMeasured)
+    events[lost] = PointFailed(index=3, t_ns=at.t_ns, status="oom", reason="Out of memory.")
+    for event in [*events, ending]:
+        recorder.record(event)
+    recorder.close()
+    (folder / "bad.flashscope").write_bytes(b"no session")
+    assert main(["trend", str(folder), *ASKED]) == 0
+    told = capsys.readouterr()
+    assert "after the update" in told.out
+    assert "Out of memory." in told.out
+    assert "bad.flashscope is not a Flashscope session" in told.err
+
+
+def test_a_kernel_that_no_session_has_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["trend", str(folder), "--kernel", "flash3", "--seqlen", "512"]) == 2
+    assert "no session in" in capsys.readouterr().err
+
+
+def test_other_dtypes_and_heads_are_other_problems(
+    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (curve, *_) = document(capfdbinary, str(folder), *ASKED)["curves"]
+    assert curve["problem"] == "d 64, no mask, 2 heads, batch 1, float32"
