@@ -52,7 +52,7 @@ class Beside(NamedTuple):
 
 def leftovers(path: Path) -> tuple[Path, ...]:
     """Whatever has the name of something that lies beside a file, also where there is no such file."""
-    real = path.resolve()
+    real = Path(os.path.realpath(path))  # unlike resolve, it takes a link to itself
     return tuple(p for p in (real.with_name(real.name + end) for end in ENDS) if os.path.lexists(p))
 
 

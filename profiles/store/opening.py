@@ -276,9 +276,18 @@ def _check(connection: sqlite3.Connection, path: Path) -> int:
     (verdict, *_) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise damaged(path, str(verdict))
+    _check_end(connection, path)
     if connection.execute("SELECT 1 FROM session UNION ALL SELECT 1 FROM points").fetchone() is None:
         raise empty(path)
     return int(version)
+
+
+def _check_end(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file whose last page is cut off: SQLite reads zeros there, which an empty table is made of."""
+    (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    (_number, _name, file) = connection.execute("PRAGMA database_list").fetchone()
+    if Path(file).stat().st_size % page_bytes:
+        raise damaged(path, "its last page is cut off")
 
 
 def _migrated_copy(connection: sqlite3.Connection) -> sqlite3.Connection:
