@@ -288,8 +288,8 @@ class SessionsPage(Page):
         tools = Lines((*before, self.speed, *after, self.over_time, self.trash), (), 8)
         shown = QHBoxLayout()
         shown.setSpacing(12)
-        shown.addWidget(self._stack, 1)
-        shown.addWidget(self.preview)
+        shown.addWidget(self._stack, 3)
+        shown.addWidget(self.preview, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 16, 24, 16)
         column.setSpacing(12)
@@ -323,9 +323,10 @@ class SessionsPage(Page):
         one = len(chosen) == 1
         possible = {"compare": readable, "open": one, "replay": one and readable, "rename": one and readable}
         possible |= {"note": one and readable, "tag": readable, "copy": readable}
+        possible["resume"] = self._resumable() is not None
         for key, button in self._buttons.items():
             button.setEnabled(possible.get(key, bool(chosen)))
-        self._buttons["resume"].setVisible(self._resumable() is not None)
+        self._buttons["resume"].setVisible(possible["resume"])
         self.preview.show_infos(chosen)
 
     def _open_menu(self, place: QPoint) -> None:

@@ -106,7 +106,7 @@ class SessionPreview(Card):
         whole.addWidget(self._body, 1)
         scrolled.setWidget(inner)
         self.body.addWidget(scrolled)
-        keep(self, self.setFixedWidth, WIDTH_PX)
+        keep(self, self.setMaximumWidth, WIDTH_PX)
 
 
 def _glance(info: SessionInfo) -> Glance | None:

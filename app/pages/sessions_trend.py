@@ -6,11 +6,12 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from app.control.chores import Chores
 from app.look.theme import Theme
 from app.plots.trend_plot import COLOURS, TrendPlot
+from app.widgets.lines import Lines
 from app.widgets.plain import FormulaLabel, Label, button_text, escaped
 from app.words.kinds import unit_text
 from app.words.units import seqlen_text
@@ -55,18 +56,15 @@ class SessionsTrend(QWidget):
         names = {"Kernel": self.kernel, "N": self.seqlen, "Quantity": self.quantity}
         for quantity in QUANTITIES.values():
             self.quantity.addItem(quantity.title, quantity.key)
-        line = QHBoxLayout()
+        parts: list[QWidget] = []
         for name, choice in names.items():
             choice.setAccessibleName(f"{name} over time")
             choice.currentIndexChanged.connect(self._read)
-            line.addWidget(Label(name))
-            line.addWidget(choice)
-        line.addWidget(Label("Problem"))
-        line.addWidget(self.problem)
-        line.addStretch(1)
+            parts += [Label(name), choice]
+        line = Lines((*parts, Label("Problem"), self.problem), (), 8)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(line)
+        column.addWidget(line)
         column.addWidget(self.legend)
         column.addWidget(self.words)
         column.addWidget(self.plot, 1)
