@@ -285,8 +285,10 @@ def _check(connection: sqlite3.Connection, path: Path) -> int:
 def _check_end(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file whose last page is cut off: SQLite reads zeros there, which an empty table is made of."""
     (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    connection.text_factory = bytes  # a path need not be UTF-8
     (_number, _name, file) = connection.execute("PRAGMA database_list").fetchone()
-    if Path(file).stat().st_size % page_bytes:
+    connection.text_factory = str
+    if os.stat(file).st_size % page_bytes:  # noqa: PTH116 - bytes
         raise damaged(path, "its last page is cut off")
 
 

@@ -14,6 +14,7 @@ from app.words.provenance import of_session
 from profiles.store import CorruptFileError, list_sessions, load
 from tests.app.profile.conftest import Bench, bench
 from tests.app.shell.conftest import Rig, rig
+from tests.matrix import chosen
 
 __all__ = ["bench", "rig"]
 
@@ -57,7 +58,7 @@ def test_it_is_printed_in_every_form(absurd: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize("kind", WRITERS)
+@chosen("kind", WRITERS, [*WRITERS][:1])
 def test_it_is_exported_in_every_format(absurd: Path, kind: str) -> None:
     session = load(absurd)
     assert document(kind, session, None, of_session(session, "saved"))

@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,7 @@ import pytest
 
 from profiles.store import load
 from tests.end_to_end import program
+from tests.matrix import matrix
 from tests.profiles.store import builders
 
 SWEEP = "sweep --backend cpu --heads 1 --head-dim 16 --repeats 3 --seqlen 32,64 --kernels flash2"
@@ -62,8 +64,7 @@ def is_saved(session: Path) -> bool:
     return {point.status for point in load(path).points} == {"done"}
 
 
-@pytest.mark.parametrize("redirection", [">&-", "> /dev/full"])
-@pytest.mark.parametrize("command", COMMANDS)
+@matrix("command redirection", product(COMMANDS, [">&-", "> /dev/full"]))
 def test_output_that_cannot_be_written_is_told_in_one_line_and_exits_1(
     command: str, redirection: str, session: Path
 ) -> None:
@@ -74,8 +75,7 @@ def test_output_that_cannot_be_written_is_told_in_one_line_and_exits_1(
     assert not command.startswith(SWEEP) or is_saved(session)
 
 
-@pytest.mark.parametrize("redirection", ["2>&-", "2> /dev/full"])
-@pytest.mark.parametrize("command", COMMANDS)
+@matrix("command redirection", product(COMMANDS, ["2>&-", "2> /dev/full"]))
 def test_messages_that_cannot_be_written_change_nothing(
     command: str, redirection: str, session: Path
 ) -> None:
@@ -85,8 +85,7 @@ def test_messages_that_cannot_be_written_change_nothing(
     assert not command.startswith(SWEEP) or is_saved(session)
 
 
-@pytest.mark.parametrize("redirection", ["2>&-", "2> /dev/full", ">&- 2>&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize("command", FAILING)
+@matrix("command redirection", product(FAILING, ["2>&-", "2> /dev/full", ">&- 2>&-", "<&- >&- 2>&-"]))
 def test_what_fails_fails_alike_when_it_cannot_be_told(command: str, redirection: str, session: Path) -> None:
     done = run(command, redirection, session)
     assert done.returncode == run(command, "", session).returncode != 0

@@ -98,6 +98,7 @@ def rig(qtbot: QtBot, qapp: QApplication) -> Iterator[Rig]:
     made = Rig(qtbot)
     yield made
     made.controller.close()
+    appearance_of().finish()  # of a switch that the test did not wait for
 
 
 @pytest.fixture
