@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.control.actions import ActionRegistry
+from app.control.chores import Chores
 from app.control.controller import Controller
 from app.control.guard import guarded
 from app.control.presence import Presence
@@ -170,6 +171,9 @@ class MainWindow(QMainWindow):
         if event.type() == QEvent.Type.ShortcutOverride and belongs_to_input(event, self.focusWidget()):
             event.accept()
             return True
+        if event.type() == QEvent.Type.DeferredDelete:
+            for chores in self.findChildren(Chores):
+                chores.wait()  # Qt would wait for their threads, which wait for Python
         return super().event(event)
 
     def _dress_dialog(self, child: QObject) -> None:
