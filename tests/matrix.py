@@ -59,8 +59,11 @@ def in_rounds(number: int) -> pytest.MarkDecorator:
 
 
 def chosen(name: str, values: Iterable[Any], kept: Collection[Any]) -> pytest.MarkDecorator:
-    """One parameter, of which every run takes the values to keep, and `.ci/run` all."""
-    parameters = [pytest.param(one, marks=() if one in kept else pytest.mark.matrix) for one in values]
+    """One parameter, or several joined by commas; every run takes the values to keep, and `.ci/run` all."""
+    parameters = [
+        pytest.param(*(one if "," in name else (one,)), marks=() if one in kept else pytest.mark.matrix)
+        for one in values
+    ]
     return pytest.mark.parametrize(name, parameters)
 
 

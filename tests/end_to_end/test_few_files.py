@@ -5,9 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.end_to_end import program
+from tests.matrix import chosen
 
 SWEEP = (
     "sweep",
@@ -24,7 +23,7 @@ SWEEP = (
 )
 
 
-@pytest.mark.parametrize("files", [7, 8, 10, 12, 14, 16, 20])
+@chosen("files", [7, 8, 10, 12, 14, 16, 20], {7, 12, 20})
 def test_a_sweep_with_few_files_ends_with_the_reason(tmp_path: Path, files: int) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))

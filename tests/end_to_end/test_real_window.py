@@ -133,6 +133,7 @@ def test_a_session_named_on_the_command_line_is_shown_in_the_window(display: Dis
     assert process.returncode == 0, said
 
 
+@pytest.mark.matrix  # and in the step of its own that opens a real window
 def test_no_card_is_missing_in_any_frame_while_a_sweep_runs(display: Display, tmp_path: Path) -> None:
     options = {"DISPLAY": display.name, "PYTHONPATH": str(program.ROOT)}
     with (

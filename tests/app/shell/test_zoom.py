@@ -16,6 +16,7 @@ from app.shell.main_window import MainWindow
 from tests.app.fakes import sweep
 from tests.app.shell.conftest import Rig, Save
 from tests.app.stepper.builders import random_trace
+from tests.matrix import chosen
 
 
 def zoom(window: MainWindow, percent: int) -> None:
@@ -89,7 +90,7 @@ def test_a_zoom_and_back_leaves_everything_as_it_was(window: MainWindow) -> None
     assert looks(window) == before
 
 
-@pytest.mark.parametrize("percent", SCALES)
+@chosen("percent", SCALES, {80, 150, 250})
 def test_a_window_keeps_its_size_at_every_zoom(window: MainWindow, percent: int) -> None:
     window.resize(1280, 720)
     zoom(window, percent)
@@ -99,7 +100,11 @@ def test_a_window_keeps_its_size_at_every_zoom(window: MainWindow, percent: int)
         assert (window.width(), window.height()) == (1280, 720)
 
 
-@pytest.mark.parametrize(("size", "percent"), [((1280, 720), 150), ((1280, 720), 200), ((1920, 1080), 200)])
+@chosen(
+    "size, percent",
+    [((1280, 720), 150), ((1280, 720), 200), ((1920, 1080), 200)],
+    {((1280, 720), 200)},
+)
 def test_the_transport_stays_in_view_and_no_card_is_smaller_than_what_is_in_it(
     window: MainWindow, qtbot: QtBot, size: tuple[int, int], percent: int
 ) -> None:
@@ -124,7 +129,7 @@ def test_the_transport_stays_in_view_and_no_card_is_smaller_than_what_is_in_it(
         assert card.contentsRect().contains(panel.geometry()), panel.accessibleName()
 
 
-@pytest.mark.parametrize("percent", [80, 125, 200])
+@chosen("percent", [80, 125, 200], {200})
 def test_the_transport_has_room_in_the_first_picture_after_the_window_became_narrow_on_another_page(
     window: MainWindow, percent: int
 ) -> None:
@@ -143,7 +148,7 @@ def test_the_transport_has_room_in_the_first_picture_after_the_window_became_nar
     QApplication.processEvents()  # it is painted: Qt would warn of an icon of no size, and so fail the test
 
 
-@pytest.mark.parametrize(("first", "then"), [(80, 250), (250, 80)])
+@chosen("first, then", [(80, 250), (250, 80)], {(80, 250)})
 def test_no_page_has_an_icon_without_room_while_a_zoom_is_half_done(
     window: MainWindow, first: int, then: int
 ) -> None:

@@ -17,6 +17,7 @@ from profiles.engine.local import LocalEngine
 from profiles.wire.events import LogLine, MachineFound, PlanFinished, PointStarted, RequestFailed
 from profiles.wire.messages import WatchDevice
 from tests.faults import LEFT_BEHIND
+from tests.matrix import chosen
 from tests.profiles.engine.test_control import LONG, begin
 from tests.profiles.heard import Heard, done, quick_plan, running_children
 
@@ -92,7 +93,7 @@ def spare_descriptors(spare: int) -> Iterator[None]:
             os.close(descriptor)
 
 
-@pytest.mark.parametrize("spare", range(16))
+@chosen("spare", range(16), range(0, 16, 3))
 def test_a_sweep_without_descriptors_for_its_children_ends_with_the_reason(heard: Heard, spare: int) -> None:
     with spare_descriptors(spare):
         heard.engine.run(quick_plan("flash2"))

@@ -20,11 +20,11 @@ from profiles.store import (
     trash,
 )
 from profiles.wire.events import Event, PointMeasured, PointStarted, SamplingStarted
-from tests.matrix import on_demand
+from tests.matrix import chosen, on_demand
 from tests.profiles.store import builders
 
 
-@on_demand("acknowledged", range(1, 400, 2), range(1, 24, 2))
+@on_demand("acknowledged", range(1, 400, 2), range(1, 24, 5))
 def test_killing_the_writer_loses_no_acknowledged_point(tmp_path: Path, acknowledged: int) -> None:
     path = tmp_path / "a.flashscope"
     with subprocess.Popen(
@@ -97,7 +97,7 @@ def full_at(page: int) -> Callable[[sqlite3.Connection], None]:
     return migrate
 
 
-@pytest.mark.parametrize("page", range(1, 26))
+@chosen("page", range(1, 26), range(1, 26, 3))
 def test_a_disk_that_fills_up_is_named_and_costs_nothing_acknowledged(
     tmp_path: Path, page: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
