@@ -1,7 +1,6 @@
 """The kernels of a comparison: a click on a name hides its lines."""
 
 from collections.abc import Collection, Sequence
-from functools import partial
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QPushButton
@@ -58,7 +57,7 @@ class KernelLegend(Flowing):
         button.setProperty("role", "legend")
         button.setAccessibleName(f"Show {kernel}")
         set_tip(button, "Click to hide or show its lines")
-        button.clicked.connect(partial(self.toggled.emit, kernel))
+        button.clicked.connect(lambda shown: self.toggled.emit(kernel, shown))
         return button
 
     def _recolour(self) -> None:

@@ -184,6 +184,16 @@ def test_hostile_sessions_are_shown_as_they_stand(desk: Desk, tmp_path: Path) ->
     assert any("<b>A && B</b>" in name for name in names)
 
 
+def test_a_click_in_the_legend_hides_a_kernel_and_shows_it_again(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    (name, button), *_ = desk.board.ratios.legend._buttons.items()
+    toggled: list[tuple[str, bool]] = []
+    desk.board.ratios.toggled.connect(lambda *what: toggled.append(what))
+    button.click()
+    desk.board.ratios.legend._buttons[name].click()
+    assert toggled == [(name, False), (name, True)]
+
+
 def test_files_dropped_on_the_page_are_compared_too(desk: Desk) -> None:
     files = [recorded("base"), recorded("other", times=1.2)]
     data = QMimeData()
