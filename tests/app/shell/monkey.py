@@ -24,7 +24,6 @@ from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QContextMenuEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
-from shiboken6 import isValid
 
 from app.control.actions import Action
 from app.control.controller import Controller
@@ -195,8 +194,13 @@ class Monkey:
         return QApplication.activePopupWidget() or QApplication.activeModalWidget() or self._window
 
     def _any_widget(self) -> QWidget | None:
-        there = filter(isValid, self._front().findChildren(QWidget))  # some of Qt's own are deleted meanwhile
-        shown = [one for one in there if one.isVisible() and one.isEnabled()]
+        """One in front; not by findChildren, which keeps what it gives for as long as the window lives."""
+        front = self._front()
+        shown = [
+            one
+            for one in QApplication.allWidgets()
+            if one.isVisible() and one.isEnabled() and front.isAncestorOf(one)
+        ]
         return self._dice.choice(shown) if shown else None
 
     def _any_place(self) -> tuple[QWidget, QPoint]:
