@@ -258,7 +258,7 @@ def show(context: click.Context, /, file: Path, **options: Any) -> int:
     "fail_on",
     callback=reading(percentage),
     metavar="PCT",
-    help="Exit with 1 if a point is worse by PCT percent or more, no longer done, or missing",
+    help="Exit with 1 if a point is worse by PCT percent or more, not done or gone, or none compares",
 )
 @click.option(
     "--html", "page", callback=reading(export_file), metavar="OUT", help="Write it as a page of HTML, too"

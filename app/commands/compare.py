@@ -72,5 +72,9 @@ def _told(found: Regressions) -> str:
         (found.broken, "no longer done"),
         (found.missing, "without a partner"),
     )
-    told = ", ".join(f"{count} {words}" for count, words in counts if count)
-    return f"Regressions: {told}" if told else f"No regression of {percent(found.share)} or more"
+    told = [f"{count} {words}" for count, words in counts if count]
+    if found.unjudged and not told:
+        return "Failed: nothing could be compared, so nothing says that there is no regression"
+    unsure = f"; {found.inconclusive} inconclusive" if found.inconclusive else ""
+    most = f"Regressions: {', '.join(told)}" if told else f"No regression of {percent(found.share)} or more"
+    return most + unsure

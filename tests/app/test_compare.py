@@ -59,6 +59,12 @@ def test_a_point_without_a_partner_is_a_regression(
     assert run(capsys, RECORDED, copied, partial)[0] == 0
 
 
+def test_nothing_to_compare_is_no_pass(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, RECORDED, copied, "--quantity", "sustained_ms", "--fail-on-regression", "2")
+    assert code == 1
+    assert "Failed: nothing could be compared" in out
+
+
 def test_the_document_holds_every_session_and_nothing_else_is_printed(
     partial: Path, copied: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -105,12 +105,14 @@ class ContrastSaid(Said, frozen=True, kw_only=True):
 
 
 class RegressionsSaid(Said, frozen=True, kw_only=True):
-    """What `--fail-on-regression` found: how many points got worse by that share, broke or are missing."""
+    """What `--fail-on-regression` found, see `Regressions`; inconclusive points fail nothing."""
 
     share: float
     worse: int
     broken: int
     missing: int
+    unjudged: int
+    inconclusive: int
 
 
 class Document(Said, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
 """What a comparison of sessions says: plain values, for a table, a plot, a page and a document."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -92,6 +93,17 @@ class Pair:
         """Whether it was done in the baseline and is not in the other."""
         return self.base.done and not self.other.done
 
+    @property
+    def unsure(self) -> bool:
+        """Whether both are done and nothing sure is known all the same."""
+        return self.base.done and self.other.done and self.verdict in {None, "inconclusive"}
+
+    def worse_by(self, share: float) -> bool:
+        """Whether it got worse by at least this share; what was 0 did so by any, and so did what broke."""
+        if self.better is not False:
+            return False
+        return self.change is None or self.change > share or math.isclose(1 + self.change, 1 + share)
+
 
 @dataclass(frozen=True, eq=False)
 class Lone:
@@ -137,11 +149,7 @@ class Contrast:
 
     def regressions(self, share: float) -> tuple[Pair, ...]:
         """The pairs that got worse by at least this share, and those that broke."""
-        return tuple(
-            pair
-            for pair in self.pairs
-            if pair.better is False and (pair.broke or (pair.change is not None and pair.change >= share))
-        )
+        return tuple(pair for pair in self.pairs if pair.worse_by(share))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,17 +13,21 @@ class Regressions(NamedTuple):
         worse: Points that by their verdict are worse by at least that.
         broken: Points that were done and no longer are.
         missing: Points that were done and have no partner.
+        unjudged: Sessions of which no point has a verdict, so that nothing speaks for them.
+        inconclusive: Pairs done in both of which nothing sure is known; they are none.
     """
 
     share: float
     worse: int
     broken: int
     missing: int
+    unjudged: int
+    inconclusive: int
 
     @property
     def any(self) -> bool:
         """Whether there is one at all."""
-        return bool(self.worse or self.broken or self.missing)
+        return bool(self.worse or self.broken or self.missing or self.unjudged)
 
 
 def regressions(comparison: Comparison, share: float) -> Regressions:
@@ -31,4 +35,6 @@ def regressions(comparison: Comparison, share: float) -> Regressions:
     worse = [pair for one in comparison.contrasts for pair in one.regressions(share)]
     broken = sum(pair.broke for pair in worse)
     missing = sum(len(one.missing) for one in comparison.contrasts)
-    return Regressions(share, len(worse) - broken, broken, missing)
+    unjudged = sum(not any(pair.verdict for pair in one.pairs) for one in comparison.contrasts)
+    unsure = sum(pair.unsure for one in comparison.contrasts for pair in one.pairs)
+    return Regressions(share, len(worse) - broken, broken, missing, unjudged, unsure)

@@ -4,12 +4,17 @@ import json
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from profiles.results.compare import compare
 from profiles.results.compare.document import SCHEMA, Document, document, schema
 from profiles.results.compare.regressions import regressions
 from profiles.results.quantities import QUANTITIES
+from profiles.results.session import Session
+from profiles.wire.measurement import Figure
 from tests.profiles.results.compare.built import rounds, session
+
+CELL = ("flash2", 512)
 
 BASE = session({("flash2", 512): rounds(1.0), ("flash3", 512): rounds(1.0), ("flash1", 512): rounds(1.0)})
 OTHER = session({("flash2", 512): rounds(1.1), ("flash3", 512): "wrong"}, machine={"driver": "590"})
@@ -41,8 +46,47 @@ def test_the_document_says_what_was_found() -> None:
 
 def test_regressions_are_what_is_worse_by_so_much_and_what_broke_or_is_gone() -> None:
     comparison = compare(BASE, [OTHER])
-    assert regressions(comparison, 0.05)[1:] == (1, 1, 1)
-    assert regressions(comparison, 0.2)[1:] == (0, 1, 1)
+    assert regressions(comparison, 0.05)[1:4] == (1, 1, 1)
+    assert regressions(comparison, 0.2)[1:4] == (0, 1, 1)
     assert not regressions(compare(BASE, [BASE]), 0).any
     back = regressions(compare(OTHER, [BASE]), 0.05)
     assert not back.any
+
+
+@pytest.mark.parametrize("share", [0.01, 0.03, 0.07, 0.15, 0.29, 0.57, 1.15])
+def test_worse_by_exactly_the_limit_is_a_regression(share: float) -> None:
+    base, other = (with_workspace(session({CELL: rounds(1.0)}), held) for held in (1000, 1000 * (1 + share)))
+    comparison = compare(base, [other], QUANTITIES["workspace_bytes"])
+    assert regressions(comparison, share).worse == 1
+    assert not regressions(comparison, share + 1e-6).any
+
+
+def test_what_was_0_and_is_more_is_worse_by_any_limit() -> None:
+    base, other = (with_workspace(session({CELL: rounds(1.0)}), held) for held in (0, 4096))
+    assert regressions(compare(base, [other], QUANTITIES["workspace_bytes"]), 1000.0).worse == 1
+
+
+@pytest.mark.parametrize(
+    ("base", "quantity"),
+    [(session({CELL: "failed"}), "runtime"), (session({CELL: rounds(1.0)}), "sustained_ms")],
+    ids=["nothing done", "no figures"],
+)
+def test_a_session_of_which_nothing_can_be_judged_passes_no_check(base: Session, quantity: str) -> None:
+    found = regressions(compare(base, [base], QUANTITIES[quantity]), 0.05)
+    assert (found.unjudged, found.any) == (1, True)
+
+
+def test_pairs_that_say_nothing_sure_are_counted_and_fail_nothing() -> None:
+    base = session({CELL: rounds(1.0), ("flash3", 512): rounds(1.0)})
+    other = session({CELL: rounds(1.0, count=3), ("flash3", 512): rounds(1.0)})
+    found = regressions(compare(base, [other]), 0.05)
+    assert (found.inconclusive, found.any) == (1, False)
+
+
+def with_workspace(made: Session, held: float) -> Session:
+    """The session with points whose kernels hold so many bytes of workspace."""
+    for state in made.points:
+        assert state.measurement is not None
+        figures = {**state.measurement.figures, "workspace_bytes": Figure(value=held, source="counted")}
+        state.measurement = replace(state.measurement, figures=figures)
+    return made
