@@ -115,24 +115,23 @@ class Board(QWidget):
         """Show another comparison; a pair that is in it too stays chosen, else the largest change is."""
         kept = self._kept(findings)
         self.findings = findings
-        self.current = min(self.current, len(findings.comparison.contrasts))
         if self._curve not in findings.sheets:
             self._curve = next(iter(findings.sheets))
             self._hidden.clear()
         if not self._view_chosen:
             self.ratios.show_view("map" if findings.many else "lines")
         self.place = findings.telling if kept == NO_PLACE else kept
+        self.current = min(self.current, len(findings.comparison.contrasts))
         if self.place != NO_PLACE:
-            self._curve = findings.curve_at(self.place)
+            self.current, self._curve = findings.pairs[self.place][0], findings.curve_at(self.place)
         self.current_changed.emit(self.current)
         self._staged.start()
 
     def show_current(self, number: int) -> None:
-        """Show what differs around another session, and its map."""
+        """Show what differs around another session, its map, and of the point chosen its pair there."""
         if self.findings is not None and 0 < number < len(self.findings.members):
-            self.current = number
-            self.current_changed.emit(number)
-            self._staged.start([self.head, self.ratios, self.curves])
+            self._turn_to(number)
+            self.choose(self.findings.twin(self.place, number))
 
     def choose(self, place: int) -> None:
         """Show this pair everywhere."""
@@ -141,7 +140,7 @@ class Board(QWidget):
         self.place = place
         number, curve = self.findings.pairs[place][0], self.findings.curve_at(place)
         if number != self.current:
-            self.show_current(number)
+            self._turn_to(number)
         if curve != self._curve:
             self._choose_curve(curve)
         self.ratios.show_place(place)
@@ -176,10 +175,18 @@ class Board(QWidget):
         """Where the pair chosen stands in other findings, -1 if it does not."""
         if self.findings is None or self.place == NO_PLACE:
             return NO_PLACE
-        _, pair = self.findings.pairs[self.place]
-        meant = pair.kernel, pair.base.problem
-        found = (n for n, (_, one) in enumerate(findings.pairs) if (one.kernel, one.base.problem) == meant)
-        return next(found, NO_PLACE)
+        number, pair = self.findings.pairs[self.place]
+        path = self.findings.members[number].path
+
+        def likeness(place: int) -> tuple[bool, bool]:
+            return findings.members[findings.pairs[place][0]].path == path, place == self.place
+
+        return max(findings.alike(pair), key=likeness, default=NO_PLACE)
+
+    def _turn_to(self, number: int) -> None:
+        self.current = number
+        self.current_changed.emit(number)
+        self._staged.start([self.head, self.ratios, self.curves])
 
     def _toggle(self, kernel: str, shown: bool) -> None:
         (self._hidden.discard if shown else self._hidden.add)(kernel)

@@ -87,6 +87,21 @@ class Findings:
         """The curve of a pair."""
         return self.curves[self.pairs[place][1].base.problem]
 
+    def alike(self, pair: Pair) -> list[int]:
+        """Where the pairs of the same kernel and problem stand, of any session."""
+        meant = pair.kernel, pair.base.problem
+        return [place for place, (_, one) in enumerate(self.pairs) if (one.kernel, one.base.problem) == meant]
+
+    def twin(self, place: int, number: int) -> int:
+        """Where the same point's pair of another session stands; -1: it has none."""
+        if place == NO_PLACE or self.pairs[place][0] == number:
+            return place
+        index = self.pairs[place][1].base.point.index
+        places = (
+            k for k, (one, pair) in enumerate(self.pairs) if one == number and pair.base.point.index == index
+        )
+        return next(places, NO_PLACE)
+
     def names(self) -> tuple[str, ...]:
         """What the sessions are called, the baseline first."""
         return tuple(member.name for member in self.members)

@@ -127,6 +127,26 @@ def test_another_quantity_is_compared_by_its_own_rules(desk: Desk) -> None:
     assert desk.page.chooser.text() == FOOTPRINT.title
 
 
+def test_the_pair_on_show_is_always_one_of_the_session_that_is_chosen(desk: Desk) -> None:
+    desk.choose(*(recorded(name, times=times) for name, times in (("a", 1.0), ("b", 1.1), ("c", 1.3))))
+    assert shown_pair(desk) == (2, 2), "the largest change is one of the last session"
+    desk.board.show_current(1)
+    assert shown_pair(desk) == (1, 1)
+    desk.page.chips.chips[2].button.click()
+    desk.after(lambda: desk.page.chooser.chosen.emit(FOOTPRINT.key))
+    assert shown_pair(desk) == (2, 2), "it stays where it was"
+    desk.after(lambda: press(desk, "compare.baseline"))
+    session, current = shown_pair(desk)
+    assert session == current
+
+
+def shown_pair(desk: Desk) -> tuple[int, int]:
+    """The session of the pair on show, and the one that is chosen."""
+    found = desk.board.findings
+    assert found is not None
+    return found.pairs[desk.board.place][0], desk.board.current
+
+
 def test_a_newer_choice_is_what_is_shown(desk: Desk) -> None:
     base, slow, slower = (recorded(f"x{times}", times=times) for times in (1.0, 1.2, 1.5))
     desk.page.choose([base, slow])
