@@ -57,14 +57,15 @@ class Lineup(QObject):
         return tuple(one.path for one in self.chosen)
 
     def choose(self, paths: Sequence[Path]) -> None:
-        """Compare these and no others; those on show already are not read again."""
-        wanted = _each_once(paths)
-        self._refuse_beyond(wanted[MOST:])
-        self._take(wanted[:MOST])
+        """Compare these and no others, as their files are now: a sweep may have gone on in one since."""
+        self.chosen = []
+        self.add(paths)
 
     def add(self, paths: Sequence[Path]) -> None:
-        """Compare these too."""
-        self.choose([*self.paths, *paths])
+        """Compare these too; those on show already are not read again."""
+        wanted = _each_once([*self.paths, *paths])
+        self._refuse_beyond(wanted[MOST:])
+        self._take(wanted[:MOST])
 
     def remove(self, path: Path) -> None:
         """Compare this one no more."""
@@ -87,8 +88,6 @@ class Lineup(QObject):
         self._comparer.wait()
 
     def _take(self, paths: Sequence[Path]) -> None:
-        if tuple(paths) == self.paths:
-            return
         known = {one.path: one.session for one in self.chosen}
         self.chosen = [Chosen(path, known.get(path)) for path in paths]
         for path in paths:

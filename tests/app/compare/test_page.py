@@ -195,6 +195,14 @@ def test_a_session_that_is_gone_is_told_and_the_others_stay(desk: Desk, tmp_path
     assert desk.sentences() == ["standard 20% faster; 3 more of 6 points faster"], "it was read before"
 
 
+def test_sessions_that_are_chosen_again_are_compared_as_their_files_are_now(desk: Desk) -> None:
+    base, other = recorded("base"), recorded("other", times=1.2)
+    desk.choose(base, other)
+    recorded("newer", times=1.5).replace(other)
+    desk.choose(base, other)
+    assert desk.sentences() == ["standard 50% slower; 3 more of 6 points slower"]
+
+
 def test_hostile_sessions_are_shown_as_they_stand(desk: Desk, tmp_path: Path) -> None:
     text = "<b>A & B</b>\n<img src=x onerror=1>" * 3
     files = [hostile_file(tmp_path / f"{k}.flashscope", text) for k in "ab"]
