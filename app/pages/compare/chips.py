@@ -121,10 +121,14 @@ class Chips(Flowing):
         ZOOM.changed.connect(self._zoomed)
 
     def show_chosen(self, chosen: Sequence[Chosen], current: int) -> None:
-        """Show these sessions, and which of the others is the current one."""
+        """Show these sessions, and which of the others is the current one; the keys stay where they are."""
+        focused = self._focused()
         self.chips = [self._chip(number, one) for number, one in enumerate(chosen)]
         self.put(self.chips)
         self.show_current(current)
+        if focused is not None and self.chips:
+            alike = (chip for chip in self.chips if chip.path == focused.path)
+            next(alike, self.chips[min(focused.number, len(chosen) - 1)]).button.setFocus()
 
     def show_current(self, current: int) -> None:
         """Mark another session."""
@@ -136,6 +140,11 @@ class Chips(Flowing):
         self._theme = theme
         for chip in self.chips:
             chip.apply_theme(theme)
+
+    def _focused(self) -> Chip | None:
+        """The chip that has the keys."""
+        focus = self.window().focusWidget()
+        return next((chip for chip in self.chips if focus is not None and chip.isAncestorOf(focus)), None)
 
     def _zoomed(self) -> None:
         self.apply_theme(self._theme)

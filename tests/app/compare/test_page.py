@@ -107,6 +107,18 @@ def test_a_chips_cross_and_menu_remove_it_and_make_it_the_baseline(desk: Desk) -
     assert list(desk.page.lineup.paths) == [paths[2], paths[1]]
 
 
+def test_the_keys_stay_on_a_chip_while_its_session_is_read_moved_or_removed(desk: Desk) -> None:
+    slow, fast = recorded("slow", times=1.2), recorded("fast")
+    desk.page.choose([slow, fast])
+    desk.page.chips.chips[0].button.setFocus()
+    desk.after(lambda: None)
+    assert desk.window.focusWidget() is desk.page.chips.chips[0].button
+    desk.after(lambda: press(desk, "compare.baseline"))
+    assert desk.window.focusWidget() is desk.page.chips.chips[1].button
+    desk.after(lambda: desk.page.lineup.remove(slow))
+    assert desk.window.focusWidget() is desk.page.chips.chips[0].button
+
+
 def test_six_sessions_are_compared_and_a_seventh_is_told_of(desk: Desk) -> None:
     paths = [recorded(f"run {k}", times=1 + k / 10) for k in range(7)]
     desk.choose(*paths)
