@@ -58,7 +58,8 @@ class Edits(QObject):
 
     def do(self, words: str, steps: Sequence[Step]) -> None:
         """Take these steps and say so; where some cannot be taken, the others are, and why is said."""
-        self._chores.do(partial(_take, steps, _forth), partial(self._done, words))
+        if steps:
+            self._chores.do(partial(_take, steps, _forth), partial(self._done, words, len(steps)))
 
     def undo(self) -> None:
         """Take back the last change."""
@@ -82,9 +83,10 @@ class Edits(QObject):
         """Take the steps of a change back, or once more, and say so."""
         self._chores.do(partial(_take, steps, act), partial(self._turned, said))
 
-    def _done(self, words: str, result: Done) -> None:
+    def _done(self, words: str, wanted: int, result: Done) -> None:
         steps, error = result
         if steps:
+            words = words if len(steps) == wanted else f"{words}, but for {wanted - len(steps)}"
             change = _Change(self, words, steps)
             self.stack.push(change)
             self.touched.emit(steps)

@@ -37,6 +37,7 @@ from app.widgets.buttons import text_button
 from app.widgets.lines import Lines
 from app.widgets.plain import Label
 from app.words.plain import cut
+from profiles.results.dates import moment
 from profiles.results.trend import Entry
 from profiles.store import SessionInfo
 from profiles.store.library import TRASH
@@ -142,11 +143,11 @@ class SessionsPage(Page):
 
     def chosen(self) -> SessionInfo | None:
         """The chosen session, of several the one that was chosen last."""
-        return self.table.current()
+        return self.table.current() if self.chosen_all() else None
 
     def chosen_all(self) -> list[SessionInfo]:
-        """All chosen sessions, in the order on show."""
-        return self.table.chosen()
+        """All chosen sessions, in the order on show; none where their table is not."""
+        return [] if self.over_time.isChecked() else self.table.chosen()
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours, and fit the columns: another zoom ends in this."""
@@ -184,7 +185,8 @@ class SessionsPage(Page):
 
     def compare_chosen(self) -> None:
         """Compare the chosen sessions; the oldest is the baseline."""
-        infos = sorted((one for one in self.chosen_all() if not one.error), key=lambda one: one.started_at)
+        readable = (one for one in self.chosen_all() if not one.error)
+        infos = sorted(readable, key=lambda one: moment(one.started_at))
         if infos:
             self.comparison_wanted.emit([info.path for info in infos])
 
@@ -279,7 +281,7 @@ class SessionsPage(Page):
         self.trash.toggled.connect(self._enter_trash)
         self.over_time = text_button("Over time", "Show the sessions over time", lambda: None)
         self.over_time.setCheckable(True)
-        self.over_time.toggled.connect(lambda _on: self._explain())
+        self.over_time.toggled.connect(self._turn_over)
         heading = Label("Sessions")
         heading.setProperty("role", "heading")
         first = Lines((heading, self.search, self.tag), (self.search,), 8)
@@ -308,6 +310,11 @@ class SessionsPage(Page):
     def _find(self) -> None:
         self.model.search(self.search.text(), self.tag.chosen())
         self._explain()
+
+    def _turn_over(self) -> None:
+        """Show the sessions over time, or their table: what is not on show is not chosen."""
+        self._explain()
+        self._enable()
 
     def _explain(self) -> None:
         empty = EMPTY_TRASH if self.trash.isChecked() else EMPTY

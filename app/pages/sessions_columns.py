@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from app.words.provenance import LABELS
 from app.words.units import seqlen_text
+from profiles.results.dates import moment
 from profiles.store import SessionInfo
 from profiles.wire.events import PointStatus
 
@@ -66,7 +67,7 @@ def _tags(info: SessionInfo) -> str:
 COLUMNS = (
     SessionColumn("Name", session_name, lambda info: session_name(info).casefold()),
     SessionColumn("Device", device_text, device_text),
-    SessionColumn("Date", date_text, lambda info: info.started_at),
+    SessionColumn("Date", date_text, lambda info: moment(info.started_at)),
     SessionColumn("Kernels", lambda info: ", ".join(info.kernels), lambda info: len(info.kernels)),
     SessionColumn("N", seqlens_text, lambda info: max(info.seqlens, default=0), right=True),
     SessionColumn("Points", _points, lambda info: sum(info.statuses.values()), right=True),

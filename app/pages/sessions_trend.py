@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from app.control.chores import Chores
+from app.control.guard import guarded
 from app.look.theme import Theme
 from app.plots.trend_plot import COLOURS, TrendPlot
 from app.widgets.lines import Lines
@@ -69,6 +70,11 @@ class SessionsTrend(QWidget):
         column.addWidget(self.words)
         column.addWidget(self.plot, 1)
 
+    @guarded(bool)
+    def hasHeightForWidth(self) -> bool:
+        """No: its words would make the whole page as high as its plot would like to be."""
+        return False
+
     def show_infos(self, infos: Sequence[SessionInfo]) -> None:
         """Draw these sessions."""
         readable = [info for info in infos if not info.error]
@@ -76,9 +82,10 @@ class SessionsTrend(QWidget):
             return
         self._infos, self._shown = readable, self.isVisible()
         kernels = dict.fromkeys(kernel for info in self._infos for kernel in info.kernels)
-        seqlens = sorted({seqlen for info in self._infos for seqlen in info.seqlens})
+        held = Counter(seqlen for info in self._infos for seqlen in info.seqlens)
+        often = max(held, key=lambda seqlen: (held[seqlen], seqlen), default=0)
         _offer(self.kernel, {kernel: button_text(kernel) for kernel in kernels}, "flash2")
-        _offer(self.seqlen, {seqlen: seqlen_text(seqlen) for seqlen in seqlens}, max(seqlens, default=0))
+        _offer(self.seqlen, {seqlen: seqlen_text(seqlen) for seqlen in sorted(held)}, often)
         self._read()
 
     def apply_theme(self, theme: Theme) -> None:
@@ -149,7 +156,7 @@ def _offer(choice: QComboBox, offered: Mapping[Any, str], first: object) -> None
 
 def _legend(kinds: Sequence[Kind], quantity: Quantity) -> str:
     """What is drawn, and each curve by its mark."""
-    names = (f"{kind.machine}, {'cold' if kind.cold else 'warm'} cache" for kind in kinds)
+    names = (f"{kind.machine}, {kind.protocol}" for kind in kinds)
     marked = (f"{_mark(place)} {escaped(name)}" for place, name in enumerate(names))
     return " &nbsp; ".join([escaped(f"{quantity.title}, {unit_text(quantity)}"), *marked])
 

@@ -1,7 +1,6 @@
 """One quantity over the dates of sessions: a curve for each machine and problem, points with quartiles."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 import pyqtgraph as pg
@@ -13,12 +12,14 @@ from app.look.zoom import keep, px
 from app.plots.style import Plot, UnitAxis, restyle
 from app.widgets.plain import plain_tip
 from app.words.kinds import words_of
+from profiles.results.dates import moment
 from profiles.results.quantity import Quantity
 from profiles.results.trend import Entry, Kind
 
 SYMBOLS = ("o", "s", "t1", "d", "p", "star")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARK_PX = 9
+SHORTEST_S = 600  # that the axis spans: its ticks are minutes at least
 
 
 class TrendPlot(Plot):
@@ -32,8 +33,9 @@ class TrendPlot(Plot):
 
     def __init__(self, theme: Theme) -> None:
         self._values = UnitAxis("left")
-        dates = pg.DateAxisItem(orientation="bottom")
-        super().__init__(axisItems={"left": self._values, "bottom": dates}, enableMenu=False)
+        self._dates = pg.DateAxisItem(orientation="bottom")
+        super().__init__(axisItems={"left": self._values, "bottom": self._dates}, enableMenu=False)
+        self.setLimits(minXRange=SHORTEST_S)
         self.plotItem.hideButtons()
         self.setMouseEnabled(x=False, y=False)
         self.setFrameShape(self.Shape.NoFrame)
@@ -49,6 +51,7 @@ class TrendPlot(Plot):
             shown = [entry for entry in entries if entry.figure is not None]
             if shown:
                 self._add(shown, quantity, place)
+        self._dates.setLabel(_days([entry for entries in curves.values() for entry in entries]))
         self.autoRange(padding=0.08)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -58,7 +61,7 @@ class TrendPlot(Plot):
 
     def _add(self, entries: Sequence[Entry], quantity: Quantity, place: int) -> None:
         colour, symbol = COLOURS[place % len(COLOURS)], SYMBOLS[place % len(SYMBOLS)]
-        times = [datetime.fromisoformat(entry.started_at).timestamp() for entry in entries]
+        times = [moment(entry.started_at) for entry in entries]
         figures = [entry.figure for entry in entries if entry.figure is not None]
         values = [float(figure.value or 0) for figure in figures]
         ends = [
@@ -88,6 +91,12 @@ class TrendPlot(Plot):
     def _click(self, _dots: Any, points: Sequence[Any], _event: Any) -> None:
         if len(points):
             self.entry_chosen.emit(points[0].data())
+
+
+def _days(entries: Sequence[Entry]) -> str:
+    """From which day to which; the ticks tell it of months alone."""
+    days = [entry.started_at[:10] for entry in sorted(entries, key=lambda entry: moment(entry.started_at))]
+    return " – ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 
 def told(entry: Entry, quantity: Quantity) -> str:

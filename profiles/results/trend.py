@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from profiles.results.dates import moment
 from profiles.wire.measurement import Figure
 
 
@@ -15,12 +16,20 @@ class Kind(NamedTuple):
     Attributes:
         machine: The device that ran it.
         problem: Head dim, mask, heads, batch and dtype in words.
-        cold: Whether the cache was flushed; None where nothing was measured.
+        cold: Whether the cache was flushed.
+        in_turns: Whether the kernels of a problem took turns.
     """
 
     machine: str
     problem: str
     cold: bool
+    in_turns: bool
+
+    @property
+    def protocol(self) -> str:
+        """How it was sampled, in words."""
+        turns = "" if self.in_turns else ", one kernel after the other"
+        return f"{'cold' if self.cold else 'warm'} cache{turns}"
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +60,6 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 def curves_of(entries: Iterable[Entry]) -> dict[Kind, list[Entry]]:
     """The entries of each curve, by date."""
     curves: dict[Kind, list[Entry]] = {}
-    for entry in sorted(entries, key=lambda entry: (entry.started_at, entry.file)):
+    for entry in sorted(entries, key=lambda entry: (moment(entry.started_at), entry.file)):
         curves.setdefault(entry.kind, []).append(entry)
     return curves

@@ -56,7 +56,7 @@ def _of_file(path: Path, kernel: str, seqlen: int, quantity: Quantity) -> list[E
             file=str(path),
             name=head.name,
             started_at=head.started_at,
-            kind=Kind(name, _problem(row), plan.protocol.cold),
+            kind=Kind(name, _problem(row), plan.protocol.cold, plan.protocol.interleave),
             figure=figure,
             reason="" if figure else row.reason or _missing(row, quantity) or row.status,
         )

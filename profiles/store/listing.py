@@ -3,11 +3,11 @@
 import os
 import time
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from pathlib import Path
 
 import msgspec
 
+from profiles.results.dates import moment
 from profiles.store.beside import leftovers
 from profiles.store.errors import SessionFileError
 from profiles.store.headers import Headers, Stamp
@@ -27,7 +27,7 @@ def list_sessions(folder: Path) -> list[SessionInfo]:
     No file keeps another from being listed, whatever is wrong with it.
     """
     listed = [info for batch in listing(folder) for info in batch]
-    return sorted(listed, key=lambda info: (_moment(info.started_at), info.path.name), reverse=True)
+    return sorted(listed, key=lambda info: (moment(info.started_at), info.path.name), reverse=True)
 
 
 def listing(folder: Path, cache: Headers | None = None) -> Iterator[list[SessionInfo]]:
@@ -121,11 +121,3 @@ def _size(path: Path) -> int:
 
 def _rising(lengths: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(set(lengths)))
-
-
-def _moment(started_at: str) -> float:
-    """Seconds since 1970, for sorting; 0 where the clock of the file's machine cannot have been set."""
-    try:
-        return datetime.fromisoformat(started_at).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0

@@ -7,23 +7,32 @@ import pytest
 from msgspec.structs import replace
 
 from app.cli import main
+from profiles.plan.plan import Plan
 from profiles.store import Recorder, change
 from profiles.wire.events import Event, PlanStarted, PointFailed, PointMeasured
-from tests.app.fakes import CPU, CPU_MACHINE, sweep
+from tests.app.fakes import CPU, CPU_MACHINE, PLAN, sweep
 
 
-def recorded(path: Path, day: int, slower: float = 1.0, device: str = "Test CPU") -> Path:
+def recorded(
+    path: Path,
+    day: int,
+    slower: float = 1.0,
+    device: str = "Test CPU",
+    *,
+    hour: str = "10:00:00+00:00",
+    plan: Plan = PLAN,
+) -> Path:
     recorder = Recorder(path)
-    for event in sweep():
-        recorder.record(moved(event, day, slower, device))
+    for event in sweep(plan):
+        recorder.record(moved(event, f"2026-03-{day:02}T{hour}", slower, device))
     recorder.close()
     return path
 
 
-def moved(event: Event, day: int, slower: float, device: str) -> Event:
+def moved(event: Event, started_at: str, slower: float, device: str) -> Event:
     if isinstance(event, PlanStarted):
         machine = replace(CPU_MACHINE, devices=(replace(CPU, name=device),))
-        return replace(event, started_at=f"2026-03-{day:02}T10:00:00+00:00", machine=machine)
+        return replace(event, started_at=started_at, machine=machine)
     if isinstance(event, PointMeasured):
         return replace(event, samples=tuple(replace(s, ms=s.ms * slower) for s in event.samples))
     return event
@@ -97,3 +106,21 @@ def test_other_dtypes_and_heads_are_other_problems(
 ) -> None:
     (curve, *_) = document(capfdbinary, str(folder), *ASKED)["curves"]
     assert curve["problem"] == "d 64, no mask, 2 heads, batch 1, float32"
+
+
+def test_curves_run_on_in_time_whatever_the_zone_of_a_session(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    recorded(tmp_path / "later.flashscope", 3, hour="10:00:00-05:00")
+    recorded(tmp_path / "sooner.flashscope", 3, hour="12:00:00+02:00")
+    (curve,) = document(capfdbinary, str(tmp_path), *ASKED)["curves"]
+    assert [Path(one["file"]).stem for one in curve["sessions"]] == ["sooner", "later"]
+
+
+def test_what_was_sampled_otherwise_has_a_curve_of_its_own(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = replace(PLAN, protocol=replace(PLAN.protocol, interleave=False))
+    recorded(folder / "d.flashscope", 9, plan=alone)
+    assert main(["trend", str(folder), *ASKED]) == 0
+    assert "cold cache, one kernel after the other" in capsys.readouterr().out

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from profiles.results.compare.pairing import Regime
 from profiles.results.session import Session
 from profiles.store import SessionFileError, SessionInfo, list_sessions, loading
 
@@ -27,7 +28,9 @@ def _alike(session: Session, path: Path) -> bool:
     """Whether the same problems are in it, and points that were done."""
     try:
         with loading(path) as (other, _readings):
-            same = {*other.plan.problems} == {*session.plan.problems}
+            same = {*other.plan.problems} == {*session.plan.problems} and Regime.of(other) == Regime.of(
+                session
+            )
             return same and any(state.status == "done" for state in other.cells)
     except (SessionFileError, OSError):
         return False

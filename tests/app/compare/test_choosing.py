@@ -33,6 +33,7 @@ def test_the_last_run_like_one_did_the_same_on_the_same_device() -> None:
     recorded("other kernels", replace(GPU_PLAN, kernels=("standard",)))
     recorded("other problems", replace(GPU_PLAN, problems=GPU_PLAN.problems[:2]))
     recorded("other backend", PLAN)
+    recorded("other cache", replace(GPU_PLAN, protocol=replace(GPU_PLAN.protocol, cold=False)))
     (sessions_dir() / "no session.flashscope").write_text("nothing")
     session = load(this)
     session.id = "another"

@@ -1,8 +1,11 @@
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pyqtgraph as pg
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QMenu, QPlainTextEdit
@@ -436,3 +439,57 @@ def test_sessions_over_time_are_drawn_a_curve_a_machine_and_a_click_opens_one(
     with qtbot.waitSignal(window.controller.session_changed):
         page.trend.plot.entry_chosen.emit(entry)
     assert window.controller.path == first
+
+
+def test_no_key_touches_sessions_whose_rows_are_not_on_show(
+    page: SessionsPage, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one", "two")
+    choose(page, "one")
+    page.over_time.click()
+    assert page.chosen_all() == []
+    assert page.chosen() is None
+    assert not page._buttons["delete"].isEnabled()
+    page.over_time.click()
+    assert [info.path.stem for info in page.chosen_all()] == ["one"]
+
+
+def test_over_time_a_message_below_leaves_the_page_unscrolled(
+    page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one")
+    window.resize(1280, 720)
+    page.over_time.click()
+    window.errors.show_notice("A message.")
+    QApplication.processEvents()
+    assert window._frames["sessions"].verticalScrollBar().maximum() == 0
+
+
+def test_over_time_begins_with_the_length_that_most_sessions_have(page: SessionsPage, qtbot: QtBot) -> None:
+    for name, lengths in (("a", (256, 512)), ("b", (256, 512)), ("c", (4096,))):
+        problems = tuple(replace(PLAN.problems[0], seqlen_q=n, seqlen_k=n) for n in lengths)
+        recorded(sessions_dir() / f"{name}.flashscope", 3, plan=replace(PLAN, problems=problems))
+    listed(page, qtbot, 3)
+    page.over_time.click()
+    assert page.trend.seqlen.currentData() == 512
+
+
+def test_dates_of_sessions_are_moments_in_whatever_zone_they_were_written(
+    page: SessionsPage, qtbot: QtBot
+) -> None:
+    later = recorded(sessions_dir() / "a.flashscope", 3, hour="10:00:00-05:00")
+    sooner = recorded(sessions_dir() / "b.flashscope", 3, hour="12:00:00+02:00")
+    listed(page, qtbot, 2)
+    page.table.selectAll()
+    with qtbot.waitSignal(page.comparison_wanted) as asked:
+        page.compare_chosen()
+    assert asked.args == [[sooner, later]], "the oldest is the baseline"
+
+
+def test_a_date_that_no_clock_shows_is_drawn_all_the_same(page: SessionsPage, qtbot: QtBot) -> None:
+    path = recorded(sessions_dir() / "a.flashscope", 3)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE session SET started_at = '0001-01-01T00:00:00'")
+    listed(page, qtbot, 1)
+    page.over_time.click()
+    qtbot.waitUntil(lambda: page.trend.legend.text().startswith("Runtime"))

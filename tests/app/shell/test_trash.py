@@ -75,6 +75,17 @@ def test_ctrl_z_brings_back_what_was_deleted_long_after_the_message_is_gone(
     assert window.errors.text == NOTHING_CHANGED
 
 
+def test_several_of_which_one_stays_as_it_is_are_not_all_said_to_be_deleted(
+    page: SessionsPage, qtbot: QtBot
+) -> None:
+    page.table.choose({info.path for info in page.model.infos() if session_name(info) in {"one", *bundled()}})
+    with qtbot.waitSignal(page.controller.edits.made) as made:
+        page.delete_chosen()
+    assert made.args is not None
+    asked = len(bundled()) + 1
+    assert made.args[0].startswith(f"Deleted {asked} sessions, but for {asked - 1}.")
+
+
 def test_a_session_brought_back_is_no_more_said_to_be_deleted(
     page: SessionsPage, window: MainWindow, qtbot: QtBot
 ) -> None:
