@@ -35,6 +35,7 @@ from profiles.store.schema import (
 )
 
 BUSY_TIMEOUT_S = 5.0
+ASKING_S = 0.1  # after which who holds the lock does more than ask for it
 TRIES = 5
 PRAGMAS = ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", "synchronous = EXTRA")
 # (name of the limit, value); Connection.setlimit exists from Python 3.11. On 3.10 the bound on the file's
@@ -190,15 +191,16 @@ def settle(path: Path) -> None:
 def being_written(path: Path) -> bool:
     """Whether a live recorder holds the file: it keeps SQLite's write lock, which dies with its process.
 
-    Nothing is written to find out: a file that asking would change has no live recorder. Nor is anything
-    waited for: who asks may be reading, and a recorder waits for its readers.
+    Nothing is written to find out: a file that asking would change has no live recorder. Another
+    who asks has the lock for a moment; that is waited for and no more, since who asks may be reading, and a
+    recorder waits for its readers.
     """
     if is_held(path):
         return True
     if not os.access(path, os.W_OK) or Beside.of(path).strange or _needs_wal(path) or _cut_off(path):
         return False
     try:
-        with closing(connect(path, "rw", timeout_s=0)) as connection:
+        with closing(connect(path, "rw", ASKING_S)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
     except sqlite3.Error as error:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -149,3 +150,9 @@ def test_a_file_is_no_more_held_once_its_recorder_is_closed(tmp_path: Path) -> N
     path = builders.recorded(tmp_path / "sessions" / "a.flashscope")
     a_foreign_log(path.with_name(f"{path.name}-wal"))
     assert not being_written(path)
+
+
+def test_who_asks_at_the_same_time_is_no_recorder(tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "sessions" / "a.flashscope")
+    with ThreadPoolExecutor(4) as askers:
+        assert not any(askers.map(being_written, [path] * 400))
