@@ -11,6 +11,7 @@ from profiles.wire.measurement import Figure
 
 TIMED: frozenset[Kind] = frozenset({"time", "rate"})
 """What a clock changes."""
+LEAST, MOST = 1e-100, 1e100  # in any unit
 
 
 class Couple(NamedTuple):
@@ -82,9 +83,9 @@ class Rounds(NamedTuple):
 
 
 def rounds_of(quantity: Quantity, row: PointRow) -> Rounds | None:
-    """The rounds of a point; None: it has none, or one that is no positive number."""
+    """The rounds of a point; None: it has none, or one that can be no measurement."""
     values = np.array(quantity.rounds(row) if quantity.rounds else (), float)
-    if not (len(values) and np.isfinite(values).all() and (values > 0).all()):
+    if not _measured(values):
         return None
     clock = _clock(quantity, row, len(values))
     if clock is None:
@@ -96,7 +97,13 @@ def rounds_of(quantity: Quantity, row: PointRow) -> Rounds | None:
 def _clock(quantity: Quantity, row: PointRow, rounds: int) -> Floats | None:
     """The clock of each round in MHz; None where it is not known of each, or plays no part."""
     known = [s.sm_clock_mhz for s in row.accepted if s.sm_clock_mhz is not None and s.sm_clock_mhz > 0]
-    return np.array(known) if quantity.kind in TIMED and len(known) == rounds else None
+    clocks = np.array(known)
+    return clocks if quantity.kind in TIMED and len(clocks) == rounds and _measured(clocks) else None
+
+
+def _measured(values: Floats) -> bool:
+    """Whether there are figures, and each is one that something can have, so that ratios are numbers."""
+    return len(values) > 0 and bool(((values > LEAST) & (values < MOST)).all())
 
 
 def middle(ordered: Floats) -> float:

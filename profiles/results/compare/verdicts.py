@@ -147,5 +147,7 @@ def change_word(quantity: Quantity, *, more: bool) -> Verdict:
 
 
 def percent(share: float) -> str:
-    """A share of a change, with one decimal below 10%."""
+    """A share of a change, with one decimal below 10%; from ten times on the factor, which reads better."""
+    if share >= 9:  # noqa: PLR2004 - ten times as much
+        return f"{1 + share:,.0f}×"
     return f"{100 * share:.1f}%" if share < 0.0995 else f"{100 * share:.0f}%"  # noqa: PLR2004 - reads 10%

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from profiles.results.compare import Pair, compare
 from profiles.results.compare.ranks import EXACT, _tail, _tails, holm, p_value
+from profiles.results.compare.verdicts import percent
 from profiles.results.quantities import QUANTITIES, THROUGHPUT
 from tests.profiles.results.compare.built import CLOCK, contrast, pair, rounds, session
 
@@ -263,3 +264,20 @@ def test_many_rounds_have_the_same_tail_by_the_normal_law() -> None:
 def test_holm_asks_most_of_the_smallest() -> None:
     assert holm([0.01, 0.04, 0.03, 0.5]) == pytest.approx([0.04, 0.09, 0.09, 0.5])
     assert holm([]) == []
+
+
+@pytest.mark.parametrize("ms", [1e-320, 1e-200, 1e200, 1e308, float("inf"), float("nan")])
+def test_rounds_that_no_run_can_have_taken_are_not_compared(ms: float) -> None:
+    found = one([ms] * 10)
+    assert (found.verdict, found.ratio) == ("inconclusive", None)
+    assert found.reason == "there are no rounds that can be compared"
+
+
+@pytest.mark.parametrize("clock", [1e-320, 1e308])
+def test_a_clock_that_no_device_has_is_none(clock: float) -> None:
+    assert one(rounds(1.1), clock=clock).cycles is None
+
+
+def test_a_change_of_many_times_is_told_as_a_factor() -> None:
+    words = [percent(share) for share in (0.0994, 0.1, 8.99, 9.0, 119.4, 12345.0)]
+    assert words == ["9.9%", "10%", "899%", "10×", "120×", "12,346×"]
