@@ -11,6 +11,7 @@ from app.report.frame import Frame, drawing
 from app.report.markup import tag
 from app.report.plot import RAIL_PX, curve, line, plot, rails
 from app.words.kinds import KINDS, Scale, unit_text
+from app.words.verdicts import ratio_digits
 from profiles.results.compare import Pair
 from profiles.results.quantity import Quantity
 from profiles.wire.measurement import Figure, Number
@@ -22,7 +23,9 @@ def figures_of(quantity: Quantity, pairs: Sequence[Pair], classes: Mapping[str, 
     """The quantity here, solid, and in the baseline, dashed."""
     series = [_figures(kernel, members) for kernel, members in _by_kernel(pairs).items()]
     caption = tag(
-        "figcaption", tag("h3", quantity.title), tag("span", f"{unit_text(quantity)}; dashed: baseline")
+        "figcaption",
+        tag("h3", quantity.title),
+        tag("span", f"{unit_text(quantity)}; dashed: baseline"),
     )
     return tag("figure", caption, plot(quantity, series, _seqlens(pairs), classes))
 
@@ -37,7 +40,7 @@ def ratios_of(pairs: Sequence[Pair], classes: Mapping[str, str]) -> Element:
     failing = [one.failures for one in series if one.failures]
     frame = Frame.around(seqlens, shown, _scale(shown), RAIL_PX * len(failing), zero=False)
     parts = [*_band(frame, seqlens, band), *frame.axes(_seqlens(pairs), KINDS["ratio"])]
-    parts += [part for one in series for part in curve(frame, _text, one, classes[one.kernel])]
+    parts += [part for one in series for part in curve(frame, ratio_digits, one, classes[one.kernel])]
     caption = tag(
         "figcaption", tag("h3", "Ratio to the baseline"), tag("span", "95% intervals; band: the threshold")
     )
@@ -112,7 +115,3 @@ def _band(frame: Frame, seqlens: Values, band: Values) -> list[Element]:
         tag("path", d=f"M{'L'.join([*there, *reversed(back)])}Z", class_="band"),
         even,
     ]
-
-
-def _text(ratio: float) -> str:
-    return f"{ratio:.3f}"

@@ -6,6 +6,7 @@ from app.words.figures import NOTHING
 from app.words.kinds import words_of
 from app.words.sessions import device_of, minute_of, named
 from app.words.units import seqlen_text
+from app.words.verdicts import ratio_digits
 from profiles.results.compare import Lone, Pair
 from profiles.results.curves import curve_of
 from profiles.results.quantity import Quantity
@@ -24,10 +25,16 @@ def titled(session: Session, file: Path) -> str:
 def pair_texts(quantity: Quantity, pair: Pair) -> tuple[str, ...]:
     """What stands under HEADINGS."""
     figures = (_value(quantity, figure) for figure in (pair.base_figure, pair.other_figure))
-    ratio = NOTHING if pair.ratio is None else f"{pair.ratio:.3f}"
-    ends = NOTHING if pair.ratio_low is None else f"{pair.ratio_low:.3f} .. {pair.ratio_high:.3f}"
+    ratio = NOTHING if pair.ratio is None else ratio_digits(pair.ratio)
+    ends = [ratio_digits(one) for one in (pair.ratio_low, pair.ratio_high) if one is not None]
     place = pair.kernel, curve_of(pair.base).label, seqlen_text(pair.base.seqlen)
-    return (*place, *figures, ratio, ends, pair.verdict or f"{pair.base.status}, {pair.other.status}")
+    return (
+        *place,
+        *figures,
+        ratio,
+        " .. ".join(ends) or NOTHING,
+        pair.verdict or f"{pair.base.status}, {pair.other.status}",
+    )
 
 
 def _value(quantity: Quantity, figure: Figure | None) -> str:

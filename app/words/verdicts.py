@@ -49,16 +49,23 @@ def _tone(pair: Pair) -> Tone:
     return "quiet" if pair.verdict in {"same", "equal"} else "plain"
 
 
+def ratio_digits(ratio: float) -> str:
+    """A ratio with as many digits as tell a change of 1 ‰, however small or large it is."""
+    if 0.1 <= ratio < 100:  # noqa: PLR2004 - where three decimals are about four digits
+        return f"{ratio:.3f}"
+    return f"{ratio:.4g}" if ratio < 1000 else f"{ratio:,.0f}"  # noqa: PLR2004 - as above
+
+
 def ratio_text(ratio: float | None) -> str:
-    """A ratio with as many digits as tell a change of 1 ‰; empty where there is none."""
-    return "" if ratio is None else f"{ratio:.3f}×" if ratio < 100 else f"{ratio:.4g}×"  # noqa: PLR2004 - digits
+    """A ratio as a factor; empty where there is none."""
+    return "" if ratio is None else f"{ratio_digits(ratio)}×"
 
 
 def interval_text(pair: Pair) -> str:
     """The ends of a pair's interval; empty where there is none."""
     if pair.ratio_low is None or pair.ratio_high is None:
         return ""
-    return f"{pair.ratio_low:.3f} – {pair.ratio_high:.3f}"
+    return f"{ratio_digits(pair.ratio_low)} – {ratio_digits(pair.ratio_high)}"
 
 
 def why(pair: Pair) -> str:
@@ -78,7 +85,7 @@ def _changed(pair: Pair) -> str:
     if pair.change is not None and pair.threshold is not None:
         told.append(f"A change of {percent(pair.threshold)} counts here; this is {percent(pair.change)}.")
     if pair.cycles is not None:
-        told.append(f"In clock cycles the ratio is {pair.cycles:.3f}.")
+        told.append(f"In clock cycles the ratio is {ratio_digits(pair.cycles)}.")
     return " ".join(told)
 
 

@@ -42,7 +42,7 @@ def _changes(pairs: Sequence[Pair]) -> Iterator[str]:
         changed = [pair for pair in pairs if pair.verdict == word]
         named = _named(changed)
         if named:
-            yield f"{named[0].kernel} {_mean(named)} {word}{_where(named, pairs)}"
+            yield f"{named[0].kernel} {_mean(named)}{word}{_where(named, pairs)}"
         left = len(changed) - len(named)
         if left:
             yield f"{left} {'more ' if named else ''}of {judged} points {word}"
@@ -58,9 +58,11 @@ def _named(changed: Sequence[Pair]) -> list[Pair]:
 
 
 def _mean(pairs: Sequence[Pair]) -> str:
-    """The geometric mean of their changes."""
+    """The geometric mean of their changes and a space; nothing where one of them is from or to 0."""
     known = [1 + pair.change for pair in pairs if pair.change is not None]
-    return percent(prod(one ** (1 / len(known)) for one in known) - 1)
+    return (
+        f"{percent(prod(one ** (1 / len(known)) for one in known) - 1)} " if len(known) == len(pairs) else ""
+    )
 
 
 def _where(named: Sequence[Pair], pairs: Sequence[Pair]) -> str:

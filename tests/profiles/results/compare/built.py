@@ -11,7 +11,7 @@ from profiles.results.compare import Contrast, Pair, compare
 from profiles.results.quantities import RUNTIME
 from profiles.results.quantity import Quantity
 from profiles.results.session import PointState, Session
-from profiles.wire.measurement import Sample
+from profiles.wire.measurement import Figure, Sample
 from tests.app.profile.builders import MACHINE, TELEMETRY
 from tests.profiles.store import builders
 
@@ -96,3 +96,12 @@ def joined(*parts: Session) -> Session:
     for state, point in zip(states, plan.points(), strict=True):
         state.point = point
     return Session(first.id, plan, first.machine, first.started_at, 0, states, first.telemetry)
+
+
+def with_workspace(made: Session, held: float) -> Session:
+    """The session with points whose kernels hold so many bytes of workspace."""
+    for state in made.points:
+        assert state.measurement is not None
+        figures = {**state.measurement.figures, "workspace_bytes": Figure(value=held, source="counted")}
+        state.measurement = replace(state.measurement, figures=figures)
+    return made

@@ -4,15 +4,13 @@ import json
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from profiles.results.compare import compare
 from profiles.results.compare.document import SCHEMA, Document, document, schema
 from profiles.results.compare.regressions import regressions
 from profiles.results.quantities import QUANTITIES
 from profiles.results.session import Session
-from profiles.wire.measurement import Figure
-from tests.profiles.results.compare.built import rounds, session
+from tests.profiles.results.compare.built import rounds, session, with_workspace
 
 CELL = ("flash2", 512)
 
@@ -81,12 +79,3 @@ def test_pairs_that_say_nothing_sure_are_counted_and_fail_nothing() -> None:
     other = session({CELL: rounds(1.0, count=3), ("flash3", 512): rounds(1.0)})
     found = regressions(compare(base, [other]), 0.05)
     assert (found.inconclusive, found.any) == (1, False)
-
-
-def with_workspace(made: Session, held: float) -> Session:
-    """The session with points whose kernels hold so many bytes of workspace."""
-    for state in made.points:
-        assert state.measurement is not None
-        figures = {**state.measurement.figures, "workspace_bytes": Figure(value=held, source="counted")}
-        state.measurement = replace(state.measurement, figures=figures)
-    return made

@@ -6,7 +6,7 @@ import pytest
 
 from profiles.results.compare import compare
 from profiles.results.quantities import QUANTITIES
-from tests.profiles.results.compare.built import contrast, joined, rounds, session
+from tests.profiles.results.compare.built import contrast, joined, rounds, session, with_workspace
 
 LENGTHS = tuple(2**n for n in range(9, 15))
 KERNELS = ("flash2", "flash3")
@@ -89,3 +89,11 @@ def test_each_of_several_sessions_has_its_own_sentence() -> None:
         "no change found: 1 of 1 points the same",
         "1 of 1 points slower",
     ]
+
+
+def test_no_mean_is_told_of_changes_from_or_to_nothing() -> None:
+    cells = {("flash3", n): rounds(1.0) for n in LENGTHS}
+    some, none = (with_workspace(session(cells), held) for held in (4096, 0))
+    workspace = QUANTITIES["workspace_bytes"]
+    assert contrast(some, none, workspace).summary == "Workspace: flash3 less"
+    assert contrast(none, some, workspace).summary == "Workspace: flash3 more"
