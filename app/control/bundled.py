@@ -6,7 +6,10 @@ from profiles.store import SUFFIX, SessionFileError
 
 ASSETS = Path(__file__).parents[2] / "assets"
 BUNDLED = ASSETS / "sessions"
-NAMES = ("h200-standard-flash2", "h200-peers")  # the lesson, and the ladder beside libraries
+NAMES = {  # by their files: the lesson, and the ladder beside libraries
+    "h200-standard-flash2": "H200 standard and flash2",
+    "h200-peers": "H200 beside libraries",
+}
 
 
 def bundled_sessions() -> list[Path]:

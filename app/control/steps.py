@@ -77,17 +77,15 @@ class Duplicated:
     Attributes:
         path: The session, then its copy.
         folder: Where the copy goes.
-        name: What it is called.
     """
 
     path: Path
     folder: Path
-    name: str
     made: bool = False
 
     def forth(self) -> None:
         """Make it, or take it out of the trash."""
-        self.path = restore(self.path) if self.made else duplicate(self.path, self.folder, self.name)
+        self.path = restore(self.path) if self.made else duplicate(self.path, self.folder)
         self.made = True
 
     def back(self) -> None:

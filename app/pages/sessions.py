@@ -216,7 +216,7 @@ class SessionsPage(Page):
         """Put a copy of each chosen session among the user's own."""
         infos = [info for info in self.chosen_all() if not info.error]
         folder = self.controller.sessions_dir
-        steps = [Duplicated(info.path, folder, f"{session_name(info)} (copy)") for info in infos]
+        steps = [Duplicated(info.path, folder) for info in infos]
         self.controller.edits.do(f"Duplicated {named(infos)}", steps)
 
     def delete_chosen(self) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from app.words import sessions
 from app.words.provenance import LABELS
 from app.words.units import seqlen_text
 from profiles.results.dates import moment
@@ -23,7 +24,7 @@ class SessionColumn(NamedTuple):
 
 def session_name(info: SessionInfo) -> str:
     """The user's name of a session, else its file's."""
-    return info.name or info.path.stem
+    return sessions.named(info, info.path)
 
 
 def named(infos: Sequence[SessionInfo]) -> str:

@@ -7,7 +7,7 @@ import qtawesome
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.control.bundled import bundled_sessions
+from app.control.bundled import NAMES, bundled_sessions
 from app.control.controller import Controller
 from app.control.guard import guarded
 from app.control.quick import quick_plan
@@ -93,7 +93,7 @@ class StartPage(Page):
             )
         for path, name in paths.items():
             choose = partial(self.file_chosen.emit, path)
-            button = text_button(name, f"Open {path.name}", choose, "link")
+            button = text_button(name, f"Open {name}", choose, "link")
             set_tip(button, str(path))
             button.setMinimumWidth(1)  # a long name makes no page wider
             self._recents.body.addWidget(button)
@@ -122,7 +122,7 @@ class StartPage(Page):
 
     def _bundled_card(self) -> Card:
         buttons = [
-            text_button(title, f"Open {path.name}", partial(self.file_chosen.emit, path))
+            text_button(title, f"Open {NAMES[path.stem]}", partial(self.file_chosen.emit, path))
             for title, path in zip(RECORDINGS, bundled_sessions(), strict=False)
         ]
         words = "A sweep measured on a real GPU, with its telemetry. Needs no GPU here."

@@ -38,5 +38,5 @@ class EditActions:
         self._errors.offer("Save a copy", partial(self._copy, path))
 
     def _copy(self, path: Path) -> None:
-        step = Duplicated(path, self._controller.sessions_dir, f"{path.stem} (copy)")
-        self._edits.do(f"Saved a copy of {path.stem} among your sessions", [step])
+        step = Duplicated(path, self._controller.sessions_dir)
+        self._edits.do("Saved a copy among your sessions", [step])

@@ -18,6 +18,7 @@ from app.shell.export_dialog import ExportDialog
 from app.widgets.error_line import ErrorLine
 from app.widgets.saving import target_of
 from app.words.provenance import Provenance
+from app.words.sessions import as_file_name, named
 from kernels.errors import UnsupportedError
 from profiles.results.session import Session
 from profiles.store import SUFFIX, SessionFileError, copy_session, write_whole
@@ -65,11 +66,13 @@ class FileActions:
             self._open_path(Path(path))
 
     def _save_copy(self) -> None:
-        source = self._controller.path
-        if source is None or self._controller.running:
+        controller = self._controller
+        source = controller.path
+        if source is None or controller.running:
             self._errors.show_error("There is no finished session to copy; open one or wait for the end.")
             return
-        chosen, _filter = QFileDialog.getSaveFileName(self._window, "Save a copy", source.name, FILTER)
+        name = f"{_proposed(controller.session, source)}{SUFFIX}"
+        chosen, _filter = QFileDialog.getSaveFileName(self._window, "Save a copy", name, FILTER)
         if not chosen:
             return
         self._write(Path(chosen), (SUFFIX,), partial(copy_session, source), "Saved a copy as")
@@ -92,7 +95,7 @@ class FileActions:
         if of_kind.picture and (path is None or self._controller.running):
             self._errors.show_error("A picture is drawn from a finished session's file; wait for the end.")
             return
-        name = f"{path.stem if path else 'flashscope'}{of_kind.suffix}"
+        name = f"{_proposed(session, path)}{of_kind.suffix}"
         kinds = f"{of_kind.title} (*{of_kind.suffix})"
         chosen, _filter = QFileDialog.getSaveFileName(self._window, of_kind.title, name, kinds)
         if not chosen:
@@ -115,6 +118,11 @@ class FileActions:
 
     def _quit(self) -> None:
         self._window.close()
+
+
+def _proposed(session: Session | None, path: Path | None) -> str:
+    """The name of a new file for a session, without an ending."""
+    return "flashscope" if path is None else as_file_name(named(session, path) if session else path.stem)
 
 
 def _written(chosen: Path, suffixes: tuple[str, ...], write: Callable[[Path], object]) -> Path:

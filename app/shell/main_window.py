@@ -42,6 +42,7 @@ from app.widgets.status_bar import StatusBar
 from app.widgets.top_bar import TopBar
 from app.widgets.typing_guard import belongs_to_input
 from app.words.plain import MOST_OF_NAME, cut
+from app.words.sessions import named
 from profiles.results.drift import drift_text
 from profiles.results.parts import part_text, parts, warnings
 from profiles.results.session import Session
@@ -316,7 +317,7 @@ class MainWindow(QMainWindow):
             self.setWindowTitle("Flashscope")
             return
         gone = " (moved or deleted)" if self.presence.gone else ""
-        name = cut(session.name if session and session.name else path.stem, MOST_OF_NAME)
+        name = cut(named(session, path) if session else path.stem, MOST_OF_NAME)
         self.setWindowTitle(f"{name}{gone} – Flashscope")
         if session is not None and not gone:
             self.settings.add_recent(path, session.name)

@@ -17,6 +17,7 @@ from app.widgets.buttons import ICON_PX, icon_button, recolour, size_icon, text_
 from app.widgets.drop_down import DropDown
 from app.widgets.plain import plain_tip, set_tip
 from app.words.plain import MOST_OF_NAME, cut
+from app.words.sessions import named
 from kernels.problem import Backend
 
 REPLAY = "replay"
@@ -146,8 +147,9 @@ class TopBar(QFrame):
                 model = cast("QStandardItemModel", box.model())
                 model.item(box.count() - 1).setEnabled(False)
                 box.setItemData(box.count() - 1, plain_tip(self._why_no_gpu()), Qt.ItemDataRole.ToolTipRole)
-        if controller.path is not None and (controller.replaying or not controller.running):
-            box.addItem(f"Replay: {cut(controller.path.name, MOST_OF_NAME)}", REPLAY)
+        path, session = controller.path, controller.session
+        if path is not None and session is not None and (controller.replaying or not controller.running):
+            box.addItem(f"Replay: {cut(named(session, path), MOST_OF_NAME)}", REPLAY)
         box.setCurrentIndex(box.findData(REPLAY if controller.replaying else controller.backend))
 
     def _why_no_gpu(self) -> str:

@@ -1,13 +1,24 @@
 """How a session is named wherever one is meant."""
 
+import re
 from pathlib import Path
 
 from profiles.results.session import Session
+from profiles.store import SessionInfo
+
+REFUSED = re.compile(r'[\x00-\x1f\x7f-\x9f/\\:*?"<>|\u200e\u200f\u202a-\u202e\u2066-\u2069]+')
+MOST_BYTES = 120
 
 
-def named(session: Session, path: Path) -> str:
+def named(session: Session | SessionInfo, path: Path) -> str:
     """The user's name of a session, else its file's."""
     return session.name or path.stem
+
+
+def as_file_name(name: str) -> str:
+    """A name as a file's, without an ending: what some file system refuses becomes a dash."""
+    plain = REFUSED.sub("-", name).encode(errors="replace")[:MOST_BYTES].decode(errors="ignore").strip(" .-")
+    return plain or "session"
 
 
 def device_of(session: Session) -> str:

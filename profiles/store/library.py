@@ -13,10 +13,12 @@ from profiles.store.beside import leftovers
 from profiles.store.copying import copy_session
 from profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
 from profiles.store.opening import being_written, settle
+from profiles.store.reader import read_words
 from profiles.store.schema import MAX_NAME, SUFFIX
 from profiles.store.words import change
 
 TRASH = ".trash"
+COPY = " (copy)"
 
 
 def sessions_dir() -> Path:
@@ -62,13 +64,12 @@ def restore(trashed: Path) -> Path:
         raise explain_os(error, trashed) from error
 
 
-def duplicate(path: Path, folder: Path, name: str) -> Path:
-    """Copy a session into a folder under a free name of its own; returns the copy's path.
+def duplicate(path: Path, folder: Path) -> Path:
+    """Copy a session into a folder under a free file name, called a copy of it; returns the copy's path.
 
     Args:
         path: The session.
         folder: Where the copy goes; made if it is not there.
-        name: What the copy is called.
 
     Raises:
         SessionFileError: It cannot be read, or the copy not be written.
@@ -80,7 +81,8 @@ def duplicate(path: Path, folder: Path, name: str) -> Path:
         raise explain_os(error, folder) from error
     try:
         copy_session(path, target)
-        change(target, "name", name[:MAX_NAME])
+        name = str(read_words(target)["name"]) or path.stem
+        change(target, "name", f"{name[: MAX_NAME - len(COPY)]}{COPY}")
     except SessionFileError:
         target.unlink()
         raise

@@ -163,4 +163,4 @@ class Chips(Flowing):
 
 
 def _name(chosen: Chosen) -> str:
-    return chosen.path.stem if chosen.session is None else named(chosen.session, chosen.path)
+    return chosen.path.name if chosen.session is None else named(chosen.session, chosen.path)

@@ -8,12 +8,12 @@ from profiles.results.session import Session
 from profiles.store import SessionFileError, SessionInfo, list_sessions, loading
 
 
-def last_like(session: Session, folder: Path) -> Path | None:
+def last_like(session: Session, folder: Path) -> SessionInfo | None:
     """The newest other session in the folder that did the same on the same device; None: there is none.
 
     Reads every file's head, and the plans of those that may be meant: not for the window's thread.
     """
-    return next((info.path for info in _candidates(session, folder) if _alike(session, info.path)), None)
+    return next((info for info in _candidates(session, folder) if _alike(session, info.path)), None)
 
 
 def _candidates(session: Session, folder: Path) -> Iterator[SessionInfo]:

@@ -14,6 +14,7 @@ from profiles.results.quantities import RUNTIME
 from profiles.results.quantity import Quantity
 from profiles.results.session import Session
 from profiles.store import SessionFileError, loading
+from profiles.store.reader import read_words
 
 MOST = 1 + MOST_OTHERS
 
@@ -130,8 +131,10 @@ class Lineup(QObject):
 
     def _refuse_beyond(self, paths: Sequence[Path]) -> None:
         if paths:
-            names = ", ".join(path.stem for path in paths)
-            self.refused.emit(f"Up to {MOST} sessions can be compared; left out: {names}.", "")
+            self._reader.do(partial(_names, paths), self._tell_left_out)
+
+    def _tell_left_out(self, names: str) -> None:
+        self.refused.emit(f"Up to {MOST} sessions can be compared; left out: {names}.", "")
 
 
 class _Refused(NamedTuple):
@@ -148,6 +151,17 @@ def _read(path: Path) -> Session | _Refused:
         return _Refused(str(error), error.detail)
     except Exception as error:  # noqa: BLE001 - nobody else on this thread would tell that it was not read
         return _Refused(f"{path} cannot be read: {type(error).__name__}: {error}", "")
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return ", ".join(map(_name, paths))
+
+
+def _name(path: Path) -> str:
+    try:
+        return str(read_words(path)["name"]) or path.stem
+    except SessionFileError:
+        return path.name
 
 
 def _each_once(paths: Sequence[Path]) -> list[Path]:

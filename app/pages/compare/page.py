@@ -24,9 +24,10 @@ from app.pages.compare.lineup import MOST, Lineup
 from app.plots.quantity_chooser import QuantityChooser
 from app.widgets.buttons import text_button
 from app.words.command_line import compare_line
+from app.words.sessions import named
 from profiles.results.quantities import QUANTITIES
 from profiles.results.session import Session
-from profiles.store import SUFFIX
+from profiles.store import SUFFIX, SessionInfo
 
 FILTER = f"Flashscope sessions (*{SUFFIX})"
 NONE_LIKE_IT = "No other run here has the same kernels and problems on the same device."
@@ -226,21 +227,21 @@ class ComparePage(Page):
         if ended and session is not None and session.outcome == "finished":
             self._look_for(session, self._offer)
 
-    def _look_for(self, session: Session, then: Callable[[Session, Path | None], None]) -> None:
+    def _look_for(self, session: Session, then: Callable[[Session, SessionInfo | None], None]) -> None:
         folder = self.controller.sessions_dir
         self._chores.do(partial(last_like, session, folder), partial(then, session))
 
-    def _offer(self, session: Session, like: Path | None) -> None:
+    def _offer(self, session: Session, like: SessionInfo | None) -> None:
         if like is not None:
             act = partial(self._compare_with, session, like)
-            self.offered.emit(f"There is a run like this one: {like.stem}.", act)
+            self.offered.emit(f"There is a run like this one: {named(like, like.path)}.", act)
 
-    def _compare_with(self, session: Session, like: Path | None) -> None:
+    def _compare_with(self, session: Session, like: SessionInfo | None) -> None:
         path = self.controller.path
         if like is None:
             self.noticed.emit(NONE_LIKE_IT)
         elif path is not None and self.controller.session is session:  # it has a file soon after it began
-            self.choose([like, path])
+            self.choose([like.path, path])
             self.page_requested.emit(self.key)
 
 

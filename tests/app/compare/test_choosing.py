@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from app.control.bundled import bundled_sessions
 from app.pages.compare.last import last_like
 from app.pages.sessions import SessionsPage
-from profiles.store import load, sessions_dir
+from profiles.store import change, load, sessions_dir
 from profiles.wire.events import PlanFinished
 from tests.app.compare.conftest import GPU_PLAN, Desk, recorded
 from tests.app.fakes import PLAN, SECOND, sweep
@@ -37,7 +37,9 @@ def test_the_last_run_like_one_did_the_same_on_the_same_device() -> None:
     (sessions_dir() / "no session.flashscope").write_text("nothing")
     session = load(this)
     session.id = "another"
-    assert last_like(session, sessions_dir()) == this
+    found = last_like(session, sessions_dir())
+    assert found is not None
+    assert found.path == this
     this.unlink()
     assert last_like(session, sessions_dir()) is None
 
@@ -45,7 +47,8 @@ def test_the_last_run_like_one_did_the_same_on_the_same_device() -> None:
 def test_after_a_sweep_the_last_run_like_it_is_offered(rig: Rig, desk: Desk, save: Save) -> None:
     events = sweep()
     first = replace(events[0], session_id="f" * 32, started_at="2026-11-20T10:00:00+00:00")
-    before = save([first, *events[1:]], "yesterday")
+    before = save([first, *events[1:]], "a file")
+    change(before, "name", "yesterday")
     rig.controller.run(PLAN)
     with desk.qtbot.waitSignal(desk.page.offered):
         rig.say(events)

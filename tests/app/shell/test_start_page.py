@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.control.bundled import BUNDLED, bundled_sessions
+from app.control.bundled import BUNDLED, NAMES, bundled_sessions
 from app.control.settings import Settings
 from app.shell.main_window import MainWindow
 from profiles.store import change
@@ -18,7 +18,7 @@ def test_each_recording_that_comes_with_the_program_can_be_opened(
     for path in bundled_sessions():
         window.show_page("start")
         buttons = window.start_page.findChildren(QPushButton)
-        button = next(one for one in buttons if one.accessibleName() == f"Open {path.name}")
+        button = next(one for one in buttons if one.accessibleName() == f"Open {NAMES[path.stem]}")
         rig.opening(button.click)
         assert rig.controller.path == path
 

@@ -16,7 +16,7 @@ from tests.profiles.store.test_reading_writes_nothing import (
 )
 
 pytestmark = pytest.mark.timeout(60)
-OLD = Path(__file__).parents[3] / "assets" / "sessions" / "h200-standard-flash2.flashscope"
+OLD = Path(__file__).with_name("version4.flashscope")
 
 
 def test_a_copy_of_a_file_whose_writer_was_killed_shows_the_same(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from profiles.store import SessionFileError, list_sessions, load
 from tests.matrix import on_demand
 from tests.profiles.store.mutations import mutate
 
+OLD = Path(__file__).with_name("version4.flashscope")  # migrated whenever it is read
 FILES = 100  # in one test
 SLOWEST_S = 5.0
 pytestmark = pytest.mark.timeout(300)  # of FILES
@@ -49,11 +50,12 @@ def as_it_is(folder: Path) -> dict[str, object]:
 @on_demand("turn", range(100), {0})
 def test_a_mutated_recording_is_read_or_refused_and_stays_as_it_is(tmp_path: Path, turn: int) -> None:
     small, large, *_ = sorted(bundled_sessions(), key=lambda path: path.stat().st_size)
+    sources = [large, *(small, OLD) * 10]
     refused = 0
     for seed in range(turn * FILES, (turn + 1) * FILES):
         folder = tmp_path / str(seed)
         folder.mkdir()
-        what = mutate(large if seed % 20 == 0 else small, folder / "a.flashscope", seed)
+        what = mutate(sources[seed % len(sources)], folder / "a.flashscope", seed)
         before = as_it_is(folder)
         begun = time.process_time()  # what waits for ever is ended by the timeout
         try:

@@ -98,7 +98,7 @@ def test_a_cache_that_cannot_be_written_changes_nothing(folder: Path) -> None:
 def test_a_duplicate_is_whole_has_a_name_and_leaves_the_first_as_it_is(folder: Path) -> None:
     first = folder / "a.flashscope"
     before = first.read_bytes()
-    copy = duplicate(first, folder, "a (copy)")
+    copy = duplicate(first, folder)
     assert copy == folder / "a-2.flashscope"
     assert (load(copy).name, load(copy).points) == ("a (copy)", load(first).points)
     assert first.read_bytes() == before
@@ -108,5 +108,5 @@ def test_what_cannot_be_duplicated_leaves_nothing_behind(folder: Path) -> None:
     bad = folder / "bad.flashscope"
     bad.write_bytes(b"no session")
     with pytest.raises(SessionFileError):
-        duplicate(bad, folder, "copy")
+        duplicate(bad, folder)
     assert sorted(path.stem for path in folder.iterdir()) == ["a", "b", "bad"]
