@@ -33,6 +33,7 @@ from app.pages.sessions_preview import SessionPreview
 from app.pages.sessions_table import SessionsTable
 from app.pages.sessions_tags import TAGS_ASKED, TagChooser, tagged
 from app.pages.sessions_trend import SessionsTrend
+from app.pages.sessions_verbs import VERBS, actions_of, buttons_of
 from app.widgets.buttons import text_button
 from app.widgets.lines import Lines
 from app.widgets.plain import Label
@@ -49,7 +50,6 @@ EMPTY = (
     "A .flashscope file from elsewhere opens when it is dropped on the window."
 )
 EMPTY_TRASH = "The trash is empty. What is deleted goes there."
-RESUME_TIP = "Measure what is left of the chosen session's plan, in its file"
 NOTHING_FOUND = "No session matches the search."
 
 
@@ -60,6 +60,7 @@ class SessionsPage(Page):
         file_chosen: A session to open (Path).
         resume_requested: A session whose sweep is to go on (Path).
         comparison_wanted: Compare the chosen sessions, the oldest the baseline (list of Path).
+        export_wanted: Write a file of each of these sessions (list of Path).
     """
 
     key, title, icon = "sessions", "Sessions", "mdi6.folder-table-outline"
@@ -67,6 +68,7 @@ class SessionsPage(Page):
     file_chosen = Signal(object)
     resume_requested = Signal(object)
     comparison_wanted = Signal(list)
+    export_wanted = Signal(list)
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
@@ -123,18 +125,22 @@ class SessionsPage(Page):
 
     def _on_chosen(self) -> list[Action]:
         """What can be done with the chosen rows; their menu has it, too."""
-        return [
-            Action("sessions.open", "Open the chosen session", self.open_chosen, "Sessions", "Return; Enter"),
-            Action("sessions.replay", "Replay the chosen session", self.replay_chosen, "Sessions", "R"),
-            Action("sessions.resume", "Resume the chosen session's sweep", self.resume_chosen, "Sessions"),
-            Action("sessions.compare", "Compare the chosen sessions", self.compare_chosen, "Sessions", "C"),
-            Action("sessions.rename", "Rename the chosen session", self.rename_chosen, "Sessions", "F2"),
-            Action("sessions.note", "Edit the chosen session's note", self.note_chosen, "Sessions", "N"),
-            Action("sessions.tag", "Tag the chosen sessions", self.tag_chosen, "Sessions", "T"),
-            Action("sessions.copy", "Duplicate the chosen sessions", self.copy_chosen, "Sessions", "Ctrl+D"),
-            Action("sessions.delete", "Delete the chosen sessions", self.delete_chosen, "Sessions", "Del"),
-            Action("sessions.restore", "Restore the chosen sessions", self.restore_chosen, "Sessions"),
-        ]
+        return actions_of(self._acts())
+
+    def _acts(self) -> dict[str, Callable[[], None]]:
+        return {
+            "open": self.open_chosen,
+            "replay": self.replay_chosen,
+            "resume": self.resume_chosen,
+            "compare": self.compare_chosen,
+            "export": self.export_chosen,
+            "rename": self.rename_chosen,
+            "note": self.note_chosen,
+            "tag": self.tag_chosen,
+            "copy": self.copy_chosen,
+            "delete": self.delete_chosen,
+            "restore": self.restore_chosen,
+        }
 
     def refresh(self) -> None:
         """Read the folders again, in the background; what has not changed is not read."""
@@ -189,6 +195,12 @@ class SessionsPage(Page):
         infos = sorted(readable, key=lambda one: moment(one.started_at))
         if infos:
             self.comparison_wanted.emit([info.path for info in infos])
+
+    def export_chosen(self) -> None:
+        """Write a file of each chosen session, in one folder."""
+        infos = self.chosen_all()
+        if infos:
+            self.export_wanted.emit([info.path for info in infos])
 
     def rename_chosen(self) -> None:
         """Ask for another name of the chosen session."""
@@ -264,18 +276,7 @@ class SessionsPage(Page):
         for speed in SPEEDS:
             self.speed.addItem(f"{speed:g}×", speed)
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
-        self._buttons = {
-            "open": text_button("Open", "Open the chosen session", self.open_chosen, "primary"),
-            "replay": text_button("Replay", "Replay the chosen session", self.replay_chosen),
-            "resume": text_button("Resume", RESUME_TIP, self.resume_chosen),
-            "compare": text_button("Compare", "Compare the chosen sessions", self.compare_chosen),
-            "rename": text_button("Rename", "Rename the chosen session", self.rename_chosen),
-            "note": text_button("Note", "Edit the chosen session's note", self.note_chosen),
-            "tag": text_button("Tags", "Tag the chosen sessions", self.tag_chosen),
-            "copy": text_button("Duplicate", "Duplicate the chosen sessions", self.copy_chosen),
-            "delete": text_button("Delete", "Delete the chosen sessions", self.delete_chosen),
-            "restore": text_button("Restore", "Restore the chosen sessions", self.restore_chosen),
-        }
+        self._buttons = buttons_of(self._acts())
         self.trash = text_button("Trash", "Show deleted sessions", lambda: None)
         self.trash.setCheckable(True)
         self.trash.toggled.connect(self._enter_trash)
@@ -350,7 +351,7 @@ class SessionsPage(Page):
 
     def _enter_trash(self, entered: bool) -> None:
         """Show deleted sessions and what can be done with them, or the others."""
-        for key, button in self._buttons.items():
-            button.setVisible(key in {"open", "replay", "compare"} or (key == "restore") == entered)
+        for verb in VERBS:
+            self._buttons[verb.key].setVisible(verb.place in {"", "trash" if entered else "sessions"})
         self.model.show([])
         self.refresh()

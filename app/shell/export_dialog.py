@@ -30,7 +30,7 @@ WIDTH = 420
 
 
 class ExportDialog(QDialog):
-    """Every format, and the options of those that are pictures.
+    """Every format, and the options of those that are pictures; of several sessions there are fewer.
 
     Signals:
         chosen: Export in this format, a key of KINDS, and so it is to look (str, Look).
@@ -38,10 +38,11 @@ class ExportDialog(QDialog):
 
     chosen = Signal(str, object)
 
-    def __init__(self, session: Session, theme: str, parent: QWidget) -> None:
+    def __init__(self, session: Session | None, theme: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Export the session")
-        measured = rows(session)
+        self.setWindowTitle("Export the session" if session else "Export the sessions")
+        self._several = session is None
+        measured = rows(session) if session else []
         told = {key: one.title for key, one in QUANTITIES.items() if any(map(one.says, measured))}
         curves = {curve.label: cut(curve.label, MOST_OF_NAME) for curve in by_curve(measured)}
         self.kind = _choice("Format", {key: one.title for key, one in KINDS.items()})
@@ -68,7 +69,9 @@ class ExportDialog(QDialog):
             form.addRow(Label("" if field is self.transparent else field.accessibleName()), field)
         self._form = form
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        save = buttons.addButton("Save as …", QDialogButtonBox.ButtonRole.AcceptRole)
+        save = buttons.addButton(
+            "Choose the folder …" if self._several else "Save as …", QDialogButtonBox.ButtonRole.AcceptRole
+        )
         save.setDefault(True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
@@ -93,7 +96,8 @@ class ExportDialog(QDialog):
         kind = KINDS[self.kind.currentData()]
         self.about.setText(f"{kind.about[0].upper()}{kind.about[1:]}.")
         for field in self._of_picture:
-            self._form.setRowVisible(field, kind.picture)
+            of_one = field in {self.plot, self.curve}
+            self._form.setRowVisible(field, kind.picture and not (of_one and self._several))
         self._form.setRowVisible(self.scale, kind is KINDS["png"])
         self.adjustSize()
 

@@ -1,8 +1,9 @@
 """What a user can do with files: open a session, copy it, export its figures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -15,6 +16,7 @@ from app.report.documents import document
 from app.report.kinds import KINDS
 from app.shell.elsewhere import draw_elsewhere
 from app.shell.export_dialog import ExportDialog
+from app.shell.export_each import Exported, count_of, export_each
 from app.widgets.error_line import ErrorLine
 from app.widgets.saving import target_of
 from app.words.provenance import Provenance
@@ -42,7 +44,7 @@ class FileActions:
     ) -> None:
         self._window, self._controller, self._errors = window, controller, errors
         self._open_path = open_path
-        self._chores = Chores(window)
+        self._chores, self._closing = Chores(window), Event()
         self._chores.failed.connect(errors.show_error)
 
     def offered(self) -> list[Action]:
@@ -55,7 +57,8 @@ class FileActions:
         ]
 
     def wait(self) -> None:
-        """Return when everything is written; to be called before the window goes."""
+        """Return when everything is written, of several sessions the one that is being written."""
+        self._closing.set()
         self._chores.wait()
 
     def open_dialog(self) -> None:
@@ -87,6 +90,26 @@ class FileActions:
         dialog.chosen.connect(partial(self._export_as, session))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    def export_each(self, paths: Sequence[Path]) -> None:
+        """Ask in which format and where to, and write a file of each of these sessions."""
+        dialog = ExportDialog(None, appearance_of().theme.name, self._window)
+        dialog.chosen.connect(partial(self._export_into, paths))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _export_into(self, paths: Sequence[Path], kind: str, look: Look) -> None:
+        folder = QFileDialog.getExistingDirectory(self._window, f"Folder for {count_of(paths)}")
+        if folder:
+            self._errors.show_progress(f"Exporting {count_of(paths)} …")
+            write = partial(export_each, paths, kind, look, Path(folder), self._closing)
+            self._chores.do(write, self._tell_exported)
+
+    def _tell_exported(self, exported: Exported) -> None:
+        if exported.failed:
+            self._errors.show_error(exported.words, "\n".join(exported.failed))
+        else:
+            self._errors.show_notice(exported.words)
 
     def _export_as(self, session: Session, kind: str, look: Look) -> None:
         """Ask where to, and write."""

@@ -256,6 +256,7 @@ class MainWindow(QMainWindow):
         if isinstance(page, SessionsPage):
             page.resume_requested.connect(self._resumer.resume)
             page.comparison_wanted.connect(self._compare)
+            page.export_wanted.connect(self._files.export_each)
 
     def _compare(self, paths: Sequence[Path]) -> None:
         """Show these sessions on the Compare page."""
