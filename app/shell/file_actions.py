@@ -18,13 +18,12 @@ from app.shell.elsewhere import draw_elsewhere
 from app.shell.export_dialog import ExportDialog
 from app.shell.export_each import Exported, count_of, export_each
 from app.widgets.error_line import ErrorLine
-from app.widgets.saving import target_of
+from app.widgets.saving import write_chosen
 from app.words.provenance import Provenance
 from app.words.sessions import as_file_name, named
 from kernels.errors import UnsupportedError
 from profiles.results.session import Session
 from profiles.store import SUFFIX, SessionFileError, copy_session, write_whole
-from profiles.store.errors import explain_os
 
 FILTER = f"Flashscope sessions (*{SUFFIX})"
 
@@ -135,7 +134,7 @@ class FileActions:
         """Write the file that the choice leads to in the background, and say so; or why it was not."""
         self._errors.show_progress(f"Writing {chosen.name} …")
         self._chores.do(
-            partial(_written, chosen, suffixes, write),
+            partial(write_chosen, chosen, suffixes, write),
             lambda target: self._errors.show_notice(f"{said} {target.name}."),
         )
 
@@ -146,22 +145,6 @@ class FileActions:
 def _proposed(session: Session | None, path: Path | None) -> str:
     """The name of a new file for a session, without an ending."""
     return "flashscope" if path is None else as_file_name(named(session, path) if session else path.stem)
-
-
-def _written(chosen: Path, suffixes: tuple[str, ...], write: Callable[[Path], object]) -> Path:
-    """Write the file that a choice leads to, on any thread; returns its path.
-
-    Raises:
-        SessionFileError: It was not written, for this reason.
-    """
-    try:
-        target = target_of(chosen, suffixes)
-        write(target)
-    except FileExistsError as error:
-        raise SessionFileError(str(error)) from error
-    except OSError as error:
-        raise SessionFileError(f"Nothing was saved: {explain_os(error, chosen)}", repr(error)) from error
-    return target
 
 
 def _export_to(kind: str, session: Session, path: Path | None, source: Provenance, target: Path) -> None:

@@ -1,6 +1,10 @@
 """Where a user's choice of a file to write leads: nothing is written over that nobody was asked about."""
 
+from collections.abc import Callable
 from pathlib import Path
+
+from profiles.store import SessionFileError
+from profiles.store.errors import explain_os
 
 
 def target_of(chosen: Path, suffixes: tuple[str, ...]) -> Path:
@@ -14,4 +18,25 @@ def target_of(chosen: Path, suffixes: tuple[str, ...]) -> Path:
     target = chosen.with_name(chosen.name + suffixes[0])
     if target.exists():
         raise FileExistsError(f"{target} exists already; choose it by its whole name, or choose another.")
+    return target
+
+
+def write_chosen(chosen: Path, suffixes: tuple[str, ...], write: Callable[[Path], object]) -> Path:
+    """Write the file that a choice leads to, on any thread; returns its path.
+
+    Args:
+        chosen: What the user chose.
+        suffixes: As `target_of` takes them.
+        write: Writes the file of a path.
+
+    Raises:
+        SessionFileError: It was not written, for this reason.
+    """
+    try:
+        target = target_of(chosen, suffixes)
+        write(target)
+    except FileExistsError as error:
+        raise SessionFileError(str(error)) from error
+    except OSError as error:
+        raise SessionFileError(f"Nothing was saved: {explain_os(error, chosen)}", repr(error)) from error
     return target

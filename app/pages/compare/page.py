@@ -21,8 +21,10 @@ from app.pages.compare.empty import EmptyState
 from app.pages.compare.findings import Findings
 from app.pages.compare.last import last_like
 from app.pages.compare.lineup import MOST, Lineup
+from app.pages.compare.report import FILTERS, HTML, JSON, proposed, write_report
 from app.plots.quantity_chooser import QuantityChooser
-from app.widgets.buttons import text_button
+from app.widgets.buttons import icon_button, recolour, text_button
+from app.widgets.saving import write_chosen
 from app.words.command_line import compare_line
 from app.words.sessions import named
 from profiles.results.quantities import QUANTITIES
@@ -32,6 +34,7 @@ from profiles.store import SUFFIX, SessionInfo
 FILTER = f"Flashscope sessions (*{SUFFIX})"
 NONE_LIKE_IT = "No other run here has the same kernels and problems on the same device."
 NO_SESSION = "No session is on show: run a sweep or open one, then compare it."
+NOTHING_COMPARED = "There is no comparison to export yet; choose two sessions."
 TWO = 2  # sessions make a comparison
 
 
@@ -65,10 +68,14 @@ class ComparePage(Page):
         self._follow()
 
     def _lay_out(self) -> None:
+        self._copy = icon_button(
+            "mdi6.console-line", "Copy the comparison as a command line", self.copy_command
+        )
         self._tools = [
             self.chooser,
             text_button("Add …", "Add sessions to compare", self.open_files),
-            text_button("Copy command", "Copy the comparison as a command line", self.copy_command),
+            text_button("Export", "Export the comparison as a report", self.export),
+            self._copy,
         ]
         row = QHBoxLayout()
         row.setSpacing(8)
@@ -125,6 +132,7 @@ class ComparePage(Page):
             Action("compare.back", "Choose the pair before", partial(board.step, -1), group, "Alt+Left"),
             Action("compare.pairs", "Show the pairs", partial(board.tables.show_tab, 0), group, "R"),
             Action("compare.alone", "Show points alone", partial(board.tables.show_tab, 1), group, "W"),
+            Action("compare.export", "Export the comparison as a report …", self.export, group, "E"),
             Action("compare.copy", "Copy the comparison as a command line", self.copy_command, group),
         ]
 
@@ -138,6 +146,20 @@ class ComparePage(Page):
         chosen, _filter = QFileDialog.getOpenFileNames(self, "Sessions to compare", folder, FILTER)
         if chosen:
             self.lineup.add([Path(path) for path in chosen])
+
+    def export(self) -> None:
+        """Ask where to, and write what is on show as a report or a document."""
+        findings = self.board.findings
+        if findings is None or len(self.lineup.paths) < TWO:
+            self.noticed.emit(NOTHING_COMPARED)
+            return
+        chosen, kind = QFileDialog.getSaveFileName(
+            self, "Export the comparison", proposed(findings), ";;".join(FILTERS)
+        )
+        if chosen:
+            suffixes = FILTERS.get(kind, (HTML, JSON))
+            write = partial(write_chosen, Path(chosen), suffixes, partial(write_report, findings))
+            self._chores.do(write, lambda file: self.noticed.emit(f"Exported the comparison to {file.name}."))
 
     def copy_command(self) -> None:
         """Put the comparison on the clipboard as a command line."""
@@ -156,6 +178,7 @@ class ComparePage(Page):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour everything painted by hand."""
         super().apply_theme(theme)
+        recolour(self._copy, theme)
         self.chips.apply_theme(theme)
         self.board.apply_theme(theme)
 
@@ -194,7 +217,8 @@ class ComparePage(Page):
         for tool in self._tools:
             tool.setVisible(bool(chosen))
         self._tools[1].setEnabled(len(chosen) < MOST)
-        self._tools[2].setEnabled(len(chosen) >= TWO)
+        for tool in self._tools[2:]:
+            tool.setEnabled(len(chosen) >= TWO)
 
     def _show_work(self, text: str) -> None:
         if text:

@@ -41,6 +41,7 @@ def closed_in(patch: pytest.MonkeyPatch, dice: random.Random, folder: Path) -> N
         QFileDialog, "getOpenFileNames", lambda *_: ([str(dice.choice(files)) for _ in range(3)], "")
     )
     patch.setattr(QFileDialog, "getSaveFileName", saved)
+    patch.setattr(QFileDialog, "getExistingDirectory", lambda *_: dice.choice(["", str(folder)]))
     patch.setattr(QInputDialog, "getText", asked)
     patch.setattr(QInputDialog, "getMultiLineText", asked)
     patch.setattr(QMessageBox, "exec", lambda _box: 0)
