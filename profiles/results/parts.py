@@ -1,12 +1,13 @@
 """The parts of a session that was broken off and went on: who measured each, and how far they differ."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from kernels.problem import Backend
 from profiles.plan.machine import Machine
 from profiles.results.drift import Drift, drift_between
-from profiles.results.session import Session
+from profiles.results.session import PointState, Session
 from profiles.wire.events import Attempt, Outcome, PointStatus
 
 FAULTS: frozenset[PointStatus] = frozenset(("failed", "timeout"))
@@ -39,6 +40,12 @@ class Part(NamedTuple):
     def version(self) -> str:
         """Which Flashscope measured; empty where that is not known."""
         return self.machine.packages.get("flashscope", "")
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """What is otherwise than in the parts before it, each as a clause."""
+        beyond = any(one.beyond_noise for one in self.drifts)
+        return (*self.differences, *(("repeats differ by more than the noise",) if beyond else ()))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -78,6 +85,25 @@ def parts(session: Session) -> list[Part]:
 def warnings(session: Session) -> list[str]:
     """What stands above the figures of a session of several parts, each as a sentence."""
     return [text for part in parts(session)[1:] for text in part.warnings]
+
+
+def views(session: Session) -> dict[int, Session]:
+    """The session as each of its parts tells it, by number: who measured, what watched, which points.
+
+    What watched an earlier part is known only where that part began with it.
+    """
+    if not session.resumed:
+        return {1: session}
+    machines = [session.machine, *(part.machine for part in session.resumed)]
+    watched = [None, *(part.telemetry for part in session.resumed[:-1]), session.telemetry]
+    return {
+        number: replace(session, machine=machine, telemetry=telemetry, points=_points(session, number))
+        for number, (machine, telemetry) in enumerate(zip(machines, watched, strict=True), 1)
+    }
+
+
+def _points(session: Session, number: int) -> list[PointState]:
+    return [state for state in session.points if state.part == number]
 
 
 def part_text(part: Part) -> str:

@@ -1,10 +1,13 @@
 """What differs around two sessions' points, and which changes it may explain: above every verdict."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from statistics import mean
+from typing import NamedTuple, TypeAlias
 
 from profiles.results.compare.facts import FACTS, OURS, Fact, uses
 from profiles.results.compare.model import Difference, Pair, Reach
+from profiles.results.parts import parts, views
 from profiles.results.rows import PointRow
 from profiles.results.session import Session
 
@@ -13,25 +16,93 @@ CLOCK_DIFFERS = 0.01  # of the mean over all pairs, as a share; a clock steps by
 UNKNOWN = "unknown"
 
 
+Numbers: TypeAlias = tuple[int, int]
+
+
+class Meeting(NamedTuple):
+    """Points of one part of the baseline beside points of one part of the other session.
+
+    Attributes:
+        numbers: Those of the parts.
+        base: The baseline as its part tells it.
+        other: The other session likewise.
+        kernels: Of the pairs that are in these parts.
+    """
+
+    numbers: Numbers
+    base: Session
+    other: Session
+    kernels: tuple[str, ...]
+
+
 def differences(base: Session, other: Session, pairs: Sequence[Pair]) -> tuple[Difference, ...]:
-    """Everything that differs, what may explain every change first.
+    """Everything that differs, what may explain every change first; each point in the part that measured it.
 
     Of sessions on two backends only that is told which says so: their drivers and packages compare nothing.
     """
-    kernels = tuple(dict.fromkeys(pair.kernel for pair in pairs))
+    meetings = _meetings(base, other, pairs)
     told = FACTS[:2] if base.backend != other.backend else FACTS
-    found = [one for fact in told if (one := _difference(fact, base, other, kernels))]
+    found = [one for fact in told if (one := _difference(fact, meetings))]
     if base.backend == other.backend:
-        found += filter(None, (_clocks(pairs), _sources(base, other, kernels)))
+        found += filter(None, (_clocks(pairs), _sources(meetings)))
+    found += filter(None, [_courses(base, other)])
     return tuple(sorted(found, key=lambda one: ORDER[one.reach]))
 
 
-def _difference(fact: Fact, base: Session, other: Session, kernels: tuple[str, ...]) -> Difference | None:
-    here, there = (fact.of(session) or fact.absent for session in (base, other))
-    if here == there or not (here and there):
+def _meetings(base: Session, other: Session, pairs: Sequence[Pair]) -> list[Meeting]:
+    """Which parts meet in the pairs; without pairs, each does each."""
+    ours, theirs = views(base), views(other)
+    kernels: dict[Numbers, dict[str, None]] = {}
+    for pair in pairs:
+        kernels.setdefault((pair.base.part or 1, pair.other.part or 1), {})[pair.kernel] = None
+    met = kernels or {parts: {} for parts in product(ours, theirs)}
+    return [Meeting(both, ours[both[0]], theirs[both[1]], tuple(named)) for both, named in met.items()]
+
+
+def _difference(fact: Fact, meetings: Sequence[Meeting]) -> Difference | None:
+    known = {m.numbers: (fact.of(m.base) or fact.absent, fact.of(m.other) or fact.absent) for m in meetings}
+    apart = {both for both, (here, there) in known.items() if here != there and here and there}
+    differing = [meeting for meeting in meetings if meeting.numbers in apart]
+    if not differing:
         return None
-    reach, explained = _reach(fact, other.backend, kernels)
-    return _told((fact.key, fact.title), (here, there), reach, explained)
+    reach, explained = _reach(fact, meetings[0].other.backend, _kernels(differing))
+    partly = len(differing) < len(meetings)
+    return _told(
+        (fact.key, fact.title), (_values(known, 0), _values(known, 1)), reach, explained, partly=partly
+    )
+
+
+def _kernels(meetings: Iterable[Meeting]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(kernel for meeting in meetings for kernel in meeting.kernels))
+
+
+def _values(known: Mapping[Numbers, tuple[str, str]], side: int) -> str:
+    """What one side's parts say; the parts are named where they say different things."""
+    of_value: dict[str, set[int]] = {}
+    for numbers, values in known.items():
+        of_value.setdefault(values[side] or UNKNOWN, set()).add(numbers[side])
+    if len(of_value) == 1:
+        return next(iter(of_value))
+    return ", ".join(f"{value} in {_numbered(parts)}" for value, parts in of_value.items())
+
+
+def _numbered(parts: set[int]) -> str:
+    return f"part{'s' * (len(parts) > 1)} {' and '.join(map(str, sorted(parts)))}"
+
+
+def _courses(base: Session, other: Session) -> Difference | None:
+    """Whether they were measured in one go, and what differs between the parts of one that was not."""
+    here, there = map(_course, (base, other))
+    changed = any(part.warnings for session in (base, other) for part in parts(session))
+    if here == there and not changed:
+        return None
+    return _told(("parts", "Course of the sweep"), (here, there), "every" if changed else "none")
+
+
+def _course(session: Session) -> str:
+    _first, *later = parts(session)
+    changed = [f"part {one.number}: {'; '.join(one.changes)}" for one in later if one.changes]
+    return ", ".join([f"in {1 + len(later)} parts", *changed]) if later else "in one go"
 
 
 def _reach(fact: Fact, backend: str, kernels: tuple[str, ...]) -> tuple[Reach, tuple[str, ...]]:
@@ -68,15 +139,32 @@ def _clock_text(clock: float | None) -> str:
     return UNKNOWN if clock is None else f"{clock / 1e3:.2f} GHz"
 
 
-def _sources(base: Session, other: Session, kernels: tuple[str, ...]) -> Difference | None:
+def _sources(meetings: Sequence[Meeting]) -> Difference | None:
     """The kernels of ours whose source is another one; where one session does not tell, those that may be."""
-    here, there = (session.machine.sources.get(base.backend, {}) for session in (base, other))
-    ours = [kernel for kernel in kernels if uses(kernel, base.backend) & {*OURS}]
-    changed = tuple(kernel for kernel in ours if here.get(kernel) != there.get(kernel))
-    if not changed:
+    apart = [(one, kernel) for one in meetings for kernel in _ours(one) if _other_source(one, kernel)]
+    if not apart:
         return None
-    values = _digests(here, changed), _digests(there, changed)
-    return _told(("sources", "Kernel source"), values, "kernels", changed)
+    changed = tuple(dict.fromkeys(kernel for _meeting, kernel in apart))
+    known = {
+        one.numbers: (_digests(_known(one.base), changed), _digests(_known(one.other), changed))
+        for one in meetings
+    }
+    values = _values(known, 0), _values(known, 1)
+    partly = len({meeting.numbers for meeting, _kernel in apart}) < len(meetings)
+    return _told(("sources", "Kernel source"), values, "kernels", changed, partly=partly)
+
+
+def _other_source(meeting: Meeting, kernel: str) -> bool:
+    """Whether the kernel's source is another one."""
+    return _known(meeting.base).get(kernel) != _known(meeting.other).get(kernel)
+
+
+def _known(session: Session) -> dict[str, str]:
+    return session.machine.sources.get(session.backend, {})
+
+
+def _ours(meeting: Meeting) -> list[str]:
+    return [kernel for kernel in meeting.kernels if uses(kernel, meeting.base.backend) & {*OURS}]
 
 
 def _digests(known: dict[str, str], kernels: tuple[str, ...]) -> str:
@@ -85,13 +173,22 @@ def _digests(known: dict[str, str], kernels: tuple[str, ...]) -> str:
 
 
 def _told(
-    named: tuple[str, str], values: tuple[str, str], reach: Reach, kernels: tuple[str, ...] = ()
+    named: tuple[str, str],
+    values: tuple[str, str],
+    reach: Reach,
+    kernels: tuple[str, ...] = (),
+    *,
+    partly: bool = False,
 ) -> Difference:
-    """A difference by its key and title, its value in the baseline and in the other session."""
+    """A difference by its key and title, its value in the baseline and in the other session.
+
+    `partly` is whether there are parts in which it does not differ.
+    """
     explained = {
         "every": "may explain a change of any point",
         "kernels": f"may explain a change of {', '.join(kernels)}",
         "none": "explains no change",
     }[reach]
-    sentence = f"{named[1]}: {values[0]} in the baseline, {values[1]} here; it {explained}."
+    where = " in the parts where it differs" if partly and reach != "none" else ""
+    sentence = f"{named[1]}: {values[0]} in the baseline, {values[1]} here; it {explained}{where}."
     return Difference(*named, *values, reach, kernels, sentence)
