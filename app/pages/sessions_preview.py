@@ -21,8 +21,9 @@ from profiles.store.glance import Glance, glance
 
 WIDTH_PX = 300
 MOST_NOTE = 400
+ALTERED = "{} of these points are not as they were measured: they are left out."
 NOTHING, SEVERAL = "Choose a session to see what is in it.", "{} sessions are chosen."
-FACTS = ("Problem", "Device", "Date", "Kernels", "N", "Points", "Size", "Tags", "Notes", "Note")
+FACTS = ("Altered", "Problem", "Device", "Date", "Kernels", "N", "Points", "Size", "Tags", "Notes", "Note")
 
 
 class SessionPreview(Card):
@@ -72,13 +73,15 @@ class SessionPreview(Card):
         if info.path != self._path:
             self._path = info.path
             self._tell("Problem", "")
+            self._tell("Altered", "")
             self.thumbnail.show_curves({})
         self._chores.do_instead(partial(_glance, info), partial(self._take, info.path))
 
     def _take(self, path: Path, seen: Glance | None) -> None:
         if path != self._path:
             return
-        self.thumbnail.show_curves(seen.curves if seen else {})
+        self.thumbnail.show_curves(seen.curves if seen else {}, seen.altered if seen else 0)
+        self._tell("Altered", ALTERED.format(seen.altered) if seen and seen.altered else "")
         others = f", and {seen.others} more" if seen and seen.others else ""
         self._tell("Problem", f"{seen.label}{others}" if seen else "")
 

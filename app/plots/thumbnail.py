@@ -1,9 +1,12 @@
-"""Runtimes over N as small as a stamp: the shape of the curves, both axes logarithmic, no figures."""
+"""Runtimes over N as small as a stamp: the shape of the curves, both axes logarithmic, no figures.
+
+What is altered is left out and counted.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
@@ -23,13 +26,14 @@ class Thumbnail(QWidget):
         super().__init__()
         self._theme = theme
         self._curves: Mapping[str, Curve] = {}
+        self._altered = 0
         keep(self, self.setFixedHeight, HEIGHT_PX)
 
-    def show_curves(self, curves: Mapping[str, Curve]) -> None:
-        """Draw these."""
-        self._curves = curves
+    def show_curves(self, curves: Mapping[str, Curve], altered: int = 0) -> None:
+        """Draw these, and say how many points are altered."""
+        self._curves, self._altered = curves, altered
         told = f"Runtime over N of {', '.join(curves)}" if curves else "No runtimes"
-        self.setAccessibleName(told)
+        self.setAccessibleName(f"{told}; {self._warning}" if altered else told)
         self.update()
 
     def apply_theme(self, theme: Theme) -> None:
@@ -48,6 +52,13 @@ class Thumbnail(QWidget):
                 painter.drawPolyline(QPolygonF(line))
                 for point in line:
                     paint_mark(painter, kernel, self._theme, point, px(MARK_PX))
+            if self._altered:
+                painter.setPen(QColor(self._theme.error))
+                painter.drawText(self.rect(), Qt.AlignmentFlag.AlignRight, self._warning)
+
+    @property
+    def _warning(self) -> str:
+        return f"{self._altered} altered"
 
     def _placed(self) -> dict[str, list[QPointF]]:
         """Every curve in pixels."""

@@ -1,6 +1,6 @@
-"""A session at a glance: its runtimes over N, without reading its samples into memory."""
+"""A session at a glance: its runtimes over N, reading no more points than a stamp can show."""
 
-import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -9,15 +9,10 @@ from profiles.results.curves import by_curve
 from profiles.results.rows import PointRow
 from profiles.results.session import PointState
 from profiles.store.opening import opened
+from profiles.store.points import read_some_points
 from profiles.store.reader import read_head, validating
 
-# SQLite works the medians out; a text, which stands for NaN, is no number to it.
-MEDIANS = """SELECT point, avg(ms) FROM (
-  SELECT point, ms, row_number() OVER (PARTITION BY point ORDER BY ms) AS k,
-    count(*) OVER (PARTITION BY point) AS n
-  FROM samples JOIN points USING (point)
-  WHERE rejected IS NULL AND status = 'done' AND typeof(ms) = 'real'
-) WHERE k IN ((n + 1) / 2, n / 2 + 1) GROUP BY point"""
+MOST_LENGTHS = 64
 
 
 class Glance(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,14 +20,16 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         label: Head dim and mask of the curves.
-        curves: Of each kernel (N, median runtime in ms), rising in N, of done points of the first problem;
-            digests are not looked at.
+        curves: Of each kernel (N, median runtime in ms), rising in N, of done points of the first problem; of
+            many lengths some.
         others: How many other problems the session has.
+        altered: How many of the points that were looked at are not those that were written.
     """
 
     label: str
     curves: dict[str, tuple[tuple[int, float], ...]]
     others: int = 0
+    altered: int = 0
 
 
 def glance(path: Path) -> Glance:
@@ -43,17 +40,26 @@ def glance(path: Path) -> Glance:
     """
     with validating(path), opened(path) as connection:
         _head, plan, _machine = read_head(connection)
-        medians = dict(connection.execute(MEDIANS))
-    points = plan.points()[: plan.cells]
-    every = by_curve([PointRow.of(plan.backend, PointState(point, 0)) for point in points])
-    first, *others = every
+        planned = [PointRow.of(plan.backend, PointState(point, 0)) for point in plan.points()[: plan.cells]]
+        every = by_curve(planned)
+        first, *others = every
+        states = read_some_points(connection, plan, _some(every[first]))
+    rows = [PointRow.of(plan.backend, state) for state in states]
     curves: dict[str, list[tuple[int, float]]] = {}
-    for row in every[first]:
-        median = medians.get(row.point.index)
-        if isinstance(median, float) and 0 < median < math.inf:
-            curves.setdefault(row.kernel, []).append((row.seqlen, median))
+    for row in rows:
+        if row.done and row.times:
+            curves.setdefault(row.kernel, []).append((row.seqlen, row.times.median))
     return Glance(
         label=first.label,
         curves={kernel: tuple(sorted(curve)) for kernel, curve in curves.items()},
         others=len(others),
+        altered=sum(row.status == "altered" for row in rows),
     )
+
+
+def _some(members: Sequence[PointRow]) -> list[int]:
+    """The indices of the points at some lengths, the least and the largest among them."""
+    lengths = sorted({row.seqlen for row in members})
+    last, most = len(lengths) - 1, min(MOST_LENGTHS, len(lengths))
+    shown = {lengths[round(last * k / max(1, most - 1))] for k in range(most)}
+    return [row.point.index for row in members if row.seqlen in shown]

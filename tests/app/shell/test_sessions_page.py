@@ -379,6 +379,18 @@ def test_the_preview_shows_curves_and_words_without_opening_the_session(
     assert page.controller.session is None
 
 
+def test_the_preview_counts_altered_points_and_does_not_draw_them(
+    page: SessionsPage, save: Save, qtbot: QtBot
+) -> None:
+    with closing(sqlite3.connect(save(sweep(), "one"), isolation_level=None)) as connection:
+        connection.execute("UPDATE samples SET ms = ms / 2 WHERE point < 2")
+    listed(page, qtbot, 1)
+    choose(page, "one")
+    qtbot.waitUntil(lambda: page.preview.facts["Altered"].text().startswith("2 of these points"))
+    assert page.preview.thumbnail.accessibleName().endswith("; 2 altered")
+    assert sum(map(len, page.preview.thumbnail._curves.values())) == 4
+
+
 def test_a_file_that_comes_or_goes_by_itself_is_seen(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
     fill(page, save, qtbot, "one")
     path = save(sweep(points=1), "from elsewhere")
