@@ -1,20 +1,25 @@
-"""Whether the file of the session on show is still where it was: other programs move and delete files."""
+"""Whether the file of the session on show is still what it was: others move, delete, replace files."""
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.control.chores import Chores
 from app.control.controller import Controller
+from profiles.store import BusyFileError, SessionFileError
 from profiles.store.errors import explain_os
 from profiles.store.held import Identity, identity
-from profiles.store.reader import read_words
+from profiles.store.opening import being_written
+from profiles.store.reader import Mark, read_mark
 from profiles.store.words import Field, Words
 
 PERIOD_MS = 1000
+State = Literal["there", "gone", "replaced"]
+STATES: dict[State, str] = {"there": "", "gone": "moved or deleted", "replaced": "replaced"}
+Content: TypeAlias = tuple[Mark, dict[Field, Words]]
+NO_SESSION: Content = Mark("", 0, None, None), {}
 
 
 class Look(NamedTuple):
@@ -28,10 +33,11 @@ class Presence(QObject):
     """Looks once a second, on a thread of its own: a share may take its time.
 
     Attributes:
-        gone: Whether the file was moved, deleted or replaced, as far as that is known.
+        state: Whether the file is there, gone (moved or deleted) or replaced: by another one, or by what
+            another program has written into it, as far as that is known.
 
     Signals:
-        changed: The session on show has another file, or `gone` is another.
+        changed: The session on show has another file, or `state` is another.
         rewritten: Another program has changed what is said of the session on show, which follows.
     """
 
@@ -40,7 +46,8 @@ class Presence(QObject):
 
     def __init__(self, controller: Controller, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.gone = False
+        self.state: State = "there"
+        self._other = False  # whether another session has been written into the file
         self._controller, self._chores = controller, Chores(self)
         self._path: Path | None = None
         self._first: Identity | None = None  # of the file that was opened
@@ -64,8 +71,8 @@ class Presence(QObject):
         self._chores.wait()
 
     def _begin(self) -> None:
-        self._path, self._first, self.gone = self._controller.path, None, False
-        self._written_ns = None
+        self._path, self._first, self.state = self._controller.path, None, "there"
+        self._written_ns, self._other = None, False
         self.changed.emit()
         if self._path is not None:
             self.look()
@@ -73,24 +80,52 @@ class Presence(QObject):
     def _take(self, path: Path, look: Look | None) -> None:
         if path != self._path:
             return
-        found = look and look.identity
-        self._first = self._first or found
-        gone = found is None or found != self._first
-        if look is not None and not gone:
+        self._first = self._first or (look and look.identity)
+        if look is None:
+            self._be("gone")
+        elif look.identity != self._first:
+            self._be("replaced")
+        else:
+            self._be("replaced" if self._other else "there")
             self._follow(path, look.written_ns)
-        if gone != self.gone:
-            self.gone = gone
+
+    def _be(self, state: State) -> None:
+        if state != self.state:
+            self.state = state
             self.changed.emit()
 
     def _follow(self, path: Path, written_ns: int) -> None:
-        """Read what is said of a session whose file was written; a recorder writes all the time."""
+        """Read whose file it is that was written; a recorder writes all the time."""
         before, self._written_ns = self._written_ns, written_ns
         if before not in (None, written_ns) and not self._controller.measuring:
-            self._chores.do(partial(read_words, path), partial(self._take_words, path))
+            self._chores.do(partial(_read, path), partial(self._take_content, path))
 
-    def _take_words(self, path: Path, words: Mapping[Field, Words]) -> None:
-        if self._controller.words.take(path, words):
+    def _take_content(self, path: Path, content: Content | None) -> None:
+        session = self._controller.session
+        if path != self._path or session is None or content is None:
+            return
+        playback = self._controller.playback
+        mark, words = content
+        self._other = mark != Mark.of(playback.recorded if playback else session)
+        if self._other:
+            self._be("replaced")
+        elif self._controller.words.take(path, words):
             self.rewritten.emit()
+
+
+def _read(path: Path) -> Content | None:
+    """Whose file it is, and what is said of that; None: it is being written, and will be when that ends.
+
+    A file that is no session's any more is another's.
+    """
+    if being_written(path):
+        return None
+    try:
+        return read_mark(path)
+    except BusyFileError:
+        return None
+    except SessionFileError:
+        return NO_SESSION
 
 
 def _look(path: Path) -> Look | None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QChildEvent, QEvent, QObject, QRect, Qt, QTimer
@@ -19,7 +20,7 @@ from app.control.actions import ActionRegistry
 from app.control.chores import Chores
 from app.control.controller import Controller
 from app.control.guard import guarded
-from app.control.presence import Presence
+from app.control.presence import STATES, Presence
 from app.control.resuming import Resumer
 from app.control.settings import Settings
 from app.look.appearance import Appearance, appearance_of
@@ -53,6 +54,7 @@ FIRST_SIZE = (1280, 800)
 WARM_UP_MS = 50  # after the window is shown: its first paint comes before
 SWITCH_S = 0.0005  # for which a thread of Python's may keep the window's waiting, whenever it needs Python
 REWRITTEN = "Another program has changed the words about this session; they are shown as they are now."
+REPLACED = "{} was replaced or written by another program; what is shown is as it was opened."
 CLOSE_QUESTION = "A sweep is running: stop it and close?"
 
 
@@ -286,6 +288,7 @@ class MainWindow(QMainWindow):
         self.controller.session_changed.connect(self._session_changed)
         self.controller.words.changed.connect(self._tell_file)
         self.presence.changed.connect(self._tell_file)
+        self.presence.changed.connect(self._offer_reload)
         self.presence.rewritten.connect(lambda: self.errors.show_notice(REWRITTEN))
 
     def _request_page(self, key: str) -> None:
@@ -317,11 +320,19 @@ class MainWindow(QMainWindow):
         if path is None:
             self.setWindowTitle("Flashscope")
             return
-        gone = " (moved or deleted)" if self.presence.gone else ""
+        state = self.presence.state
+        mark = f" ({STATES[state]})" if state != "there" else ""
         name = cut(named(session, path) if session else path.stem, MOST_OF_NAME)
-        self.setWindowTitle(f"{name}{gone} – Flashscope")
-        if session is not None and not gone:
+        self.setWindowTitle(f"{name}{mark} – Flashscope")
+        if session is not None and state == "there":
             self.settings.add_recent(path, session.name)
+
+    def _offer_reload(self) -> None:
+        """Say that the file holds something else now: what is on show stays until the user wants that."""
+        path = self.controller.path
+        if path is not None and self.presence.state == "replaced":
+            self.errors.show_error(REPLACED.format(path.name))
+            self.errors.offer("Reload", partial(self.open_path, path))
 
     def _offer_retry(self, path: Path) -> None:
         self.errors.offer("Retry", lambda: self.open_path(path))

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
 from app.control.controller import Controller
 from app.control.guard import guarded
-from app.control.presence import Presence
+from app.control.presence import STATES, Presence
 from app.look.zoom import keep, px
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label
@@ -80,8 +80,8 @@ class StatusBar(QFrame):
         path, running = self._controller.path, self._controller.running and not self._controller.replaying
         if path is None:
             return ""
-        if self._presence.gone:
-            return "file moved or deleted"
+        if self._presence.state != "there":
+            return f"file {STATES[self._presence.state]}"
         return f"{'autosaved' if running else 'file'} · {path.name}"
 
     def _show_session(self, session: Session) -> None:

@@ -1,9 +1,14 @@
 """The window says the truth of a file that another program has moved, deleted or replaced."""
 
+import sqlite3
 import threading
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
+from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from app.shell.main_window import REWRITTEN, MainWindow
@@ -18,6 +23,7 @@ THERE, GONE = (
         "file moved or deleted",
     ),
 )
+REPLACED = ("saved (replaced) – Flashscope", "file replaced")
 
 
 @pytest.fixture
@@ -48,13 +54,74 @@ def test_a_file_that_is_moved_is_said_to_be_gone_until_it_is_back(
     says(window, qtbot, THERE)
 
 
-def test_a_file_with_another_in_its_place_is_gone_until_that_one_is_opened(
-    window: MainWindow, rig: Rig, path: Path, save: Save, qtbot: QtBot
+def replace_whole(other: Path, path: Path) -> None:
+    other.replace(path)
+
+
+def write_into(other: Path, path: Path) -> None:
+    """As `cp` does: the file stays the same one."""
+    path.write_bytes(other.read_bytes())
+
+
+@pytest.mark.parametrize("put", [replace_whole, write_into])
+def test_a_replaced_file_is_told_and_loaded_when_the_user_wants_it(
+    *, window: MainWindow, rig: Rig, path: Path, save: Save, qtbot: QtBot, put: Callable[[Path, Path], None]
 ) -> None:
-    save(sweep(points=1), "other").replace(path)
-    says(window, qtbot, GONE)
-    rig.open(path)
-    says(window, qtbot, THERE)
+    shown = window.controller.session
+    looked(window, qtbot)
+    events = sweep(points=1)
+    other = save([msgspec.structs.replace(events[0], session_id="b" * 32), *events[1:]], "other")
+    change(other, "name", "another")
+    put(other, path)
+    says(window, qtbot, REPLACED)
+    assert window.controller.session is shown
+    assert shown is not None
+    assert (shown.name, shown.ended_points) == ("", 6)
+    assert window.errors.text.startswith("saved.flashscope was replaced or written by another program")
+    rig.opening(window.errors._act_button.click)
+    assert window.controller.session is not shown
+    says(window, qtbot, ("another – Flashscope", THERE[1]))
+
+
+def test_a_sweep_that_another_program_has_gone_on_with_is_told(
+    window: MainWindow, path: Path, qtbot: QtBot
+) -> None:
+    looked(window, qtbot)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE session SET ended_ns = ended_ns + 1")
+    says(window, qtbot, REPLACED)
+
+
+def test_what_is_no_session_any_more_is_told_and_the_shown_one_kept(
+    window: MainWindow, path: Path, qtbot: QtBot
+) -> None:
+    looked(window, qtbot)
+    path.write_bytes(b"nothing of the kind")
+    says(window, qtbot, REPLACED)
+    assert window.controller.session is not None
+
+
+def test_a_file_that_is_written_while_it_is_recorded_is_told_when_that_has_ended(
+    window: MainWindow, path: Path, qtbot: QtBot
+) -> None:
+    looked(window, qtbot)
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("UPDATE session SET id = ?", ("c" * 32,))
+        writer.execute("BEGIN IMMEDIATE")
+        window.presence.look()
+        window.presence._chores.wait()
+        QCoreApplication.processEvents()
+        window.presence._chores.wait()
+        assert told(window) == THERE
+        writer.execute("UPDATE session SET note = 'more'")
+        writer.execute("COMMIT")
+    says(window, qtbot, REPLACED)
+
+
+def looked(window: MainWindow, qtbot: QtBot) -> None:
+    """Have the file looked at once, so that the next look knows whether it was written."""
+    window.presence.look()
+    qtbot.waitUntil(lambda: window.presence._written_ns is not None)
 
 
 def test_a_folder_that_goes_takes_its_files_along(window: MainWindow, path: Path, qtbot: QtBot) -> None:
