@@ -23,8 +23,7 @@ def _surfaces(t: Theme) -> str:
     QFrame[card="true"] {{ background: {t.panel}; border: 1px solid {t.line};
         border-radius: {CARD_RADIUS}px; }}
     QFrame#topBar {{ background: {t.panel}; border: none; border-bottom: 1px solid {t.line}; }}
-    QFrame#statusBar, QFrame#errorLine {{ background: {t.panel}; border: none;
-        border-top: 1px solid {t.line}; }}
+    QFrame#statusBar {{ background: {t.panel}; border: none; border-top: 1px solid {t.line}; }}
     QFrame#rail {{ background: {t.panel}; border: none; border-right: 1px solid {t.line}; }}
     QFrame#sidePanel {{ background: {t.panel}; border: none; border-right: 1px solid {t.line}; }}
     QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
@@ -74,6 +73,8 @@ def _buttons(t: Theme) -> str:
         border-color: transparent; }}
     QPushButton[role="quiet"]:hover, QToolButton[role="quiet"]:hover {{ background: {t.raised}; }}
     QPushButton[role="quiet"]:focus, QToolButton[role="quiet"]:focus {{ border-color: {t.accent}; }}
+    QFrame#errorLine QPushButton, QFrame#errorLine QToolButton {{ padding: 1px 7px; }}
+    QFrame#errorLine QPushButton:focus, QFrame#errorLine QToolButton:focus {{ padding: 0px 6px; }}
     QPushButton[role="chip"] {{ border-radius: 11px; padding: 2px 9px; }}
     QPushButton[role="chip"]:focus {{ padding: 1px 8px; }}
     QPushButton[role="session"] {{ text-align: left; padding: 3px 9px; font-size: {TEXT_PX - 1}px; }}

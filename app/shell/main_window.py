@@ -190,7 +190,7 @@ class MainWindow(QMainWindow):
         self.log.hide()
         self.errors = ErrorLine()
         self.presence = Presence(self.controller, self)
-        self.status = StatusBar(self.controller, self.presence)
+        self.status = StatusBar(self.controller, self.presence, self.errors)
 
     def _offer_actions(self) -> None:
         self._resumer = Resumer(self.controller)
@@ -229,7 +229,6 @@ class MainWindow(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.top_bar)
         column.addLayout(middle, 1)
-        column.addWidget(self.errors)
         column.addWidget(self.status)
         self.setCentralWidget(body)
 

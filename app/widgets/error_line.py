@@ -1,9 +1,9 @@
-"""What went wrong, in one line at the bottom of the window, with its details a click away."""
+"""What went wrong or was done, in the line at the bottom of the window, with its details a click away."""
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.control.guard import guarded
 from app.look.fonts import mono_font
 from app.look.theme import Theme
 from app.look.zoom import px
@@ -26,7 +27,13 @@ UNDO_MS = 10_000
 
 
 class ErrorLine(QFrame):
-    """One message: an error that stays until it is dismissed, or a notice that can be undone for a while."""
+    """One message: an error that stays until it is dismissed, or a notice that can be undone for a while.
+
+    Signals:
+        turned: It is to be seen from now on, or no more.
+    """
+
+    turned = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,7 +47,7 @@ class ErrorLine(QFrame):
         self._timer = QTimer(self, singleShot=True, interval=UNDO_MS)
         self._timer.timeout.connect(self.hide)
         row = QHBoxLayout(self)
-        row.setContentsMargins(16, 4, 8, 4)
+        row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self._label, 1)
         for button in (self._act_button, self._details_button, self._copy_button):
             row.addWidget(button)
@@ -51,6 +58,18 @@ class ErrorLine(QFrame):
     def apply_theme(self, theme: Theme) -> None:
         """Draw the icon in a theme's colours."""
         recolour(self._close, theme)
+
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        """Tell that there is a message."""
+        super().showEvent(event)
+        self.turned.emit()
+
+    @guarded()
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Tell that there is none any more."""
+        super().hideEvent(event)
+        self.turned.emit()
 
     @property
     def text(self) -> str:

@@ -1,8 +1,8 @@
-"""The bottom line: what runs, how far, how long still, the device's state and the file."""
+"""The bottom line: what runs, how far, how long still, the device's state and the file; or a message."""
 
 import time
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
@@ -11,6 +11,7 @@ from app.control.guard import guarded
 from app.control.presence import STATES, Presence
 from app.look.zoom import keep, px
 from app.widgets.elided import ElidedLabel
+from app.widgets.error_line import ErrorLine
 from app.widgets.plain import Label
 from app.words.progress import NS, clock_text, device_text, job_text, memory_text, outcome_text, seconds_left
 from profiles.results.session import Session
@@ -22,12 +23,18 @@ FILE_PX, MOST_PX = 180, 480  # widths of the file's name
 
 
 class StatusBar(QFrame):
-    """Reads the controller twice a second, not at every event: that would repaint it far too often."""
+    """Reads the controller twice a second, not at every event: that would repaint it far too often.
 
-    def __init__(self, controller: Controller, presence: Presence, parent: QWidget | None = None) -> None:
+    A message stands in it, in place of all but how far a sweep is: a line of its own would make the page
+    lower, and paint every plot of it anew.
+    """
+
+    def __init__(
+        self, controller: Controller, presence: Presence, errors: ErrorLine, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("statusBar")
-        self._controller, self._presence = controller, presence
+        self._controller, self._presence, self._errors = controller, presence, errors
         self.job = ElidedLabel()
         self.count, self.elapsed, self.left = (Label() for _ in range(3))
         self.device, self.memory = ElidedLabel(), Label()
@@ -35,12 +42,13 @@ class StatusBar(QFrame):
         self.bar = QProgressBar(textVisible=False)
         keep(self.bar, self.bar.setFixedSize, 120, 6)
         self.bar.setAccessibleName("Progress of the sweep")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 4, 16, 4)
+        self._row = row = QHBoxLayout(self)
+        row.setContentsMargins(16, 2, 16, 2)
         row.setSpacing(16)
         for widget in (self.job, self.bar, self.count, self.elapsed, self.left):
             row.addWidget(widget)
-        row.addStretch(1)
+        row.addWidget(errors, 1)
+        row.addStretch()
         for widget in (self.device, self.memory, self.file):
             row.addWidget(widget)
         for label in (self.count, self.elapsed, self.left, self.device, self.memory, self.file):
@@ -52,7 +60,22 @@ class StatusBar(QFrame):
         controller.running_changed.connect(lambda _running: self.refresh())
         controller.session_changed.connect(lambda _session: self.refresh())
         presence.changed.connect(self.refresh)
+        errors.turned.connect(self._share_room)
         self.refresh()
+
+    @guarded(QSize)
+    def sizeHint(self) -> QSize:
+        """As high as a message, whether there is one or not."""
+        return self._with_message(super().sizeHint())
+
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """The same."""
+        return self._with_message(super().minimumSizeHint())
+
+    def _with_message(self, size: QSize) -> QSize:
+        around = self.contentsMargins() + self._row.contentsMargins()
+        return size.expandedTo(QSize(0, self._errors.sizeHint().height()).grownBy(around))
 
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -61,14 +84,19 @@ class StatusBar(QFrame):
         self._share_room()
 
     def _share_room(self) -> None:
+        alone = self._errors.isHidden()
+        for label in (self.job, self.elapsed, self.left):
+            label.setVisible(alone)
+        self.count.setVisible(alone or not self.bar.isHidden())
         for label in (self.device, self.memory, self.file):
-            label.setVisible(self.width() >= px(ROOMY))
+            label.setVisible(alone and self.width() >= px(ROOMY))
         self.file.setMaximumWidth(px(FILE_PX if self.width() < px(WIDE) else MOST_PX))
 
     def refresh(self) -> None:
         """Show the controller's state as it is now."""
         controller, session = self._controller, self._controller.session
         self.bar.setVisible(controller.running and session is not None)
+        self._share_room()
         if session is None:
             self.job.setText("Starting the sweep" if controller.running else "Ready")
         else:

@@ -147,6 +147,15 @@ def test_zooming(window: MainWindow, qtbot: QtBot) -> None:
         line(f"zooming to {', '.join(map(str, PERCENTS))} % on the {key} page", *blocks)
 
 
+def test_telling_and_dismissing_a_message(window: MainWindow, qtbot: QtBot) -> None:
+    with_a_recording(window, qtbot)
+    for key in ("profile", "stepper", "sessions", "compare"):
+        window.show_page(key)
+        settle(qtbot, window)
+        acts = (lambda: window.errors.show_error("It went wrong.", "How."), window.errors.hide) * TRIES
+        line(f"a message and its end on the {key} page", *[beaten(qtbot, window, act) for act in acts])
+
+
 def with_a_recording(window: MainWindow, qtbot: QtBot) -> None:
     """Show the last of the bundled recordings, on every page once."""
     with qtbot.waitSignal(window.controller.session_changed, timeout=PATIENCE_MS):

@@ -55,6 +55,37 @@ def test_the_error_line_is_copied_with_its_details_and_dismissed(window: MainWin
     assert not window.errors.isVisible()
 
 
+@pytest.mark.parametrize("percent", [100, 200])
+def test_a_message_moves_and_resizes_nothing_of_a_page(window: MainWindow, rig: Rig, percent: int) -> None:
+    window.resize(1280, 720)
+    window.appearance.zoom(percent)
+    window.appearance.finish()
+    picture(window)
+    heights = [window.status.height(), window.page.height()]
+    window.errors.show_error("It broke.", "the long story")
+    window.errors.offer("Retry", lambda: None)
+    picture(window)
+    assert window.errors.isVisible()
+    assert [window.status.height(), window.page.height()] == heights
+    assert not window.status.job.isVisible()
+    window.errors.hide()
+    picture(window)
+    assert [window.status.height(), window.page.height()] == heights
+    assert window.status.job.isVisible()
+    window.appearance.zoom(100)
+    window.appearance.finish()
+
+
+def test_beside_a_message_stands_how_far_a_sweep_is(window: MainWindow, rig: Rig) -> None:
+    rig.controller.run(PLAN)
+    rig.say(sweep()[:3])
+    window.status.refresh()
+    window.errors.show_error("It broke.")
+    assert window.status.bar.isVisible()
+    assert window.status.count.isVisible()
+    assert not window.status.elapsed.isVisible()
+
+
 def test_the_badge_tells_where_the_figures_come_from(window: MainWindow, rig: Rig, save: Save) -> None:
     assert window.top_bar.badge.text() == "CPU"
     rig.open(save(sweep(), "saved"))
