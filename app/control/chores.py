@@ -54,3 +54,9 @@ class Chores(QObject):
             self.failed.emit(str(error), error.detail)
         else:
             self.done.emit(then, result)
+
+
+def wait_for_all(owner: QObject) -> None:
+    """Return when everything that what is in this does in the background is done: files are written whole."""
+    for chores in owner.findChildren(Chores):
+        chores.wait()

@@ -1,10 +1,14 @@
-"""Plots as files: PNG, SVG and CSV, each carrying where its numbers come from."""
+"""Plots as files: PNG, SVG and CSV, each carrying where its numbers come from.
+
+Only the GUI thread may paint plots; what is painted is made a file of on any thread.
+"""
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -26,7 +30,9 @@ SCALE = 2  # PNG pixels for each pixel of the screen, unless another scale is as
 SOURCE = "source"  # the badge and the program in one line; a picture with it says that instead
 PAD, LINE, GUTTER = 12, 18, 150  # pixels at 100 %; pictures are as large as the zoom has everything
 SAID = ("device", "started at", "problem")  # what the picture itself says of its provenance
+_SHAPES = ((pg.ScatterPlotItem, "useCache", False), (pg.PlotCurveItem, "segmentedLineMode", "off"))
 Cell = str | int | float | None
+Encode = Callable[[], bytes]  # for any thread: the file's content
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Export:
         theme: The colours in use.
         provenance: Who measured, when and how; one entry a line of the CSV header.
         columns: Names of the CSV's columns, units included.
-        rows: Its rows; None is an empty cell.
+        rows: Its rows, gone through once where it is written; None is an empty cell.
         kernels: The legend.
         labels: What stands left of each plot; none: nothing does.
         least: Pixels that each plot has in the picture at least, however small it is on the screen.
@@ -55,7 +61,7 @@ class Export:
     theme: Theme
     provenance: Mapping[str, str]
     columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Iterable[Sequence[Cell]]
     kernels: Sequence[str] = field(default=())
     labels: Sequence[str] = field(default=())
     least: QSize = field(default_factory=QSize)
@@ -141,20 +147,24 @@ def _image(export: Export) -> QImage:
     return picture
 
 
-def png(export: Export) -> bytes:
+def png(export: Export) -> Encode:
     """The picture as PNG, its provenance among the text fields."""
-    picture, written = image(export), QBuffer()
-    for key, value in export.provenance.items():
+    return partial(_png, image(export), export.provenance)
+
+
+def _png(picture: QImage, provenance: Mapping[str, str]) -> bytes:
+    written = QBuffer()
+    for key, value in provenance.items():
         picture.setText(key, value)
     # The stub wants bytes where Qt takes a str, and Qt refuses bytes.
     picture.save(written, "PNG")  # type: ignore[call-overload]  # see above
     return bytes(written.data().data())
 
 
-def svg(export: Export) -> bytes:
+def svg(export: Export) -> Encode:
     """The picture as SVG, with curves as paths and glyphs as shapes."""
-    with _enlarged(export):
-        return _svg(export)
+    with _enlarged(export), _as_shapes(export):
+        return partial(_clean, _svg(export))
 
 
 def _svg(export: Export) -> bytes:
@@ -166,15 +176,16 @@ def _svg(export: Export) -> bytes:
     generator.setViewBox(QRect(0, 0, export.size.width(), export.size.height()))
     generator.setTitle(export.title)
     generator.setDescription("\n".join(f"{key}: {value}" for key, value in export.provenance.items()))
-    scatters = [item for plot in export.plots for item in plot.scene().items() if _is_scatter(item)]
-    for scatter in scatters:
-        scatter.opts["useCache"] = False  # a cached glyph would be a bitmap in the file
     with QPainter(generator) as painter:
         painter.fillRect(QRect(0, 0, export.size.width(), export.size.height()), QColor(export.theme.panel))
         _paint(export, painter)
-    for scatter in scatters:
-        scatter.opts["useCache"] = True
-    return harmless(bytes(drawing.data().data()).decode(errors="replace")).encode()
+    return bytes(drawing.data().data())
+
+
+def _clean(drawing: bytes) -> bytes:
+    """The same without control characters: line by line, since Python does nothing else during one call."""
+    lines = drawing.decode(errors="replace").split("\n")
+    return "\n".join(map(harmless, lines)).encode()
 
 
 def copy_image(export: Export) -> None:
@@ -182,10 +193,10 @@ def copy_image(export: Export) -> None:
     QGuiApplication.clipboard().setImage(image(export))
 
 
-WRITERS: dict[str, Callable[[Export], bytes]] = {
+WRITERS: dict[str, Callable[[Export], Encode]] = {
     "png": png,
     "svg": svg,
-    "csv": lambda export: csv_text(export).encode(),
+    "csv": lambda export: lambda: csv_text(export).encode(),
 }
 
 
@@ -209,6 +220,21 @@ def _enlarged(export: Export) -> Iterator[None]:
             line.show()
         for plot, size in zip(export.plots, sizes, strict=True):
             plot.resize(size)
+
+
+@contextmanager
+def _as_shapes(export: Export) -> Iterator[None]:
+    """Meanwhile a glyph is a shape, not a bitmap, and a curve one path, not a line for each of its pieces."""
+    items = [item for plot in export.plots for item in plot.scene().items()]
+    turned = [(i.opts, key, value) for i in items for kind, key, value in _SHAPES if isinstance(i, kind)]
+    before = [options[key] for options, key, _ in turned]
+    for options, key, value in turned:
+        options[key] = value
+    try:
+        yield
+    finally:
+        for (options, key, _), value in zip(turned, before, strict=True):
+            options[key] = value
 
 
 def _paint(export: Export, painter: QPainter) -> None:
@@ -309,10 +335,6 @@ def _written(value: Cell) -> object:
 
 def _one_line(value: str) -> str:
     return " ".join(value.split())
-
-
-def _is_scatter(item: object) -> bool:
-    return isinstance(item, pg.ScatterPlotItem)
 
 
 def _logical_dpi() -> int:

@@ -1,4 +1,4 @@
-"""The small menu of every plot: PNG, SVG, CSV, clipboard."""
+"""The small menu of every plot: PNG, SVG, CSV, clipboard; files are written in the background."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,12 +8,13 @@ import qtawesome
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 
+from app.control.chores import Chores
 from app.look.theme import Theme
-from app.plots.export import WRITERS, Export, copy_image
+from app.plots.export import WRITERS, Encode, Export, copy_image
 from app.widgets.buttons import ICON_PX, size_icon
 from app.widgets.plain import set_tip
-from app.widgets.saving import target_of
-from profiles.store import SessionFileError, write_whole
+from app.widgets.saving import write_chosen
+from profiles.store import write_whole
 
 MakeExport = Callable[[], Export | None]
 TITLES = {"png": "Save as PNG ...", "svg": "Save as SVG ...", "csv": "Save numbers as CSV ..."}
@@ -35,6 +36,8 @@ class ExportButton(QToolButton):
     ) -> None:
         super().__init__(parent)
         self._make_export = make_export
+        self._chores = Chores(self)
+        self._chores.failed.connect(self._tell_failure)
         self.setProperty("role", "quiet")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.rename(what)
@@ -63,18 +66,17 @@ class ExportButton(QToolButton):
             self.done.emit(f"The picture is on the clipboard: {export.title}.")
 
     def save(self, kind: str, path: Path) -> None:
-        """Write one kind of file, its ending added if need be; what goes wrong is signalled."""
+        """Write one kind of file, its ending added if need be; `done` or `failed` follows."""
         if (export := self._make_export()) is None:
             return
-        try:
-            written = target_of(path, (f".{kind}",))
-            write_whole(written, WRITERS[kind](export), replace=True)
-        except FileExistsError as error:
-            self.failed.emit(str(error), repr(error))
-        except SessionFileError as error:
-            self.failed.emit(f"The export was not written: {error} Choose another folder.", error.detail)
-        else:
-            self.done.emit(f"Exported {export.title} to {written.name}.")
+        encode = WRITERS[kind](export)
+        self._chores.do(
+            partial(write_chosen, path, (f".{kind}",), lambda target: _write(target, encode)),
+            lambda target: self.done.emit(f"Exported {export.title} to {target.name}."),
+        )
+
+    def _tell_failure(self, why: str, details: str) -> None:
+        self.failed.emit(f"The export was not written: {why} Choose another folder.", details)
 
     def _ask(self, kind: str) -> None:
         if (export := self._make_export()) is None:
@@ -84,3 +86,7 @@ class ExportButton(QToolButton):
         )
         if chosen:
             self.save(kind, Path(chosen))
+
+
+def _write(target: Path, encode: Encode) -> None:
+    write_whole(target, encode(), replace=True)

@@ -55,10 +55,9 @@ class FileActions:
             Action("quit", "Quit", self._quit, "File", "Ctrl+Q"),
         ]
 
-    def wait(self) -> None:
-        """Return when everything is written, of several sessions the one that is being written."""
+    def stop(self) -> None:
+        """Write no more of several sessions than the one that is being written."""
         self._closing.set()
-        self._chores.wait()
 
     def open_dialog(self) -> None:
         """Let the user choose a session file and open it."""

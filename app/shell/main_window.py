@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.control.actions import ActionRegistry
-from app.control.chores import Chores
+from app.control.chores import wait_for_all
 from app.control.controller import Controller
 from app.control.guard import guarded
 from app.control.presence import STATES, Presence
@@ -146,10 +146,11 @@ class MainWindow(QMainWindow):
         self.hide()
         self._resumer.wait()
         self.controller.close()
-        self._files.wait()
-        self.presence.wait()
         for page in self.pages.values():
             page.close()
+        self.presence.wait()
+        self._files.stop()
+        wait_for_all(self)
         super().closeEvent(event)
 
     @guarded()
@@ -175,8 +176,7 @@ class MainWindow(QMainWindow):
             event.accept()
             return True
         if event.type() == QEvent.Type.DeferredDelete:
-            for chores in self.findChildren(Chores):
-                chores.wait()  # Qt would wait for their threads, which wait for Python
+            wait_for_all(self)  # Qt would wait for their threads, which wait for Python
         return super().event(event)
 
     def _dress_dialog(self, child: QObject) -> None:

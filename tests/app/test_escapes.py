@@ -14,7 +14,7 @@ from app.cli import main
 from app.commands.messages import say, say_json, tell
 from app.plots.export_button import ExportButton
 from tests.app.hostile import hostile_file
-from tests.app.profile.conftest import bench
+from tests.app.profile.conftest import bench, save
 from tests.app.shell.conftest import Rig, rig
 
 __all__ = ["bench", "rig"]
@@ -86,7 +86,7 @@ def test_every_plot_of_a_hostile_session_is_valid_svg(
     assert len(buttons) >= 5
     for number, button in enumerate(buttons):
         path = tmp_path / f"{number}.svg"
-        button.save("svg", path)
+        save(button, "svg", path)
         root = ET.fromstring(path.read_text(encoding="utf-8"))  # noqa: S314 - written here
         assert not root.findall(".//{*}script")
         assert not HARMFUL.findall(path.read_text(encoding="utf-8"))

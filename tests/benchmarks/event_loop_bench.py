@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from app.control.controller import Controller
 from app.look.theme import DARK, LIGHT
 from app.pages.profile import ProfilePage
 from app.pages.stepper import StepperPage
+from app.plots.export import WRITERS
 from app.shell.main_window import MainWindow
 from kernels.registry import LADDER
 from profiles.engine.local import LocalEngine
@@ -37,6 +39,7 @@ SHOWN = """
 import time
 begun = time.perf_counter()
 from PySide6.QtCore import QTimer
+from app.plots.export import WRITERS
 from app.shell.main_window import MainWindow
 from app.shell.run import run_window
 
@@ -154,6 +157,21 @@ def test_telling_and_dismissing_a_message(window: MainWindow, qtbot: QtBot) -> N
         settle(qtbot, window)
         acts = (lambda: window.errors.show_error("It went wrong.", "How."), window.errors.hide) * TRIES
         line(f"a message and its end on the {key} page", *[beaten(qtbot, window, act) for act in acts])
+
+
+def test_exporting_a_plot(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    with_a_recording(window, qtbot)
+    window.show_page("profile")
+    settle(qtbot, window)
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    for name, button in (
+        ("plot", page.plots.cells[0].export_button),
+        ("telemetry", page.bottom.export_button),
+    ):
+        for kind in WRITERS:
+            export = partial(button.save, kind, tmp_path / f"{name}.{kind}")
+            line(f"the {name} as {kind}", *[beaten(qtbot, window, export) for _ in range(TRIES)])
 
 
 def with_a_recording(window: MainWindow, qtbot: QtBot) -> None:

@@ -63,7 +63,7 @@ def session_picture(kind: str, session: Session, source: Provenance, look: Look)
             card.plot.grab()  # an axis knows how high its labels are once it has been painted
             card.plot.plotItem.layout.activate()
         export = _together(cards, session, curve)
-        return WRITERS[kind](replace(export, provenance={**told, **export.provenance}, scale=1))
+        return WRITERS[kind](replace(export, provenance={**told, **export.provenance}, scale=1))()
 
 
 @contextmanager

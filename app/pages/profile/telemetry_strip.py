@@ -177,12 +177,12 @@ class TelemetryStrip(QWidget):
         """Columns of the CSV: time and every field, with units."""
         return ["time_s", "memory_used_bytes", "busy_percent", "power_w", "temperature_c", "sm_clock_mhz"]
 
-    def export_rows(self) -> list[list[Cell]]:
-        """Every reading; what was not available is empty."""
+    def export_rows(self) -> Iterator[list[Cell]]:
+        """Every reading there is now, to be gone through on any thread; what was not available is empty."""
         for _ in self._catch_up():
             pass
-        columns = [self.ring.times(), *(self.ring.values(field) for field in FIELDS)]
-        return [[None if cell != cell else float(cell) for cell in row] for row in zip(*columns, strict=True)]  # noqa: PLR0124 - NaN alone differs from itself
+        columns = [self.ring.times().copy(), *(self.ring.values(field).copy() for field in FIELDS)]
+        return ([None if cell != cell else float(cell) for cell in row] for row in zip(*columns, strict=True))  # noqa: PLR0124 - NaN alone differs from itself
 
     def _now(self) -> Moment:
         times = self.ring.times()

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.control.chores import wait_for_all
 from app.control.controller import Controller
 from app.look.appearance import appearance_of
 from app.look.theme import DARK
 from app.pages.profile import ProfilePage
+from app.plots.export_button import ExportButton
 from profiles.wire.events import Event
 from tests.app.profile.builders import SilentEngine, make_controller
 
@@ -63,3 +66,15 @@ def bench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Bench]:
 def column_of(bench: Bench, title: str) -> int:
     """Where a column of the results table stands."""
     return [column.title for column in bench.page.bottom.table.results.columns].index(title)
+
+
+def save(button: ExportButton, kind: str, path: Path) -> None:
+    """Save a plot, and return once it is written or refused, and said."""
+    button.save(kind, path)
+    end_saving(button)
+
+
+def end_saving(button: ExportButton) -> None:
+    """Return once what is being written is written or refused, and said."""
+    wait_for_all(button)
+    QCoreApplication.processEvents()

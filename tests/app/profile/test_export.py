@@ -2,23 +2,28 @@
 
 import csv
 import io
+import threading
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QFileDialog
 
 from app.look.theme import kernel_mark
 from app.pages.profile.plots_view import CELLS
+from app.plots import export_button
 from app.plots.export import LINE, PAD, csv_text
 from profiles.results.export import to_csv
 from profiles.results.quantities import RUNTIME
 from profiles.results.quantity import value_of
 from profiles.results.rows import rows
+from profiles.store import write_whole
+from profiles.wire.events import Reading
 from tests.app.profile.builders import make_plan, script, session_of
-from tests.app.profile.conftest import Bench
+from tests.app.profile.conftest import Bench, end_saving, save
 
 EVENTS = script(
     make_plan(("standard", "flash2"), (512, 1024)),
@@ -38,7 +43,7 @@ def test_every_plot_writes_png_svg_and_csv_that_name_their_source(
     _show(bench)
     button = bench.page.plots.cards[key].export_button
     for kind in ("png", "svg", "csv"):
-        button.save(kind, tmp_path / f"plot.{kind}")
+        save(button, kind, tmp_path / f"plot.{kind}")
     picture = QImage(str(tmp_path / "plot.png"))
     assert picture.width() > 300
     assert "NVIDIA H200" in picture.text("device")
@@ -54,7 +59,7 @@ def test_the_picture_shows_the_curves_where_the_plot_is(bench: Bench, kind: str,
     _show(bench)
     card = bench.page.plots.cards["footprint"]
     path = tmp_path / f"plot.{kind}"
-    card.export_button.save(kind, path)
+    save(card.export_button, kind, path)
     export = card.make_export()
     assert export is not None
     picture = QImage(export.size * 2, QImage.Format.Format_ARGB32)
@@ -97,7 +102,7 @@ def test_the_telemetry_exports_every_reading(bench: Bench, tmp_path: Path) -> No
     _show(bench)
     button = bench.page.bottom.export_button
     for kind in ("png", "svg", "csv"):
-        button.save(kind, tmp_path / f"telemetry.{kind}")
+        save(button, kind, tmp_path / f"telemetry.{kind}")
         assert (tmp_path / f"telemetry.{kind}").stat().st_size > 0
     lines = (tmp_path / "telemetry.csv").read_text(encoding="utf-8").splitlines()
     session = bench.controller.session
@@ -133,6 +138,7 @@ def test_a_name_keeps_its_dots_and_a_file_that_nobody_chose_is_not_written_over(
     mine.write_text("mine")
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "run-0.5"), ""))
     button._ask(kind)
+    end_saving(button)
     assert mine.read_text() == "mine"
     written = beside.read_bytes()
     assert written
@@ -140,6 +146,40 @@ def test_a_name_keeps_its_dots_and_a_file_that_nobody_chose_is_not_written_over(
         button._ask(kind)
     assert "exists already" in raised.args[0]
     assert beside.read_bytes() == written
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "csv"])
+def test_the_page_goes_on_while_a_plot_is_written(
+    bench: Bench, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _show(bench)
+    button, let = bench.page.plots.cards["footprint"].export_button, threading.Event()
+    told: list[str] = []
+    button.done.connect(told.append)
+
+    def late(target: Path, content: bytes, *, replace: bool) -> None:
+        let.wait(5)
+        write_whole(target, content, replace=replace)
+
+    monkeypatch.setattr(export_button, "write_whole", late)
+    path = tmp_path / f"plot.{kind}"
+    button.save(kind, path)
+    QCoreApplication.processEvents()
+    assert not path.exists()
+    assert not told
+    let.set()
+    end_saving(button)
+    assert path.stat().st_size
+    assert len(told) == 1
+
+
+def test_telemetry_is_written_as_it_was_when_asked_for(bench: Bench) -> None:
+    _show(bench)
+    made = bench.page.bottom.make_export()
+    session = bench.controller.session
+    assert session is not None
+    bench.page.bottom.strip.take([Reading(t_ns=session.t0_ns + 10**12, power_w=1.0)])
+    assert len(list(made.rows)) == len(session.readings)
 
 
 def test_without_a_session_there_is_nothing_to_export(bench: Bench) -> None:

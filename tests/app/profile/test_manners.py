@@ -1,5 +1,7 @@
 """Small things that one who uses the page relies on."""
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication
@@ -10,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.plots.export import image
 from app.shell.run import keep_on_screen
 from tests.app.profile.builders import make_plan, script
-from tests.app.profile.conftest import Bench
+from tests.app.profile.conftest import Bench, save
 
 EVENTS = script(make_plan(("standard", "flash2"), (256, 512, 1024)))
 
@@ -25,13 +27,13 @@ def test_l_leaves_ratios_and_rates_linear(bench: Bench) -> None:
     assert [cell.plot.scale_name for cell in bench.page.plots.cells] == scales
 
 
-def test_an_export_and_a_copy_are_told(bench: Bench, tmp_path: object) -> None:
+def test_an_export_and_a_copy_are_told(bench: Bench, tmp_path: Path) -> None:
     bench.sweep(EVENTS)
     told: list[str] = []
     bench.page.noticed.connect(told.append)
     bench.page.copy_command_line()
     bench.page.plots.cells[1].export_button.copy()
-    bench.page.plots.cells[1].export_button.save("png", tmp_path / "runtime.png")  # type: ignore[operator]  # a Path
+    save(bench.page.plots.cells[1].export_button, "png", tmp_path / "runtime.png")
     assert told == [
         "The sweep is on the clipboard as a command line.",
         "The picture is on the clipboard: Runtime, ms · median, q1–q3.",

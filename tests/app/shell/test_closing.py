@@ -1,15 +1,17 @@
 """The way out: asked once while a sweep runs, and nothing is left behind."""
 
 import threading
+from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import (
-    QMessageBox,
-)
+from PySide6.QtWidgets import QMessageBox
 
+from app.pages.profile import ProfilePage
+from app.plots import export_button
 from app.shell.main_window import CLOSE_QUESTION, MainWindow
-from tests.app.fakes import PLAN
-from tests.app.shell.conftest import Rig
+from profiles.store import write_whole
+from tests.app.fakes import PLAN, sweep
+from tests.app.shell.conftest import Rig, Save
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, words: str) -> list[str]:
@@ -49,3 +51,22 @@ def test_a_signal_of_the_system_closes_without_asking(window: MainWindow, rig: R
     rig.controller.run(PLAN)
     window.close_unasked()
     assert rig.engine.closed == 1
+
+
+def test_a_plot_that_is_being_written_is_written_whole_before_the_window_goes(
+    window: MainWindow, rig: Rig, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig.open(save(sweep(), "saved"))
+    let = threading.Event()
+
+    def late(target: Path, content: bytes, *, replace: bool) -> None:
+        let.wait(5)
+        write_whole(target, content, replace=replace)
+
+    monkeypatch.setattr(export_button, "write_whole", late)
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    page.bottom.export_button.save("csv", tmp_path / "telemetry.csv")
+    threading.Timer(0.1, let.set).start()
+    assert window.close()
+    assert (tmp_path / "telemetry.csv").stat().st_size

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from app.control.chores import wait_for_all
 from app.control.controller import Controller
 from app.look.theme import LIGHT
 from app.report.documents import WRITERS, document
@@ -60,7 +61,7 @@ def _trigger(window: MainWindow, key: str, kind: str = "csv") -> None:
 def _write(window: MainWindow, key: str, kind: str = "csv") -> None:
     """Trigger what writes a file, and return once it is written or refused, and said."""
     _trigger(window, key, kind)
-    window._files.wait()
+    wait_for_all(window)
     QCoreApplication.processEvents()
 
 
@@ -239,7 +240,7 @@ def test_an_export_of_a_running_sweep_is_of_the_moment_at_which_it_was_asked_for
     _trigger(window, "export")
     rig.say(sweep()[len(sweep(points=1)) :])
     let.set()
-    window._files.wait()
+    wait_for_all(window)
     assert target.read_text().count(",done,") == 1
 
 
@@ -258,7 +259,7 @@ def test_a_picture_is_drawn_in_the_colours_asked_for_while_the_window_goes_on(
     dialog.scale.setCurrentIndex(0)
     dialog.accept()
     assert window.errors.text == "Writing picture.png …"
-    window._files.wait()
+    wait_for_all(window)
     QCoreApplication.processEvents()
     assert window.errors.text == "Exported 6 points to picture.png."
     drawn = QImage(str(target))
