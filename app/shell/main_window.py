@@ -33,6 +33,7 @@ from app.pages.sessions import SessionsPage
 from app.pages.start import StartPage
 from app.shell.edit_actions import EditActions
 from app.shell.file_actions import FileActions
+from app.shell.full_screen import FullScreen
 from app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from app.widgets.error_line import ErrorLine
 from app.widgets.log_panel import LogPanel
@@ -195,8 +196,9 @@ class MainWindow(QMainWindow):
     def _offer_actions(self) -> None:
         self._resumer = Resumer(self.controller)
         self._files = FileActions(self, self.controller, self.errors, self.open_path)
+        full_screen = FullScreen(self)
         self._view = ViewActions(
-            self,
+            full_screen,
             self.show_page,
             log=self.log,
             errors=self.errors,
@@ -204,7 +206,7 @@ class MainWindow(QMainWindow):
             settings=self.settings,
         )
         self._help = HelpActions(self, self.registry)
-        self._sweep = SweepActions(self, self.controller, self._resumer, self.errors)
+        self._sweep = SweepActions(full_screen, self.controller, self._resumer, self.errors)
         self._edit = EditActions(self.controller, self.errors)
         groups = self._files, self._edit, self._sweep, self._view, self._help
         actions = [action for group in groups for action in group.offered()]

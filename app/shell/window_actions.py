@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
 from app.control.actions import Action, ActionRegistry
@@ -12,6 +12,7 @@ from app.control.resuming import Resumer
 from app.control.settings import SCALES, Settings
 from app.look.appearance import Appearance, Choice
 from app.pages.registry import PAGES
+from app.shell.full_screen import FullScreen
 from app.widgets.error_line import ErrorLine
 from app.widgets.palette import CommandPalette
 from app.widgets.shortcut_sheet import ShortcutSheet
@@ -24,16 +25,18 @@ class SweepActions:
     """What the window adds to the Sweep menu.
 
     Args:
-        window: What fills the screen.
+        full_screen: What Esc leaves first.
         controller: What runs and is cancelled.
         resumer: Goes on with what was broken off.
         errors: Tells what another Esc does.
     """
 
-    def __init__(self, window: QWidget, controller: Controller, resumer: Resumer, errors: ErrorLine) -> None:
-        self._window, self._controller, self._errors = window, controller, errors
+    def __init__(
+        self, full_screen: FullScreen, controller: Controller, resumer: Resumer, errors: ErrorLine
+    ) -> None:
+        self._full_screen, self._controller, self._errors = full_screen, controller, errors
         self._resumer = resumer
-        self._asked = QTimer(window, interval=ESCAPE_MS, singleShot=True)
+        self._asked = QTimer(full_screen, interval=ESCAPE_MS, singleShot=True)
         self._asked.timeout.connect(self._forget)
         controller.running_changed.connect(lambda _running: self._forget())
 
@@ -48,8 +51,8 @@ class SweepActions:
 
     def _escape(self) -> None:
         """Leave what is open; a key hit by mistake, as on a stage, ends no sweep."""
-        if self._window.isFullScreen():
-            self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
+        if self._full_screen.on:
+            self._full_screen.toggle()
         elif self._asked.isActive():
             self._forget()
             self._controller.cancel()
@@ -68,7 +71,7 @@ class ViewActions:
     """What the window adds to the View menu.
 
     Args:
-        window: What fills the screen.
+        full_screen: Lets the window fill the screen.
         show_page: Brings a page to the front by its key.
         log: What is shown and hidden.
         errors: Tells what was changed.
@@ -78,7 +81,7 @@ class ViewActions:
 
     def __init__(
         self,
-        window: QWidget,
+        full_screen: FullScreen,
         show_page: Callable[[str], None],
         *,
         log: QWidget,
@@ -86,7 +89,7 @@ class ViewActions:
         appearance: Appearance,
         settings: Settings,
     ) -> None:
-        self._window, self._show_page = window, show_page
+        self._full_screen, self._show_page = full_screen, show_page
         self._log, self._errors, self._appearance, self._settings = log, errors, appearance, settings
 
     def offered(self) -> list[Action]:
@@ -100,7 +103,7 @@ class ViewActions:
             Action("theme.contrast", "Use high contrast", lambda: self._choose("contrast"), "View"),
             Action("scale.up", "Make everything larger", lambda: self._scale(1), "View", "Ctrl++; Ctrl+="),
             Action("scale.down", "Make everything smaller", lambda: self._scale(-1), "View", "Ctrl+-"),
-            Action("fullscreen", "Fill the screen", self._toggle_full_screen, "View", "Ctrl+Shift+F"),
+            Action("fullscreen", "Fill the screen", self._full_screen.toggle, "View", "F11; Ctrl+Shift+F"),
         ]
 
     def _page_action(self, key: str, title: str, number: int) -> Action:
@@ -123,10 +126,6 @@ class ViewActions:
             settings.scale = SCALES[place]
             self._appearance.zoom(settings.scale)
         self._errors.show_notice(f"Size: {settings.scale} %")
-
-    def _toggle_full_screen(self) -> None:
-        window = self._window
-        window.setWindowState(window.windowState() ^ Qt.WindowState.WindowFullScreen)
 
 
 class HelpActions:

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from app.shell.full_screen import FullScreen
 from app.shell.main_window import MainWindow
 from app.widgets.staged_paint import StagedPaint
 from profiles.wire.events import PlanFinished
@@ -161,11 +162,34 @@ def test_esc_that_comes_long_after_another_asks_again(window: MainWindow, rig: R
     assert not rig.engine.cancelled
 
 
+class Unmanaged(QWidget):
+    """A window that nobody makes larger or smaller, and that soon fills no screen as far as Qt knows."""
+
+    def setWindowState(self, state: Qt.WindowState) -> None:
+        """As on an X server without a window manager."""
+
+
+def test_a_window_without_a_window_manager_fills_the_screen_and_goes_back(qtbot: QtBot) -> None:
+    window = Unmanaged()
+    qtbot.addWidget(window)
+    window.setGeometry(40, 30, 300, 200)
+    window.show()
+    before, full_screen, states = window.geometry(), FullScreen(window), []
+    for _ in range(2):
+        full_screen.toggle()
+        qtbot.waitUntil(lambda: window.size() == window.screen().size(), timeout=5000)
+        states.append(full_screen.on)
+        full_screen.toggle()
+        states.append(full_screen.on)
+        assert window.geometry() == before
+    assert states == [True, False, True, False]
+
+
 def test_esc_leaves_the_full_screen_first(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     window.activateWindow()
     rig.controller.run(PLAN)
     rig.say(sweep(points=1))
-    window._view._toggle_full_screen()
+    window._view._full_screen.toggle()
     qtbot.waitUntil(window.isFullScreen)
     press_escape(window)
     qtbot.waitUntil(lambda: not window.isFullScreen())

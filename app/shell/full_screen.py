@@ -1,0 +1,49 @@
+"""A window that fills the screen, also where no window manager makes it."""
+
+from PySide6.QtCore import QObject, QRect, Qt, QTimer
+from PySide6.QtWidgets import QWidget
+
+ANSWER_MS = 200  # in which a window manager makes a window as large as it was asked to
+
+
+class FullScreen(QObject):
+    """Lets a window fill its screen, and be what it was again.
+
+    A window manager does both. A bare X server does neither, and Qt soon says there that the window does not
+    fill the screen: then this sees to it.
+    """
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._before = QRect()
+        self._alone = False  # there is no window manager, and the window fills the screen
+        self._check = QTimer(self, interval=ANSWER_MS, singleShot=True)
+        self._check.timeout.connect(self._fill)
+
+    @property
+    def on(self) -> bool:
+        """Whether the window fills the screen, or soon does."""
+        return self._alone or self._window.isFullScreen()
+
+    def toggle(self) -> None:
+        """Fill the screen, or leave it."""
+        if self.on:
+            self._leave()
+            return
+        self._before = self._window.geometry()
+        self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
+        self._check.start()
+
+    def _leave(self) -> None:
+        self._check.stop()
+        self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
+        if self._alone:
+            self._alone = False
+            self._window.setGeometry(self._before)
+
+    def _fill(self) -> None:
+        screen = self._window.screen().geometry()
+        if self._window.size() != screen.size():
+            self._alone = True
+            self._window.setGeometry(screen)
