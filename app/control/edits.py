@@ -16,7 +16,13 @@ NOTHING_CHANGED = "Nothing was changed since Flashscope was started."
 
 
 class Step(Protocol):
-    """One change of one file; it may take long, and raises SessionFileError where it cannot be made."""
+    """One change of one file; it may take long, and raises SessionFileError where it cannot be made.
+
+    Attributes:
+        path: Where the file is now.
+    """
+
+    path: Path
 
     def forth(self) -> object:
         """Make it, for the first time or again."""
@@ -53,23 +59,43 @@ class Edits(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.stack = QUndoStack(self)
+        self._asked = 0  # changes that are still to be made
+        self._left: set[Path] = set()  # from where files were moved, as a list on show may not know yet
         self._chores = Chores(self)
         self._chores.failed.connect(self.failed)
 
     def do(self, words: str, steps: Sequence[Step]) -> None:
-        """Take these steps and say so; where some cannot be taken, the others are, and why is said."""
-        if steps:
-            self._chores.do(partial(_take, steps, _forth), partial(self._done, words, len(steps)))
+        """Take these steps and say so; where some cannot be taken, the others are, and why is said.
+
+        What is asked of a file that has just been moved, as by pressing a key twice, is done already.
+        """
+        if not steps:
+            return
+        self._asked += 1
+        self._chores.do(partial(self._take, steps, _forth), partial(self._done, words, len(steps)))
 
     def undo(self) -> None:
-        """Take back the last change."""
+        """Take back the last change, of those too that are still being made."""
+        self._when_made(self._undo)
+
+    def redo(self) -> None:
+        """Make again what was undone last."""
+        self._when_made(self._redo)
+
+    def _when_made(self, act: Callable[[], None]) -> None:
+        """Call this once every change that was asked for is made."""
+        if self._asked:
+            self._chores.do(lambda: None, lambda _none: act())
+        else:
+            act()
+
+    def _undo(self) -> None:
         if self.stack.canUndo():
             self.stack.undo()
         else:
             self.turned.emit(NOTHING_CHANGED)
 
-    def redo(self) -> None:
-        """Make again what was undone last."""
+    def _redo(self) -> None:
         if self.stack.canRedo():
             self.stack.redo()
         else:
@@ -81,9 +107,24 @@ class Edits(QObject):
 
     def turn(self, steps: Sequence[Step], act: Callable[[Step], object], said: str) -> None:
         """Take the steps of a change back, or once more, and say so."""
-        self._chores.do(partial(_take, steps, act), partial(self._turned, said))
+        self._chores.do(partial(self._take, steps, act), partial(self._turned, said))
+
+    def _take(self, steps: Sequence[Step], act: Callable[[Step], object]) -> Done:
+        """Take every step that can be taken; those, and what stood in the way of the first of the others."""
+        taken: list[Step] = []
+        wrong: SessionFileError | None = None
+        for step in steps:
+            path = step.path
+            error = _why_not(partial(act, step))
+            if error is None:
+                taken.append(step)
+                self._left.add(path)
+            elif path not in self._left or path.exists():
+                wrong = wrong or error
+        return taken, wrong
 
     def _done(self, words: str, wanted: int, result: Done) -> None:
+        self._asked -= 1
         steps, error = result
         if steps:
             words = words if len(steps) == wanted else f"{words}, but for {wanted - len(steps)}"
@@ -150,17 +191,6 @@ def _forth(step: Step) -> object:
 
 def _back(step: Step) -> object:
     return step.back()
-
-
-def _take(steps: Sequence[Step], act: Callable[[Step], object]) -> Done:
-    """Take every step that can be taken; those, and what stood in the way of the first of the others."""
-    taken: list[Step] = []
-    wrong: SessionFileError | None = None
-    for step in steps:
-        error = _why_not(partial(act, step))
-        wrong = wrong or error
-        taken += [] if error else [step]
-    return taken, wrong
 
 
 def _why_not(act: Callable[[], object]) -> SessionFileError | None:

@@ -125,6 +125,8 @@ def _edit(window: MainWindow, sessions: SessionsPage) -> None:
 class Nothing:
     """A change that is none."""
 
+    path = Path()
+
     def forth(self) -> None:
         """Do nothing."""
 

@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
@@ -135,6 +135,55 @@ def test_a_restored_session_goes_back_to_the_trash_with_ctrl_z(page: SessionsPag
     qtbot.waitUntil(lambda: names(page) == [])
     page.controller.edits.undo()
     qtbot.waitUntil(lambda: names(page) == ["one"])
+
+
+def test_deleting_and_restoring_twice_at_once_is_doing_it_once(page: SessionsPage, qtbot: QtBot) -> None:
+    said, failed = recorded(page)
+    choose(page, "one")
+    for _ in range(3):
+        page.delete_chosen()
+    qtbot.waitUntil(lambda: "one" not in names(page))
+    page.trash.click()
+    qtbot.waitUntil(lambda: names(page) == ["one"])
+    choose(page, "one")
+    for _ in range(3):
+        page.restore_chosen()
+    qtbot.waitUntil(lambda: names(page) == [])
+    page.controller.edits.wait()
+    QCoreApplication.processEvents()
+    assert said == ["Deleted one. Ctrl+Z undoes it.", "Restored one. Ctrl+Z undoes it."]
+    assert failed == []
+
+
+def test_what_another_program_took_away_is_told(page: SessionsPage, qtbot: QtBot) -> None:
+    _said, failed = recorded(page)
+    choose(page, "one")
+    (sessions_dir() / "one.flashscope").unlink()
+    page.delete_chosen()
+    qtbot.waitUntil(lambda: bool(failed))
+
+
+def recorded(page: SessionsPage) -> tuple[list[str], list[str]]:
+    """What is said of changes from now on, and of those that cannot be made."""
+    said: list[str] = []
+    failed: list[str] = []
+    page.controller.edits.made.connect(lambda words, _undo: said.append(words))
+    page.controller.edits.failed.connect(lambda words, _details: failed.append(words))
+    return said, failed
+
+
+def test_ctrl_z_right_after_a_delete_undoes_that_delete(
+    page: SessionsPage, window: MainWindow, qtbot: QtBot
+) -> None:
+    choose(page, "two")
+    page.delete_chosen()
+    qtbot.waitUntil(lambda: "two" not in names(page))
+    choose(page, "one")
+    page.delete_chosen()
+    page.controller.edits.undo()
+    qtbot.waitUntil(lambda: window.errors.text == "Undone: Deleted one.")
+    qtbot.waitUntil(lambda: "one" in names(page))
+    assert "two" not in names(page)
 
 
 def test_the_trash_can_be_opened_and_restored_from(page: SessionsPage, qtbot: QtBot) -> None:
