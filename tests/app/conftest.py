@@ -7,8 +7,9 @@ from functools import partialmethod
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 PATIENCE_MS = 60_000  # nobody waits for so long but on a machine that hardly gets to it
@@ -40,6 +41,13 @@ def no_widget_is_left() -> None:
     """
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def no_key_is_held(no_widget_is_left: None) -> None:
+    """A key that a test before pressed with Ctrl leaves Qt believing that Ctrl is still down."""
+    if QApplication.instance() and QApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
+        QTest.keyRelease(QWidget(), Qt.Key.Key_Control, Qt.KeyboardModifier.NoModifier)
 
 
 @pytest.fixture(autouse=True)
