@@ -14,6 +14,7 @@ from profiles.plan.choice import Declared
 from profiles.plan.request import read_kernels
 from profiles.results.quantities import QUANTITIES
 from profiles.results.quantity import Quantity
+from profiles.store.places import never_begun
 from profiles.store.schema import SUFFIX
 
 Callback: TypeAlias = Callable[[click.Context, click.Parameter, Any], Any]
@@ -132,7 +133,7 @@ def _named(text: str, remedy: str) -> Path:
 def new_file(text: str) -> Path:
     """A path of a session where there is nothing yet, in a folder that exists."""
     path = _named(text, "leave --out out to save among your sessions")
-    if os.path.lexists(path):
+    if os.path.lexists(path) and not never_begun(path):
         raise ValueError(f"{text} exists already; name another file or remove it")
     if path.suffix != SUFFIX:
         raise ValueError(f"a session is a {SUFFIX} file: name it {path.name}{SUFFIX}")

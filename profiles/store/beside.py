@@ -19,9 +19,7 @@ from profiles.store.schema import MAX_FILE_BYTES
 
 ENDS = ("-journal", "-wal")
 WAL_MODE = b"\x02"  # at byte 19 of a file that is written ahead; a session's is 1
-SUPER_JOURNAL = bytes.fromhex(
-    "d9d505f920a163d7"
-)  # ends a journal that has SQLite look at, and delete, others
+JOURNAL = bytes.fromhex("d9d505f920a163d7")  # begins a journal; ends one that has SQLite delete others, too
 
 
 class Beside(NamedTuple):
@@ -74,6 +72,15 @@ def private_copy(path: Path, side: Path | None) -> Iterator[Path]:
         yield copy
 
 
+def is_journal(side: Path) -> bool:
+    """Whether SQLite wrote a file; the first bytes of a journal that never reached the disk are zeros."""
+    try:
+        with side.open("rb") as file:
+            return file.read(len(JOURNAL)) in {JOURNAL, bytes(len(JOURNAL))}
+    except FileNotFoundError:  # a live writer removes its journal
+        return True
+
+
 def is_wal_mode(path: Path) -> bool:
     """Whether a file says of itself that it is written ahead; one that this process records never is."""
     if is_held(path):
@@ -86,8 +93,8 @@ def _check_side(side: Path) -> None:
     if side.stat().st_size > MAX_FILE_BYTES:
         raise CorruptFileError(f"{side} is larger than any session; move it away to open the session.")
     with side.open("rb") as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - len(SUPER_JOURNAL)))
-        if file.read() == SUPER_JOURNAL:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - len(JOURNAL)))
+        if file.read() == JOURNAL:
             raise CorruptFileError(
                 f"{side} names other files, which no session's journal does; it was not used."
             )

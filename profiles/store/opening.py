@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from profiles.store.beside import Beside, is_wal_mode, private_copy
+from profiles.store.beside import Beside, is_journal, is_wal_mode, private_copy
 from profiles.store.errors import (
     BusyFileError,
     CorruptFileError,
@@ -197,7 +197,10 @@ def being_written(path: Path) -> bool:
     """
     if is_held(path):
         return True
-    if not os.access(path, os.W_OK) or Beside.of(path).strange or _needs_wal(path) or _cut_off(path):
+    beside = Beside.of(path)
+    if not os.access(path, os.W_OK) or beside.strange or (beside.journal and not is_journal(beside.journal)):
+        return False
+    if _needs_wal(path) or _cut_off(path):
         return False
     try:
         with closing(connect(path, "rw", ASKING_S)) as connection:

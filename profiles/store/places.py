@@ -8,8 +8,14 @@ from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
 
-from profiles.store.beside import leftovers
-from profiles.store.errors import SessionFileError, TakenFileError, explain_os, explain_sqlite
+from profiles.store.beside import Beside, is_journal, leftovers, private_copy
+from profiles.store.errors import (
+    CorruptFileError,
+    SessionFileError,
+    TakenFileError,
+    explain_os,
+    explain_sqlite,
+)
 from profiles.store.opening import being_written, connect
 
 
@@ -51,6 +57,36 @@ def _names(path: Path) -> Iterator[Path]:
     yield path
     for number in count(2):
         yield path.with_stem(f"{path.stem}-{number}")
+
+
+def create_or_take(path: Path) -> Path:
+    """Make the empty file, or take one over in which nothing was ever committed; others are left alone."""
+    return path if never_begun(path) else create_file(path)
+
+
+def never_begun(path: Path) -> bool:
+    """Whether a file holds nothing: what is left of a writer that was killed while it made its file.
+
+    Such a file is empty, or will be once the journal beside it has been rolled back; tried on a copy.
+    """
+    try:
+        return _plain_file(path) and not being_written(path) and _holds_nothing(path, Beside.of(path))
+    except (OSError, sqlite3.Error, CorruptFileError):
+        return False
+
+
+def _plain_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _holds_nothing(path: Path, beside: Beside) -> bool:
+    if beside.strange or not (beside.journal is None or is_journal(beside.journal)):
+        return False
+    if path.stat().st_size == 0 or beside.journal is None:
+        return path.stat().st_size == 0
+    with private_copy(path, beside.journal) as copy, closing(connect(copy, "rw")) as connection:
+        connection.execute("PRAGMA schema_version").fetchone()
+        return copy.stat().st_size == 0
 
 
 def create_file(path: Path) -> Path:

@@ -8,11 +8,17 @@ from pathlib import Path
 from profiles.results.session import Session
 from profiles.store.batches import seal_batches
 from profiles.store.beside import Beside
-from profiles.store.errors import MovedFileError, SessionFileError, explain_sqlite
+from profiles.store.errors import (
+    BusyFileError,
+    MovedFileError,
+    SessionFileError,
+    TakenFileError,
+    explain_sqlite,
+)
 from profiles.store.held import hold, identity, let_go
 from profiles.store.migrations import migrate
 from profiles.store.opening import connect
-from profiles.store.places import create_file, create_free
+from profiles.store.places import create_free, create_or_take
 from profiles.store.resuming import resume_file
 from profiles.store.rows import write_event, write_session
 from profiles.store.schema import MAX_FILE_BYTES
@@ -152,12 +158,13 @@ class Recorder:
 
     def _create(self, event: PlanStarted) -> sqlite3.Connection:
         session = Session.begin(event)
-        path = create_free(self.path) if self._numbered else create_file(self.path)
+        path = create_free(self.path) if self._numbered else create_or_take(self.path)
         try:
             connection = _begin_file(path, session)
         except Exception as error:
             explained = _explained(error, path)
-            path.unlink()
+            if not isinstance(explained, BusyFileError | TakenFileError):  # else it is another's by now
+                path.unlink()
             raise explained from error
         self._take(path)
         return connection
@@ -261,6 +268,7 @@ def _begin_file(path: Path, session: Session) -> sqlite3.Connection:
         (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
         connection.execute(f"PRAGMA max_page_count = {MAX_FILE_BYTES // page_bytes}")
         connection.execute("BEGIN IMMEDIATE")
+        _check_empty(connection, path)
         migrate(connection)
         write_session(connection, session, writer=f"process {os.getpid()}")
         connection.execute("COMMIT")
@@ -271,7 +279,14 @@ def _begin_file(path: Path, session: Session) -> sqlite3.Connection:
     return connection
 
 
+def _check_empty(connection: sqlite3.Connection, path: Path) -> None:
+    if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
+        raise TakenFileError(f"{path} holds another session by now; name another file.")
+
+
 def _explained(error: Exception, path: Path) -> SessionFileError:
+    if isinstance(error, SessionFileError):
+        return error
     if isinstance(error, TooLargeError):
         return SessionFileError(f"{path} cannot hold {error}.")
     if isinstance(error, OverflowError):

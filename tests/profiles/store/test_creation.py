@@ -2,11 +2,22 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from profiles.store import EmptyFileError, Recorder, list_sessions, load, opening, writer
+from app.commands.arguments import new_file
+from profiles.store import (
+    EmptyFileError,
+    Recorder,
+    SessionFileError,
+    TakenFileError,
+    list_sessions,
+    load,
+    opening,
+    writer,
+)
 from tests.profiles.store import builders
 
 
@@ -66,3 +77,85 @@ def test_a_file_with_tables_and_no_session_is_empty_too(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(EmptyFileError, match="is empty"):
         load(path)
+
+
+def test_what_a_killed_writer_left_without_a_session_is_taken_over_and_nothing_else(
+    killed: list[Path],
+) -> None:
+    taken = 0
+    for path in killed:
+        before = {one.name: one.read_bytes() for one in path.parent.iterdir()}
+        recorder = Recorder(path)
+        if is_empty(path):
+            assert new_file(str(path)) == path
+            recorder.record(builders.plan_started())
+            recorder.close()
+            assert load(path).plan == builders.plan()
+            assert [one.name for one in path.parent.iterdir()] == [path.name]
+            taken += 1
+        else:
+            with pytest.raises(TakenFileError, match="exists already"):
+                recorder.record(builders.plan_started())
+            assert {one.name: one.read_bytes() for one in path.parent.iterdir()} == before
+    assert 2 < taken < len(killed)
+
+
+MINE = {
+    "a text": {"": b"mine"},
+    "a journal that is a text": {"": b"", "-journal": b"mine, and important"},
+    "a log": {"": b"", "-wal": b"mine"},
+    "pages and no journal": {"": bytes(4096)},
+}
+
+
+@pytest.mark.parametrize("files", MINE.values(), ids=list(MINE))
+def test_what_may_be_of_somebody_else_is_not_taken_over(tmp_path: Path, files: dict[str, bytes]) -> None:
+    path = tmp_path / "a.flashscope"
+    for end, content in files.items():
+        path.with_name(path.name + end).write_bytes(content)
+    with pytest.raises(ValueError, match="exists already"):
+        new_file(str(path))
+    with pytest.raises(TakenFileError, match="exists already"):
+        Recorder(path).record(builders.plan_started())
+    assert {one.name.removeprefix(path.name): one.read_bytes() for one in tmp_path.iterdir()} == files
+
+
+def test_a_link_to_an_empty_file_is_not_taken_over(tmp_path: Path) -> None:
+    path, real = tmp_path / "a.flashscope", tmp_path / "real"
+    real.touch()
+    path.symlink_to(real)
+    with pytest.raises(TakenFileError, match="exists already"):
+        Recorder(path).record(builders.plan_started())
+    assert not real.stat().st_size
+
+
+def test_of_two_that_take_over_one_file_one_is_refused_and_its_file_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.flashscope"
+    path.touch()
+    other = Recorder(path)
+
+    def too_late(path: Path, mode: str) -> sqlite3.Connection:
+        """Connect after another recorder has begun, and ended, in the file."""
+        monkeypatch.undo()
+        other.record(builders.plan_started())
+        other.close()
+        return opening.connect(path, mode)
+
+    monkeypatch.setattr(writer, "connect", too_late)
+    with pytest.raises(TakenFileError, match="another session by now"):
+        Recorder(path).record(builders.plan_started())
+    assert load(path).plan == builders.plan()
+
+
+def test_a_file_that_another_has_just_locked_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.flashscope"
+    path.touch()
+    monkeypatch.setattr("profiles.store.places.being_written", lambda _path: False)  # it was not, just now
+    monkeypatch.setattr(writer, "connect", lambda path, mode: opening.connect(path, mode, timeout_s=0))
+    with closing(sqlite3.connect(path, isolation_level=None)) as locking:
+        locking.execute("BEGIN IMMEDIATE")
+        with pytest.raises(SessionFileError, match="another process"):
+            Recorder(path).record(builders.plan_started())
+        assert path.exists()
