@@ -72,7 +72,7 @@ class Edits(QObject):
         if not steps:
             return
         self._asked += 1
-        self._chores.do(partial(self._take, steps, _forth), partial(self._done, words, len(steps)))
+        self._chores.do(partial(self._take_once, steps), partial(self._done, words, len(steps)))
 
     def undo(self) -> None:
         """Take back the last change, of those too that are still being made."""
@@ -109,6 +109,10 @@ class Edits(QObject):
         """Take the steps of a change back, or once more, and say so."""
         self._chores.do(partial(self._take, steps, act), partial(self._turned, said))
 
+    def _take_once(self, steps: Sequence[Step]) -> Done:
+        """Take those steps whose files are still there, or were not moved by a change before."""
+        return self._take([one for one in steps if one.path not in self._left or one.path.exists()], _forth)
+
     def _take(self, steps: Sequence[Step], act: Callable[[Step], object]) -> Done:
         """Take every step that can be taken; those, and what stood in the way of the first of the others."""
         taken: list[Step] = []
@@ -116,11 +120,10 @@ class Edits(QObject):
         for step in steps:
             path = step.path
             error = _why_not(partial(act, step))
+            wrong = wrong or error
             if error is None:
                 taken.append(step)
                 self._left.add(path)
-            elif path not in self._left or path.exists():
-                wrong = wrong or error
         return taken, wrong
 
     def _done(self, words: str, wanted: int, result: Done) -> None:
@@ -157,11 +160,16 @@ class FixedFileError(SessionFileError):
 
 
 class _Change(QUndoCommand):
-    """Steps that have been taken; pushing it takes none."""
+    """Steps that have been taken; pushing it takes none.
+
+    A step that could not be taken back is not taken once more, nor the other way round: its file may be
+    another one by then.
+    """
 
     def __init__(self, edits: Edits, words: str, steps: Sequence[Step]) -> None:
         super().__init__(words)
         self._edits, self._steps, self._new = edits, steps, True
+        self._undone: set[int] = set()  # ids of the steps that are taken back
         self.take_back = self._take_back  # one object, by which a message is known
 
     def _take_back(self) -> None:
@@ -176,21 +184,29 @@ class _Change(QUndoCommand):
         if self._new:
             self._new = False
         else:
-            self._edits.turn(self._steps, _forth, f"Done again: {self.text()}.")
+            self._edits.turn(self._steps, self._forth, f"Done again: {self.text()}.")
 
     @guarded()
     def undo(self) -> None:
         """Take the steps back, the last one first."""
         self._edits.withdrawn.emit(self.take_back)
-        self._edits.turn(self._steps[::-1], _back, f"Undone: {self.text()}.")
+        self._edits.turn(self._steps[::-1], self._back, f"Undone: {self.text()}.")
+
+    def _forth(self, step: Step) -> None:
+        if id(step) not in self._undone:
+            raise SessionFileError(f"It was not undone, so it was not done again: {self.text()}.")
+        step.forth()
+        self._undone.discard(id(step))
+
+    def _back(self, step: Step) -> None:
+        if id(step) in self._undone:
+            raise SessionFileError(f"It was not done again, so it was not undone: {self.text()}.")
+        step.back()
+        self._undone.add(id(step))
 
 
 def _forth(step: Step) -> object:
     return step.forth()
-
-
-def _back(step: Step) -> object:
-    return step.back()
 
 
 def _why_not(act: Callable[[], object]) -> SessionFileError | None:

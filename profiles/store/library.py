@@ -38,8 +38,10 @@ def trash(path: Path) -> Path:
 
     Raises:
         BusyFileError: It is being recorded.
-        SessionFileError: It cannot be moved.
+        SessionFileError: It cannot be moved, or is there already.
     """
+    if path.parent.name == TRASH:
+        raise SessionFileError(f"{path} is in the trash already.")
     try:
         if path.stat().st_size and being_written(path):
             raise BusyFileError(f"{path} is being recorded; delete it when its sweep has ended.")
@@ -56,8 +58,10 @@ def restore(trashed: Path) -> Path:
     """Move a file that `trash` moved back to where it was; returns its path, a new one if that is taken.
 
     Raises:
-        SessionFileError: It cannot be moved.
+        SessionFileError: It cannot be moved, or is not in the trash.
     """
+    if trashed.parent.name != TRASH:
+        raise SessionFileError(f"{trashed} is not in the trash; nothing was moved.")
     try:
         return _move(trashed, trashed.parent.parent / trashed.name)
     except OSError as error:

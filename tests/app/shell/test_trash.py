@@ -17,6 +17,7 @@ from app.pages.sessions import SessionsPage
 from app.pages.sessions_columns import session_name
 from app.shell.main_window import MainWindow
 from profiles.store import list_sessions, restore, sessions_dir
+from profiles.store.library import TRASH
 from tests.app.fakes import sweep
 from tests.app.shell.conftest import Rig, Save
 from tests.app.shell.test_sessions_page import choose, names
@@ -226,3 +227,22 @@ def test_what_cannot_be_changed_is_told(
     page.rename_chosen()
     qtbot.waitUntil(lambda: "being recorded" in window.errors.text)
     writer.close()
+
+
+def test_what_could_not_be_undone_is_not_done_again_to_a_file_that_took_its_place(
+    page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
+) -> None:
+    edits, path = page.controller.edits, sessions_dir() / "one.flashscope"
+    for words, step in (("Deleted", steps.Deleted(path)), ("Restored", None)):
+        with qtbot.waitSignal(edits.made):
+            edits.do(words, [step or steps.Restored(path.parent / TRASH / path.name)])
+    path.unlink()
+    for _ in range(2):
+        with qtbot.waitSignal(edits.failed):
+            edits.undo()
+    save(sweep(points=2), "one")
+    before = path.read_bytes()
+    for _ in range(2):
+        with qtbot.waitSignal(edits.failed):
+            edits.redo()
+    assert path.read_bytes() == before

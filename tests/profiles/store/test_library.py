@@ -233,3 +233,13 @@ def test_the_environment_moves_the_sessions(monkeypatch: pytest.MonkeyPatch, tmp
     assert sessions_dir() == tmp_path / "sessions"
     monkeypatch.delenv("FLASHSCOPE_HOME")
     assert sessions_dir().name == "sessions"
+
+
+def test_what_is_in_the_trash_goes_no_deeper_and_what_is_not_stays_where_it_is(tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "sessions" / "a.flashscope")
+    with pytest.raises(SessionFileError, match="is not in the trash"):
+        restore(path)
+    trashed = trash(path)
+    with pytest.raises(SessionFileError, match="is in the trash already"):
+        trash(trashed)
+    assert restore(trashed) == path
