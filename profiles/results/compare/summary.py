@@ -31,6 +31,7 @@ def summary(
 ) -> str:
     """One sentence on all the pairs of two sessions."""
     parts = [*_changes(pairs), *_states(pairs, base_only)] or [_unchanged(pairs)]
+    parts += [] if pairs else [_nearest(base_only)]
     told = [one.title for one in differing if one.reach != "none"]
     sentence = "; ".join([*parts, *_differ(told)])
     return sentence if quantity.kind in TIMED else f"{quantity.title}: {sentence}"
@@ -120,6 +121,15 @@ def _states(pairs: Sequence[Pair], base_only: Sequence[Lone]) -> Iterator[str]:
         (missing, "without a partner"),
     )
     yield from (f"{count} point{'s' * (count > 1)} {words}" for count, words in counts if count)
+
+
+def _nearest(base_only: Sequence[Lone]) -> str:
+    """What comes nearest to a partner where no point has one."""
+    known = [lone for lone in base_only if lone.nearest is not None]
+    if not known:
+        return "no kernel in common"
+    best = min(known, key=lambda lone: lone.reason.count(","))
+    return f"the nearest here, {best.row.kernel}, has {best.reason}"
 
 
 def _unchanged(pairs: Sequence[Pair]) -> str:

@@ -1,6 +1,7 @@
 """The Compare page: what is chosen is compared, and a pair chosen anywhere is chosen everywhere."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from app.shell.shots import picture
 from app.widgets.plain import Label
 from app.widgets.scrolling import Scrolling
 from kernels.problem import Problem
+from profiles.plan.plan import Plan
 from profiles.results.quantities import FOOTPRINT
 from tests.app.compare.conftest import GPU_PLAN, Desk, recorded
 from tests.app.hostile import hostile_file
@@ -34,6 +36,24 @@ def test_the_sentence_stands_large_above_what_differs(desk: Desk) -> None:
     told = [label.text() for label in desk.board.head.findChildren(Label)]
     assert "standard 20% slower; 3 more of 6 points slower; NVIDIA driver differs" in told
     assert "▲ NVIDIA driver: 580.1 → 590.2 · may explain any change" in told
+
+
+def test_of_each_session_that_shares_no_point_what_is_nearest_is_said(desk: Desk) -> None:
+    def of(**shape: Any) -> Plan:
+        problems = (Problem(seqlen_q=256, seqlen_k=256, dtype="float16", **{"heads": 2} | shape),)
+        return replace(GPU_PLAN, problems=problems)
+
+    others = [recorded("wide", of(head_dim=128)), recorded("many", of(heads=4)), recorded("same")]
+    desk.choose(recorded("base", of()), *others)
+    wide, many, same = desk.sentences()
+    assert wide.endswith("; the nearest here, standard, has d 128 instead of d 64")
+    assert many.endswith("; the nearest here, standard, has 4 heads instead of 2 heads")
+    assert "nearest" not in same
+    told = [label.text() for label in desk.board.head.findChildren(Label)]
+    assert {wide, many, same} <= set(told)
+    kernels = replace(of(), kernels=("flash1",))
+    desk.choose(recorded("other", kernels), others[0])
+    assert desk.sentences()[0].endswith("; no kernel in common")
 
 
 def test_a_pair_chosen_in_one_place_is_chosen_in_all(desk: Desk) -> None:
