@@ -36,6 +36,8 @@ from profiles.wire.events import (
 )
 
 EngineFactory = Callable[[Sink], Engine]
+SWEEPING = "A sweep is running already; cancel it first, or wait for its end."
+REPLAYING = "A replay is on show; leave it (Esc, Esc) before a sweep is run or resumed."
 LIVE_READINGS = 1200  # two minutes at 10 Hz
 
 
@@ -167,7 +169,7 @@ class Controller(QObject):
     def run(self, plan: Plan, rest: Rest | None = None) -> None:
         """Start a sweep in a fresh session and file, or what is left of the one on show in its own."""
         if self.running:
-            self.error_raised.emit("A sweep is running already; cancel it first, or wait for its end.", "")
+            self.error_raised.emit(REPLAYING if self.replaying else SWEEPING, "")
             return
         if plan.backend != self.backend:
             self.choose_backend(plan.backend)

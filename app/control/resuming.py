@@ -5,7 +5,7 @@ from pathlib import Path
 
 from app.control.bundled import check_own, is_own
 from app.control.chores import Chores
-from app.control.controller import Controller
+from app.control.controller import REPLAYING, Controller
 from profiles.plan.machine import Machine
 from profiles.results.rest import Rest, obstacle, rest_of, unfinished
 from profiles.results.session import Session
@@ -36,7 +36,7 @@ class Resumer:
         """Read this file, or that of the session on show, and measure what is left of its plan."""
         chosen = path or self._controller.path
         if chosen is None or self._controller.running:
-            self._controller.error_raised.emit(NO_SESSION, "")
+            self._controller.error_raised.emit(REPLAYING if self._controller.replaying else NO_SESSION, "")
         else:
             self._controller.open_session(chosen, then=partial(self._check, chosen))
 

@@ -189,3 +189,17 @@ def test_the_sessions_page_resumes_what_is_chosen_there(
 
 def names(page: SessionsPage) -> list[str]:
     return [str(page.model.index(row, 0).data()) for row in range(page.model.rowCount())]
+
+
+def test_during_a_replay_neither_run_nor_resume_calls_it_a_sweep(
+    rig: Rig, window: MainWindow, broken_off: Path
+) -> None:
+    rig.open(broken_off)
+    rig.controller.replay(1.0)
+    for key in ("run", "resume"):
+        window.errors.hide()
+        action = window.registry.find(key)
+        assert action is not None
+        action.trigger()
+        assert window.errors.text.startswith("A replay is on show; leave it")
+    assert rig.controller.replaying
