@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from profiles.store.errors import CorruptFileError
 from profiles.store.held import is_held
-from profiles.store.schema import MAX_FILE_BYTES
+from profiles.store.schema import APPLICATION_ID, MAX_FILE_BYTES
 
 ENDS = ("-journal", "-wal")
 WAL_MODE = b"\x02"  # at byte 19 of a file that is written ahead; a session's is 1
@@ -87,6 +87,14 @@ def is_wal_mode(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return file.read(20)[19:] == WAL_MODE
+
+
+def holds_session(path: Path) -> bool:
+    """Whether a file says of itself that it is a session; one that this process records is."""
+    if is_held(path):
+        return True
+    with path.open("rb") as file:
+        return file.read(72)[68:] == APPLICATION_ID.to_bytes(4, "big")  # sqlite.org/fileformat2.html
 
 
 def _check_side(side: Path) -> None:

@@ -3,6 +3,7 @@
 import tempfile
 from pathlib import Path
 
+from profiles.store.beside import holds_session
 from profiles.store.errors import TakenFileError, explain_os
 
 
@@ -15,12 +16,14 @@ def write_whole(target: Path, content: bytes, *, replace: bool) -> None:
         replace: Whether one that is there may go.
 
     Raises:
-        TakenFileError: There is one already, and it may not go.
+        TakenFileError: There is one already, and it may not go: a session or a device never may.
         SessionFileError: It cannot be written; what was there is as it was.
     """
     try:
         if not replace:
             target.touch(exist_ok=False)  # from here on the name is ours
+        elif target.exists():
+            _check_replaceable(target)
         try:
             _place(target, content)
         except BaseException:
@@ -31,6 +34,13 @@ def write_whole(target: Path, content: bytes, *, replace: bool) -> None:
         raise TakenFileError(f"{target} exists already; name another file or remove it.") from error
     except OSError as error:
         raise explain_os(error, target) from error
+
+
+def _check_replaceable(target: Path) -> None:
+    if not target.is_file() and not target.is_dir():
+        raise TakenFileError(f"{target} is no plain file; name another one.")
+    if target.is_file() and holds_session(target):
+        raise TakenFileError(f"{target} is a session, which nothing is written over; name another file.")
 
 
 def _place(target: Path, content: bytes) -> None:

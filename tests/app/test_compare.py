@@ -111,3 +111,13 @@ def test_a_hostile_file_prints_no_escape(
     assert not HARMFUL.findall(out + err)
     if form:
         json.loads(out)
+
+
+def test_no_page_is_written_over_a_session_that_is_compared(
+    copied: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = copied.read_bytes()
+    code, _, err = run(capsys, RECORDED, copied, "--html", copied, "--force")
+    assert code == 1
+    assert "is a session, which nothing is written over" in err
+    assert copied.read_bytes() == before
