@@ -1,12 +1,13 @@
 """What a heat map of a comparison shows: kernels x problems, each cell a pair."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.plots.compare.strands import NO_PLACE, Numbers
+from app.plots.compare.strands import CHANGES, NO_PLACE, Numbers
 from kernels.problem import Problem
 from profiles.results.compare import Contrast, Pair
 from profiles.results.curves import Curve
@@ -25,7 +26,8 @@ class Grid:
         kernels: The rows.
         problems: The columns, curve by curve with rising N.
         curves: The curve of each column.
-        change: The natural logarithm of the ratio, NaN where there is none.
+        change: The natural logarithm of the ratio, infinite where one side is 0, NaN where there is none.
+        sure: Whether the verdict is that it changed.
         place: The pair's number in the comparison, -1 where a cell has no pair.
         span: The logarithm that the ends of the colours stand for.
     """
@@ -34,6 +36,7 @@ class Grid:
     problems: tuple[Problem, ...]
     curves: tuple[Curve, ...]
     change: NDArray[np.float64]
+    sure: NDArray[np.bool_]
     place: Numbers
     span: float
 
@@ -62,12 +65,12 @@ def grid_of(contrast: Contrast, first: int, curves: Mapping[Problem, Curve]) -> 
     kernels = {kernel: row for row, kernel in enumerate(dict.fromkeys(kernel for kernel, _ in cells))}
     problems = {problem: column for column, problem in enumerate(_ordered(cells, curves))}
     change = np.full((len(kernels), len(problems)), np.nan)
-    place = np.full(change.shape, NO_PLACE, dtype=np.intp)
+    sure, place = np.zeros(change.shape, dtype=np.bool_), np.full(change.shape, NO_PLACE, dtype=np.intp)
     for number, pair in enumerate(contrast.pairs, first):
         cell = kernels[pair.kernel], problems[pair.base.problem]
-        place[cell], change[cell] = number, _log(pair)
+        place[cell], change[cell], sure[cell] = number, _log(pair), pair.verdict in CHANGES
     of_columns = tuple(curves[problem] for problem in problems)
-    return Grid(tuple(kernels), tuple(problems), of_columns, change, place, _span(change))
+    return Grid(tuple(kernels), tuple(problems), of_columns, change, sure, place, _span(change))
 
 
 def _ordered(cells: Sequence[tuple[str, Problem]], curves: Mapping[Problem, Curve]) -> list[Problem]:
@@ -78,7 +81,9 @@ def _ordered(cells: Sequence[tuple[str, Problem]], curves: Mapping[Problem, Curv
 
 
 def _log(pair: Pair) -> float:
-    return float(np.log(pair.ratio)) if pair.ratio else np.nan
+    if pair.ratio:
+        return math.log(pair.ratio)
+    return {"more": math.inf, "less": -math.inf}.get(pair.verdict or "", math.nan)
 
 
 def _span(change: NDArray[np.float64]) -> float:

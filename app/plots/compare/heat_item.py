@@ -20,6 +20,7 @@ from app.words.verdicts import GLYPHS
 WORSE, BETTER = "#D55E00", "#0072B2"  # Okabe-Ito: told apart by everybody
 SHADES = 33  # of the colours, the middle one among them
 UNCHANGED = GLYPHS["same"]  # most cells say so: what changed has to stand out
+FAINT = 0.3  # of its colour has a cell whose verdict is no change: nobody may read one from afar
 GLYPH_PX = 11  # a smaller cell has none
 GAP_PX = 8  # of a cell's side from which cells stand apart
 
@@ -80,16 +81,17 @@ class HeatItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes n
             painter.fillRect(rect, QBrush(QColor(self._theme.line), Qt.BrushStyle.BDiagPattern))
             return
         change = grid.change[at]
-        fill = QColor(self._theme.raised) if math.isnan(change) else self._colour(change)
+        strength = 1.0 if grid.sure[at] else FAINT
+        fill = QColor(self._theme.raised) if math.isnan(change) else self._colour(change, strength)
         painter.fillRect(rect, fill)
         if written:
             glyph = self._glyph(int(grid.place[at]))
             painter.setPen(QColor(self._theme.dim) if glyph == UNCHANGED else on_fill(fill))
             painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, glyph)
 
-    def _colour(self, change: float) -> QColor:
+    def _colour(self, change: float, strength: float) -> QColor:
         span = self._grid.span if self._grid else 1.0
-        share = min(max(self._sign * change / span, -1.0), 1.0)
+        share = strength * min(max(self._sign * change / span, -1.0), 1.0)
         return self._colours[round((share + 1) / 2 * (SHADES - 1))]
 
 

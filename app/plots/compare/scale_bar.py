@@ -15,6 +15,7 @@ from profiles.results.compare.verdicts import percent
 
 BAR = (150, 9)  # pixels
 HEIGHT = 18
+OTHERS = ("faint: no sure change", "hatched: no partner")
 
 
 class ScaleBar(QWidget):
@@ -29,7 +30,8 @@ class ScaleBar(QWidget):
         """Name both ends: a change of `span`, a natural logarithm, or more."""
         share = percent(math.expm1(span))
         self._left, self._right = f"{share} {better}", f"{share} {worse}"
-        self.setAccessibleName(f"Colours from {self._left} over no change to {self._right}; hatched: no pair")
+        ends = f"{self._left} over no change to {self._right}"
+        self.setAccessibleName(f"Colours from {ends}; {', '.join(OTHERS)}")
         self.update()
 
     def apply_theme(self, theme: Theme) -> None:
@@ -60,4 +62,4 @@ class ScaleBar(QWidget):
                 gradient.setColorAt(place / (len(colours) - 1), colour)
             painter.fillRect(bar, QBrush(gradient))
             rest = QRectF(bar.right() + px(8), 0, self.width(), self.height())
-            painter.drawText(rest, middle, f"{self._right}   hatched: no partner")
+            painter.drawText(rest, middle, "   ".join((self._right, *OTHERS)))

@@ -6,22 +6,27 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtGui import QColor, QDropEvent, QGuiApplication, QImage, QPainter
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QStyleOptionGraphicsItem
 from pytestqt.qtbot import QtBot
 
 from app.pages.compare.list_model import ListColumn, ListModel
+from app.plots.compare.grid import grid_of
+from app.plots.compare.heat_item import HeatItem, shades
 from app.plots.compare.strands import NO_PLACE
 from app.shell.shots import picture
 from app.widgets.plain import Label
 from app.widgets.scrolling import Scrolling
 from kernels.problem import Problem
 from profiles.plan.plan import Plan
-from profiles.results.quantities import FOOTPRINT
+from profiles.results.compare import Comparison, compare
+from profiles.results.curves import curve_of
+from profiles.results.quantities import FOOTPRINT, QUANTITIES
 from tests.app.compare.conftest import GPU_PLAN, Desk, recorded
 from tests.app.hostile import hostile_file
 from tests.app.shell.test_fits import is_cut, texts
+from tests.profiles.results.compare.built import rounds, session, with_workspace
 
 
 def test_before_two_sessions_are_chosen_words_and_buttons_say_how(desk: Desk) -> None:
@@ -201,6 +206,31 @@ def test_many_problems_are_a_heat_map_and_a_key_turns_it_into_lines(desk: Desk) 
     press(desk, "compare.view")
     desk.drawn()
     assert board.ratios.lines.isVisible()
+
+
+def test_a_cell_of_which_nothing_is_sure_is_faint_and_one_from_nothing_is_not(desk: Desk) -> None:
+    cells = {("flash2", 512): rounds(1.0), ("flash3", 512): rounds(1.0), ("flash1", 512): rounds(1.0)}
+    few = {**cells, ("flash2", 512): rounds(1.2), ("flash3", 512): rounds(1.2, count=4)}
+    item = HeatItem(desk.page.theme)
+    fills = [fill(item, compare(session(cells), [session(few)]), row) for row in range(2)]
+    assert fills[0] == shades(desk.page.theme)[-1]
+    assert fills[1] == shades(desk.page.theme)[16 + round(0.3 * 16)]
+    none, some = (with_workspace(session(cells), held) for held in (0, 4096))
+    assert fill(item, compare(none, [some], QUANTITIES["workspace_bytes"]), 0) == fills[0]
+
+
+def fill(item: HeatItem, comparison: Comparison, row: int) -> QColor:
+    """The colour of a kernel's cell in a map of a comparison, which has one problem."""
+    (contrast,) = comparison.contrasts
+    problems = {pair.base.problem: curve_of(pair.base) for pair in contrast.pairs}
+    item.show_grid(grid_of(contrast, 0, problems), more_is_worse=True, glyph=lambda _place: "")
+    canvas = QImage(10, 10 * len(contrast.pairs), QImage.Format.Format_RGB32)
+    painter, option = QPainter(canvas), QStyleOptionGraphicsItem()
+    painter.scale(10, 10)
+    option.exposedRect = item.boundingRect()
+    item.paint(painter, option)
+    painter.end()
+    return canvas.pixelColor(4, 10 * row + 4)
 
 
 def test_sessions_without_common_points_say_what_is_nearest(desk: Desk) -> None:

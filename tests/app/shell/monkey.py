@@ -73,6 +73,7 @@ class Monkey:
         controller.session_changed.connect(lambda _session: self.seen.update(["sessions"]))
         controller.trace_ready.connect(lambda _trace: self.seen.update(["traces"]))
         controller.running_changed.connect(lambda running: self.seen.update([] if running else ["runs"]))
+        self._held: QWidget = window
         self._impatience = QTimer(window, interval=IMPATIENCE_MS)
         self._impatience.timeout.connect(self._answer)
         for key in CLOSING:
@@ -190,8 +191,12 @@ class Monkey:
             QTest.keyClick(popup, self._dice.choice([Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Escape]))
 
     def _front(self) -> QWidget:
-        """What takes keys and clicks: an open list or menu, a dialog, else the window."""
-        return QApplication.activePopupWidget() or QApplication.activeModalWidget() or self._window
+        """What takes keys and clicks: an open list or menu, a dialog, else the window.
+
+        It is held until the next one: with the wrapper of one of Qt's own go those of what was found in it.
+        """
+        self._held = QApplication.activePopupWidget() or QApplication.activeModalWidget() or self._window
+        return self._held
 
     def _any_widget(self) -> QWidget | None:
         """One in front; not by findChildren, which keeps what it gives for as long as the window lives."""
