@@ -41,33 +41,45 @@ class Said:
 
 @dataclass
 class Deleted:
-    """A session in the trash."""
+    """A session in the trash.
+
+    Attributes:
+        path: Where it is.
+        home: Where it was: another one in the trash may have had its name.
+    """
 
     path: Path
+    home: Path | None = None
 
     def forth(self) -> None:
         """Move it there."""
         check_changeable(self.path)
-        self.path = trash(self.path)
+        self.home, self.path = self.path, trash(self.path)
 
     def back(self) -> None:
         """Take it out."""
-        self.path = restore(self.path)
+        self.path = restore(self.path, self.home)
 
 
 @dataclass
 class Restored:
-    """A session out of the trash."""
+    """A session out of the trash.
+
+    Attributes:
+        path: Where it is.
+        home: Where it was taken to the last time.
+    """
 
     path: Path
+    home: Path | None = None
 
     def forth(self) -> None:
         """Take it out."""
-        self.path = restore(self.path)
+        self.path = restore(self.path, self.home)
 
     def back(self) -> None:
         """Move it there again."""
-        self.path = trash(self.path)
+        self.home, self.path = self.path, trash(self.path)
 
 
 @dataclass
@@ -77,20 +89,23 @@ class Duplicated:
     Attributes:
         path: The session, then its copy.
         folder: Where the copy goes.
+        home: Where the copy was when it was moved to the trash.
     """
 
     path: Path
     folder: Path
-    made: bool = False
+    home: Path | None = None
 
     def forth(self) -> None:
         """Make it, or take it out of the trash."""
-        self.path = restore(self.path) if self.made else duplicate(self.path, self.folder)
-        self.made = True
+        if self.home is None:
+            self.path = duplicate(self.path, self.folder)
+        else:
+            self.path = restore(self.path, self.home)
 
     def back(self) -> None:
         """Move it to the trash."""
-        self.path = trash(self.path)
+        self.home, self.path = self.path, trash(self.path)
 
 
 def check_changeable(path: Path) -> None:

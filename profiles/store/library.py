@@ -54,8 +54,12 @@ def trash(path: Path) -> Path:
         raise explain_sqlite(error, path) from error
 
 
-def restore(trashed: Path) -> Path:
+def restore(trashed: Path, home: Path | None = None) -> Path:
     """Move a file that `trash` moved back to where it was; returns its path, a new one if that is taken.
+
+    Args:
+        trashed: Where it is.
+        home: Where it was; None: beside the trash, by the name that it has there.
 
     Raises:
         SessionFileError: It cannot be moved, or is not in the trash.
@@ -63,7 +67,7 @@ def restore(trashed: Path) -> Path:
     if trashed.parent.name != TRASH:
         raise SessionFileError(f"{trashed} is not in the trash; nothing was moved.")
     try:
-        return _move(trashed, trashed.parent.parent / trashed.name)
+        return _move(trashed, home or trashed.parent.parent / trashed.name)
     except OSError as error:
         raise explain_os(error, trashed) from error
 

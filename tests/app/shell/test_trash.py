@@ -16,7 +16,7 @@ from app.control.edits import NOTHING_CHANGED
 from app.pages.sessions import SessionsPage
 from app.pages.sessions_columns import session_name
 from app.shell.main_window import MainWindow
-from profiles.store import list_sessions, restore, sessions_dir
+from profiles.store import list_sessions, load, restore, sessions_dir, trash
 from profiles.store.library import TRASH
 from tests.app.fakes import sweep
 from tests.app.shell.conftest import Rig, Save
@@ -103,9 +103,9 @@ def test_what_is_undone_once_cannot_be_undone_again_by_key_or_button(
 ) -> None:
     asked: list[Path] = []
 
-    def slowly(trashed: Path) -> Path:
+    def slowly(trashed: Path, home: Path | None) -> Path:
         asked.append(trashed)
-        return restore(trashed)
+        return restore(trashed, home)
 
     monkeypatch.setattr(steps, "restore", slowly)
     for first, second in ((page.controller.edits.undo, "button"), (window.errors._act_button.click, "key")):
@@ -246,3 +246,25 @@ def test_what_could_not_be_undone_is_not_done_again_to_a_file_that_took_its_plac
         with qtbot.waitSignal(edits.failed):
             edits.redo()
     assert path.read_bytes() == before
+
+
+def test_a_session_comes_back_by_its_own_name_though_another_one_in_the_trash_has_it(
+    page: SessionsPage, save: Save, qtbot: QtBot
+) -> None:
+    edits, path = page.controller.edits, sessions_dir() / "one.flashscope"
+    trash(path)
+    save(sweep(points=2), "one")
+    for words, step in (
+        ("Renamed", steps.Said(path, "name", "", "mine")),
+        ("Deleted", steps.Deleted(path)),
+    ):
+        with qtbot.waitSignal(edits.made):
+            edits.do(words, [step])
+    for _ in range(2):
+        with qtbot.waitSignal(edits.turned):
+            edits.undo()
+    assert load(path).name == ""
+    for act in (edits.redo, edits.redo, edits.undo):
+        with qtbot.waitSignal(edits.turned):
+            act()
+    assert load(path).name == "mine"
