@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 from app.control.chores import Chores
 from app.look.theme import Theme
 from app.plots.export import WRITERS, Encode, Export, copy_image
-from app.widgets.buttons import ICON_PX, size_icon
+from app.widgets.buttons import ICON_PX, IconButton, size_icon
 from app.widgets.plain import set_tip
 from app.widgets.saving import write_chosen
 from profiles.store import write_whole
@@ -20,7 +20,7 @@ MakeExport = Callable[[], Export | None]
 TITLES = {"png": "Save as PNG ...", "svg": "Save as SVG ...", "csv": "Save numbers as CSV ..."}
 
 
-class ExportButton(QToolButton):
+class ExportButton(IconButton):
     """Asks its plot for what to write when it is used.
 
     Signals:

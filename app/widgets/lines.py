@@ -24,6 +24,7 @@ class Lines(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(spacing)
+        self._column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # as narrow as is said below
         self._lines: list[list[QWidget]] = []
         self._arrange()
 

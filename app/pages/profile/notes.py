@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QListWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QInputDialog, QListWidget, QVBoxLayout, QWidget
 
 from app.control.controller import Controller
 from app.control.steps import Said
 from app.widgets.buttons import text_button
+from app.widgets.lines import Lines
 from app.widgets.plain import Label
 from app.words.plain import cut
 from app.words.units import seqlen_text
@@ -144,16 +145,11 @@ class NotesPanel(QWidget):
             button.setEnabled(self._chosen() is not None)
 
     def _lay_out(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(text_button("Note on the point", "Note on the chosen point", self.note_point))
-        buttons.addWidget(text_button("Note on the moment", "Note on the chosen moment", self.note_moment))
-        buttons.addWidget(self._edit)
-        buttons.addWidget(self._delete)
-        buttons.addStretch(1)
+        point = text_button("Note on the point", "Note on the chosen point", self.note_point)
+        moment = text_button("Note on the moment", "Note on the chosen moment", self.note_moment)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(buttons)
+        column.addWidget(Lines((point, moment, self._edit, self._delete), (), 8))
         column.addWidget(self.words)
         column.addWidget(self.list, 1)
         column.addStretch(0)

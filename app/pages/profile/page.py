@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
@@ -15,7 +15,6 @@ from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.pages.base import Page
 from app.pages.profile.bottom import BottomCard
-from app.pages.profile.crosshair_panel import WIDTH as PANEL_PX
 from app.pages.profile.form import SweepForm
 from app.pages.profile.form.form import WIDTH as FORM_PX
 from app.pages.profile.form.reasons import left_out, out_of_range
@@ -48,7 +47,6 @@ from profiles.wire.events import (
 
 MARGIN = 12  # pixels at the left and right of the plots
 ROUNDING = 4  # pixels that the sizes of many parts make together
-RIGHT_PX = PANEL_PX + 2 * MARGIN  # what the plots and the panel under them need at least
 OUTCOMES = (PlanResumed, PointStarted, PointMeasured, PointFailed, PlanFinished)
 
 
@@ -104,6 +102,13 @@ class ProfilePage(Page):
         self._row.setSpacing(0)
         self._row.addWidget(self.form)
         self._row.addWidget(right, 1)
+        self._right = right
+        for whole, first in (
+            (self.form, self.form.kernels.rows[0].box),
+            (right, self.plots.cells[0].chooser),
+        ):
+            whole.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # by these Qt knows that parts follow a whole
+            whole.setFocusProxy(first)
         keep(self, self._place_form)
         self.large = (self.form, self.plots, bottom)
 
@@ -115,11 +120,12 @@ class ProfilePage(Page):
 
     def _place_form(self) -> None:
         """Under them as soon as the page is no wider than the two need: then it may become narrower."""
-        beside = self.width() > px(FORM_PX + RIGHT_PX + ROUNDING)
-        self._row.setDirection(
-            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.BottomToTop
-        )
+        beside = self.width() > px(FORM_PX + ROUNDING) + self._right.minimumSizeHint().width()
         self.form.stand(alone=not beside)
+        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.BottomToTop
+        if direction != self._row.direction():
+            self._row.setDirection(direction)
+            self.setTabOrder(*((self.form, self._right) if beside else (self._right, self.form)))
 
     def _connect(self) -> None:
         self.controller.events_arrived.connect(self.take_events)
@@ -298,9 +304,11 @@ class ProfilePage(Page):
         ]
 
     def _go_to_point(self, index: int) -> None:
+        self.replay.go_to_point(index)
         self.bottom.table.choose_point(index)
 
     def _go_to_moment(self, at_s: float) -> None:
+        self.replay.go_to_moment(at_s)
         self.bottom.notes.at_s = at_s
         self.bottom.strip.moment.show_at(at_s)
         self.bottom.show_tab(0)

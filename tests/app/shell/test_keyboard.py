@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from app.pages.profile import ProfilePage
 from app.shell.full_screen import FullScreen
 from app.shell.main_window import MainWindow
 from app.widgets.staged_paint import StagedPaint
@@ -203,3 +204,33 @@ def test_esc_does_nothing_where_nothing_is_open_or_runs(window: MainWindow, rig:
     press_escape(window)
     assert not rig.engine.cancelled
     assert not window.errors.isVisible()
+
+
+def test_tab_reaches_the_form_before_the_plots_beside_it_and_after_those_above_it(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    window.show_page("profile")
+    window.activateWindow()
+    found = []
+    for width in (1280, 700, 1280):
+        window.resize(width, 720)
+        beside = width == 1280
+        qtbot.waitUntil(lambda: (page.form.y() == 0) == (window.width() == 1280), timeout=5000)
+        window.rail._buttons["profile"].setFocus()
+        chain = tabbed(page)
+        inside = [page.form.isAncestorOf(widget) for widget in chain]
+        assert set(inside) == {True, False}
+        assert inside == sorted(inside, reverse=beside)
+        found.append(sorted(chain, key=lambda widget: not page.form.isAncestorOf(widget)))
+    assert found[0] == found[1] == found[2]
+
+
+def tabbed(page: QWidget) -> list[QWidget]:
+    """What the Tab key reaches on a page, in its order."""
+    window, chain = page.window(), [page]
+    while (focused := window.focusWidget()) not in chain[1:]:
+        chain.append(focused or window)
+        QTest.keyClick(focused or window, Qt.Key.Key_Tab)
+    return [widget for widget in chain[1:] if page.isAncestorOf(widget)]
