@@ -60,10 +60,14 @@ class Tape:
         return next((t for t, e in pairs if isinstance(e, ENDS) and e.index == index), None)
 
     def at(self, t_ns: int) -> Session:
-        """The session as it was at this moment, made anew: all that had come by then, and nothing else."""
+        """The session as it was at this moment, made anew: all that had come by then, and nothing else.
+
+        What the user says of it is said of every moment.
+        """
         recorded = self._recorded
         session = Session.begin(_opening(recorded))
         session.name, session.note = recorded.name, recorded.note
+        session.tags, session.bookmarks = recorded.tags, recorded.bookmarks
         for event in self._until(self.start_ns - 1, t_ns):
             session.apply(event)
         return session

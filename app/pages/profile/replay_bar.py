@@ -114,6 +114,10 @@ class ReplayBar(TransportBar):
             if ended is not None:
                 self._playback.seek(ended)
 
+    def go_to_moment(self, at_s: float) -> None:
+        """Show this moment, in seconds since the session began, if a replay is on."""
+        self._do(lambda playback: playback.seek(playback.session.t0_ns + round(at_s * NS)))
+
     def take_keys(self) -> None:
         """Have the keys play: they would mean something else to a box with the focus."""
         if self._playback is not None and self.isVisible():

@@ -94,6 +94,35 @@ def test_a_note_on_a_moment_is_set_by_a_click_and_goes_there(
     assert strip.moment.at_s == pytest.approx(one.t_ns / SECOND)
 
 
+def test_a_note_leads_a_replay_to_its_moment_and_to_the_end_of_its_point(
+    page: ProfilePage,
+    rig: Rig,  # noqa: F811 - the fixture
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    notes = page.bottom.notes
+    say(monkeypatch, "here")
+    page.bottom.table.choose_point(3)
+    notes.note_point()
+    notes.at_s = 5.25
+    notes.note_moment()
+    qtbot.waitUntil(lambda: notes.list.count() == 2)
+    rig.controller.replay(1.0)
+    playback = rig.controller.playback
+    assert playback is not None
+    playback.set_playing(False)
+    qtbot.waitUntil(lambda: notes.list.count() == 2)
+    page._staged.finish()
+    for place, moment in ((1, playback.session.t0_ns + 5_250_000_000), (0, playback.tape.end_of(3))):
+        notes.list.setCurrentRow(place)
+        notes._go()
+        assert playback.at_ns == moment
+        page._staged.finish()
+    assert notes.at_s == page.bottom.strip.moment.at_s == 5.25
+    row = page.bottom.table.selectionModel().selectedRows()[-1].row()
+    assert page.bottom.table._row(row).point.index == 3
+
+
 def test_an_edited_note_keeps_its_place(
     page: ProfilePage, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
