@@ -1,8 +1,7 @@
 """The window: rail, pages, top bar, status bar, log, errors; and the way in and out."""
 
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QChildEvent, QEvent, QObject, QRect, Qt, QTimer
@@ -20,7 +19,7 @@ from app.control.actions import ActionRegistry
 from app.control.chores import wait_for_all
 from app.control.controller import Controller
 from app.control.guard import guarded
-from app.control.presence import STATES, Presence
+from app.control.presence import Presence
 from app.control.resuming import Resumer
 from app.control.settings import Settings
 from app.look.appearance import Appearance, appearance_of
@@ -34,6 +33,7 @@ from app.pages.start import StartPage
 from app.shell.edit_actions import EditActions
 from app.shell.file_actions import FileActions
 from app.shell.full_screen import FullScreen
+from app.shell.notices import Notices
 from app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from app.widgets.error_line import ErrorLine
 from app.widgets.log_panel import LogPanel
@@ -43,19 +43,12 @@ from app.widgets.split import Split
 from app.widgets.status_bar import StatusBar
 from app.widgets.top_bar import TopBar
 from app.widgets.typing_guard import belongs_to_input
-from app.words.plain import MOST_OF_NAME, cut
-from app.words.sessions import named
-from profiles.results.drift import drift_text
-from profiles.results.parts import part_text, parts, warnings
 from profiles.results.session import Session
-from profiles.wire.events import Event, LogLine, PlanFinished
 
 SMALLEST = (600, 340)  # what 200 % leaves of a 1280 x 720 screen, less its panels
 FIRST_SIZE = (1280, 800)
 WARM_UP_MS = 50  # after the window is shown: its first paint comes before
 SWITCH_S = 0.0005  # for which a thread of Python's may keep the window's waiting, whenever it needs Python
-REWRITTEN = "Another program has changed the words about this session; they are shown as they are now."
-REPLACED = "{} was replaced or written by another program; what is shown is as it was opened."
 CLOSE_QUESTION = "A sweep is running: stop it and close?"
 
 
@@ -66,6 +59,7 @@ class MainWindow(QMainWindow):
         controller: Everything that is not drawing.
         registry: Everything a user can do.
         pages: The start page and those of the rail, by key.
+        notices: What it says of the session on show and of what happens.
     """
 
     def __init__(self, controller: Controller, appearance: Appearance, settings: Settings) -> None:
@@ -109,11 +103,6 @@ class MainWindow(QMainWindow):
     def open_path(self, path: Path) -> None:
         """Show a session file as soon as it is read; what is wrong with it is told in the error line."""
         self.controller.open_session(path)
-
-    def show_error(self, text: str, details: str) -> None:
-        """Tell what went wrong, in the error line and in the log."""
-        self.errors.show_error(text, details)
-        self.log.append(LogLine(source="flashscope", text=text, level="error"))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour what is painted by hand."""
@@ -192,6 +181,15 @@ class MainWindow(QMainWindow):
         self.errors = ErrorLine()
         self.presence = Presence(self.controller, self)
         self.status = StatusBar(self.controller, self.presence, self.errors)
+        self.notices = Notices(
+            self,
+            self.controller,
+            self.presence,
+            settings=self.settings,
+            log=self.log,
+            errors=self.errors,
+            open_path=self.open_path,
+        )
 
     def _offer_actions(self) -> None:
         self._resumer = Resumer(self.controller)
@@ -255,7 +253,7 @@ class MainWindow(QMainWindow):
             page.file_chosen.connect(self.open_path)
         if isinstance(page, ComparePage):
             page.noticed.connect(self.errors.show_notice)
-            page.offered.connect(self._offer_comparison)
+            page.offered.connect(self.notices.offer_comparison)
         if isinstance(page, SessionsPage):
             page.resume_requested.connect(self._resumer.resume)
             page.comparison_wanted.connect(self._compare)
@@ -268,12 +266,6 @@ class MainWindow(QMainWindow):
             page.choose(paths)
             self.show_page(page.key)
 
-    def _offer_comparison(self, text: str, act: Callable[[], None]) -> None:
-        """Offer to compare, but in the place of no error."""
-        if not self.errors.isVisible():
-            self.errors.show_notice(text)
-            self.errors.offer("Compare", act)
-
     def _keep_quantities(self, keys: list[str]) -> None:
         self.settings.quantities = keys
 
@@ -282,15 +274,8 @@ class MainWindow(QMainWindow):
         self.top_bar.home_requested.connect(lambda: self.show_page("start"))
         self.start_page.dialog_requested.connect(self._files.open_dialog)
         self.appearance.changed.connect(self.apply_theme)
-        self.controller.error_raised.connect(self.show_error)
-        self.controller.not_opened.connect(self._offer_retry)
-        self.controller.events_arrived.connect(self._log)
         self.controller.running_changed.connect(self._running_changed)
         self.controller.session_changed.connect(self._session_changed)
-        self.controller.words.changed.connect(self._tell_file)
-        self.presence.changed.connect(self._tell_file)
-        self.presence.changed.connect(self._offer_reload)
-        self.presence.rewritten.connect(lambda: self.errors.show_notice(REWRITTEN))
 
     def _request_page(self, key: str) -> None:
         if key in self.pages:
@@ -309,54 +294,8 @@ class MainWindow(QMainWindow):
             self._frames["profile"].verticalScrollBar().setValue(0)
 
     def _session_changed(self, session: Session | None) -> None:
-        if session is None:
-            return
-        self._tell_parts(session)
-        if self.page.key in {"start", "sessions", "compare"}:
+        if session is not None and self.page.key in {"start", "sessions", "compare"}:
             self._request_page("profile")
-
-    def _tell_file(self) -> None:
-        """Name the file on show in the title and, while it is there, among the recent ones."""
-        path, session = self.controller.path, self.controller.session
-        if path is None:
-            self.setWindowTitle("Flashscope")
-            return
-        state = self.presence.state
-        mark = f" ({STATES[state]})" if state != "there" else ""
-        name = cut(named(session, path) if session else path.stem, MOST_OF_NAME)
-        self.setWindowTitle(f"{name}{mark} – Flashscope")
-        if session is not None and state == "there":
-            self.settings.add_recent(path, session.name)
-
-    def _offer_reload(self) -> None:
-        """Say that the file holds something else now: what is on show stays until the user wants that."""
-        path = self.controller.path
-        if path is not None and self.presence.state == "replaced":
-            self.errors.show_error(REPLACED.format(path.name))
-            self.errors.offer("Reload", partial(self.open_path, path))
-
-    def _offer_retry(self, path: Path) -> None:
-        self.errors.offer("Retry", lambda: self.open_path(path))
-
-    def _log(self, events: Sequence[Event]) -> None:
-        for event in events:
-            if isinstance(event, LogLine):
-                self.log.append(event)
-            elif isinstance(event, PlanFinished) and self.controller.session is not None:
-                self._tell_drift(self.controller.session)
-
-    def _tell_drift(self, session: Session) -> None:
-        """Say in the log how far a sweep drifted."""
-        if drift := drift_text(session):
-            self.log.append(LogLine(source="drift check", text=drift))
-        self._tell_parts(session)
-
-    def _tell_parts(self, session: Session) -> None:
-        """Say in the log which parts a session has, and warn where they cannot be compared."""
-        for part in parts(session) if session.resumed else ():
-            self.log.append(LogLine(source="parts", text=part_text(part)))
-        if told := warnings(session):
-            self.errors.show_error(" ".join(told))
 
     def _ask_to_close(self) -> bool:
         box = QMessageBox(QMessageBox.Icon.Question, "Flashscope", CLOSE_QUESTION, parent=self)

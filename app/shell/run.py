@@ -39,7 +39,7 @@ def _until_closed(
     app: QApplication, controller: Controller, settings: Settings, open_path: Path | None
 ) -> int:
     window = build_window(controller, appearance_of(settings.appearance).theme)
-    sys.excepthook = Troubles(window.show_error, window).take
+    sys.excepthook = Troubles(window.notices.show_error, window).take
     for number in (signal.SIGINT, signal.SIGTERM):
         # Python runs it at the bridge's next tick; not to close in a paint or before the loop has begun.
         signal.signal(number, lambda *_: QTimer.singleShot(0, window.close_unasked))

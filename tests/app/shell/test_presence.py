@@ -11,7 +11,8 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
-from app.shell.main_window import REWRITTEN, MainWindow
+from app.shell.main_window import MainWindow
+from app.shell.notices import REWRITTEN
 from profiles.store import change
 from tests.app.fakes import PLAN, sweep
 from tests.app.shell.conftest import Rig, Save

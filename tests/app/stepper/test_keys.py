@@ -153,7 +153,7 @@ def test_what_is_said_of_a_row_moves_with_it_when_the_page_gets_lower(
     type_row(page, "99")
     (said,) = [found for found in window.findChildren(Remark) if found.isVisible()]
     before = said.y()
-    window.show_error("This line takes room from the page.", "")
+    window.log.show()  # it takes room from the page
     row = page.transport.row
     qtbot.waitUntil(lambda: said.y() < before)
     assert not said.geometry().intersects(QRect(row.mapTo(said.ground, QPoint(0, 0)), row.size()))

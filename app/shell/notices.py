@@ -1,0 +1,114 @@
+"""What the window says of the session on show and of what happens: in its title, log and message line."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtWidgets import QWidget
+
+from app.control.controller import Controller
+from app.control.presence import STATES, Presence
+from app.control.settings import Settings
+from app.widgets.error_line import ErrorLine
+from app.widgets.log_panel import LogPanel
+from app.words.plain import MOST_OF_NAME, cut
+from app.words.sessions import named
+from profiles.results.drift import drift_text
+from profiles.results.parts import part_text, parts, warnings
+from profiles.results.session import Session
+from profiles.wire.events import Event, LogLine, PlanFinished
+
+REWRITTEN = "Another program has changed the words about this session; they are shown as they are now."
+REPLACED = "{} was replaced or written by another program; what is shown is as it was opened."
+
+
+class Notices:
+    """Listens to the controller.
+
+    Args:
+        window: Has the title.
+        controller: What happens.
+        presence: Whether the file on show is still there.
+        settings: Keeps the recent files.
+        log: Takes what is told at length.
+        errors: The message line.
+        open_path: Shows a session file.
+    """
+
+    def __init__(
+        self,
+        window: QWidget,
+        controller: Controller,
+        presence: Presence,
+        *,
+        settings: Settings,
+        log: LogPanel,
+        errors: ErrorLine,
+        open_path: Callable[[Path], None],
+    ) -> None:
+        self._window, self._controller, self._presence = window, controller, presence
+        self._settings, self._log, self._errors, self._open_path = settings, log, errors, open_path
+        controller.error_raised.connect(self.show_error)
+        controller.not_opened.connect(self._offer_retry)
+        controller.events_arrived.connect(self._follow)
+        controller.session_changed.connect(self._tell_parts)
+        controller.words.changed.connect(self._tell_file)
+        presence.changed.connect(self._tell_file)
+        presence.changed.connect(self._offer_reload)
+        presence.rewritten.connect(lambda: errors.show_notice(REWRITTEN))
+
+    def show_error(self, text: str, details: str) -> None:
+        """Tell what went wrong, in the message line and in the log."""
+        self._errors.show_error(text, details)
+        self._log.append(LogLine(source="flashscope", text=text, level="error"))
+
+    def offer_comparison(self, text: str, act: Callable[[], None]) -> None:
+        """Offer to compare, but in the place of no error."""
+        if not self._errors.isVisible():
+            self._errors.show_notice(text)
+            self._errors.offer("Compare", act)
+
+    def _offer_retry(self, path: Path) -> None:
+        self._errors.offer("Retry", lambda: self._open_path(path))
+
+    def _tell_file(self) -> None:
+        """Name the file on show in the title and, while it is there, among the recent ones."""
+        path, session = self._controller.path, self._controller.session
+        if path is None:
+            self._window.setWindowTitle("Flashscope")
+            return
+        state = self._presence.state
+        mark = f" ({STATES[state]})" if state != "there" else ""
+        name = cut(named(session, path) if session else path.stem, MOST_OF_NAME)
+        self._window.setWindowTitle(f"{name}{mark} – Flashscope")
+        if session is not None and state == "there":
+            self._settings.add_recent(path, session.name)
+
+    def _offer_reload(self) -> None:
+        """Say that the file holds something else now: what is on show stays until the user wants that."""
+        path = self._controller.path
+        if path is not None and self._presence.state == "replaced":
+            self._errors.show_error(REPLACED.format(path.name))
+            self._errors.offer("Reload", partial(self._open_path, path))
+
+    def _follow(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event, LogLine):
+                self._log.append(event)
+            elif isinstance(event, PlanFinished):
+                self._tell_drift(self._controller.session)
+
+    def _tell_drift(self, session: Session | None) -> None:
+        """Say in the log how far a sweep drifted."""
+        if session is not None and (drift := drift_text(session)):
+            self._log.append(LogLine(source="drift check", text=drift))
+        self._tell_parts(session)
+
+    def _tell_parts(self, session: Session | None) -> None:
+        """Say in the log which parts a session has, and warn where they cannot be compared."""
+        if session is None:
+            return
+        for part in parts(session) if session.resumed else ():
+            self._log.append(LogLine(source="parts", text=part_text(part)))
+        if told := warnings(session):
+            self._errors.show_error(" ".join(told))
