@@ -75,7 +75,8 @@ COLUMNS = (
     SessionColumn("Tags", _tags, lambda info: _tags(info).casefold()),
     SessionColumn("Note", _note, _note),
 )
-NAME_COLUMN, DATE_COLUMN, KERNELS_COLUMN = 0, 2, 3
+NAME_COLUMN, DEVICE_COLUMN, DATE_COLUMN, KERNELS_COLUMN = 0, 1, 2, 3
+LEAST_FIRST = (5, KERNELS_COLUMN, 6, 4, 7, DEVICE_COLUMN, DATE_COLUMN)  # the order in which they are hidden
 
 
 def tip_of(info: SessionInfo, column: SessionColumn) -> str:

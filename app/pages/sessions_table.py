@@ -6,11 +6,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QItemSelectionRange, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView
 
 from app.control.guard import guarded
 from app.look.zoom import keep, px
-from app.pages.sessions_columns import DATE_COLUMN, KERNELS_COLUMN, NAME_COLUMN
+from app.pages.sessions_columns import COLUMNS, DATE_COLUMN, KERNELS_COLUMN, LEAST_FIRST, NAME_COLUMN
 from app.pages.sessions_model import INFO_ROLE, SessionsModel
 from profiles.store import SessionInfo
 
@@ -50,6 +50,8 @@ class SessionsTable(QTableView):
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.sectionResized.connect(self._notice_hand)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._open_header_menu)
         self.sortByColumn(DATE_COLUMN, Qt.SortOrder.DescendingOrder)
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen_changed.emit())
         model.modelAboutToBeReset.connect(self._keep)
@@ -100,25 +102,52 @@ class SessionsTable(QTableView):
         self.fit_columns()
 
     def fit_columns(self) -> None:
-        """Give each column what its texts take, and the names what the others leave."""
+        """Give each column what its texts take, and the names what is left; hide what has no room."""
         if self._set_by_hand:
             return
         self._fitting = True
+        for column in range(NAME_COLUMN, self._last + 1):
+            self.setColumnHidden(column, False)
         self.resizeColumnsToContents()
         self.setColumnWidth(KERNELS_COLUMN, min(self.columnWidth(KERNELS_COLUMN), px(WIDEST)))
-        left = self.viewport().width() - self._taken()
+        left = self._hide_what_has_no_room()
         self.setColumnWidth(NAME_COLUMN, min(self.columnWidth(NAME_COLUMN), max(left, px(NARROWEST))))
         self._fitting = False
 
-    def _taken(self) -> int:
-        """Pixels of all columns but the names'."""
-        last = self.model().columnCount() - 1
-        notes = max(self.sizeHintForColumn(last), self.horizontalHeader().sectionSizeHint(last))
-        return min(notes, px(WIDEST)) + sum(map(self.columnWidth, range(NAME_COLUMN + 1, last)))
+    def _hide_what_has_no_room(self) -> int:
+        """Shorten the long columns before any is hidden; pixels that the others leave to the names."""
+        widths = {column: self.columnWidth(column) for column in range(NAME_COLUMN + 1, self._last)}
+        header = self.horizontalHeader()
+        notes = max(self.sizeHintForColumn(self._last), header.sectionSizeHint(self._last))
+        # Qt makes the column that it stretches no narrower than that
+        widths[self._last] = max(min(notes, px(WIDEST)), header.defaultSectionSize())
+        whole = self.viewport().width()
+        if whole - sum(widths.values()) < px(NARROWEST):
+            widths |= {one: min(widths[one], px(NARROWEST)) for one in (KERNELS_COLUMN, self._last)}
+            self.setColumnWidth(KERNELS_COLUMN, widths[KERNELS_COLUMN])
+        for column in LEAST_FIRST:
+            if whole - sum(widths.values()) >= px(NARROWEST):
+                break
+            self.setColumnHidden(column, True)
+            del widths[column]
+        return whole - sum(widths.values())
+
+    @property
+    def _last(self) -> int:
+        return self._model.columnCount() - 1
 
     def _notice_hand(self, column: int) -> None:
-        stretched = column == self.model().columnCount() - 1
+        shown = [one for one in range(self._last + 1) if not self.isColumnHidden(one)]
+        stretched = column == max(shown, default=NAME_COLUMN)
         self._set_by_hand = self._set_by_hand or not (self._fitting or stretched)
+
+    def _open_header_menu(self, place: QPoint) -> None:
+        """Say which columns have no room."""
+        menu = QMenu(self)
+        for text in hidden_text([one.title for n, one in enumerate(COLUMNS) if self.isColumnHidden(n)]):
+            menu.addAction(text).setEnabled(False)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.horizontalHeader().mapToGlobal(place))
 
     def _keep(self) -> None:
         current = self.current()
@@ -132,6 +161,13 @@ class SessionsTable(QTableView):
             self.choose(chosen, current)
         self.verticalScrollBar().setValue(scrolled)
         self.chosen_changed.emit()
+
+
+def hidden_text(titles: list[str]) -> list[str]:
+    """What the menu of the headings says of the columns that are hidden."""
+    if not titles:
+        return ["Every column is shown."]
+    return ["Shown in a wider window or at a smaller size:", *titles]
 
 
 def _runs(rows: list[int]) -> Iterator[tuple[int, int]]:

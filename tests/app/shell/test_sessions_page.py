@@ -6,7 +6,7 @@ from typing import Any
 import pyqtgraph as pg
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QMenu, QPlainTextEdit
 from pytestqt.qtbot import QtBot
@@ -15,6 +15,7 @@ from app.pages import sessions
 from app.pages.sessions import EMPTY, NOTHING_FOUND, SessionsPage
 from app.pages.sessions_columns import COLUMNS
 from app.pages.sessions_model import SessionsModel
+from app.pages.sessions_table import hidden_text
 from app.shell.main_window import MainWindow
 from profiles.store import change, list_sessions, load, sessions_dir
 from profiles.wire.events import FailedStatus, PointFailed
@@ -274,6 +275,29 @@ def test_in_a_narrow_page_the_tip_has_the_whole_name_and_the_file(
     assert elided(page) == [LONG]
     assert index.data(Qt.ItemDataRole.ToolTipRole).startswith(LONG)
     assert ".flashscope" in index.data(Qt.ItemDataRole.ToolTipRole)
+
+
+@pytest.mark.parametrize("percent", [100, 150, 200])
+def test_the_table_never_scrolls_sideways_and_says_which_columns_have_no_room(
+    window: MainWindow, page: SessionsPage, save: Save, qtbot: QtBot, percent: int
+) -> None:
+    window.resize(1280, 720)
+    fill(page, save, qtbot, LONG)
+    window.appearance.zoom(percent)
+    window.appearance.finish()
+    QApplication.processEvents()
+    try:
+        assert page.table.horizontalScrollBar().maximum() == 0
+        assert not page.table.isColumnHidden(NAME)
+        hidden = [c.title for n, c in enumerate(COLUMNS) if page.table.isColumnHidden(n)]
+        page.table.horizontalHeader().customContextMenuRequested.emit(QPoint(5, 5))
+        (menu,) = page.table.findChildren(QMenu)
+        assert [action.text() for action in menu.actions()] == hidden_text(hidden)
+        menu.close()
+        assert percent == 100 or hidden
+    finally:
+        window.appearance.zoom(100)
+        window.appearance.finish()
 
 
 def test_a_width_that_was_set_by_hand_stays(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
