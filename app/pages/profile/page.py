@@ -26,7 +26,6 @@ from app.widgets.split import Split
 from app.widgets.staged_paint import Draw, StagedPaint, draw_unless_waiting
 from app.words.command_line import command_line
 from kernels.problem import Backend
-from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
 from profiles.plan.request import Request
 from profiles.results.curves import baselines
@@ -130,7 +129,7 @@ class ProfilePage(Page):
     def _connect(self) -> None:
         self.controller.events_arrived.connect(self.take_events)
         self.controller.jumped.connect(self.show_moment)
-        self.controller.machine_found.connect(self._take_machine)
+        self.controller.machine_found.connect(self.form.set_machine)
         self.controller.backend_changed.connect(self.set_backend)
         self.form.changed.connect(self._form_changed)
         self.form.copy_requested.connect(self.copy_command_line)
@@ -148,10 +147,7 @@ class ProfilePage(Page):
         notes.point_chosen.connect(self._go_to_point)
         notes.moment_chosen.connect(self._go_to_moment)
         notes.noticed.connect(self.noticed)
-        for button in (
-            *(card.export_button for card in self.plots.cells),
-            self.bottom.export_button,
-        ):
+        for button in (*(card.export_button for card in self.plots.cells), self.bottom.export_button):
             button.failed.connect(self.controller.error_raised)
             button.done.connect(self.noticed)
 
@@ -271,11 +267,7 @@ class ProfilePage(Page):
             Action("profile.copy", "Copy the sweep as a command line", self.copy_command_line, "Sweep"),
             Action("profile.use", "Use the parameters of this session", self.use_session, "Sweep"),
             Action(
-                "profile.log",
-                "Logarithmic or linear bytes and times",
-                self.plots.toggle_log,
-                "View",
-                "L",
+                "profile.log", "Logarithmic or linear bytes and times", self.plots.toggle_log, "View", "L"
             ),
             Action("profile.autorange", "Fit the plots to the data", self.plots.autorange, "View", "A"),
             Action("profile.grid", "Show or hide the grid", self.plots.toggle_grid, "View", "G"),
@@ -315,9 +307,6 @@ class ProfilePage(Page):
 
     def _toggle_form(self) -> None:
         self.form.setVisible(self.form.isHidden())
-
-    def _take_machine(self, machine: Machine) -> None:
-        self.form.set_machine(machine)
 
     def _form_changed(self) -> None:
         self.run_blocked.emit(self.form.blocked_reason or "")
