@@ -21,7 +21,7 @@ from profiles.store.glance import Glance, glance
 
 WIDTH_PX = 300
 MOST_NOTE = 400
-ALTERED = "{} of these points are not as they were measured: they are left out."
+ALTERED = "Left out of the curves, not as measured: {}"
 NOTHING, SEVERAL = "Choose a session to see what is in it.", "{} sessions are chosen."
 FACTS = ("Altered", "Problem", "Device", "Date", "Kernels", "N", "Points", "Size", "Tags", "Notes", "Note")
 

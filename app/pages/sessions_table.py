@@ -15,7 +15,7 @@ from app.pages.sessions_model import INFO_ROLE, SessionsModel
 from profiles.store import SessionInfo
 
 WIDEST = 260  # pixels of the kernels' and the notes' columns: a dozen would push the rest out of sight
-NARROWEST = 140  # pixels of the names' column, however narrow the page is
+NARROWEST = 190  # pixels of the names' column, however narrow the page is
 MEASURED_ROWS = 100  # whose cells decide how wide columns are to begin with
 FLAGS = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 

@@ -54,7 +54,8 @@ class Thumbnail(QWidget):
                     paint_mark(painter, kernel, self._theme, point, px(MARK_PX))
             if self._altered:
                 painter.setPen(QColor(self._theme.error))
-                painter.drawText(self.rect(), Qt.AlignmentFlag.AlignRight, self._warning)
+                corner = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom  # most curves rise
+                painter.drawText(self.rect(), corner, self._warning)
 
     @property
     def _warning(self) -> str:
