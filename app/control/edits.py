@@ -123,7 +123,8 @@ class Edits(QObject):
             wrong = wrong or error
             if error is None:
                 taken.append(step)
-                self._left.add(path)
+                if step.path != path:
+                    self._left.add(path)
         return taken, wrong
 
     def _done(self, words: str, wanted: int, result: Done) -> None:

@@ -268,3 +268,20 @@ def test_a_session_comes_back_by_its_own_name_though_another_one_in_the_trash_ha
         with qtbot.waitSignal(edits.turned):
             act()
     assert load(path).name == "mine"
+
+
+def test_undoing_a_change_of_a_file_that_another_program_has_deleted_is_told(
+    page: SessionsPage, window: MainWindow, qtbot: QtBot
+) -> None:
+    edits, path = page.controller.edits, sessions_dir() / "one.flashscope"
+    for words, step in (("Tagged", ("tags", (), ("x",))), ("Renamed", ("name", "", "mine"))):
+        with qtbot.waitSignal(edits.made):
+            edits.do(words, [steps.Said(path, *step)])
+    path.unlink()
+    for _ in range(2):
+        window.errors.hide()
+        with qtbot.waitSignal(edits.touched):
+            edits.undo()
+        assert "one.flashscope cannot be used: No such file" in window.errors.text
+    with qtbot.waitSignal(edits.failed):
+        edits.do("Renamed", [steps.Said(path, "name", "", "again")])
