@@ -1,5 +1,6 @@
 """What the chosen session is, beside the table: curves as a stamp, machine, state, the user's words."""
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from app.words.plain import cut
 from app.words.units import bytes_text
 from profiles.store import SessionFileError, SessionInfo
 from profiles.store.glance import Glance, glance
+from profiles.wire.events import PointStatus
 
 WIDTH_PX = 300
 MOST_NOTE = 400
@@ -75,11 +77,13 @@ class SessionPreview(Card):
             self._tell("Problem", "")
             self._tell("Altered", "")
             self.thumbnail.show_curves({})
-        self._chores.do_instead(partial(_glance, info), partial(self._take, info.path))
+        self._chores.do_instead(partial(_glance, info), partial(self._take, info))
 
-    def _take(self, path: Path, seen: Glance | None) -> None:
-        if path != self._path:
+    def _take(self, info: SessionInfo, seen: Glance | None) -> None:
+        if info.path != self._path:
             return
+        if seen is not None:
+            self._tell("Points", _points(info, recorded=seen.recorded))
         self.thumbnail.show_curves(seen.curves if seen else {}, seen.altered if seen else 0)
         self._tell("Altered", ALTERED.format(seen.altered) if seen and seen.altered else "")
         others = f", and {seen.others} more" if seen and seen.others else ""
@@ -122,15 +126,22 @@ def _glance(info: SessionInfo) -> Glance | None:
 
 def _facts(info: SessionInfo) -> dict[str, str]:
     """What there is to say of a session without looking at its points."""
-    states = (f"{count} {STATUS_MARKS[status].word}" for status, count in info.statuses.items())
     return {
         "Device": device_text(info),
         "Date": date_text(info),
         "Kernels": ", ".join(info.kernels),
         "N": seqlens_text(info),
-        "Points": ", ".join(states),
+        "Points": _points(info, recorded=True),
         "Size": bytes_text(info.size_bytes),
         "Tags": ", ".join(info.tags),
         "Notes": f"{info.bookmarks} on points and moments" if info.bookmarks else "",
         "Note": info.error or info.note,
     }
+
+
+def _points(info: SessionInfo, *, recorded: bool) -> str:
+    """How many points are where; nothing runs in a session that is not being recorded."""
+    counts: Counter[PointStatus] = Counter()
+    for status, count in info.statuses.items():
+        counts["interrupted" if status == "running" and not recorded else status] += count
+    return ", ".join(f"{count} {STATUS_MARKS[status].word}" for status, count in counts.items())

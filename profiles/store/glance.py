@@ -8,7 +8,7 @@ import msgspec
 from profiles.results.curves import by_curve
 from profiles.results.rows import PointRow
 from profiles.results.session import PointState
-from profiles.store.opening import opened
+from profiles.store.opening import being_written, opened
 from profiles.store.points import read_some_points
 from profiles.store.reader import read_head, validating
 
@@ -24,12 +24,14 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True):
             many lengths some.
         others: How many other problems the session has.
         altered: How many of the points that were looked at are not those that were written.
+        recorded: Whether it is being recorded; what else its file calls running was broken off.
     """
 
     label: str
     curves: dict[str, tuple[tuple[int, float], ...]]
     others: int = 0
     altered: int = 0
+    recorded: bool = False
 
 
 def glance(path: Path) -> Glance:
@@ -54,6 +56,7 @@ def glance(path: Path) -> Glance:
         curves={kernel: tuple(sorted(curve)) for kernel, curve in curves.items()},
         others=len(others),
         altered=sum(row.status == "altered" for row in rows),
+        recorded=being_written(path),
     )
 
 

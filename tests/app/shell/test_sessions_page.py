@@ -17,8 +17,8 @@ from app.pages.sessions_columns import COLUMNS
 from app.pages.sessions_model import SessionsModel
 from app.pages.sessions_table import hidden_text
 from app.shell.main_window import MainWindow
-from profiles.store import change, list_sessions, load, sessions_dir
-from profiles.wire.events import FailedStatus, PointFailed
+from profiles.store import Recorder, change, list_sessions, load, sessions_dir
+from profiles.wire.events import FailedStatus, PointFailed, PointStarted
 from tests.app.fakes import PLAN, SECOND, sweep
 from tests.app.shell.conftest import Rig, Save
 from tests.app.test_trend import recorded
@@ -529,3 +529,18 @@ def test_a_date_that_no_clock_shows_is_drawn_all_the_same(page: SessionsPage, qt
     listed(page, qtbot, 1)
     page.over_time.click()
     qtbot.waitUntil(lambda: page.trend.legend.text().startswith("Runtime"))
+
+
+def test_a_preview_calls_nothing_running_that_nobody_records(page: SessionsPage, qtbot: QtBot) -> None:
+    recorder = Recorder(sessions_dir() / "one.flashscope")
+    for event in [*sweep(points=1), PointStarted(index=1, t_ns=9 * SECOND)]:
+        recorder.record(event)
+    points = page.preview.facts["Points"]
+    listed(page, qtbot, 1)
+    choose(page, "one")
+    qtbot.waitUntil(lambda: bool(page.preview.facts["Problem"].text()))
+    assert "1 running" in points.text()
+    recorder.close()
+    page.preview.show_infos(page.chosen_all())
+    qtbot.waitUntil(lambda: "1 interrupted" in points.text())
+    assert "running" not in points.text()
