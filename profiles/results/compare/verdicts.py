@@ -41,6 +41,7 @@ from profiles.results.quantity import Quantity
 
 LEVEL = 0.05  # of all tests together
 LARGEST_SAME = 0.05  # a share
+LEAST_TOLD = 0.0005  # a logarithm; less reads 0.0%
 
 
 class Judgement(NamedTuple):
@@ -98,7 +99,7 @@ def _pair(quantity: Quantity, trial: Trial) -> Pair:
 def _judgement(quantity: Quantity, trial: Trial) -> Judgement:
     least = math.log1p(trial.threshold)
     word = change_word(quantity, more=trial.ratio > 1)
-    told = f"{percent(math.expm1(trial.change))} {word}"
+    told = f"{percent(math.expm1(trial.change))} {word}" if trial.change >= LEAST_TOLD else "medians alike"
     holds_1 = trial.interval.low <= 1 <= trial.interval.high
     if holds_1 or trial.change < least or trial.p_figures > LEVEL:
         return _unchanged(trial, told)
@@ -121,7 +122,7 @@ def _unchanged(trial: Trial, told: str) -> Judgement:
 
 def _in_cycles(trial: Trial) -> str:
     """The change in clock cycles, as a part of a sentence; empty where no clock is known."""
-    if trial.cycles is None:
+    if trial.cycles is None or max(trial.change, abs(trial.cycles - 1)) < LEAST_TOLD:
         return ""
     more = "more" if trial.cycles > 1 else "less"
     unit = "in clock cycles" if trial.kind == "time" else "for each clock cycle"
