@@ -202,7 +202,7 @@ class Controller(QObject):
             path: The file.
             then: What to do once it is on show and read whole.
         """
-        self._shown.open(path, then)
+        self._shown.open(path.absolute(), then)  # as lists of files name it
 
     def replay(self, speed: float) -> None:
         """Play the session on show again from its start, at one of the playback's SPEEDS.

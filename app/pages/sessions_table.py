@@ -125,12 +125,16 @@ class SessionsTable(QTableView):
         if whole - sum(widths.values()) < px(NARROWEST):
             widths |= {one: min(widths[one], px(NARROWEST)) for one in (KERNELS_COLUMN, self._last)}
             self.setColumnWidth(KERNELS_COLUMN, widths[KERNELS_COLUMN])
-        for column in LEAST_FIRST:
+        for column in sorted(LEAST_FIRST, key=self._says_something):
             if whole - sum(widths.values()) >= px(NARROWEST):
                 break
             self.setColumnHidden(column, True)
             del widths[column]
         return whole - sum(widths.values())
+
+    def _says_something(self, column: int) -> bool:
+        """Whether any of the rows that are measured has a text there."""
+        return any(COLUMNS[column].text(info) for info in self._model.infos()[:MEASURED_ROWS])
 
     @property
     def _last(self) -> int:
