@@ -32,6 +32,7 @@ from app.report.kinds import KINDS, kind_of
 from app.words.command_line import PROGRAM
 from kernels.errors import InputError, KernelError
 from profiles.plan.choice import choices_of
+from profiles.plan.models import FAVOURITE, Model, Setting, find_model
 from profiles.plan.presets import CHOICES, PRESETS
 from profiles.plan.request import Request
 from profiles.results.quantities import RUNTIME
@@ -341,6 +342,29 @@ def picture_options(context: click.Context, kind: str) -> dict[str, Any]:
 def trend(**options: Any) -> int:
     """Say how a kernel developed over the sessions of FOLDER (left out: your own)."""
     return run("trend", **options)
+
+
+@program.command(params=[option_of(declared) for declared in choices_of(Setting)])
+@click.option(
+    "--model",
+    callback=reading(find_model),
+    default=FAVOURITE.name,
+    show_default=True,
+    metavar="NAME",
+    help="The model; an unknown name lists them",
+)
+@click.option(
+    "--session",
+    type=ANY_PATH,
+    metavar="FILE",
+    help="A session whose GPU's memory is taken, and from whose points runtimes are forecast",
+)
+@json_option
+@click.pass_context
+def plan(context: click.Context, /, model: Model, session: Path | None, *, as_json: bool, **_: Any) -> int:
+    """Say how long a context of a model fits in a GPU's memory, with S and P and without."""
+    said = {name: value for name, value in given(context).items() if name in Setting.__struct_fields__}
+    return run("plan", model, said, session=session, as_json=as_json)
 
 
 @program.command()

@@ -1,0 +1,111 @@
+"""`plan`: print what a model's attention holds on a device, how long a context fits, and a forecast."""
+
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from app.commands.exit_codes import SIGNALLED
+from app.commands.local import find_machine, local_engine
+from app.commands.messages import say, say_json
+from app.commands.printing import print_table
+from app.words.planning import (
+    NOTHING,
+    bound_text,
+    crossing_text,
+    forecast_text,
+    layers_text,
+    summary,
+    tokens_text,
+)
+from app.words.units import bytes_text, seqlen_full
+from kernels.device import Device
+from kernels.errors import InputError
+from profiles.plan.models import Model, Setting
+from profiles.results.planner.crossing import Crossing, recorded
+from profiles.results.planner.document import document
+from profiles.results.planner.ledger import GIB, problem_of
+from profiles.results.planner.outlook import Outlook, Prospect, outlook
+from profiles.results.rows import PointRow, rows
+from profiles.results.session import Session
+from profiles.store import load
+
+HEADINGS = ("kernel", "attention", "cache", "weights", "in all", "fits", "longest context", "bound by")
+NO_MEMORY = "there is no GPU here whose memory could be taken; give --memory, in GiB"
+CHOSEN_PLACE = "a device"
+
+
+def run(model: Model, choices: dict[str, Any], *, session: Path | None, as_json: bool) -> int:
+    """Print it as a table or one JSON document.
+
+    Raises:
+        InputError: The memory is not known, or numbers do not go together.
+    """
+    shown = load(session) if session else None
+    device = _device(shown, needed=choices.get("memory") is None)
+    if isinstance(device, int):
+        return SIGNALLED + device
+    setting = Setting(**choices)
+    if setting.memory is None:
+        if device is None:
+            raise InputError(NO_MEMORY)
+        setting, place = replace(setting, memory=device.memory_bytes / GIB), device.name
+    else:
+        device, place = None, CHOSEN_PLACE
+    points = rows(shown) if shown else None
+    found = outlook(model, setting, place, points, device)
+    tiled = found.tiled.kernel
+    crossed = recorded(points or (), tiled, problem_of(model, setting, setting.context))
+    if as_json:
+        say_json(document(found, tiled, crossed))
+    else:
+        _print(found, points, crossed)
+    return 0
+
+
+def _device(session: Session | None, *, needed: bool) -> Device | int | None:
+    """The GPU of a session, or the one here if it is needed; the number of a signal that arrived."""
+    if session is not None or not needed:
+        return session.machine.device("cuda") if session else None
+    with local_engine() as (engine, events):
+        machine = find_machine(engine, events)
+    return machine if isinstance(machine, int) else machine.device("cuda")
+
+
+def _print(found: Outlook, points: list[PointRow] | None, crossed: tuple[str, Crossing] | None) -> None:
+    say(summary(found))
+    held = next((one.ledger for one in found.prospects if one.ledger), None)
+    if held is not None:
+        say(f"At N = {seqlen_full(found.setting.context)}, attention of {layers_text(held)}:")
+    print_table(HEADINGS, [_line(one) for one in found.prospects])
+    for one in found.prospects:
+        if one.reason:
+            say(f"{one.kernel}: {one.reason}")
+    if points is not None:
+        _print_forecasts(found)
+        say(
+            crossing_text(found.tiled.kernel, crossed[1]) if crossed else "No N was measured of both kernels."
+        )
+
+
+def _line(one: Prospect) -> tuple[str, ...]:
+    held = one.ledger
+    if held is None or one.longest is None:
+        return (one.kernel, *[NOTHING] * (len(HEADINGS) - 1))
+    sizes = (held.attention, held.cache.nbytes, held.weights.nbytes, held.total)
+    fits = "yes" if one.fits else "no"
+    return (one.kernel, *map(bytes_text, sizes), fits, tokens_text(one.longest.tokens), bound_text(one))
+
+
+def _print_forecasts(found: Outlook) -> None:
+    say("Forecast, not measured:")
+    for one in found.prospects:
+        told, layers = one.forecast, found.model.layers
+        if told is None:
+            say(f"  {one.kernel}: {one.silent or one.reason}")
+            continue
+        differs = f"; the error does not cover {', '.join(told.differs)}" if told.differs else ""
+        say(
+            f"  {one.kernel}: {forecast_text(told)} a layer, {forecast_text(told, layers)} in {layers} "
+            f"layers, from {told.measured} at N = {told.seqlen}{differs}"
+        )

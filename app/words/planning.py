@@ -1,0 +1,88 @@
+"""The planner's findings in words: every figure a ledger's, a measurement's, or called a forecast."""
+
+from app.words.units import bytes_text, ms_text, seqlen_full
+from profiles.plan.seqlens import LONGEST
+from profiles.results.planner.crossing import Crossing
+from profiles.results.planner.forecast import Forecast
+from profiles.results.planner.ledger import Ledger
+from profiles.results.planner.outlook import Outlook, Prospect
+
+NOTHING = "-"
+
+
+def summary(found: Outlook) -> str:
+    """How long a context fits with S and P in memory and without: the page's first sentence."""
+    model, setting = found.model, found.setting
+    room = f"the {bytes_text(found.capacity)} of {found.place}"
+    parts = [_fits(one) for one in (found.standard, found.tiled)]
+    weights = next((one.ledger.weights.nbytes for one in found.prospects if one.ledger), 0)
+    beside = f", beside {bytes_text(weights)} of weights" if weights else ""
+    if weights > found.capacity:
+        return (
+            f"{model.name}: no context fits, the weights alone take {bytes_text(weights)}, more than {room}."
+        )
+    return f"{model.name}, batch {setting.batch}, {setting.dtype}: in {room}{beside}, {'; '.join(parts)}."
+
+
+def _fits(one: Prospect) -> str:
+    name = "standard attention" if one.kernel == "standard" else one.kernel
+    if one.longest is None:
+        return f"{name} does not run ({one.reason})"
+    return f"{name} fits {tokens_text(one.longest.tokens)} tokens, bound by {bound_text(one)}"
+
+
+def tokens_text(tokens: int) -> str:
+    """A number of tokens, exactly; at the planner's end it may be more."""
+    return f"at least {seqlen_full(tokens)}" if tokens == LONGEST else seqlen_full(tokens)
+
+
+def bound_text(one: Prospect) -> str:
+    """What takes most where the context gets too long."""
+    return one.longest.binds if one.longest else NOTHING
+
+
+def layers_text(held: Ledger) -> str:
+    """Of how many layers the attention is held."""
+    return "one layer" if held.layers == 1 else f"all {held.layers} layers"
+
+
+def error_text(told: Forecast) -> str:
+    """The error of a forecast."""
+    return "error unknown" if told.high is None else f"± {100 * (told.high / told.ms - 1):.2g} %"
+
+
+def forecast_text(told: Forecast | None, layers: int = 1) -> str:
+    """A forecast of so many layers, marked as one."""
+    return NOTHING if told is None else f"≈ {ms_text(told.ms * layers)} {error_text(told)}"
+
+
+def forecast_tip(one: Prospect, layers: int) -> str:
+    """What a forecast is told from, or why there is none."""
+    told = one.forecast
+    if told is None:
+        return one.reason or f"No forecast: {one.silent}."
+    outside = f" The error does not cover {', '.join(told.differs)}." if told.differs else ""
+    return (
+        f"Forecast, not measured: one layer {forecast_text(told)}, {layers} layers "
+        f"{forecast_text(told, layers)}. From {one.kernel} at N = {told.seqlen}, {told.measured}, by its "
+        f"work, which grows with N².{outside} Points are single runs: power may slow down what runs for long."
+    )
+
+
+def ledger_tip(held: Ledger) -> str:
+    """Every term of a ledger, in bytes."""
+    lines = [f"{term.name}: {seqlen_full(term.nbytes)} bytes" for term in held.terms if term.nbytes]
+    return "\n".join([*lines, f"in all: {seqlen_full(held.total)} bytes"])
+
+
+def crossing_text(tiled: str, found: Crossing) -> str:
+    """Where a tiled kernel overtakes standard, as far as it was measured."""
+    first, last = found.measured[0], found.measured[-1]
+    if found.high is None:
+        return f"{tiled} is not faster than standard at the longest N measured, {seqlen_full(last)}."
+    if found.low is None:
+        return f"{tiled} is faster than standard at every N measured, from {seqlen_full(first)} on."
+    between = f"between N = {seqlen_full(found.low)} and {seqlen_full(found.high)}"
+    if not found.clear:
+        return f"{tiled} and standard change places more than once {between}: they are as fast there."
+    return f"{tiled} overtakes standard {between}, both measured."

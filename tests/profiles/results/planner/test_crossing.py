@@ -1,0 +1,67 @@
+"""Where tiled overtakes standard: between two measured N, found by bisection."""
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernels.problem import Problem
+from profiles.results.planner.crossing import FINE, STEP, Beside, Search, crossing, recorded
+from profiles.results.rows import rows
+from profiles.store import load
+
+PEERS = Path(__file__).parents[4] / "assets" / "sessions" / "h200-peers.flashscope"
+FIRST = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+
+
+def beside(n: int, *, wins: bool) -> Beside:
+    return Beside(n, 1.0, 0.5 if wins else 2.0)
+
+
+@given(st.integers(17, 4096))
+def test_a_search_ends_with_an_interval_that_holds_the_crossing_and_is_fine(change: int) -> None:
+    """Standard is faster below `change`, tiled from there on."""
+    search, sweeps = Search(FIRST), 0
+    while wanted := search.wanted():
+        assert not {one.seqlen for one in search.points} & set(wanted)
+        search.take([beside(n, wins=n >= change) for n in wanted])
+        sweeps += 1
+    found = search.found
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < change <= found.high
+    assert found.high - found.low <= max(2 * STEP, found.low // FINE + STEP)
+    assert sweeps <= 5
+
+
+def test_a_kernel_that_is_faster_at_every_n_or_at_none_ends_a_search_after_one_sweep() -> None:
+    for wins in (True, False):
+        search = Search(FIRST)
+        search.take([beside(n, wins=wins) for n in search.wanted()])
+        assert search.wanted() == ()
+        found = search.found
+        assert found is not None
+        assert (found.low, found.high) == ((None, 16) if wins else (4096, None))
+
+
+def test_kernels_that_change_places_several_times_cross_somewhere_in_all_of_that() -> None:
+    order = {16: False, 32: True, 64: False, 128: True}
+    found = crossing([beside(n, wins=wins) for n, wins in order.items()])
+    assert found == (16, 128, (16, 32, 64, 128), False)
+
+
+def test_nothing_measured_is_no_crossing() -> None:
+    assert crossing([]) is None
+    assert recorded([], "flash2", Problem(seqlen_q=1, seqlen_k=1)) is None
+
+
+def test_a_recording_tells_of_the_curve_nearest_to_the_model() -> None:
+    asked = Problem(
+        seqlen_q=8192, seqlen_k=8192, heads=32, kv_heads=8, head_dim=128, dtype="bfloat16", causal=True
+    )
+    found = recorded(rows(load(PEERS)), "flash3", asked)
+    assert found is not None
+    label, crossed = found
+    assert label == "d 128, causal"
+    assert (crossed.low, crossed.high) == (None, 1024)
