@@ -2,8 +2,9 @@
 
 from app.pages.base import Page
 from app.pages.compare import ComparePage
+from app.pages.planner import PlannerPage
 from app.pages.profile import ProfilePage
 from app.pages.sessions import SessionsPage
 from app.pages.stepper import StepperPage
 
-PAGES: tuple[type[Page], ...] = (ProfilePage, StepperPage, ComparePage, SessionsPage)
+PAGES: tuple[type[Page], ...] = (ProfilePage, StepperPage, ComparePage, SessionsPage, PlannerPage)

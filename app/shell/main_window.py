@@ -26,6 +26,7 @@ from app.look.appearance import Appearance, appearance_of
 from app.look.theme import Theme
 from app.pages.base import Page
 from app.pages.compare import ComparePage
+from app.pages.planner import PlannerPage
 from app.pages.profile import ProfilePage
 from app.pages.registry import PAGES
 from app.pages.sessions import SessionsPage
@@ -251,6 +252,8 @@ class MainWindow(QMainWindow):
             page.plots.quantities_chosen.connect(self._keep_quantities)
         if isinstance(page, StartPage | SessionsPage | ComparePage):
             page.file_chosen.connect(self.open_path)
+        if isinstance(page, PlannerPage):
+            page.noticed.connect(self.errors.show_notice)
         if isinstance(page, ComparePage):
             page.noticed.connect(self.errors.show_notice)
             page.offered.connect(self.notices.offer_comparison)

@@ -9,6 +9,7 @@ import msgspec
 from kernels.errors import InputError
 from kernels.problem import Problem
 from profiles.plan.choice import choices_of
+from profiles.plan.models import Model, Setting
 from profiles.plan.plan import Plan
 from profiles.plan.presets import CHOICES, PEERS, peers_plan
 from profiles.plan.request import Request
@@ -48,4 +49,12 @@ def repeating_preset(plan: Plan) -> str | None:
 def compare_line(files: Sequence[Path], quantity: str) -> str:
     """The comparison of these session files, the baseline's first, for a terminal."""
     words = ["compare", *map(str, files), *(["--quantity", quantity] if quantity != "runtime" else [])]
+    return f"{PROGRAM} {shlex.join(words)}"
+
+
+def plan_line(model: Model, setting: Setting) -> str:
+    """The planner's question about a published model for a terminal."""
+    words = ["plan", "--model", model.name]
+    for declared in choices_of(Setting):
+        words += declared.command_words(getattr(setting, declared.name))
     return f"{PROGRAM} {shlex.join(words)}"

@@ -80,9 +80,13 @@ def crossing_text(tiled: str, found: Crossing) -> str:
     first, last = found.measured[0], found.measured[-1]
     if found.high is None:
         return f"{tiled} is not faster than standard at the longest N measured, {seqlen_full(last)}."
-    if found.low is None:
+    if found.high == first:
         return f"{tiled} is faster than standard at every N measured, from {seqlen_full(first)} on."
+    if found.low is None:
+        return (
+            f"{tiled} is faster than standard from N = {seqlen_full(found.high)} on; below, they are as fast."
+        )
     between = f"between N = {seqlen_full(found.low)} and {seqlen_full(found.high)}"
     if not found.clear:
-        return f"{tiled} and standard change places more than once {between}: they are as fast there."
+        return f"{tiled} overtakes standard {between}; within that they are as fast, or swap."
     return f"{tiled} overtakes standard {between}, both measured."

@@ -92,5 +92,5 @@ seqlen_text = short_seqlen
 
 
 def seqlen_full(seqlen: int) -> str:
-    """A sequence length with thin gaps between thousands."""
-    return f"{seqlen:,}".replace(",", "\N{THIN SPACE}")
+    """A sequence length with narrow gaps between thousands, at which no line breaks."""
+    return f"{seqlen:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")

@@ -1,12 +1,14 @@
 """From which N on a tiled kernel is faster than standard attention: told by measured points alone."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from kernels.problem import Problem
 from profiles.results.curves import by_curve
 from profiles.results.planner.forecast import distance
 from profiles.results.rows import PointRow
+from profiles.results.stats import Quartiles
 
 STANDARD = "standard"
 STEP = 8  # tokens to which a search looks
@@ -15,21 +17,20 @@ PARTS = 4  # into which a sweep cuts the interval: bisection, two steps at once
 
 
 class Beside(NamedTuple):
-    """Two kernels at one N, medians in ms."""
+    """Two kernels at one N: 1 where tiled is faster, -1 where standard is, 0 where quartiles overlap."""
 
     seqlen: int
-    standard: float
-    tiled: float
+    ahead: int
 
 
 class Crossing(NamedTuple):
     """Where a tiled kernel overtakes standard.
 
     Attributes:
-        low: The N up to which standard is not slower, of those measured; None: it is slower at each.
-        high: The N from which on it is slower at each; None: at none.
+        low: The N up to which standard is faster, of those measured; None: not even at the first.
+        high: The N from which on the tiled one is; None: not even at the last.
         measured: All N measured, rising.
-        clear: Whether they change places once at most.
+        clear: Whether low and high are neighbours: between them nothing was measured.
     """
 
     low: int | None
@@ -41,15 +42,14 @@ class Crossing(NamedTuple):
 def crossing(points: Sequence[Beside]) -> Crossing | None:
     """Where the two change places; None without any point.
 
-    Where they do so several times, as within the noise, the interval spans all of that.
+    Where they are as fast, or change places several times, the interval spans all of that.
     """
     points = sorted(points)
     if not points:
         return None
-    wins = [one.tiled < one.standard for one in points]
-    first = wins.index(True) if any(wins) else len(wins)
-    last = len(wins) - wins[::-1].index(False) if not all(wins) else 0
     lengths = tuple(one.seqlen for one in points)
+    first = next((k for k, one in enumerate(points) if one.ahead >= 0), len(points))
+    last = next((k + 1 for k, one in reversed([*enumerate(points)]) if one.ahead <= 0), 0)
     return Crossing(
         low=lengths[first - 1] if first else None,
         high=lengths[last] if last < len(lengths) else None,
@@ -65,8 +65,12 @@ def beside(rows: Sequence[PointRow], tiled: str) -> list[Beside]:
     for (kernel, problem), row in done.items():
         partner = done.get((tiled, problem))
         if kernel == STANDARD and partner and row.times and partner.times:
-            found.append(Beside(row.seqlen, row.times.median, partner.times.median))
+            found.append(Beside(row.seqlen, _ahead(row.times, partner.times)))
     return found
+
+
+def _ahead(standard: Quartiles, tiled: Quartiles) -> int:
+    return (tiled.q3 < standard.q1) - (standard.q3 < tiled.q1)
 
 
 def recorded(rows: Sequence[PointRow], tiled: str, problem: Problem) -> tuple[str, Crossing] | None:
@@ -86,11 +90,12 @@ class Search:
         points: What was measured so far.
 
     Args:
-        first: The N to begin with.
+        first: The N to begin with, rising.
+        most: How far to double the last of them where standard is not slower yet.
     """
 
-    def __init__(self, first: Sequence[int]) -> None:
-        self._first = tuple(first)
+    def __init__(self, first: Sequence[int], most: int = 0) -> None:
+        self._first, self._most = tuple(first), most
         self.points: list[Beside] = []
 
     @property
@@ -103,14 +108,21 @@ class Search:
         found = self.found
         if found is None:
             return self._first
-        if found.low is None or found.high is None or not found.clear:
-            return ()
-        width = found.high - found.low
-        if width <= max(STEP, found.low // FINE):
-            return ()
-        inner = {found.low + width * k // PARTS // STEP * STEP for k in range(1, PARTS)}
-        return tuple(sorted(n for n in inner if found.low < n < found.high))
+        if found.high is None:
+            further = 2 * found.measured[-1]
+            return (further,) if further <= self._most else ()
+        edges = [pair for pair in pairwise(found.measured) if found.low == pair[0] or found.high == pair[1]]
+        return tuple(sorted({n for low, high in edges for n in _inner(low, high)}))
 
     def take(self, points: Sequence[Beside]) -> None:
         """Take in what was measured."""
         self.points.extend(points)
+
+
+def _inner(low: int, high: int) -> set[int]:
+    """Where to look between two N; nowhere where they are near enough."""
+    width = high - low
+    if width <= max(STEP, low // FINE):
+        return set()
+    inner = {low + width * k // PARTS // STEP * STEP for k in range(1, PARTS)}
+    return {n for n in inner if low < n < high}

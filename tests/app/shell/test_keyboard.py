@@ -95,7 +95,7 @@ def press_escape(window: MainWindow) -> None:
     QTest.keyClick(window, Qt.Key.Key_Escape)
 
 
-@pytest.mark.parametrize("key", ["start", "profile", "stepper", "sessions"])
+@pytest.mark.parametrize("key", ["start", "profile", "stepper", "sessions", "planner"])
 def test_whatever_the_tab_key_reaches_shows_that_it_has_the_focus(window: MainWindow, key: str) -> None:
     window.resize(1280, 800)
     window.activateWindow()

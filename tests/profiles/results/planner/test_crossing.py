@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from kernels.problem import Problem
 from profiles.results.planner.crossing import FINE, STEP, Beside, Search, crossing, recorded
+from profiles.results.planner.crossing import beside as compared
 from profiles.results.rows import rows
 from profiles.store import load
 
@@ -15,7 +16,7 @@ FIRST = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 
 def beside(n: int, *, wins: bool) -> Beside:
-    return Beside(n, 1.0, 0.5 if wins else 2.0)
+    return Beside(n, 1 if wins else -1)
 
 
 @given(st.integers(17, 4096))
@@ -35,6 +36,25 @@ def test_a_search_ends_with_an_interval_that_holds_the_crossing_and_is_fine(chan
     assert sweeps <= 5
 
 
+@given(st.integers(17, 2000), st.integers(1, 2000))
+def test_where_the_two_are_as_fast_for_a_while_both_ends_of_that_are_found(first: int, width: int) -> None:
+    search, last = Search(FIRST, 16_384), first + width
+    while wanted := search.wanted():
+        search.take([Beside(n, -1 if n < first else int(n >= last)) for n in wanted])
+    found = search.found
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < first <= found.low + max(2 * STEP, found.low // FINE + STEP)
+    assert last <= found.high <= last + max(2 * STEP, last // FINE + STEP)
+
+
+def test_quartiles_that_overlap_put_neither_kernel_ahead() -> None:
+    measured = [one for one in rows(load(PEERS)) if one.problem.seqlen_q == 1024]
+    assert {one.ahead for one in compared(measured, "flash3")} == {1}
+    assert {one.ahead for one in compared(measured, "standard")} == {0}
+
+
 def test_a_kernel_that_is_faster_at_every_n_or_at_none_ends_a_search_after_one_sweep() -> None:
     for wins in (True, False):
         search = Search(FIRST)
@@ -43,6 +63,14 @@ def test_a_kernel_that_is_faster_at_every_n_or_at_none_ends_a_search_after_one_s
         found = search.found
         assert found is not None
         assert (found.low, found.high) == ((None, 16) if wins else (4096, None))
+
+
+def test_a_search_goes_on_to_longer_n_where_standard_is_not_slower_yet_but_not_for_ever() -> None:
+    search = Search(FIRST, 10_000)
+    search.take([beside(n, wins=False) for n in search.wanted()])
+    assert search.wanted() == (8192,)
+    search.take([beside(8192, wins=False)])
+    assert search.wanted() == ()
 
 
 def test_kernels_that_change_places_several_times_cross_somewhere_in_all_of_that() -> None:

@@ -1,0 +1,83 @@
+"""The planner's table: a kernel a row."""
+
+from collections.abc import Callable, Sequence
+
+from app.look.theme import Theme
+from app.pages.compare.list_model import ListColumn
+from app.plots.marks import mark_icon
+from app.words.planning import (
+    NOTHING,
+    bound_text,
+    forecast_text,
+    forecast_tip,
+    ledger_tip,
+    tokens_text,
+)
+from app.words.units import bytes_text
+from profiles.results.planner.ledger import Ledger
+from profiles.results.planner.outlook import Prospect
+
+WIDTHS = (110, 88, 88, 80, 80, 80, 90, 120, 104, 165, 165)
+Column = ListColumn[Prospect]
+
+
+def columns(theme: Callable[[], Theme], layers: Callable[[], int]) -> Sequence[Column]:
+    """The columns, in the colours in use and for a model of so many layers."""
+    return (
+        Column(
+            "kernel",
+            lambda one: one.kernel,
+            tip=lambda one: one.reason,
+            icon=lambda one: mark_icon(one.kernel, theme()),
+        ),
+        _held("attention", lambda held: held.attention),
+        _held("S, P, state", lambda held: held.workspace.nbytes),
+        _held("cache", lambda held: held.cache.nbytes),
+        _held("weights", lambda held: held.weights.nbytes),
+        _held("in all", lambda held: held.total),
+        Column(
+            "fits",
+            lambda one: one.fits if one.ledger else None,
+            _fits,
+            tip=lambda one: one.reason,
+            colour=lambda one: (theme().ok if one.fits else theme().error) if one.ledger else "",
+        ),
+        Column(
+            "longest context",
+            lambda one: one.longest.tokens if one.longest else None,
+            lambda one: tokens_text(one.longest.tokens) if one.longest else NOTHING,
+            right=True,
+            tip=lambda one: one.reason or f"One token more does not fit: {bound_text(one)} take most",
+        ),
+        Column("bound by", bound_text, tip=lambda one: one.reason),
+        _forecast("forecast, a layer", lambda: 1, layers),
+        _forecast("forecast, all layers", layers, layers),
+    )
+
+
+def _held(title: str, part: Callable[[Ledger], int]) -> Column:
+    def raw(one: Prospect) -> float | None:
+        return part(one.ledger) if one.ledger else None
+
+    def text(one: Prospect) -> str:
+        return bytes_text(part(one.ledger)) if one.ledger else NOTHING
+
+    return Column(
+        title, raw, text, right=True, tip=lambda one: ledger_tip(one.ledger) if one.ledger else one.reason
+    )
+
+
+def _forecast(title: str, count: Callable[[], int], layers: Callable[[], int]) -> Column:
+    return Column(
+        title,
+        lambda one: one.forecast.ms if one.forecast else None,
+        lambda one: forecast_text(one.forecast, count()),
+        right=True,
+        tip=lambda one: forecast_tip(one, layers()),
+    )
+
+
+def _fits(one: Prospect) -> str:
+    if one.ledger is None:
+        return NOTHING
+    return "✓ fits" if one.fits else "× too large"

@@ -1,0 +1,93 @@
+"""The card of memory over context."""
+
+from msgspec.structs import asdict
+from PySide6.QtCore import QSize
+
+from app.look.theme import Theme
+from app.look.zoom import px
+from app.plots.context_plot import ContextPlot, Drawn
+from app.plots.export import Cell, Export
+from app.plots.export_button import ExportButton
+from app.plots.export_header import own_version
+from app.widgets.card import Card
+from app.words.planning import summary
+from profiles.plan.seqlens import LONGEST
+from profiles.results.planner.outlook import Outlook, Prospect, curve
+
+PICTURE = (760, 420)  # pixels at 100 % of the plot in an exported picture, at least
+SHORTEST, STEPS = 256, 4  # tokens, and places a doubling
+LENGTHS = tuple(round(SHORTEST * 2 ** (k / STEPS)) for k in range(STEPS * (LONGEST // SHORTEST).bit_length()))
+UNIT = "model: exact ledger · log"
+
+
+class MemoryCard(Card):
+    """What each kernel holds over N, beside the device's memory."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("Memory over context", UNIT)
+        self._theme = theme
+        self._found: Outlook | None = None
+        self.plot = ContextPlot(theme)
+        self.export_button = ExportButton("memory over context", self.make_export, theme)
+        self.header.addWidget(self.export_button)
+        self.body.addWidget(self.plot, 1)
+        self.setContentsMargins(0, -4, -6, -6)
+
+    def show_outlook(self, found: Outlook) -> None:
+        """Draw it."""
+        self._found = found
+        limits = {one.kernel: one.longest.tokens for one in found.prospects if one.longest}
+        self.plot.draw(
+            Drawn(
+                curves={one.kernel: self._curve(one) for one in found.prospects if one.longest},
+                limits=limits,
+                named=(found.standard.kernel, found.tiled.kernel),
+                capacity=found.capacity,
+                context=found.setting.context,
+            )
+        )
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        self._theme = theme
+        self.plot.apply_theme(theme)
+        self.export_button.apply_theme(theme)
+
+    def make_export(self) -> Export | None:
+        """What the export menu writes."""
+        found = self._found
+        if found is None:
+            return None
+        shown = [one for one in found.prospects if one.longest]
+        rows: list[list[Cell]] = [[one.kernel, *point] for one in shown for point in self._curve(one)]
+        return Export(
+            title=f"Memory over context, bytes: {found.model.name}",
+            name="context",
+            plots=[self.plot],
+            theme=self._theme,
+            provenance=_header(found),
+            columns=["kernel", "context", "held_bytes"],
+            rows=rows,
+            kernels=[one.kernel for one in shown],
+            least=QSize(*map(px, PICTURE)),
+        )
+
+    def _curve(self, one: Prospect) -> tuple[tuple[int, int], ...]:
+        assert self._found is not None  # noqa: S101 - it is drawn
+        return curve(self._found.model, self._found.setting, one.kernel, LENGTHS)
+
+
+def _header(found: Outlook) -> dict[str, str]:
+    """What was asked, the finding, and that nothing of it was measured."""
+    model, setting = (
+        ", ".join(f"{name} {value}" for name, value in asdict(told).items())
+        for told in (found.model, found.setting)
+    )
+    return {
+        "source": "A model: the exact ledger of what kernels allocate, nothing measured",
+        "problem": summary(found),
+        "model": model,
+        "setting": setting,
+        "capacity": f"{found.capacity} bytes of {found.place}",
+        "written by": f"Flashscope {own_version()}",
+    }

@@ -1,0 +1,206 @@
+"""The Planner page: a model on a device, how long a context fits, and what its attention would take."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+
+from app.control.actions import Action
+from app.control.controller import Controller
+from app.control.guard import guarded
+from app.look.theme import Theme
+from app.look.zoom import keep
+from app.pages.base import Page
+from app.pages.compare.table import ROW_PX, ListTable
+from app.pages.planner.columns import WIDTHS, columns
+from app.pages.planner.crossing_card import CrossingCard
+from app.pages.planner.finding import Finding
+from app.pages.planner.form import PlannerForm
+from app.pages.planner.memory_card import MemoryCard
+from app.widgets.buttons import text_button
+from app.widgets.plain import Label
+from app.words.command_line import plan_line
+from app.words.planning import crossing_text, summary
+from app.words.provenance import of_session
+from kernels.errors import InputError
+from profiles.results.planner.crossing import recorded
+from profiles.results.planner.ledger import problem_of
+from profiles.results.planner.outlook import KERNELS, Outlook, outlook
+from profiles.results.rows import PointRow, rows
+from profiles.results.session import Session
+
+NO_SESSION = "Without a session there is nothing to forecast from: run a sweep or open a recording."
+NOT_RECORDED = "The session on show has no N at which both {} and standard were measured."
+NOTHING_ON_RECORD = "No session is on show that would tell; find it here by measuring."
+NO_COMMAND = "A model with changed numbers has no command; choose a published one."
+LINES = len(KERNELS) + 2  # of the table: its heading, its rows, and a scroll bar
+
+
+class PlannerPage(Page):
+    """A form over a sentence, a plot, a table and the crossing.
+
+    Attributes:
+        found: What it shows, None before the first.
+
+    Signals:
+        noticed: Something that the user should know of, in one line (str).
+    """
+
+    key, title, icon = "planner", "Planner", "mdi6.ruler"
+
+    noticed = Signal(str)
+
+    def __init__(self, controller: Controller, theme: Theme) -> None:
+        super().__init__(controller, theme)
+        self.setObjectName("page")
+        self.found: Outlook | None = None
+        self._session: Session | None = None  # what is forecast from
+        self._rows: Sequence[PointRow] | None = None
+        self._waits = True  # for the page to be shown
+        self.form, self.memory, self.crossing = PlannerForm(), MemoryCard(theme), CrossingCard()
+        self.finding = Finding(controller, self)
+        self.table = ListTable("Kernels", columns(lambda: self.theme, self._layers), WIDTHS)
+        self.sentence, self.source = Label(wordWrap=True), Label(wordWrap=True)
+        self._lay_out()
+        self._connect()
+
+    def _lay_out(self) -> None:
+        self.sentence.setProperty("role", "title")
+        self.source.setProperty("role", "dim")
+        self.sentence.setAccessibleName("How long a context fits")
+        self.copy_button = text_button("Copy command", "Copy this plan as a command line", self.copy_command)
+        below = QHBoxLayout()
+        below.addWidget(self.source, 1)
+        below.addWidget(self.copy_button, alignment=Qt.AlignmentFlag.AlignTop)
+        keep(self.table, self._size_table, ROW_PX * LINES)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 12, 10)
+        column.setSpacing(8)
+        column.addWidget(self.sentence)
+        column.addWidget(self.form)
+        column.addWidget(self.memory, 1)
+        column.addWidget(self.table)
+        column.addLayout(below)
+        column.addWidget(self.crossing)
+
+    def _size_table(self, height: int) -> None:
+        self.table.setFixedHeight(height)
+
+    def _connect(self) -> None:
+        controller = self.controller
+        self.form.changed.connect(self._changed)
+        controller.machine_found.connect(lambda _machine: self._offer_devices())
+        controller.running_changed.connect(lambda _running: self._session_changed())
+        self.crossing.pressed.connect(self.search)
+        self.finding.told.connect(self.crossing.show_found)
+        self.finding.ended.connect(self._session_changed)
+        self.memory.export_button.failed.connect(controller.error_raised)
+        self.memory.export_button.done.connect(self.noticed)
+
+    def actions_offered(self) -> list[Action]:
+        """What a user can do here."""
+        return [
+            Action(
+                "planner.find", "Find where tiled overtakes standard, or stop", self.search, "Planner", "F"
+            ),
+            Action("planner.model", "Choose the model", self.form.models.setFocus, "Planner", "M"),
+            Action("planner.copy", "Copy the plan as a command line", self.copy_command, "Planner"),
+            Action("planner.picture", "Copy the plot as a picture", self._copy_picture, "Planner"),
+        ]
+
+    def search(self) -> None:
+        """Search on this machine where a tiled kernel overtakes standard, or stop that."""
+        if self.finding.active:
+            self.finding.cancel()
+        elif not self.controller.running:
+            self.finding.start(self.form.model(), self.form.setting())
+        self._show_search()
+
+    def copy_command(self) -> None:
+        """Put the plan on the clipboard as a command line."""
+        model = self.form.model()
+        if model != self.form.published:
+            self.noticed.emit(NO_COMMAND)
+            return
+        QGuiApplication.clipboard().setText(plan_line(model, self.form.setting()))
+        self.noticed.emit("The plan is on the clipboard as a command line.")
+
+    def show_session(self, session: Session | None) -> None:
+        """Forecast from another session."""
+        del session
+        self._session_changed()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour what is painted by hand."""
+        super().apply_theme(theme)
+        self.memory.apply_theme(theme)
+        self.table.list.recolour()
+
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        """Work out what has changed meanwhile."""
+        super().showEvent(event)
+        if self._waits:
+            self._work_out()
+
+    def _layers(self) -> int:
+        return self.found.model.layers if self.found else 1
+
+    def _session_changed(self) -> None:
+        """Take another session, or the points that a sweep has added to it."""
+        self._show_search()
+        session = self.controller.session
+        if self.finding.active or (self._session is not None and self.finding.ran(session)):
+            return  # a search's own sweeps are too short to forecast from, if there is anything else
+        if self._session is not session:
+            self._session = session
+            self._offer_devices()
+        self._rows = None
+        self._changed()
+
+    def _offer_devices(self) -> None:
+        machines = (self.controller.machine, self._session.machine if self._session else None)
+        found = [machine.device("cuda") for machine in machines if machine]
+        self.form.offer_devices([device for device in found if device])
+
+    def _changed(self) -> None:
+        self._waits = True
+        if self.isVisible():
+            self._work_out()
+
+    def _work_out(self) -> None:
+        self._waits = False
+        model, setting, places = self.form.model(), self.form.setting(), self.form.places
+        if self._session is not None and self._rows is None:
+            self._rows = rows(self._session)
+        try:
+            self.found = outlook(model, setting, places.words, self._rows, places.device)
+        except InputError as error:
+            self.sentence.setText(str(error))
+            return
+        self.sentence.setText(summary(self.found))
+        self.memory.show_outlook(self.found)
+        self.table.list.set_rows(self.found.prospects)
+        self.source.setText(self._source())
+        self._show_crossing(self.found)
+
+    def _source(self) -> str:
+        if self._session is None:
+            return NO_SESSION
+        badge = of_session(self._session, "saved").badge
+        return f"Forecast from the nearest measured points of {badge}; hover a forecast to see which."
+
+    def _show_crossing(self, found: Outlook) -> None:
+        tiled = found.tiled.kernel
+        crossed = recorded(self._rows or (), tiled, problem_of(found.model, found.setting, 1))
+        text = f"{crossing_text(tiled, crossed[1])} On record at {crossed[0]}." if crossed else ""
+        without = NOT_RECORDED.format(tiled) if self._session else NOTHING_ON_RECORD
+        self.crossing.show_recorded(text or without)
+        self._show_search()
+
+    def _show_search(self) -> None:
+        self.crossing.show_active(self.finding.active, possible=not self.controller.running)
+
+    def _copy_picture(self) -> None:
+        self.memory.export_button.copy()

@@ -1,0 +1,146 @@
+"""What is held over the context: a curve a kernel, the device's memory as a line, and where they meet."""
+
+from collections.abc import Mapping, Sequence
+from math import log2
+from typing import NamedTuple
+
+import pyqtgraph as pg
+from PySide6.QtCore import QSize, Qt
+
+from app.control.guard import guarded
+from app.look.theme import CAPTION_PX, Theme, kernel_mark
+from app.look.zoom import keep, px
+from app.plots.axes import SeqlenAxis, ValueAxis
+from app.plots.style import Plot, restyle, tick_font
+from app.plots.symbols import symbol
+from app.plots.ticks import to_axis
+from app.words.kinds import KINDS
+from app.words.units import bytes_text, seqlen_full
+
+Curve = Sequence[tuple[int, int]]
+MARK_PX = 11
+ABOVE, BELOW, BESIDE = 2.5, 0.7, 1.0  # doublings beyond the memory, the lowest curve and the longest context
+
+
+class Drawn(NamedTuple):
+    """What is drawn.
+
+    Attributes:
+        curves: (N, bytes) by kernel, rising.
+        limits: The longest context that fits, by kernel; 0: none does.
+        named: Whose limits are written out.
+        capacity: Bytes of the device.
+        context: N that is asked for.
+    """
+
+    curves: Mapping[str, Curve] = {}
+    limits: Mapping[str, int] = {}
+    named: Sequence[str] = ()
+    capacity: int = 1
+    context: int = 1
+
+
+class ContextPlot(Plot):
+    """Draws a ledger over N: formulas, so its curves are dashed."""
+
+    def __init__(self, theme: Theme) -> None:
+        self._x_axis, self._y_axis = SeqlenAxis(), ValueAxis(KINDS["bytes"])
+        super().__init__(axisItems={"bottom": self._x_axis, "left": self._y_axis}, enableMenu=False)
+        self._theme, self.drawn = theme, Drawn()
+        self._items: list[pg.GraphicsObject] = []
+        self._memory = pg.InfiniteLine(angle=0, movable=False)
+        self._asked = pg.InfiniteLine(angle=90, movable=False)
+        self._said = pg.TextItem(anchor=(0, 1))
+        self._corner = pg.LabelItem("N")
+        for item in (self._memory, self._asked, self._said):
+            self.addItem(item, ignoreBounds=True)
+        self.plotItem.layout.addItem(self._corner, 3, 0)
+        self.plotItem.hideButtons()
+        self.setFrameShape(self.Shape.NoFrame)
+        self.setAccessibleName("Memory over context, by kernel")
+        view = self.getViewBox()
+        view.disableAutoRange()
+        view.setDefaultPadding(0)
+        view.setMouseEnabled(x=False, y=False)
+        keep(self._y_axis, self._y_axis.setWidth, 60)
+        keep(self, self.setMinimumSize, 200, 150)
+        self.apply_theme(theme)
+
+    @guarded(QSize)
+    def sizeHint(self) -> QSize:
+        """As small as it may be: it takes the room that is left, and makes no page higher."""
+        return QSize(self.minimumSize())
+
+    def draw(self, drawn: Drawn) -> None:
+        """Draw this in place of what was drawn."""
+        self.drawn = drawn
+        for item in self._items:
+            self.removeItem(item)
+        self._items = []
+        for kernel, points in drawn.curves.items():
+            self._add_curve(kernel, points)
+        for kernel, tokens in drawn.limits.items():
+            if tokens:
+                self._add_limit(kernel, tokens)
+        self._memory.setPos(log2(drawn.capacity))
+        self._asked.setPos(log2(drawn.context))
+        self._said.setText(f"{bytes_text(drawn.capacity)} of memory")
+        self._range()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        self._theme = theme
+        restyle(self, theme)
+        for axis in (self._x_axis, self._y_axis):
+            axis.setZValue(-1000)
+            axis.setStyle(tickLength=0, tickTextOffset=6)
+            axis.setGrid(255)
+        self._corner.setText("N", color=theme.dim, size=f"{px(CAPTION_PX)}px")
+        self._memory.setPen(pg.mkPen(theme.text, width=px(1.5)))
+        self._asked.setPen(pg.mkPen(theme.dim, width=1, style=Qt.PenStyle.DotLine))
+        self._said.setFont(tick_font())
+        self._said.setColor(theme.text)
+        self.draw(self.drawn)
+
+    def _add_curve(self, kernel: str, points: Curve) -> None:
+        mark = kernel_mark(kernel)
+        pen = pg.mkPen(mark.on(self._theme), width=px(mark.width), style=Qt.PenStyle.DashLine)
+        n, held = (to_axis(column, "log2") for column in zip(*points, strict=True))
+        self._add(pg.PlotCurveItem(n, held, pen=pen, antialias=True))
+
+    def _add_limit(self, kernel: str, tokens: int) -> None:
+        mark, drawn = kernel_mark(kernel), self.drawn
+        place = log2(tokens), log2(drawn.capacity)
+        self._add(
+            pg.ScatterPlotItem(
+                [place[0]],
+                [place[1]],
+                symbol=symbol(mark.symbol),
+                size=px(MARK_PX),
+                brush=pg.mkBrush(mark.on(self._theme)),
+                pen=pg.mkPen(self._theme.panel),
+            )
+        )
+        if kernel in drawn.named:
+            text = pg.TextItem(f"{kernel} {seqlen_full(tokens)}", color=self._theme.text, anchor=(1.04, 1))
+            text.setFont(tick_font())
+            text.setPos(*place)
+            self._add(text)
+
+    def _add(self, item: pg.GraphicsObject) -> None:
+        self.addItem(item, ignoreBounds=True)
+        self._items.append(item)
+
+    def _range(self) -> None:
+        """From the first N to beyond the longest that fits; from the lowest curve to above the memory."""
+        drawn = self.drawn
+        firsts = [points[0] for points in drawn.curves.values()]
+        if not firsts:
+            return
+        first = log2(min(tokens for tokens, _ in firsts))
+        last = log2(max(*drawn.limits.values(), drawn.context, 1)) + BESIDE
+        top = log2(drawn.capacity)
+        low = min(top, log2(min(held for _, held in firsts)))
+        view = self.getViewBox()
+        view.setRange(xRange=(first, last), yRange=(low - BELOW, top + ABOVE), padding=0)
+        self._said.setPos(first, top)
