@@ -4,7 +4,7 @@ from app.words.units import bytes_text, ms_text, seqlen_full
 from profiles.plan.seqlens import LONGEST
 from profiles.results.planner.crossing import Crossing
 from profiles.results.planner.forecast import Forecast
-from profiles.results.planner.ledger import Ledger
+from profiles.results.planner.ledger import WEIGHTS, Ledger
 from profiles.results.planner.outlook import Outlook, Prospect
 
 NOTHING = "-"
@@ -21,14 +21,19 @@ def summary(found: Outlook) -> str:
         return (
             f"{model.name}: no context fits, the weights alone take {bytes_text(weights)}, more than {room}."
         )
-    return f"{model.name}, batch {setting.batch}, {setting.dtype}: in {room}{beside}, {'; '.join(parts)}."
+    held = ", every layer's attention at once" if setting.every_layer else ""
+    return (
+        f"{model.name}, batch {setting.batch}, {setting.dtype}{held}: in {room}{beside}, {'; '.join(parts)}."
+    )
 
 
 def _fits(one: Prospect) -> str:
     name = "standard attention" if one.kernel == "standard" else one.kernel
     if one.longest is None:
         return f"{name} does not run ({one.reason})"
-    return f"{name} fits {tokens_text(one.longest.tokens)} tokens, bound by {bound_text(one)}"
+    bound = bound_text(one)
+    article = "the " if bound.endswith((WEIGHTS, "cache")) else ""
+    return f"{name} fits {tokens_text(one.longest.tokens)} tokens, bound by {article}{bound}"
 
 
 def tokens_text(tokens: int) -> str:
@@ -47,8 +52,9 @@ def layers_text(held: Ledger) -> str:
 
 
 def error_text(told: Forecast) -> str:
-    """The error of a forecast."""
-    return "error unknown" if told.high is None else f"± {100 * (told.high / told.ms - 1):.2g} %"
+    """The error of a forecast, and whether it is of another shape, which the error does not cover."""
+    error = "error unknown" if told.high is None else f"± {100 * (told.high / told.ms - 1):.2g} %"
+    return f"{error}, other shape" if told.differs else error
 
 
 def forecast_text(told: Forecast | None, layers: int = 1) -> str:

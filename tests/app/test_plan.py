@@ -23,7 +23,7 @@ def test_it_says_how_long_a_context_fits_in_one_sentence_and_a_table(capfdbinary
     first = said.splitlines()[0].replace("\N{NARROW NO-BREAK SPACE}", ",")
     assert first.startswith("Llama-3-8B, batch 1, bfloat16: in the 140 GiB of NVIDIA H200")
     assert "standard attention fits 31,788 tokens, bound by S and P" in first
-    assert "flash3 fits 908,295 tokens, bound by KV cache" in first
+    assert "flash3 fits 908,295 tokens, bound by the KV cache" in first
     assert "Forecast, not measured:" in said
     assert "every N measured, from 1" in said
 

@@ -34,14 +34,14 @@ def test_the_whole_app_is_imported_without_cupy_or_torch() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["sweep", "show", "trace", "kernels", "doctor", "window", "shots", "export"]
+    "command", ["sweep", "show", "trace", "kernels", "doctor", "window", "shots", "export", "plan"]
 )
 def test_a_command_is_imported_without_qt_or_a_gpu_library(command: str) -> None:
     found = modules_after(f"import app.cli, app.commands.{command}")
     assert not found & {"PySide6", "pyqtgraph", "cupy", "torch"}
 
 
-@pytest.mark.parametrize("command", ["kernels", "doctor", "window", "shots", "export"])
+@pytest.mark.parametrize("command", ["kernels", "doctor", "window", "shots", "export", "plan"])
 def test_a_command_that_prints_no_table_is_imported_without_what_draws_them(command: str) -> None:
     assert "rich" not in modules_after(f"import app.cli, app.commands.{command}")
 

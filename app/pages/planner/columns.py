@@ -17,7 +17,7 @@ from app.words.units import bytes_text
 from profiles.results.planner.ledger import Ledger
 from profiles.results.planner.outlook import Prospect
 
-WIDTHS = (110, 88, 88, 80, 80, 80, 90, 120, 104, 165, 165)
+WIDTHS = (106, 80, 86, 76, 76, 76, 90, 112, 90, 190, 190)
 Column = ListColumn[Prospect]
 
 

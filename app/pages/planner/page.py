@@ -162,7 +162,7 @@ class PlannerPage(Page):
     def _offer_devices(self) -> None:
         machines = (self.controller.machine, self._session.machine if self._session else None)
         found = [machine.device("cuda") for machine in machines if machine]
-        self.form.offer_devices([device for device in found if device])
+        self.form.offer_devices([device for device in found if device and device.memory_bytes > 0])
 
     def _changed(self) -> None:
         self._waits = True

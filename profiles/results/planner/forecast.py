@@ -8,7 +8,7 @@ and of batch x heads. Points are single runs; back to back, power may slow a GPU
 """
 
 from collections.abc import Sequence
-from math import hypot, log, log2
+from math import hypot, inf, log, log2
 from typing import NamedTuple
 
 import msgspec
@@ -52,7 +52,7 @@ class _Known(NamedTuple):
 
 def forecast(rows: Sequence[PointRow], kernel: str, problem: Problem) -> Forecast | str:
     """The runtime of a kernel on a problem, or why these rows say nothing of it."""
-    done = [row for row in rows if row.kernel == kernel and row.done and row.times and row.times.median > 0]
+    done = [row for row in rows if row.kernel == kernel and row.done and _is_timed(row)]
     if not done:
         return f"no measured point of {kernel}"
     curves = by_curve(done)
@@ -69,6 +69,11 @@ def forecast(rows: Sequence[PointRow], kernel: str, problem: Problem) -> Forecas
         measured=curve.label,
         differs=_differences(curve, problem),
     )
+
+
+def _is_timed(row: PointRow) -> bool:
+    """Whether its runtime can be reckoned with: a file from elsewhere may hold anything."""
+    return row.times is not None and 0 < row.times.median < inf
 
 
 def _known(row: PointRow) -> _Known:
@@ -90,7 +95,7 @@ def _work(kernel: str, problem: Problem) -> int:
 def _error(known: Sequence[_Known], nearest: _Known, problem: Problem) -> float | None:
     """The relative error, None where no other point tells how the rate drifts."""
     drifts = [
-        abs(log(one.rate / nearest.rate)) / away
+        abs(log(one.rate) - log(nearest.rate)) / away
         for one in known
         if 0 < (away := abs(log2(one.seqlen / nearest.seqlen))) <= NEAR
     ]

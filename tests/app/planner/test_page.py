@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -166,3 +167,12 @@ def test_a_kernel_that_does_not_take_the_head_dim_says_so_in_its_row(page: Plann
     assert tip is not None
     assert "head dims 64 to 256" in tip(page.table.list.row_at(3))
     assert page.memory.plot.drawn.named == ("standard", "flash2")
+
+
+def test_a_gpu_whose_memory_a_file_does_not_know_is_no_place_to_plan_for(
+    rig: Rig, save: Save, page: PlannerPage
+) -> None:
+    empty = replace(GPU_MACHINE.devices[0], memory_bytes=0)
+    rig.open(save(sweep(GPU_PLAN, replace(GPU_MACHINE, devices=(empty,))), "of nowhere"))
+    assert page.form.places.count() == 1
+    assert page.form.places.words == "a device"

@@ -1,6 +1,7 @@
 """What the planner says of a crossing and of a forecast."""
 
 import pytest
+from msgspec.structs import replace
 
 from app.words.planning import crossing_text, error_text, forecast_text
 from profiles.results.planner.crossing import Beside, crossing
@@ -33,5 +34,6 @@ def test_a_forecast_is_never_written_without_its_mark_and_its_error() -> None:
     alone = Forecast(ms=2.0, low=None, high=None, seqlen=1024, measured="d 64, no mask")
     assert forecast_text(known) == "≈ 2.00 ms ± 5 %"
     assert forecast_text(known, 32) == "≈ 64.0 ms ± 5 %"
+    assert error_text(replace(known, differs=("causal in place of no mask",))) == "± 5 %, other shape"
     assert error_text(alone) == "error unknown"
     assert forecast_text(None) == "-"

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kernels.problem import Problem
@@ -97,6 +99,17 @@ def test_without_a_done_point_of_the_kernel_there_is_no_forecast_but_a_reason() 
     for points in ([], failed, quadratic()):
         kernel = "flash3" if points and points[0].done else "flash2"
         assert forecast(points, kernel, problem(8192)) == f"no measured point of {kernel}"
+
+
+@given(
+    st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=4), st.integers(1, 1 << 24)
+)
+def test_whatever_times_a_file_holds_a_forecast_is_a_number_or_a_reason(
+    times: list[float], tokens: int
+) -> None:
+    points = [row(problem(64 << k), ms) for k, ms in enumerate(times)]
+    found = forecast(points, "flash2", problem(tokens))
+    assert isinstance(found, str) or found.ms >= 0
 
 
 @pytest.mark.parametrize("name", ["h200-peers", "h200-standard-flash2"])
