@@ -10,11 +10,12 @@ from app.commands.local import find_machine, local_engine
 from app.commands.messages import say, say_json
 from app.commands.printing import print_table
 from app.words.planning import (
+    NOT_RECORDED,
     NOTHING,
     bound_text,
-    crossing_text,
     forecast_text,
     layers_text,
+    recorded_text,
     summary,
     tokens_text,
 )
@@ -22,10 +23,10 @@ from app.words.units import bytes_text, seqlen_full
 from kernels.device import Device
 from kernels.errors import InputError
 from profiles.plan.models import Model, Setting
-from profiles.results.planner.crossing import Crossing, recorded
+from profiles.results.planner.crossing import Recorded, recorded
 from profiles.results.planner.document import document
 from profiles.results.planner.ledger import GIB, problem_of
-from profiles.results.planner.outlook import Outlook, Prospect, outlook
+from profiles.results.planner.outlook import KERNELS, Outlook, Prospect, outlook
 from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
 from profiles.store import load
@@ -54,10 +55,9 @@ def run(model: Model, choices: dict[str, Any], *, session: Path | None, as_json:
         device, place = None, CHOSEN_PLACE
     points = rows(shown) if shown else None
     found = outlook(model, setting, place, points, device)
-    tiled = found.tiled.kernel
-    crossed = recorded(points or (), tiled, problem_of(model, setting, setting.context))
+    crossed = recorded(points or (), KERNELS[1:], problem_of(model, setting, 1))
     if as_json:
-        say_json(document(found, tiled, crossed))
+        say_json(document(found, crossed))
     else:
         _print(found, points, crossed)
     return 0
@@ -72,7 +72,7 @@ def _device(session: Session | None, *, needed: bool) -> Device | int | None:
     return machine if isinstance(machine, int) else machine.device("cuda")
 
 
-def _print(found: Outlook, points: list[PointRow] | None, crossed: tuple[str, Crossing] | None) -> None:
+def _print(found: Outlook, points: list[PointRow] | None, crossed: Recorded | None) -> None:
     say(summary(found))
     held = next((one.ledger for one in found.prospects if one.ledger), None)
     if held is not None:
@@ -83,9 +83,7 @@ def _print(found: Outlook, points: list[PointRow] | None, crossed: tuple[str, Cr
             say(f"{one.kernel}: {one.reason}")
     if points is not None:
         _print_forecasts(found)
-        say(
-            crossing_text(found.tiled.kernel, crossed[1]) if crossed else "No N was measured of both kernels."
-        )
+        say(recorded_text(crossed) if crossed else NOT_RECORDED)
 
 
 def _line(one: Prospect) -> tuple[str, ...]:

@@ -111,18 +111,19 @@ class ContextPlot(Plot):
     def _add_limit(self, kernel: str, tokens: int) -> None:
         mark, drawn = kernel_mark(kernel), self.drawn
         place = log2(tokens), log2(drawn.capacity)
-        self._add(
-            pg.ScatterPlotItem(
-                [place[0]],
-                [place[1]],
-                symbol=symbol(mark.symbol),
-                size=px(MARK_PX),
-                brush=pg.mkBrush(mark.on(self._theme)),
-                pen=pg.mkPen(self._theme.panel),
-            )
+        spot = pg.ScatterPlotItem(
+            [place[0]],
+            [place[1]],
+            symbol=symbol(mark.symbol),
+            size=px(MARK_PX),
+            brush=pg.mkBrush(mark.on(self._theme)),
+            pen=pg.mkPen(self._theme.panel),
         )
+        spot.setZValue(10)
+        self._add(spot)
         if kernel in drawn.named:
             text = pg.TextItem(f"{kernel} {seqlen_full(tokens)}", color=self._theme.text, anchor=(1.04, 1))
+            text.fill = pg.mkBrush(self._theme.panel)  # or a curve would run through it
             text.setFont(tick_font())
             text.setPos(*place)
             self._add(text)

@@ -2,12 +2,13 @@
 
 from app.words.units import bytes_text, ms_text, seqlen_full
 from profiles.plan.seqlens import LONGEST
-from profiles.results.planner.crossing import Crossing
+from profiles.results.planner.crossing import Crossing, Recorded
 from profiles.results.planner.forecast import Forecast
 from profiles.results.planner.ledger import WEIGHTS, Ledger
 from profiles.results.planner.outlook import Outlook, Prospect
 
 NOTHING = "-"
+NOT_RECORDED = "The session has no N at which standard and a tiled kernel were both measured."
 
 
 def summary(found: Outlook) -> str:
@@ -51,15 +52,22 @@ def layers_text(held: Ledger) -> str:
     return "one layer" if held.layers == 1 else f"all {held.layers} layers"
 
 
-def error_text(told: Forecast) -> str:
+def error_text(told: Forecast | None) -> str:
     """The error of a forecast, and whether it is of another shape, which the error does not cover."""
+    if told is None:
+        return NOTHING
     error = "error unknown" if told.high is None else f"± {100 * (told.high / told.ms - 1):.2g} %"
     return f"{error}, other shape" if told.differs else error
 
 
-def forecast_text(told: Forecast | None, layers: int = 1) -> str:
-    """A forecast of so many layers, marked as one."""
-    return NOTHING if told is None else f"≈ {ms_text(told.ms * layers)} {error_text(told)}"
+def time_text(told: Forecast | None, layers: int = 1) -> str:
+    """A forecast of so many layers, marked as one; its error stands beside it."""
+    return NOTHING if told is None else f"≈ {ms_text(told.ms * layers)}"
+
+
+def forecast_text(told: Forecast, layers: int = 1) -> str:
+    """A forecast with its error."""
+    return f"{time_text(told, layers)} {error_text(told)}"
 
 
 def forecast_tip(one: Prospect, layers: int) -> str:
@@ -96,3 +104,8 @@ def crossing_text(tiled: str, found: Crossing) -> str:
     if not found.clear:
         return f"{tiled} overtakes standard {between}; within that they are as fast, or swap."
     return f"{tiled} overtakes standard {between}, both measured."
+
+
+def recorded_text(found: Recorded) -> str:
+    """The same of the points of a session, and at which shape they were measured."""
+    return f"{crossing_text(found.tiled, found.crossing)} On record at {found.shape}."

@@ -41,7 +41,7 @@ def test_a_command_is_imported_without_qt_or_a_gpu_library(command: str) -> None
     assert not found & {"PySide6", "pyqtgraph", "cupy", "torch"}
 
 
-@pytest.mark.parametrize("command", ["kernels", "doctor", "window", "shots", "export", "plan"])
+@pytest.mark.parametrize("command", ["kernels", "doctor", "window", "shots", "export"])
 def test_a_command_that_prints_no_table_is_imported_without_what_draws_them(command: str) -> None:
     assert "rich" not in modules_after(f"import app.cli, app.commands.{command}")
 

@@ -8,16 +8,17 @@ from app.plots.marks import mark_icon
 from app.words.planning import (
     NOTHING,
     bound_text,
-    forecast_text,
+    error_text,
     forecast_tip,
     ledger_tip,
+    time_text,
     tokens_text,
 )
 from app.words.units import bytes_text
 from profiles.results.planner.ledger import Ledger
 from profiles.results.planner.outlook import Prospect
 
-WIDTHS = (106, 80, 86, 76, 76, 76, 90, 112, 90, 190, 190)
+WIDTHS = (106, 84, 84, 84, 84, 84, 92, 108, 90, 96, 100, 150)
 Column = ListColumn[Prospect]
 
 
@@ -50,8 +51,15 @@ def columns(theme: Callable[[], Theme], layers: Callable[[], int]) -> Sequence[C
             tip=lambda one: one.reason or f"One token more does not fit: {bound_text(one)} take most",
         ),
         Column("bound by", bound_text, tip=lambda one: one.reason),
-        _forecast("forecast, a layer", lambda: 1, layers),
-        _forecast("forecast, all layers", layers, layers),
+        _forecast("≈ a layer", lambda: 1, layers),
+        _forecast("≈ all layers", layers, layers),
+        Column(
+            "error of forecast",
+            _relative_error,
+            lambda one: error_text(one.forecast),
+            right=True,
+            tip=lambda one: forecast_tip(one, layers()),
+        ),
     )
 
 
@@ -71,7 +79,7 @@ def _forecast(title: str, count: Callable[[], int], layers: Callable[[], int]) -
     return Column(
         title,
         lambda one: one.forecast.ms if one.forecast else None,
-        lambda one: forecast_text(one.forecast, count()),
+        lambda one: time_text(one.forecast, count()),
         right=True,
         tip=lambda one: forecast_tip(one, layers()),
     )
@@ -81,3 +89,8 @@ def _fits(one: Prospect) -> str:
     if one.ledger is None:
         return NOTHING
     return "✓ fits" if one.fits else "× too large"
+
+
+def _relative_error(one: Prospect) -> float | None:
+    told = one.forecast
+    return told.high / told.ms if told is not None and told.high is not None else None

@@ -21,7 +21,7 @@ from app.pages.planner.memory_card import MemoryCard
 from app.widgets.buttons import text_button
 from app.widgets.plain import Label
 from app.words.command_line import plan_line
-from app.words.planning import crossing_text, summary
+from app.words.planning import NOT_RECORDED, recorded_text, summary
 from app.words.provenance import of_session
 from kernels.errors import InputError
 from profiles.results.planner.crossing import recorded
@@ -31,7 +31,6 @@ from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
 
 NO_SESSION = "Without a session there is nothing to forecast from: run a sweep or open a recording."
-NOT_RECORDED = "The session on show has no N at which both {} and standard were measured."
 NOTHING_ON_RECORD = "No session is on show that would tell; find it here by measuring."
 NO_COMMAND = "A model with changed numbers has no command; choose a published one."
 LINES = len(KERNELS) + 2  # of the table: its heading, its rows, and a scroll bar
@@ -192,11 +191,9 @@ class PlannerPage(Page):
         return f"Forecast from the nearest measured points of {badge}; hover a forecast to see which."
 
     def _show_crossing(self, found: Outlook) -> None:
-        tiled = found.tiled.kernel
-        crossed = recorded(self._rows or (), tiled, problem_of(found.model, found.setting, 1))
-        text = f"{crossing_text(tiled, crossed[1])} On record at {crossed[0]}." if crossed else ""
-        without = NOT_RECORDED.format(tiled) if self._session else NOTHING_ON_RECORD
-        self.crossing.show_recorded(text or without)
+        crossed = recorded(self._rows or (), KERNELS[1:], problem_of(found.model, found.setting, 1))
+        without = NOT_RECORDED if self._session else NOTHING_ON_RECORD
+        self.crossing.show_recorded(recorded_text(crossed) if crossed else without)
         self._show_search()
 
     def _show_search(self) -> None:

@@ -73,14 +73,30 @@ def _ahead(standard: Quartiles, tiled: Quartiles) -> int:
     return (tiled.q3 < standard.q1) - (standard.q3 < tiled.q1)
 
 
-def recorded(rows: Sequence[PointRow], tiled: str, problem: Problem) -> tuple[str, Crossing] | None:
-    """The crossing on that curve of a session that is nearest to a problem, and the curve's name."""
-    both = {curve: points for curve, members in by_curve(rows).items() if (points := beside(members, tiled))}
-    if not both:
-        return None
-    curve = min(both, key=lambda one: distance(one, problem))
-    found = crossing(both[curve])
-    return (curve.label, found) if found else None
+class Recorded(NamedTuple):
+    """A crossing on record: of which tiled kernel, at what shape (as `d 128, causal`), and where."""
+
+    tiled: str
+    shape: str
+    crossing: Crossing
+
+
+def recorded(rows: Sequence[PointRow], tiled: Sequence[str], problem: Problem) -> Recorded | None:
+    """The crossing on that curve of a session that is nearest to a problem.
+
+    Args:
+        rows: The session's points.
+        tiled: Kernels, of which the last is taken that was measured beside standard.
+        problem: One layer of a model, at any N.
+    """
+    curves = by_curve(rows)
+    for kernel in reversed(tiled):
+        both = {curve: points for curve, members in curves.items() if (points := beside(members, kernel))}
+        if both:
+            curve = min(both, key=lambda one: distance(one, problem))
+            found = crossing(both[curve])
+            return Recorded(kernel, curve.label, found) if found else None
+    return None
 
 
 class Search:

@@ -4,11 +4,11 @@ from typing import Any
 
 import msgspec
 
-from profiles.results.planner.crossing import Crossing
+from profiles.results.planner.crossing import Recorded
 from profiles.results.planner.outlook import Outlook, Prospect
 
 
-def document(found: Outlook, tiled: str, crossed: tuple[str, Crossing] | None) -> dict[str, Any]:
+def document(found: Outlook, crossed: Recorded | None) -> dict[str, Any]:
     """The outlook, and where a tiled kernel overtakes standard among the points that were measured.
 
     `forecast` holds what was not measured, and nothing else does: figures of bytes are the exact ledger.
@@ -21,7 +21,7 @@ def document(found: Outlook, tiled: str, crossed: tuple[str, Crossing] | None) -
         "kernels": [_kernel(found, one) for one in found.prospects],
         "crossing": None
         if crossed is None
-        else {"tiled": tiled, "measured_on": crossed[0], **crossed[1]._asdict()},
+        else {"tiled": crossed.tiled, "measured_on": crossed.shape, **crossed.crossing._asdict()},
     }
 
 

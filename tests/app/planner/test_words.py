@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from app.words.planning import crossing_text, error_text, forecast_text
+from app.words.planning import crossing_text, error_text, forecast_text, time_text
 from profiles.results.planner.crossing import Beside, crossing
 from profiles.results.planner.forecast import Forecast
 
@@ -36,4 +36,4 @@ def test_a_forecast_is_never_written_without_its_mark_and_its_error() -> None:
     assert forecast_text(known, 32) == "≈ 64.0 ms ± 5 %"
     assert error_text(replace(known, differs=("causal in place of no mask",))) == "± 5 %, other shape"
     assert error_text(alone) == "error unknown"
-    assert forecast_text(None) == "-"
+    assert time_text(None) == error_text(None) == "-"

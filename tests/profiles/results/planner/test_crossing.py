@@ -81,15 +81,19 @@ def test_kernels_that_change_places_several_times_cross_somewhere_in_all_of_that
 
 def test_nothing_measured_is_no_crossing() -> None:
     assert crossing([]) is None
-    assert recorded([], "flash2", Problem(seqlen_q=1, seqlen_k=1)) is None
+    assert recorded([], ("flash2",), Problem(seqlen_q=1, seqlen_k=1)) is None
 
 
-def test_a_recording_tells_of_the_curve_nearest_to_the_model() -> None:
+def test_a_recording_tells_of_the_last_kernel_measured_on_the_curve_nearest_to_the_model() -> None:
     asked = Problem(
         seqlen_q=8192, seqlen_k=8192, heads=32, kv_heads=8, head_dim=128, dtype="bfloat16", causal=True
     )
-    found = recorded(rows(load(PEERS)), "flash3", asked)
+    measured = rows(load(PEERS))
+    found = recorded(measured, ("flash1", "flash2", "flash3", "flash4"), asked)
     assert found is not None
-    label, crossed = found
-    assert label == "d 128, causal"
-    assert (crossed.low, crossed.high) == (None, 1024)
+    assert (found.tiled, found.shape) == ("flash3", "d 128, causal")
+    assert (found.crossing.low, found.crossing.high) == (None, 1024)
+    without = [one for one in measured if one.kernel != "flash3"]
+    fallen_back = recorded(without, ("flash1", "flash2", "flash3"), asked)
+    assert fallen_back is not None
+    assert fallen_back.tiled == "flash2"
