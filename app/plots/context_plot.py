@@ -40,6 +40,14 @@ class Drawn(NamedTuple):
     context: int = 1
 
 
+class Shown(NamedTuple):
+    """What is shown of a kernel: its curve, the mark of its limit, and that in words."""
+
+    curve: pg.PlotCurveItem
+    spot: pg.ScatterPlotItem
+    text: pg.TextItem
+
+
 class ContextPlot(Plot):
     """Draws a ledger over N: formulas, so its curves are dashed."""
 
@@ -47,13 +55,14 @@ class ContextPlot(Plot):
         self._x_axis, self._y_axis = SeqlenAxis(), ValueAxis(KINDS["bytes"])
         super().__init__(axisItems={"bottom": self._x_axis, "left": self._y_axis}, enableMenu=False)
         self._theme, self.drawn = theme, Drawn()
-        self._items: list[pg.GraphicsObject] = []
+        self._shown: dict[str, Shown] = {}
         self._memory = pg.InfiniteLine(angle=0, movable=False)
         self._asked = pg.InfiniteLine(angle=90, movable=False)
         self._said = pg.TextItem(anchor=(0, 1))
         self._corner = pg.LabelItem("N")
         for item in (self._memory, self._asked, self._said):
             self.addItem(item, ignoreBounds=True)
+        self._memory.setZValue(6)  # over the ground of a text, under the marks
         self.plotItem.layout.addItem(self._corner, 3, 0)
         self.plotItem.hideButtons()
         self.setFrameShape(self.Shape.NoFrame)
@@ -74,14 +83,8 @@ class ContextPlot(Plot):
     def draw(self, drawn: Drawn) -> None:
         """Draw this in place of what was drawn."""
         self.drawn = drawn
-        for item in self._items:
-            self.removeItem(item)
-        self._items = []
-        for kernel, points in drawn.curves.items():
-            self._add_curve(kernel, points)
-        for kernel, tokens in drawn.limits.items():
-            if tokens:
-                self._add_limit(kernel, tokens)
+        for kernel in {**self._shown, **drawn.curves}:
+            self._show_kernel(kernel, self._of(kernel))
         self._memory.setPos(log2(drawn.capacity))
         self._asked.setPos(log2(drawn.context))
         self._said.setText(f"{bytes_text(drawn.capacity)} of memory")
@@ -102,35 +105,34 @@ class ContextPlot(Plot):
         self._said.setColor(theme.text)
         self.draw(self.drawn)
 
-    def _add_curve(self, kernel: str, points: Curve) -> None:
-        mark = kernel_mark(kernel)
-        pen = pg.mkPen(mark.on(self._theme), width=px(mark.width), style=Qt.PenStyle.DashLine)
-        n, held = (to_axis(column, "log2") for column in zip(*points, strict=True))
-        self._add(pg.PlotCurveItem(n, held, pen=pen, antialias=True))
+    def _of(self, kernel: str) -> Shown:
+        """The items of a kernel, made when it is shown first."""
+        if kernel not in self._shown:
+            shown = Shown(pg.PlotCurveItem(), pg.ScatterPlotItem(), pg.TextItem(anchor=(1.04, 1)))
+            for item, depth in zip(shown, (0, 10, 5), strict=True):
+                item.setZValue(depth)
+                self.addItem(item, ignoreBounds=True)
+            self._shown[kernel] = shown
+        return self._shown[kernel]
 
-    def _add_limit(self, kernel: str, tokens: int) -> None:
-        mark, drawn = kernel_mark(kernel), self.drawn
-        place = log2(tokens), log2(drawn.capacity)
-        spot = pg.ScatterPlotItem(
-            [place[0]],
-            [place[1]],
-            symbol=symbol(mark.symbol),
-            size=px(MARK_PX),
-            brush=pg.mkBrush(mark.on(self._theme)),
-            pen=pg.mkPen(self._theme.panel),
+    def _show_kernel(self, kernel: str, shown: Shown) -> None:
+        drawn, theme, mark = self.drawn, self._theme, kernel_mark(kernel)
+        points, tokens = drawn.curves.get(kernel, ()), drawn.limits.get(kernel, 0)
+        pen = pg.mkPen(mark.on(theme), width=px(mark.width), style=Qt.PenStyle.DashLine)
+        n, held = (to_axis(column, "log2") for column in (zip(*points, strict=True) if points else ((), ())))
+        shown.curve.setData(n, held, pen=pen, antialias=True)
+        place = log2(max(tokens, 1)), log2(drawn.capacity)
+        brush, rim = pg.mkBrush(mark.on(theme)), pg.mkPen(theme.panel)
+        shown.spot.setData(
+            [place[0]], [place[1]], symbol=symbol(mark.symbol), size=px(MARK_PX), brush=brush, pen=rim
         )
-        spot.setZValue(10)
-        self._add(spot)
-        if kernel in drawn.named:
-            text = pg.TextItem(f"{kernel} {seqlen_full(tokens)}", color=self._theme.text, anchor=(1.04, 1))
-            text.fill = pg.mkBrush(self._theme.panel)  # or a curve would run through it
-            text.setFont(tick_font())
-            text.setPos(*place)
-            self._add(text)
-
-    def _add(self, item: pg.GraphicsObject) -> None:
-        self.addItem(item, ignoreBounds=True)
-        self._items.append(item)
+        shown.spot.setVisible(bool(tokens))
+        shown.text.setText(f"{kernel} {seqlen_full(tokens)}")
+        shown.text.setFont(tick_font())
+        shown.text.setColor(theme.text)
+        shown.text.fill = pg.mkBrush(theme.panel)  # or a curve would run through it
+        shown.text.setPos(*place)
+        shown.text.setVisible(bool(tokens) and kernel in drawn.named)
 
     def _range(self) -> None:
         """From the first N to beyond the longest that fits; from the lowest curve to above the memory."""

@@ -18,7 +18,7 @@ from app.words.units import bytes_text
 from profiles.results.planner.ledger import Ledger
 from profiles.results.planner.outlook import Prospect
 
-WIDTHS = (106, 84, 84, 84, 84, 84, 92, 108, 90, 96, 100, 150)
+WIDTHS = (106, 84, 84, 84, 84, 84, 92, 108, 90, 104, 104, 140)
 Column = ListColumn[Prospect]
 
 
@@ -51,10 +51,10 @@ def columns(theme: Callable[[], Theme], layers: Callable[[], int]) -> Sequence[C
             tip=lambda one: one.reason or f"One token more does not fit: {bound_text(one)} take most",
         ),
         Column("bound by", bound_text, tip=lambda one: one.reason),
-        _forecast("≈ a layer", lambda: 1, layers),
-        _forecast("≈ all layers", layers, layers),
+        _forecast("forecast, layer", lambda: 1, layers),
+        _forecast("forecast, all", layers, layers),
         Column(
-            "error of forecast",
+            "forecast's error",
             _relative_error,
             lambda one: error_text(one.forecast),
             right=True,

@@ -46,7 +46,7 @@ def test_without_a_gpu_or_a_session_it_plans_for_a_chosen_memory_and_forecasts_n
     page: PlannerPage,
 ) -> None:
     assert page.sentence.text().startswith("Llama-3-8B, batch 1, bfloat16: in the 80.0 GiB of a device")
-    assert cell(page, 0, "≈ a layer") == "-"
+    assert cell(page, 0, "forecast, layer") == "-"
     assert "nothing to forecast from" in page.source.text()
     assert "find it here" in page.crossing.recorded.text()
 
@@ -57,10 +57,10 @@ def test_a_session_brings_its_gpus_memory_and_forecasts_that_are_marked_as_such(
     open_gpu_session(rig, save, page)
     assert page.form.places.words == "Test GPU"
     assert "80.0 GiB of Test GPU" in page.sentence.text()
-    told = cell(page, 2, "≈ a layer")
+    told = cell(page, 2, "forecast, layer")
     assert told.startswith("≈ ")
-    assert cell(page, 2, "error of forecast").startswith("± ")
-    assert cell(page, 3, "≈ a layer") == "-"  # flash3 was not measured
+    assert cell(page, 2, "forecast's error").startswith("± ")
+    assert cell(page, 3, "forecast, layer") == "-"  # flash3 was not measured
     tip = page.table.list.columns[9].tip
     assert tip is not None
     assert tip(page.table.list.row_at(2)).startswith("Forecast, not measured")
