@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 from profiles.wire.measurement import Figure, Sample
+from profiles.worker.conditions import Condition
+from profiles.worker.energy import Counter
 
 Run = Callable[[], None]
 Reader = Callable[[Run], Figure]
@@ -51,6 +53,19 @@ class Bench(Protocol):
 
     def stretch(self, run: Run, runs: int) -> Sample:
         """Run so often back to back and wait; what one of these runs takes as a sample."""
+
+    def condition(self) -> Condition | None:
+        """How the device is right after a sample; None: nothing tells."""
+
+    def others(self) -> Figure | None:
+        """How many other processes there are on the device; None: that is no question here."""
+
+    def energy_counter(self) -> Counter:
+        """What counts the device's energy.
+
+        Raises:
+            NoCounterError: There is none.
+        """
 
     def peak(self, make: Run, run: Run) -> Peak:
         """Watch memory while `make` allocates inputs that stay and `run` everything else.

@@ -10,6 +10,8 @@ import psutil
 
 from profiles.wire.measurement import Sample
 from profiles.worker.bench import Peak, Reader, Run
+from profiles.worker.energy import Counter
+from profiles.worker.rapl import cpu_counter
 
 ASSUMED_CACHE_BYTES = 64 << 20  # where the system does not tell: larger than the last level of most CPUs
 
@@ -52,6 +54,20 @@ class CpuBench:
                 run()
 
         return Sample(self.time_ms(all_of_them) / runs, t_ns=time.monotonic_ns())
+
+    def condition(self) -> None:
+        """A CPU tells neither what slows it down nor, everywhere alike, how warm it is."""
+
+    def others(self) -> None:
+        """A CPU always runs other programs."""
+
+    def energy_counter(self) -> Counter:
+        """That of the CPU's packages, where the system lets it be read.
+
+        Raises:
+            NoCounterError: It does not.
+        """
+        return cpu_counter()
 
     def peak(self, make: Run, run: Run) -> Peak:
         """Python's and NumPy's allocations, which tracemalloc sees both."""

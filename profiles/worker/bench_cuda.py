@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping
 from statistics import quantiles
-from typing import Any
 
 import cupy
 from cupy.cuda import runtime
@@ -11,8 +10,10 @@ from msgspec.structs import replace
 
 from profiles.wire.measurement import Figure, Sample
 from profiles.worker.bench import Peak, Reader, Run
+from profiles.worker.conditions import Condition
+from profiles.worker.energy import Counter
 from profiles.worker.gate import LONGEST_S, Gate
-from profiles.worker.nvml import SLOWDOWN, NvmlError, find_gpu, open_nvml, throttle_words
+from profiles.worker.gpu_state import GpuState
 from profiles.worker.sm_clock import SmClock
 
 ASSUMED_L2_BYTES = 64 << 20
@@ -40,7 +41,7 @@ class CudaBench:
         l2_bytes = runtime.getDeviceProperties(device)["l2CacheSize"] or ASSUMED_L2_BYTES
         self._sweep = cupy.cuda.Memory(2 * l2_bytes)  # cudaMalloc: apart from the pool whose peak is measured
         self._sm_clock, self._gate = SmClock(), Gate()
-        self._nvml, self._gpu = _gpu(uuid)
+        self._state = GpuState(uuid)
         self.readers: Mapping[str, Reader] = {
             "host_ms": self._host_ms,
             "copy_gbs": self._copy_gbs,
@@ -141,26 +142,36 @@ class CudaBench:
 
     def _rejection(self) -> str | None:
         """The slowdowns in force, as NVML names them."""
-        if self._gpu is None:
-            return None
-        try:
-            mask = self._nvml.nvmlDeviceGetCurrentClocksEventReasons(self._gpu)
-        except self._nvml.NVMLError:
-            return None
-        words = throttle_words(mask & SLOWDOWN)
+        words = self._state.slowdowns()
         return f"throttled: {', '.join(words)}" if words else None
+
+    def condition(self) -> Condition:
+        """What NVML says of the GPU right after a sample."""
+        return self._state.condition()
+
+    def others(self) -> Figure:
+        """How many other processes have a CUDA context on the GPU."""
+        return self._state.others()
+
+    def energy_counter(self) -> Counter:
+        """NVML's.
+
+        Raises:
+            NoCounterError: The GPU has none.
+        """
+        return self._state.energy_counter()
 
     def peak(self, make: Run, run: Run) -> Peak:
         """The pool's high-water mark; each allocation is rounded up to 512 bytes by CuPy."""
         self.release()
-        before = self._device_used()
+        before = self._state.memory_used()
         make()
         self._synchronize()
         runtime.memPoolSetAttribute(self._handle, runtime.cudaMemPoolAttrUsedMemHigh, 0)
         run()
         self._synchronize()
         peak = int(runtime.memPoolGetAttribute(self._handle, runtime.cudaMemPoolAttrUsedMemHigh))
-        after = self._device_used()
+        after = self._state.memory_used()
         return Peak(peak, None if before is None or after is None else after - before)
 
     def healthy(self) -> bool:
@@ -182,21 +193,3 @@ class CudaBench:
 
     def _synchronize(self) -> None:
         cupy.cuda.get_current_stream().synchronize()
-
-    def _device_used(self) -> int | None:
-        """Used bytes of the whole GPU as NVML sees it, None without NVML."""
-        if self._gpu is None:
-            return None
-        try:
-            return int(self._nvml.nvmlDeviceGetMemoryInfo(self._gpu).used)
-        except self._nvml.NVMLError:
-            return None
-
-
-def _gpu(uuid: str | None) -> tuple[Any, Any]:
-    """NVML and the GPU's handle in it; None twice when there is no NVML or no such GPU."""
-    try:
-        nvml = open_nvml()
-        return nvml, find_gpu(nvml, uuid)
-    except NvmlError:
-        return None, None

@@ -15,6 +15,7 @@ from profiles.wire.measurement import Figure, Sample
 from profiles.wire.messages import SamplePoints, SamplingEnded
 from profiles.worker.bench import Bench
 from profiles.worker.child import CancelledError, Link
+from profiles.worker.conditions import Condition, condition_figures
 from profiles.worker.failures import Refusal, explain
 from profiles.worker.judging import Criteria, Judge, correctness_of, spoil, what_is_wrong
 from profiles.worker.steps import Steps
@@ -40,6 +41,7 @@ class Member:
         self._judge: Judge | None = None
         self._samples: list[Sample] = []
         self._figures: dict[str, Figure] = {}
+        self._seen: list[Condition] = []
         self._spent_s = 0.0
 
     def prepare(self, inputs: Inputs, backend: Backend, criteria: Criteria | None) -> None:
@@ -78,7 +80,15 @@ class Member:
         if self._launch is not None and self._judge is not None:
             spoil(self._launch)
         self._samples.append(replace(bench.sample(self._run, cold=protocol.cold), round=number))
+        self._look_around(bench)
         self._spent_s += time.monotonic() - begun
+
+    def _look_around(self, bench: Bench) -> None:
+        """Keep how the device is after each sample, and after the first one who else is on it."""
+        condition = bench.condition()
+        self._seen += [] if condition is None else [condition]
+        others = bench.others() if len(self._samples) == 1 else None
+        self._figures |= {} if others is None else {"other_processes": others}
 
     def has_enough(self, protocol: Protocol) -> bool:
         """Whether its samples suffice."""
@@ -87,7 +97,7 @@ class Member:
     def sustain(self, protocol: Protocol, bench: Bench) -> None:
         """Run back to back, when nobody takes turns any more."""
         self.steps.enter("sustain")
-        self._figures = sustain(bench, self._run, protocol.sustain_s, self.steps.check)
+        self._figures |= sustain(bench, self._run, protocol.sustain_s, self.steps.check)
 
     def ended(self) -> PointMeasured | PointFailed:
         """Its point's end: `wrong` where the run that was timed last wrote something else than the first."""
@@ -99,9 +109,9 @@ class Member:
                     f"Of the last timed run, though the first run was right: {what_is_wrong(correctness)}"
                 )
                 return Refusal("wrong", reason).failed(self.point)
-        samples = tuple(self._samples)
+        samples, figures = tuple(self._samples), self._figures | condition_figures(self._seen)
         return PointMeasured(
-            index=self.point.index, t_ns=time.monotonic_ns(), samples=samples, figures=self._figures
+            index=self.point.index, t_ns=time.monotonic_ns(), samples=samples, figures=figures
         )
 
     def release(self) -> None:

@@ -6,6 +6,7 @@ from time import monotonic
 
 from profiles.wire.measurement import Figure, Sample
 from profiles.worker.bench import Bench, Run
+from profiles.worker.energy import spend
 
 STRETCH_S = 0.05  # of runs between two readings of the clock
 LEAST = 4  # stretches, so that half of them have quartiles
@@ -22,17 +23,23 @@ def sustain(bench: Bench, run: Run, seconds: float, check: Callable[[], object])
 
     Returns:
         `sustained_ms`, ms a run, and where the clock can be read `sustained_mhz`: medians and quartiles over
-        the stretches.
+        the stretches; and what all of it took (see `profiles.worker.energy.spend`).
     """
     stretches: list[Sample] = []
-    runs, begun = 1, monotonic()
-    while len(stretches) < LEAST or monotonic() - begun < seconds:
-        check()
-        stretches.append(bench.stretch(run, runs))
-        runs = max(1, round(STRETCH_S * 1e3 / max(stretches[-1].ms, 1e-3)))
+
+    def loop() -> int:
+        made, runs, begun = 0, 1, monotonic()
+        while len(stretches) < LEAST or monotonic() - begun < seconds:
+            check()
+            stretches.append(bench.stretch(run, runs))
+            made += runs
+            runs = max(1, round(STRETCH_S * 1e3 / max(stretches[-1].ms, 1e-3)))
+        return made
+
+    spent = spend(bench, loop, seconds)
     settled = stretches[len(stretches) // 2 :]
     source = f"{bench.timer} over runs back to back, the second half of {seconds:g} s"
-    figures = {"sustained_ms": _figure([one.ms for one in settled], source)}
+    figures = spent | {"sustained_ms": _figure([one.ms for one in settled], source)}
     clocks = [one.sm_clock_mhz for one in settled if one.sm_clock_mhz is not None]
     if clocks:
         figures["sustained_mhz"] = _figure(clocks, source)

@@ -45,6 +45,7 @@ class FakeNvml:
             "nvmlDeviceGetFieldValues": [power],
             "nvmlDeviceGetPowerUsage": 300_000,
             "nvmlDeviceGetEnforcedPowerLimit": 700_000,
+            "nvmlDeviceGetTotalEnergyConsumption": 5_000_000,
             "nvmlDeviceGetTemperature": 55,
             "nvmlDeviceGetClockInfo": 1980 if arguments[1:] == (pynvml.NVML_CLOCK_SM,) else 3201,
             "nvmlDeviceGetCurrentClocksEventReasons": 0x01 | 0x04 | 0x40,

@@ -1,8 +1,10 @@
 """Runs back to back: long enough, read once they have settled, and stopped when asked to."""
 
+from collections.abc import Callable
+
 import pytest
 
-from profiles.wire.measurement import Sample
+from profiles.wire.measurement import Figure, Sample
 from profiles.worker import sustain as module
 from profiles.worker.bench import Run
 from profiles.worker.bench_cpu import CpuBench
@@ -61,7 +63,19 @@ def test_a_run_that_takes_longer_than_all_the_time_is_made_four_times(bench: Clo
 
 def test_without_a_clock_there_is_no_figure_of_it(bench: Clockwork) -> None:
     bench._mhz = None
-    assert set(sustain(bench, bench.run, 0.1, lambda: None)) == {"sustained_ms"}
+    assert "sustained_mhz" not in sustain(bench, bench.run, 0.1, lambda: None)
+
+
+def test_energy_is_of_every_run_of_the_loop(bench: Clockwork, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, float]] = []
+
+    def spend(_: object, loop: Callable[[], int], seconds: float) -> dict[str, Figure]:
+        told.append((loop(), seconds))
+        return {"energy_mj": Figure(value=3.0)}
+
+    monkeypatch.setattr(module, "spend", spend)
+    assert sustain(bench, bench.run, 2.0, lambda: None)["energy_mj"].value == 3.0
+    assert told == [(bench.runs, 2.0)]
 
 
 def test_it_stops_between_two_stretches(bench: Clockwork) -> None:
