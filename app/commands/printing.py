@@ -41,6 +41,11 @@ def status_cell(status: str) -> Styled:
     return Styled(status, _STATUS_STYLES.get(status, "dim"))
 
 
+def trust_cell(word: str) -> Styled:
+    """How far a point can be trusted in its colour."""
+    return Styled(word, {"fair": "yellow", "doubtful": "bold red"}.get(word, "green"))
+
+
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[Cell]], *, keys: int = 1) -> None:
     """Print columns, the first left-aligned, the others right-aligned.
 

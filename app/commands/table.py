@@ -1,9 +1,10 @@
 """A session as text for a terminal."""
 
 from app.commands.messages import say
-from app.commands.printing import Cell, print_table, status_cell
+from app.commands.printing import Cell, print_table, status_cell, trust_cell
 from app.plots.export_header import session_header
 from app.words.figures import NOTHING, figure_text, shown_of, spread_heading
+from app.words.trust import trust_line
 from profiles.results.bookmarks import on_moments, on_points
 from profiles.results.curves import baselines, by_curve
 from profiles.results.drift import drift_text
@@ -25,7 +26,8 @@ def print_session(session: Session) -> None:
     told = on_points(session.bookmarks)
     for label, row in placed:
         where = f"N = {row.seqlen}" if len(curves) == 1 else f"{label}, N = {row.seqlen}"
-        for text in (row.reason, row.note):
+        doubts = trust_line(row.trust) if row.trust and row.trust.reasons else ""
+        for text in (row.reason, row.note, doubts):
             if text:
                 say(f"{row.kernel} at {where}: {text}")
         if row.point.index in told:
@@ -72,11 +74,12 @@ def _print_figures(session: Session, placed: list[tuple[str, PointRow]], *, alon
             row.kernel if alone else f"{row.kernel}, {label}",
             str(row.seqlen),
             status_cell(row.status),
+            trust_cell(row.trust.word) if row.trust else NOTHING,
             *(figure_text(quantity, row, compared.get(row.problem)) for quantity in shown),
         )
         for label, row in placed
     ]
-    headings = ("kernel" if alone else "kernel, problem", "N", "status", *map(spread_heading, shown))
+    headings = ("kernel" if alone else "kernel, problem", "N", "status", "trust", *map(spread_heading, shown))
     if session.resumed:
         headings = (*headings, "part")
         lines = [(*line, str(row.part or NOTHING)) for line, (_, row) in zip(lines, placed, strict=True)]

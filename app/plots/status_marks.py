@@ -5,14 +5,16 @@ from functools import cache
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap
 
-from app.plots.statuses import STATUS_MARKS
+from app.plots.statuses import STATUS_MARKS, TRUST_MARKS
+
+_MARKS = STATUS_MARKS | TRUST_MARKS
 
 
 @cache
 def status_path(status: str) -> QPainterPath:
-    """The glyph of a status as a path in a unit box, fit for a pyqtgraph symbol."""
+    """The glyph of a status, or of a word for trust, as a path in a unit box, fit for a pyqtgraph symbol."""
     path = QPainterPath()
-    for stroke in STATUS_MARKS[status].strokes:
+    for stroke in _MARKS[status].strokes:
         path.moveTo(QPointF(*stroke[0]))
         for point in stroke[1:]:
             path.lineTo(QPointF(*point))

@@ -1,6 +1,8 @@
-"""How a point without a value is drawn, on the top rail of plots and in tables: a glyph and a word; no Qt."""
+"""How a point without a value, and how far one can be trusted, is drawn: a glyph and a word; no Qt."""
 
 from dataclasses import dataclass
+
+from profiles.results.trust import Word
 
 Strokes = tuple[tuple[tuple[float, float], ...], ...]
 
@@ -36,4 +38,9 @@ STATUS_MARKS = {
     "done": StatusMark("done", (((-0.4, 0.05), (-0.1, 0.35), (0.4, -0.35)),)),
     "running": StatusMark("running", (((-0.25, -0.4), (0.4, 0), (-0.25, 0.4), (-0.25, -0.4)),)),
     "pending": StatusMark("pending", (((-0.3, 0), (0.3, 0)),)),
+}
+TRUST_MARKS: dict[Word, StatusMark] = {
+    "solid": StatusMark("solid", (*_BOX, ((-0.2, 0.02), (-0.05, 0.18), (0.22, -0.18)))),
+    "fair": StatusMark("fair", (*_BOX, ((-0.2, 0), (0.2, 0)))),
+    "doubtful": StatusMark("doubtful", (*_BOX, ((0, -0.28), (0, 0.08)), ((0, 0.2), (0, 0.28)))),
 }

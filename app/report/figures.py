@@ -1,5 +1,6 @@
 """The tables of a report: ratios, what every point yielded, and what could not be measured."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from xml.etree.ElementTree import Element
 
@@ -16,6 +17,7 @@ from profiles.results.quantity import value_of
 from profiles.results.ratios import Standings
 from profiles.results.rounds import speedup_interval
 from profiles.results.rows import PointRow
+from profiles.results.trust import WORDS
 
 Baselines = Mapping[Problem, PointRow]
 
@@ -82,12 +84,13 @@ def all_figures(rows: Sequence[PointRow], baselines: Baselines) -> Element:
             row.kernel,
             seqlen_text(row.seqlen),
             STATUS_MARKS[row.status].word,
+            row.trust.word if row.trust else NOTHING,
             *([str(row.part or NOTHING)] if parted else ()),
             *(figure_text(quantity, row, baselines.get(row.problem)) for quantity in shown),
         )
         for row in rows
     ]
-    headings = ("kernel", "N", "status", *(["part"] if parted else ()), *map(spread_heading, shown))
+    headings = ("kernel", "N", "status", "trust", *(["part"] if parted else ()), *map(spread_heading, shown))
     words = f"All figures of {len(lines)} points"
     return tag("details", tag("summary", words), table(headings, lines))
 
@@ -107,6 +110,26 @@ def not_done(rows: Sequence[PointRow]) -> Element | None:
     return (
         tag("div", table(("kernel", "problem", "status", "reason"), lines), class_="wide") if lines else None
     )
+
+
+def trust(rows: Sequence[PointRow]) -> Element | None:
+    """How many points are solid, and of each other why not; None where nothing was measured."""
+    known = [(row, row.trust) for row in rows if row.trust is not None]
+    lines = [
+        (
+            row.kernel,
+            f"{curve_of(row).label}, N = {seqlen_text(row.seqlen)}",
+            why.word,
+            "; ".join(why.reasons),
+        )
+        for row, why in known
+        if why.reasons
+    ]
+    counts = Counter(why.word for _, why in known)
+    told = tag("p", ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word]) + ".")
+    if not lines:
+        return told if known else None
+    return tag("div", told, table(("kernel", "problem", "trust", "reasons"), lines), class_="wide")
 
 
 def remarks(rows: Sequence[PointRow]) -> Element | None:

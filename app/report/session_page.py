@@ -86,6 +86,7 @@ def _curve(
 
 def _end(session: Session, measured: Sequence[PointRow]) -> Iterator[Element]:
     sections = {
+        "How far to trust the points": figures.trust(measured),
         "What could not be measured": figures.not_done(measured),
         "Notes": figures.remarks(measured),
         "Parts": _parts(session),

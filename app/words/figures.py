@@ -19,7 +19,7 @@ def shown_of(rows: Sequence[PointRow]) -> list[Quantity]:
 
 def spread_heading(quantity: Quantity) -> str:
     """A quantity's name, and what stands in brackets behind its values."""
-    return f"{quantity.short} (q1 .. q3)" if len(quantity.names) > 1 else quantity.short
+    return f"{quantity.short} ({' .. '.join(quantity.ends)})" if len(quantity.names) > 1 else quantity.short
 
 
 def figure_text(quantity: Quantity, row: PointRow, baseline: PointRow | None) -> str:

@@ -9,6 +9,7 @@ from app.words.units import (
     bytes_tick,
     clock_text,
     digits,
+    efficiency_text,
     energy_text,
     error_text,
     gbs_text,
@@ -16,7 +17,9 @@ from app.words.units import (
     plain_tick,
     ratio_text,
     share_text,
+    temperature_text,
     tflops_text,
+    watts_text,
     whole_text,
 )
 from profiles.results.quantity import Kind, Quantity
@@ -51,6 +54,11 @@ KINDS: dict[Kind, KindWords] = {
     "rate": KindWords("TFLOP/s", tflops_text, plain_tick, "linear", narrow=digits),
     "bandwidth": KindWords("GB/s", gbs_text, plain_tick, "linear"),
     "energy": KindWords("mJ", energy_text, plain_tick, "log10"),
+    "efficiency": KindWords(
+        "tokens/J", efficiency_text, plain_tick, "log10", exported="tokens_per_joule", narrow=digits
+    ),
+    "power": KindWords("W", watts_text, plain_tick, "linear"),
+    "temperature": KindWords("°C", temperature_text, plain_tick, "linear", exported="celsius"),
     "clock": KindWords("MHz", clock_text, plain_tick, "linear"),
     "ratio": KindWords("×", ratio_text, plain_tick, "linear", exported="ratio"),
     "share": KindWords("share", share_text, share_text, "linear"),

@@ -73,6 +73,21 @@ def energy_text(value: float) -> str:
     return f"{digits(value / 1000)} J" if value >= 1000 else f"{digits(value)} mJ"  # noqa: PLR2004 - 1 J
 
 
+def efficiency_text(value: float) -> str:
+    """Tokens that a joule pays for."""
+    return f"{digits(value)} tokens/J"
+
+
+def watts_text(value: float) -> str:
+    """A power in whole watts."""
+    return f"{value:.0f} W"
+
+
+def temperature_text(value: float) -> str:
+    """A temperature in whole degrees."""
+    return f"{value:.0f} °C"
+
+
 def clock_text(value: float) -> str:
     """A clock in whole MHz."""
     return f"{value:.0f} MHz"

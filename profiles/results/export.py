@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from profiles.plan.plan import Plan
+from profiles.results.around import clocks_of, energy_of, rejected_of
 from profiles.results.bookmarks import on_moments, on_points
 from profiles.results.cells import cell, comment
 from profiles.results.curves import baselines
@@ -67,8 +68,8 @@ def to_csv(session: Session) -> str:
 def to_json(session: Session, path: str | None = None) -> bytes:
     """`{"session": {}, "points": [], "drift": [], "parts": []}` as one line; missing and NaN are null.
 
-    Beside its columns a point has `figures`: every quantity's figure with source and spread, or why it is
-    missing, also those that this version does not know.
+    Beside its columns a point has `energy`, `clocks` and `rejected` (samples by reason), and `figures`: every
+    quantity's figure with source and spread, or why it is missing, also of those that are not known here.
 
     Args:
         session: What to write.
@@ -78,8 +79,7 @@ def to_json(session: Session, path: str | None = None) -> bytes:
     document: dict[str, Any] = {
         "session": described(session, path),
         "points": [
-            columns(row, baseline, told) | {"figures": _figures(row, baseline)}
-            for row, baseline in compared(session)
+            columns(row, baseline, told) | _in_full(row, baseline) for row, baseline in compared(session)
         ],
         "drift": list(map(_drift, drifts(session))),
         "parts": list(map(_part, parts(session))),
@@ -157,11 +157,23 @@ def columns(row: PointRow, baseline: PointRow | None, told: Mapping[int, str]) -
         "altered": row.altered,
         "part": row.part,
         "bookmark": told.get(row.point.index),
+        "trust": row.trust.word if row.trust else None,
+        "trust_reasons": "; ".join(row.trust.reasons) if row.trust else "",
     }
     for quantity in QUANTITIES.values():
         figure = quantity.figure(row, baseline) or Figure()
         shown |= zip(quantity.names, (figure.value, figure.low, figure.high), strict=False)
     return {name: shown[name] for name in FIRST} | shown
+
+
+def _in_full(row: PointRow, baseline: PointRow | None) -> dict[str, Any]:
+    """What JSON alone has of a point."""
+    return {
+        "figures": _figures(row, baseline),
+        "energy": energy_of(row),
+        "clocks": clocks_of(row),
+        "rejected": rejected_of(row),
+    }
 
 
 def _figures(row: PointRow, baseline: PointRow | None) -> dict[str, Figure]:
@@ -203,7 +215,10 @@ def metadata(session: Session) -> dict[str, object]:
         "parts": "; ".join(map(part_text, parts(session))) if session.resumed else "1",
         "warnings": " ".join(warnings(session)) or "none",
         "baseline": favoured_baseline(session.plan.kernels) or "none",
-        "units": "times in ms, memory in bytes, throughput in TFLOP/s, clocks in MHz, shares from 0 to 1",
+        "units": (
+            "times in ms, memory in bytes, throughput in TFLOP/s, clocks in MHz, energy in mJ, power in W, "
+            "temperature in °C, shares from 0 to 1"
+        ),
     }
 
 

@@ -85,12 +85,18 @@ def _point(session: Session, stretch: Activity, state: PointState, figures: Figu
             "batch": point.problem.batch,
             "status": state.status,
             "reason": state.reason,
+            **_trust(row),
             **_place(session, state),
             **(figures.get(point.index, {}) if sampled else {}),
         },
     }
     if sampled and stretch.end_ns is not None:
         yield from _runs(session, stretch.start_ns, stretch.end_ns, row)
+
+
+def _trust(row: PointRow) -> dict[str, object]:
+    known = row.trust
+    return {"trust": known.word, "trust_reasons": "; ".join(known.reasons)} if known else {}
 
 
 def _place(session: Session, state: PointState) -> dict[str, object]:

@@ -7,6 +7,7 @@ here, and a reader in a worker where it is measured (see profiles.worker.bench.B
 from profiles.results.quantity import Derived, Quantity
 from profiles.results.rows import PointRow
 from profiles.results.stats import Quartiles
+from profiles.results.surroundings import SURROUNDINGS
 from profiles.wire.measurement import Figure
 
 
@@ -256,6 +257,7 @@ QUANTITIES: dict[str, Quantity] = {
             caption="median, q1–q3",
             detail=True,
         ),
+        *SURROUNDINGS,
         Quantity(
             "samples",
             "Accepted samples",

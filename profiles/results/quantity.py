@@ -10,7 +10,21 @@ from msgspec.structs import replace
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Figure
 
-Kind = Literal["time", "bytes", "rate", "bandwidth", "energy", "clock", "ratio", "share", "error", "count"]
+Kind = Literal[
+    "time",
+    "bytes",
+    "rate",
+    "bandwidth",
+    "energy",
+    "efficiency",
+    "power",
+    "temperature",
+    "clock",
+    "ratio",
+    "share",
+    "error",
+    "count",
+]
 Better = Literal["lower", "higher"]
 Derived = Callable[[PointRow, PointRow | None], Figure | None]
 """The figure of a point, and of it beside the baseline at the same N; None: it has none."""
@@ -24,12 +38,14 @@ class Quantity:
         key: Its name in files, of a measured one also in `Measurement.figures`.
         title: Its name where people read it.
         kind: What it is; this decides unit, text, ticks and axis. Times are in ms, rates in TFLOP/s,
-            bandwidths in GB/s, energies in mJ, clocks in MHz, shares from 0 to 1.
+            bandwidths in GB/s, energies in mJ, efficiencies in tokens/J, powers in W, temperatures in °C,
+            clocks in MHz, shares from 0 to 1.
         about: One sentence on what it says.
         better: Whether less or more of it is better; None: neither.
         columns: The names of value, low and high in JSON and CSV, those there are; empty: the key alone.
         caption: What the figure is, in a few words beside the unit: `median, quartiles`.
         heading: Its name over a narrow column; empty: the title.
+        ends: The names of low and high over narrow columns: quartiles, or the ends of what is not known.
         of: The figure by a function; None: a worker measures it.
         relative: Whether the figure needs a baseline.
         model: The same figure by theory, known before a point has run.
@@ -48,6 +64,7 @@ class Quantity:
     columns: tuple[str, ...] = ()
     caption: str = ""
     heading: str = ""
+    ends: tuple[str, str] = ("q1", "q3")
     of: Derived | None = None
     relative: bool = False
     model: Callable[[PointRow], float | None] | None = None

@@ -8,6 +8,7 @@ from kernels.problem import Backend, Problem
 from profiles.plan.plan import Point
 from profiles.results.session import PointState, Session
 from profiles.results.stats import Quartiles, quartiles, quartiles_of
+from profiles.results.trust import Trust, trust_of
 from profiles.wire.events import PointStatus
 from profiles.wire.measurement import Figure, Measurement, Sample
 
@@ -102,6 +103,12 @@ class PointRow:
     def clocks(self) -> Quartiles | None:
         """Quartiles of the clocks of the accepted samples in MHz, None when none is known."""
         return quartiles_of([s.sm_clock_mhz for s in self.accepted if s.sm_clock_mhz is not None])
+
+    @cached_property
+    def trust(self) -> Trust | None:
+        """How far its figures can be trusted; None before it has any."""
+        known = self.measurement if self.status in {"done", "wrong"} else None
+        return trust_of(known) if known else None
 
     def measured(self, key: str) -> Figure | None:
         """What a worker read of it, None when nobody did."""

@@ -9,8 +9,10 @@ from kernels.device import Device
 from kernels.problem import DTYPES, Backend
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
+from profiles.results.around import CLOCKS, ENERGY
 from profiles.results.bookmarks import Bookmark
 from profiles.results.quantities import QUANTITIES
+from profiles.results.trust import WORDS
 from profiles.wire.events import Attempt, Outcome, PointStatus
 from profiles.wire.measurement import Figure
 
@@ -35,6 +37,8 @@ POINT: dict[str, Schema] = {
     "altered": {"type": ["boolean", "null"]},
     "part": {"type": ["integer", "null"], "minimum": 1},
     "bookmark": {"type": ["string", "null"]},
+    "trust": {"enum": [*WORDS, None]},
+    "trust_reasons": TEXT,
 }
 OUTCOME: Schema = {"enum": [*get_args(Outcome), None]}
 DRIFT: dict[str, Schema] = {
@@ -66,6 +70,11 @@ def schema() -> Schema:
     }
     figures = {name: NUMBER for quantity in QUANTITIES.values() for name in quantity.names}
     point = POINT | figures | {"figures": {"type": "object", "additionalProperties": figure}}
+    point |= {
+        "energy": _all_of(dict.fromkeys(ENERGY, figure)),
+        "clocks": _all_of(dict.fromkeys(CLOCKS, figure)),
+    }
+    point |= {"rejected": {"type": "object", "additionalProperties": COUNT}}
     part: dict[str, Schema] = {
         "number": {"type": "integer", "minimum": 1},
         **dict.fromkeys(("started_at", "version"), TEXT),

@@ -20,6 +20,7 @@ from app.plots.statuses import STATUS_MARKS
 from app.widgets.plain import plain_tip
 from app.words.kinds import words_of
 from app.words.plain import cut
+from app.words.trust import trust_text
 from app.words.units import seqlen_full
 from kernels.problem import Problem
 from profiles.results.curves import curve_of
@@ -31,6 +32,15 @@ from profiles.wire.measurement import Figure
 Index = QModelIndex | QPersistentModelIndex
 RAW = Qt.ItemDataRole.UserRole
 ABSENT = "–"
+END_HINTS = {
+    "q1": "Lower quartile",
+    "q3": "Upper quartile",
+    "low": "Lower end",
+    "high": "Upper end",
+    "least": "Least",
+    "most": "Most",
+}
+TRUST = "trust"
 PROBLEM = "problem"  # the column that tells several problems apart
 
 
@@ -79,8 +89,10 @@ def _ends_of(quantity: Quantity) -> list[ResultColumn]:
 
     text = words_of(quantity).text
     return [
-        ResultColumn(f"{quantity.short} {end}", raw, text, f"{hint} of: {quantity.about}", quantity.says)
-        for end, raw, hint in (("q1", low, "Lower quartile"), ("q3", high, "Upper quartile"))
+        ResultColumn(
+            f"{quantity.short} {end}", raw, text, f"{END_HINTS[end]} of: {quantity.about}", quantity.says
+        )
+        for end, raw in zip(quantity.ends, (low, high), strict=True)
     ]
 
 
@@ -100,6 +112,12 @@ def result_columns() -> list[ResultColumn]:
         ResultColumn(PROBLEM, lambda row, _: curve_of(row).label, hint="Head dim and mask"),
         ResultColumn("N", lambda row, _: row.seqlen, _seqlen, "Query sequence length"),
         ResultColumn("status", lambda row, _: STATUS_MARKS[row.status].word),
+        ResultColumn(
+            TRUST,
+            lambda row, _: row.trust.word if row.trust else None,
+            hint="How far figures can be trusted: solid, fair or doubtful; a cell's tip has the reasons",
+            telling=lambda row: row.trust is not None,
+        ),
         ResultColumn(
             "part",
             lambda row, _: row.part,
@@ -186,13 +204,19 @@ class ResultsModel(QAbstractTableModel):
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(column)
             case Qt.ItemDataRole.ToolTipRole:
-                return plain_tip(row.reason or self._missing(row, column)) or None
+                return plain_tip(self._tip(row, column)) or None
             case Qt.ItemDataRole.DecorationRole:
                 return self._glyph(row, column.title)
         return None
 
     def _raw(self, row: PointRow, column: ResultColumn) -> Raw:
         return column.raw(row, self._compared.get(row.problem))
+
+    def _tip(self, row: PointRow, column: ResultColumn) -> str:
+        """What a cell tells the pointer."""
+        if column.title == TRUST and row.trust is not None:
+            return trust_text(row.trust)
+        return row.reason or self._missing(row, column)
 
     def _missing(self, row: PointRow, column: ResultColumn) -> str:
         """Why a point that has run has no figure there, as far as its reader told."""
@@ -204,6 +228,9 @@ class ResultsModel(QAbstractTableModel):
     def _glyph(self, row: PointRow, title: str) -> object:
         if title == "kernel":
             return mark_icon(row.kernel, self._theme)
+        if title == TRUST and row.trust is not None:
+            tones = {"solid": self._theme.ok, "fair": self._theme.warn, "doubtful": self._theme.error}
+            return status_icon(row.trust.word, tones[row.trust.word])
         if title != "status":
             return None
         plain = {"done": self._theme.ok, "pending": self._theme.dim}

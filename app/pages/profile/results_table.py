@@ -9,14 +9,14 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import keep, px
-from app.pages.profile.results_model import PROBLEM, ResultColumn, ResultsModel, ResultsProxy
+from app.pages.profile.results_model import PROBLEM, TRUST, ResultColumn, ResultsModel, ResultsProxy
 from kernels.problem import Problem
 from profiles.results.curves import by_curve
 from profiles.results.rows import PointRow
 
 ROW_PX = 24
 WIDTH = 88  # of a column that needs no more
-WIDE = {"kernel": 140, "status": 120, "N": 64, PROBLEM: 150}
+WIDE = {"kernel": 140, "status": 120, TRUST: 96, "N": 64, PROBLEM: 150}
 HEADING_PX = 30  # beside the text of a heading: margins and the mark of sorting
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from profiles.results.bootstrap import Interval, intervals
 from profiles.results.compare.evidence import TIMED, Couple, Rounds, Series
 from profiles.results.compare.noise import CLOCK_UNSEEN, least_change, luck
-from profiles.results.compare.ranks import holm, p_value
 from profiles.results.quantity import Kind
+from profiles.results.ranks import holm, p_value
 
 Both: TypeAlias = tuple[Rounds, Rounds]
 

@@ -33,6 +33,13 @@ READ = {
     "sustained_mhz": Figure(
         value=1500.0, low=1400.0, high=1550.0, source="CUDA events over runs back to back"
     ),
+    "energy_mj": Figure(value=2000.0, low=1600.0, high=2560.0, source="a counter"),
+    "power_w": Figure(value=400.0, low=390.0, high=420.0, source="a counter"),
+    "power_limit_w": Figure(value=700.0, source="NVML"),
+    "temperature_c": Figure(value=50.0, low=45.0, high=60.0, source="NVML"),
+    "slowed": Figure(value=0.25, source="NVML: hardware slowdown 1 of 4"),
+    "capped": Figure(value=0.5, source="NVML: software power cap 2 of 4"),
+    "other_processes": Figure(value=1, source="NVML"),
     "host_ms": Figure(value=0.5, low=0.25, high=0.75, source="perf_counter around the launch"),
     "copy_gbs": Figure(value=4000.0, low=3900.0, high=4100.0, source="CUDA events around a copy of 1024 MiB"),
 }
@@ -54,6 +61,8 @@ EXPECTED: dict[str, tuple[Any, ...]] = {  # value, low, high, source
         None,
         "FLOPs of the kept pairs / sustained runtime",
     ),
+    "sustained-share": (0.8, None, None, "median of the samples / sustained runtime"),
+    "efficiency": (64.0, 50.0, 80.0, "batch x N over the energy of a call"),
     "footprint": (35, None, None, "inputs + outputs + workspace"),
     "predicted": (77, None, None, "shapes and dtypes"),
     "max-error": (0.25, None, None, ORACLE),

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from profiles.results.compare import Pair, compare
-from profiles.results.compare.ranks import EXACT, _tail, _tails, holm, p_value
 from profiles.results.compare.verdicts import percent
 from profiles.results.quantities import QUANTITIES, THROUGHPUT
+from profiles.results.ranks import EXACT, _tail, _tails, holm, p_value
 from tests.profiles.results.compare.built import CLOCK, contrast, pair, rounds, session
 
 INVERSE = {"faster": "slower", "slower": "faster", "more": "less", "less": "more"}

@@ -1,0 +1,15 @@
+"""How far a point can be trusted, in words."""
+
+from profiles.results.trust import Trust
+
+NOTHING_AGAINST = "nothing that was looked at speaks against it"
+
+
+def trust_text(trust: Trust) -> str:
+    """The word, and under it each reason in a line of its own."""
+    return "\n".join((f"{trust.word.capitalize()}:", *(trust.reasons or (NOTHING_AGAINST,))))
+
+
+def trust_line(trust: Trust) -> str:
+    """The word and its reasons in one line."""
+    return f"{trust.word}: {'; '.join(trust.reasons or (NOTHING_AGAINST,))}"

@@ -1,0 +1,207 @@
+"""How far the figures of a point can be trusted, in a word with its reasons, by a rule that is written down.
+
+Solid: nothing below holds. Fair: the figures stand, and the reason is worth knowing. Doubtful: measure again.
+The word is that of the gravest reason.
+
+| looked at | fair | doubtful |
+|---|---|---|
+| samples that count | fewer than 5 | fewer than 3 |
+| samples rejected | a tenth or more | half or more |
+| spread, the quartiles' distance over the median | above 5% | above 20% |
+| drift, the later half of the samples beside the earlier | 3% or more, by chance in under 1% | 10% or more |
+| two groups of samples, 5% apart with nothing between | yes | the smaller has 40% or more |
+| outliers, further from the median than a fifth of it | more than a tenth of the samples | |
+| SM clock, from least to most over the median | above 10% | above 25% |
+| temperature | 85 °C or more, or a rise of 15 °C | |
+| slowed down (heat, hardware, power brake), by NVML | any sample | half or more |
+| held back (power cap, clocks that were set), by NVML | half of the samples or more | |
+| other processes on the GPU | any | |
+| energy, half its uncertainty over its value | above 5% | |
+| the comparison with float64 | not made | failed |
+
+What was not read counts neither for nor against a point. One outlier of ten harms no median, and no word.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from profiles.results.steadiness import drift, outliers, spread, two_groups
+from profiles.wire.measurement import Figure, Measurement, Sample
+
+Word = Literal["solid", "fair", "doubtful"]
+WORDS: tuple[Word, ...] = ("solid", "fair", "doubtful")
+
+
+class Trust(NamedTuple):
+    """How far a point can be trusted.
+
+    Attributes:
+        word: Solid, fair or doubtful.
+        reasons: Why it is not solid, a clause each, the gravest first.
+    """
+
+    word: Word
+    reasons: tuple[str, ...]
+
+
+class Finding(NamedTuple):
+    """One reason against a point, and what it makes of it."""
+
+    word: Word
+    reason: str
+
+
+Samples = tuple[Sample, ...]
+Rule = Callable[[Measurement, Samples], Finding | None]
+
+
+def trust_of(measurement: Measurement) -> Trust | None:
+    """The word for what a point yielded; None where it has no samples, and no comparison that failed."""
+    accepted = tuple(sample for sample in measurement.samples if sample.rejected is None)
+    judged = [rule(measurement, accepted) for rule in (RULES if measurement.samples else (_checked,))]
+    findings = [finding for finding in judged if finding is not None]
+    if not measurement.samples and not any(finding.word == "doubtful" for finding in findings):
+        return None
+    findings.sort(key=lambda finding: WORDS.index(finding.word), reverse=True)
+    word: Word = findings[0].word if findings else "solid"
+    return Trust(word, tuple(finding.reason for finding in findings))
+
+
+def _graded(value: float, fair: float, doubtful: float, reason: str) -> Finding | None:
+    """Fair from the one bound on, doubtful from the other."""
+    if value < fair:
+        return None
+    return Finding("doubtful" if value >= doubtful else "fair", reason)
+
+
+def _enough(_: Measurement, accepted: Samples) -> Finding | None:
+    count = len(accepted)
+    told = f"{count} sample{'' if count == 1 else 's'}"
+    return _graded(-count, -4, -2, f"only {told}" if count else "no sample counts")
+
+
+def _rejected(measurement: Measurement, accepted: Samples) -> Finding | None:
+    reasons = Counter(sample.rejected for sample in measurement.samples if sample.rejected is not None)
+    share = 1 - len(accepted) / len(measurement.samples)
+    told = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+    return _graded(share, 0.1, 0.5, f"{_percent(share)} of the samples rejected: {told}")
+
+
+def _spread(_: Measurement, accepted: Samples) -> Finding | None:
+    share = spread(_times(accepted))
+    return _graded(share, _above(0.05), _above(0.2), f"spread of {_percent(share)} between the quartiles")
+
+
+def _drift(_: Measurement, accepted: Samples) -> Finding | None:
+    share = drift(_times(accepted))
+    if share is None:
+        return None
+    way = "longer" if share > 0 else "shorter"
+    return _graded(abs(share), 0.0, 0.1, f"drift: later samples are {_percent(abs(share))} {way}")
+
+
+def _groups(_: Measurement, accepted: Samples) -> Finding | None:
+    groups = two_groups(_times(accepted))
+    if groups is None:
+        return None
+    each = f"{groups.lower_ms:.4g} ms ({groups.lower}) and {groups.upper_ms:.4g} ms ({groups.upper})"
+    smaller = min(groups.lower, groups.upper) / len(accepted)
+    return _graded(smaller, 0.0, 0.4, f"two groups of samples: {each}")
+
+
+def _outliers(_: Measurement, accepted: Samples) -> Finding | None:
+    count = outliers(_times(accepted)) if accepted else 0
+    if count <= 0.1 * len(accepted):
+        return None
+    return Finding("fair", f"{count} of {len(accepted)} samples are more than 20% off the median")
+
+
+def _clock(_: Measurement, accepted: Samples) -> Finding | None:
+    clocks = sorted(sample.sm_clock_mhz for sample in accepted if sample.sm_clock_mhz is not None)
+    middle = clocks[len(clocks) // 2] if clocks else 0.0
+    if middle <= 0:
+        return None
+    told = f"the SM clock ran from {clocks[0]:.0f} to {clocks[-1]:.0f} MHz"
+    return _graded((clocks[-1] - clocks[0]) / middle, _above(0.1), _above(0.25), told)
+
+
+def _heat(measurement: Measurement, _: Samples) -> Finding | None:
+    known = measurement.figures.get("temperature_c")
+    if known is None or known.low is None or known.high is None:
+        return None
+    if known.high >= 85:  # noqa: PLR2004 - the docstring's table
+        return Finding("fair", f"the GPU was at {known.high:.0f} °C")
+    if known.high - known.low >= 15:  # noqa: PLR2004 - as above
+        return Finding("fair", f"the GPU went from {known.low:.0f} to {known.high:.0f} °C")
+    return None
+
+
+def _slowed(measurement: Measurement, _: Samples) -> Finding | None:
+    known = measurement.figures.get("slowed")
+    if known is None or not known.value:
+        return None
+    return _graded(known.value, 0.0, 0.5, f"slowed down: {_told(known)}")
+
+
+def _capped(measurement: Measurement, _: Samples) -> Finding | None:
+    known = measurement.figures.get("capped")
+    if known is None or known.value is None:
+        return None
+    return _graded(known.value, 0.5, 2.0, f"clocks held back: {_told(known)}")
+
+
+def _others(measurement: Measurement, _: Samples) -> Finding | None:
+    count = measurement.value("other_processes") or 0
+    return Finding("fair", f"{count} other process{'es' * (count > 1)} on the GPU") if count > 0 else None
+
+
+def _energy(measurement: Measurement, _: Samples) -> Finding | None:
+    known = measurement.figures.get("energy_mj")
+    if known is None or not known.value or known.low is None or known.high is None:
+        return None
+    share = (known.high - known.low) / 2 / known.value
+    return _graded(share, _above(0.05), 9.0, f"the energy counter's steps leave it to {_percent(share)}")
+
+
+def _checked(measurement: Measurement, _: Samples) -> Finding | None:
+    if measurement.correctness is None:
+        return Finding("fair", "its output was not compared with float64")
+    if not measurement.correctness.passed:
+        return Finding("doubtful", "its output failed the comparison with float64")
+    return None
+
+
+RULES: tuple[Rule, ...] = (
+    _checked,
+    _enough,
+    _rejected,
+    _spread,
+    _drift,
+    _groups,
+    _outliers,
+    _clock,
+    _heat,
+    _slowed,
+    _capped,
+    _others,
+    _energy,
+)
+
+
+def _times(accepted: Samples) -> list[float]:
+    return [sample.ms for sample in accepted]
+
+
+def _above(share: float) -> float:
+    """The bound as such is still good."""
+    return share * (1 + 1e-9)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g}%"
+
+
+def _told(figure: Figure) -> str:
+    """What NVML named, without who says so."""
+    return figure.source.partition(": ")[2] or f"{_percent(figure.value or 0)} of the samples"

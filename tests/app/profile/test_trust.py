@@ -1,0 +1,59 @@
+"""The mark of trust in the table: a word, a glyph, and the reasons in the tip."""
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+
+from app.look.theme import DARK
+from app.pages.profile.results_model import TRUST, ResultsModel
+from app.plots.status_marks import status_path
+from app.plots.statuses import TRUST_MARKS
+from app.words.trust import trust_line
+from profiles.results.rows import PointRow, rows
+from profiles.results.trust import WORDS
+from profiles.wire.measurement import Sample
+from tests.app.profile.builders import make_plan, script, session_of
+
+pytestmark = pytest.mark.usefixtures("qapp")
+TIP = Qt.ItemDataRole.ToolTipRole
+
+
+def a_row() -> PointRow:
+    return rows(session_of(script(make_plan(("standard",), (512,)))))[0]
+
+
+def judged(times: tuple[float, ...]) -> PointRow:
+    row = a_row()
+    assert row.measurement is not None
+    samples = tuple(map(Sample, times))
+    return row.with_measurement(replace(row.measurement, samples=samples, correctness=None))
+
+
+def test_a_cell_has_the_word_a_glyph_and_the_reasons_in_its_tip() -> None:
+    model = ResultsModel(DARK)
+    model.set_rows([judged((1.0,)), judged((1.0,) * 10)], {})
+    place = [column.title for column in model.columns].index(TRUST)
+    doubtful, fair = model.index(0, place), model.index(1, place)
+    assert (doubtful.data(), fair.data()) == ("doubtful", "fair")
+    assert not doubtful.data(Qt.ItemDataRole.DecorationRole).isNull()
+    assert doubtful.data(TIP).splitlines() == [
+        "Doubtful:",
+        "only 1 sample",
+        "its output was not compared with float64",
+    ]
+
+
+def test_a_point_that_was_not_measured_has_no_word() -> None:
+    model = ResultsModel(DARK)
+    (pending, *_) = rows(session_of(script(make_plan(("standard",), (512,)))[:1]))
+    model.set_rows([pending], {})
+    place = [column.title for column in model.columns].index(TRUST)
+    assert model.index(0, place).data() == ""
+
+
+def test_every_word_has_a_glyph_of_its_own_and_a_line() -> None:
+    assert set(TRUST_MARKS) == set(WORDS)
+    assert len({str(status_path(word)) for word in WORDS}) == len(WORDS)
+    trust = judged((1.0,)).trust
+    assert trust is not None
+    assert trust_line(trust) == "doubtful: only 1 sample; its output was not compared with float64"
