@@ -12,7 +12,7 @@ from app.report.plot import figure_of, legend
 from app.report.sentences import headline, worst_check
 from app.words.command_line import repeating, repeating_preset
 from app.words.provenance import Provenance
-from app.words.units import bytes_text
+from app.words.units import bytes_text, share_text
 from kernels.problem import Problem
 from profiles.results.curves import Curve, baselines, by_curve
 from profiles.results.drift import drift_text
@@ -31,6 +31,9 @@ READINGS = {
     "temperature_c": ("temperature", lambda value: f"{value:.0f} °C"),
     "sm_clock_mhz": ("SM clock", lambda value: f"{value:.0f} MHz"),
     "memory_clock_mhz": ("memory clock", lambda value: f"{value:.0f} MHz"),
+    "sm_share": ("SMs busy", share_text),
+    "tensor_share": ("tensor cores busy", share_text),
+    "dram_share": ("DRAM bandwidth", share_text),
 }
 
 

@@ -28,6 +28,9 @@ COUNTERS = {
     "temperature_c": "temperature, °C",
     "sm_clock_mhz": "SM clock, MHz",
     "memory_clock_mhz": "memory clock, MHz",
+    "sm_share": "SMs busy, share",
+    "tensor_share": "tensor cores busy, share",
+    "dram_share": "DRAM bandwidth, share",
 }
 Slice = dict[str, Any]
 Figures = dict[int, dict[str, float]]

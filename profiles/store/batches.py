@@ -18,10 +18,13 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "readings": (
         *("n", "t_ns", "memory_used", "utilisation", "power_w", "temperature_c"),
         *("sm_clock_mhz", "memory_clock_mhz", "throttle"),
+        *("sm_share", "tensor_share", "dram_share"),
     ),
     "traces": ("n", "trace"),
 }
-"""What is digested, the place of a row in its table first. It never changes, or known digests would."""
+"""What is digested, the place of a row in its table first; new ones come last, see `_digest`."""
+FIRST: Mapping[str, int] = {"readings": 9, "traces": 2}
+"""The columns that there were when the first digests were written."""
 MOST: Mapping[str, int] = {"readings": 1000, "traces": 1}
 """Rows of a batch."""
 BEYOND_ALL = 1 << 63
@@ -33,7 +36,7 @@ def seal_batches(connection: sqlite3.Connection) -> None:
         (sealed,) = connection.execute("SELECT max(last) FROM batches WHERE name = ?", (table,)).fetchone()
         rows = connection.execute(_select(table, "WHERE n > ?"), (sealed or 0,))
         while batch := rows.fetchmany(most):
-            values = table, batch[-1][0], _digest(batch)
+            values = table, batch[-1][0], _digest(table, batch)
             connection.execute("INSERT INTO batches (name, last, digest) VALUES (?, ?, ?)", values)
 
 
@@ -57,12 +60,15 @@ def read_batches(connection: sqlite3.Connection, table: str) -> Iterator[tuple[l
             batch.append(row)
             row = rows.fetchone()
         if batch or digest is not None:
-            yield batch, whole and digest in {NO_DIGEST, _digest(batch)}
+            yield batch, whole and digest in {NO_DIGEST, _digest(table, batch)}
 
 
 def _select(table: str, where: str) -> str:
     return f"SELECT {', '.join(COLUMNS[table])} FROM {table} {where} ORDER BY n"  # noqa: S608 - our names
 
 
-def _digest(rows: list[Row]) -> str:
-    return blake2b(msgspec.msgpack.encode(rows), digest_size=16).hexdigest()
+def _digest(table: str, rows: list[Row]) -> str:
+    """Of the rows, each without the columns that came later if it has nothing in them: as they once were."""
+    first = FIRST[table]
+    known = [row if any(value is not None for value in row[first:]) else row[:first] for row in rows]
+    return blake2b(msgspec.msgpack.encode(known), digest_size=16).hexdigest()

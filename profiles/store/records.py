@@ -180,6 +180,9 @@ class ReadingRecord(
     sm_clock_mhz: Real | None
     memory_clock_mhz: Real | None
     throttle: Json | None
+    sm_share: Real | None
+    tensor_share: Real | None
+    dram_share: Real | None
 
     @classmethod
     def of(cls, reading: Reading) -> "ReadingRecord":
@@ -193,6 +196,9 @@ class ReadingRecord(
             sm_clock_mhz=stored(reading.sm_clock_mhz),
             memory_clock_mhz=stored(reading.memory_clock_mhz),
             throttle=None if reading.throttle is None else msgspec.json.encode(reading.throttle).decode(),
+            sm_share=stored(reading.sm_share),
+            tensor_share=stored(reading.tensor_share),
+            dram_share=stored(reading.dram_share),
         )
 
     def reading(self) -> Reading:
@@ -206,6 +212,9 @@ class ReadingRecord(
             sm_clock_mhz=figure(self.sm_clock_mhz),
             memory_clock_mhz=figure(self.memory_clock_mhz),
             throttle=None if self.throttle is None else decode_throttle(self.throttle),
+            sm_share=figure(self.sm_share),
+            tensor_share=figure(self.tensor_share),
+            dram_share=figure(self.dram_share),
         )
 
 

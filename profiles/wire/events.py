@@ -49,6 +49,9 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     sm_clock_mhz: float | None = None
     memory_clock_mhz: float | None = None
     throttle: tuple[str, ...] | None = None  # reasons in force; empty: none
+    sm_share: float | None = None  # of the multiprocessors busy, 0 to 1, over the last 0.1 s or more (GPM)
+    tensor_share: float | None = None  # of that time that the tensor cores worked, 0 to 1
+    dram_share: float | None = None  # of the device memory's bandwidth used, 0 to 1
 
 
 class MachineFound(EventBase, frozen=True, kw_only=True, tag="machine"):

@@ -12,6 +12,7 @@ MISSING = {
     "temperature_c": "the CPU backend reads no temperature sensor",
     "sm_clock_mhz": "a CPU has no SMs",
     "memory_clock_mhz": "the system does not tell the clock of its RAM",
+    **dict.fromkeys(("sm_share", "tensor_share", "dram_share"), "a CPU has no such counters"),
     "throttle": "the system does not tell why a CPU slows down",
 }
 

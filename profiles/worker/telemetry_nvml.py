@@ -3,9 +3,11 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from profiles.wire.events import Reading, TelemetryStarted
+from profiles.worker.gpm import Gpm
 from profiles.worker.nvml import explain, find_gpu, open_nvml, throttle_words, under_wsl
 
 
@@ -28,6 +30,7 @@ class NvmlSource:
         self._hint = _hint(self._nvml, self._gpu)
         self._missing: dict[str, str] = {}
         self._memory = "memory v2"
+        self._gpm: Gpm | None = None
         self._fields = self._supported()
 
     def describe(self) -> TelemetryStarted:
@@ -86,6 +89,7 @@ class NvmlSource:
             "temperature_c": [lambda: float(nvml.nvmlDeviceGetTemperature(gpu, nvml.NVML_TEMPERATURE_GPU))],
             "sm_clock_mhz": [lambda: float(nvml.nvmlDeviceGetClockInfo(gpu, nvml.NVML_CLOCK_SM))],
             "memory_clock_mhz": [lambda: float(nvml.nvmlDeviceGetClockInfo(gpu, nvml.NVML_CLOCK_MEM))],
+            **{field: [partial(self._share, field)] for field in ("sm_share", "tensor_share", "dram_share")},
             "throttle": [lambda: throttle_words(nvml.nvmlDeviceGetCurrentClocksEventReasons(gpu))],
         }
 
@@ -103,6 +107,12 @@ class NvmlSource:
         if field.nvmlReturn != self._nvml.NVML_SUCCESS:
             raise self._nvml.NVMLError(field.nvmlReturn)
         return float(field.value.uiVal) / 1000
+
+    def _share(self, field: str) -> float | None:
+        """A share of GPM's, which is set up when it is asked for first."""
+        if self._gpm is None:
+            self._gpm = Gpm(self._nvml, self._gpu)
+        return self._gpm.share(field)
 
     def _ask(self, question: Callable[[Any], Any]) -> Any:
         """NVML's answer about this GPU, None when it has none."""

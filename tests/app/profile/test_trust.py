@@ -1,5 +1,7 @@
 """The mark of trust in the table: a word, a glyph, and the reasons in the tip."""
 
+from dataclasses import replace as replaced
+
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
@@ -45,8 +47,7 @@ def test_a_cell_has_the_word_a_glyph_and_the_reasons_in_its_tip() -> None:
 
 def test_a_point_that_was_not_measured_has_no_word() -> None:
     model = ResultsModel(DARK)
-    (pending, *_) = rows(session_of(script(make_plan(("standard",), (512,)))[:1]))
-    model.set_rows([pending], {})
+    model.set_rows([replaced(a_row(), status="pending", measurement=None)], {})
     place = [column.title for column in model.columns].index(TRUST)
     assert model.index(0, place).data() == ""
 

@@ -124,6 +124,8 @@ def older(path: Path) -> None:
         connection.execute("DROP TABLE parts")
         for column in ("tags", "bookmarks"):
             connection.execute(f"ALTER TABLE session DROP COLUMN {column}")
+        for column in ("sm_share", "tensor_share", "dram_share"):
+            connection.execute(f"ALTER TABLE readings DROP COLUMN {column}")
         connection.execute("PRAGMA user_version = 7")
 
 

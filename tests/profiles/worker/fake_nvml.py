@@ -30,6 +30,8 @@ class FakeNvml:
         return call
 
     def _answer(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        if name == "nvmlGpmMetricsGet":
+            return _tell_shares(*arguments)
         reserved = 0 if len(arguments) > 1 else 500
         power = SimpleNamespace(nvmlReturn=pynvml.NVML_SUCCESS, value=SimpleNamespace(uiVal=321_000))
         answers = {
@@ -45,9 +47,24 @@ class FakeNvml:
             "nvmlDeviceGetFieldValues": [power],
             "nvmlDeviceGetPowerUsage": 300_000,
             "nvmlDeviceGetEnforcedPowerLimit": 700_000,
+            "nvmlGpmQueryDeviceSupport": SimpleNamespace(isSupportedDevice=1),
+            "nvmlGpmSampleAlloc": None,
+            "nvmlGpmSampleGet": None,
             "nvmlDeviceGetTotalEnergyConsumption": 5_000_000,
             "nvmlDeviceGetTemperature": 55,
             "nvmlDeviceGetClockInfo": 1980 if arguments[1:] == (pynvml.NVML_CLOCK_SM,) else 3201,
             "nvmlDeviceGetCurrentClocksEventReasons": 0x01 | 0x04 | 0x40,
         }
         return answers[name]
+
+
+SHARES = {  # in percent, as NVML tells them
+    pynvml.NVML_GPM_METRIC_SM_UTIL: 90.0,
+    pynvml.NVML_GPM_METRIC_ANY_TENSOR_UTIL: 60.0,
+    pynvml.NVML_GPM_METRIC_DRAM_BW_UTIL: 25.0,
+}
+
+
+def _tell_shares(asked: Any) -> None:
+    for metric in asked.metrics[: asked.numMetrics]:
+        metric.value = SHARES[metric.metricId]

@@ -21,7 +21,7 @@ from profiles.wire.events import (
     TelemetryStarted,
 )
 from profiles.wire.messages import Command, Message, Stop, WatchDevice, decode_message, encode
-from profiles.worker import telemetry
+from profiles.worker import gpm, telemetry
 from profiles.worker.child import Link, StopRequestedError
 from profiles.worker.nvml import NvmlError, throttle_words
 from profiles.worker.probe import probe_machine
@@ -50,6 +50,9 @@ def test_the_cpu_is_read_on_and_on_and_what_it_cannot_tell_is_none(heard: Heard)
         "temperature_c",
         "sm_clock_mhz",
         "memory_clock_mhz",
+        "sm_share",
+        "tensor_share",
+        "dram_share",
         "throttle",
     }
     readings = [r for _ in range(15) for r in heard.until(Readings).readings]
@@ -163,6 +166,29 @@ def test_a_gpu_streams_every_field() -> None:
     assert reading.temperature_c == 55
     assert (reading.sm_clock_mhz, reading.memory_clock_mhz) == (1980, 3201)
     assert reading.throttle == ("software power cap", "hardware thermal slowdown")
+
+
+def test_shares_come_once_a_window_has_passed_and_stay_until_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    beat = Beat()
+    monkeypatch.setattr(gpm, "time", beat)
+    nvml = FakeNvml()
+    source = NvmlSource(UUID, nvml)
+    assert source.describe().missing == {}
+    assert source.read().sm_share is None
+    for _ in range(4):
+        beat.now += 0.0625
+        reading = source.read()
+    assert (reading.sm_share, reading.tensor_share, reading.dram_share) == (0.9, 0.6, 0.25)
+    assert nvml.asked.count("nvmlGpmMetricsGet") == 2
+
+
+def test_a_gpu_without_gpm_says_so_for_each_share() -> None:
+    source = NvmlSource(UUID, FakeNvml({"nvmlGpmQueryDeviceSupport": UNSUPPORTED}))
+    missing = source.describe().missing
+    assert missing == dict.fromkeys(("sm_share", "tensor_share", "dram_share"), "not supported by this GPU")
+    assert source.read().power_w == 321.0
 
 
 @pytest.mark.parametrize("code", FAILURES)
