@@ -1,4 +1,4 @@
-"""A kernel that runs when a test lets it, and the ladder that ends a child."""
+"""A kernel that runs when a test lets it, the ladder that ends a child, and the CUDA instruments."""
 
 import os
 import time
@@ -9,6 +9,7 @@ import pytest
 
 from profiles.engine.children import SpawnedChild
 from profiles.wire.events import LogLine
+from profiles.worker.bench import Bench
 from tests.faults import AT_THE_GATE, GATE
 from tests.profiles.heard import Heard
 
@@ -79,3 +80,15 @@ class Ladder:
 @pytest.fixture
 def ladder(monkeypatch: pytest.MonkeyPatch) -> Ladder:
     return Ladder(monkeypatch)
+
+
+@pytest.fixture
+def cuda_bench() -> Iterator[Bench]:
+    """The CUDA instruments in this process, which gets its allocator back."""
+    import cupy  # noqa: PLC0415 - absent without a GPU
+
+    from profiles.worker.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy
+
+    allocator = cupy.cuda.get_allocator()
+    yield CudaBench(None)
+    cupy.cuda.set_allocator(allocator)

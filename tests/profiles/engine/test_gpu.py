@@ -1,7 +1,7 @@
 """The engine on a real GPU: the same faults, an exact ledger, every telemetry field."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -29,6 +29,7 @@ from tests.profiles.heard import QUICK, Heard, done, quick_plan
 pytestmark = pytest.mark.gpu
 
 DISPATCH_S = 2e-3
+GPM = {"sm_share", "tensor_share", "dram_share"}
 LEAST_GBS = 100  # any GPU's memory is faster
 CUPY_GRANULARITY = 512  # CuPy rounds every allocation up to this many bytes
 INPUT_AND_OUTPUT_ARRAYS = 5  # Q, K, V, O, LSE
@@ -123,7 +124,7 @@ def test_a_probe_finds_the_gpu_and_telemetry_matches_it_with_every_field(heard: 
     started = heard.until(TelemetryStarted)
     assert started.source.startswith("NVML (memory v")
     assert started.device in {device.name, f"NVIDIA {device.name}"}
-    assert started.missing == {}
+    assert set(started.missing) <= GPM  # older GPUs have none
     assert started.power_limit_w
     readings = [r for _ in range(15) for r in heard.until(Readings).readings]
     assert (len(readings) - 1) / ((readings[-1].t_ns - readings[0].t_ns) / 1e9) >= 10
@@ -159,18 +160,6 @@ def test_kernels_that_memory_cannot_hold_together_are_sampled_alone_and_say_so(h
     for end in heard.sweep(plan):
         assert "Sampled alone: with the other kernels beside it" in done(end).note
         assert [sample.round for sample in done(end).samples] == [None] * 3
-
-
-@pytest.fixture
-def cuda_bench() -> Iterator[Bench]:
-    """The CUDA instruments in this process, which gets its allocator back."""
-    import cupy  # noqa: PLC0415 - absent without a GPU
-
-    from profiles.worker.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy
-
-    allocator = cupy.cuda.get_allocator()
-    yield CudaBench(None)
-    cupy.cuda.set_allocator(allocator)
 
 
 def busy_before(enqueue: Callable[[], object], seconds: float) -> Callable[[], None]:
