@@ -10,20 +10,16 @@ from PySide6.QtCore import QObject, Qt, Signal
 from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import px
+from app.plots.export import SCREEN_ONLY
 from app.plots.style import Plot
 
 
-class MomentLine(QObject):
-    """The line in each of some plots.
+class TimeLine(QObject):
+    """A line through each of some plots at one moment.
 
     Attributes:
         at_s: Where it stands, in seconds of the axis; None: nowhere.
-
-    Signals:
-        chosen: A click has set it (float, seconds).
     """
-
-    chosen = Signal(float)
 
     def __init__(self, plots: Sequence[Plot], theme: Theme) -> None:
         super().__init__()
@@ -33,7 +29,6 @@ class MomentLine(QObject):
             line = pg.InfiniteLine(angle=90, movable=False)
             line.hide()
             plot.addItem(line, ignoreBounds=True)
-            plot.scene().sigMouseClicked.connect(partial(self._click, plot))
             self._lines.append(line)
         self.apply_theme(theme)
 
@@ -45,10 +40,36 @@ class MomentLine(QObject):
             if at_s is not None:
                 line.setValue(at_s)
 
+    def keep_on_screen(self) -> None:
+        """Leave it out of pictures."""
+        for line in self._lines:
+            line.setData(SCREEN_ONLY, True)
+
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours."""
         for line in self._lines:
-            line.setPen(pg.mkPen(theme.accent, width=px(2)))
+            line.setPen(self._pen(theme))
+
+    def _pen(self, theme: Theme) -> Any:
+        return pg.mkPen(theme.dim, width=1)
+
+
+class MomentLine(TimeLine):
+    """The moment that was chosen.
+
+    Signals:
+        chosen: A click has set it (float, seconds).
+    """
+
+    chosen = Signal(float)
+
+    def __init__(self, plots: Sequence[Plot], theme: Theme) -> None:
+        super().__init__(plots, theme)
+        for plot in plots:
+            plot.scene().sigMouseClicked.connect(partial(self._click, plot))
+
+    def _pen(self, theme: Theme) -> Any:
+        return pg.mkPen(theme.accent, width=px(2))
 
     @guarded()
     def _click(self, plot: Plot, event: Any) -> None:

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tsdownsample import MinMaxDownsampler
 
+from app.plots.lanes import FIELDS
 from profiles.wire.events import Reading
 
-FIELDS = ("memory_used", "utilisation", "power_w", "temperature_c", "sm_clock_mhz")
 CAPACITY = 1 << 21  # two days at ten readings a second; memory is taken as they come
 SHOWN = 2000  # points of one curve: more would not be seen
 
@@ -21,10 +21,12 @@ class ReadingRing:
 
     Attributes:
         capacity: How many readings it holds.
+        seen: The fields that any reading had.
     """
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self.capacity = capacity
+        self.seen: set[str] = set()
         self._columns = np.empty((1 + len(FIELDS), capacity))
         self._written = 0
         self._origin_ns: int | None = None
@@ -35,6 +37,7 @@ class ReadingRing:
     def clear(self, origin_ns: int | None = None) -> None:
         """Forget everything; times count from `origin_ns`, or from the next reading."""
         self._written, self._origin_ns = 0, origin_ns
+        self.seen.clear()
 
     def extend(self, readings: Sequence[Reading]) -> None:
         """Take in readings, oldest first; a field that is None becomes NaN."""
@@ -48,7 +51,9 @@ class ReadingRing:
         self._columns[0, places] = [(reading.t_ns - self._origin_ns) / 1e9 for reading in kept]
         for row, name in enumerate(FIELDS, 1):
             values = [getattr(reading, name) for reading in kept]
-            self._columns[row, places] = np.array(values, dtype=np.float64)  # None becomes NaN
+            self._columns[row, places] = column = np.array(values, dtype=np.float64)  # None becomes NaN
+            if name not in self.seen and np.isfinite(column).any():
+                self.seen.add(name)
         self._written += len(readings)
 
     def shorten(self, count: int) -> int:
@@ -63,6 +68,12 @@ class ReadingRing:
     def values(self, field: str) -> Values:
         """One field of the readings, oldest first, NaN where it was not available."""
         return self._ordered(1 + FIELDS.index(field))
+
+    def at(self, field: str, at_s: float) -> float | None:
+        """The value of a field that was the newest at this moment, None when there was none."""
+        place = int(np.searchsorted(self.times(), at_s, side="right")) - 1
+        value = self.values(field)[place] if place >= 0 else np.nan
+        return float(value) if np.isfinite(value) else None
 
     def latest(self, field: str) -> float | None:
         """The newest value of a field, None when it was not available."""

@@ -6,11 +6,12 @@ from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget
 from app.look.theme import Theme
 from app.pages.profile.notes import NotesPanel
 from app.pages.profile.results_table import ResultsTable
+from app.pages.profile.span_legend import SpanLegend
 from app.pages.profile.telemetry_strip import TelemetryStrip
 from app.plots.export import Export
 from app.plots.export_button import ExportButton
 from app.plots.export_header import session_header
-from app.plots.telemetry import LANES
+from app.plots.lanes import LANES
 from app.widgets.card import Card
 from app.widgets.plain import set_tip
 from profiles.results.session import Session
@@ -62,6 +63,8 @@ class BottomCard(Card):
         self.freeze.setProperty("role", "quiet")
         set_tip(self.freeze, "Stop the display; readings are recorded all the same")
         self.freeze.toggled.connect(self._freeze)
+        self.legend = SpanLegend(self._theme)
+        self.header.insertWidget(3, self.legend, 1)
         self.export_button = ExportButton("telemetry", self.make_export, self._theme)
         self.header.addWidget(self.freeze)
         self.header.addWidget(self.export_button)
@@ -70,12 +73,14 @@ class BottomCard(Card):
         """Another session."""
         self._session = session
         self.strip.show_session(session)
+        self.legend.show_kernels(session.plan.kernels if session else ())
         self.notes.show_session()
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         self._theme = theme
         self.strip.apply_theme(theme)
+        self.legend.apply_theme(theme)
         self.table.results.apply_theme(theme)
         self.export_button.apply_theme(theme)
 
@@ -87,12 +92,12 @@ class BottomCard(Card):
         """What the export menu writes of the telemetry."""
         session = self._session
         header = session_header(session) if session else {"session": "live readings, not saved"}
-        lanes = [self.strip.lanes[lane.field] for lane in LANES]
+        shown = [lane for lane in LANES if self.strip.offered(lane)]
         return Export(
             title="Telemetry over time",
-            labels=[f"{lane.title}, {lane.unit}" for lane in LANES],
+            labels=["N", *(f"{lane.title}, {lane.unit}" for lane in shown)],
             name="telemetry",
-            plots=lanes,
+            plots=[self.strip.ruler, *(self.strip.lanes[lane.field] for lane in shown)],
             theme=self._theme,
             provenance=header,
             columns=self.strip.export_columns(),
@@ -104,6 +109,7 @@ class BottomCard(Card):
         if chosen:
             self._stack.setCurrentIndex(index)
             self.freeze.setVisible(index == 0)
+            self.legend.setVisible(index == 0)
             self.export_button.setVisible(index == 0)
 
     def _freeze(self, frozen: bool) -> None:

@@ -21,7 +21,7 @@ from app.pages.profile.form.reasons import left_out, out_of_range
 from app.pages.profile.notes import NotesPanel
 from app.pages.profile.plots_view import PlotsView
 from app.pages.profile.replay_bar import ReplayBar
-from app.plots.telemetry import LANES
+from app.plots.lanes import LANES
 from app.widgets.split import Split
 from app.widgets.staged_paint import Draw, StagedPaint, draw_unless_waiting
 from app.words.command_line import command_line
@@ -87,9 +87,9 @@ class ProfilePage(Page):
     def _lay_out(self) -> None:
         bottom = _below(self.bottom)
         split = Split(self.plots, bottom)
-        split.setStretchFactor(0, 2)
+        split.setStretchFactor(0, 1)
         split.setStretchFactor(1, 1)
-        split.setSizes([430, 236])
+        split.setSizes([380, 286])
         split.handle(1).setAccessibleName("Height of the telemetry")
         right = QWidget()
         column = QVBoxLayout(right)
@@ -138,11 +138,13 @@ class ProfilePage(Page):
         self.plots.baseline_changed.connect(self._refresh_table)
         self.plots.changing.connect(self._staged.start)
         self.bottom.strip.looked.connect(lambda: self._staged.start(self._lanes[1:]))
+        self.bottom.strip.turned.connect(lambda: self._staged.start([self._lanes[0]]))
         self.plots.quantities_chosen.connect(self._show_hints_and_flight)
         self.bottom.table.seqlen_selected.connect(self.plots.move_cursor)
         self.bottom.table.point_chosen.connect(self.replay.go_to_point)
         notes = self.bottom.notes
         self.bottom.table.point_selected.connect(partial(setattr, notes, "point"))
+        self.bottom.table.point_selected.connect(self.bottom.strip.show_point)
         self.bottom.strip.moment.chosen.connect(partial(setattr, notes, "at_s"))
         notes.point_chosen.connect(self._go_to_point)
         notes.moment_chosen.connect(self._go_to_moment)
@@ -269,7 +271,7 @@ class ProfilePage(Page):
             Action(
                 "profile.log", "Logarithmic or linear bytes and times", self.plots.toggle_log, "View", "L"
             ),
-            Action("profile.autorange", "Fit the plots to the data", self.plots.autorange, "View", "A"),
+            Action("profile.autorange", "Fit the plots to the data", self._fit, "View", "A"),
             Action("profile.grid", "Show or hide the grid", self.plots.toggle_grid, "View", "G"),
             Action(
                 "profile.next",
@@ -294,6 +296,10 @@ class ProfilePage(Page):
             Action("profile.freeze", "Freeze the telemetry", self.bottom.freeze.toggle, "View", "F"),
             *self.replay.offered.values(),
         ]
+
+    def _fit(self) -> None:
+        self.plots.autorange()
+        self.bottom.strip.fit()
 
     def _go_to_point(self, index: int) -> None:
         self.replay.go_to_point(index)

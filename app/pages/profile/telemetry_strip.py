@@ -2,32 +2,41 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import keep
+from app.pages.profile.lane_row import LEFT_PX, LaneRow
 from app.plots.export import Cell
-from app.plots.moment import MomentLine
-from app.plots.ring import FIELDS, ReadingRing, Values
-from app.plots.spans import Span, spans_of
-from app.plots.telemetry import LANES, Lane, TelemetryLane
-from app.widgets.plain import Label, set_tip
+from app.plots.lanes import FIELDS, LANES, Lane
+from app.plots.moment import MomentLine, TimeLine
+from app.plots.ring import ReadingRing, Values
+from app.plots.ruler import Ruler
+from app.plots.shades import Ends
+from app.plots.spans import Span, ends_of, running_at, spans_of
+from app.plots.telemetry import TelemetryLane, peak_and_mean
+from app.plots.time_view import LEAST_S, TimeView
+from app.widgets.elided import ElidedLabel
+from app.widgets.plain import set_tip
+from app.widgets.scrolling import Scrolling
 from app.widgets.staged_paint import draw_unless_waiting
-from app.words.units import digits
+from app.words.units import seqlen_text
 from profiles.results.session import Session
 from profiles.wire.events import Reading, TelemetryStarted
 
 IDLE_S = 60.0  # how far back the strip looks while nothing is measured
-LEAST_S = 2.0
 PIECE = 2000  # readings recorded in a step: about two milliseconds of work
+HOVER_MS = 33  # between two looks at where the pointer is
+SPAN_STEPS = 150  # the open span grows in so many steps, not with every reading
 HOST_SOURCE = "psutil"  # watches the CPU, which has no driver and so no driver's window
-BUSY = "busy (driver window), %"
+WAITING = "Waiting for the first reading."
 
 
 class Moment(NamedTuple):
@@ -36,7 +45,7 @@ class Moment(NamedTuple):
     times: Values
     values: dict[str, Values]
     spans: list[Span]
-    view: tuple[float, float]
+    view: Ends
 
 
 class TelemetryStrip(QWidget):
@@ -46,58 +55,75 @@ class TelemetryStrip(QWidget):
         frozen: Whether the display stands still; readings are recorded all the same.
         ring: The readings.
         moment: The moment that was chosen.
+        view: Which part of the time is on show.
+        rows: What stands in each lane's row, by field.
 
     Signals:
         looked: The first lane has looked at another moment: the others are to be drawn after it.
+        turned: Another part of the time is on show: the first lane is to be drawn.
     """
 
     looked = Signal()
+    turned = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.frozen = False
         self.ring = ReadingRing()
+        self.view = TimeView()
         self._session: Session | None = None
         self._moment = self._now()
         self._taken = 0  # readings of the session that are in the ring
         self._missing: dict[str, str] = {}
-        self._capacity: int | None = None
-        self._values: dict[str, Label] = {}
-        self._names: dict[str, Label] = {}
-        self.lanes = {
-            lane.field: TelemetryLane(lane, theme, with_time=lane is LANES[-1], with_seqlen=lane is LANES[0])
-            for lane in LANES
-        }
-        self.moment = MomentLine([self.lanes[lane.field] for lane in LANES], theme)
+        self._pointed: float | None = None
+        self.ruler = Ruler(theme)
+        self.lanes = {lane.field: TelemetryLane(lane, theme) for lane in LANES}
+        self.rows = {field: LaneRow(lane) for field, lane in self.lanes.items()}
+        plots = [self.ruler, *self.lanes.values()]
+        self.moment, self._pointer = MomentLine(plots, theme), TimeLine(plots, theme)
+        self._pointer.keep_on_screen()
+        self._hover = QTimer(self, interval=HOVER_MS, singleShot=True)
+        self._hover.timeout.connect(self._show_pointed)
+        for plot in plots:
+            plot.box.zoomed.connect(self._zoom)
+            plot.box.panned.connect(self._pan)
+            plot.pointed.connect(self._point)
         self._lay_out()
         self.draw()
 
     def _lay_out(self) -> None:
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(6)
-        grid.setVerticalSpacing(2)
-        grid.setColumnStretch(2, 1)
-        for row, lane in enumerate(LANES):
-            name, value = Label(f"{lane.title}, {lane.unit}"), Label()
-            name.setProperty("role", "unit")
-            self._names[lane.field] = name
-            value.setProperty("role", "title")
-            keep(value, value.setFixedWidth, 72)
-            value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            for label in (name, value):
-                set_tip(label, lane.about)
-            top = Qt.AlignmentFlag.AlignTop if row == len(LANES) - 1 else Qt.AlignmentFlag.AlignVCenter
-            grid.addWidget(name, row, 0, top)
-            grid.addWidget(value, row, 1, top)
-            grid.addWidget(self.lanes[lane.field], row, 2)
-            grid.setRowStretch(row, lane.height)
-            self._values[lane.field] = value
+        self.running, self.absent = ElidedLabel(), ElidedLabel()
+        for label in (self.running, self.absent):
+            label.setProperty("role", "unit")
+        keep(self.running, self.running.setFixedWidth, LEFT_PX)
+        self._head = QHBoxLayout()
+        self._head.setSpacing(6)
+        self._head.addWidget(self.running)
+        self._head.addWidget(self.ruler, 1)
+        lanes = QWidget()
+        column = QVBoxLayout(lanes)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        for row in self.rows.values():
+            column.addWidget(row, row.lane.lane.height)
+        self._scrolling = Scrolling(lanes)
+        bar = self._scrolling.verticalScrollBar()
+        bar.rangeChanged.connect(
+            lambda _, most: self._head.setContentsMargins(0, 0, bar.sizeHint().width() if most else 0, 0)
+        )
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(2)
+        outer.addLayout(self._head)
+        outer.addWidget(self._scrolling, 1)
+        outer.addWidget(self.absent)
 
     def show_session(self, session: Session | None) -> None:
         """Start over with what this session recorded; None: with the readings to come."""
         self._session = session
         self.moment.show_at(None)
+        self.ruler.show_chosen(None)
+        self.view.fit()
         self._taken = 0
         self.ring.clear(session.t0_ns if session else None)
         if session is not None and session.telemetry is not None:
@@ -131,8 +157,10 @@ class TelemetryStrip(QWidget):
 
     def watch(self, telemetry: TelemetryStarted) -> None:
         """Say what the device offers: its capacity, and which fields are missing for what reason."""
-        self._missing, self._capacity = telemetry.missing, telemetry.memory_total
-        self._names["utilisation"].setText("busy, %" if telemetry.source == HOST_SOURCE else BUSY)
+        self._missing = telemetry.missing
+        host = telemetry.source == HOST_SOURCE
+        for row in self.rows.values():
+            row.show_title("busy" if host and row.field == "utilisation" else row.lane.lane.title)
         self.lanes["memory_used"].show_capacity(telemetry.memory_total)
         self.lanes["power_w"].show_capacity(telemetry.power_limit_w)
         if self._session is None:
@@ -140,7 +168,24 @@ class TelemetryStrip(QWidget):
 
     def value_text(self, field: str) -> str:
         """What the readout of a field says."""
-        return self._values[field].text()
+        return self.rows[field].value_text
+
+    def offered(self, lane: Lane) -> bool:
+        """Whether there is such a lane: the device tells it, or nothing has been read yet."""
+        return lane.field not in self._missing and (not len(self.ring) or lane.field in self.ring.seen)
+
+    def show_point(self, index: int) -> None:
+        """Frame the span of a point, and of a session that has ended look so near that it is to be seen."""
+        ends = ends_of(self._moment.spans, index)
+        self.ruler.show_chosen(ends)
+        ended = self._session is not None and self._session.ended_ns is not None
+        if ends is not None and ended and self.view.look_at(ends, self._moment.view):
+            self.turned.emit()
+
+    def fit(self) -> None:
+        """Show all of the time again."""
+        self.view.fit()
+        self.turned.emit()
 
     def draw(self) -> None:
         """Draw what the ring holds, unless frozen; lanes that wait are drawn in their turns."""
@@ -155,11 +200,18 @@ class TelemetryStrip(QWidget):
             return
         if lane is LANES[0]:
             self._moment = self._now()
+            self.ruler.show_spans(self._moment.spans, self._moment.view)
+            self._show_offered()
             self.looked.emit()
+        if not self.offered(lane):
+            return
         times, values, spans, view = self._moment
-        self.lanes[lane.field].show_readings(times, values[lane.field], spans, view)
-        self.lanes[lane.field].show_note(self._note(lane, empty=not times.size))
-        self._values[lane.field].setText(self._readout(lane))
+        row = self.rows[lane.field]
+        row.lane.show_readings(times, values[lane.field], spans, view)
+        row.lane.show_note(WAITING if lane is LANES[0] and not times.size else "")
+        saved = self._session is not None and self._session.ended_ns is not None
+        row.show_stats(peak_and_mean(times, values[lane.field], view) if saved else None)
+        self._read(row)
 
     @guarded()
     def showEvent(self, event: QShowEvent) -> None:
@@ -169,13 +221,14 @@ class TelemetryStrip(QWidget):
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
-        self.moment.apply_theme(theme)
-        for lane in self.lanes.values():
-            lane.apply_theme(theme)
+        for line in (self.moment, self._pointer):
+            line.apply_theme(theme)
+        for plot in (self.ruler, *self.lanes.values()):
+            plot.apply_theme(theme)
 
     def export_columns(self) -> list[str]:
         """Columns of the CSV: time and every field, with units."""
-        return ["time_s", "memory_used_bytes", "busy_percent", "power_w", "temperature_c", "sm_clock_mhz"]
+        return ["time_s", *(lane.column for lane in LANES)]
 
     def export_rows(self) -> Iterator[list[Cell]]:
         """Every reading there is now, to be gone through on any thread; what was not available is empty."""
@@ -187,10 +240,16 @@ class TelemetryStrip(QWidget):
     def _now(self) -> Moment:
         times = self.ring.times()
         values = {lane.field: self.ring.values(lane.field) for lane in LANES}
+        newest = float(times[-1]) if times.size else 0.0
+        view = self.view.of(self._whole(newest))
+        step = (view[1] - view[0]) / SPAN_STEPS
+        until = math.floor(newest / step) * step
         spans = [] if self._session is None else spans_of(self._session)
-        return Moment(times, values, spans, self._view(float(times[-1]) if times.size else 0.0))
+        closed = [span if span.end_s is not None else replace(span, end_s=until) for span in spans]
+        return Moment(times, values, closed, view)
 
-    def _view(self, newest: float) -> tuple[float, float]:
+    def _whole(self, newest: float) -> Ends:
+        """All of the time that there is to be seen."""
         session = self._session
         if session is None:
             end = math.ceil(max(newest, LEAST_S))
@@ -199,20 +258,45 @@ class TelemetryStrip(QWidget):
             return (0.0, max((session.ended_ns - session.t0_ns) / 1e9, LEAST_S))
         return (0.0, _roomy(newest))
 
-    def _note(self, lane: Lane, *, empty: bool) -> str:
-        if lane.field in self._missing:
-            return f"n/a: {self._missing[lane.field]}"
-        return "Waiting for the first reading." if empty and lane is LANES[0] else ""
+    def _show_offered(self) -> None:
+        """Hide the lanes that do not exist here, and name them with the reasons."""
+        absent = [lane for lane in LANES if not self.offered(lane)]
+        for lane in LANES:
+            self.rows[lane.field].setVisible(lane not in absent)
+        told = [lane for lane in absent if lane.field in self._missing]
+        self.absent.setVisible(bool(told))
+        self.absent.setText(f"n/a here: {', '.join(lane.title for lane in told)}" if told else "")
+        set_tip(self.absent, "\n".join(f"{lane.title}: {self._missing[lane.field]}" for lane in told))
 
-    def _readout(self, lane: Lane) -> str:
-        if lane.field in self._missing:
-            return "n/a"
-        value = self.ring.latest(lane.field)
-        if value is None:
-            return "–"
-        if lane.field == "memory_used":
-            return f"{digits(value / lane.divisor)} {lane.unit}"
-        return f"{digits(value) if lane.field == 'power_w' else round(value)} {lane.unit}"
+    def _zoom(self, factor: float, around_s: float) -> None:
+        self.view.zoom(factor, around_s, self._moment.view)
+        self.turned.emit()
+
+    def _pan(self, by_s: float) -> None:
+        self.view.pan(by_s, self._moment.view)
+        self.turned.emit()
+
+    def _point(self, at_s: float | None) -> None:
+        self._pointed = at_s
+        if not self._hover.isActive():
+            self._hover.start()
+
+    def _show_pointed(self) -> None:
+        """Read all lanes where the pointer is, and name what ran then; the newest when it has gone."""
+        self._pointer.show_at(self._pointed)
+        self.running.setText("" if self._pointed is None else self._told(self._pointed))
+        for row in self.rows.values():
+            self._read(row)
+
+    def _told(self, at_s: float) -> str:
+        span = running_at(self._moment.spans, at_s)
+        return f"{at_s:.2f} s · " + (
+            f"{', '.join(span.kernels)} · N = {seqlen_text(span.seqlen)}" if span else "nothing runs"
+        )
+
+    def _read(self, row: LaneRow) -> None:
+        field, at_s = row.field, self._pointed
+        row.show_value(self.ring.latest(field) if at_s is None else self.ring.at(field, at_s))
 
 
 def _roomy(newest: float) -> float:

@@ -164,9 +164,10 @@ def test_kernels_that_take_turns_are_all_marked_in_flight(bench: Bench) -> None:
     assert bench.page.plots.panel.flight.text().startswith(f"{KERNELS[0]} and {KERNELS[1]} · N = ")
     assert bench.controller.session is not None
     lane = bench.page.bottom.strip.lanes["memory_used"]
-    lane._shade(spans_of(bench.controller.session), (0.0, 2.0), (0.0, 1.0))
-    assert [*lane._shades.opts["y0"]] == [0.0, 0.0, 0.0, 0.5]  # two checks, then a band for each
-    assert [*lane._shades.opts["height"]] == [1.0, 1.0, 0.5, 0.5]
+    lane._shades.draw(spans_of(bench.controller.session), (0.0, 2.0), (0.0, 1.0), DARK)
+    bars = lane._shades.bars.opts
+    assert [*bars["y0"]] == [0.0, 0.0, 0.0, 0.5]  # two checks, then a band for each
+    assert [*bars["height"]] == [1.0, 1.0, 0.5, 0.5]
 
 
 def test_curves_are_made_once_and_fed_again(bench: Bench) -> None:
@@ -293,13 +294,15 @@ def test_freezing_stops_the_display_and_not_the_recording(bench: Bench) -> None:
     assert len(strip.lanes["memory_used"].curve.getData()[0]) > 0
 
 
-def test_a_field_without_readings_says_why(bench: Bench) -> None:
+def test_a_lane_that_does_not_exist_here_is_not_drawn_and_its_reason_is_told(bench: Bench) -> None:
     events = script(make_plan(("standard",), LENGTHS, "cpu"), telemetry=CPU_TELEMETRY)
     bench.page.show_session(session_of(events))
     bench.drawn()
     strip = bench.page.bottom.strip
-    assert strip.value_text("power_w") == "n/a"
-    assert "psutil does not read power" in strip.lanes["power_w"]._note.toPlainText()
+    assert strip.lanes["memory_used"].isVisible()
+    assert not strip.lanes["power_w"].isVisible()
+    assert strip.absent.text().startswith("n/a here: ")
+    assert "power: psutil does not read power" in strip.absent.toolTip()
 
 
 def test_a_saved_session_shows_its_recorded_readings_and_lends_its_parameters(bench: Bench) -> None:

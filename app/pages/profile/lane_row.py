@@ -1,0 +1,78 @@
+"""One lane of the telemetry with its name, what it reads, and its peak and mean."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
+
+from app.look.zoom import keep
+from app.plots.lanes import Lane
+from app.plots.telemetry import TelemetryLane
+from app.widgets.plain import Label, set_tip
+from app.words.units import digits
+
+LEFT_PX = 212  # of the words at the left, the same in all rows
+
+
+class LaneRow(QWidget):
+    """Words and trace of one quantity.
+
+    Attributes:
+        lane: The trace.
+        field: The field of a Reading.
+    """
+
+    def __init__(self, lane: TelemetryLane) -> None:
+        super().__init__()
+        self.lane, self._about, self.field = lane, lane.lane, lane.lane.field
+        self._name, self._value, self._stats = Label(), Label(), Label()
+        self.show_title(self._about.title)
+        self._name.setProperty("role", "unit")
+        self._value.setProperty("role", "title")
+        self._stats.setProperty("role", "unit")
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        words = QWidget()
+        keep(words, words.setFixedWidth, LEFT_PX)
+        grid = QGridLayout(words)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(0)
+        grid.addWidget(self._name, 0, 0)
+        grid.addWidget(self._value, 0, 1, right)
+        grid.addWidget(self._stats, 1, 0, 1, 2, right)
+        for label in (self._name, self._value, self._stats):
+            set_tip(label, self._about.about)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        row.addWidget(words, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(lane, 1)
+
+    @property
+    def value_text(self) -> str:
+        """What it reads."""
+        return self._value.text()
+
+    @property
+    def stats_text(self) -> str:
+        """Its peak and mean."""
+        return self._stats.text()
+
+    def show_title(self, title: str) -> None:
+        """Name it otherwise."""
+        self._name.setText(f"{title}, {self._about.unit}")
+
+    def show_value(self, value: float | None) -> None:
+        """A reading, or that there is none."""
+        self._value.setText("–" if value is None else f"{lane_text(self._about, value)} {self._about.unit}")
+
+    def show_stats(self, peak_and_mean: tuple[float, float] | None) -> None:
+        """Of what is on show; None: nothing is known."""
+        known = peak_and_mean is not None
+        self._stats.setVisible(known)
+        if peak_and_mean is not None:
+            peak, mean = (lane_text(self._about, value) for value in peak_and_mean)
+            self._stats.setText(f"peak {peak} · mean {mean}")
+
+
+def lane_text(lane: Lane, value: float) -> str:
+    """A reading in the lane's unit."""
+    shown = value / lane.divisor
+    return digits(shown) if lane.unit in {"GiB", "W"} else str(round(shown))

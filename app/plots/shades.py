@@ -1,0 +1,60 @@
+"""The spans of the kernels behind a plot over time, and a line wherever N changes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+
+from app.look.theme import Theme, kernel_mark
+from app.plots.spans import Span, seqlen_changes
+
+Ends = tuple[float, float]
+OPAQUE = 255
+
+
+class Shades:
+    """Drawn anew only where something has changed, which is far less often than readings come.
+
+    Args:
+        plot: What they stand in.
+        opacity: Of a span, of 255.
+
+    Attributes:
+        bars: The spans.
+    """
+
+    def __init__(self, plot: Any, opacity: int) -> None:
+        self.bars = pg.BarGraphItem(x0=[], x1=[], y0=[], height=[], brushes=[], pen=pg.mkPen(None))
+        self._changes = pg.PlotDataItem(connect="pairs")
+        self._opacity = opacity
+        self._drawn: object = None
+        for item in (self.bars, self._changes):
+            plot.addItem(item, ignoreBounds=True)
+
+    def draw(self, spans: Sequence[Span], view: Ends, height: Ends, theme: Theme) -> None:
+        """Draw these, to the end of the view where one has no end; kernels that took turns lie in bands."""
+        drawn = (tuple(spans), view, height, theme)
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        bands = [
+            (span, place, kernel) for span in spans for place, kernel in enumerate(reversed(span.kernels))
+        ]
+        brushes = {kernel: self._brush(kernel, theme) for _, _, kernel in bands}
+        tall = [(height[1] - height[0]) / len(span.kernels) for span, _, _ in bands]
+        self.bars.setOpts(
+            x0=[span.start_s for span, _, _ in bands],
+            x1=[view[1] if span.end_s is None else span.end_s for span, _, _ in bands],
+            y0=[height[0] + place * share for (_, place, _), share in zip(bands, tall, strict=True)],
+            height=tall,
+            brushes=[brushes[kernel] for _, _, kernel in bands],
+        )
+        changes = seqlen_changes(list(spans))
+        self._changes.setData(np.repeat([time for time, _ in changes], 2), np.tile(height, len(changes)))
+        self._changes.setPen(pg.mkPen(theme.dim, width=1, dash=[2, 3]))
+
+    def _brush(self, kernel: str, theme: Theme) -> object:
+        colour = pg.mkColor(kernel_mark(kernel).on(theme))
+        colour.setAlpha(self._opacity)
+        return pg.mkBrush(colour)
