@@ -1,10 +1,10 @@
 """Which kernels ran when: the shaded spans behind the telemetry."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from profiles.results.activity import activities
+from profiles.results.activity import Activity, activities
 from profiles.results.session import Session
 
 
@@ -23,17 +23,37 @@ class Span:
 
 
 def spans_of(session: Session) -> list[Span]:
-    """A span for each check of a point and each time kernels were sampled, ordered by start."""
+    """A span for each check of a point, each time kernels were sampled, each run back to back; by start."""
+    sustained_s = session.plan.protocol.sustain_s
     return [
         Span(
-            kernels=activity.kernels,
+            kernels=tuple(state.point.kernel for state in states),
             seqlen=activity.seqlen,
-            start_s=(activity.start_ns - session.t0_ns) / 1e9,
-            end_s=None if activity.end_ns is None else (activity.end_ns - session.t0_ns) / 1e9,
-            points=tuple(state.point.index for state in activity.states),
+            start_s=(start_ns - session.t0_ns) / 1e9,
+            end_s=None if end_ns is None else (end_ns - session.t0_ns) / 1e9,
+            points=tuple(state.point.index for state in states),
         )
         for activity in activities(session)
+        for states, start_ns, end_ns in _pieces(activity, sustained_s)
     ]
+
+
+def _pieces(activity: Activity, sustained_s: float) -> Iterator[Activity]:
+    """An activity as it is; of samples, and of the runs back to back after them, each on its own.
+
+    These come one kernel after the other, and a point ends with its own.
+    """
+    ended = sorted((s for s in activity.states if s.ended_ns is not None), key=lambda s: s.ended_ns or 0)
+    sampled = activity.states[0].sampling_ns == activity.start_ns
+    if not (sampled and sustained_s and len(ended) == len(activity.states) and activity.end_ns is not None):
+        yield activity
+        return
+    begin = max(activity.start_ns, (ended[0].ended_ns or 0) - round(sustained_s * 1e9))
+    yield Activity(activity.states, activity.start_ns, begin)
+    for state in ended:
+        end = min(max(begin, state.ended_ns or 0), activity.end_ns)
+        yield Activity((state,), begin, end)
+        begin = end
 
 
 def seqlen_changes(spans: list[Span]) -> list[tuple[float, int]]:

@@ -66,6 +66,9 @@ def reading(number: int) -> Reading:
         temperature_c=41.0,
         sm_clock_mhz=1980.0,
         throttle=(),
+        sm_share=number % 11 / 10,
+        tensor_share=number % 13 / 12,
+        dram_share=number % 17 / 16,
     )
 
 
@@ -86,6 +89,22 @@ def test_opening_a_million_readings(window: MainWindow, qtbot: QtBot, tmp_path: 
     line("opening a million readings", heart.longest)
     first_ms, whole_ms = first.wall - begun.wall, whole.wall - begun.wall
     print(f"  first paint {first_ms:.0f} ms, whole {whole_ms:.0f} ms, {taken:.0f} MiB")  # noqa: T201 - the table
+
+
+def test_looking_around_in_a_million_readings(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    window.open_path(recorded(tmp_path / "million.flashscope", READINGS))
+    strip = page_of(window).bottom.strip
+    qtbot.waitUntil(lambda: len(strip.ring) >= READINGS, timeout=PATIENCE_MS)
+    settle(qtbot, window)
+    heart = Heart()
+    with heart.beating():
+        for step in range(20):
+            lane = strip.lanes["power_w"]
+            lane.box.zoomed.emit(0.9 if step < 10 else 1 / 0.9, strip._moment.view[1] / 2)
+            lane.pointed.emit(strip._moment.view[1] / 3)
+            qtbot.wait(100)
+        settle(qtbot, window)
+    line("zooming and pointing among a million readings", heart.longest)
 
 
 @pytest.mark.parametrize(("key", "name"), [("save-copy", "copy.flashscope"), ("export", "table.csv")])

@@ -87,8 +87,8 @@ class ProfilePage(Page):
     def _lay_out(self) -> None:
         bottom = _below(self.bottom)
         split = Split(self.plots, bottom)
-        split.setStretchFactor(0, 1)
-        split.setStretchFactor(1, 1)
+        split.setStretchFactor(0, 2)
+        split.setStretchFactor(1, 3)
         split.setSizes([380, 286])
         split.handle(1).setAccessibleName("Height of the telemetry")
         right = QWidget()

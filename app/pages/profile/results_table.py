@@ -16,7 +16,7 @@ from profiles.results.rows import PointRow
 
 ROW_PX = 24
 WIDTH = 88  # of a column that needs no more
-WIDE = {"kernel": 140, "status": 120, TRUST: 96, "N": 64, PROBLEM: 150}
+WIDE = {"kernel": 140, "status": 120, TRUST: 96, "N": 72, PROBLEM: 150}
 HEADING_PX = 30  # beside the text of a heading: margins and the mark of sorting
 
 

@@ -92,13 +92,19 @@ class TelemetryStrip(QWidget):
         self.draw()
 
     def _lay_out(self) -> None:
-        self.running, self.absent = ElidedLabel(), ElidedLabel()
-        for label in (self.running, self.absent):
-            label.setProperty("role", "unit")
-        keep(self.running, self.running.setFixedWidth, LEFT_PX)
+        self.pointed_at, self.running, self.absent = ElidedLabel(), ElidedLabel(), ElidedLabel()
+        self.running.setProperty("role", "unit")
+        self.absent.setProperty("role", "unit")
+        words = QWidget()
+        keep(words, words.setFixedWidth, LEFT_PX)
+        lines = QVBoxLayout(words)
+        lines.setContentsMargins(0, 0, 0, 0)
+        lines.setSpacing(0)
+        lines.addWidget(self.pointed_at)
+        lines.addWidget(self.running)
         self._head = QHBoxLayout()
         self._head.setSpacing(6)
-        self._head.addWidget(self.running)
+        self._head.addWidget(words)
         self._head.addWidget(self.ruler, 1)
         lanes = QWidget()
         column = QVBoxLayout(lanes)
@@ -284,15 +290,14 @@ class TelemetryStrip(QWidget):
     def _show_pointed(self) -> None:
         """Read all lanes where the pointer is, and name what ran then; the newest when it has gone."""
         self._pointer.show_at(self._pointed)
-        self.running.setText("" if self._pointed is None else self._told(self._pointed))
+        at_s = self._pointed
+        span = None if at_s is None else running_at(self._moment.spans, at_s)
+        seqlen = f" · N = {seqlen_text(span.seqlen)}" if span else ""
+        self.pointed_at.setText("" if at_s is None else f"{at_s:.2f} s{seqlen}")
+        idle = "" if at_s is None else "nothing runs"
+        self.running.setText(", ".join(span.kernels) if span else idle)
         for row in self.rows.values():
             self._read(row)
-
-    def _told(self, at_s: float) -> str:
-        span = running_at(self._moment.spans, at_s)
-        return f"{at_s:.2f} s · " + (
-            f"{', '.join(span.kernels)} · N = {seqlen_text(span.seqlen)}" if span else "nothing runs"
-        )
 
     def _read(self, row: LaneRow) -> None:
         field, at_s = row.field, self._pointed

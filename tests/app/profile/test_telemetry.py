@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -50,7 +51,7 @@ def test_lanes_of_shares_are_there_once_a_reading_has_one(saved: Bench) -> None:
     saved.drawn()
     assert [strip.lanes[field].isVisible() for field in SHARES] == [True, True, False]
     assert strip.value_text("sm_share") == "90 %"
-    assert max(strip.lanes["sm_share"].curve.getData()[1]) <= 100
+    assert np.nanmax(strip.lanes["sm_share"].curve.getData()[1]) == pytest.approx(90)
 
 
 def test_the_pointer_reads_all_lanes_at_its_moment_and_names_what_ran_then(saved: Bench) -> None:
@@ -61,7 +62,8 @@ def test_the_pointer_reads_all_lanes_at_its_moment_and_names_what_ran_then(saved
     newest = strip.value_text("power_w")
     strip.lanes["power_w"].pointed.emit(middle)
     saved.qtbot.waitUntil(lambda: strip.running.text() != "")
-    assert strip.running.text() == f"{middle:.2f} s · {span.kernels[0]} · N = 512"
+    assert strip.pointed_at.text() == f"{middle:.2f} s · N = 512"
+    assert strip.running.text() == span.kernels[0]
     for lane in LANES:
         if strip.offered(lane):
             value = strip.ring.at(lane.field, middle)
@@ -209,3 +211,19 @@ def test_what_ran_is_found_by_the_moment() -> None:
     assert running_at(spans, first.start_s) is first
     assert running_at(spans, -1.0) is None
     assert running_at(spans, 1e9) is None
+
+
+def test_runs_back_to_back_have_spans_of_their_own_after_the_samples() -> None:
+    plan = make_plan(("standard", "flash2"), (512,))
+    recorded = session_of(script(plan))
+    sustained = msgspec.structs.replace(plan, protocol=msgspec.structs.replace(plan.protocol, sustain_s=1.0))
+    recorded.plan = sustained
+    first, second = recorded.points
+    first.started_ns = second.started_ns = recorded.t0_ns
+    first.sampling_ns = second.sampling_ns = recorded.t0_ns + 10**9
+    first.ended_ns, second.ended_ns = recorded.t0_ns + 4 * 10**9, recorded.t0_ns + 5 * 10**9
+    assert [(span.kernels, span.start_s, span.end_s) for span in spans_of(recorded)][-3:] == [
+        (("standard", "flash2"), 1.0, 3.0),
+        (("standard",), 3.0, 4.0),
+        (("flash2",), 4.0, 5.0),
+    ]
