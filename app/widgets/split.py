@@ -1,8 +1,10 @@
 """Two widgets, one above the other, and a line between them that can be moved."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
+
+from app.control.guard import guarded
 
 
 class Split(QSplitter):
@@ -11,13 +13,27 @@ class Split(QSplitter):
     Args:
         above: The one.
         below: The other one.
+        shares: How the height is shared out until the line is moved; None: as the two ask for it.
     """
 
-    def __init__(self, above: QWidget, below: QWidget) -> None:
+    def __init__(self, above: QWidget, below: QWidget, shares: tuple[int, int] | None = None) -> None:
         super().__init__(Qt.Orientation.Vertical, childrenCollapsible=False)
         self.addWidget(above)
         self.addWidget(below)
         self.setHandleWidth(1)
+        self._shares = shares
+        self.splitterMoved.connect(self._keep)
         line = self.handle(1)
         line.setAutoFillBackground(True)
         line.setBackgroundRole(QPalette.ColorRole.Mid)
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share out the new height: Qt would go by what there was when the window was smallest."""
+        super().resizeEvent(event)
+        if self._shares is not None:
+            self.setSizes(self._shares)
+
+    def _keep(self) -> None:
+        """From now on the user's line."""
+        self._shares = None

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
-import numpy as np
-
-from profiles.results.ranks import p_value
 from profiles.results.stats import quartiles_of
 
 DRIFT_LEAST = 0.03  # of the median
@@ -43,8 +40,7 @@ def drift(values: Sequence[float]) -> float | None:
         return None
     earlier, later = values[:half], values[-half:]
     change = median(later) / median(earlier) - 1 if median(earlier) > 0 else 0.0
-    improbable = p_value(np.sort(earlier), np.sort(later)) < DRIFT_P
-    return change if improbable and abs(change) >= DRIFT_LEAST else None
+    return change if abs(change) >= DRIFT_LEAST and _improbable(earlier, later) else None
 
 
 def two_groups(values: Sequence[float]) -> Groups | None:
@@ -70,6 +66,15 @@ def outliers(values: Sequence[float]) -> int:
     """How many samples are more than a fifth away from the median."""
     middle = median(values)
     return sum(abs(value - middle) > OUTLIER * middle for value in values)
+
+
+def _improbable(earlier: Sequence[float], later: Sequence[float]) -> bool:
+    """Whether ranks as far apart would hardly come by chance."""
+    import numpy as np  # noqa: PLC0415 - what a start does not wait for
+
+    from profiles.results.ranks import p_value  # noqa: PLC0415 - as above
+
+    return p_value(np.sort(earlier), np.sort(later)) < DRIFT_P
 
 
 def _width(group: Sequence[float]) -> float:

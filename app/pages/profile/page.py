@@ -46,6 +46,7 @@ from profiles.wire.events import (
 
 MARGIN = 12  # pixels at the left and right of the plots
 ROUNDING = 4  # pixels that the sizes of many parts make together
+SHARES = (356, 278)  # of the height, of the plots and of what is under them
 OUTCOMES = (PlanResumed, PointStarted, PointMeasured, PointFailed, PlanFinished)
 
 
@@ -86,10 +87,7 @@ class ProfilePage(Page):
 
     def _lay_out(self) -> None:
         bottom = _below(self.bottom)
-        split = Split(self.plots, bottom)
-        split.setStretchFactor(0, 2)
-        split.setStretchFactor(1, 3)
-        split.setSizes([380, 286])
+        split = Split(self.plots, bottom, SHARES)
         split.handle(1).setAccessibleName("Height of the telemetry")
         right = QWidget()
         column = QVBoxLayout(right)
