@@ -42,5 +42,5 @@ STATUS_MARKS = {
 TRUST_MARKS: dict[Word, StatusMark] = {
     "solid": StatusMark("solid", (*_BOX, ((-0.2, 0.02), (-0.05, 0.18), (0.22, -0.18)))),
     "fair": StatusMark("fair", (*_BOX, ((-0.2, 0), (0.2, 0)))),
-    "doubtful": StatusMark("doubtful", (*_BOX, ((0, -0.28), (0, 0.08)), ((0, 0.2), (0, 0.28)))),
+    "doubtful": StatusMark("doubtful", (((0, -0.5), (0, 0.15)), ((0, 0.36), (0, 0.5)))),
 }

@@ -16,7 +16,8 @@ UNREAD = "nothing told it beside the samples"
 
 def energy_of(row: PointRow) -> dict[str, Figure]:
     """What a run took."""
-    return _figures(row, ENERGY, UNCOUNTED)
+    known = row.measured("energy_mj")
+    return _figures(row, ENERGY, (known.missing if known else "") or UNCOUNTED)
 
 
 def clocks_of(row: PointRow) -> dict[str, Figure]:
