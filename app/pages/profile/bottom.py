@@ -32,6 +32,7 @@ class BottomCard(Card):
         self._session: Session | None = None
         self.strip = TelemetryStrip(theme)
         self.table = ResultsTable(theme)
+        self.table.point_selected.connect(self.strip.show_point)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.strip)
         self.notes = notes

@@ -46,7 +46,6 @@ from profiles.wire.events import (
 
 MARGIN = 12  # pixels at the left and right of the plots
 ROUNDING = 4  # pixels that the sizes of many parts make together
-SHARES = (356, 278)  # of the height, of the plots and of what is under them
 OUTCOMES = (PlanResumed, PointStarted, PointMeasured, PointFailed, PlanFinished)
 
 
@@ -87,7 +86,7 @@ class ProfilePage(Page):
 
     def _lay_out(self) -> None:
         bottom = _below(self.bottom)
-        split = Split(self.plots, bottom, SHARES)
+        split = Split(self.plots, bottom, shares=(356, 278))
         split.handle(1).setAccessibleName("Height of the telemetry")
         right = QWidget()
         column = QVBoxLayout(right)
@@ -142,7 +141,6 @@ class ProfilePage(Page):
         self.bottom.table.point_chosen.connect(self.replay.go_to_point)
         notes = self.bottom.notes
         self.bottom.table.point_selected.connect(partial(setattr, notes, "point"))
-        self.bottom.table.point_selected.connect(self.bottom.strip.show_point)
         self.bottom.strip.moment.chosen.connect(partial(setattr, notes, "at_s"))
         notes.point_chosen.connect(self._go_to_point)
         notes.moment_chosen.connect(self._go_to_moment)
