@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from app.control.bundled import bundled_sessions
 from kernels.errors import UnsupportedError
@@ -23,6 +24,7 @@ from profiles.store import load
 from tests.app.hostile import hostile_events
 from tests.profiles.store import builders
 
+SHARES = ("sm_share", "tensor_share", "dram_share")
 IN_JSON_ALONE = {"figures", "energy", "clocks", "rejected"}
 HOSTILE = "=<script>alert(1)</script>\x1b]0;owned\x07\u202e]]>&lt;\"'"
 
@@ -162,9 +164,35 @@ def test_a_trace_names_its_tracks_and_holds_every_run_and_reading() -> None:
     assert sorted(run["args"]["ms"] for run in runs) == sorted(sample.ms for sample in samples)
     assert all(run["dur"] == pytest.approx(run["args"]["ms"] * 1e3, abs=1e-3) for run in runs)
     counters = [event for event in events if event["ph"] == "C"]
-    assert {event["name"] for event in counters} == set(COUNTERS.values())
-    assert len(counters) == len(COUNTERS) * len(session.readings)
+    read = [title for field, title in COUNTERS.items() if getattr(session.readings[0], field) is not None]
+    assert set(COUNTERS.values()) - set(read) == {
+        COUNTERS[share] for share in SHARES
+    }  # it is from before these
+    assert {event["name"] for event in counters} == set(read)
+    assert len(counters) == len(read) * len(session.readings)
     assert {event["pid"] for event in counters} == {DEVICE}
+
+
+def test_shares_of_a_gpu_are_counters_of_a_trace() -> None:
+    session = lesson()
+    known = replace(session.readings[0], sm_share=0.5, tensor_share=0.25, dram_share=0.125)
+    session.readings[:] = [known]
+    counters = {event["name"]: event["args"]["value"] for event in traced(session) if event["ph"] == "C"}
+    assert [counters[COUNTERS[share]] for share in SHARES] == [0.5, 0.25, 0.125]
+
+
+def test_every_format_has_the_word_for_how_far_a_point_can_be_trusted() -> None:
+    session = lesson()
+    slices = [event["args"] for event in traced(session) if event["ph"] == "X" and "trust" in event["args"]]
+    assert {one["trust"] for one in slices} == {"solid"}
+    points = json.loads(to_json(session))["points"]
+    assert {point["trust"] for point in points} == {"solid", None}
+    assert all(point["energy"]["energy_mj"]["missing"] for point in points)
+    assert all(point["clocks"]["sm_clock_mhz"]["value"] for point in points if point["status"] == "done")
+    assert all(point["rejected"] == {} for point in points)
+    lines = [line for line in to_csv(session).splitlines() if not line.startswith("#")]
+    place = lines[0].split(",").index("trust")
+    assert {line.split(",")[place] for line in lines[1:] if ",done," in line} == {"solid"}
 
 
 def test_a_slice_says_what_became_of_its_point() -> None:
