@@ -27,6 +27,7 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             kernels that take turns have k times as long together; if it passes, each is sampled alone.
         fit_margin: Share added to the predicted bytes before they are compared with what is free.
         sustain_s: When all have their samples, run each kernel back to back for this long; 0: not at all.
+        counters: When all have their samples, run each kernel a few times more while counters are read.
         shuffle: Run the stages (see Plan.stages) in an order drawn from the plan's seed, not as listed.
         interleave: Sample the kernels of one problem in turns; otherwise one after the other.
         drift_check: Measure the first stage again at the end; a plan of one stage has no use for it.
@@ -75,6 +76,14 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             unit="s",
         ),
     ] = 0.0
+    counters: Annotated[
+        bool,
+        Choice(
+            label="counters",
+            help="After the timing, read what each kernel moves to and from DRAM and L2 by hardware counters",
+            flag="--counters/--no-counters",
+        ),
+    ] = False
     deadline_s: float = 120.0
     fit_margin: float = 0.05
     verify: Annotated[
@@ -171,9 +180,11 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return tuple(msgspec.structs.replace(points[index], index=number) for number, index in numbered)
 
     def protocol_of(self, point: Point) -> Protocol:
-        """How a point is measured: what is repeated is to have samples, and needs no runs back to back."""
+        """How a point is measured: what is repeated is to have samples, and nothing after these."""
         again = point.index >= self.cells
-        return msgspec.structs.replace(self.protocol, sustain_s=0.0) if again else self.protocol
+        return (
+            msgspec.structs.replace(self.protocol, sustain_s=0.0, counters=False) if again else self.protocol
+        )
 
     @property
     def cells(self) -> int:

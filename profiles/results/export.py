@@ -230,4 +230,5 @@ def protocol_text(plan: Plan) -> str:
     order = ", shuffled" if protocol.shuffle else ""
     runs = f"{protocol.warmup} warm-up runs, {protocol.repeats} repeats"
     runs += f", {protocol.sustain_s:g} s back to back" if protocol.sustain_s else ""
+    runs += ", counters read afterwards" if protocol.counters else ""
     return f"{runs}, {cache}, {turns}{order}, seed {plan.seed}"

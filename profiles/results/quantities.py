@@ -8,6 +8,7 @@ from profiles.results.quantity import Derived, Quantity
 from profiles.results.rows import PointRow
 from profiles.results.stats import Quartiles
 from profiles.results.surroundings import SURROUNDINGS
+from profiles.results.traffic import TRAFFIC
 from profiles.wire.measurement import Figure
 
 
@@ -359,6 +360,7 @@ QUANTITIES: dict[str, Quantity] = {
             caption="median, q1–q3",
             detail=True,
         ),
+        *TRAFFIC,
     )
 }
 """Every quantity by its key, in the order in which they are shown."""

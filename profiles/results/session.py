@@ -240,4 +240,6 @@ class Session:
         if state.measurement is None:
             raise ValueError(f"point {event.index} was measured before it was checked")
         figures = state.measurement.figures | event.figures
-        state.measurement = replace(state.measurement, samples=event.samples, figures=figures)
+        traffic = event.traffic or state.measurement.traffic
+        measured = replace(state.measurement, samples=event.samples, figures=figures, traffic=traffic)
+        state.measurement = measured

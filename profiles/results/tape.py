@@ -182,10 +182,13 @@ def _point(state: PointState) -> Iterator[Timed]:
     measured = state.measurement
     if measured is not None and state.status != "wrong":  # a wrong point's figures come with its end
         checked = ended if state.sampling_ns is None else min(max(started, state.sampling_ns), ended)
-        tried = replace(measured, samples=())
+        tried = replace(measured, samples=(), traffic=None)
         yield checked, PointChecked(index=index, t_ns=checked, measurement=tried, free_bytes=0)
     if measured is not None and state.status == "done":
-        yield ended, PointMeasured(index=index, t_ns=ended, samples=measured.samples)
+        yield (
+            ended,
+            PointMeasured(index=index, t_ns=ended, samples=measured.samples, traffic=measured.traffic),
+        )
     else:
         yield ended, _failure(state, ended)
 

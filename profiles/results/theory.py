@@ -127,19 +127,21 @@ FORMULAS = {
 def compulsory_dram_bytes(kernel: str, problem: Problem, l2_bytes: int = 0) -> int:
     """Bytes that must cross the HBM bus even with a perfect cache: inputs once, outputs once.
 
-    Assumes that the masks keep every key for some query, so that all of K and V is needed. `standard` also
-    writes and reads S and P as soon as one head's S is larger than the L2 cache; no mask makes them smaller.
+    Assumes that the masks keep every key for some query, so that all of K and V is needed. `standard` makes S
+    of all heads before it reads any of it, and P likewise: what of them the L2 cache cannot hold is written
+    and read; no mask makes them smaller.
 
     Raises:
         KeyError: No kernel has this name.
     """
     once = problem.input_bytes + problem.output_bytes
-    entries = problem.seqlen_q * problem.seqlen_k
     spec = find_kernel(kernel)
     score_itemsize = FLOAT32 if spec.io == "standard-fp32s" else problem.itemsize
-    if spec.family != "standard" or entries * score_itemsize <= l2_bytes:
+    if spec.family != "standard":
         return once
-    return once + 2 * problem.batch * problem.heads * entries * (score_itemsize + problem.itemsize)
+    entries = problem.batch * problem.heads * problem.seqlen_q * problem.seqlen_k
+    matrices = entries * score_itemsize, entries * problem.itemsize
+    return once + sum(2 * max(0, held - l2_bytes) for held in matrices)
 
 
 def arithmetic_intensity(problem: Problem, moved_bytes: int) -> float:

@@ -16,6 +16,7 @@ ORDERS: Mapping[str, str] = {
     "correctness": "point",
     "errors": "point, n",
     "samples": "point, n",
+    "traffic": "point",
 }
 """The tables with rows of points, in the order in which they are digested, and the order of their rows."""
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -31,6 +32,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
         *("place_sequence", "place_head", "place_row"),
     ),
     "samples": ("point", "n", "ms", "rejected", "round", "t_ns", "sm_clock_mhz"),
+    "traffic": ("point", "curve"),
 }
 """What is digested. It never changes, or known digests would: later columns need a digest of their own."""
 

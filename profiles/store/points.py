@@ -22,6 +22,7 @@ from profiles.store.records import (
     OfPoint,
     PointRecord,
     SampleRecord,
+    TrafficRecord,
 )
 from profiles.store.statements import records
 from profiles.wire.events import PlanResumed
@@ -82,6 +83,7 @@ def _measurements(
     verdicts = _by_point(connection, "correctness", CorrectnessRecord, digests, wanted)
     errors = _by_point(connection, "errors", ErrorRecord, digests, wanted)
     samples = _by_point(connection, "samples", SampleRecord, digests, wanted)
+    curves = _by_point(connection, "traffic", TrafficRecord, digests, wanted)
     return {
         point: Measurement(
             timer=head.timer,
@@ -90,6 +92,7 @@ def _measurements(
             correctness=_correctness(verdicts.get(point, ()), errors.get(point, ())),
             samples=tuple(one.sample() for one in samples.get(point, ())),
             note=head.note,
+            traffic=next((one.traffic() for one in curves.get(point, ())), None),
         )
         for point, (head, *_) in heads.items()
     }

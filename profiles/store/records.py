@@ -9,9 +9,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from profiles.store.schema import MAX_JSON, MAX_NOTE, MAX_TEXT
+from profiles.store.schema import MAX_JSON, MAX_NOTE, MAX_TEXT, MAX_TRAFFIC
 from profiles.wire.events import Outcome, PointStatus, Reading
 from profiles.wire.measurement import Figure, Number, OutputError, Sample
+from profiles.wire.traffic import Traffic
 
 Real = float | Literal["NaN"]
 Flag = Literal[0, 1]
@@ -165,6 +166,21 @@ class SampleRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     def sample(self) -> Sample:
         """The sample again."""
         return Sample(float(self.ms), self.rejected, self.round, self.t_ns, figure(self.sm_clock_mhz))
+
+
+class TrafficRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A row of `traffic`: the curve as JSON."""
+
+    curve: Annotated[str, msgspec.Meta(max_length=MAX_TRAFFIC)]
+
+    @classmethod
+    def of(cls, point: int, traffic: Traffic) -> "TrafficRecord":
+        """The row of a point's curve."""
+        return cls(point=point, curve=msgspec.json.encode(traffic).decode())
+
+    def traffic(self) -> Traffic:
+        """The curve again."""
+        return msgspec.json.decode(self.curve, type=Traffic)
 
 
 class ReadingRecord(

@@ -16,6 +16,7 @@ from profiles.store.records import (
     ReadingRecord,
     SampleRecord,
     SessionRecord,
+    TrafficRecord,
     flag,
 )
 from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
@@ -34,6 +35,7 @@ from profiles.wire.events import (
     TraceReady,
 )
 from profiles.wire.measurement import Correctness, Figure, Measurement, Sample, joined_notes
+from profiles.wire.traffic import Traffic
 
 _SESSION = (
     insert("session", SessionRecord).replace(") VALUES (", ", writer) VALUES (").removesuffix(")")
@@ -46,6 +48,7 @@ _CORRECTNESS = insert("correctness", CorrectnessRecord)
 _ERROR = insert("errors", ErrorRecord)
 _SAMPLE = insert("samples", SampleRecord)
 _READING = insert("readings", ReadingRecord)
+_TRAFFIC = insert("traffic", TrafficRecord).replace("INSERT", "INSERT OR REPLACE", 1)
 
 
 def as_json(value: msgspec.Struct) -> str:
@@ -126,6 +129,7 @@ def _end_point(connection: sqlite3.Connection, event: PointMeasured | PointFaile
         reason = detail = ""
         _write_samples(connection, event.index, event.samples)
         _write_figures(connection, event.index, event.figures)
+        _write_traffic(connection, event.index, event.traffic)
     else:
         status, reason, detail = event.status, event.reason, event.detail
         if event.measurement is not None:
@@ -167,6 +171,7 @@ def _write_measurement(connection: sqlite3.Connection, point: int, measured: Mea
     if measured.correctness is not None:
         _write_correctness(connection, point, measured.correctness)
     _write_samples(connection, point, measured.samples)
+    _write_traffic(connection, point, measured.traffic)
 
 
 def _write_figures(connection: sqlite3.Connection, point: int, figures: Mapping[str, Figure]) -> None:
@@ -184,3 +189,8 @@ def _write_correctness(connection: sqlite3.Connection, point: int, correctness: 
 def _write_samples(connection: sqlite3.Connection, point: int, samples: Sequence[Sample]) -> None:
     records = (parameters(SampleRecord.of(point, n, sample)) for n, sample in enumerate(samples))
     connection.executemany(_SAMPLE, records)
+
+
+def _write_traffic(connection: sqlite3.Connection, point: int, traffic: Traffic | None) -> None:
+    if traffic is not None:
+        connection.execute(_TRAFFIC, parameters(TrafficRecord.of(point, traffic)))

@@ -21,6 +21,7 @@ MAX_BOOKMARKS = 1_000
 MAX_BOOKMARK = 2_000
 MAX_TEXT = 1_000_000
 MAX_JSON = 64 << 20  # a block mask takes 4/3 of a character a block
+MAX_TRAFFIC = 64 << 10  # characters of a point's traffic curve
 MAX_POINTS = 100_000
 MAX_ROWS = 5_000_000  # readings at 20 Hz for almost three days
 MAX_TRACES = 1_000

@@ -11,6 +11,7 @@ from kernels.trace import Trace
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
 from profiles.wire.measurement import Figure, Measurement, Sample
+from profiles.wire.traffic import Traffic
 
 PointStatus = Literal[
     "pending",
@@ -27,7 +28,7 @@ PointStatus = Literal[
     "interrupted",  # found `running` in the file of a session that was killed
 ]
 FailedStatus = Literal["wrong", "oom", "will-not-fit", "unsupported", "timeout", "failed", "cancelled"]
-Phase = Literal["prepare", "verify", "warm-up", "measure", "sustain"]
+Phase = Literal["prepare", "verify", "warm-up", "measure", "sustain", "count"]
 Outcome = Literal["finished", "cancelled", "failed"]
 
 
@@ -201,12 +202,14 @@ class PointMeasured(EventBase, frozen=True, kw_only=True, tag="point-measured"):
     Attributes:
         samples: Every timed run, in order.
         figures: What was read while it was sampled, by the key of its quantity.
+        traffic: The traffic of one run, None where none was counted.
     """
 
     index: int
     t_ns: int
     samples: tuple[Sample, ...]
     figures: dict[str, Figure] = {}
+    traffic: Traffic | None = None
 
 
 class PointFailed(EventBase, frozen=True, kw_only=True, tag="point-failed"):

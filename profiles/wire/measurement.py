@@ -4,6 +4,8 @@ import math
 
 import msgspec
 
+from profiles.wire.traffic import Traffic
+
 Number = int | float
 
 
@@ -93,6 +95,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
         correctness: None when it was not verified.
         samples: Every timed run, in order.
         note: What the kernel and the engine have to say of its run.
+        traffic: The traffic of one run, None where none was counted.
     """
 
     timer: str
@@ -101,6 +104,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     correctness: Correctness | None = None
     samples: tuple[Sample, ...] = ()
     note: str = ""
+    traffic: Traffic | None = None
 
     def value(self, key: str) -> Number | None:
         """The value of a figure, None where there is none."""

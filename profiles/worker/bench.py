@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 
 from profiles.wire.measurement import Figure, Sample
 from profiles.worker.conditions import Condition
+from profiles.worker.counter_samples import CounterRuns
 from profiles.worker.energy import Counter
 
 Run = Callable[[], None]
@@ -67,6 +68,15 @@ class Bench(Protocol):
             NoCounterError: There is none.
         """
 
+    def counted(self, run: Run, *, cold: bool) -> CounterRuns:
+        """Run a few times while hardware counters are sampled, each run alone; the samples, and the runs.
+
+        Cold: with nothing of it in the last-level cache.
+
+        Raises:
+            CountersError: Counters cannot be read here.
+        """
+
     def peak(self, make: Run, run: Run) -> Peak:
         """Watch memory while `make` allocates inputs that stay and `run` everything else.
 
@@ -75,6 +85,9 @@ class Bench(Protocol):
 
     def healthy(self) -> bool:
         """Whether later points can run in this process: a CUDA fault poisons its context for good."""
+
+    def rest(self) -> None:
+        """Let go of instruments that others may want, when nothing has been asked for some time."""
 
     def release(self) -> None:
         """Give cached memory back."""

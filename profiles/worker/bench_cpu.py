@@ -10,6 +10,7 @@ import psutil
 
 from profiles.wire.measurement import Sample
 from profiles.worker.bench import Peak, Reader, Run
+from profiles.worker.counter_samples import CounterRuns, CountersError
 from profiles.worker.energy import Counter
 from profiles.worker.rapl import cpu_counter
 
@@ -69,6 +70,10 @@ class CpuBench:
         """
         return cpu_counter()
 
+    def counted(self, run: Run, *, cold: bool) -> CounterRuns:  # noqa: ARG002 - as every bench's
+        """No counters are read on a CPU."""
+        raise CountersError("hardware counters are read on an NVIDIA GPU alone")
+
     def peak(self, make: Run, run: Run) -> Peak:
         """Python's and NumPy's allocations, which tracemalloc sees both."""
         tracemalloc.start()
@@ -84,6 +89,9 @@ class CpuBench:
     def healthy(self) -> bool:
         """A fault that Python survived leaves nothing behind."""
         return True
+
+    def rest(self) -> None:
+        """Nothing is held."""
 
     def release(self) -> None:
         """Freed arrays have already gone back."""

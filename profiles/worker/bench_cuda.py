@@ -11,9 +11,11 @@ from msgspec.structs import replace
 from profiles.wire.measurement import Figure, Sample
 from profiles.worker.bench import Peak, Reader, Run
 from profiles.worker.conditions import Condition
+from profiles.worker.counter_samples import CounterRuns
 from profiles.worker.energy import Counter
 from profiles.worker.gate import LONGEST_S, Gate
 from profiles.worker.gpu_state import GpuState
+from profiles.worker.pm_sampling import PmSampling
 from profiles.worker.sm_clock import SmClock
 
 ASSUMED_L2_BYTES = 64 << 20
@@ -42,6 +44,7 @@ class CudaBench:
         self._sweep = cupy.cuda.Memory(2 * l2_bytes)  # cudaMalloc: apart from the pool whose peak is measured
         self._sm_clock, self._gate = SmClock(), Gate()
         self._state = GpuState(uuid)
+        self._counters = PmSampling(self._sm_clock, l2_bytes)
         self.readers: Mapping[str, Reader] = {
             "host_ms": self._host_ms,
             "copy_gbs": self._copy_gbs,
@@ -81,6 +84,15 @@ class CudaBench:
         self._between(all_of_them)
         sample = self._read()
         return replace(sample, ms=sample.ms / runs)
+
+    def counted(self, run: Run, *, cold: bool) -> CounterRuns:
+        """CUPTI's PM sampling over a few runs, each of them enqueued while the GPU is held."""
+        self.release()
+        return self._counters.sample(run, self.time_ms(run), cold=cold, enqueue=self._enqueue)
+
+    def _enqueue(self, run: Run) -> None:
+        with self._gate.closed():
+            run()
 
     def _held(self, run: Run, *, cold: bool) -> tuple[Sample, bool]:
         """A sample, and whether the GPU was held until the host was through."""
@@ -181,6 +193,10 @@ class CudaBench:
         except runtime.CUDARuntimeError:
             return False
         return True
+
+    def rest(self) -> None:
+        """Leave the counters to others."""
+        self._counters.close()
 
     def release(self) -> None:
         """Give the pool's cached memory back to the device."""

@@ -10,12 +10,14 @@ from kernels.problem import Backend
 from kernels.registry import find_kernel
 from kernels.spec import KernelSpec
 from profiles.plan.plan import Point, Protocol
-from profiles.wire.events import PointFailed, PointMeasured
+from profiles.wire.events import LogLine, PointFailed, PointMeasured
 from profiles.wire.measurement import Figure, Sample
 from profiles.wire.messages import SamplePoints, SamplingEnded
+from profiles.wire.traffic import Traffic
 from profiles.worker.bench import Bench
 from profiles.worker.child import CancelledError, Link
 from profiles.worker.conditions import Condition, condition_figures
+from profiles.worker.counting import count
 from profiles.worker.failures import Refusal, explain
 from profiles.worker.judging import Criteria, Judge, correctness_of, spoil, what_is_wrong
 from profiles.worker.steps import Steps
@@ -42,6 +44,7 @@ class Member:
         self._samples: list[Sample] = []
         self._figures: dict[str, Figure] = {}
         self._seen: list[Condition] = []
+        self._traffic: Traffic | None = None
         self._spent_s = 0.0
 
     def prepare(self, inputs: Inputs, backend: Backend, criteria: Criteria | None) -> None:
@@ -99,6 +102,14 @@ class Member:
         self.steps.enter("sustain")
         self._figures |= sustain(bench, self._run, protocol.sustain_s, self.steps.check)
 
+    def count(self, protocol: Protocol, bench: Bench) -> str:
+        """Run while counters are read, after everything that is timed; why they cannot be, or nothing."""
+        self.steps.enter("count")
+        counted = count(bench, self._run, cold=protocol.cold)
+        self._figures |= counted.figures
+        self._traffic = counted.traffic
+        return counted.missing
+
     def ended(self) -> PointMeasured | PointFailed:
         """Its point's end: `wrong` where the run that was timed last wrote something else than the first."""
         if self._launch is not None and self._judge is not None:
@@ -111,7 +122,11 @@ class Member:
                 return Refusal("wrong", reason).failed(self.point)
         samples, figures = tuple(self._samples), self._figures | condition_figures(self._seen)
         return PointMeasured(
-            index=self.point.index, t_ns=time.monotonic_ns(), samples=samples, figures=figures
+            index=self.point.index,
+            t_ns=time.monotonic_ns(),
+            samples=samples,
+            figures=figures,
+            traffic=self._traffic,
         )
 
     def release(self) -> None:
@@ -141,6 +156,7 @@ class Sampling:
         self._criteria = criteria if command.protocol.verify else None
         self._members = [Member(p, find_kernel(p.kernel, specs), link) for p in command.points]
         self._alone = len(self._members) == 1
+        self._more_to_come = bool(self._protocol.sustain_s or self._protocol.counters)
         self._broken_by = ""
 
     def run(self) -> SamplingEnded:
@@ -166,15 +182,27 @@ class Sampling:
         for member in self._members:
             self._attempt(member, lambda one: one.warm_up(self._protocol, self._bench))
         take_turns(self._members, self._sampled, self._turn, problem.seed)
+        for member in self._members:
+            self._attempt(member, self._finish)
+
+    def _finish(self, member: Member) -> None:
+        """What comes after the turns: nobody is timed in them any more."""
         if self._protocol.sustain_s:
-            for member in self._members:
-                self._attempt(member, lambda one: one.sustain(self._protocol, self._bench))
-                self._attempt(member, self._end)
+            member.sustain(self._protocol, self._bench)
+        if self._protocol.counters:
+            self._count(member)
+        self._end(member)
+
+    def _count(self, member: Member) -> None:
+        missing = member.count(self._protocol, self._bench)
+        if missing:
+            text = f"No traffic of {member.point.kernel} was counted: {missing}."
+            self._link.send(LogLine(source="worker", text=text, level="warning"))
 
     def _turn(self, member: Member, number: int) -> None:
         round_number = None if self._alone else number
         self._attempt(member, lambda one: one.sample(self._protocol, self._bench, round_number))
-        if member.has_enough(self._protocol) and not self._protocol.sustain_s:
+        if member.has_enough(self._protocol) and not self._more_to_come:
             self._attempt(member, self._end)
 
     def _end(self, member: Member) -> None:

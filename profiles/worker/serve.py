@@ -38,7 +38,9 @@ def serve(link: Link, kernels: str) -> None:
     worker = Worker(link, load_kernels(kernels))
     link.send(Ready())
     while True:
-        match link.receive():
+        match link.receive(REST_S):
+            case None:
+                worker.rest()
             case ProbeMachine():
                 link.send(MachineFound(machine=probe_machine()))
             case TryPoint() as command:
@@ -49,6 +51,9 @@ def serve(link: Link, kernels: str) -> None:
                 worker.trace(command)
             case _:  # a Cancel that came too late
                 pass
+
+
+REST_S = 2.0  # without a command, after which instruments are left to others
 
 
 class Worker:
@@ -76,6 +81,11 @@ class Worker:
         ended = Sampling(command, self._specs, self._bench(command.device), self._criteria, self._link).run()
         self._clean_up(command.device)
         self._link.send(ended)
+
+    def rest(self) -> None:
+        """Nothing is asked for."""
+        for bench in self._benches.values():
+            bench.rest()
 
     def trace(self, command: RecordTrace) -> None:
         """Record a trace and answer with it."""

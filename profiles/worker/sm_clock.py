@@ -67,6 +67,11 @@ class SmClock:
             return None
         return (last_cycles - first_cycles) / ns * 1e3
 
+    def times_ns(self) -> tuple[int, int]:
+        """When both stamps were taken, in ns of the GPU's own time."""
+        stamps = self._read()
+        return int(stamps[1]), int(stamps[STAMP + 1])
+
     def _read(self) -> NDArray[np.uint64]:
         """Both stamps, once everything before has run."""
         host = np.empty(2 * STAMP, np.uint64)

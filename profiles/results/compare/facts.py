@@ -119,6 +119,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("repeats", "Repeats", _protocol(lambda one: one.repeats), "none"),
     Fact("time-cap", "Time cap, s", _protocol(lambda one: one.time_cap_s), "none"),
     Fact("sustained", "Sustained runs, s", _protocol(lambda one: one.sustain_s), "none"),
+    Fact("counters", "Counters read", _protocol(lambda one: "yes" if one.counters else "no"), "none"),
     Fact("shuffle", "Shuffled", _protocol(lambda one: "yes" if one.shuffle else "no"), "none"),
     Fact("verified", "Verified", _protocol(lambda one: "yes" if one.verify else "no"), "none"),
     Fact("seed", "Seed of the order", lambda session: str(session.plan.seed), "none"),

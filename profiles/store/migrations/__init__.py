@@ -16,6 +16,7 @@ from profiles.store.migrations.v006_digests import keep_digests
 from profiles.store.migrations.v007_batches import digest_batches
 from profiles.store.migrations.v008_parts import allow_parts
 from profiles.store.migrations.v009_words import keep_words
+from profiles.store.migrations.v010_traffic import keep_traffic
 from profiles.store.migrations.v012_gpm import keep_shares
 
 Migration = Callable[[sqlite3.Connection], None]
@@ -30,6 +31,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     digest_batches,
     allow_parts,
     keep_words,
+    keep_traffic,
     keep_shares,
 )
 

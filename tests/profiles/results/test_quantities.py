@@ -18,6 +18,7 @@ from profiles.wire.measurement import Correctness, Figure, Measurement, OutputEr
 CORNERS = BlockMask.of([[True, False], [False, True]], 64, 64)
 PROBLEM = Problem(seqlen_q=128, seqlen_k=128, heads=2, head_dim=64, block_mask=CORNERS)
 KEPT_FLOPS = 4 * 64 * (2 * 64 * 64) * 2  # 4 d for each kept pair of each head
+TILED = 2 * (2 * 128 * 64 * 4 + 128 * 4 + 2 * 128 * 64 * 4)  # Q, O and LSE once, K and V for one query block
 CLOCKS = {1.0: 1000.0, 2.0: 1100.0, 4.0: 1300.0, 9.0: 1800.0, 30.0: 1810.0}  # MHz by ms; quartiles 2, 4, 9
 SAMPLES = tuple(Sample(ms, sm_clock_mhz=mhz) for ms, mhz in CLOCKS.items())
 REJECTED = Sample(1e-3, "throttled", sm_clock_mhz=10.0)
@@ -41,6 +42,9 @@ READ = {
     "capped": Figure(value=0.5, source="NVML: software power cap 2 of 4"),
     "other_processes": Figure(value=1, source="NVML"),
     "host_ms": Figure(value=0.5, low=0.25, high=0.75, source="perf_counter around the launch"),
+    "dram_read_bytes": Figure(value=900, low=890, high=1000, source="PM sampling, 5 runs"),
+    "dram_write_bytes": Figure(value=100, low=90, high=110, source="PM sampling, 5 runs"),
+    "l2_bytes": Figure(value=5000, low=4900, high=5100, source="PM sampling, 5 runs"),
     "copy_gbs": Figure(value=4000.0, low=3900.0, high=4100.0, source="CUDA events around a copy of 1024 MiB"),
 }
 OUTPUTS = (
@@ -63,6 +67,14 @@ EXPECTED: dict[str, tuple[Any, ...]] = {  # value, low, high, source
     ),
     "sustained-share": (0.8, None, None, "median of the samples / sustained runtime"),
     "efficiency": (64.0, 50.0, 80.0, "batch x N over the energy of a call"),
+    "dram_bytes": (1000, 980, 1110, "PM sampling, 5 runs"),
+    "tile_io_bytes": (TILED, None, None, "loads and stores of the algorithm's loops, tiles of 128 × 64"),
+    "compulsory_dram_bytes": (
+        2 * (4 * 128 * 64 * 4 + 128 * 4),
+        None,
+        None,
+        "inputs and outputs once, and what of S and P the L2 cache cannot hold",
+    ),
     "footprint": (35, None, None, "inputs + outputs + workspace"),
     "predicted": (77, None, None, "shapes and dtypes"),
     "max-error": (0.25, None, None, ORACLE),
@@ -91,6 +103,7 @@ def row_of(kernel: str, **changes: Any) -> PointRow:
         reason="",
         predicted_bytes=77,
         sampling_ns=None,
+        l2_bytes=60 << 20,
         measurement=changed(measurement, **changes),
     )
 
@@ -112,7 +125,8 @@ def test_a_point_that_was_not_measured_has_no_figure_but_what_follows_from_its_p
     quantity: Quantity,
 ) -> None:
     figure = quantity.figure(replace(row_of("flash2"), status="pending", measurement=None), BASELINE)
-    known = {"kept": 0.5, "predicted": 77, "samples": 0}
+    known = {"kept": 0.5, "predicted": 77, "samples": 0, "tile_io_bytes": TILED}
+    known["compulsory_dram_bytes"] = EXPECTED["compulsory_dram_bytes"][0]
     assert (figure.value if figure else None) == known.get(quantity.key)
 
 
@@ -140,3 +154,27 @@ def test_an_error_that_is_nan_stays_one() -> None:
     assert figure is not None
     assert figure.value is not None
     assert math.isnan(figure.value)
+
+
+def test_a_point_whose_traffic_nobody_counted_says_why_and_has_no_value() -> None:
+    uncounted = row_of("flash2", figures={})
+    for key in ("dram_bytes", "dram_read_bytes", "dram_write_bytes", "l2_bytes"):
+        figure = QUANTITIES[key].figure(uncounted)
+        assert figure is not None
+        assert (figure.value, figure.missing) == (None, "not counted: the sweep ran without --counters")
+        assert not QUANTITIES[key].says(uncounted)
+
+
+def test_a_counter_that_could_not_be_read_gives_its_reason_for_the_sum_too() -> None:
+    missing = Figure(missing="no permission")
+    row = row_of("flash2", figures=dict.fromkeys(("dram_read_bytes", "dram_write_bytes"), missing))
+    assert QUANTITIES["dram_bytes"].figure(row) == missing
+
+
+def test_without_a_formula_or_the_size_of_the_cache_the_model_is_missing_with_its_reason() -> None:
+    library = QUANTITIES["tile_io_bytes"].figure(row_of("torch-flash"))
+    unknown = QUANTITIES["compulsory_dram_bytes"].figure(replace(row_of("flash2"), l2_bytes=None))
+    assert library is not None
+    assert "no formula for torch-flash" in library.missing
+    assert unknown is not None
+    assert "L2 cache is not known" in unknown.missing

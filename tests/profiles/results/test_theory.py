@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.problem import Problem
+from kernels.problem import Dtype, Problem
 from kernels.registry import LADDER
 from kernels.spec import KernelSpec
 from profiles.results import theory
@@ -97,7 +97,103 @@ def test_a_perfect_cache_moves_inputs_and_outputs_once_and_the_scores_only_when_
     once = p.input_bytes + p.output_bytes
     assert theory.compulsory_dram_bytes("flash2", p) == once
     assert theory.compulsory_dram_bytes("standard", p, l2_bytes=1 << 30) == once
-    assert theory.compulsory_dram_bytes("standard", p, l2_bytes=1 << 20) == once + 4 * 4096**2 * 4
+    assert theory.compulsory_dram_bytes("standard", p, l2_bytes=0) == once + 4 * 4096**2 * 4
+    assert theory.compulsory_dram_bytes("standard", p, l2_bytes=1 << 20) == once + 4 * (
+        4096**2 * 4 - (1 << 20)
+    )
+
+
+class Hbm:
+    """Counts the bytes of what a loop loads and stores."""
+
+    def __init__(self) -> None:
+        self.moved = 0
+
+    def move(self, rows: range, columns: int, itemsize: int) -> None:
+        self.moved += len(rows) * columns * itemsize
+
+
+def blocks_of(length: int, block: int) -> list[range]:
+    return [range(at, min(at + block, length)) for at in range(0, length, block)]
+
+
+def run_standard(p: Problem, tiles: Tiles) -> int:
+    """Three launches of blocked loops: S = QK^T, P = softmax(S), O = PV."""
+    hbm, d, e = Hbm(), p.head_dim, p.itemsize
+    for rows, keys in product(blocks_of(p.seqlen_q, tiles.block_q), blocks_of(p.seqlen_k, tiles.block_k)):
+        hbm.move(rows, d, e)
+        hbm.move(keys, d, e)
+        hbm.move(rows, len(keys), e)  # S
+    for rows in blocks_of(p.seqlen_q, 1):
+        hbm.move(rows, p.seqlen_k, e)  # S
+        hbm.move(rows, p.seqlen_k, e)  # P
+        hbm.move(rows, 1, 4)  # LSE
+    for rows in blocks_of(p.seqlen_q, tiles.block_q):
+        for keys in blocks_of(p.seqlen_k, tiles.block_k):
+            hbm.move(rows, len(keys), e)  # P
+            hbm.move(keys, d, e)  # V
+        hbm.move(rows, d, e)  # O
+    return hbm.moved
+
+
+def run_flash1(p: Problem, tiles: Tiles) -> int:
+    """Keys outer, queries inner: O, m and l of float32 are read and written for each pair of blocks."""
+    hbm, d, e = Hbm(), p.head_dim, p.itemsize
+    for keys in blocks_of(p.seqlen_k, tiles.block_k):
+        hbm.move(keys, 2 * d, e)  # K and V
+        for rows in blocks_of(p.seqlen_q, tiles.block_q):
+            hbm.move(rows, d, e)
+            for _ in ("load", "store"):
+                hbm.move(rows, d + 2, 4)
+    for rows in blocks_of(p.seqlen_q, tiles.block_q):
+        hbm.move(rows, d, e)
+        hbm.move(rows, 1, 4)
+    return hbm.moved
+
+
+def run_flash2(p: Problem, tiles: Tiles) -> int:
+    """Queries outer, keys inner."""
+    hbm, d, e = Hbm(), p.head_dim, p.itemsize
+    for rows in blocks_of(p.seqlen_q, tiles.block_q):
+        hbm.move(rows, d, e)
+        for keys in blocks_of(p.seqlen_k, tiles.block_k):
+            hbm.move(keys, 2 * d, e)
+        hbm.move(rows, d, e)
+        hbm.move(rows, 1, 4)
+    return hbm.moved
+
+
+@given(
+    rows=st.integers(1, 300),
+    keys=st.integers(1, 300),
+    heads=st.integers(1, 4),
+    head_dim=st.integers(1, 130),
+    dtype=st.sampled_from(["float32", "float16"]),
+    tiles=st.builds(Tiles, st.integers(1, 140), st.integers(1, 140)),
+)
+def test_the_formulas_count_what_a_loop_that_is_run_loads_and_stores(
+    *, rows: int, keys: int, heads: int, head_dim: int, dtype: Dtype, tiles: Tiles
+) -> None:
+    p = Problem(seqlen_q=rows, seqlen_k=keys, heads=heads, head_dim=head_dim, dtype=dtype)
+    assert theory.standard_io(p, tiles) == heads * run_standard(p, tiles)
+    assert theory.flash1_io(p, tiles) == heads * run_flash1(p, tiles)
+    assert theory.flash2_io(p, tiles) == heads * run_flash2(p, tiles)
+
+
+@given(
+    batch=st.integers(1, 3),
+    heads=st.integers(1, 8),
+    seqlen=st.integers(1, 2000),
+    cache=st.integers(0, 1 << 27),
+)
+def test_of_scores_that_lie_between_launches_only_what_the_cache_cannot_hold_crosses_the_bus(
+    batch: int, heads: int, seqlen: int, cache: int
+) -> None:
+    p = Problem(batch=batch, heads=heads, seqlen_q=seqlen, seqlen_k=seqlen, dtype="float16")
+    held = 2 * batch * heads * seqlen**2
+    once = p.input_bytes + p.output_bytes
+    assert theory.compulsory_dram_bytes("standard", p, cache) == once + 4 * max(0, held - cache)
+    assert theory.compulsory_dram_bytes("flash1", p, cache) == once
 
 
 @pytest.mark.parametrize("spec", LADDER, ids=lambda spec: spec.name)

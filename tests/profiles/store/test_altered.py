@@ -222,7 +222,14 @@ def test_a_file_from_before_there_were_digests_is_read_as_it_is_and_stays_so_whe
     later = [("points", "digest"), ("session", "tags"), ("session", "bookmarks")]
     later += [("readings", share) for share in ("sm_share", "tensor_share", "dram_share")]
     dropped = [f"ALTER TABLE {table} DROP COLUMN {column}" for table, column in later]
-    changed(path, *dropped, "DROP TABLE batches", "DROP TABLE parts", "PRAGMA user_version = 5")
+    changed(
+        path,
+        *dropped,
+        "DROP TABLE traffic",
+        "DROP TABLE batches",
+        "DROP TABLE parts",
+        "PRAGMA user_version = 5",
+    )
     with closing(sqlite3.connect(path)) as connection:
         text = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'points'").fetchone()
     assert "digest" not in text[0]

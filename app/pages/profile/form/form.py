@@ -50,6 +50,7 @@ PROTOCOL_LINES: Lines = (
     ("cold", "seed"),
     ("verify", "drift_check"),
     ("interleave", "shuffle"),
+    ("counters",),
 )
 
 

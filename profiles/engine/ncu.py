@@ -1,0 +1,110 @@
+"""Nsight Compute's ncu in a subprocess: the arbiter of what the counters in process say.
+
+It runs the kernel in a process of its own, empties the caches before the run and leaves the clocks alone.
+"""
+
+import csv
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from kernels.problem import Problem
+
+METRICS = {
+    "dram__bytes_read.sum": "dram_read_bytes",
+    "dram__bytes_write.sum": "dram_write_bytes",
+    "lts__t_bytes.sum": "l2_bytes",
+}
+"""ncu's names, and the quantities that they are."""
+UNITS = {"byte": 1, "kbyte": 1e3, "mbyte": 1e6, "gbyte": 1e9, "tbyte": 1e12}
+PLACES = ("/usr/local/cuda/bin/ncu", "/opt/nvidia/nsight-compute/*/ncu")
+TIMEOUT_S = 180
+NO_PERMISSION = "ERR_NVGPUCTRPERM"
+
+
+class NcuError(Exception):
+    """ncu has no answer; the text is a clause that says why."""
+
+
+def find_ncu() -> str | None:
+    """Where ncu is: on the PATH or where NVIDIA's packages put it."""
+    for place in PLACES:
+        found = shutil.which("ncu") or next(iter(sorted(Path("/").glob(place[1:]), reverse=True)), None)
+        if found:
+            return str(found)
+    return None
+
+
+def ncu_bytes(ncu: str, kernel: str, problem: Problem) -> dict[str, float]:
+    """The bytes of one cold run, by the keys of their quantities.
+
+    Raises:
+        NcuError: ncu failed, or says nothing of them.
+    """
+    try:
+        ended = subprocess.run(
+            ncu_command(ncu, kernel, problem), capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NcuError(f"ncu did not answer: {error}") from error
+    if NO_PERMISSION in ended.stdout + ended.stderr:
+        raise NcuError(f"ncu may not read the counters either ({NO_PERMISSION})")
+    return read_csv(ended.stdout)
+
+
+def ncu_command(ncu: str, kernel: str, problem: Problem) -> list[str]:
+    """What counts one run of a kernel: all its launches together, the caches emptied before them."""
+    asked = ["--metrics", ",".join(METRICS), "--cache-control", "all", "--clock-control", "none"]
+    told = ["--csv", "--page", "raw", "--print-units", "base", "--replay-mode", "app-range"]
+    text = msgspec.json.encode(problem).decode()
+    return [ncu, *asked, *told, sys.executable, "-m", "profiles.worker.arbiter", "counters", kernel, text]
+
+
+def read_csv(printed: str) -> dict[str, float]:
+    """The metrics summed over everything that ncu counted, from its CSV among whatever else was printed.
+
+    Takes a column a metric (`--page raw`, with a line of units) and a line a metric (the details page).
+
+    Raises:
+        NcuError: A metric is missing or is no number.
+    """
+    lines = list(csv.reader(line for line in printed.splitlines() if line.lstrip().startswith('"')))
+    places = [place for place, line in enumerate(lines) if "ID" in line]
+    if not places:
+        last = next((line for line in reversed(printed.splitlines()) if line.strip()), "nothing")
+        raise NcuError(f"ncu printed no table, but {last.strip()[:200]}")
+    head, rows = lines[places[0]], lines[places[0] + 1 :]
+    sums: dict[str, float] = {}
+    for name, unit, value in _long(head, rows) if "Metric Name" in head else _wide(head, rows):
+        if name in METRICS:
+            sums[METRICS[name]] = sums.get(METRICS[name], 0.0) + _number(value, unit)
+    missing = [name for name, key in METRICS.items() if key not in sums]
+    if missing:
+        raise NcuError(f"ncu says nothing of {', '.join(missing)}")
+    return sums
+
+
+Told = Sequence[tuple[str, str, str]]  # name, unit and value of a metric
+
+
+def _long(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Told:
+    whole = [dict(zip(head, row, strict=False)) for row in rows if len(row) == len(head)]
+    return [(row["Metric Name"], row.get("Metric Unit", ""), row["Metric Value"]) for row in whole]
+
+
+def _wide(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Told:
+    whole = [dict(zip(head, row, strict=False)) for row in rows if len(row) == len(head)]
+    units: Mapping[str, str] = next((row for row in whole if not row["ID"].strip()), {})
+    counted = [row for row in whole if row["ID"].strip()]
+    return [(name, units.get(name, ""), row[name]) for row in counted for name in METRICS if name in row]
+
+
+def _number(text: str, unit: str) -> float:
+    try:
+        return float(text.replace(",", "").replace(" ", "")) * UNITS[unit.strip().lower() or "byte"]
+    except (ValueError, KeyError) as error:
+        raise NcuError(f"ncu gives a metric as {text!r} {unit!r}, which is no number of bytes") from error

@@ -1,0 +1,34 @@
+"""What hardware counters yield: samples of the whole device, and where the runs are among them."""
+
+from typing import NamedTuple
+
+
+class CountersError(Exception):
+    """Counters cannot be read; the text is a clause that says why and what to do."""
+
+
+class Counts(NamedTuple):
+    """Bytes read from DRAM, written to DRAM, and through L2."""
+
+    read: float
+    written: float
+    l2: float
+
+
+class CounterSample(NamedTuple):
+    """What the counters saw from one moment to another, both in ns of the GPU's own clock."""
+
+    start_ns: int
+    end_ns: int
+    counts: Counts
+
+
+class Window(NamedTuple):
+    """A run's begin and end, and the end of the quiet after it, in ns of the GPU's own clock."""
+
+    start_ns: int
+    end_ns: int
+    quiet_ns: int
+
+
+CounterRuns = tuple[list[CounterSample], list[Window]]

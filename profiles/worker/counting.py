@@ -1,0 +1,118 @@
+"""What counter samples say of runs: which samples are a run's, what of them is the idle device's.
+
+Hardware counters see the whole device, in samples of some 10 us. Each run stands alone between two gaps; the
+second is so long that samples in it hold the traffic of an idle device.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+from profiles.wire.measurement import Figure
+from profiles.wire.traffic import MOST_BINS, Traffic
+from profiles.worker.bench import Bench, Run
+from profiles.worker.counter_samples import CounterSample, CountersError, Counts, Window
+
+KEYS = ("dram_read_bytes", "dram_write_bytes", "l2_bytes")
+"""The quantities that counters give: bytes read from DRAM, written to it, and through the L2 cache."""
+MARGIN_NS = 100_000
+"""Around a run, in which the device does nothing else: counters lag by 10 to 30 us (H200)."""
+LEAST_SHARE = 0.002  # of the fullest sample of a run: what holds less before and after is not the run's
+
+
+class Counted(NamedTuple):
+    """What counters say of a kernel.
+
+    Attributes:
+        figures: By the keys of their quantities.
+        traffic: The curve of a typical run; None: there is none.
+        missing: Why there is none, as a clause; empty when there is one.
+    """
+
+    figures: dict[str, Figure]
+    traffic: Traffic | None
+    missing: str = ""
+
+
+def count(bench: Bench, run: Run, *, cold: bool) -> Counted:
+    """Run a kernel some times while counters are read, apart from all timing.
+
+    Args:
+        bench: What reads them.
+        run: One run.
+        cold: Whether nothing of it is in the last-level cache before a run.
+    """
+    try:
+        return of_runs(*bench.counted(run, cold=cold))
+    except Exception as error:  # noqa: BLE001 - whatever an instrument raises, the point goes on without it
+        why = str(error) if isinstance(error, CountersError) else f"{type(error).__name__}: {error}"
+        return Counted(dict.fromkeys(KEYS, Figure(missing=why)), None, why)
+
+
+def of_runs(samples: Sequence[CounterSample], windows: Sequence[Window]) -> Counted:
+    """The bytes of a run as median, least and most over the runs, and the curve of the one in the middle.
+
+    Raises:
+        CountersError: Samples of a run are missing.
+    """
+    idle = _idle_rates(samples, windows)
+    runs = [_of_run(samples, window, idle) for window in windows]
+    totals = [total(run) for run in runs]
+    source = f"PM sampling, {len(runs)} runs"
+    figures = {
+        key: Figure(value=median(column), low=min(column), high=max(column), source=source)
+        for key, column in zip(KEYS, zip(*totals, strict=True), strict=True)
+    }
+    middle = sorted(range(len(runs)), key=lambda n: totals[n].read + totals[n].written)[len(runs) // 2]
+    return Counted(figures, _curve(runs[middle], windows[middle]))
+
+
+def total(samples: Sequence[CounterSample]) -> Counts:
+    """The bytes of some samples together, whole ones."""
+    sums = (sum(column) for column in zip(*(one.counts for one in samples), strict=True))
+    return Counts(*(max(0, round(one)) for one in sums))
+
+
+def _of_run(samples: Sequence[CounterSample], window: Window, idle: Counts) -> list[CounterSample]:
+    """The samples of a run and of the margins around it, without what an idle device moves meanwhile."""
+    begin, end = window.start_ns - MARGIN_NS, window.end_ns + MARGIN_NS
+    mine = [one for one in samples if one.end_ns > begin and one.start_ns < end]
+    if not mine or mine[0].start_ns > begin or mine[-1].end_ns < end:
+        raise CountersError("the counters' samples do not span the runs")
+    if any(later.start_ns - sooner.end_ns > _length(sooner) for sooner, later in pairwise(mine)):
+        raise CountersError("the counters' buffer overflowed: samples of a run are missing")
+    return [_less(one, idle) for one in mine]
+
+
+def _length(one: CounterSample) -> int:
+    return one.end_ns - one.start_ns
+
+
+def _less(one: CounterSample, idle: Counts) -> CounterSample:
+    left = (count - rate * _length(one) for count, rate in zip(one.counts, idle, strict=True))
+    return one._replace(counts=Counts(*left))
+
+
+def _idle_rates(samples: Sequence[CounterSample], windows: Sequence[Window]) -> Counts:
+    """Bytes a ns of a device at rest: the median over the samples of the quiet behind the runs."""
+    quiet = [
+        [count / _length(sample) for count in sample.counts]
+        for sample in samples
+        if any(w.end_ns + MARGIN_NS <= sample.start_ns and sample.end_ns <= w.quiet_ns for w in windows)
+    ]
+    return Counts(*map(median, zip(*quiet, strict=True))) if quiet else Counts(0, 0, 0)
+
+
+def _curve(samples: Sequence[CounterSample], window: Window) -> Traffic:
+    """The samples in which a run moves anything, as bins of one length, neighbours together if too many."""
+    moved = [one.counts.read + one.counts.written for one in samples]
+    busy = [n for n, one in enumerate(moved) if one > LEAST_SHARE * max(moved)]
+    shown = samples[busy[0] : busy[-1] + 1] if busy else samples[:1]
+    group = -(-len(shown) // MOST_BINS)
+    bins = [total(shown[at : at + group]) for at in range(0, len(shown), group)]
+    return Traffic(
+        bin_ns=round((shown[-1].end_ns - shown[0].start_ns) / len(shown) * group),
+        run_ns=window.end_ns - window.start_ns,
+        bins=tuple((int(one.read), int(one.written)) for one in bins),
+    )
