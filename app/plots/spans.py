@@ -48,7 +48,10 @@ def _pieces(activity: Activity, sustained_s: float) -> Iterator[Activity]:
     if not (sampled and sustained_s and len(ended) == len(activity.states) and activity.end_ns is not None):
         yield activity
         return
-    begin = max(activity.start_ns, (ended[0].ended_ns or 0) - round(sustained_s * 1e9))
+    first_ns, all_ns = ended[0].ended_ns or 0, activity.end_ns - activity.start_ns
+    begin = max(
+        activity.start_ns, first_ns - round(min(sustained_s * 1e9, all_ns))
+    )
     yield Activity(activity.states, activity.start_ns, begin)
     for state in ended:
         end = min(max(begin, state.ended_ns or 0), activity.end_ns)

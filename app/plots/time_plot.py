@@ -26,6 +26,9 @@ class TimeBox(pg.ViewBox):  # type: ignore[misc] # pyqtgraph publishes no types
     zoomed = Signal(float, float)
     panned = Signal(float)
 
+    def __init__(self) -> None:
+        super().__init__(enableMenu=False)
+
     @guarded()
     def wheelEvent(self, event: Any, axis: int | None = None) -> None:  # noqa: ARG002 - pyqtgraph's own
         """Zoom around the pointer."""

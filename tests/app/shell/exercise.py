@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent, QFont, QMouseEvent
+from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent, QFont, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QMenu, QTableView, QWidget
 
@@ -14,6 +14,7 @@ from app.pages.sessions import SessionsPage
 from app.plots.compare.strip_plot import StripPlot
 from app.plots.quantity_chooser import QuantityChooser
 from app.plots.stepper.panel import Panel
+from app.plots.time_plot import TimePlot
 from app.shell.main_window import MainWindow
 from app.shell.shots import picture
 from app.widgets.drop_down import DropDown
@@ -73,6 +74,14 @@ def _settle() -> None:
     QApplication.sendPostedEvents()
 
 
+def _turn_wheel(widget: QWidget) -> None:
+    place = QPointF(widget.rect().center())
+    keys, buttons = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.NoButton
+    there, turned = widget.mapToGlobal(place), QPoint(0, 120)
+    wheel = QWheelEvent(place, there, QPoint(), turned, buttons, keys, Qt.ScrollPhase.NoScrollPhase, False)
+    QApplication.sendEvent(widget, wheel)
+
+
 def _touch(widget: QWidget) -> None:
     """What a pointer does to what is painted by hand, and what the look does to all."""
     if isinstance(widget, Panel | Scrubber) and widget.isVisible():
@@ -80,6 +89,10 @@ def _touch(widget: QWidget) -> None:
         QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
         widget.setFont(QFont(widget.font()))
         QApplication.sendEvent(widget, QEvent(QEvent.Type.FontChange))
+    elif isinstance(widget, TimePlot) and widget.isVisible():
+        _turn_wheel(widget.viewport())
+        _drag_over(widget.viewport())
+        QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
     elif isinstance(widget, QDoubleSpinBox):
         _leave_empty(widget)
         widget.setValue(widget.value() + widget.singleStep())

@@ -98,7 +98,7 @@ def test_nothing_in_a_name_turns_the_direction_of_a_line(rig: Rig, qtbot: QtBot)
     rig.open(hostile_file(sessions_dir() / f"{TURNING}.flashscope", TURNING))
     assert "fdp" in window.windowTitle()
     for kind, shown in texts(window, rows=2).items():
-        assert kind in {"action", "field"} or any("fdp" in text for text in shown), kind
+        assert kind in {"action", "field", "plot"} or any("fdp" in text for text in shown), kind
         assert not [text for text in shown if TURNS.search(text)], kind
 
 
