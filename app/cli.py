@@ -415,6 +415,13 @@ def doctor(**options: Any) -> int:
 
 
 @program.command()
+@json_option
+def selfcheck(**options: Any) -> int:
+    """Say how far this machine's figures agree with other instruments'; takes minutes."""
+    return run("selfcheck", **options)
+
+
+@program.command()
 @click.argument("folder", callback=reading(folder), metavar="DIR")
 @click.option("--open", "session", type=ANY_PATH, metavar="FILE", help="A session to show on the pages")
 def shots(folder: Path, session: Path | None) -> int:

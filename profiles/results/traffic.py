@@ -77,6 +77,7 @@ TRAFFIC = (
         better="lower",
         columns=("dram_bytes", "dram_bytes_low", "dram_bytes_high"),
         caption="counted, least–most",
+        ends=("least", "most"),
         heading="dram",
         of=_dram,
         telling=lambda row: row.measured("dram_read_bytes") is not None,
@@ -92,6 +93,7 @@ TRAFFIC = (
             better="lower",
             columns=(key, f"{key}_low", f"{key}_high"),
             caption="counted, least–most",
+            ends=("least", "most"),
             of=_counted(key),
             telling=lambda row, key=key: row.measured(key) is not None,  # type: ignore[misc]
             model=(lambda row: _tile_io(row).value) if key == "l2_bytes" else None,

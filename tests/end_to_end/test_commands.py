@@ -282,3 +282,11 @@ def test_a_machine_without_a_gpu_is_not_told_that_something_is_missing() -> None
     for line, finding in zip(lines, found, strict=True):
         word = "ok" if finding["ok"] else "missing" if finding["name"] in needed else "none"
         assert line.split()[0] == word
+
+
+def test_the_self_check_tells_what_agrees_and_what_cannot_be_tested_on_a_machine_without_a_gpu() -> None:
+    found = program.document(program.run("selfcheck", "--json"))["checks"]
+    verdicts = {(one["what"], one["verdict"]) for one in found}
+    assert ("footprint", "agrees") in verdicts
+    assert "differs" not in {verdict for _, verdict in verdicts}
+    assert all(one["missing"] for one in found if one["verdict"] == "not tested")

@@ -17,6 +17,7 @@ from profiles.wire.events import (
     PointStarted,
     SamplingStarted,
 )
+from profiles.wire.measurement import Figure
 from tests.faults import HANGS, SLOW_S
 from tests.profiles.engine.conftest import Gate, Ladder
 from tests.profiles.heard import Heard, done, quick_plan, running_children
@@ -235,3 +236,12 @@ def test_the_drift_check_measures_the_first_problem_again_and_is_no_cell(heard: 
     assert [drift.kernel for drift in drifts(session)] == ["flash1", "flash2"]
     assert all(drift.ratio > 0 for drift in drifts(session))
     assert "flash1" in drift_text(session)
+
+
+def test_counters_are_read_after_all_samples_and_their_lack_costs_no_point(heard: Heard) -> None:
+    protocol = Protocol(warmup=0, repeats=3, counters=True)
+    first, *_, again = swept(heard, "flash2", seqlens=(64, 96), protocol=protocol)
+    for key in ("dram_read_bytes", "dram_write_bytes", "l2_bytes"):
+        assert done(first).figures[key] == Figure(missing="hardware counters are read on an NVIDIA GPU alone")
+    assert "l2_bytes" not in done(again).figures
+    assert any("No traffic of flash2 was counted" in line.text for line in heard.all(LogLine))

@@ -1,0 +1,154 @@
+"""`selfcheck`: how far the figures of this machine can be trusted, each beside another instrument's.
+
+Exit codes: 0 when nothing differs; 1 when something does, or nothing could be measured; 128 plus the signal's
+number after Ctrl-C or SIGTERM.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+
+from app.commands.exit_codes import FAILED, SIGNALLED
+from app.commands.local import Events, find_machine, local_engine
+from app.commands.messages import say, say_json, tell
+from app.commands.printing import Styled, print_table
+from app.commands.sweep import SweepRun
+from app.words.figures import NOTHING
+from app.words.kinds import words_of
+from kernels.device import Device
+from kernels.problem import Problem
+from kernels.registry import runnable
+from profiles.engine.arbiters import counted_by_ncu, timed_by_torch
+from profiles.plan.machine import Machine
+from profiles.plan.plan import Plan, Protocol
+from profiles.results.rows import PointRow, rows
+from profiles.results.selfcheck import Check, checks
+from profiles.results.session import Session
+from profiles.store import Recorder
+
+KERNELS = ("standard", "flash1", "flash2", "flash3", "torch-cudnn")
+ON_A_GPU, ON_A_CPU = (4096, 8192), (256, 512)  # N
+NO_GPU = "there is no GPU here"
+STYLES = {"agrees": "green", "differs": "bold red", "not tested": "dim"}
+HEADINGS = ("kernel", "N", "figure", "ours", "from", "theirs", "by", "ratio", "verdict")
+AMPERE = (8, 0)  # the first with bfloat16
+
+
+class StoppedError(Exception):
+    """A signal came; its number is the argument."""
+
+
+def run(*, as_json: bool) -> int:
+    """Measure, ask the other instruments, print what agrees."""
+    with local_engine() as (engine, events), TemporaryDirectory() as folder:
+        machine = find_machine(engine, events)
+        if isinstance(machine, int):
+            return SIGNALLED + machine
+        sweep = SweepRun(engine, events, Recorder(Path(folder) / "selfcheck.flashscope"))
+        sweep.follow(plan_for(machine))
+    if sweep.stopped_by is not None:
+        return SIGNALLED + sweep.stopped_by
+    if sweep.session is None:
+        return FAILED
+    try:
+        made = compared(sweep.session, events)
+    except StoppedError as stopped:
+        return SIGNALLED + int(stopped.args[0])
+    (print_json if as_json else print_checks)(sweep.session, made)
+    return FAILED if not made or any(one.verdict == "differs" for one in made) else 0
+
+
+def plan_for(machine: Machine) -> Plan:
+    """What is measured: on the GPU, where there is one."""
+    device = machine.device("cuda") or machine.device("cpu")
+    if device is None:
+        raise RuntimeError("a machine without a CPU")
+    problems = problems_for(device)
+    return Plan(
+        backend=device.backend,
+        kernels=runnable(KERNELS, problems, device),
+        problems=problems,
+        protocol=Protocol(counters=True, drift_check=False),
+    )
+
+
+def problems_for(device: Device) -> tuple[Problem, ...]:
+    """Large ones on a GPU, whose figures are known from other instruments; small ones on a CPU."""
+    if device.backend == "cpu":
+        return tuple(Problem(seqlen_q=n, seqlen_k=n, heads=2) for n in ON_A_CPU)
+    dtype = "bfloat16" if (device.compute_capability or AMPERE) >= AMPERE else "float16"
+    return tuple(
+        Problem(seqlen_q=n, seqlen_k=n, heads=16, head_dim=128, dtype=dtype)  # type: ignore[arg-type]
+        for n in ON_A_GPU
+    )
+
+
+def compared(session: Session, events: Events) -> list[Check]:
+    """Every point beside what the other instruments say.
+
+    Raises:
+        StoppedError: A signal came in the meantime.
+    """
+    on_gpu = session.backend == "cuda"
+
+    def asked(row: PointRow, what: str) -> None:
+        stop = next((one for one in iter_now(events) if isinstance(one, int)), None)
+        if stop is not None:
+            raise StoppedError(stop)
+        tell(f"{row.kernel}  N = {row.seqlen}: {what}")
+
+    def counted(row: PointRow) -> dict[str, float] | str:
+        if not on_gpu:
+            return NO_GPU
+        asked(row, "Nsight Compute")
+        return counted_by_ncu(row.kernel, row.problem)
+
+    def timed(row: PointRow) -> list[float] | str:
+        if not on_gpu:
+            return NO_GPU
+        asked(row, "PyTorch's profiler")
+        return timed_by_torch(row.kernel, row.problem)
+
+    return checks(rows(session), counted, timed)
+
+
+def iter_now(events: Events) -> list[object]:
+    """What has arrived until now."""
+    return [events.get() for _ in range(events.qsize())]
+
+
+def print_json(session: Session, made: Sequence[Check]) -> None:
+    """One document: the device, and each check with its ratio and verdict."""
+    told = [msgspec.to_builtins(one) | {"ratio": one.ratio, "verdict": one.verdict} for one in made]
+    say_json({"device": session.machine.device(session.backend), "checks": told})
+
+
+def print_checks(session: Session, made: Sequence[Check]) -> None:
+    """A line a check, then why some could not be made, then how many agree."""
+    device = session.machine.device(session.backend)
+    say(f"On {device.name if device else session.backend}:")
+    if made:
+        print_table(HEADINGS, [_line(one) for one in made], keys=3)
+    untested: dict[str, list[str]] = {}
+    for one in made:
+        if one.verdict == "not tested":
+            untested.setdefault(f"{one.quantity.title}: {one.missing}", []).append(one.kernel)
+    for why, kernels in untested.items():
+        say(f"Not tested, {why} ({', '.join(dict.fromkeys(kernels))}).")
+    for state in session.cells:
+        if state.status != "done":
+            say(f"{state.point.kernel} at N = {state.point.problem.seqlen_q}: {state.status}. {state.reason}")
+    counts = Counter[str](one.verdict for one in made)
+    say(", ".join(f"{counts[verdict]} {verdict}" for verdict in STYLES))
+
+
+def _line(one: Check) -> list[str | Styled]:
+    text = words_of(one.quantity).text
+    ours, theirs = (NOTHING if value is None else text(value) for value in (one.ours, one.theirs))
+    ratio = NOTHING if one.ratio is None else f"{one.ratio:.4f}"
+    verdict = Styled(one.verdict, STYLES[one.verdict])
+    source, arbiter = one.source or NOTHING, one.arbiter or NOTHING
+    return [one.kernel, str(one.seqlen), one.quantity.title, ours, source, theirs, arbiter, ratio, verdict]

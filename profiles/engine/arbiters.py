@@ -1,0 +1,48 @@
+"""Instruments of others, each in a process of its own, for a kernel that was measured here."""
+
+import json
+import subprocess
+import sys
+
+import msgspec
+
+from kernels.problem import Problem
+from kernels.spec import installed
+from profiles.engine.ncu import NcuError, find_ncu, ncu_bytes
+
+TIMEOUT_S = 180
+
+
+def counted_by_ncu(kernel: str, problem: Problem) -> dict[str, float] | str:
+    """The bytes of a run by Nsight Compute, by the keys of their quantities, or why there are none."""
+    ncu = find_ncu()
+    if ncu is None:
+        return "Nsight Compute (ncu) is not installed"
+    try:
+        return ncu_bytes(ncu, kernel, problem)
+    except NcuError as error:
+        return str(error)
+
+
+def timed_by_torch(kernel: str, problem: Problem) -> list[float] | str:
+    """What the kernels of each of some runs take by PyTorch's profiler, in ms, or why that is not known."""
+    if not installed("torch"):
+        return "PyTorch is not installed"
+    text = msgspec.json.encode(problem).decode()
+    command = [sys.executable, "-m", "profiles.worker.arbiter", "times", kernel, text]
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"PyTorch's profiler did not answer: {error}"
+    return read_times(ended.stdout, ended.stderr)
+
+
+def read_times(printed: str, told: str = "") -> list[float] | str:
+    """The times in the last line that was printed, or why there are none."""
+    last = printed.strip().rpartition("\n")[2]
+    try:
+        taken = [float(one) for one in json.loads(last)]
+    except (ValueError, TypeError):
+        why = told.strip().rpartition("\n")[2] or "nothing"
+        return f"PyTorch's profiler gave no times, but {why[:200]}"
+    return taken if taken and min(taken) > 0 else "PyTorch's profiler saw no kernel"

@@ -1,0 +1,77 @@
+"""Two instruments' figures agree, differ, or cannot be compared, and each says why."""
+
+from dataclasses import replace
+
+import pytest
+
+from kernels.problem import Problem
+from profiles.engine.arbiters import read_times
+from profiles.plan.plan import Point
+from profiles.results.rows import PointRow
+from profiles.results.selfcheck import Check, checks
+from profiles.wire.measurement import Figure, Measurement, Sample
+
+COUNTED = {"dram_read_bytes": 900.0, "dram_write_bytes": 100.0, "l2_bytes": 5000.0}
+LEDGER = {"input_bytes": 1000, "output_bytes": 2000, "workspace_bytes": 0, "peak_bytes": 3000}
+
+
+def row(**changed: float) -> PointRow:
+    values = COUNTED | LEDGER | changed
+    figures = {key: Figure(value=value, source="read") for key, value in values.items()}
+    measured = Measurement(timer="CUDA events", cold=True, figures=figures, samples=(Sample(2.0),))
+    problem = Problem(seqlen_q=64, seqlen_k=64)
+    return PointRow(Point(index=0, kernel="flash2", problem=problem), "cuda", "done", "", 0, 0, measured)
+
+
+def verdicts(made: list[Check]) -> dict[str, str]:
+    return {one.what: one.verdict for one in made}
+
+
+def test_figures_that_are_alike_agree() -> None:
+    made = checks([row()], lambda _: COUNTED, lambda _: [1.9, 2.0, 5.0])
+    assert set(verdicts(made).values()) == {"agrees"}
+    assert [one.ratio for one in made] == [1.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("changed", "differs"),
+    [
+        ({"dram_read_bytes": 930.0}, {"dram_bytes"}),
+        ({"dram_read_bytes": 915.0}, set()),
+        ({"l2_bytes": 5600.0}, {"l2_bytes"}),
+        ({"peak_bytes": 3000 + 17 * 512}, {"footprint"}),
+        ({"peak_bytes": 3000 + 15 * 512}, set()),
+    ],
+)
+def test_beyond_its_tolerance_a_figure_differs_and_no_other_does(
+    changed: dict[str, float], differs: set[str]
+) -> None:
+    made = checks([row(**changed)], lambda _: COUNTED, lambda _: [2.0])
+    assert {what for what, verdict in verdicts(made).items() if verdict == "differs"} == differs
+
+
+def test_a_runtime_beside_a_profiler_s() -> None:
+    for theirs, verdict in ((1.95, "agrees"), (1.8, "differs")):
+        made = checks([row()], lambda _: COUNTED, lambda _, theirs=theirs: [theirs])  # type: ignore[misc]
+        assert verdicts(made)["runtime"] == verdict
+
+
+def test_what_another_instrument_cannot_say_is_not_tested_and_says_why() -> None:
+    made = checks([row()], lambda _: "ncu is not installed", lambda _: "PyTorch is not installed")
+    told = {one.what: (one.verdict, one.missing) for one in made if one.what != "footprint"}
+    assert told == {
+        "dram_bytes": ("not tested", "ncu is not installed"),
+        "l2_bytes": ("not tested", "ncu is not installed"),
+        "runtime": ("not tested", "PyTorch is not installed"),
+    }
+
+
+def test_a_point_that_is_not_done_is_not_asked_about() -> None:
+    assert checks([replace(row(), status="failed")], lambda _: COUNTED, lambda _: [2.0]) == []
+
+
+def test_times_are_read_from_the_last_line_or_their_lack_is_told() -> None:
+    assert read_times("a warning\n[1.5, 2.0]\n") == [1.5, 2.0]
+    assert "Out of memory" in read_times("", "Traceback\nOut of memory")
+    assert read_times("[0.0]") == "PyTorch's profiler saw no kernel"
+    assert "no times" in read_times("{}x")
