@@ -16,7 +16,7 @@ class Counts(NamedTuple):
 
 
 class CounterSample(NamedTuple):
-    """What the counters saw from one moment to another, both in ns of the GPU's own clock."""
+    """What the counters saw from one moment to another, both in ns of the counters' clock."""
 
     start_ns: int
     end_ns: int
@@ -24,11 +24,19 @@ class CounterSample(NamedTuple):
 
 
 class Window(NamedTuple):
-    """A run's begin and end, and the end of the quiet after it, in ns of the GPU's own clock."""
+    """A run, in ns of the clock that kernels read, which counters do not share.
+
+    Attributes:
+        start_ns: Its begin.
+        end_ns: Its end.
+        quiet_ns: The end of the quiet after it.
+        before_ns: Begin and end of what ran before it, to empty the cache or to fill it.
+    """
 
     start_ns: int
     end_ns: int
     quiet_ns: int
+    before_ns: tuple[int, int]
 
 
 CounterRuns = tuple[list[CounterSample], list[Window]]

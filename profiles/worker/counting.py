@@ -9,6 +9,8 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
+import numpy as np
+
 from profiles.wire.measurement import Figure
 from profiles.wire.traffic import MOST_BINS, Traffic
 from profiles.worker.bench import Bench, Run
@@ -17,7 +19,9 @@ from profiles.worker.counter_samples import CounterSample, CountersError, Counts
 KEYS = ("dram_read_bytes", "dram_write_bytes", "l2_bytes")
 """The quantities that counters give: bytes read from DRAM, written to it, and through the L2 cache."""
 MARGIN_NS = 100_000
-"""Around a run, in which the device does nothing else: counters lag by 10 to 30 us (H200)."""
+"""Around a run, in which the device does nothing else: the lag is known to a sample or two."""
+MOST_LAG_NS, LAG_STEP_NS = 50_000_000, 5_000
+ALL_BUT = 0.999  # of the most that any shift has within the stamps: as good as that
 LEAST_SHARE = 0.002  # of the fullest sample of a run: what holds less before and after is not the run's
 
 
@@ -56,6 +60,8 @@ def of_runs(samples: Sequence[CounterSample], windows: Sequence[Window]) -> Coun
     Raises:
         CountersError: Samples of a run are missing.
     """
+    lag = lag_ns(samples, windows)
+    windows = [_shifted(window, lag) for window in windows]
     idle = _idle_rates(samples, windows)
     runs = [_of_run(samples, window, idle) for window in windows]
     totals = [total(run) for run in runs]
@@ -66,6 +72,33 @@ def of_runs(samples: Sequence[CounterSample], windows: Sequence[Window]) -> Coun
     }
     middle = sorted(range(len(runs)), key=lambda n: totals[n].read + totals[n].written)[len(runs) // 2]
     return Counted(figures, _curve(runs[middle], windows[middle]))
+
+
+def lag_ns(samples: Sequence[CounterSample], windows: Sequence[Window]) -> int:
+    """By how much the counters' clock is ahead of the kernels'.
+
+    The two drift apart, by some 10 us a second on an H200. Where they are shifted rightly, what moves through
+    L2 lies within the stamps of the runs and of what ran before them.
+    """
+    if not samples:
+        return 0
+    ends = np.array([one.end_ns for one in samples], dtype=np.int64)
+    moved = np.cumsum([one.counts.l2 for one in samples], dtype=np.float64)
+    origin = windows[0].start_ns
+    spans = np.array([span for w in windows for span in (w.before_ns, (w.start_ns, w.end_ns))]) - origin
+    shifts = np.arange(-MOST_LAG_NS, MOST_LAG_NS + 1, LAG_STEP_NS)
+    within = np.zeros(len(shifts))
+    for begin, end in spans.tolist():
+        within += np.interp(shifts + end, ends - origin, moved) - np.interp(
+            shifts + begin, ends - origin, moved
+        )
+    best = np.flatnonzero(within >= within.max() * ALL_BUT)
+    return int(shifts[best[len(best) // 2]])
+
+
+def _shifted(window: Window, ns: int) -> Window:
+    before = window.before_ns[0] + ns, window.before_ns[1] + ns
+    return Window(window.start_ns + ns, window.end_ns + ns, window.quiet_ns + ns, before)
 
 
 def total(samples: Sequence[CounterSample]) -> Counts:

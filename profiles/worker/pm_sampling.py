@@ -107,17 +107,22 @@ class PmSampling:
         return self._collector
 
     def _alone(self, before: Run, run: Run, enqueue: Callable[[Run], None]) -> Window:
-        def stamped() -> None:
+        before_ns = self._stamped(before, enqueue)
+        start_ns, end_ns = self._stamped(run, enqueue)
+        return Window(start_ns, end_ns, end_ns + round(GAP_S * 1e9) - MARGIN_NS, before_ns)
+
+    def _stamped(self, run: Run, enqueue: Callable[[Run], None]) -> tuple[int, int]:
+        """Run, then rest; when it began and ended."""
+
+        def between() -> None:
             self._sm_clock.start()
             run()
             self._sm_clock.end()
 
-        before()
-        _rest()
-        enqueue(stamped)
-        _rest()
-        start_ns, end_ns = self._sm_clock.times_ns()
-        return Window(start_ns, end_ns, end_ns + round(GAP_S * 1e9) - MARGIN_NS)
+        enqueue(between)
+        cupy.cuda.get_current_stream().synchronize()
+        time.sleep(GAP_S)
+        return self._sm_clock.times_ns()
 
     def _fill(self, memory: cupy.cuda.Memory) -> None:
         count = np.uint64(memory.size // 16)
@@ -130,12 +135,6 @@ def _interval_ns(ms: float) -> int:
     while ms * 1e6 > MOST_SAMPLES * interval:
         interval *= 2
     return interval
-
-
-def _rest() -> None:
-    """Wait for the device, and then a little."""
-    cupy.cuda.get_current_stream().synchronize()
-    time.sleep(GAP_S)
 
 
 def _enabled() -> Any:
