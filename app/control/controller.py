@@ -65,6 +65,7 @@ class Controller(QObject):
         trace_failed: A trace could not be recorded, for this reason, which `error_raised` tells too (str).
         running_changed: A sweep or a replay started or ended (bool).
         backend_changed: Another backend is chosen (str).
+        seqlen_chosen: The user looks at this sequence length, on whichever page (int).
         error_raised: Something went wrong: one sentence, and details (str, str).
         not_opened: A file could not be shown, for the reason that `error_raised` has told (Path).
     """
@@ -78,6 +79,7 @@ class Controller(QObject):
     trace_failed = Signal(str)
     running_changed = Signal(bool)
     backend_changed = Signal(str)
+    seqlen_chosen = Signal(int)
     error_raised = Signal(str, str)
     not_opened = Signal(object)
 

@@ -6,5 +6,13 @@ from app.pages.planner import PlannerPage
 from app.pages.profile import ProfilePage
 from app.pages.sessions import SessionsPage
 from app.pages.stepper import StepperPage
+from app.pages.traffic import TrafficPage
 
-PAGES: tuple[type[Page], ...] = (ProfilePage, StepperPage, ComparePage, SessionsPage, PlannerPage)
+PAGES: tuple[type[Page], ...] = (
+    ProfilePage,
+    StepperPage,
+    ComparePage,
+    SessionsPage,
+    PlannerPage,
+    TrafficPage,
+)

@@ -73,7 +73,7 @@ TRAFFIC = (
         "dram_bytes",
         "DRAM traffic",
         "bytes",
-        "Bytes that one run moves to and from DRAM, by hardware counters; dashed: the least possible.",
+        "Bytes that one run moves to and from DRAM, by hardware counters; what stays in L2 is not in it.",
         better="lower",
         columns=("dram_bytes", "dram_bytes_low", "dram_bytes_high"),
         caption="counted, least–most",

@@ -98,10 +98,13 @@ class PmSampling:
         self._collector, self._interval_ns = None, 0
 
     def _configured(self, interval_ns: int) -> Any:
-        """The collector, for samples of that length; making its configuration takes 0.3 s."""
-        if self._collector is None:
-            self._collector = _enabled()
+        """The collector, for samples of that length; making one takes 0.4 s.
+
+        One that has run is never given another interval: CUPTI 13.4 ends the process then.
+        """
         if interval_ns != self._interval_ns:
+            self.close()
+            self._collector = _enabled()
             self._collector.configure(metrics=list(METRICS), sampling_interval=interval_ns)
             self._interval_ns = interval_ns
         return self._collector

@@ -132,6 +132,8 @@ class ProfilePage(Page):
         self.form.copy_requested.connect(self.copy_command_line)
         self.form.use_session_requested.connect(self.use_session)
         self.plots.cursor_moved.connect(self.bottom.table.show_cursor)
+        self.plots.cursor_moved.connect(self.controller.seqlen_chosen)
+        self.controller.seqlen_chosen.connect(self.plots.show_seqlen)
         self.plots.baseline_changed.connect(self._refresh_table)
         self.plots.changing.connect(self._staged.start)
         self.bottom.strip.looked.connect(lambda: self._staged.start(self._lanes[1:]))

@@ -215,6 +215,11 @@ class PlotsView(QWidget):
             self._draw_panel_unless_waiting()
             self.cursor_moved.emit(seqlen)
 
+    def show_seqlen(self, seqlen: int) -> None:
+        """Stand the crosshair there, if something has been measured there."""
+        if seqlen in seqlens_of(self._rows):
+            self.move_cursor(seqlen)
+
     def step_cursor(self, step: int) -> None:
         """Move the crosshair to the next or the previous measured sequence length."""
         measured = seqlens_of(self._rows)

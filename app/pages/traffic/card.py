@@ -1,0 +1,58 @@
+"""One kernel on the Traffic page: its name, what one run moves, its curve."""
+
+from app.look.theme import Theme
+from app.pages.traffic.shown import Counted
+from app.plots.marks import mark_pixmap
+from app.plots.traffic_plot import Rates, TrafficPlot
+from app.widgets.card import Card
+from app.widgets.plain import Label
+from app.words.units import bytes_text, ms_text
+from profiles.results.quantities import QUANTITIES
+
+NS_IN_MS = 1e6
+
+
+class TrafficCard(Card):
+    """Shows one point's curve.
+
+    Attributes:
+        plot: The curve.
+    """
+
+    def __init__(self, kernel: str, theme: Theme) -> None:
+        super().__init__(kernel)
+        self._kernel, self._totals = kernel, ""
+        self._mark = Label()
+        self.header.insertWidget(0, self._mark)
+        self.plot = TrafficPlot(kernel, theme)
+        self.plot.hovered.connect(lambda text: self.set_unit(text or self._totals))
+        self.body.addWidget(self.plot, 1)
+        self.setContentsMargins(0, -4, -4, -6)
+        self.apply_theme(theme)
+
+    def show_point(self, one: Counted, *, us: float, gbs: float) -> None:
+        """Draw a point on axes that end there, and say what it moved."""
+        copy = one.row.measured("copy_gbs")
+        self._totals = totals_text(one)
+        self.set_unit(self._totals)
+        self.plot.setAccessibleDescription(self._totals)
+        self.plot.show_curve(Rates.of(one.traffic), copy.value if copy else None, us=us, gbs=gbs)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        self._mark.setPixmap(mark_pixmap(self._kernel, theme))
+        self.plot.apply_theme(theme)
+
+
+def totals_text(one: Counted) -> str:
+    """What a run reads and writes in all, over which time, and what it must move by formula."""
+    parts = []
+    for key, what in (("dram_read_bytes", "read"), ("dram_write_bytes", "written")):
+        figure = one.row.measured(key)
+        if figure is not None and figure.value is not None:
+            parts.append(f"{bytes_text(figure.value)} {what}")
+    parts.append(f"in {ms_text(one.traffic.run_ns / NS_IN_MS)}")
+    least = QUANTITIES["compulsory_dram_bytes"].figure(one.row)
+    if least is not None and least.value is not None:
+        parts.append(f"formula: {bytes_text(least.value)}")
+    return " · ".join(parts)

@@ -1,0 +1,226 @@
+"""The Traffic page: what each kernel moves to and from DRAM during one run, on the same axes."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app.control.controller import Controller
+from app.control.guard import guarded
+from app.look.theme import Theme
+from app.look.zoom import keep, px
+from app.pages.base import Page
+from app.pages.traffic.card import TrafficCard
+from app.pages.traffic.shown import Counted, groups, nearest, others, why_none
+from app.plots.export import Cell, Export
+from app.plots.export_button import ExportButton
+from app.plots.export_header import session_header
+from app.plots.traffic_plot import Rates, read_colour, written_colour
+from app.widgets.drop_down import DropDown
+from app.widgets.plain import FormulaLabel, Label, set_tip
+from app.words.plain import MOST_OF_NAME, cut
+from app.words.units import seqlen_full, seqlen_text
+from profiles.results.curves import Curve
+from profiles.results.rows import PointRow, rows
+from profiles.results.session import Session
+from profiles.wire.events import Event, PlanStarted, PointMeasured
+
+HEADROOM = 1.12  # of the axis over the fastest bin or the copy
+PICTURE = (900, 170)  # pixels at 100 % of a plot in an exported picture, at least
+MARGIN = 12
+CHOICE_PX = 84
+
+
+class TrafficPage(Page):
+    """A plot for each kernel at one N: its walls, beside what a copy reaches."""
+
+    key: ClassVar[str] = "traffic"
+    title: ClassVar[str] = "Traffic"
+    icon: ClassVar[str] = "mdi6.chart-areaspline"
+
+    def __init__(self, controller: Controller, theme: Theme) -> None:
+        super().__init__(controller, theme)
+        self.seqlen: int | None = None  # on show
+        self._stale = True
+        self._wanted: int | None = None
+        self._rows: Sequence[PointRow] = ()
+        self._groups: dict[Curve, dict[int, list[Counted]]] = {}
+        self.cards: dict[str, TrafficCard] = {}
+        self.curves, self.seqlens = DropDown(), DropDown()
+        self.curves.setAccessibleName("Problems on show")
+        self.seqlens.setAccessibleName("Sequence length on show")
+        set_tip(self.seqlens, "N; it goes with the crosshair of the Profile page")
+        self.curves.activated.connect(self._draw)
+        self.seqlens.activated.connect(self._choose_seqlen)
+        keep(self.seqlens, self.seqlens.setMinimumWidth, CHOICE_PX)
+        self.legend = FormulaLabel()
+        self.left_out, self.words = Label(wordWrap=True), Label(wordWrap=True)
+        self.export_button = ExportButton("the traffic curves", self.make_export, theme)
+        self.export_button.failed.connect(controller.error_raised)
+        self._lay_out()
+        controller.events_arrived.connect(self._take_events)
+        controller.jumped.connect(self._changed)
+        controller.seqlen_chosen.connect(self.show_seqlen)
+        self.apply_theme(theme)
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        title = Label("DRAM traffic of one run")
+        title.setProperty("role", "heading")
+        self.legend.setProperty("role", "unit")
+        head.addWidget(title)
+        head.addStretch(1)
+        for part in (self.legend, self.curves, Label("N"), self.seqlens, self.export_button):
+            head.addWidget(part)
+        self._cards = QVBoxLayout()
+        self._cards.setSpacing(8)
+        self.left_out.setProperty("role", "unit")
+        full = QWidget()
+        column = QVBoxLayout(full)
+        column.setContentsMargins(MARGIN, 8, MARGIN, 10)
+        column.addLayout(head)
+        column.addLayout(self._cards, 1)
+        column.addWidget(self.left_out)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.words.setProperty("role", "dim")
+        self._stack = QStackedWidget()
+        self._stack.addWidget(_centred(self.words))
+        self._stack.addWidget(full)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._stack)
+
+    def show_session(self, session: Session | None) -> None:
+        """Show another session's curves, or what to do to have some."""
+        del session
+        self._wanted = None
+        self._changed()
+
+    def show_seqlen(self, seqlen: int) -> None:
+        """Show the curves at this N, or at the nearest that has any."""
+        self._wanted = seqlen
+        self._changed()
+
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw what has changed while another page was in front."""
+        super().showEvent(event)
+        if self._stale:
+            self.refresh()
+
+    def _changed(self) -> None:
+        self._stale = True
+        if self.isVisible():
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Show the session as it stands now."""
+        session, self._stale = self.controller.session, False
+        self._rows = () if session is None else rows(session)
+        self._groups = groups(self._rows)
+        self.words.setText(why_none(None if session is None else self._rows))
+        self._stack.setCurrentIndex(int(bool(self._groups)))
+        labels = [cut(curve.label, MOST_OF_NAME) for curve in self._groups]
+        if labels != [self.curves.itemText(n) for n in range(self.curves.count())]:
+            self.curves.clear()
+            self.curves.addItems(labels)
+        self.curves.setVisible(len(labels) > 1)
+        self._draw()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        super().apply_theme(theme)
+        read, written = read_colour(theme), written_colour(theme)
+        self.legend.setText(
+            f'GB/s over µs · <span style="color:{read}">■</span> read '
+            f'<span style="color:{written}">■</span> written, on top · dashed: a copy within the memory'
+        )
+        self.export_button.apply_theme(theme)
+        for card in self.cards.values():
+            card.apply_theme(theme)
+
+    def make_export(self) -> Export | None:
+        """What the export menu writes; None while there is nothing to show."""
+        session, shown = self.controller.session, self._shown()
+        if session is None or not shown:
+            return None
+        return Export(
+            title=f"DRAM traffic of one run at N = {seqlen_full(self.seqlen or 0)}, GB/s over µs",
+            name="traffic",
+            plots=[self.cards[one.row.kernel].plot for one in shown],
+            theme=self.theme,
+            provenance=session_header(session, [one.row for one in shown]),
+            columns=["kernel", "seqlen", "start_us", "read_GB/s", "written_GB/s"],
+            rows=[line for one in shown for line in _lines(one)],
+            least=QSize(*map(px, PICTURE)),
+            heads=[one.row.kernel for one in shown],
+        )
+
+    def _shown(self) -> list[Counted]:
+        return [] if self.seqlen is None else self._of_curve().get(self.seqlen, [])
+
+    def _of_curve(self) -> dict[int, list[Counted]]:
+        """The points of the problems on show that have a curve, by N."""
+        return list(self._groups.values())[max(0, self.curves.currentIndex())] if self._groups else {}
+
+    def _choose_seqlen(self, place: int) -> None:
+        self.controller.seqlen_chosen.emit(self.seqlens.itemData(place))
+
+    def _draw(self) -> None:
+        there = self._of_curve()
+        self.seqlen = nearest(sorted(there), self._wanted) if there else None
+        self.seqlens.clear()
+        for seqlen in sorted(there):
+            self.seqlens.addItem(seqlen_text(seqlen), seqlen)
+        self.seqlens.setCurrentIndex(self.seqlens.findData(self.seqlen))
+        shown = self._shown()
+        self._make_cards([one.row.kernel for one in shown])
+        us, gbs = _extent(shown)
+        for one in shown:
+            self.cards[one.row.kernel].show_point(one, us=us, gbs=gbs)
+        left = others(self._rows, shown)
+        self.left_out.setText(f"Without a curve here: {left}." if left else "")
+        self.left_out.setVisible(bool(left))
+
+    def _make_cards(self, kernels: Sequence[str]) -> None:
+        """A card for each of these, those that are there kept."""
+        if list(self.cards) == list(kernels):
+            return
+        for card in self.cards.values():
+            self._cards.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        self.cards = {kernel: TrafficCard(kernel, self.theme) for kernel in kernels}
+        for card in self.cards.values():
+            self._cards.addWidget(card, 1)
+
+    def _take_events(self, events: Sequence[Event]) -> None:
+        if any(isinstance(event, PlanStarted | PointMeasured) for event in events):
+            self._changed()
+
+
+def _extent(shown: Sequence[Counted]) -> tuple[float, float]:
+    """Where the axes of all plots end: the longest curve, and above the fastest bin and every copy."""
+    curves = [Rates.of(one.traffic) for one in shown]
+    copies = [figure.value for one in shown if (figure := one.row.measured("copy_gbs")) and figure.value]
+    fastest = [float((curve.read + curve.written).max()) for curve in curves]
+    return max((float(c.us[-1]) for c in curves), default=1.0), HEADROOM * max(
+        [*copies, *fastest], default=1.0
+    )
+
+
+def _lines(one: Counted) -> list[list[Cell]]:
+    """The bins of a curve for CSV."""
+    rates = Rates.of(one.traffic)
+    columns = zip(rates.us[:-1].tolist(), rates.read.tolist(), rates.written.tolist(), strict=True)
+    return [[one.row.kernel, one.row.seqlen, *cells] for cells in columns]
+
+
+def _centred(label: QWidget) -> QWidget:
+    box = QWidget()
+    column = QVBoxLayout(box)
+    column.setContentsMargins(48, 24, 48, 24)
+    column.addWidget(label)
+    return box

@@ -1,0 +1,69 @@
+"""What of a session the Traffic page shows: which curves there are, and why others are not."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from profiles.results.curves import Curve, by_curve
+from profiles.results.rows import PointRow
+from profiles.wire.traffic import Traffic
+
+NO_SESSION = (
+    "What one run of a kernel reads from DRAM and writes to it, over its time: the launches of standard "
+    "stand like walls, a tiled kernel hardly shows.\n\n"
+    "Open a session that was measured with counters, or tick counters in the form of the Profile page and "
+    "run on an NVIDIA GPU; on the command line that is --counters."
+)
+NOT_ASKED = (
+    "This session was measured without hardware counters, so that nobody knows what crossed the DRAM bus.\n\n"
+    "Tick counters in the form of the Profile page (--counters on the command line) and run it again. "
+    "The formulas are there all the same: click on a plot's title on the Profile page."
+)
+
+
+class Counted(NamedTuple):
+    """A point and the curve that it has."""
+
+    row: PointRow
+    traffic: Traffic
+
+
+def groups(rows: Sequence[PointRow]) -> dict[Curve, dict[int, list[Counted]]]:
+    """The points that have a curve, by problem and by N."""
+    found: dict[Curve, dict[int, list[Counted]]] = {}
+    for curve, members in by_curve(rows).items():
+        for row in members:
+            traffic = row.measurement.traffic if row.measurement and row.done else None
+            if traffic is not None and traffic.bins:
+                found.setdefault(curve, {}).setdefault(row.seqlen, []).append(Counted(row, traffic))
+    return found
+
+
+def nearest(seqlens: Sequence[int], wanted: int | None) -> int:
+    """The one that is wanted, else the nearest to it; with no wish the longest."""
+    return max(seqlens) if wanted is None else min(seqlens, key=lambda n: (abs(n - wanted), n))
+
+
+def why_none(rows: Sequence[PointRow] | None) -> str:
+    """Why there is nothing to show of these rows; None: there is no session."""
+    if rows is None:
+        return NO_SESSION
+    figures = (row.measured("dram_read_bytes") for row in rows)
+    missing = next((figure.missing for figure in figures if figure is not None and figure.missing), "")
+    return f"No traffic was counted in this session: {missing}." if missing else NOT_ASKED
+
+
+def others(rows: Sequence[PointRow], shown: Sequence[Counted]) -> str:
+    """Which kernels at the same N have no curve, and why, in a line; empty when all have one."""
+    if not shown:
+        return ""
+    first, named = shown[0].row, {one.row.kernel for one in shown}
+    left = [row for row in rows if row.seqlen == first.seqlen and row.kernel not in named]
+    told = {row.kernel: _reason(row) for row in left}
+    return "; ".join(f"{kernel}: {why}" for kernel, why in told.items())
+
+
+def _reason(row: PointRow) -> str:
+    figure = row.measured("dram_read_bytes")
+    if figure is not None and figure.missing:
+        return figure.missing
+    return "no curve was counted" if row.done else row.status
