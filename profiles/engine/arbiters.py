@@ -8,9 +8,7 @@ import msgspec
 
 from kernels.problem import Problem
 from kernels.spec import installed
-from profiles.engine.ncu import NcuError, find_ncu, ncu_bytes
-
-TIMEOUT_S = 180
+from profiles.engine.ncu import ROOT, TIMEOUT_S, NcuError, find_ncu, ncu_bytes
 
 
 def counted_by_ncu(kernel: str, problem: Problem) -> dict[str, float] | str:
@@ -31,7 +29,9 @@ def timed_by_torch(kernel: str, problem: Problem) -> list[float] | str:
     text = msgspec.json.encode(problem).decode()
     command = [sys.executable, "-m", "profiles.worker.arbiter", "times", kernel, text]
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        ended = subprocess.run(
+            command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, cwd=ROOT
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"PyTorch's profiler did not answer: {error}"
     return read_times(ended.stdout, ended.stderr)

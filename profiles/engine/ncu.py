@@ -23,6 +23,7 @@ METRICS = {
 UNITS = {"byte": 1, "kbyte": 1e3, "mbyte": 1e6, "gbyte": 1e9, "tbyte": 1e12}
 PLACES = ("/usr/local/cuda/bin/ncu", "/opt/nvidia/nsight-compute/*/ncu")
 TIMEOUT_S = 180
+ROOT = Path(__file__).parents[2]  # from where the arbiter's module is found
 NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
 
@@ -47,7 +48,12 @@ def ncu_bytes(ncu: str, kernel: str, problem: Problem) -> dict[str, float]:
     """
     try:
         ended = subprocess.run(
-            ncu_command(ncu, kernel, problem), capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+            ncu_command(ncu, kernel, problem),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            cwd=ROOT,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NcuError(f"ncu did not answer: {error}") from error

@@ -33,6 +33,8 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         kernel: Of which kernel.
         seqlen: At which N.
         ours: Our figure, None where there is none.
+        low: Lower end of its spread over runs that were counted, None where there is none.
+        high: Upper end of the same.
         source: Where it comes from.
         theirs: The other figure, None where there is none.
         arbiter: Where that comes from.
@@ -45,6 +47,8 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     kernel: str
     seqlen: int
     ours: float | None
+    low: float | None = None
+    high: float | None = None
     source: str
     theirs: float | None
     arbiter: str
@@ -59,12 +63,14 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether they agree."""
+        """Whether they agree: what of our spread is nearest to theirs counts, of counted runs alone."""
         if self.ours is None or self.theirs is None:
             return "not tested"
+        low, high = (self.ours if end is None else end for end in (self.low, self.high))
+        nearest = min(max(self.theirs, low), high)
         return (
             "agrees"
-            if abs(self.ours - self.theirs) <= self.share * abs(self.theirs) + self.slack
+            if abs(nearest - self.theirs) <= self.share * abs(self.theirs) + self.slack
             else "differs"
         )
 
@@ -136,6 +142,8 @@ def _check(
         kernel=row.kernel,
         seqlen=row.seqlen,
         ours=ours,
+        low=figure.low if figure and what != "runtime" else None,
+        high=figure.high if figure and what != "runtime" else None,
         source=figure.source if figure else "",
         theirs=theirs,
         arbiter=arbiter,

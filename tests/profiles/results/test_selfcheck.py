@@ -1,8 +1,10 @@
 """Two instruments' figures agree, differ, or cannot be compared, and each says why."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from kernels.problem import Problem
 from profiles.engine.arbiters import read_times
@@ -75,3 +77,20 @@ def test_times_are_read_from_the_last_line_or_their_lack_is_told() -> None:
     assert "Out of memory" in read_times("", "Traceback\nOut of memory")
     assert read_times("[0.0]") == "PyTorch's profiler saw no kernel"
     assert "no times" in read_times("{}x")
+
+
+def _always(answer: dict[str, float]) -> Callable[[PointRow], dict[str, float]]:
+    return lambda _: answer
+
+
+def test_of_counted_runs_that_differ_the_one_nearest_to_the_other_instrument_counts() -> None:
+    read = Figure(value=900.0, low=890.0, high=990.0, source="PM sampling, 5 runs")
+    written = Figure(value=100.0, low=100.0, high=100.0, source="PM sampling, 5 runs")
+    known = row().measurement
+    assert known is not None
+    figures = known.figures | {"dram_read_bytes": read, "dram_write_bytes": written}
+    changed = row().with_measurement(structs.replace(known, figures=figures))
+    for theirs, verdict in ((1000.0, "agrees"), (1050.0, "differs")):
+        answer = COUNTED | {"dram_read_bytes": theirs}
+        made = checks([changed], _always(answer), lambda _: [2.0])
+        assert verdicts(made)["dram_bytes"] == verdict
