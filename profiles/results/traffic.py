@@ -94,28 +94,31 @@ TRAFFIC = (
             columns=(key, f"{key}_low", f"{key}_high"),
             caption="counted, least–most",
             ends=("least", "most"),
+            heading=heading,
             of=_counted(key),
             telling=lambda row, key=key: row.measured(key) is not None,  # type: ignore[misc]
             model=(lambda row: _tile_io(row).value) if key == "l2_bytes" else None,
             model_source=f"tile traffic: loads and stores of the algorithm's loops, {TILES}",
             detail=True,
         )
-        for key, title, about in (
-            ("dram_read_bytes", "DRAM read", "Bytes that one run reads from DRAM, by hardware counters."),
-            ("dram_write_bytes", "DRAM written", "Bytes that one run writes to DRAM, by hardware counters."),
+        for key, title, heading, about in (
+            ("dram_read_bytes", "DRAM read", "read", "Bytes that one run reads from DRAM, by counters."),
             (
-                "l2_bytes",
-                "L2 traffic",
-                "Bytes that one run moves through the L2 cache, by hardware counters.",
+                "dram_write_bytes",
+                "DRAM written",
+                "written",
+                "Bytes that one run writes to DRAM, by counters.",
             ),
+            ("l2_bytes", "L2 traffic", "l2", "Bytes that one run moves through the L2 cache, by counters."),
         )
     ),
     Quantity(
         "tile_io_bytes",
-        "Tile traffic, formula",
+        "Tile traffic (formula)",
         "bytes",
         "What the tiled loop moves between L2 and the multiprocessors: a formula, never a measurement.",
         better="lower",
+        heading="tile model",
         of=_tile_io,
         telling=lambda row: _tile_io(row).value is not None,
         detail=True,
@@ -123,10 +126,11 @@ TRAFFIC = (
     ),
     Quantity(
         "compulsory_dram_bytes",
-        "Compulsory DRAM traffic, formula",
+        "Compulsory DRAM traffic (formula)",
         "bytes",
         "What must cross the DRAM bus even with a perfect cache: a formula, never a measurement.",
         better="lower",
+        heading="dram model",
         of=_compulsory,
         telling=lambda row: _compulsory(row).value is not None,
         detail=True,

@@ -86,7 +86,7 @@ class TrafficPage(Page):
         self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.words.setProperty("role", "dim")
         self._stack = QStackedWidget()
-        self._stack.addWidget(_centred(self.words))
+        self._stack.addWidget(_empty(self.words))
         self._stack.addWidget(full)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -218,9 +218,18 @@ def _lines(one: Counted) -> list[list[Cell]]:
     return [[one.row.kernel, one.row.seqlen, *cells] for cells in columns]
 
 
-def _centred(label: QWidget) -> QWidget:
+def _empty(words: QWidget) -> QWidget:
+    """The words under a heading, in the middle."""
+    heading = Label(
+        "What crosses the memory bus while a kernel runs?", alignment=Qt.AlignmentFlag.AlignCenter
+    )
+    heading.setProperty("role", "heading")
     box = QWidget()
     column = QVBoxLayout(box)
     column.setContentsMargins(48, 24, 48, 24)
-    column.addWidget(label)
+    column.setSpacing(12)
+    column.addStretch(2)
+    column.addWidget(heading)
+    column.addWidget(words)
+    column.addStretch(3)
     return box

@@ -10,8 +10,8 @@ from profiles.wire.traffic import Traffic
 NO_SESSION = (
     "What one run of a kernel reads from DRAM and writes to it, over its time: the launches of standard "
     "stand like walls, a tiled kernel hardly shows.\n\n"
-    "Open a session that was measured with counters, or tick counters in the form of the Profile page and "
-    "run on an NVIDIA GPU; on the command line that is --counters."
+    "Open a session that was measured with counters, or tick counters in the form of the Profile page "
+    "(--counters on the command line) and run on an NVIDIA GPU."
 )
 NOT_ASKED = (
     "This session was measured without hardware counters, so that nobody knows what crossed the DRAM bus.\n\n"

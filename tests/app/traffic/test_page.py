@@ -145,8 +145,9 @@ def test_the_numbers_are_exported_bin_by_bin(told: Told) -> None:
     told.tell(counted(BOTH))
     export = told.page.make_export()
     assert export is not None
-    assert export.rows[1] == ["standard", 1024, 10.0, 2000.0, 2000.0]
-    assert len(export.rows) == len(WALLS.bins) + len(WHISPER.bins)
+    lines = list(export.rows)
+    assert lines[1] == ["standard", 1024, 10.0, 2000.0, 2000.0]
+    assert len(lines) == len(WALLS.bins) + len(WHISPER.bins)
 
 
 def test_another_theme_is_taken(told: Told) -> None:
