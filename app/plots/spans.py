@@ -49,9 +49,7 @@ def _pieces(activity: Activity, sustained_s: float) -> Iterator[Activity]:
         yield activity
         return
     first_ns, all_ns = ended[0].ended_ns or 0, activity.end_ns - activity.start_ns
-    begin = max(
-        activity.start_ns, first_ns - round(min(sustained_s * 1e9, all_ns))
-    )
+    begin = max(activity.start_ns, first_ns - round(min(sustained_s * 1e9, all_ns)))
     yield Activity(activity.states, activity.start_ns, begin)
     for state in ended:
         end = min(max(begin, state.ended_ns or 0), activity.end_ns)

@@ -20,8 +20,10 @@ from profiles.plan.machine import Finding, Machine
 from profiles.plan.plan import Plan
 from profiles.results.rest import Rest
 from profiles.wire.events import (
+    CeilingsMeasured,
     Event,
     FailedStatus,
+    LogLine,
     MachineFound,
     Outcome,
     PlanFinished,
@@ -30,10 +32,11 @@ from profiles.wire.events import (
     TelemetryStarted,
     TraceReady,
 )
-from profiles.wire.messages import Message, ProbeMachine, RecordTrace
+from profiles.wire.messages import MeasureCeilings, Message, ProbeMachine, RecordTrace
 from profiles.worker.probe_host import probe_host
 
 REQUEST_DEADLINE_S = 120.0
+CEILINGS_DEADLINE_S = 60.0
 
 
 class Job(Protocol):
@@ -100,6 +103,7 @@ class SweepJob:
         self._predicted = tuple(
             find_kernel(p.kernel, specs).predicted_bytes(p.problem, plan.backend) for p in plan.points()
         )
+        self._before: deque[Task] = deque()  # of the first stage
         self._stages: deque[StageRun] = deque()
         self._refused = ""
 
@@ -109,6 +113,7 @@ class SweepJob:
         if device is None:
             self._refused = f"No usable GPU here: {machine.why_no_gpu()}. Choose the CPU backend."
         else:
+            self._before.append(_ceilings_task(device))
             stages = self._plan.stages() if self._rest is None else self._rest.stages(self._plan)
             self._stages.extend(StageRun(s, device, self._plan.protocol_of(s[0])) for s in stages)
         if self._rest is not None:
@@ -124,7 +129,9 @@ class SweepJob:
         )
 
     def next_task(self) -> Task | None:
-        """The next task of the first stage that is not through."""
+        """What goes before, then the next task of the first stage that is not through."""
+        if self._before:
+            return self._before.popleft()
         while self._stages:
             task = self._stages[0].next_task()
             if task is not None:
@@ -146,6 +153,17 @@ class SweepJob:
             event for stage in self._stages for event in stage.close(fate, failure or "It was cancelled.")
         )
         return [*in_flight, PlanFinished(t_ns=time.monotonic_ns(), outcome=outcome, reason=reason)]
+
+
+def _ceilings_task(device: Device) -> Task:
+    """Ceilings; a worker that dies of them leaves a sweep without any."""
+
+    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
+        text = " ".join(filter(None, ("No ceilings were measured.", reason, detail)))
+        return [LogLine(source="engine", text=text, level="warning")]
+
+    what = "measured what this device reaches"
+    return Task(MeasureCeilings(device=device), (CeilingsMeasured,), CEILINGS_DEADLINE_S, what, None, fail)
 
 
 def probe_job() -> Job:

@@ -11,7 +11,9 @@ from kernels.trace import Trace
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan, Point
 from profiles.results.bookmarks import Bookmark
+from profiles.wire.ceilings import Ceilings
 from profiles.wire.events import (
+    CeilingsMeasured,
     Event,
     Outcome,
     Phase,
@@ -100,6 +102,7 @@ class Session:
         bookmarks: The user's notes on points and moments, in their order.
         altered: How many readings and traces of its file are not what was recorded, and were left out.
         resumed: How each part after the first began.
+        ceilings: What the device reached at the begin of each part, by its number from 1.
     """
 
     id: str
@@ -119,6 +122,7 @@ class Session:
     bookmarks: tuple[Bookmark, ...] = ()
     altered: str = ""
     resumed: list[PlanResumed] = field(default_factory=list)
+    ceilings: dict[int, Ceilings] = field(default_factory=dict)
 
     @classmethod
     def begin(cls, event: PlanStarted) -> "Session":
@@ -194,6 +198,8 @@ class Session:
         match event:
             case PlanResumed():
                 self._resume(event)
+            case CeilingsMeasured():
+                self.ceilings[len(self.resumed) + 1] = event.ceilings
             case TelemetryStarted():
                 self.telemetry = event
             case Readings():

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from profiles.results.session import PointState, Session
 from profiles.wire.events import (
     Attempt,
+    CeilingsMeasured,
     Event,
     FailedStatus,
     PlanFinished,
@@ -142,13 +143,21 @@ def _not_before(t_ns: int, state: PointState) -> PointState:
 
 
 def _parts(session: Session) -> Iterator[Timed]:
-    """What each later part measures anew, as it went before, then the part's begin."""
+    """What each later part measures anew, as it went before, then its begin; and every part's ceilings."""
+    yield from _ceilings(session, 1, session.t0_ns)
     for part in session.resumed:
         for attempt in part.again:
             yield from _attempt(attempt, part)
         yield part.t_ns, part
+        yield from _ceilings(session, part.part, part.t_ns)
     if session.resumed and session.telemetry is not None:
         yield session.resumed[-1].t_ns, session.telemetry
+
+
+def _ceilings(session: Session, part: int, t_ns: int) -> Iterator[Timed]:
+    """What the device reached at a part's begin, where that was measured."""
+    if part in session.ceilings:
+        yield t_ns, CeilingsMeasured(ceilings=session.ceilings[part])
 
 
 def _attempt(one: Attempt, part: PlanResumed) -> Iterator[Timed]:

@@ -1,4 +1,4 @@
-"""Readings and traces in batches of rows, each with a digest that is written with it.
+"""Readings, traces and ceilings in batches of rows, each with a digest that is written with it.
 
 SQLite sees no damage where pages were swapped; a batch with other rows than those written does not count.
 """
@@ -21,11 +21,12 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
         *("sm_share", "tensor_share", "dram_share"),
     ),
     "traces": ("n", "trace"),
+    "ceilings": ("n", "measured"),
 }
 """What is digested, the place of a row in its table first; new ones come last, see `_digest`."""
-FIRST: Mapping[str, int] = {"readings": 9, "traces": 2}
+FIRST: Mapping[str, int] = {"readings": 9, "traces": 2, "ceilings": 2}
 """The columns that there were when the first digests were written."""
-MOST: Mapping[str, int] = {"readings": 1000, "traces": 1}
+MOST: Mapping[str, int] = {"readings": 1000, "traces": 1, "ceilings": 1}
 """Rows of a batch."""
 BEYOND_ALL = 1 << 63
 

@@ -20,10 +20,11 @@ from profiles.store.opening import being_written, opened
 from profiles.store.parts import read_parts
 from profiles.store.points import read_points
 from profiles.store.records import ReadingRecord, SessionRecord
-from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
+from profiles.store.schema import MAX_PARTS, MAX_POINTS, MAX_ROWS, MAX_TRACES
 from profiles.store.statements import records
 from profiles.store.traces import decode_trace
 from profiles.store.words import Field, Words, read_bookmarks, read_tags
+from profiles.wire.ceilings import Ceilings
 from profiles.wire.events import Outcome, Reading, TelemetryStarted
 
 INTERRUPTED = "The session's writer ended while this point was running; resume the sweep to measure it."
@@ -58,11 +59,12 @@ def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
     """
     with validating(path), opened(path) as connection:
         session = read_session(connection)
-        session.traces, lost = _traces(connection)
+        session.traces, traces = _traces(connection)
+        session.ceilings, ceilings = _ceilings(connection)
         if session.in_flight and not being_written(path):
             _interrupt(session)
         with validating(path, "its telemetry cannot be read whole"):
-            yield session, _readings(connection, _Altered(path, session, traces=lost))
+            yield session, _readings(connection, _Altered(path, session, traces=traces, ceilings=ceilings))
 
 
 WRONG_VALUES = (msgspec.MsgspecError, InputError, ValueError, OverflowError, TypeError, RecursionError)
@@ -172,13 +174,13 @@ def read_session(connection: sqlite3.Connection) -> Session:
 class _Altered:
     """How much of a file is other than what was recorded, and was left out."""
 
-    def __init__(self, path: Path, session: Session, *, traces: int) -> None:
+    def __init__(self, path: Path, session: Session, *, traces: int, ceilings: int) -> None:
         self._path, self._session = path, session
-        self.readings, self.traces = 0, traces
+        self.readings, self.traces, self.ceilings = 0, traces, ceilings
 
     def tell(self) -> None:
         """Note it in the session, and raise it, if there is any."""
-        lost = {"reading": self.readings, "trace": self.traces}
+        lost = {"reading": self.readings, "trace": self.traces, "ceiling": self.ceilings}
         told = " and ".join(f"{number} {what}{'s' * (number > 1)}" for what, number in lost.items() if number)
         if told:
             self._session.altered = told
@@ -220,6 +222,20 @@ def _traces(connection: sqlite3.Connection) -> tuple[list[Trace], int]:
         else:
             altered += 1
     return traces, altered
+
+
+def _ceilings(connection: sqlite3.Connection) -> tuple[dict[int, Ceilings], int]:
+    """What each part's device reached, as far as it is what was recorded, and how much of it is not."""
+    found: dict[int, Ceilings] = {}
+    altered = 0
+    for number, (rows, whole) in enumerate(read_batches(connection, "ceilings")):
+        if number >= MAX_PARTS:
+            raise ValueError(f"ceilings of more than {MAX_PARTS} parts")
+        if whole:
+            found |= {part: msgspec.json.decode(text, type=Ceilings) for part, text in rows}
+        else:
+            altered += 1
+    return found, altered
 
 
 def _interrupt(session: Session) -> None:

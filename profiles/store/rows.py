@@ -22,6 +22,7 @@ from profiles.store.records import (
 from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
 from profiles.store.statements import TooLargeError, cut, insert, parameters
 from profiles.wire.events import (
+    CeilingsMeasured,
     Event,
     PlanFinished,
     PointChecked,
@@ -47,6 +48,7 @@ _FIGURE = insert("figures", FigureRecord).replace("INSERT", "INSERT OR REPLACE",
 _CORRECTNESS = insert("correctness", CorrectnessRecord)
 _ERROR = insert("errors", ErrorRecord)
 _SAMPLE = insert("samples", SampleRecord)
+_CEILINGS = "INSERT INTO ceilings SELECT coalesce(max(part), 1), ? FROM parts"
 _READING = insert("readings", ReadingRecord)
 _TRAFFIC = insert("traffic", TrafficRecord).replace("INSERT", "INSERT OR REPLACE", 1)
 
@@ -112,6 +114,8 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
             _check_room(connection, "readings", MAX_ROWS - len(readings))
             records = (parameters(ReadingRecord.of(reading)) for reading in readings)
             connection.executemany(_READING, records)
+        case CeilingsMeasured(ceilings=ceilings):
+            connection.execute(_CEILINGS, (as_json(ceilings),))
         case TelemetryStarted():
             connection.execute("UPDATE session SET telemetry = ?", (as_json(event),))
         case TraceReady(trace=trace):

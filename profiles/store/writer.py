@@ -24,6 +24,7 @@ from profiles.store.rows import write_event, write_session
 from profiles.store.schema import MAX_FILE_BYTES
 from profiles.store.statements import TooLargeError
 from profiles.wire.events import (
+    CeilingsMeasured,
     Event,
     PlanFinished,
     PlanResumed,
@@ -41,7 +42,8 @@ from profiles.wire.events import (
 READINGS_PERIOD_NS = 1_000_000_000
 PASSING = (sqlite3.OperationalError, MemoryError)  # a later attempt may do better: disk full, locked, ...
 Recorded = (
-    PointStarted
+    CeilingsMeasured
+    | PointStarted
     | PointChecked
     | SamplingStarted
     | PointMeasured

@@ -10,6 +10,7 @@ import msgspec
 from kernels.trace import Trace
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
+from profiles.wire.ceilings import Ceilings
 from profiles.wire.measurement import Figure, Measurement, Sample
 from profiles.wire.traffic import Traffic
 
@@ -153,6 +154,12 @@ class PlanResumed(EventBase, frozen=True, kw_only=True, tag="plan-resumed"):
     telemetry: TelemetryStarted | None = None
 
 
+class CeilingsMeasured(EventBase, frozen=True, kw_only=True, tag="ceilings"):
+    """What the device reaches, measured before the first point of a part of a session."""
+
+    ceilings: Ceilings
+
+
 class PointStarted(EventBase, frozen=True, kw_only=True, tag="point-started"):
     """A point is about to be prepared and launched."""
 
@@ -266,6 +273,7 @@ Event = (
     | Readings
     | PlanStarted
     | PlanResumed
+    | CeilingsMeasured
     | PointStarted
     | PointChecked
     | SamplingStarted

@@ -22,6 +22,12 @@ class ProbeMachine(MessageBase, frozen=True, kw_only=True, tag="probe"):
     """To the worker: look at this machine. Answer: MachineFound."""
 
 
+class MeasureCeilings(MessageBase, frozen=True, kw_only=True, tag="measure-ceilings"):
+    """To the worker: measure what a device reaches. Answer: CeilingsMeasured."""
+
+    device: Device
+
+
 class TryPoint(MessageBase, frozen=True, kw_only=True, tag="try"):
     """To the worker: compile, run, verify and weigh one point. Answer: PointChecked or PointFailed."""
 
@@ -77,7 +83,7 @@ class SamplingEnded(MessageBase, frozen=True, kw_only=True, tag="sampling-ended"
     left_open: str = ""
 
 
-Command = ProbeMachine | TryPoint | SamplePoints | RecordTrace | WatchDevice | Cancel | Stop
+Command = ProbeMachine | MeasureCeilings | TryPoint | SamplePoints | RecordTrace | WatchDevice | Cancel | Stop
 Message = Event | Ready | Retiring | SamplingEnded
 
 decode_command = msgspec.msgpack.Decoder(Command).decode

@@ -13,6 +13,20 @@ Reader = Callable[[Run], Figure]
 """Reads one figure of a kernel that is right, by running it apart from the timed runs."""
 
 
+class Load(NamedTuple):
+    """Work of which a device does nothing else.
+
+    Attributes:
+        run: Does it once.
+        amount: What one run does, in the unit of the rate times ms.
+        what: What it is, in words.
+    """
+
+    run: Run
+    amount: float
+    what: str
+
+
 class Peak(NamedTuple):
     """What one run did to memory, in bytes.
 
@@ -39,6 +53,14 @@ class Bench(Protocol):
     @property
     def readers(self) -> Mapping[str, Reader]:
         """What reads further figures, by the key of their quantity."""
+
+    @property
+    def cache_bytes(self) -> int | None:
+        """Size of the last cache before the memory, None when unknown."""
+
+    @property
+    def loads(self) -> Mapping[str, Callable[[], Load]]:
+        """What makes the load of each ceiling of the device, by its key."""
 
     def free_bytes(self) -> int:
         """Memory a kernel could have now, after everything cached has been given back."""

@@ -3,18 +3,23 @@
 import os
 import time
 import tracemalloc
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 import psutil
 
+from profiles.wire.ceilings import COPY, EXPONENTIALS, matmul_key
 from profiles.wire.measurement import Sample
-from profiles.worker.bench import Peak, Reader, Run
+from profiles.worker.bench import Load, Peak, Reader, Run
 from profiles.worker.counter_samples import CounterRuns, CountersError
 from profiles.worker.energy import Counter
 from profiles.worker.rapl import cpu_counter
 
 ASSUMED_CACHE_BYTES = 64 << 20  # where the system does not tell: larger than the last level of most CPUs
+MATMUL = 512  # rows and columns
+EXPONENTS = 1 << 15  # float32 at a time: they stay in a core's own cache, as a tile does
+TIMES = 32
 
 
 class CpuBench:
@@ -25,7 +30,13 @@ class CpuBench:
     readers: ClassVar[dict[str, Reader]] = {}
 
     def __init__(self) -> None:
-        self._sweep = np.zeros(2 * last_level_cache_bytes(), np.uint8)
+        self.cache_bytes = last_level_cache_bytes()
+        self._sweep = np.zeros(2 * self.cache_bytes, np.uint8)
+        self.loads: dict[str, Callable[[], Load]] = {
+            COPY: self._copy,
+            matmul_key("float32"): _matmul,
+            EXPONENTIALS: _exponentials,
+        }
 
     def free_bytes(self) -> int:
         """RAM that can be had without swapping."""
@@ -74,6 +85,14 @@ class CpuBench:
         """No counters are read on a CPU."""
         raise CountersError("hardware counters are read on an NVIDIA GPU alone")
 
+    def _copy(self) -> Load:
+        """Half of the buffer into its other half: twice what the cache holds."""
+        half = self._sweep.size // 2
+        source, target = self._sweep[:half], self._sweep[half:]
+        return Load(
+            lambda: np.copyto(target, source), 2 * half / 1e6, f"a copy of {half >> 20} MiB on one core"
+        )
+
     def peak(self, make: Run, run: Run) -> Peak:
         """Python's and NumPy's allocations, which tracemalloc sees both."""
         tracemalloc.start()
@@ -95,6 +114,26 @@ class CpuBench:
 
     def release(self) -> None:
         """Freed arrays have already gone back."""
+
+
+def _matmul() -> Load:
+    """A product in float32, with BLAS as the kernels use it."""
+    left, right = np.random.default_rng(0).standard_normal((2, MATMUL, MATMUL), np.float32)
+    product = np.empty_like(left)
+    what = f"NumPy's product of {MATMUL} × {MATMUL} matrices in float32"
+    return Load(lambda: np.matmul(left, right, out=product), 2 * MATMUL**3 / 1e9, what)
+
+
+def _exponentials() -> Load:
+    """Exponentials of scores below their maximum, as in a softmax."""
+    scores = np.linspace(-8, 0, EXPONENTS, dtype=np.float32)
+    result = np.empty_like(scores)
+
+    def run() -> None:
+        for _ in range(TIMES):
+            np.exp(scores, out=result)
+
+    return Load(run, TIMES * EXPONENTS / 1e6, f"NumPy's exp of {EXPONENTS} numbers in float32")
 
 
 def last_level_cache_bytes() -> int:

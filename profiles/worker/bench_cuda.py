@@ -1,20 +1,25 @@
 """The CUDA backend's instruments. Imports CuPy: child processes only."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from statistics import quantiles
 
 import cupy
 from cupy.cuda import runtime
 from msgspec.structs import replace
 
+from kernels.problem import DTYPES
+from profiles.wire.ceilings import COPY, EXPONENTIALS, matmul_key
 from profiles.wire.measurement import Figure, Sample
-from profiles.worker.bench import Peak, Reader, Run
+from profiles.worker.bench import Load, Peak, Reader, Run
+from profiles.worker.ceilings import reach
 from profiles.worker.conditions import Condition
 from profiles.worker.counter_samples import CounterRuns
 from profiles.worker.energy import Counter
 from profiles.worker.gate import LONGEST_S, Gate
 from profiles.worker.gpu_state import GpuState
+from profiles.worker.loads_cuda import copy_load, exponentials_load, matmul_load
 from profiles.worker.pm_sampling import PmSampling
 from profiles.worker.sm_clock import SmClock
 
@@ -23,9 +28,7 @@ HOST_RUNS, LEAST_HOST_RUNS = 9, 2  # of which the host's time is taken
 HOST_S = 1.0  # after which no further one is begun
 ATTEMPTS = 3  # at a sample for which the host was too slow
 TOO_SLOW = f"the host took over {LONGEST_S * 1e3:g} ms to enqueue it, and the GPU waited meanwhile"
-COPY_BYTES = 1 << 30  # read, and as many written: far more than any L2 cache holds
 LEAST_COPY = 2  # times the buffer that flushes the L2 cache
-COPIES = 9  # of which the median is taken
 
 
 class CudaBench:
@@ -41,13 +44,19 @@ class CudaBench:
         self._handle = runtime.deviceGetMemPool(device)
         self._start, self._end = cupy.cuda.Event(), cupy.cuda.Event()
         l2_bytes = runtime.getDeviceProperties(device)["l2CacheSize"] or ASSUMED_L2_BYTES
+        self.cache_bytes: int | None = l2_bytes
         self._sweep = cupy.cuda.Memory(2 * l2_bytes)  # cudaMalloc: apart from the pool whose peak is measured
         self._sm_clock, self._gate = SmClock(), Gate()
         self._state = GpuState(uuid)
         self._counters = PmSampling(self._sm_clock, l2_bytes)
         self.readers: Mapping[str, Reader] = {
             "host_ms": self._host_ms,
-            "copy_gbs": self._copy_gbs,
+            COPY: lambda _: reach(self, self._copy()).figure,
+        }
+        self.loads: Mapping[str, Callable[[], Load]] = {
+            COPY: self._copy,
+            **{matmul_key(dtype): partial(matmul_load, dtype) for dtype in DTYPES},
+            EXPONENTIALS: exponentials_load,
         }
 
     def free_bytes(self) -> int:
@@ -133,24 +142,9 @@ class CudaBench:
         low, median, high = quantiles(taken, n=4, method="inclusive")
         return Figure(value=median, low=low, high=high, source="perf_counter around the launch")
 
-    def _copy_gbs(self, _: Run) -> Figure:
-        """What copying within device memory reaches: bytes read and bytes written, in 10^9 a second."""
+    def _copy(self) -> Load:
         self.release()
-        nbytes = min(COPY_BYTES, runtime.memGetInfo()[0] // 4)
-        if nbytes < LEAST_COPY * self._sweep.size:
-            raise MemoryError("too little memory is free for a copy beyond the L2 cache")
-        source, target = cupy.cuda.Memory(nbytes), cupy.cuda.Memory(nbytes)
-        stream = cupy.cuda.get_current_stream()
-
-        def copy() -> None:
-            kind = runtime.memcpyDeviceToDevice
-            runtime.memcpyAsync(target.ptr, source.ptr, nbytes, kind, stream.ptr)
-
-        taken = [self.sample(copy, cold=False).ms for _ in range(COPIES)]
-        low, median, high = quantiles([2 * nbytes / ms / 1e6 for ms in taken], n=4, method="inclusive")
-        return Figure(
-            value=median, low=low, high=high, source=f"{self.timer} around a copy of {nbytes >> 20} MiB"
-        )
+        return copy_load(LEAST_COPY * self._sweep.size)
 
     def _rejection(self) -> str | None:
         """The slowdowns in force, as NVML names them."""

@@ -9,9 +9,19 @@ from kernels.problem import Backend
 from kernels.registry import find_kernel
 from kernels.spec import KernelSpec
 from profiles.plan.specs import load_kernels
-from profiles.wire.events import MachineFound, PointChecked, PointFailed, RequestFailed, TraceReady
+from profiles.wire.ceilings import Ceilings
+from profiles.wire.events import (
+    CeilingsMeasured,
+    LogLine,
+    MachineFound,
+    PointChecked,
+    PointFailed,
+    RequestFailed,
+    TraceReady,
+)
 from profiles.wire.measurement import Measurement
 from profiles.wire.messages import (
+    MeasureCeilings,
     ProbeMachine,
     Ready,
     RecordTrace,
@@ -20,7 +30,8 @@ from profiles.wire.messages import (
     TryPoint,
 )
 from profiles.worker.bench import Bench
-from profiles.worker.child import Link
+from profiles.worker.ceilings import measure_ceilings
+from profiles.worker.child import CancelledError, Link
 from profiles.worker.failures import explain
 from profiles.worker.judging import Criteria
 from profiles.worker.probe import probe_machine
@@ -43,6 +54,8 @@ def serve(link: Link, kernels: str) -> None:
                 worker.rest()
             case ProbeMachine():
                 link.send(MachineFound(machine=probe_machine()))
+            case MeasureCeilings(device=device):
+                worker.measure_ceilings(device)
             case TryPoint() as command:
                 worker.try_point(command)
             case SamplePoints() as command:
@@ -64,6 +77,19 @@ class Worker:
         self._specs = specs
         self._benches: dict[Backend, Bench] = {}
         self._criteria = Criteria()
+
+    def measure_ceilings(self, device: Device) -> None:
+        """Answer with what the device reaches; with nothing where it has no bench, or is no longer asked."""
+        ceilings = Ceilings()
+        try:
+            ceilings = measure_ceilings(self._bench(device), self._link)
+        except CancelledError:
+            pass
+        except Exception as error:  # noqa: BLE001 - the first point will tell, too
+            text = f"No ceilings were measured: {type(error).__name__}: {error}"
+            self._link.send(LogLine(source="worker", text=text, level="warning"))
+        self._clean_up(device)
+        self._link.send(CeilingsMeasured(ceilings=ceilings))
 
     def try_point(self, command: TryPoint) -> None:
         """Try a point and answer with what is known of it, or how it failed."""

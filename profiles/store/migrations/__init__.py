@@ -17,6 +17,7 @@ from profiles.store.migrations.v007_batches import digest_batches
 from profiles.store.migrations.v008_parts import allow_parts
 from profiles.store.migrations.v009_words import keep_words
 from profiles.store.migrations.v010_traffic import keep_traffic
+from profiles.store.migrations.v011_ceilings import keep_ceilings
 from profiles.store.migrations.v012_gpm import keep_shares
 
 Migration = Callable[[sqlite3.Connection], None]
@@ -32,6 +33,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     allow_parts,
     keep_words,
     keep_traffic,
+    keep_ceilings,
     keep_shares,
 )
 

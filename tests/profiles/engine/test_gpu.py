@@ -23,7 +23,10 @@ from profiles.wire.events import (
     TelemetryStarted,
     TraceReady,
 )
+from profiles.wire.messages import Message
 from profiles.worker.bench import Bench
+from profiles.worker.ceilings import measure_ceilings
+from profiles.worker.child import Link
 from tests.profiles.heard import QUICK, Heard, done, quick_plan
 
 pytestmark = pytest.mark.gpu
@@ -250,3 +253,38 @@ def test_counters_see_what_a_kernel_must_read_and_every_byte_is_in_its_curve(hea
         seen = sum(map(sum, measured.traffic.bins))
         counted = [measured.figures[key].value or 0 for key in ("dram_read_bytes", "dram_write_bytes")]
         assert seen == pytest.approx(sum(counted), rel=0.05)
+
+
+def test_what_the_gpu_reaches_is_what_its_units_can_do(cuda_bench: Bench) -> None:
+    device = describe()
+    begun = time.monotonic()
+    found = measure_ceilings(cuda_bench, SilentLink())
+    spent_s = time.monotonic() - begun
+    print(f"ceilings of {device.name} in {spent_s:.2f} s: {found}")  # noqa: T201 - for who runs it
+    assert {
+        key: ceiling.figure.missing for key, ceiling in found.rates.items() if ceiling.figure.missing
+    } == {}
+    rates = {key: float(ceiling.figure.value or 0) for key, ceiling in found.rates.items()}
+    exponentials = found.rates["exp_gexps"]
+    assert exponentials.sm_clock_mhz is not None
+    units = 16 * (device.multiprocessors or 0)  # CUDA programming guide, throughput of native instructions
+    assert rates["exp_gexps"] == pytest.approx(units * exponentials.sm_clock_mhz / 1e3, rel=0.05)
+    if "H200" in device.name:
+        assert 3500 < rates["copy_gbs"] < 4800
+        assert 500 < rates["matmul_bfloat16_tflops"] < 900
+        assert 500 < rates["matmul_float16_tflops"] < 900
+        assert 30 < rates["matmul_float32_tflops"] < 67
+        assert spent_s < 1.0
+
+
+class SilentLink(Link):
+    """No engine at its other end."""
+
+    def __init__(self) -> None:
+        pass
+
+    def send(self, message: Message) -> None:
+        pass
+
+    def check(self) -> None:
+        pass

@@ -9,6 +9,7 @@ from kernels.problem import Problem
 from kernels.registry import lesson_on
 from profiles.plan.plan import Plan, Protocol
 from profiles.wire.events import (
+    CeilingsMeasured,
     PlanFinished,
     PlanStarted,
     PointMeasured,
@@ -49,6 +50,20 @@ def test_every_point_of_a_cpu_sweep_is_done_with_a_small_error(swept: Heard) -> 
         assert found.cold
         assert all(s.t_ns is not None and s.sm_clock_mhz is None for s in found.samples)
         assert all(found.value(key) is not None for key in ("prepare_ms", "first_run_ms"))
+
+
+def test_what_the_cpu_reaches_is_measured_once_before_the_first_point(swept: Heard) -> None:
+    kinds = [type(event) for event in swept.events]
+    assert kinds.count(CeilingsMeasured) == 1
+    assert kinds.index(PlanStarted) < kinds.index(CeilingsMeasured) < kinds.index(PointStarted)
+    found = swept.session().ceilings[1]
+    assert set(found.rates) == {"copy_gbs", "matmul_float32_tflops", "exp_gexps"}
+    assert found.cache_bytes
+    for ceiling in found.rates.values():
+        figure = ceiling.figure
+        assert 0 < (figure.low or 0) <= (figure.value or 0) <= (figure.high or 0)
+        assert figure.source.startswith("perf_counter around ")
+        assert ceiling.sm_clock_mhz is None
 
 
 def test_the_allocators_peak_equals_the_ledger_and_the_prediction(swept: Heard) -> None:

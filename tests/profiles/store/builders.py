@@ -14,7 +14,9 @@ from profiles.plan.plan import Plan, Protocol
 from profiles.results.rest import rest_of
 from profiles.results.session import Session
 from profiles.store import Recorder
+from profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings
 from profiles.wire.events import (
+    CeilingsMeasured,
     Event,
     PlanFinished,
     PlanStarted,
@@ -57,6 +59,14 @@ MEASUREMENT = Measurement(
         rows=256,
         passed=True,
     ),
+)
+
+CEILINGS = Ceilings(
+    rates={
+        COPY: Ceiling(figure=Figure(value=40.0, low=39.0, high=41.5, source="perf_counter around a copy")),
+        EXPONENTIALS: Ceiling(figure=Figure(missing="ValueError: no"), sm_clock_mhz=1500.0),
+    },
+    cache_bytes=1 << 25,
 )
 
 
@@ -118,6 +128,7 @@ def trace() -> Trace:
 def whole_sweep() -> Iterator[Event]:
     """A sweep of four points: two measured, one out of memory, one never reached; telemetry and a trace."""
     yield plan_started()
+    yield CeilingsMeasured(ceilings=CEILINGS)
     yield PointStarted(index=0, t_ns=2_000)
     yield readings(2_100, 2_200)
     yield PointStarted(index=1, t_ns=2_300)

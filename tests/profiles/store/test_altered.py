@@ -146,6 +146,7 @@ ALTERED = {
     ),
     "no digests": ("DELETE FROM batches", "readings and 2 traces"),
     "a trace": ("UPDATE traces SET trace = zeroblob(99) WHERE n = 1", "1 trace"),
+    "the ceilings": ("UPDATE ceilings SET measured = '{}'", "1 ceiling"),
     "a trace less": ("DELETE FROM traces WHERE n = 2", "1 trace"),
     "traces in another order": ("UPDATE traces SET n = 3 - n + 10", "traces"),
 }
@@ -222,14 +223,8 @@ def test_a_file_from_before_there_were_digests_is_read_as_it_is_and_stays_so_whe
     later = [("points", "digest"), ("session", "tags"), ("session", "bookmarks")]
     later += [("readings", share) for share in ("sm_share", "tensor_share", "dram_share")]
     dropped = [f"ALTER TABLE {table} DROP COLUMN {column}" for table, column in later]
-    changed(
-        path,
-        *dropped,
-        "DROP TABLE traffic",
-        "DROP TABLE batches",
-        "DROP TABLE parts",
-        "PRAGMA user_version = 5",
-    )
+    dropped += [f"DROP TABLE {table}" for table in ("traffic", "batches", "parts", "ceilings")]
+    changed(path, *dropped, "PRAGMA user_version = 5")
     with closing(sqlite3.connect(path)) as connection:
         text = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'points'").fetchone()
     assert "digest" not in text[0]
@@ -251,7 +246,7 @@ def test_every_column_of_what_was_measured_is_digested() -> None:
     of_points = {table: names - {"digest"} for table, names in found.items() if "point" in names}
     assert {table: set(names) for table, names in COLUMNS.items()} == of_points
     assert {table: set(names) for table, names in batches.COLUMNS.items()} == {
-        table: found[table] for table in ("readings", "traces")
+        table: found[table] for table in ("readings", "traces", "ceilings")
     }
 
 

@@ -26,7 +26,7 @@ from profiles.store import (
 )
 from profiles.store.parts import _digest
 from profiles.store.schema import VERSION
-from profiles.wire.events import Event, PlanResumed, PointMeasured, PointStarted
+from profiles.wire.events import CeilingsMeasured, Event, PlanResumed, PointMeasured, PointStarted
 from tests.profiles.store import builders
 from tests.profiles.store.mutations import mutate
 
@@ -59,6 +59,15 @@ def test_a_part_added_to_a_file_is_read_as_the_events_made_it(path: Path) -> Non
     assert (found.outcome, found.resumed[0].outcome) == ("finished", None)
     assert [len(state.measurement.samples) for state in found.points if state.measurement] == [3] * 5
     assert [(one.index, one.status) for one in found.resumed[0].again] == [(1, "timeout"), (2, "interrupted")]
+
+
+def test_each_part_keeps_what_its_device_reached(path: Path) -> None:
+    assert load(path).ceilings == {}
+    begin, *others = rest_of_the_sweep(path)
+    builders.recorded(path, begin, CeilingsMeasured(ceilings=builders.CEILINGS), *others)
+    found = load(path)
+    assert found.ceilings == {2: builders.CEILINGS}
+    assert Tape(found).at(found.ended_ns or 0).ceilings == found.ceilings
 
 
 def test_parts_follow_one_another_until_the_plan_is_finished(path: Path) -> None:
@@ -121,7 +130,7 @@ def test_a_file_that_is_gone_is_said_and_none_is_made(path: Path) -> None:
 def older(path: Path) -> None:
     """Make it a file of the version before there were parts."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for table in ("traffic", "parts"):
+        for table in ("traffic", "parts", "ceilings"):
             connection.execute(f"DROP TABLE {table}")
         for column in ("tags", "bookmarks"):
             connection.execute(f"ALTER TABLE session DROP COLUMN {column}")

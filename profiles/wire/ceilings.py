@@ -1,0 +1,39 @@
+"""What a device was seen to reach at a sweep's begin: the ceilings that its kernels work under."""
+
+import msgspec
+
+from kernels.problem import Dtype
+from profiles.wire.measurement import Figure
+
+COPY = "copy_gbs"
+EXPONENTIALS = "exp_gexps"
+
+
+def matmul_key(dtype: Dtype) -> str:
+    """The key of the rate of matrix products in a dtype."""
+    return f"matmul_{dtype}_tflops"
+
+
+class Ceiling(msgspec.Struct, frozen=True, kw_only=True):
+    """A rate that the device reached.
+
+    Attributes:
+        figure: The rate with the quartiles of its runs, or why there is none.
+        sm_clock_mhz: Mean clock of a multiprocessor meanwhile, None where it cannot be read.
+    """
+
+    figure: Figure
+    sm_clock_mhz: float | None = None
+
+
+class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
+    """All of them.
+
+    Attributes:
+        rates: By key: copying within memory in 10^9 bytes read and written a second, matrix products in 10^12
+            floating-point operations a second, exponentials in 10^9 a second.
+        cache_bytes: Size of the last cache before the memory, None when unknown.
+    """
+
+    rates: dict[str, Ceiling] = {}
+    cache_bytes: int | None = None
