@@ -232,10 +232,11 @@ def asked_for(context: click.Context) -> dict[str, Any]:
     metavar="A,B",
     help="Print ratios to a kernel, or to the fastest of several",
 )
+@click.option("--why", is_flag=True, help="Print what binds each point: products, bytes or exponentials")
 @click.pass_context
 def show(context: click.Context, /, file: Path, **options: Any) -> int:
     """Print a saved session."""
-    forms = {"as_json": "--json", "as_csv": "--csv", "against": "--against"}
+    forms = {"as_json": "--json", "as_csv": "--csv", "against": "--against", "why": "--why"}
     asked = [flag for name, flag in forms.items() if name in given(context)]
     if len(asked) > 1:
         raise click.UsageError(f"{' and '.join(asked)} exclude each other", context)

@@ -53,6 +53,7 @@ SIMT = KernelSpec(
     dtypes=ON_A_GPU,
     workspace=workspace.flash2,
     io="flash2",
+    products="float32",
     implementation={"cuda": "kernels.cuda.simt"},
     features=EVERYWHERE,
 )
@@ -116,6 +117,7 @@ FLASH3_FP8 = KernelSpec(
     features={"cuda": EVERY_FEATURE - {"block_mask", "window"}},
     min_compute_capability=(9, 0),
     max_compute_capability=(9, 0),
+    products="float8",
     rounding=lambda problem: Rounding(cut(problem.head_dim).key_block),
 )
 
@@ -130,6 +132,7 @@ TORCH_MATH = KernelSpec(
     idea="PyTorch's plain attention: matmul, softmax, matmul in float32, S and P in memory",
     dtypes=DTYPES_BY_BACKEND,
     workspace=workspace.torch_math,
+    products="float32",
     implementation=WRAPPED,
     head_dims=LIBRARY_HEAD_DIMS,
     features=LIBRARY_FEATURES,

@@ -82,6 +82,7 @@ class KernelSpec:
         module: What that library is imported as; None: as the extra.
         io: Whose formula gives the bytes that it moves between SM and L2 (see profiles.results.theory); None:
             there is no formula for it.
+        products: The dtype of the factors of its matrix products; None: that of its inputs.
         rounding: How it rounds its inputs to 8 bits, and is judged (`kernels.verify`); None: it takes them as
             they are.
     """
@@ -101,6 +102,7 @@ class KernelSpec:
     extra: str | None = None
     module: str | None = None
     io: Literal["standard", "standard-fp32s", "flash1", "flash2", "flash3-fp8"] | None = None
+    products: Dtype | Literal["float8"] | None = None
     rounding: Callable[[Problem], Rounding] | None = None
 
     def unsupported(self, problem: Problem, device: Device) -> str | None:

@@ -4,14 +4,16 @@ from pathlib import Path
 
 from app.commands.against import print_against
 from app.commands.messages import say_csv, say_json
-from app.commands.table import print_session
+from app.commands.table import print_session, print_why
 from kernels.errors import InputError
 from profiles.results.export import to_csv, to_json
 from profiles.store import load
 
 
-def run(file: Path, *, as_json: bool, as_csv: bool, against: tuple[str, ...] | None) -> int:
-    """Print the session as a table, as ratios to some kernels, as CSV or as one JSON document."""
+def run(
+    file: Path, *, as_json: bool, as_csv: bool, against: tuple[str, ...] | None, why: bool = False
+) -> int:
+    """Print the session as a table, as ratios to some kernels, as reasons, as CSV or as one JSON document."""
     session = load(file)
     if as_json:
         say_json(to_json(session, str(file)))
@@ -23,6 +25,8 @@ def run(file: Path, *, as_json: bool, as_csv: bool, against: tuple[str, ...] | N
             told = ", ".join(against)
             raise InputError(f"{file} holds nothing of {told}, only {', '.join(kernels)}")
         print_against(session, against)
+    elif why:
+        print_why(session)
     else:
         print_session(session)
     return 0

@@ -3,8 +3,10 @@
 from app.commands.messages import say
 from app.commands.printing import Cell, print_table, status_cell, trust_cell
 from app.plots.export_header import session_header
+from app.words.ceilings import ceilings_lines
 from app.words.figures import NOTHING, figure_text, shown_of, spread_heading
 from app.words.trust import trust_line
+from app.words.units import ms_text
 from profiles.results.bookmarks import on_moments, on_points
 from profiles.results.curves import baselines, by_curve
 from profiles.results.drift import drift_text
@@ -12,6 +14,7 @@ from profiles.results.parts import failed_before, part_text, parts
 from profiles.results.quantities import favoured_baseline
 from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
+from profiles.results.why import whys
 
 KEYS = 2  # the columns that say which point a line is about
 
@@ -36,6 +39,19 @@ def print_session(session: Session) -> None:
         say(f"Noted, {text}")
 
 
+def print_why(session: Session) -> None:
+    """Print what explains the runtime of each point that has one."""
+    measured = rows(session)
+    _print_head(session, measured)
+    reasons = {row.point.index: why for row, why in zip(measured, whys(session), strict=True)}
+    curves = by_curve(measured)
+    for curve, members in curves.items():
+        for row, why in ((row, reasons[row.point.index]) for row in members):
+            where = f"N = {row.seqlen}" if len(curves) == 1 else f"{curve.label}, N = {row.seqlen}"
+            if why is not None:
+                say(f"{row.kernel} at {where}, {ms_text(why.runtime_ms)}: {why.sentence}")
+
+
 def _print_head(session: Session, measured: list[PointRow]) -> None:
     """Print where it was measured, and what there is to say of it as a whole."""
     device = session.machine.device(session.backend)
@@ -46,6 +62,8 @@ def _print_head(session: Session, measured: list[PointRow]) -> None:
         say(session.note)
     if session.tags:
         say(f"Tags: {', '.join(session.tags)}")
+    for text in ceilings_lines(session.ceilings):
+        say(text)
     if drift := drift_text(session):
         say(f"Drift check: {drift}")
     if session.altered:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from profiles.plan.plan import Plan
 from profiles.results.around import clocks_of, energy_of, rejected_of
@@ -17,6 +18,7 @@ from profiles.results.parts import Part, part_text, parts, warnings
 from profiles.results.quantities import QUANTITIES, favoured_baseline
 from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
+from profiles.results.why import whys
 from profiles.wire.measurement import Figure
 
 FIRST = (
@@ -66,10 +68,11 @@ def to_csv(session: Session) -> str:
 
 
 def to_json(session: Session, path: str | None = None) -> bytes:
-    """`{"session": {}, "points": [], "drift": [], "parts": []}` as one line; missing and NaN are null.
+    """`{"session": {}, "points": [], "ceilings": [], "drift": [], "parts": []}`; missing and NaN are null.
 
-    Beside its columns a point has `energy`, `clocks` and `rejected` (samples by reason), and `figures`: every
-    quantity's figure with source and spread, or why it is missing, also of those that are not known here.
+    Beside its columns a point has `energy`, `clocks` and `rejected` (samples by reason), `figures`: every
+    quantity's figure with source and spread, or why it is missing, also of those that are not known here;
+    and `why`: what explains its runtime.
 
     Args:
         session: What to write.
@@ -79,8 +82,10 @@ def to_json(session: Session, path: str | None = None) -> bytes:
     document: dict[str, Any] = {
         "session": described(session, path),
         "points": [
-            columns(row, baseline, told) | _in_full(row, baseline) for row, baseline in compared(session)
+            columns(row, baseline, told) | _in_full(row, baseline) | {"why": reason}
+            for (row, baseline), reason in zip(compared(session), whys(session), strict=True)
         ],
+        "ceilings": [{"part": part} | asdict(known) for part, known in sorted(session.ceilings.items())],
         "drift": list(map(_drift, drifts(session))),
         "parts": list(map(_part, parts(session))),
     }

@@ -13,6 +13,8 @@ from profiles.results.around import CLOCKS, ENERGY
 from profiles.results.bookmarks import Bookmark
 from profiles.results.quantities import QUANTITIES
 from profiles.results.trust import WORDS
+from profiles.results.why import Why
+from profiles.wire.ceilings import Ceiling
 from profiles.wire.events import Attempt, Outcome, PointStatus
 from profiles.wire.measurement import Figure
 
@@ -51,8 +53,10 @@ DRIFT: dict[str, Schema] = {
 
 def schema() -> Schema:
     """The schema: every key that there is, each required; a missing figure is null."""
-    (machine, plan, device, figure, attempt, bookmark), defined = msgspec.json.schema_components(
-        (Machine, Plan, Device, Figure, Attempt, Bookmark), ref_template="#/$defs/{name}"
+    (machine, plan, device, figure, attempt, bookmark, why, ceiling), defined = (
+        msgspec.json.schema_components(
+            (Machine, Plan, Device, Figure, Attempt, Bookmark, Why, Ceiling), ref_template="#/$defs/{name}"
+        )
     )
     session: dict[str, Schema] = {
         **dict.fromkeys(("id", "name", "note", "started_at", "altered"), TEXT),
@@ -75,6 +79,12 @@ def schema() -> Schema:
         "clocks": _all_of(dict.fromkeys(CLOCKS, figure)),
     }
     point |= {"rejected": {"type": "object", "additionalProperties": COUNT}}
+    point["why"] = {"anyOf": [why, {"type": "null"}]}
+    ceilings: dict[str, Schema] = {
+        "part": {"type": "integer", "minimum": 1},
+        "rates": {"type": "object", "additionalProperties": ceiling},
+        "cache_bytes": {"type": ["integer", "null"]},
+    }
     part: dict[str, Schema] = {
         "number": {"type": "integer", "minimum": 1},
         **dict.fromkeys(("started_at", "version"), TEXT),
@@ -89,6 +99,7 @@ def schema() -> Schema:
     document = {
         "session": _all_of(session),
         "points": _many(point),
+        "ceilings": _many(ceilings),
         "drift": _many(DRIFT),
         "parts": _many(part),
     }

@@ -25,7 +25,7 @@ from tests.app.hostile import hostile_events
 from tests.profiles.store import builders
 
 SHARES = ("sm_share", "tensor_share", "dram_share")
-IN_JSON_ALONE = {"figures", "energy", "clocks", "rejected"}
+IN_JSON_ALONE = {"figures", "energy", "clocks", "rejected", "why"}
 HOSTILE = "=<script>alert(1)</script>\x1b]0;owned\x07\u202e]]>&lt;\"'"
 
 
@@ -60,6 +60,22 @@ def test_the_schema_refuses_a_point_without_a_column() -> None:
     del document["points"][0]["tflops"]
     with pytest.raises(jsonschema.ValidationError, match="tflops"):
         jsonschema.validate(document, schema())
+
+
+def test_json_has_the_ceilings_of_each_part_and_why_each_point_takes_as_long() -> None:
+    session = lesson()
+    assert json.loads(to_json(session))["ceilings"] == []
+    session.ceilings[1] = builders.CEILINGS
+    document = json.loads(to_json(session))
+    (ceilings,) = document["ceilings"]
+    assert (ceilings["part"], ceilings["rates"]["copy_gbs"]["figure"]["value"]) == (1, 40.0)
+    assert ceilings["rates"]["exp_gexps"]["figure"]["missing"] == "ValueError: no"
+    for point in document["points"]:
+        why = point["why"]
+        assert (why is None) == (point["status"] != "done")
+        if why is not None:
+            assert why["runtime_ms"] == point["runtime_ms_median"]
+            assert [part["load"] for part in why["parts"]] == ["products", "bytes", "exponentials"]
 
 
 def test_parquet_reads_back_as_the_points_and_every_timed_run() -> None:

@@ -1,0 +1,231 @@
+"""Why a point takes as long as it does: what each of its three loads alone would take on its device.
+
+The roofline's argument (Williams, Waterman, Patterson 2009) with a third load: a kernel cannot be faster than
+its matrix products at their rate, its bytes at the copy rate, or its exponentials at theirs, all measured on
+the same device. The load that would take longest binds; the closer it comes to the runtime, the
+more it explains. One that reaches less than half of it explains nothing.
+"""
+
+import math
+from typing import Literal
+
+import msgspec
+
+from kernels.device import Device
+from kernels.problem import Backend
+from kernels.registry import KERNELS
+from profiles.results.moved import FORMULA, dram_bytes
+from profiles.results.rows import PointRow, rows
+from profiles.results.session import Session
+from profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
+from profiles.wire.measurement import Figure
+
+Load = Literal["products", "bytes", "exponentials"]
+EXPLAINS = 0.5  # share of the runtime from which on a load explains it
+CERTAIN = 0.8  # the same, while another load's rate is not known
+REFUTED = 1.05  # the same, of bytes by formula: there were fewer
+CLOSE = 0.85  # of the first load's time, at which the second is named, too
+UNITS = {"products": 1e9, "bytes": 1e6, "exponentials": 1e6}  # of an amount, in that of its rate times ms
+NO_CEILINGS = "this recording has no measured ceilings"
+TOO_MANY = "the formula counts more bytes than it had time to move: it skips what a mask empties"
+PRODUCTS = {spec.name: spec.products for spec in KERNELS}
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One load of a point, alone.
+
+    Attributes:
+        load: Which.
+        amount: Floating-point operations, bytes or exponentials of one run; None when unknown.
+        amount_source: Where that comes from, in words.
+        rate: What the device reaches of it: TFLOP/s, GB/s or 10^9 exponentials a second; None when unknown.
+        rate_source: What that was measured with, and how it was brought to the point's clock.
+        ms: What the load alone would take; None when it cannot be told.
+        share: That over the runtime.
+        missing: Why there is no time, as a clause; empty when there is one.
+    """
+
+    load: Load
+    amount: float | None
+    amount_source: str
+    rate: float | None = None
+    rate_source: str = ""
+    ms: float | None = None
+    share: float | None = None
+    missing: str = ""
+
+
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    """What explains a point's runtime.
+
+    Attributes:
+        runtime_ms: The median.
+        parts: Its loads.
+        binds: The load that explains it; None: none does, or it cannot be told.
+        share: What part of the runtime that load alone would take.
+        sentence: All of it in one sentence.
+    """
+
+    runtime_ms: float
+    parts: tuple[Part, ...]
+    binds: Load | None
+    share: float | None
+    sentence: str
+
+
+def whys(session: Session) -> list[Why | None]:
+    """Why each row of a session takes as long as it does, None for those without a runtime."""
+    device = session.machine.device(session.backend)
+    return [why(row, session.ceilings.get(row.part or 1), device) for row in rows(session)]
+
+
+def why(row: PointRow, ceilings: Ceilings | None, device: Device | None) -> Why | None:
+    """Why a point takes as long as it does; None for one that is not done.
+
+    Args:
+        row: The point.
+        ceilings: What its device reached in its part of the session; None: nobody measured.
+        device: Its device, None when unknown.
+    """
+    if not row.done or row.times is None or not row.times.median:
+        return None
+    runtime = row.times.median
+    loads = _products(row, ceilings), _bytes(row, ceilings, device), _exponentials(row, ceilings)
+    parts = tuple(_timed(part, runtime) for part in loads)
+    binding = _binding(parts)
+    return Why(
+        runtime_ms=runtime,
+        parts=parts,
+        binds=binding.load if binding else None,
+        share=binding.share if binding else None,
+        sentence=_sentence(parts, binding, row.backend),
+    )
+
+
+def _binding(parts: tuple[Part, ...]) -> Part | None:
+    """The load that would take longest, if that is long enough to be the reason."""
+    known = [part for part in parts if part.share is not None]
+    longest = max(known, key=lambda part: part.share or 0, default=None)
+    enough = EXPLAINS if len(known) == len(parts) else CERTAIN
+    return longest if longest is not None and (longest.share or 0) >= enough else None
+
+
+def _products(row: PointRow, ceilings: Ceilings | None) -> Part:
+    amount, source = float(row.problem.flops), "4·d per kept pair"
+    dtype = PRODUCTS.get(row.kernel) or row.problem.dtype
+    if dtype == "float8":
+        missing = "it multiplies in 8 bits, of which no rate was measured"
+        return Part(load="products", amount=amount, amount_source=source, missing=missing)
+    rate = _rate(ceilings, matmul_key(dtype), row)
+    return _part("products", amount, source, rate)
+
+
+def _bytes(row: PointRow, ceilings: Ceilings | None, device: Device | None) -> Part:
+    moved = dram_bytes(row, cache_bytes(ceilings, device))
+    if moved is None:
+        return Part(load="bytes", amount=None, amount_source="", missing="no formula knows its bytes")
+    figure = _ceiling(ceilings, COPY).figure
+    beside = row.measured(COPY)
+    if figure.value is None and beside is not None:
+        figure = beside
+    return _part("bytes", moved.nbytes, moved.source, figure)
+
+
+def cache_bytes(ceilings: Ceilings | None, device: Device | None) -> int | None:
+    """Size of the last cache before the memory, None when unknown."""
+    measured = ceilings.cache_bytes if ceilings else None
+    return measured or (device.l2_bytes if device else None)
+
+
+def _exponentials(row: PointRow, ceilings: Ceilings | None) -> Part:
+    problem = row.problem
+    amount = float(problem.batch * problem.heads * problem.kept_pairs)
+    return _part("exponentials", amount, "one per kept pair", _rate(ceilings, EXPONENTIALS, row))
+
+
+def _part(load: Load, amount: float, source: str, rate: Figure) -> Part:
+    if rate.value is None or not 0 < rate.value < math.inf or not amount < math.inf:
+        return Part(load=load, amount=amount, amount_source=source, missing=rate.missing or NO_CEILINGS)
+    return Part(
+        load=load,
+        amount=amount,
+        amount_source=source,
+        rate=rate.value,
+        rate_source=rate.source,
+        ms=amount / UNITS[load] / rate.value,
+    )
+
+
+def _timed(part: Part, runtime_ms: float) -> Part:
+    """The part with its share; a formula that would take longer than the run is refuted by it."""
+    if part.ms is None:
+        return part
+    share = part.ms / runtime_ms
+    if part.load == "bytes" and part.amount_source == FORMULA and share > REFUTED:
+        return msgspec.structs.replace(part, ms=None, missing=TOO_MANY)
+    return msgspec.structs.replace(part, share=share)
+
+
+def _ceiling(ceilings: Ceilings | None, key: str) -> Ceiling:
+    """The ceiling of that key, or one that says why there is none."""
+    known = ceilings.rates.get(key) if ceilings else None
+    return known or Ceiling(figure=Figure(missing=NO_CEILINGS if ceilings is None else "it was not measured"))
+
+
+def _rate(ceilings: Ceilings | None, key: str, row: PointRow) -> Figure:
+    """A rate of the multiprocessors at the point's clock: what they do in a cycle is the same at any."""
+    ceiling = _ceiling(ceilings, key)
+    here, there, figure = row.clocks, ceiling.sm_clock_mhz, ceiling.figure
+    if here is None or not there or figure.value is None:
+        return figure
+    source = f"{figure.source}, from {there:.0f} to the point's {here.median:.0f} MHz"
+    return Figure(value=figure.value * here.median / there, source=source)
+
+
+def _sentence(parts: tuple[Part, ...], binding: Part | None, backend: Backend) -> str:
+    if binding is not None:
+        return f"Bound by {_said(binding, backend)}{_close(parts, binding)}."
+    known = [part for part in parts if part.share is not None]
+    told = _listed([f"{part.load} {_percent(part.share)}" for part in known])
+    alone = f"alone, {told} of its time; " if told else ""
+    unknown = dict.fromkeys(part.missing for part in parts if part.missing)
+    if unknown:
+        return f"What binds it is not known: {alone}{'; '.join(unknown)}."
+    return f"None of the three explains it: {alone}the rest is latency, launches, occupancy or other work."
+
+
+def _said(part: Part, backend: Backend) -> str:
+    """The load that binds, how much of it there is, and what is reached of its rate."""
+    share, amount = _percent(part.share), decimal(part.amount or 0)
+    match part.load:
+        case "bytes":
+            where = "HBM" if backend == "cuda" else "memory"
+            return f"{where}: it moves {amount}B ({part.amount_source}) and reaches {share} of the copy rate"
+        case "products":
+            return f"products: it does {amount}FLOP and reaches {share} of the matmul rate"
+        case "exponentials":
+            return f"exponentials: it takes {amount.rstrip()} of them and reaches {share} of their rate"
+
+
+def _close(parts: tuple[Part, ...], binding: Part) -> str:
+    """The loads that come close to the one that binds."""
+    least = CLOSE * (binding.share or 0)
+    near = [part for part in parts if part is not binding and (part.share or 0) >= least]
+    return "".join(f"; {part.load} come close ({_percent(part.share)})" for part in near)
+
+
+def decimal(value: float) -> str:
+    """A number in two or three digits with its decimal prefix and room for a unit: `8.8 G`."""
+    for size, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.2g} {prefix}" if value < 10 * size else f"{value / size:.0f} {prefix}"
+    return f"{value:.0f} "
+
+
+def _percent(share: float | None) -> str:
+    return f"{100 * (share or 0):.0f}%" if (share or 0) >= 0.01 else "under 1%"  # noqa: PLR2004 - a percent
+
+
+def _listed(words: list[str]) -> str:
+    """Words in a row: `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
