@@ -52,6 +52,7 @@ class Controller(QObject):
         replaying: Whether what runs is a replay, which may be paused.
         backend: Where the next sweep and the telemetry run.
         telemetry: What watches the device now, None before the first reading.
+        point: Index of the point of the session on show that is chosen on every page, None for none.
         live_readings: The newest readings of this machine, also those outside of any sweep, oldest first.
 
     Signals:
@@ -59,6 +60,7 @@ class Controller(QObject):
         path_found: The session on show has a file now (Path).
         events_arrived: A batch of events, already applied to the session; at most 30 batches a second. While
             a recording is on show this machine's readings are not among them; they go to `live_readings`.
+        point_chosen: Another point is chosen (int).
         machine_found: The probe answered (Machine).
         jumped: The session on show, a replay's, is as it was at another moment.
         trace_ready: A trace arrived (Trace).
@@ -74,6 +76,7 @@ class Controller(QObject):
     path_found = Signal(object)
     events_arrived = Signal(list)
     jumped = Signal()
+    point_chosen = Signal(int)
     machine_found = Signal(object)
     trace_ready = Signal(object)
     trace_failed = Signal(str)
@@ -100,6 +103,8 @@ class Controller(QObject):
         self._measuring = False
         self._backend_chosen = False
         self._closed = False
+        self.point: int | None = None
+        self._shown.session_changed.connect(lambda _session: setattr(self, "point", None))
         self._shown.session_changed.connect(self.session_changed)
         self._shown.events_arrived.connect(self.events_arrived)
         self._shown.jumped.connect(self.jumped)
@@ -205,6 +210,12 @@ class Controller(QObject):
             then: What to do once it is on show and read whole.
         """
         self._shown.open(path.absolute(), then)  # as lists of files name it
+
+    def choose_point(self, index: int) -> None:
+        """Choose a point of the session on show on every page."""
+        if index != self.point:
+            self.point = index
+            self.point_chosen.emit(index)
 
     def replay(self, speed: float) -> None:
         """Play the session on show again from its start, at one of the playback's SPEEDS.

@@ -4,6 +4,7 @@ from app.pages.base import Page
 from app.pages.compare import ComparePage
 from app.pages.planner import PlannerPage
 from app.pages.profile import ProfilePage
+from app.pages.roofline import RooflinePage
 from app.pages.sessions import SessionsPage
 from app.pages.stepper import StepperPage
 from app.pages.traffic import TrafficPage
@@ -15,4 +16,5 @@ PAGES: tuple[type[Page], ...] = (
     SessionsPage,
     PlannerPage,
     TrafficPage,
+    RooflinePage,
 )

@@ -144,7 +144,7 @@ def compulsory_dram_bytes(kernel: str, problem: Problem, l2_bytes: int = 0) -> i
     return once + sum(2 * max(0, held - l2_bytes) for held in matrices)
 
 
-def arithmetic_intensity(problem: Problem, moved_bytes: int) -> float:
+def arithmetic_intensity(problem: Problem, moved_bytes: float) -> float:
     """FLOP a byte moved; say which bytes (L2 or DRAM) next to the figure (Williams et al. 2009)."""
     return problem.flops / moved_bytes
 

@@ -27,7 +27,7 @@ REFUTED = 1.05  # the same, of bytes by formula: there were fewer
 CLOSE = 0.85  # of the first load's time, at which the second is named, too
 UNITS = {"products": 1e9, "bytes": 1e6, "exponentials": 1e6}  # of an amount, in that of its rate times ms
 NO_CEILINGS = "this recording has no measured ceilings"
-TOO_MANY = "the formula counts more bytes than it had time to move: it skips what a mask empties"
+TOO_MANY = "the formula counts more bytes than it had time to move (masked tiles are skipped)"
 PRODUCTS = {spec.name: spec.products for spec in KERNELS}
 
 
@@ -187,7 +187,7 @@ def _sentence(parts: tuple[Part, ...], binding: Part | None, backend: Backend) -
         return f"Bound by {_said(binding, backend)}{_close(parts, binding)}."
     known = [part for part in parts if part.share is not None]
     told = _listed([f"{part.load} {_percent(part.share)}" for part in known])
-    alone = f"alone, {told} of its time; " if told else ""
+    alone = f"alone, {told.replace(' ', ' would take ', 1)} of its time; " if told else ""
     unknown = dict.fromkeys(part.missing for part in parts if part.missing)
     if unknown:
         return f"What binds it is not known: {alone}{'; '.join(unknown)}."

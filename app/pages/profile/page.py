@@ -143,6 +143,8 @@ class ProfilePage(Page):
         self.bottom.table.point_chosen.connect(self.replay.go_to_point)
         notes = self.bottom.notes
         self.bottom.table.point_selected.connect(partial(setattr, notes, "point"))
+        self.bottom.table.point_selected.connect(self.controller.choose_point)
+        self.controller.point_chosen.connect(self._show_point)
         self.bottom.strip.moment.chosen.connect(partial(setattr, notes, "at_s"))
         notes.point_chosen.connect(self._go_to_point)
         notes.moment_chosen.connect(self._go_to_moment)
@@ -261,7 +263,7 @@ class ProfilePage(Page):
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
-        notes = self.bottom.notes
+        notes, step = self.bottom.notes, self.plots.step_cursor
         return [
             Action("run", "Run the sweep", self.run, "Sweep", "Ctrl+Return; Ctrl+Enter", everywhere=True),
             Action("profile.copy", "Copy the sweep as a command line", self.copy_command_line, "Sweep"),
@@ -271,20 +273,8 @@ class ProfilePage(Page):
             ),
             Action("profile.autorange", "Fit the plots to the data", self._fit, "View", "A"),
             Action("profile.grid", "Show or hide the grid", self.plots.toggle_grid, "View", "G"),
-            Action(
-                "profile.next",
-                "Crosshair to the next N",
-                lambda: self.plots.step_cursor(1),
-                "View",
-                "Alt+Right",
-            ),
-            Action(
-                "profile.back",
-                "Crosshair to the previous N",
-                lambda: self.plots.step_cursor(-1),
-                "View",
-                "Alt+Left",
-            ),
+            Action("profile.next", "Crosshair to the next N", partial(step, 1), "View", "Alt+Right"),
+            Action("profile.back", "Crosshair to the previous N", partial(step, -1), "View", "Alt+Left"),
             Action("profile.form", "Show or hide the sweep form", self._toggle_form, "View", "P"),
             Action("profile.telemetry", "Show the telemetry", lambda: self.bottom.show_tab(0), "View", "T"),
             Action("profile.results", "Show the results", lambda: self.bottom.show_tab(1), "View", "R"),
@@ -302,6 +292,11 @@ class ProfilePage(Page):
     def _go_to_point(self, index: int) -> None:
         self.replay.go_to_point(index)
         self.bottom.table.choose_point(index)
+
+    def _show_point(self, index: int | None) -> None:
+        if index not in {None, self.bottom.notes.point}:
+            self.plots.show_point(index)
+            self.bottom.table.choose_point(index)
 
     def _go_to_moment(self, at_s: float) -> None:
         self.replay.go_to_moment(at_s)
@@ -335,6 +330,7 @@ class ProfilePage(Page):
         shown = () if self._rows is None else self._shown
         self.bottom.table.show_rows(shown, baselines(shown, self.plots.baseline))
         self.bottom.table.show_cursor(self.plots.seqlen)
+        self._show_point(self.controller.point)
 
     def _follow_free_memory(self) -> None:
         telemetry, live = self.controller.telemetry, self.controller.live_readings

@@ -220,6 +220,15 @@ class PlotsView(QWidget):
         if seqlen in seqlens_of(self._rows):
             self.move_cursor(seqlen)
 
+    def show_point(self, index: int) -> None:
+        """Show the problems of a point, the crosshair at its sequence length."""
+        for curve, rows in self._curves.items():
+            row = next((row for row in rows if row.point.index == index), None)
+            if row is not None:
+                if curve != self.curve:
+                    self._choose_curve(curve)
+                self.move_cursor(row.seqlen)
+
     def step_cursor(self, step: int) -> None:
         """Move the crosshair to the next or the previous measured sequence length."""
         measured = seqlens_of(self._rows)

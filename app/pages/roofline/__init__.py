@@ -1,0 +1,5 @@
+"""The Roofline page."""
+
+from app.pages.roofline.page import RooflinePage
+
+__all__ = ["RooflinePage"]

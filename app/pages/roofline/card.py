@@ -1,0 +1,124 @@
+"""The card of a roofline: which problems, the plot, its legend, and where its bytes are from."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Signal
+
+from app.look.theme import Theme
+from app.look.zoom import px
+from app.pages.roofline.legend import Legend
+from app.plots.export import Cell, Export
+from app.plots.export_button import ExportButton
+from app.plots.export_header import session_header
+from app.plots.roofline.plot import RooflinePlot
+from app.plots.series import kernels_of
+from app.widgets.card import Card
+from app.widgets.drop_down import DropDown
+from app.widgets.elided import ElidedLabel
+from app.widgets.plain import button_text
+from app.words.roofline import EMPTY, NOTHING_DONE, missing_roofs, spot_lines, spot_title, tier_text
+from profiles.results.curves import Curve
+from profiles.results.roofline import Roofline, Spot
+from profiles.results.rows import PointRow
+from profiles.results.session import Session
+
+TITLE, UNIT = "Roofline", "TFLOP/s over FLOP a byte"
+PICTURE = (900, 560)  # pixels at 100 % of an exported picture, at least
+COLUMNS = (
+    *("kernel", "seqlen", "tflops", "flop_per_dram_byte", "dram_bytes", "dram_source"),
+    *("flop_per_l2_byte", "l2_bytes", "l2_source", "why"),
+)
+
+
+class RooflineCard(Card):
+    """Shows the points of one curve.
+
+    Signals:
+        curve_chosen: Show these problems (Curve).
+    """
+
+    curve_chosen = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(TITLE, UNIT)
+        self._theme = theme
+        self._session: Session | None = None
+        self._rows: Sequence[PointRow] = ()
+        self._found = Roofline((), ())
+        self._offered: Sequence[Curve] = ()
+        self.plot, self.legend = RooflinePlot(theme), Legend(theme)
+        self.curves = DropDown()
+        self.curves.setAccessibleName("Problems of the roofline")
+        self.curves.setMinimumContentsLength(14)
+        self.curves.activated.connect(lambda place: self.curve_chosen.emit(self._offered[place]))
+        self.export_button = ExportButton(TITLE, self.make_export, theme)
+        self.missing = ElidedLabel()
+        self.missing.setProperty("role", "warn")
+        self.readout, self.tiers = ElidedLabel(), ElidedLabel()
+        self.tiers.setProperty("role", "unit")
+        self.header.insertWidget(1, self.curves)
+        self.header.addWidget(self.export_button)
+        for widget in (self.missing, self.legend, self.plot, self.readout, self.tiers):
+            self.body.addWidget(widget, 1 if widget is self.plot else 0)
+        self.body.setSpacing(4)
+        self.legend.changed.connect(lambda: self.plot.show_hidden(self.legend.hidden))
+        self.plot.hovered.connect(self._read)
+
+    def show_curves(self, curves: Sequence[Curve], current: Curve | None) -> None:
+        """Offer these problems; a single one is named, and leaves nothing to choose."""
+        self._offered = curves
+        self.curves.clear()
+        self.curves.addItems([button_text(curve.label) for curve in curves])
+        self.curves.setCurrentIndex(-1 if current is None else curves.index(current))
+        self.curves.setEnabled(len(curves) > 1)
+        self.curves.setVisible(bool(curves))
+
+    def show_roofline(self, session: Session | None, rows: Sequence[PointRow], found: Roofline) -> None:
+        """Draw these points of a session."""
+        self._session, self._rows, self._found = session, rows, found
+        self.legend.show_kernels(kernels_of([spot.row for spot in found.spots]))
+        self.plot.show_roofline(found, self.legend.hidden)
+        self.plot.show_hint("" if found.spots else EMPTY if session is None else NOTHING_DONE)
+        self.missing.setText(missing_roofs(found, measured=bool(session and session.ceilings)))
+        self.missing.setVisible(bool(self.missing.text()))
+        self.tiers.setText(tier_text(found.spots))
+        self._read(None)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour what is painted by hand."""
+        self._theme = theme
+        self.plot.apply_theme(theme)
+        self.legend.apply_theme(theme)
+        self.export_button.apply_theme(theme)
+
+    def make_export(self) -> Export | None:
+        """What the export menu writes; None while there is nothing to show."""
+        if self._session is None or not self._found.spots:
+            return None
+        return Export(
+            title=f"{TITLE}, {UNIT}",
+            name="roofline",
+            plots=[self.plot],
+            theme=self._theme,
+            provenance=session_header(self._session, self._rows) | {"bytes": tier_text(self._found.spots)},
+            columns=COLUMNS,
+            rows=[_cells(spot) for spot in self._found.spots],
+            least=QSize(*map(px, PICTURE)),
+            kernels=[
+                kernel
+                for kernel in kernels_of([spot.row for spot in self._found.spots])
+                if kernel not in self.legend.hidden
+            ],
+        )
+
+    def _read(self, spot: Spot | None) -> None:
+        """Say what the point under the pointer reaches."""
+        hint = "Point at a mark to read it, click it to see why." if self._found.spots else ""
+        self.readout.setText(hint if spot is None else " · ".join([spot_title(spot), *spot_lines(spot)]))
+
+
+def _cells(spot: Spot) -> list[Cell]:
+    cells: list[Cell] = [spot.row.kernel, spot.row.seqlen, spot.tflops]
+    for moved, intensity in zip((spot.dram, spot.l2), spot.intensities, strict=True):
+        cells += [intensity, moved and moved.nbytes, moved and moved.source]
+    return [*cells, spot.why.sentence]

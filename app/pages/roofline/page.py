@@ -1,0 +1,190 @@
+"""The Roofline page: what points reach under what their device reaches, and what binds the chosen one."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QCloseEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout
+
+from app.control.actions import Action
+from app.control.chores import Chores
+from app.control.controller import Controller
+from app.control.guard import guarded
+from app.look.theme import Theme
+from app.look.zoom import keep, px
+from app.pages.base import Page
+from app.pages.roofline.card import RooflineCard
+from app.pages.roofline.why_panel import WIDTH, WhyPanel
+from kernels.device import Device
+from profiles.results.curves import Curve, by_curve
+from profiles.results.roofline import Roofline, Spot, roofline
+from profiles.results.rows import LiveRows, PointRow
+from profiles.results.session import Session
+from profiles.wire.events import CeilingsMeasured, Event, PlanResumed, PointFailed, PointMeasured
+
+BESIDE_PX = 460  # the plot needs so much for the panel to stand beside it
+OUTCOMES = (CeilingsMeasured, PlanResumed, PointMeasured, PointFailed)
+NOTHING = Roofline((), ())
+
+
+class RooflinePage(Page):
+    """Draws the session on show, the problems of one curve at a time.
+
+    Attributes:
+        found: What is drawn.
+
+    Signals:
+        noticed: Something was done that the user should know of, in one line (str).
+        drawn: Another roofline is on show.
+    """
+
+    key, title, icon = "roofline", "Roofline", "mdi6.chart-bell-curve-cumulative"
+
+    noticed = Signal(str)
+    drawn = Signal()
+
+    wide: ClassVar[int] = WIDTH + BESIDE_PX
+
+    def __init__(self, controller: Controller, theme: Theme) -> None:
+        super().__init__(controller, theme)
+        self.setObjectName("page")
+        self.found = NOTHING
+        self._rows: LiveRows | None = None  # of the session on show
+        self._curves: dict[Curve, list[PointRow]] = {}
+        self._curve: Curve | None = None
+        self._stale = True
+        self._chores = Chores(self)
+        self.card, self.why = RooflineCard(theme), WhyPanel()
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(12, 8, 12, 10)
+        self._row.setSpacing(8)
+        self._row.addWidget(self.card, 1)
+        self._row.addWidget(self.why)
+        keep(self, self._place_panel)
+        self._connect()
+
+    def _connect(self) -> None:
+        self.controller.events_arrived.connect(self._take_events)
+        self.controller.jumped.connect(self.refresh)
+        self.controller.point_chosen.connect(self._follow_point)
+        self.card.plot.picked.connect(self.controller.choose_point)
+        self.card.curve_chosen.connect(self._choose_curve)
+        self.card.export_button.failed.connect(self.controller.error_raised)
+        self.card.export_button.done.connect(self.noticed)
+
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as its widest part: the panel goes under the plot where there is no room beside it."""
+        parts = self.card.minimumSizeHint(), self.why.minimumSizeHint()
+        return QSize(max(part.width() for part in parts) + px(24), super().minimumSizeHint().height())
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the panel beside the plot, or under it."""
+        super().resizeEvent(event)
+        self._place_panel()
+
+    def _place_panel(self) -> None:
+        beside = self.width() >= px(self.wide)
+        self._row.setDirection(
+            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        )
+        self.why.setMaximumWidth(px(WIDTH) if beside else self.maximumWidth())
+
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw what has changed while another page was in front."""
+        super().showEvent(event)
+        if self._stale:
+            self.refresh()
+
+    @guarded()
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Wait for what is being worked out."""
+        self._chores.wait()
+        super().closeEvent(event)
+
+    def show_session(self, session: Session | None) -> None:
+        """Show another session's points."""
+        self._rows = None if session is None else LiveRows(session)
+        self._curve = None
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Draw the session on show, when this page is in front."""
+        self._stale = not self.isVisible()
+        if self._stale:
+            return
+        session = self.controller.session
+        self._curves = by_curve(self._rows.current()) if self._rows else {}
+        if self._curve not in self._curves:
+            self._curve = self._curve_of(self.controller.point) or next(iter(self._curves), None)
+        shown = [] if self._curve is None else self._curves[self._curve]
+        known, device = ({}, None) if session is None else (session.ceilings, _device(session))
+        self._chores.do_instead(
+            partial(roofline, shown, dict(known), device), partial(self._draw, session, shown)
+        )
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour what is painted by hand."""
+        super().apply_theme(theme)
+        self.card.apply_theme(theme)
+
+    def actions_offered(self) -> list[Action]:
+        """What a user can do here."""
+        return [
+            Action("roofline.next", "Choose the next point", partial(self._step, 1), "View", "Alt+Right"),
+            Action("roofline.back", "Choose the point before", partial(self._step, -1), "View", "Alt+Left"),
+        ]
+
+    def _draw(self, session: Session | None, shown: Sequence[PointRow], found: Roofline) -> None:
+        if session is not self.controller.session:
+            return
+        self.found = found
+        self.card.show_curves(list(self._curves), self._curve)
+        self.card.show_roofline(session, shown, found)
+        self._show_point(self.controller.point)
+        self.drawn.emit()
+
+    def _take_events(self, events: Sequence[Event]) -> None:
+        if any(isinstance(event, OUTCOMES) for event in events):
+            self.refresh()
+
+    def _choose_curve(self, curve: Curve) -> None:
+        self._curve = curve
+        self.refresh()
+
+    def _curve_of(self, index: int | None) -> Curve | None:
+        """The problems that a point belongs to."""
+        for curve, members in self._curves.items():
+            if any(row.point.index == index for row in members):
+                return curve
+        return None
+
+    def _follow_point(self, index: int) -> None:
+        """Show the point that was chosen anywhere, and its problems."""
+        curve = self._curve_of(index)
+        if curve is not None and curve != self._curve:
+            self._choose_curve(curve)
+        else:
+            self._show_point(index)
+
+    def _show_point(self, index: int | None) -> None:
+        self.card.plot.show_chosen(index)
+        self.why.show_spot(self._spot(index))
+
+    def _spot(self, index: int | None) -> Spot | None:
+        return next((spot for spot in self.found.spots if spot.row.point.index == index), None)
+
+    def _step(self, step: int) -> None:
+        """Choose the point after the chosen one, or the first."""
+        order = [spot.row.point.index for spot in self.found.spots]
+        if order:
+            place = order.index(self.controller.point) + step if self.controller.point in order else 0
+            self.controller.choose_point(order[place % len(order)])
+
+
+def _device(session: Session) -> Device | None:
+    return session.machine.device(session.backend)

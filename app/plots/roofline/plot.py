@@ -1,0 +1,222 @@
+"""The roofline: rates over intensities, both logarithmic, under the device's ceilings."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Qt, Signal
+
+from app.control.guard import guarded
+from app.look.fonts import ui_font
+from app.look.theme import Theme, kernel_mark
+from app.look.zoom import keep, px
+from app.plots.axes import ValueAxis
+from app.plots.roofline.axis import IntensityAxis
+from app.plots.roofline.labels import Label, Labels, label_px
+from app.plots.roofline.roof_item import RoofItem, finite_range
+from app.plots.roofline.spots_item import SpotsItem
+from app.plots.style import Plot, restyle
+from app.words.kinds import KINDS
+from app.words.plain import MOST_OF_NAME, cut
+from app.words.units import seqlen_text
+from profiles.results.roofline import Roofline, Spot
+
+NEAR_PX = 20  # the pointer this near to a point means it
+MARGIN = 0.12  # decades left free at every side
+HEAD = 0.22  # the same above the highest ceiling, whose name stands there
+
+
+class RooflinePlot(Plot):
+    """Draws a roofline.
+
+    Signals:
+        picked: A point was clicked (int, its index in the session).
+        hovered: The pointer is near this point, or near none (Spot or None).
+    """
+
+    picked = Signal(int)
+    hovered = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        self._rates = ValueAxis(KINDS["rate"])
+        self._rates.set_scale("log10")
+        super().__init__(axisItems={"bottom": IntensityAxis(), "left": self._rates}, enableMenu=False)
+        self._theme = theme
+        self._roof_items: dict[str, RoofItem] = {}
+        self._kernel_items: dict[str, SpotsItem] = {}
+        self._hidden: Collection[str] = ()
+        self._chosen: int | None = None
+        self._ring = pg.ScatterPlotItem(pxMode=True, symbol="o")
+        self._ring.setZValue(20)
+        self._hint = pg.TextItem(anchor=(0.5, 0.5))
+        for item in (self._ring, self._hint):
+            self.addItem(item, ignoreBounds=True)
+        self._labels = Labels(self)
+        self._set_up()
+        self.apply_theme(theme)
+
+    def _set_up(self) -> None:
+        self.plotItem.hideButtons()
+        self.setFrameShape(self.Shape.NoFrame)
+        keep(self._rates, self._rates.setWidth, 48)
+        view = self.getViewBox()
+        view.disableAutoRange()
+        view.setDefaultPadding(0)
+        view.setMouseEnabled(x=False, y=False)
+        view.sigResized.connect(lambda *_: self._range())
+        self.scene().sigMouseClicked.connect(self._click)
+        self.scene().sigMouseMoved.connect(self._hover)
+        keep(self, self.setMinimumSize, 300, 220)
+        self.setAccessibleName("Roofline: TFLOP/s over FLOP a byte")
+
+    def show_roofline(self, found: Roofline, hidden: Collection[str]) -> None:
+        """Draw this in place of what was drawn."""
+        head_dim = found.spots[0].row.problem.head_dim if found.spots else 0
+        roofs = {roof.key: roof for roof in found.roofs}
+        for key in roofs.keys() - self._roof_items.keys():
+            self._roof_items[key] = RoofItem(self, key, self._theme)
+        for key, ceiling in self._roof_items.items():
+            ceiling.show(roofs.get(key), head_dim)
+        by_kernel: dict[str, list[Spot]] = {}
+        for spot in found.spots:
+            by_kernel.setdefault(spot.row.kernel, []).append(spot)
+        for kernel in by_kernel:
+            if kernel not in self._kernel_items:
+                self._kernel_items[kernel] = SpotsItem(self, kernel, self._theme)
+        for kernel, item in self._kernel_items.items():
+            item.show(by_kernel.get(kernel, ()))
+        self.show_hidden(hidden)
+
+    def show_hidden(self, hidden: Collection[str]) -> None:
+        """Hide the points of these kernels."""
+        self._hidden = hidden
+        for item in self._kernel_items.values():
+            item.set_visible(item.kernel not in hidden)
+        self._range()
+
+    def show_chosen(self, index: int | None) -> None:
+        """Ring the point of this index."""
+        self._chosen = index
+        self._draw_chosen()
+
+    def show_hint(self, text: str) -> None:
+        """Say in the middle why there is nothing to see; an empty text says nothing."""
+        self._hint.setText(text, color=self._theme.dim)
+        self._hint.setVisible(bool(text))
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour everything that is drawn."""
+        self._theme = theme
+        restyle(self, theme)
+        for name in ("bottom", "left"):
+            axis = self.getAxis(name)
+            axis.setZValue(-1000)
+            axis.setStyle(tickLength=0, tickTextOffset=6)
+            axis.setGrid(255)
+        self._ring.setSize(px(19))
+        self._ring.setPen(pg.mkPen(theme.text, width=px(2)))
+        self._ring.setBrush(pg.mkBrush(None))
+        self._hint.setFont(ui_font())
+        self._hint.setColor(theme.dim)
+        for drawn in self._drawn:
+            drawn.apply_theme(theme)
+        self._draw_labels()
+
+    @property
+    def _drawn(self) -> Sequence[RoofItem | SpotsItem]:
+        return [*self._roof_items.values(), *self._kernel_items.values()]
+
+    @property
+    def _roofs(self) -> Sequence[RoofItem]:
+        return [item for item in self._roof_items.values() if item.roof is not None]
+
+    @property
+    def _kernels(self) -> Sequence[SpotsItem]:
+        return [item for item in self._kernel_items.values() if item.spots]
+
+    @property
+    def _shown(self) -> Sequence[SpotsItem]:
+        return [item for item in self._kernels if item.kernel not in self._hidden]
+
+    def _range(self) -> None:
+        """Show every point, where the slope meets the highest ceiling, and room for their names."""
+        places = [place for item in self._shown for group in (item.dram, item.l2) for place in group]
+        levels = [item.level for item in self._roofs if not item.rises]
+        slope = next((item.level for item in self._roofs if item.rises), None)
+        heights = [float(y) for _, y in places] + levels
+        low, high = finite_range(heights)
+        meeting = [] if slope is None else [level - slope for level in levels]
+        left, right = finite_range([float(x) for x, _ in places] + meeting)
+        x = (left - MARGIN, right + MARGIN + self._names_width(right - left + 2 * MARGIN))
+        y = (low - MARGIN, high + HEAD)
+        self.getViewBox().setRange(xRange=x, yRange=y, padding=0, disableAutoRange=True)
+        for roof in self._roofs:
+            roof.draw(x, y, max(levels, default=y[1]))
+        self._hint.setPos(self.getViewBox().viewRect().center())
+        self._draw_chosen()
+
+    def _names_width(self, decades: float) -> float:
+        """How many decades more it takes for names to stand right of the last points, at most a third."""
+        share = label_px([item.kernel for item in self._shown]) / max(1.0, self.getViewBox().width())
+        return float(decades * min(share / max(1 - share, 0.5), 1 / 3))
+
+    def _draw_chosen(self) -> None:
+        rings = [
+            place
+            for item in self._shown
+            for spot, *both in zip(item.spots, item.dram, item.l2, strict=True)
+            for place in both
+            if spot.row.point.index == self._chosen and np.isfinite(place).all()
+        ]
+        self._ring.setData([x for x, _ in rings], [y for _, y in rings])
+        self._draw_labels()
+
+    def _draw_labels(self) -> None:
+        """The names of kernels at their longest N, and every N of the kernel that is chosen."""
+        names: list[Label] = []
+        lengths: list[Label] = []
+        for item in self._shown:
+            colour = kernel_mark(item.kernel).on(self._theme)
+            longest = max(range(len(item.spots)), key=lambda n: item.spots[n].row.seqlen)
+            name = Label(cut(item.kernel, MOST_OF_NAME), colour, item.place(longest), above=False)
+            if self._is_chosen(item):
+                names.insert(0, name)
+                lengths = [
+                    Label(seqlen_text(spot.row.seqlen), colour, item.place(n), above=True)
+                    for n, spot in enumerate(item.spots)
+                ]
+            else:
+                names.append(name)
+        points = [place for item in self._shown for group in (item.dram, item.l2) for place in group]
+        known = [(float(x), float(y)) for x, y in points if np.isfinite((x, y)).all()]
+        self._labels.show([*names[:1], *lengths, *names[1:]], known)
+
+    def _is_chosen(self, item: SpotsItem) -> bool:
+        return any(spot.row.point.index == self._chosen for spot in item.spots)
+
+    def _spot_at(self, scene: QPointF) -> Spot | None:
+        """The point nearest to a place of the scene, None where none is near."""
+        view = self.getViewBox()
+        if not view.sceneBoundingRect().contains(scene):
+            return None
+        here, (width, height) = view.mapSceneToView(scene), view.viewPixelSize()
+        best, found = float(px(NEAR_PX)), None
+        for item in self._shown:
+            for places in (item.dram, item.l2):
+                away = np.hypot((places[:, 0] - here.x()) / width, (places[:, 1] - here.y()) / height)
+                away[~np.isfinite(away)] = np.inf
+                nearest = int(np.argmin(away))
+                if away[nearest] < best:
+                    best, found = float(away[nearest]), item.spots[nearest]
+        return found
+
+    @guarded()
+    def _hover(self, scene: QPointF) -> None:
+        self.hovered.emit(self._spot_at(scene))
+
+    @guarded()
+    def _click(self, event: Any) -> None:
+        spot = self._spot_at(event.scenePos())
+        if event.button() == Qt.MouseButton.LeftButton and spot is not None:
+            self.picked.emit(spot.row.point.index)

@@ -1,0 +1,83 @@
+"""One ceiling in a roofline: its line, and what it is at its end."""
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+
+from app.look.theme import Theme
+from app.look.zoom import ZOOM
+from app.plots.style import tick_font
+from app.plots.ticks import to_axis
+from app.words.roofline import roof_label
+from profiles.results.roofline import Roof
+from profiles.wire.ceilings import COPY, EXPONENTIALS
+
+Ends = tuple[float, float]
+BESIDE = 0.85  # of the slope's length, at which its name ends: no point can stand above it
+
+
+class RoofItem:
+    """A slope or a level; made once for each rate there may be.
+
+    Attributes:
+        roof: What it draws, None for nothing.
+    """
+
+    def __init__(self, plot: pg.PlotWidget, key: str, theme: Theme) -> None:
+        self.roof: Roof | None = None
+        self._key = key
+        self._line, self._text = pg.PlotCurveItem(antialias=True), pg.TextItem()
+        for item in (self._line, self._text):
+            item.setZValue(-10)
+            plot.addItem(item, ignoreBounds=True)
+        self.apply_theme(theme)
+
+    def show(self, roof: Roof | None, head_dim: int) -> None:
+        """Stand for another ceiling; `draw` puts it in its place."""
+        self.roof = roof
+        for item in (self._line, self._text):
+            item.setVisible(roof is not None)
+        if roof is not None:
+            self._text.setText(roof_label(roof, head_dim))
+
+    @property
+    def level(self) -> float:
+        """Where it stands on the axis of rates; of the slope at 1 FLOP a byte."""
+        return float("nan") if self.roof is None else float(to_axis(self.roof.tflops, "log10"))
+
+    @property
+    def rises(self) -> bool:
+        """Whether it is the slope."""
+        return self._key == COPY
+
+    def draw(self, x: Ends, y: Ends, top: float) -> None:
+        """Draw it as far as it bounds anything in this view.
+
+        Args:
+            x: The view's ends.
+            y: The same upwards.
+            top: The level of the highest ceiling, where the slope ends.
+        """
+        if self.rises:
+            first, last = max(x[0], y[0] - self.level), min(x[1], top - self.level)
+            self._line.setData([first, last], [first + self.level, last + self.level])
+            place = first + BESIDE * (last - first)
+            self._text.setAnchor((1, 1))
+            self._text.setPos(place, place + self.level)
+        else:
+            self._line.setData([x[0], x[1]], [self.level, self.level])
+            self._text.setPos(x[0], self.level)  # where only the bytes of a cache could put a point
+            self._text.setAnchor((0, 1))
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        style = Qt.PenStyle.DashLine if self._key == EXPONENTIALS else Qt.PenStyle.SolidLine
+        self._line.setPen(pg.mkPen(theme.dim, width=1.6 * ZOOM.factor, style=style))
+        self._text.setFont(tick_font())
+        self._text.setColor(theme.dim)
+
+
+def finite_range(values: list[float]) -> Ends:
+    """The least and the greatest of those that are numbers; a decade about 1 where there are none."""
+    known = np.array([value for value in values if np.isfinite(value)])
+    return (float(known.min()), float(known.max())) if known.size else (-0.5, 0.5)

@@ -1,0 +1,83 @@
+"""A roofline in words."""
+
+from collections.abc import Sequence
+
+from app.words.ceilings import ceiling_name, rate_text
+from app.words.units import digits, ms_text, seqlen_full, tflops_text
+from profiles.results.moved import Moved
+from profiles.results.roofline import Roof, Roofline, Spot
+from profiles.results.why import Part, decimal
+from profiles.wire.ceilings import COPY, EXPONENTIALS, matmul_key
+
+EMPTY = "Run a sweep or open a session: its points stand here under what the device reaches."
+NOTHING_DONE = "No point of these problems has a runtime yet."
+ONLY_COPY = (
+    "No measured ceilings here: the slope is the copy rate beside the points. A new sweep measures all."
+)
+NO_ROOF = "Neither measured ceilings nor a copy rate here: the points stand alone. A new sweep has all."
+TIERS = ("By DRAM bytes", "By L2 bytes")
+AMOUNTS = {"products": "FLOP", "bytes": "B", "exponentials": "exp"}
+RATES = {"products": matmul_key("float32"), "bytes": COPY, "exponentials": EXPONENTIALS}  # for their units
+
+
+def roof_label(roof: Roof, head_dim: int) -> str:
+    """What stands at the end of its line."""
+    name = f"exponentials (d {head_dim})" if roof.key == EXPONENTIALS else ceiling_name(roof.key)
+    return f"{name} {rate_text(roof.key, roof.rate)}"
+
+
+def tier_text(spots: Sequence[Spot]) -> str:
+    """Where the bytes are from."""
+    named = (
+        ("filled: DRAM bytes", [s.dram for s in spots]),
+        ("hollow: L2 (tile) bytes", [s.l2 for s in spots]),
+    )
+    return " · ".join(f"{name} {_sources(moved)}" for name, moved in named if any(moved))
+
+
+def _sources(moved: Sequence[Moved | None]) -> str:
+    return " or ".join(dict.fromkeys(one.source for one in moved if one is not None))
+
+
+def missing_roofs(found: Roofline, *, measured: bool) -> str:
+    """Why ceilings are missing; empty when they were measured.
+
+    Args:
+        found: What is drawn.
+        measured: Whether the session has ceilings.
+    """
+    if measured or not found.spots:
+        return ""
+    return ONLY_COPY if found.roofs else NO_ROOF
+
+
+def spot_title(spot: Spot) -> str:
+    """Which point it is."""
+    return f"{spot.row.kernel} · N = {seqlen_full(spot.row.seqlen)}"
+
+
+def spot_lines(spot: Spot) -> list[str]:
+    """What it reaches, and at which intensities."""
+    lines = [f"{tflops_text(spot.tflops)} in {ms_text(spot.why.runtime_ms)}"]
+    pairs = zip(TIERS, (spot.dram, spot.l2), spot.intensities, strict=True)
+    for name, moved, intensity in pairs:
+        if moved is not None and intensity is not None:
+            lines.append(f"{name}: {digits(intensity)} FLOP/B, {decimal(moved.nbytes)}B {moved.source}")
+    return lines
+
+
+def part_heading(part: Part) -> str:
+    """A load alone: its name, its time, and what part of the runtime that is."""
+    if part.ms is None or part.share is None:
+        return f"{part.load} alone: not known"
+    return f"{part.load} alone: {ms_text(part.ms)}, {100 * part.share:.0f} %"
+
+
+def part_lines(part: Part) -> list[str]:
+    """What is behind it: how much there is, at which rate, and how that was measured."""
+    lines = []
+    if part.amount is not None:
+        lines.append(f"{decimal(part.amount)}{AMOUNTS[part.load]}, {part.amount_source}")
+    if part.rate is not None:
+        lines.append(f"at {rate_text(RATES[part.load], part.rate)}: {part.rate_source}")
+    return [*lines, f"{part.missing[:1].upper()}{part.missing[1:]}."] if part.missing else lines
