@@ -55,6 +55,7 @@ def test_the_energy_of_a_loop_is_its_power_times_its_time_within_5_percent(cuda_
         assert time.monotonic() - begun < 2 * LOOP_S
     energy, power = figures["energy_mj"], figures["power_w"]
     assert energy.value is not None, energy.missing
+    assert power.value is not None, power.missing
     assert power.value == pytest.approx(mean(powers), rel=0.05)
     assert energy.value == pytest.approx(mean(powers) * (figures["sustained_ms"].value or 0), rel=0.05)
     assert power.low is not None
