@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from kernels.errors import UnsupportedError
 from kernels.problem import Backend, Problem
 from kernels.spec import KernelSpec
 
@@ -13,6 +14,39 @@ class Inputs(NamedTuple):
     q: Any
     k: Any
     v: Any
+
+
+class Saved(NamedTuple):
+    """What a backward pass is given, arrays of one kind.
+
+    Attributes:
+        q: Q, (batch, heads, Nq, head_dim).
+        k: K, (batch, kv_heads, Nk, head_dim).
+        v: V, like `k`.
+        output: O as the forward pass returned it, like `q`.
+        lse: Its natural log-sum-exp, float32 (batch, heads, Nq); None: the kernel takes none.
+        grad_output: dO, the gradient with respect to O, like `q`.
+    """
+
+    q: Any
+    k: Any
+    v: Any
+    output: Any
+    lse: Any
+    grad_output: Any
+
+    @property
+    def inputs(self) -> Inputs:
+        """Q, K and V."""
+        return Inputs(self.q, self.k, self.v)
+
+
+class Gradients(NamedTuple):
+    """Gradients with respect to Q, K and V, in their shapes."""
+
+    dq: Any
+    dk: Any
+    dv: Any
 
 
 class Launch(Protocol):
@@ -37,6 +71,26 @@ class Launch(Protocol):
 
     def run(self) -> None:
         """Compute O and LSE once; on CUDA this enqueues on the current stream and returns."""
+
+
+class BackwardLaunch(Protocol):
+    """The backward pass of a kernel bound to its arrays, compiled and allocated, ready to run.
+
+    What a forward pass would have left beside O and LSE, such as P, is made while it is prepared.
+
+    Attributes:
+        gradients: dQ, dK and dV in the dtype of Q; valid after `run`.
+        workspace_bytes: Bytes held beside `Saved` and the gradients.
+    """
+
+    workspace_bytes: int
+
+    @property
+    def gradients(self) -> Gradients:
+        """See above."""
+
+    def run(self) -> None:
+        """Compute them once; on CUDA this enqueues on the current stream and returns."""
 
 
 @runtime_checkable
@@ -72,3 +126,26 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs, backend: Backend
     """
     module = import_module(spec.implementation[backend])
     return module.prepare(spec, problem, inputs)  # type: ignore[no-any-return]
+
+
+def prepare_backward(
+    spec: KernelSpec, problem: Problem, saved: Saved, backend: Backend, *, deterministic: bool = False
+) -> BackwardLaunch:
+    """Compile what is needed, allocate gradients and workspace, and bind them.
+
+    Args:
+        spec: A kernel that has a backward pass (`KernelSpec.unsupported_backward` gives no reason).
+        problem: What is computed.
+        saved: What it is computed from.
+        backend: Where.
+        deterministic: Every run must give the same bits.
+
+    Raises:
+        CompileError: The CUDA compiler refused the kernel.
+        UnsupportedError: The kernel has no backward pass, or a library refuses the problem.
+        MemoryError: The buffers do not fit.
+    """
+    if spec.backward is None:
+        raise UnsupportedError(f"{spec.name} has no backward pass.")
+    module = import_module(spec.backward.implementation[backend])
+    return module.prepare(spec, problem, saved, deterministic=deterministic)  # type: ignore[no-any-return]

@@ -111,11 +111,11 @@ def plain_attention(
             for start in range(0, len(picked), chunk):
                 part = slice(start, start + chunk)
                 queries = q[b, h][picked[part]].astype(compute_dtype)
-                scores = _rounded(queries @ keys.T * queries.dtype.type(scale), storage_dtype)
+                scores = rounded(queries @ keys.T * queries.dtype.type(scale), storage_dtype)
                 if rounding is not None:
                     scores = rounding.scores(scores)
-                _hide(scores, picked[part], seqlen_q, masking)
-                weighed = _weigh(scores, values, storage_dtype, rounding)
+                hide(scores, picked[part], seqlen_q, masking)
+                weighed = weigh(scores, values, storage_dtype, rounding)
                 whole.output[b, h, part], whole.lse[b, h, part], weights = weighed
                 if spreads:
                     whole.value_spread[b, h, part] = _spread(weights, (values * values).sum(axis=1) ** 0.5)
@@ -123,7 +123,7 @@ def plain_attention(
     return whole
 
 
-def _hide(s: Any, rows: Any, seqlen_q: int, masking: Masking) -> None:
+def hide(s: Any, rows: Any, seqlen_q: int, masking: Masking) -> None:
     """Set the hidden pairs of some query rows' scores (R, Nk) to -inf."""
     xp, keys = array_module(s), array_module(s).arange(s.shape[1])
     diagonal = (rows + s.shape[1] - seqlen_q)[:, None]
@@ -140,7 +140,7 @@ def _hide(s: Any, rows: Any, seqlen_q: int, masking: Masking) -> None:
         s[~kept[(rows // blocks.block_q)[:, None], keys // blocks.block_k]] = -xp.inf
 
 
-def _weigh(s: Any, v: Any, storage_dtype: Any, rounding: Rounding | None) -> tuple[Any, Any, Any]:
+def weigh(s: Any, v: Any, storage_dtype: Any, rounding: Rounding | None) -> tuple[Any, Any, Any]:
     """Softmax P over the last axis of S and its product with V: O (R, dv), LSE (R,) and P (R, Nk)."""
     xp = array_module(s)
     m = s.max(axis=1, keepdims=True)
@@ -153,8 +153,8 @@ def _weigh(s: Any, v: Any, storage_dtype: Any, rounding: Rounding | None) -> tup
     lse[empty] = -xp.inf
     if rounding is not None:
         p = rounding.weights(p)
-    p = _rounded(p / l, storage_dtype)
-    return _rounded(p @ v, storage_dtype), lse[:, 0], p
+    p = rounded(p / l, storage_dtype)
+    return rounded(p @ v, storage_dtype), lse[:, 0], p
 
 
 def _spread(weights: Any, x: Any) -> Any:
@@ -162,6 +162,6 @@ def _spread(weights: Any, x: Any) -> Any:
     return ((weights * x) ** 2).sum(axis=1) ** 0.5
 
 
-def _rounded(array: Any, storage_dtype: Any) -> Any:
+def rounded(array: Any, storage_dtype: Any) -> Any:
     """The values the array would have after a round trip through `storage_dtype`."""
     return array.astype(storage_dtype, copy=False).astype(array.dtype, copy=False)

@@ -1,7 +1,7 @@
 """What one kernel is: its name, idea, needs and limits, without importing the code that runs it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from math import prod
@@ -9,7 +9,7 @@ from typing import Literal
 
 from kernels.device import Device
 from kernels.fp8 import Rounding
-from kernels.problem import Backend, Dtype, Feature, Problem
+from kernels.problem import LSE_ITEMSIZE, Backend, Dtype, Feature, Problem
 
 Family = Literal["standard", "tiled", "library"]
 HEAD_DIMS = range(16, 257, 8)  # of our kernels
@@ -64,6 +64,50 @@ class Buffer:
 
 
 @dataclass(frozen=True)
+class Backward:
+    """The backward pass of a kernel.
+
+    Attributes:
+        idea: One line a reader learns from.
+        dtypes: As in `KernelSpec`.
+        workspace: Buffers it allocates besides what it is given and the gradients.
+        kept: What a forward pass leaves for it besides Q, K and V.
+        implementation: As in `KernelSpec`.
+        head_dims: The head dims it takes, by backend; one that is missing has those of the forward pass.
+        features: What it supports beyond plain attention, likewise.
+        min_compute_capability: The oldest GPU it runs on.
+        needs_lse: Whether it is given LSE; else it keeps something else, or a library keeps its own.
+        deterministic: The backends on which it can give the same bits in every run.
+    """
+
+    idea: str
+    dtypes: Mapping[Backend, tuple[Dtype, ...]]
+    workspace: Callable[[Problem, Backend], tuple[Buffer, ...]]
+    kept: Callable[[Problem, Backend], tuple[Buffer, ...]]
+    implementation: Mapping[Backend, str]
+    head_dims: Mapping[Backend, range] = field(default_factory=dict)
+    features: Mapping[Backend, frozenset[Feature]] = field(default_factory=dict)
+    min_compute_capability: tuple[int, int] = (8, 0)
+    needs_lse: bool = True
+    deterministic: frozenset[Backend] = frozenset({"cpu", "cuda"})
+
+    def kept_bytes(self, problem: Problem, backend: Backend) -> int:
+        """Exact bytes of what is kept between the two passes."""
+        return sum(buffer.nbytes for buffer in self.kept(problem, backend))
+
+    def workspace_bytes(self, problem: Problem, backend: Backend) -> int:
+        """Exact bytes of all workspace buffers."""
+        return sum(buffer.nbytes for buffer in self.workspace(problem, backend))
+
+    def predicted_bytes(self, problem: Problem, backend: Backend) -> int:
+        """Footprint before a launch: inputs, O, LSE, dO, the gradients and the workspace, in bytes."""
+        given = (
+            problem.input_bytes + problem.output_bytes + problem.output_bytes - problem.rows * LSE_ITEMSIZE
+        )
+        return given + problem.input_bytes + self.workspace_bytes(problem, backend)
+
+
+@dataclass(frozen=True)
 class KernelSpec:
     """One implementation of attention.
 
@@ -85,6 +129,7 @@ class KernelSpec:
         products: The dtype of the factors of its matrix products; None: that of its inputs.
         rounding: How it rounds its inputs to 8 bits, and is judged (`kernels.verify`); None: it takes them as
             they are.
+        backward: Its backward pass; None: it has none.
     """
 
     name: str
@@ -104,6 +149,7 @@ class KernelSpec:
     io: Literal["standard", "standard-fp32s", "flash1", "flash2", "flash3-fp8"] | None = None
     products: Dtype | Literal["float8"] | None = None
     rounding: Callable[[Problem], Rounding] | None = None
+    backward: Backward | None = None
 
     def unsupported(self, problem: Problem, device: Device) -> str | None:
         """Why this kernel cannot run the problem on the device, or None when it can."""
@@ -125,6 +171,25 @@ class KernelSpec:
             asked = " and ".join(text for feature, text in FEATURES.items() if feature in missing)
             return f"{self.name} does not take {asked} on {device.backend}"
         return self._unsupported_gpu(problem, device)
+
+    def unsupported_backward(
+        self, problem: Problem, device: Device, *, deterministic: bool = False
+    ) -> str | None:
+        """Why its backward pass cannot run the problem on the device, or None when it can."""
+        own = self.backward
+        if own is None:
+            return f"{self.name} has no backward pass"
+        reason = replace(
+            self,
+            name=f"{self.name}'s backward pass",
+            dtypes=own.dtypes,
+            head_dims={**self.head_dims, **own.head_dims},
+            features={**self.features, **own.features},
+            min_compute_capability=max(self.min_compute_capability, own.min_compute_capability),
+        ).unsupported(problem, device)
+        if reason is None and deterministic and device.backend not in own.deterministic:
+            return f"{self.name} offers no deterministic backward pass on {device.backend}"
+        return reason
 
     def _unsupported_gpu(self, problem: Problem, device: Device) -> str | None:
         found = device.compute_capability
