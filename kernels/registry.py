@@ -3,15 +3,15 @@
 Forms, tables, tests and documents iterate over these tuples.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
-from kernels import workspace
+from kernels import workspace, workspace_backward
 from kernels.device import Device
 from kernels.errors import UnsupportedError
 from kernels.fp8 import Rounding, cut
 from kernels.problem import Backend, Dtype, Feature, Problem
-from kernels.spec import CAUSAL_ONLY, EVERY_FEATURE, KernelSpec
+from kernels.spec import CAUSAL_ONLY, EVERY_FEATURE, Backward, KernelSpec
 
 DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
     "cuda": ("float32", "float16", "bfloat16"),
@@ -24,6 +24,8 @@ ON_A_GPU: dict[Backend, tuple[Dtype, ...]] = {"cuda": DTYPES_BY_BACKEND["cuda"]}
 
 LIBRARY_HEAD_DIMS: dict[Backend, range] = {"cuda": range(8, 257, 8), "cpu": range(8, 257, 8)}
 
+ONLY_ON_THE_CPU: dict[Backend, tuple[Dtype, ...]] = {"cpu": DTYPES_BY_BACKEND["cpu"]}
+
 STANDARD = KernelSpec(
     name="standard",
     family="standard",
@@ -33,6 +35,13 @@ STANDARD = KernelSpec(
     io="standard",
     implementation={"cuda": "kernels.cuda.standard", "cpu": "kernels.cpu.standard"},
     features=EVERYWHERE,
+    backward=Backward(
+        idea="P kept since the forward pass: dS in HBM beside it, and no score computed twice",
+        dtypes=ONLY_ON_THE_CPU,
+        workspace=workspace_backward.standard,
+        kept=workspace_backward.kept_weights,
+        implementation={"cpu": "kernels.cpu.standard_backward"},
+    ),
 )
 
 STANDARD_FP32S = KernelSpec(
@@ -67,6 +76,13 @@ FLASH1 = KernelSpec(
     io="flash1",
     implementation={"cuda": "kernels.cuda.flash1", "cpu": "kernels.cpu.flash1"},
     features=EVERYWHERE,
+    backward=Backward(
+        idea="S and P computed again from LSE, key tiles outside, delta = rowsum(dO O) anew in every tile",
+        dtypes=ONLY_ON_THE_CPU,
+        workspace=workspace_backward.flash1,
+        kept=workspace_backward.kept_rows,
+        implementation={"cpu": "kernels.cpu.flash1_backward"},
+    ),
 )
 
 FLASH2 = KernelSpec(
@@ -78,6 +94,13 @@ FLASH2 = KernelSpec(
     io="flash2",
     implementation={"cuda": "kernels.cuda.flash2", "cpu": "kernels.cpu.flash2"},
     features=EVERYWHERE,
+    backward=Backward(
+        idea="S and P computed again from LSE, key tiles outside, delta = rowsum(dO O) once for every row",
+        dtypes=ONLY_ON_THE_CPU,
+        workspace=workspace_backward.flash2,
+        kept=workspace_backward.kept_rows,
+        implementation={"cpu": "kernels.cpu.flash2_backward"},
+    ),
 )
 
 SIXTEEN_BIT: tuple[Dtype, ...] = ("float16", "bfloat16")
@@ -257,10 +280,26 @@ def choose_kernel(problem: Problem, device: Device) -> KernelSpec:
     Raises:
         UnsupportedError: None does; the text has each one's reason.
     """
+    return _first_without(lambda spec: spec.unsupported(problem, device))
+
+
+def choose_backward(problem: Problem, device: Device, *, deterministic: bool = False) -> KernelSpec:
+    """The kernel that "auto" stands for in a backward pass, likewise.
+
+    Raises:
+        UnsupportedError: None does; the text has each one's reason.
+    """
+    return _first_without(
+        lambda spec: spec.unsupported_backward(problem, device, deterministic=deterministic)
+    )
+
+
+def _first_without(reason_of: Callable[[KernelSpec], str | None]) -> KernelSpec:
+    """The first of `FASTEST_FIRST` that there is no reason against."""
     reasons: dict[str, None] = {}  # in order, each once
     for name in FASTEST_FIRST:
         spec = find_kernel(name)
-        reason = spec.unsupported(problem, device)
+        reason = reason_of(spec)
         if reason is None:
             return spec
         reasons[reason] = None

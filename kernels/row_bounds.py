@@ -109,7 +109,7 @@ def row_bounds(
         rounding: How the inputs were rounded to 8 bits; None: they were not.
     """
     output, lse, value_spread, score_spread = (on_host(array) for array in exact)
-    scores, largest_v = _largest_scores(problem, inputs, rows), _of_query_heads(problem, inputs.v)
+    scores, largest_v = _largest_scores(problem, inputs, rows), of_query_heads(problem, inputs.v)
     drift, dot_drift = problem.seqlen_k**0.5, problem.head_dim**0.5 * scores
     norms = norms_of(output)
     exactly = UNIT_ROUNDOFF[problem.dtype] * norms
@@ -140,10 +140,10 @@ def _largest_scores(problem: Problem, inputs: Inputs, rows: list[int]) -> Any:
     """An upper bound of |scale q.k| in each row (Cauchy-Schwarz), (batch, heads, R)."""
     picked = inputs.q[:, :, array_module(inputs.q).asarray(rows)]
     norms = norms_of(on_host(picked))
-    return abs(problem.softmax_scale) * norms * _of_query_heads(problem, inputs.k)
+    return abs(problem.softmax_scale) * norms * of_query_heads(problem, inputs.k)
 
 
-def _of_query_heads(problem: Problem, array: Any) -> Any:
+def of_query_heads(problem: Problem, array: Any) -> Any:
     """The largest norm of a row of K or V that each query head meets, (batch, heads, 1)."""
     largest = [[float(norms_of(head.astype("float32")).max()) for head in sequence] for sequence in array]
     return np.repeat(np.array(largest), problem.heads // problem.key_heads, axis=1)[:, :, None]

@@ -1,21 +1,16 @@
 """Attention on arrays: check them, find the kernel, run it once."""
 
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
 from importlib import import_module
-from operator import index
 from typing import Any
 
-from kernels.arrays import array_module, backend_of
+from kernels.arguments import backend_of_all, check_saved, problem_of
 from kernels.block_mask import BlockMask
 from kernels.errors import InputError, UnsupportedError
-from kernels.launch import Inputs, prepare
-from kernels.problem import DTYPES, Backend, Problem
-from kernels.registry import AUTO, KERNELS, choose_kernel, find_kernel
+from kernels.launch import Inputs, Saved, prepare, prepare_backward
+from kernels.problem import Backend
+from kernels.registry import AUTO, KERNELS, choose_backward, choose_kernel, find_kernel
 from kernels.spec import KernelSpec
-
-AXES = "(batch, heads, seqlen, head_dim)"
-RANK = 4
 
 
 def attention(
@@ -59,19 +54,79 @@ def attention(
         MemoryError: The outputs or the workspace do not fit.
     """
     named = None if kernel == AUTO else _find(kernel)
-    backend = _check_kind(Inputs(q, k, v))
-    problem = _problem(Inputs(q, k, v), causal=causal, scale=scale, window=window, block_mask=block_mask)
+    inputs = Inputs(q, k, v)
+    backend = backend_of_all(inputs._asdict())
+    problem = problem_of(inputs, causal=causal, scale=scale, window=window, block_mask=block_mask)
     with _on_device_of(q, backend):
         device = import_module(f"kernels.{backend}.device").describe()
         spec = named or choose_kernel(problem, device)
-        reason = spec.unsupported(problem, device)
-        if reason is not None:
-            raise UnsupportedError(f"{reason[0].upper()}{reason[1:]}.")
-        launch = prepare(spec, problem, Inputs(q, k, v), backend)
+        _refuse(spec.unsupported(problem, device))
+        launch = prepare(spec, problem, inputs, backend)
         launch.run()
     if return_lse and launch.lse is None:
         raise InputError(f"{kernel} returns no LSE; leave return_lse out or choose another kernel.")
     return (launch.output, launch.lse) if return_lse else launch.output
+
+
+def attention_backward(  # noqa: PLR0917 - the arrays stand in the order of the two passes
+    q: Any,
+    k: Any,
+    v: Any,
+    output: Any,
+    lse: Any,
+    grad_output: Any,
+    *,
+    kernel: str,
+    causal: bool = False,
+    window: tuple[int, int] | None = None,
+    scale: float | None = None,
+    block_mask: BlockMask | None = None,
+    deterministic: bool = False,
+) -> tuple[Any, Any, Any]:
+    """The gradients of `attention` with respect to Q, K and V, from dO, where its inputs are.
+
+    On a GPU the work is enqueued on the current stream; the results are ordinary CuPy arrays.
+
+    Args:
+        q: As in `attention`.
+        k: As in `attention`.
+        v: As in `attention`.
+        output: O as `attention` returned it, like `q`.
+        lse: LSE as it returned it, float32 (batch, heads, Nq); None for a kernel that takes none
+            (`KernelSpec.backward.needs_lse`).
+        grad_output: dO, the gradient of the loss with respect to O, like `q`.
+        kernel: Name of one of `kernels.KERNELS`, not necessarily that of the forward pass; "auto" is the one
+            that `kernels.choose_backward` names for the same Problem and Device.
+        causal: As in `attention`, and so are the next three.
+        window: See `attention`.
+        scale: See `attention`.
+        block_mask: See `attention`.
+        deterministic: Give the same bits in every run; slower where sums are otherwise taken in any order.
+
+    Returns:
+        (dQ, dK, dV) in the shapes and dtype of Q, K and V. A row that keeps no key has dQ = 0, a key that no
+        row keeps has dK = dV = 0. With fewer K/V heads dK and dV are sums over the query heads of a group.
+
+    Raises:
+        InputError: The arrays or options are not what is accepted; the text says what is.
+        UnsupportedError: The kernel has no backward pass for this dtype, head dim or mask on this device.
+        CompileError: The CUDA compiler refused the kernel.
+        MemoryError: The gradients or the workspace do not fit.
+    """
+    named = None if kernel == AUTO else _find(kernel)
+    saved = Saved(q, k, v, output, lse, grad_output)
+    backend = backend_of_all(
+        {name: array for name, array in saved._asdict().items() if name != "lse" or lse is not None}
+    )
+    problem = problem_of(saved.inputs, causal=causal, scale=scale, window=window, block_mask=block_mask)
+    with _on_device_of(q, backend):
+        device = import_module(f"kernels.{backend}.device").describe()
+        spec = named or choose_backward(problem, device, deterministic=deterministic)
+        _refuse(spec.unsupported_backward(problem, device, deterministic=deterministic))
+        check_saved(saved, needs_lse=spec.backward is not None and spec.backward.needs_lse)
+        launch = prepare_backward(spec, problem, saved, backend, deterministic=deterministic)
+        launch.run()
+    return tuple(launch.gradients)
 
 
 def _find(kernel: str) -> KernelSpec:
@@ -82,119 +137,10 @@ def _find(kernel: str) -> KernelSpec:
         raise InputError(f"kernel must be one of {names}, not {kernel!r}.") from None
 
 
-def _check_kind(inputs: Inputs) -> Backend:
-    """The one backend whose memory holds all three arrays."""
-    backends = [backend_of(array) for array in inputs]
-    for name, array, backend in zip(Inputs._fields, inputs, backends, strict=True):
-        if backend is None:
-            kind = f"{type(array).__module__}.{type(array).__qualname__}".removeprefix("builtins.")
-            raise InputError(
-                f"{name} must be a NumPy array (CPU) or a CuPy array (GPU), not {kind}; "
-                "numpy.asarray or cupy.from_dlpack converts it."
-            )
-    if len(set(backends)) > 1:
-        raise InputError("q, k and v must all be NumPy arrays or all be CuPy arrays, not a mixture.")
-    if backends[0] == "cuda" and len({array.device.id for array in inputs}) > 1:
-        where = ", ".join(f"{n} on {a.device.id}" for n, a in zip(Inputs._fields, inputs, strict=True))
-        raise InputError(f"q, k and v must be on the same GPU, not {where}.")
-    return "cuda" if backends[0] == "cuda" else "cpu"
-
-
-def _problem(
-    inputs: Inputs,
-    *,
-    causal: bool,
-    scale: float | None,
-    window: tuple[int, int] | None,
-    block_mask: BlockMask | None,
-) -> Problem:
-    """The workload the arrays describe."""
-    _check_layout(inputs)
-    _check_shapes(inputs)
-    batch, heads, seqlen_q, head_dim = inputs.q.shape
-    kv_heads = inputs.k.shape[1]
-    if block_mask is not None and not isinstance(block_mask, BlockMask):
-        raise InputError(
-            f"block_mask must be a BlockMask or None, not {type(block_mask).__qualname__}; BlockMask.of "
-            "makes one from a boolean array."
-        )
-    return Problem(
-        batch=batch,
-        heads=heads,
-        seqlen_q=seqlen_q,
-        seqlen_k=inputs.k.shape[2],
-        head_dim=head_dim,
-        dtype=inputs.q.dtype.name,
-        causal=bool(causal),
-        scale=_finite(scale),
-        kv_heads=None if kv_heads == heads else kv_heads,
-        window=_two_sides(window),
-        block_mask=block_mask,
-    )
-
-
-def _finite(scale: float | None) -> float | None:
-    """The scale as a plain float; Problem refuses one that is not finite."""
-    try:
-        return None if scale is None else float(scale)
-    except (TypeError, ValueError):
-        raise InputError(f"scale must be a finite number or None, not {scale!r}.") from None
-
-
-def _two_sides(window: tuple[int, int] | None) -> tuple[int, int] | None:
-    """The window as two plain integers; Problem refuses those below -1."""
-    try:
-        if window is None:
-            return None
-        left, right = map(index, window)
-    except (TypeError, ValueError):
-        raise InputError(f"window must be two whole numbers (left, right) or None, not {window!r}.") from None
-    return left, right
-
-
-def _check_layout(inputs: Inputs) -> None:
-    """Rank, emptiness, dtype and contiguity of each array."""
-    for name, array in zip(Inputs._fields, inputs, strict=True):
-        if array.ndim != RANK:
-            raise InputError(f"{name} must have {RANK} axes {AXES}, not shape {array.shape}.")
-        if array.size == 0:
-            raise InputError(f"{name} is empty, shape {array.shape}; every axis must be at least 1 long.")
-        if not _accepted(array.dtype):
-            raise InputError(
-                f"{name} must be {', '.join(DTYPES)} in native byte order, not {array.dtype.str} "
-                f"({array.dtype.name})."
-            )
-        if array.dtype != inputs.q.dtype:
-            raise InputError(f"q, k and v must share one dtype, not {inputs.q.dtype} and {array.dtype}.")
-        if not array.flags.c_contiguous:
-            module = array_module(array).__name__
-            raise InputError(
-                f"{name} must be contiguous (row-major); {module}.ascontiguousarray makes it so."
-            )
-
-
-@lru_cache(maxsize=32)
-def _accepted(dtype: Any) -> bool:
-    """Whether arrays of this dtype are taken; kept, as NumPy takes microseconds to spell a name."""
-    return dtype.name in DTYPES and bool(dtype.isnative)
-
-
-def _check_shapes(inputs: Inputs) -> None:
-    """Whether the three shapes belong together."""
-    q, k, v = (array.shape for array in inputs)
-    if k[1] != v[1] or q[1] % k[1]:
-        raise InputError(
-            f"k and v must have the same heads (axis 1 of {AXES}), a divisor of the {q[1]} heads of q, not "
-            f"{k[1]} and {v[1]}."
-        )
-    for axis, name in ((0, "batch"), (3, "head_dim")):
-        if not q[axis] == k[axis] == v[axis]:
-            raise InputError(
-                f"q, k and v must have the same {name} (axis {axis} of {AXES}), "
-                f"not {q[axis]}, {k[axis]} and {v[axis]}."
-            )
-    if k[2] != v[2]:
-        raise InputError(f"k and v must have the same seqlen (axis 2 of {AXES}), not {k[2]} and {v[2]}.")
+def _refuse(reason: str | None) -> None:
+    """Raise the reason why a kernel cannot, as a sentence."""
+    if reason is not None:
+        raise UnsupportedError(f"{reason[0].upper()}{reason[1:]}.")
 
 
 def _on_device_of(array: Any, backend: Backend) -> AbstractContextManager[Any]:

@@ -126,20 +126,20 @@ class Oracle(NamedTuple):
         return *self._largest(found), *self._of_rows(found, rows)
 
     def _largest(self, found: Answer) -> Iterator[Deviation]:
-        yield Deviation("O", _largest_difference(found.output, self.exact.output), self.bound)
+        yield Deviation("O", largest_difference(found.output, self.exact.output), self.bound)
         if found.lse is not None:
-            yield Deviation("LSE", _largest_difference(found.lse, self.exact.lse), self.lse_bound)
+            yield Deviation("LSE", largest_difference(found.lse, self.exact.lse), self.lse_bound)
 
     def _of_rows(self, found: Answer, rows: list[int]) -> Iterator[Deviation]:
         by_row = self.by_row
         if by_row is None:
             return
         errors = norms_of(found.output - self.exact.output)
-        yield _deviation("O" + OF_A_ROW, by_row.worst_row(errors), rows)
+        yield deviation("O" + OF_A_ROW, by_row.worst_row(errors), rows)
         if found.lse is not None:
-            yield _deviation("LSE" + OF_A_ROW, by_row.worst_lse(found.lse, self.exact.lse), rows)
+            yield deviation("LSE" + OF_A_ROW, by_row.worst_lse(found.lse, self.exact.lse), rows)
         if by_row.expected is not None:
-            yield _deviation("O" + OF_A_PART, by_row.worst_part(errors), rows)
+            yield deviation("O" + OF_A_PART, by_row.worst_part(errors), rows)
 
 
 class Criterion(NamedTuple):
@@ -231,9 +231,9 @@ def _oracle(
     """The oracle with the bounds that `low` and the sums' own errors set."""
     scores, drift = _largest_score(problem, inputs), problem.seqlen_k**0.5
     largest = _largest_finite(exact.output)
-    bound = _rounding_bound(low.output, exact.output, storage_dtype(problem.dtype))
+    bound = rounding_bound(low.output, exact.output, storage_dtype(problem.dtype))
     bound += FLOAT32_EPS * ((1 + scores) * _largest(inputs.v, abs) + drift * largest)
-    lse_bound = _rounding_bound(low.lse, exact.lse, "float32")
+    lse_bound = rounding_bound(low.lse, exact.lse, "float32")
     lse_bound += FLOAT32_EPS * (_largest_finite(exact.lse) + scores + drift)
     if rounding is not None:
         bound += rounding.product_error(rounding.key_block) * largest
@@ -241,7 +241,7 @@ def _oracle(
     return Oracle(Answer(on_host(exact.output), on_host(exact.lse)), bound, lse_bound, by_row)
 
 
-def _deviation(output: str, worst: Worst, rows: list[int]) -> Deviation:
+def deviation(output: str, worst: Worst, rows: list[int]) -> Deviation:
     """The worst of an output's rows, named by its query row instead of its place among those compared."""
     if worst.place is None:
         return Deviation(output, worst.error, worst.bound)
@@ -288,17 +288,17 @@ def storage_dtype(dtype: BufferDtype) -> Any:
     return ml_dtypes.bfloat16
 
 
-def _rounding_bound(low: Any, exact: Any, dtype: Any) -> float:
+def rounding_bound(low: Any, exact: Any, dtype: Any) -> float:
     """2 max|low - ref| + 2 max|(ref + 0.3 - 0.3) - ref| over finite values of the oracle."""
     xp = array_module(exact)
     finite = xp.where(xp.isfinite(exact), exact, 0)
     shift = xp.asarray(0.3).astype(dtype).astype("float32")
     up = (finite.astype(dtype).astype("float32") + shift).astype(dtype).astype("float32")
     back = (up - shift).astype(dtype)
-    return 2 * _largest_difference(low, exact) + 2 * _largest_difference(back, finite)
+    return 2 * largest_difference(low, exact) + 2 * largest_difference(back, finite)
 
 
-def _largest_difference(found: Any, exact: Any) -> float:
+def largest_difference(found: Any, exact: Any) -> float:
     """The maximum of |found - exact|; equal infinities differ by 0, NaN anywhere yields NaN."""
     xp = array_module(exact)
     found = found.astype("float64")

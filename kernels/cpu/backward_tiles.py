@@ -1,0 +1,81 @@
+"""The steps of a backward pass on one tile: P again from LSE, dS, and what they add to the gradients.
+
+FlashAttention-2, Algorithm 2 (Dao 2023): P = exp(S - LSE) needs neither the row's maximum nor its sum, so
+that a tile of P is computed again from Q, K and one number a row. delta = rowsum(dO O) equals rowsum(P dP),
+which would need the whole row.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.cpu.backward import CpuBackward, Head
+from kernels.cpu.launch import Floats
+from kernels.cpu.tiles import Area, scores
+from kernels.problem import Problem
+
+
+class Tile(NamedTuple):
+    """One tile's buffers: what a thread block keeps in shared memory and registers.
+
+    Attributes:
+        p: (Br, Bc) probabilities.
+        ds: (Br, Bc) gradients with respect to the scores, the scale left out.
+        product: (max(Br, Bc), d) a product before it is added to a gradient.
+        row: (Br,) scratch.
+    """
+
+    p: Floats
+    ds: Floats
+    product: Floats
+    row: Floats
+
+    @classmethod
+    def of(cls, launch: CpuBackward) -> "Tile":
+        """The tile buffers among a launch's workspace."""
+        work = launch.workspace
+        return cls(work["P tile"], work["dS tile"], work["product"], work["row"])
+
+    def cut(self, area: Area) -> "Tile":
+        """The part a ragged tile uses, packed: NumPy copies what is not contiguous."""
+        rows, columns = (span.stop - span.start for span in area)
+        p, ds = (x.reshape(-1)[: rows * columns].reshape(rows, columns) for x in (self.p, self.ds))
+        return Tile(p, ds, self.product, self.row[:rows])
+
+
+def weights(p: Floats, row: Floats, head: Head, problem: Problem, area: Area) -> None:
+    """P = exp(S - LSE) of one tile into `p`, with (Br,) scratch; rows that keep no key get zeros."""
+    rows, columns = area
+    scores(head.q[rows], head.k[columns], p, problem, area)
+    np.copyto(row, head.lse[rows])
+    row[np.isneginf(row)] = np.inf  # exp(-inf - inf) = 0 where -inf - -inf would be NaN
+    p -= row[:, None]
+    np.exp(p, out=p)
+
+
+def score_gradients(ds: Floats, p: Floats, head: Head, delta: Floats, area: Area) -> None:
+    """DS = P (dP - delta) of one tile into `ds`, dP being dO V^T."""
+    rows, columns = area
+    np.matmul(head.grad_output[rows], head.v[columns].T, out=ds)
+    ds -= delta[:, None]
+    ds *= p
+
+
+def add_product(gradient: Floats, left: Floats, right: Floats, product: Floats) -> None:
+    """Add left right to some rows of a gradient, by way of scratch of at least as many rows."""
+    gradient += np.matmul(left, right, out=product[: len(gradient)])
+
+
+def row_deltas(head: Head, rows: slice, delta: Floats) -> None:
+    """Delta = rowsum(dO O) of some rows, without an array in between."""
+    np.einsum("rd,rd->r", head.grad_output[rows], head.output[rows], out=delta)
+
+
+def absorb(tile: Tile, head: Head, delta: Floats, problem: Problem, area: Area) -> None:
+    """All that one tile adds to dQ, dK and dV, the scale of the first two left out."""
+    rows, columns = area
+    weights(tile.p, tile.row, head, problem, area)
+    score_gradients(tile.ds, tile.p, head, delta, area)
+    add_product(head.dv[columns], tile.p.T, head.grad_output[rows], tile.product)
+    add_product(head.dq[rows], tile.ds, head.k[columns], tile.product)
+    add_product(head.dk[columns], tile.ds.T, head.q[rows], tile.product)

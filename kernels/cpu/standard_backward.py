@@ -1,0 +1,47 @@
+"""standard, backward: the chain rule, one matrix after another.
+
+Idea: P is there, kept since the forward pass; dS is made of it, and three products follow.
+Predecessor: none; this is what recomputation replaces.
+Limit: P is kept from the forward pass of every layer until its backward pass, Nq x Nk for every head, and
+dS is as large. Only one of the two could be spared: dS = P (dP - delta) takes the place of dP, not of P.
+"""
+
+import numpy as np
+
+from kernels.cpu.backward import CpuBackward, bind
+from kernels.cpu.backward_tiles import add_product, row_deltas, score_gradients, weights
+from kernels.launch import BackwardLaunch, Saved
+from kernels.problem import Problem
+from kernels.spec import KernelSpec
+
+
+def prepare(
+    spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
+) -> BackwardLaunch:
+    """Allocate the gradients, P, dS and delta, and fill P, which a forward pass would have left."""
+    del deterministic  # it always is
+    launch = bind(spec, problem, saved, _head)
+    for head in launch.heads():
+        weights(
+            launch.workspace["P"][head],
+            launch.workspace["delta"][head],
+            launch.head(head),
+            problem,
+            _whole(problem),
+        )
+    return launch
+
+
+def _whole(problem: Problem) -> tuple[slice, slice]:
+    return slice(0, problem.seqlen_q), slice(0, problem.seqlen_k)
+
+
+def _head(launch: CpuBackward, head: tuple[int, ...]) -> None:
+    one, area = launch.head(head), _whole(launch.problem)
+    p, ds, delta = (launch.workspace[name][head] for name in ("P", "dS", "delta"))
+    product = launch.workspace["product"]
+    row_deltas(one, area[0], delta)
+    score_gradients(ds, p, one, delta, area)
+    add_product(one.dv, p.T, one.grad_output, product)
+    add_product(one.dk, ds.T, one.q, product)
+    np.matmul(ds, one.k, out=one.dq)

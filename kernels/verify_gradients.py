@@ -1,0 +1,86 @@
+"""Correct before fast, backward: compare dQ, dK and dV with the float64 oracle.
+
+The criterion is that of `kernels.verify`, for each gradient g: with `low` the gradients of plain attention
+in the problem's dtype (S, P, dP, dS rounded to it, sums in float32),
+
+    max|g - ref| <= 2 max|low - ref| + 2 max|(ref + 0.3 - 0.3) - ref| + what float32's own errors come to
+
+and every row by itself, see `kernels.gradient_bounds`. All rows are compared. NaN never passes.
+"""
+
+from typing import Any, NamedTuple
+
+from kernels.arrays import on_host
+from kernels.gradient_bounds import gradient_bounds
+from kernels.launch import Gradients, Inputs
+from kernels.problem import Problem
+from kernels.reference import Masking
+from kernels.reference_gradients import plain_gradients
+from kernels.row_bounds import RowBounds, norms_of
+from kernels.verify import OF_A_ROW, Deviation, Verdict, largest_difference, rounding_bound, storage_dtype
+
+NAMES = Gradients("dQ", "dK", "dV")
+
+
+class GradientOracle(NamedTuple):
+    """What one gradient is compared with, in host memory, and the errors that pass.
+
+    Attributes:
+        name: `dQ`, `dK` or `dV`.
+        exact: The oracle's, float64.
+        bound: The largest error that passes.
+        by_row: The errors of each row that pass.
+    """
+
+    name: str
+    exact: Any
+    bound: float
+    by_row: RowBounds
+
+    def errors(self, found: Any) -> tuple[Deviation, Deviation]:
+        """The largest error of all, and the worst row: sequence, head and row of Q, or of K and V."""
+        found = on_host(found)
+        worst = self.by_row.worst_row(norms_of(found - self.exact))
+        return (
+            Deviation(self.name, largest_difference(found, self.exact), self.bound),
+            Deviation(self.name + OF_A_ROW, *worst),
+        )
+
+
+class GradientCriterion(NamedTuple):
+    """All that a problem's gradients are judged by; the same for every kernel."""
+
+    oracles: tuple[GradientOracle, ...]
+    rows: int
+
+    def judge(self, gradients: Gradients) -> Verdict:
+        """Compare dQ, dK and dV, NumPy or CuPy in the shapes of Q, K and V, with the oracle."""
+        pairs = zip(self.oracles, gradients, strict=True)
+        return Verdict(tuple(one for oracle, found in pairs for one in oracle.errors(found)), self.rows)
+
+
+def verify_gradients(problem: Problem, inputs: Inputs, grad_output: Any, gradients: Gradients) -> Verdict:
+    """Compare gradients with the oracle by this module's criterion; see `gradient_criterion`."""
+    return gradient_criterion(problem, inputs, grad_output).judge(gradients)
+
+
+def gradient_criterion(problem: Problem, inputs: Inputs, grad_output: Any) -> GradientCriterion:
+    """Compute the oracle of a problem's gradients, and the errors that pass.
+
+    Args:
+        problem: What is computed.
+        inputs: Q, K and V it is computed from; NumPy or CuPy.
+        grad_output: dO, likewise.
+    """
+    arrays, masking = (*inputs, grad_output), Masking(problem.causal, problem.window, problem.block_mask)
+    dtype, scale = storage_dtype(problem.dtype), problem.softmax_scale
+    exact = plain_gradients(arrays, masking, scale=scale, compute_dtype="float64", storage_dtype="float64")
+    low = plain_gradients(arrays, masking, scale=scale, compute_dtype="float32", storage_dtype=dtype)
+    bounds = gradient_bounds(problem, arrays, exact, low)
+    oracles = []
+    for name, ref, one, bound in zip(NAMES, exact, low, bounds, strict=True):
+        largest = rounding_bound(one, ref, dtype) + float(bound.exactly.max())
+        norms = on_host(norms_of(ref))
+        by_row = RowBounds(bound.rows, lse=None, norms=norms + (norms == 0), expected=None)
+        oracles.append(GradientOracle(name, on_host(ref), largest, by_row))
+    return GradientCriterion(tuple(oracles), problem.rows)

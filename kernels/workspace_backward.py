@@ -1,0 +1,65 @@
+"""What each backward pass holds besides what it is given and the gradients, and what is kept for it.
+
+Between the two passes standard keeps P, a matrix; the tiled kernels keep O and LSE, a row of d + 1 numbers
+for each query, and compute P again: that difference is why long sequences can be trained on.
+"""
+
+from kernels import workspace
+from kernels.problem import Backend, Problem
+from kernels.spec import Buffer
+
+
+def kept_weights(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """P as standard's forward pass holds it, Nq x Nk for every head, and O."""
+    return (_weights(problem, backend), _output(problem))
+
+
+def kept_rows(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """O and LSE."""
+    del backend
+    return (_output(problem), Buffer("LSE", _rows(problem), "float32"))
+
+
+def standard(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """P, dS of the same size, and delta; on the CPU also one product before it is added to dK or dV."""
+    p = _weights(problem, backend)
+    matrices = (p, Buffer("dS", p.shape, p.dtype), Buffer("delta", _rows(problem), "float32"))
+    if backend == "cuda":
+        return matrices
+    return (*matrices, Buffer("product", (problem.seqlen_k, problem.head_dim), "float32"))
+
+
+def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """One tile's buffers, delta of its rows among them."""
+    del backend
+    rows = min(workspace.CPU_BLOCK_Q, problem.seqlen_q)
+    return (Buffer("delta", (rows,), "float32"), *_cpu_tile(problem))
+
+
+def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """Delta of every row; on the CPU also one tile's buffers."""
+    del backend
+    return (Buffer("delta", _rows(problem), "float32"), *_cpu_tile(problem))
+
+
+def _rows(problem: Problem) -> tuple[int, int, int]:
+    return (problem.batch, problem.heads, problem.seqlen_q)
+
+
+def _weights(problem: Problem, backend: Backend) -> Buffer:
+    return next(buffer for buffer in workspace.standard(problem, backend) if buffer.name == "P")
+
+
+def _output(problem: Problem) -> Buffer:
+    return Buffer("O", problem.q_shape, problem.dtype)
+
+
+def _cpu_tile(problem: Problem) -> tuple[Buffer, ...]:
+    """Buffers of one tile, reused for all: what shared memory and registers hold on a GPU."""
+    rows, columns = min(workspace.CPU_BLOCK_Q, problem.seqlen_q), min(workspace.CPU_BLOCK_K, problem.seqlen_k)
+    return (
+        Buffer("P tile", (rows, columns), "float32"),
+        Buffer("dS tile", (rows, columns), "float32"),
+        Buffer("product", (max(rows, columns), problem.head_dim), "float32"),
+        Buffer("row", (rows,), "float32"),
+    )
