@@ -4,6 +4,7 @@ Forms, tables, tests and documents iterate over these tuples.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 
 from kernels import workspace, workspace_backward
@@ -149,6 +150,23 @@ WRAPPED: dict[Backend, str] = {
     "cpu": "kernels.library.torch_attention",
 }
 
+
+def _through_autograd(
+    dtypes: dict[Backend, tuple[Dtype, ...]], implementation: str = "kernels.library.torch_backward"
+) -> Backward:
+    """A library's backward pass; the same bits in every run are not asked of it on a GPU."""
+    return Backward(
+        idea="its own backward pass through PyTorch's autograd, from what its own forward pass left",
+        dtypes=dtypes,
+        workspace=workspace.library_fused,
+        kept=workspace_backward.kept_rows,
+        implementation=dict.fromkeys(dtypes, implementation),
+        min_compute_capability=(7, 5),
+        needs_lse=False,
+        deterministic=frozenset({"cpu"}),
+    )
+
+
 TORCH_MATH = KernelSpec(
     name="torch-math",
     family="library",
@@ -160,6 +178,11 @@ TORCH_MATH = KernelSpec(
     head_dims=LIBRARY_HEAD_DIMS,
     features=LIBRARY_FEATURES,
     extra="torch",
+    backward=replace(
+        _through_autograd(DTYPES_BY_BACKEND),
+        workspace=workspace_backward.torch_math,
+        kept=workspace_backward.kept_by_torch_math,
+    ),
 )
 
 TORCH_EFFICIENT = KernelSpec(
@@ -172,6 +195,7 @@ TORCH_EFFICIENT = KernelSpec(
     head_dims=LIBRARY_HEAD_DIMS,
     features=LIBRARY_FEATURES,
     extra="torch",
+    backward=_through_autograd(ON_A_GPU),
 )
 
 TORCH_FLASH = KernelSpec(
@@ -185,6 +209,7 @@ TORCH_FLASH = KernelSpec(
     features=LIBRARY_FEATURES,
     min_compute_capability=(8, 0),
     extra="torch",
+    backward=_through_autograd({"cuda": SIXTEEN_BIT, "cpu": ("float32",)}),
 )
 
 TORCH_CUDNN = KernelSpec(
@@ -198,6 +223,7 @@ TORCH_CUDNN = KernelSpec(
     features=LIBRARY_FEATURES,
     min_compute_capability=(8, 0),
     extra="torch",
+    backward=_through_autograd({"cuda": SIXTEEN_BIT}),
 )
 
 TORCH_AUTO = KernelSpec(
@@ -210,6 +236,7 @@ TORCH_AUTO = KernelSpec(
     head_dims=LIBRARY_HEAD_DIMS,
     features=LIBRARY_FEATURES,
     extra="torch",
+    backward=_through_autograd(DTYPES_BY_BACKEND),
 )
 
 FLASH_ATTN_4 = KernelSpec(
@@ -224,6 +251,7 @@ FLASH_ATTN_4 = KernelSpec(
     min_compute_capability=(8, 0),
     extra="flash-attn-4",
     module="flash_attn.cute",
+    backward=_through_autograd({"cuda": SIXTEEN_BIT}, "kernels.library.flash_attention_4_backward"),
 )
 
 STEPS: tuple[KernelSpec, ...] = (FLASH3_A, FLASH3_B, FLASH3_C)

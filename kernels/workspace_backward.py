@@ -42,6 +42,19 @@ def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     return (Buffer("delta", _rows(problem), "float32"), *_cpu_tile(problem))
 
 
+def torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """DP and dS, which PyTorch materialises in float32: an estimate, as for its forward pass."""
+    del backend
+    shape = (*_rows(problem), problem.seqlen_k)
+    return (Buffer("dP (float32)", shape, "float32"), Buffer("dS (float32)", shape, "float32"))
+
+
+def kept_by_torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """P in float32: an estimate of what autograd keeps."""
+    del backend
+    return (Buffer("P (float32)", (*_rows(problem), problem.seqlen_k), "float32"),)
+
+
 def _rows(problem: Problem) -> tuple[int, int, int]:
     return (problem.batch, problem.heads, problem.seqlen_q)
 

@@ -60,11 +60,12 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
         raise UnsupportedError(f"flash-attn-4 refuses the problem: {error}") from error
     finally:
         launch.release()
-    launch.note = _name_and_version("flash-attn-4")
+    launch.note = name_and_version("flash-attn-4")
     return launch
 
 
-def _name_and_version(package: str) -> str:
+def name_and_version(package: str) -> str:
+    """A package as its distribution names its version."""
     try:
         return f"{package} {version(package)}"
     except PackageNotFoundError:  # it can be imported, but was not installed by a package manager

@@ -8,16 +8,17 @@ from typing import Any
 import torch
 
 from kernels.arrays import backend_of
-from kernels.launch import Inputs
+from kernels.launch import Gradients, Inputs, Saved
 
 GPU_ALLOCATOR = "torch.cuda.max_memory_allocated"
+NO_RESULTS = (None, None)
 CPU_ALLOCATOR = "PyTorch tells no peak on the CPU; its workspace is predicted"
 
 
-class TensorLaunch(ABC):
-    """A library's attention bound to arrays that its tensors share with CuPy or NumPy.
+class TensorRun(ABC):
+    """What a library computes from arrays that its tensors share with CuPy or NumPy.
 
-    O and LSE are allocated anew in every run, by PyTorch's allocator.
+    Results are allocated anew in every run, by PyTorch's allocator.
 
     Attributes:
         workspace_bytes: What it held beside the outputs during one run; the prediction where that cannot be
@@ -35,24 +36,11 @@ class TensorLaunch(ABC):
         self.allocator = GPU_ALLOCATOR if self.on_gpu else CPU_ALLOCATOR
         self._inputs = inputs  # kept alive: the tensors only borrow them
         self.tensors = tuple(_tensor(array) for array in inputs)
-        self._result: tuple[Any, Any] = (None, None)
-
-    @property
-    def output(self) -> Any:
-        """O of the newest run, as an array of the inputs' kind; None before there is one."""
-        return _array(self._result[0])
-
-    @property
-    def lse(self) -> Any:
-        """LSE of the newest run likewise; None also where the library returns none."""
-        return _array(self._result[1])
+        self.results: tuple[Any, ...] = NO_RESULTS
 
     @abstractmethod
-    def attend(self) -> tuple[Any, Any]:
-        """O and LSE as tensors of our shapes, (batch, heads, seqlen_q, head_dim) and without head_dim.
-
-        LSE is None where the library returns none.
-        """
+    def attend(self) -> tuple[Any, ...]:
+        """The results as tensors of our shapes; None where the library returns none."""
 
     def run(self) -> None:
         """Enqueue on CuPy's current stream; on the CPU, compute.
@@ -60,10 +48,10 @@ class TensorLaunch(ABC):
         Raises:
             MemoryError: PyTorch's allocator refused.
         """
-        self._result = (None, None)  # the outputs' memory is free to be used again
+        self.results = NO_RESULTS  # the outputs' memory is free to be used again
         try:
             with _cupy_stream() if self.on_gpu else nullcontext():
-                self._result = self.attend()
+                self.results = self.attend()
         except torch.OutOfMemoryError as error:
             raise MemoryError(str(error)) from error
 
@@ -74,7 +62,7 @@ class TensorLaunch(ABC):
             predicted: Bytes of the workspace where they cannot be read.
             lent_bytes: Bytes that it was given on top of the inputs, such as a mask.
         """
-        held = sum(array.nbytes for array in (self.output, self.lse) if array is not None)
+        held = sum(tensor.nbytes for tensor in self.results if tensor is not None)
         if not self.on_gpu:
             self.workspace_bytes = predicted + lent_bytes
             return
@@ -86,10 +74,53 @@ class TensorLaunch(ABC):
         self.workspace_bytes = self.allocated_bytes - held
 
     def release(self) -> None:
-        """Drop the outputs and give PyTorch's cached memory back to the device."""
-        self._result = (None, None)
+        """Drop the results and give PyTorch's cached memory back to the device."""
+        self.results = NO_RESULTS
         if self.on_gpu:
             torch.cuda.empty_cache()
+
+
+class TensorLaunch(TensorRun):
+    """A library's forward pass: its results are O and LSE, None where the library returns no LSE."""
+
+    @property
+    def output(self) -> Any:
+        """O of the newest run, as an array of the inputs' kind; None before there is one."""
+        return _array(self.results[0])
+
+    @property
+    def lse(self) -> Any:
+        """LSE of the newest run likewise; None also where the library returns none."""
+        return _array(self.results[1])
+
+
+class TensorBackward(TensorRun):
+    """A library's backward pass through autograd: its results are dQ, dK and dV.
+
+    Its forward pass runs once, at first, and what that left to autograd is kept; O and LSE as given are not
+    used.
+    """
+
+    def __init__(self, forward: TensorLaunch, saved: Saved) -> None:
+        super().__init__(saved.inputs)
+        self._grad_output = _tensor(saved.grad_output)
+        self._forward = forward
+        forward.tensors = self.tensors = tuple(tensor.requires_grad_() for tensor in self.tensors)
+
+    @property
+    def gradients(self) -> Gradients:
+        """Those of the newest run, row-major, of the inputs' kind; None each before there are any."""
+        tensors = (*self.results, None)[:3]  # one more than the two that stand for no results
+        dq, dk, dv = (_array(None if one is None else one.contiguous()) for one in tensors)
+        return Gradients(dq, dk, dv)
+
+    def attend(self) -> tuple[Any, ...]:
+        """DQ, dK and dV, see TensorRun; they may lie in memory in another order of axes."""
+        output = self._forward.results[0]
+        gradients: tuple[Any, ...] = torch.autograd.grad(
+            output, self.tensors, self._grad_output, retain_graph=True
+        )
+        return gradients
 
 
 def _cupy_stream() -> AbstractContextManager[Any]:

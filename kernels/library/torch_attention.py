@@ -98,20 +98,29 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
         UnsupportedError: The dispatcher refuses the problem, or would run another backend; the text says why.
         MemoryError: It does not fit.
     """
-    _refuse(spec, problem, inputs)
-    forced = None if spec.name == AUTO else spec.name.removeprefix("torch-")
+    refuse(spec, problem, inputs)
+    forced = forced_by(spec)
     launch = TorchLaunch(problem, inputs, forced)
     try:
-        chosen = _observe(spec.name, launch, forced)
+        chosen = observe(spec.name, launch, forced)
         launch.measure(spec.workspace_bytes(problem, "cpu"), launch.mask_bytes)
     finally:
         launch.release()
-    library = cudnn_words(torch.backends.cudnn.version()) if chosen == "cudnn" else ""
-    if forced is None:
-        launch.note = f"PyTorch {torch.__version__}{library and f' with {library}'} chose {chosen}"
-    else:
-        launch.note = library
+    launch.note = note_of(forced, chosen)
     return launch
+
+
+def note_of(forced: str | None, chosen: str) -> str:
+    """What the dispatcher chose where that was left to it, and which cuDNN ran."""
+    library = cudnn_words(torch.backends.cudnn.version()) if chosen == "cudnn" else ""
+    if forced is not None:
+        return library
+    return f"PyTorch {torch.__version__}{library and f' with {library}'} chose {chosen}"
+
+
+def forced_by(spec: KernelSpec) -> str | None:
+    """The backend that a kernel forces the dispatcher to; None: it is left to itself."""
+    return None if spec.name == AUTO else spec.name.removeprefix("torch-")
 
 
 def cudnn_words(version: int | None) -> str:
@@ -121,8 +130,12 @@ def cudnn_words(version: int | None) -> str:
     return f"cuDNN {version // 10_000}.{version % 10_000 // 100}.{version % 100}"
 
 
-def _refuse(spec: KernelSpec, problem: Problem, inputs: Inputs) -> None:
-    """Say what PyTorch cannot do before it is asked to."""
+def refuse(spec: KernelSpec, problem: Problem, inputs: Inputs) -> None:
+    """Say what PyTorch cannot do before it is asked to.
+
+    Raises:
+        UnsupportedError: It cannot.
+    """
     if backend_of(inputs.q) == "cuda" and not torch.cuda.is_available():
         raise UnsupportedError(
             f"{spec.name} cannot use the GPU: PyTorch {torch.__version__} finds no CUDA; "
@@ -164,8 +177,12 @@ class _Seen(TorchDispatchMode):  # type: ignore[misc]  # torch is not analysed, 
         return func(*args, **(kwargs or {}))
 
 
-def _observe(name: str, launch: TorchLaunch, forced: str | None) -> str:
-    """Run once; the backend that PyTorch executed, or the reason why it is not the one asked for."""
+def observe(name: str, launch: TorchLaunch, forced: str | None) -> str:
+    """Run once; the backend that PyTorch executed.
+
+    Raises:
+        UnsupportedError: It is not the one asked for; the text says why.
+    """
     with warnings.catch_warnings(record=True) as said, _Seen() as seen:
         warnings.simplefilter("always")
         try:
