@@ -26,6 +26,7 @@ ON_A_GPU: dict[Backend, tuple[Dtype, ...]] = {"cuda": DTYPES_BY_BACKEND["cuda"]}
 LIBRARY_HEAD_DIMS: dict[Backend, range] = {"cuda": range(8, 257, 8), "cpu": range(8, 257, 8)}
 
 ONLY_ON_THE_CPU: dict[Backend, tuple[Dtype, ...]] = {"cpu": DTYPES_BY_BACKEND["cpu"]}
+ON_TENSOR_CORES: dict[Backend, tuple[Dtype, ...]] = {**ONLY_ON_THE_CPU, "cuda": ("float16", "bfloat16")}
 
 STANDARD = KernelSpec(
     name="standard",
@@ -38,10 +39,10 @@ STANDARD = KernelSpec(
     features=EVERYWHERE,
     backward=Backward(
         idea="P kept since the forward pass: dS in HBM beside it, and no score computed twice",
-        dtypes=ONLY_ON_THE_CPU,
+        dtypes=ON_TENSOR_CORES,
         workspace=workspace_backward.standard,
         kept=workspace_backward.kept_weights,
-        implementation={"cpu": "kernels.cpu.standard_backward"},
+        implementation={"cpu": "kernels.cpu.standard_backward", "cuda": "kernels.cuda.standard_backward"},
     ),
 )
 

@@ -25,7 +25,7 @@ def standard(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     p = _weights(problem, backend)
     matrices = (p, Buffer("dS", p.shape, p.dtype), Buffer("delta", _rows(problem), "float32"))
     if backend == "cuda":
-        return matrices
+        return (*matrices, *_kept_blocks(problem))
     return (*matrices, Buffer("product", (problem.seqlen_k, problem.head_dim), "float32"))
 
 
@@ -37,9 +37,15 @@ def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 
 
 def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
-    """Delta of every row; on the CPU also one tile's buffers."""
-    del backend
-    return (Buffer("delta", _rows(problem), "float32"), *_cpu_tile(problem))
+    """Delta of every row; on the CPU also one tile's buffers.
+
+    On CUDA also sums of dQ in float32, which blocks of keys add to in any order; not where that is
+    deterministic.
+    """
+    delta = Buffer("delta", _rows(problem), "float32")
+    if backend == "cpu":
+        return (delta, *_cpu_tile(problem))
+    return (delta, Buffer("dQ sums", problem.q_shape, "float32"), *_kept_blocks(problem))
 
 
 def torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
@@ -65,6 +71,12 @@ def _weights(problem: Problem, backend: Backend) -> Buffer:
 
 def _output(problem: Problem) -> Buffer:
     return Buffer("O", problem.q_shape, problem.dtype)
+
+
+def _kept_blocks(problem: Problem) -> tuple[Buffer, ...]:
+    """Of a block mask CUDA holds whether each block is kept."""
+    blocks = problem.block_mask
+    return () if blocks is None else (Buffer("kept blocks", blocks.shape, "int32"),)
 
 
 def _cpu_tile(problem: Problem) -> tuple[Buffer, ...]:

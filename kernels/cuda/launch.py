@@ -5,7 +5,7 @@ compiled kernels. What depends on the arrays is made anew by each: outputs, work
 maps, so that calls share nothing that a run writes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -104,29 +104,61 @@ def bind(spec: KernelSpec, problem: Problem, inputs: Inputs, program_of: Program
     """
     import cupy  # noqa: PLC0415 - as above
 
-    for name, array in zip("QKV", inputs, strict=True):
-        if array.data.ptr % ALIGNMENT:
-            raise InputError(f"{name} must start on a {ALIGNMENT}-byte boundary; pass a copy of this view.")
-    key = (spec.name, program_of, problem, cupy.cuda.runtime.getDevice())
-    ready = _ready.get(key, lambda: _make_ready(spec, problem, program_of))
+    check_alignment(dict(zip("QKV", inputs, strict=True)))
+    ready = ready_for(spec.name, problem, program_of, lambda _: spec.workspace(problem, "cuda"))
     output = cupy.empty(problem.q_shape, storage_dtype(problem.dtype))
     lse = cupy.empty(problem.q_shape[:3], cupy.float32)
-    workspace = {b.name: cupy.empty(b.shape, storage_dtype(b.dtype)) for b in ready.buffers}
-    for name in ready.zeros:
-        workspace[name].data.memset_async(0, workspace[name].nbytes)
-    for name, table in ready.tables.items():
-        workspace[name].set(table)
+    workspace = allocate(ready)
     buffers = {"q": inputs.q, "k": inputs.k, "v": inputs.v, "o": output, "lse": lse, **workspace}
     held = sum(array.nbytes for array in workspace.values())
     stages = bind_stages(ready.program, ready.kernels, buffers)
     return CudaLaunch(inputs, output, lse, workspace, held, stages)
 
 
-def _make_ready(spec: KernelSpec, problem: Problem, program_of: ProgramOf) -> Sized[Ready]:
+def check_alignment(arrays: Mapping[str, Any]) -> None:
+    """Refuse arrays that 16-byte accesses cannot read.
+
+    Raises:
+        InputError: One does not start on a 16-byte boundary; the text names it.
+    """
+    for name, array in arrays.items():
+        if array.data.ptr % ALIGNMENT:
+            raise InputError(f"{name} must start on a {ALIGNMENT}-byte boundary; pass a copy of this view.")
+
+
+def ready_for(
+    name: str, problem: Problem, program_of: ProgramOf, buffers_of: Callable[[Program], tuple[Buffer, ...]]
+) -> Ready:
+    """All of a launch on the current device that its arrays do not decide, kept by name, problem and device.
+
+    Raises:
+        CompileError: The compiler refused the kernel.
+    """
+    import cupy  # noqa: PLC0415 - as above
+
+    key = (name, program_of, problem, cupy.cuda.runtime.getDevice())
+    return _ready.get(key, lambda: _make_ready(problem, program_of, buffers_of))
+
+
+def allocate(ready: Ready) -> dict[str, Any]:
+    """The workspace by name, on the current device, its zeros and tables in place."""
+    import cupy  # noqa: PLC0415 - as above
+
+    workspace = {b.name: cupy.empty(b.shape, storage_dtype(b.dtype)) for b in ready.buffers}
+    for name in ready.zeros:
+        workspace[name].data.memset_async(0, workspace[name].nbytes)
+    for name, table in ready.tables.items():
+        workspace[name].set(table)
+    return workspace
+
+
+def _make_ready(
+    problem: Problem, program_of: ProgramOf, buffers_of: Callable[[Program], tuple[Buffer, ...]]
+) -> Sized[Ready]:
     program = program_of(problem, current_target())
     zeros = tuple(name for name, table in program.tables.items() if not table.any())
     tables = {name: table for name, table in program.tables.items() if name not in zeros}
-    ready = Ready(program, load_kernels(program), spec.workspace(problem, "cuda"), zeros, tables)
+    ready = Ready(program, load_kernels(program), buffers_of(program), zeros, tables)
     masked = 0 if problem.block_mask is None else len(problem.block_mask.kept)  # in the key
     return Sized(ready, masked + sum(table.nbytes for table in program.tables.values()))
 

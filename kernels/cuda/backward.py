@@ -1,0 +1,98 @@
+"""A CUDA program of a backward pass bound to its arrays."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernels.cuda.launch import BoundStage, allocate, bind_stages, check_alignment, ready_for
+from kernels.cuda.program import Program, ProgramOf, Stage, ceil_div
+from kernels.launch import Gradients, Saved
+from kernels.problem import Problem
+from kernels.spec import Buffer, KernelSpec
+
+ROW_THREADS = 256  # a warp a row
+
+
+@dataclass
+class CudaBackward:
+    """Compiled kernels, their arrays and arguments; `run` enqueues them and neither allocates nor waits.
+
+    Attributes:
+        saved: Q, K, V, O, LSE and dO, kept alive.
+        gradients: dQ, dK and dV in the dtype of Q; valid after `run`.
+        workspace: The buffers that the spec's backward pass declares and a launch takes, by name.
+        workspace_bytes: Bytes of all of them.
+        stages: The launches in order.
+    """
+
+    saved: Saved
+    gradients: Gradients
+    workspace: dict[str, Any]
+    workspace_bytes: int
+    stages: tuple[BoundStage, ...]
+
+    def run(self) -> None:
+        """Enqueue all launches on the current stream."""
+        for stage in self.stages:
+            stage()
+
+
+def bind(
+    spec: KernelSpec, problem: Problem, saved: Saved, program_of: ProgramOf, *, once: int = 0
+) -> CudaBackward:
+    """Compile, allocate the gradients and the workspace, and bind them.
+
+    Args:
+        spec: The kernel.
+        problem: What is computed.
+        saved: What it is computed from.
+        program_of: Makes its program.
+        once: So many of the program's first launches make what a forward pass would have left: they are
+            enqueued now, and are no part of a run.
+
+    Raises:
+        CompileError: The compiler refused the kernel.
+        InputError: An array does not start on a 16-byte boundary.
+        MemoryError: The buffers do not fit.
+    """
+    import cupy  # noqa: PLC0415 - a program can be described and compiled without it
+
+    check_alignment({name: x for name, x in saved._asdict().items() if name != "lse"})
+    ready = ready_for(
+        f"{spec.name} backward", problem, program_of, lambda program: _named(spec, problem, program)
+    )
+    workspace = allocate(ready)
+    gradients = Gradients(*(cupy.empty(x.shape, x.dtype) for x in saved.inputs))
+    stages = bind_stages(
+        ready.program, ready.kernels, {**saved._asdict(), **gradients._asdict(), **workspace}
+    )
+    for stage in stages[:once]:
+        stage()
+    held = sum(array.nbytes for array in workspace.values())
+    return CudaBackward(saved, gradients, workspace, held, stages[once:])
+
+
+def _named(spec: KernelSpec, problem: Problem, program: Program) -> tuple[Buffer, ...]:
+    """Those of the declared buffers that a launch takes: not every mode takes all."""
+    taken = {
+        argument for stage in program.stages for argument in stage.arguments if isinstance(argument, str)
+    }
+    declared = spec.backward.workspace(problem, "cuda") if spec.backward else ()
+    return tuple(buffer for buffer in declared if buffer.name in taken)
+
+
+def rows_stage(problem: Problem, dq_sums: Any) -> Stage:
+    """The launch that makes delta of every row; `dq_sums` names what becomes 0, if anything does."""
+    return Stage(
+        "backward_rows",
+        grid=ceil_div(problem.rows, ROW_THREADS // 32),
+        arguments=("output", "grad_output", "delta", dq_sums, np.int64(problem.rows)),
+        threads=ROW_THREADS,
+    )
+
+
+def mask_defines(problem: Problem) -> dict[str, int]:
+    """Queries and keys of a block of the block mask, where there is one."""
+    blocks = problem.block_mask
+    return {} if blocks is None else {"MASK_BLOCK_Q": blocks.block_q, "MASK_BLOCK_K": blocks.block_k}
