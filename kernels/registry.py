@@ -98,10 +98,11 @@ FLASH2 = KernelSpec(
     features=EVERYWHERE,
     backward=Backward(
         idea="S and P computed again from LSE, key tiles outside, delta = rowsum(dO O) once for every row",
-        dtypes=ONLY_ON_THE_CPU,
+        dtypes=ON_TENSOR_CORES,
         workspace=workspace_backward.flash2,
         kept=workspace_backward.kept_rows,
-        implementation={"cpu": "kernels.cpu.flash2_backward"},
+        implementation={"cpu": "kernels.cpu.flash2_backward", "cuda": "kernels.cuda.flash2_backward"},
+        head_dims={"cuda": range(16, 129, 8)},
     ),
 )
 
