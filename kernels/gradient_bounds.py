@@ -152,4 +152,4 @@ def _flushed(problem: Problem, arrays: tuple[Any, Any, Any, Any]) -> tuple[Any, 
 def _whole_norms(array: Any) -> Any:
     """The L2 norm of each head, (batch, heads)."""
     xp = array_module(array)
-    return xp.stack([xp.stack([xp.linalg.norm(h.astype("float64")) for h in one]) for one in array])
+    return xp.stack([xp.stack([xp.linalg.norm(h.astype("float32")) for h in one]) for one in array])
