@@ -102,7 +102,6 @@ FLASH2 = KernelSpec(
         workspace=workspace_backward.flash2,
         kept=workspace_backward.kept_rows,
         implementation={"cpu": "kernels.cpu.flash2_backward", "cuda": "kernels.cuda.flash2_backward"},
-        head_dims={"cuda": range(16, 129, 8)},
     ),
 )
 

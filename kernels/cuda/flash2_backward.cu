@@ -8,16 +8,21 @@
 // Changed from its forward pass: five products a tile instead of two; LSE stands for the online softmax.
 // Limit: the issue of instructions, and dQ, which every block of keys adds to in HBM, in float.
 // Known to be wrong with it: the order of those additions is not the same in every run. DETERMINISTIC leaves dQ to a
-// launch of its own, with the queries outside: seven products instead of five, and the same bits in every run.
-// Not measured yet.
+// launch of its own, with the queries outside: seven products instead of five, and the same bits in every run. Beyond
+// d = 128 the registers hold half of dK and dV: two blocks compute the same S and dP, each for its columns.
+// Not measured yet. At d = 64 two fragments a warp (4 warps, 32 queries a tile) would read shared memory less, but spill
+// up to 60 bytes of registers on some architectures.
 #include "backward.cuh"
 
 constexpr int THREADS = WARPS * 32;
 constexpr int OUTER = WARPS * SUBTILES * 16;  // rows that a block keeps: keys, or queries for a dQ of its own
 constexpr int WIDTH = round_up(HEAD_DIM, 16);
+constexpr int PARTS = WIDTH > 128 ? 2 : 1;  // blocks that share the columns of dK and dV
+constexpr int PART_WIDTH = PARTS == 1 ? WIDTH : 128;
 constexpr int STAGES = 2;
 using Outer = Tile<OUTER, WIDTH, THREADS>;
 using Inner = Tile<INNER, WIDTH, THREADS>;
+using Part = Tile<OUTER, PART_WIDTH, THREADS>;
 using Weights = Tile<OUTER, INNER, THREADS>;  // dS^T
 constexpr int STAGE = 2 * Inner::BYTES;
 
@@ -49,14 +54,15 @@ __device__ __forceinline__ void put_weights(unsigned char* tile, const float (&d
     }
 }
 
-// dQ += dS K of one tile: a warp takes 16 of the queries, and every COLUMN_GROUPS-th 16 columns. `sums`: of the tile's
-// first query; `rows`: queries that exist.
-__device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_k, float* sums, int rows) {
-    constexpr int ROW_GROUPS = INNER / 16, COLUMN_GROUPS = WARPS / ROW_GROUPS, COLUMNS = WIDTH / 16;
+// dQ += dS K of one tile, the columns of a part: a warp takes 16 of the queries, and every COLUMN_GROUPS-th 16 columns.
+// `sums`: of the tile's first query; `rows`: queries that exist.
+__device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_k, float* sums, int rows, int part) {
+    constexpr int ROW_GROUPS = INNER / 16, COLUMN_GROUPS = WARPS / ROW_GROUPS, COLUMNS = PART_WIDTH / 16;
     static_assert(WARPS % ROW_GROUPS == 0, "whole groups of warps");
     constexpr int CHUNKS = (COLUMNS + COLUMN_GROUPS - 1) / COLUMN_GROUPS;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int row_group = warp % ROW_GROUPS, column_group = warp / ROW_GROUPS;
+    const int row_group = warp % ROW_GROUPS, column_group = part * COLUMNS + warp / ROW_GROUPS;
+    const int end = min((part + 1) * COLUMNS, WIDTH / 16);
     const unsigned lane_ds = shared_ds + Weights::lane_columns_first(lane);  // with .trans, a left operand
     const unsigned lane_k = shared_k + Outer::lane_rows_first(lane);
     float acc[CHUNKS][2][4] = {};
@@ -67,7 +73,7 @@ __device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_
 #pragma unroll
         for (int i = 0; i < CHUNKS; ++i) {
             const int column = column_group + i * COLUMN_GROUPS;
-            if (column >= COLUMNS) continue;
+            if (column >= end) continue;
             unsigned b[4];
             load_matrices_transposed(b, Outer::at(lane_k, n, column));
             multiply(acc[i][0], a, b[0], b[1]);
@@ -79,7 +85,7 @@ __device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const int column = (column_group + i * COLUMN_GROUPS) * 16 + half * 8 + lane % 4 * 2;
-            if (column >= HEAD_DIM) continue;
+            if (column >= min(end * 16, HEAD_DIM)) continue;
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
                 const int row = row_group * 16 + lane / 4 + 8 * r;
@@ -104,8 +110,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     RowState* const states = reinterpret_cast<RowState*>(weights + Weights::BYTES);  // two stages
 
     const int tiles_k = (seqlen_k + OUTER - 1) / OUTER, tiles_q = (seqlen_q + INNER - 1) / INNER;
-    const long long kv_head = blockIdx.x / tiles_k;
-    const int k0 = blockIdx.x % tiles_k * OUTER, keys = min(OUTER, seqlen_k - k0);
+    const int part = blockIdx.x % PARTS, block = blockIdx.x / PARTS;
+    const long long kv_head = block / tiles_k;
+    const int k0 = block % tiles_k * OUTER, keys = min(OUTER, seqlen_k - k0);
     const long long first_key = kv_head * seqlen_k + k0;
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
     const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * SUBTILES * 16;
@@ -144,7 +151,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 HEAD_DIM);
     int step = next(0), stage = 0;
     copy(step, 0);
-    float acc_k[SUBTILES][WIDTH / 8][4] = {}, acc_v[SUBTILES][WIDTH / 8][4] = {};
+    float acc_k[SUBTILES][PART_WIDTH / 8][4] = {}, acc_v[SUBTILES][PART_WIDTH / 8][4] = {};
+    // Of the part's first columns, whole groups of eight chunks; beyond WIDTH what is read is another row, and unused.
+    const unsigned lane_part = Inner::lane_rows_first(lane) + part * PART_WIDTH * int(sizeof(element));
     const float factor = scale * LOG2E;
 #pragma unroll 1
     while (step < steps) {
@@ -172,7 +181,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             }
         }
         if (!whole(mask, q0, last_q, k0, OUTER)) hide<true>(p, mask, k0 + warp_row, q0);
-        multiply_columns<Inner>(acc_v, p, here_grad + Inner::lane_rows_first(lane));
+        multiply_columns<Inner>(acc_v, p, here_grad + lane_part);
 #pragma unroll
         for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll
@@ -181,11 +190,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 for (int c = 0; c < 4; ++c) ds[i][n][c] *= p[i][n][c];
             }
         }
-        multiply_columns<Inner>(acc_k, ds, here_q + Inner::lane_rows_first(lane));
+        multiply_columns<Inner>(acc_k, ds, here_q + lane_part);
 #if !DETERMINISTIC
         put_weights(weights, ds, warp_row);
         __syncthreads();  // all of dS is there
-        add_queries(shared_ds, shared_k, dq_sums + first_row(step) * HEAD_DIM, last_q + 1 - q0);
+        add_queries(shared_ds, shared_k, dq_sums + first_row(step) * HEAD_DIM, last_q + 1 - q0, part);
 #endif
         step = following;
         stage = 1 - stage;
@@ -194,8 +203,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     wait_copies<0>();
     __syncthreads();  // K and V are done with
     scale_all(acc_k, scale);
-    store_rows<Outer>(shared, acc_k, warp_row, dk + first_key * HEAD_DIM, HEAD_DIM, keys, HEAD_DIM);
-    store_rows<Outer>(shared + Outer::BYTES, acc_v, warp_row, dv + first_key * HEAD_DIM, HEAD_DIM, keys, HEAD_DIM);
+    const long long out = first_key * HEAD_DIM + part * PART_WIDTH;
+    const int columns = HEAD_DIM - part * PART_WIDTH;
+    store_rows<Part>(shared, acc_k, warp_row, dk + out, HEAD_DIM, keys, columns);
+    store_rows<Part>(shared + Part::BYTES, acc_v, warp_row, dv + out, HEAD_DIM, keys, columns);
 }
 
 // dQ alone: a block owns OUTER queries and passes by the keys that they see, INNER at a time, in the same order always.

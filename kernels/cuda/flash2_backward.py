@@ -26,7 +26,6 @@ from kernels.launch import BackwardLaunch, Saved
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 
-NEWER = (10, 0)
 DQ_SUMS = "dQ sums"
 FINISH_THREADS = 256
 STATE_BYTES = 8  # LSE and delta of a query
@@ -57,16 +56,16 @@ class Cut(NamedTuple):
 
 
 # (widest head, cut), best first; the small ones at the end suit block masks.
-TWO_SUBTILES = (64, Cut(4, 2, 32))
 CUTS = (
     (64, Cut(8, 1, 64)),
-    (128, Cut(8, 1, 32)),
-    (128, Cut(4, 1, 32)),
-    (128, Cut(2, 1, 32)),
-    (128, Cut(4, 1, 16)),
-    (128, Cut(2, 1, 16)),
-    (128, Cut(1, 1, 16)),
+    (256, Cut(8, 1, 32)),
+    (256, Cut(4, 1, 32)),
+    (256, Cut(4, 1, 16)),
+    (256, Cut(2, 1, 32)),
+    (256, Cut(2, 1, 16)),
+    (256, Cut(1, 1, 16)),
 )
+PART_WIDTH = 128  # columns of dK and dV that a block's registers hold
 
 
 def prepare(
@@ -85,7 +84,7 @@ def program_of(deterministic: bool) -> ProgramOf:
 def program(problem: Problem, target: Target, *, deterministic: bool = False) -> Program:
     """Source, defines and the three launches for a problem on a target, with the largest cut that fits it."""
     cut = choose(
-        suitable(problem, target, deterministic=deterministic),
+        suitable(problem, deterministic=deterministic),
         lambda cut: shared_bytes(problem, cut),
         target.shared_memory,
     )
@@ -101,18 +100,15 @@ def program(problem: Problem, target: Target, *, deterministic: bool = False) ->
     return Program("flash2_backward.cu", defines, stages, kept_table(problem))
 
 
-def suitable(problem: Problem, target: Target, *, deterministic: bool) -> list[Cut]:
+def suitable(problem: Problem, *, deterministic: bool) -> list[Cut]:
     """The cuts that suit the head dim and the block mask, best first; dQ alone cuts the other way round.
-
-    With two fragments in a warp registers spill from compute capability 10.0 on.
 
     Raises:
         InputError: None suits the block mask.
     """
-    table = CUTS if target.compute_capability >= NEWER else (TWO_SUBTILES, *CUTS)
     cuts = [
         cut
-        for widest, cut in table
+        for widest, cut in CUTS
         if problem.head_dim <= widest
         and divides(problem, Tile(cut.inner, cut.outer))
         and (not deterministic or divides(problem, Tile(cut.outer, cut.inner)))
@@ -141,7 +137,7 @@ def _stages(problem: Problem, cut: Cut, *, deterministic: bool) -> Iterator[Stag
     yield rows_stage(problem, sums)
     yield Stage(
         "flash2_backward_keys",
-        grid=kv_heads * ceil_div(problem.seqlen_k, cut.outer),
+        grid=kv_heads * ceil_div(problem.seqlen_k, cut.outer) * ceil_div(problem.head_dim, PART_WIDTH),
         arguments=(*given, sums, "dk", "dv", *shape),
         **shared,
     )
