@@ -13,18 +13,22 @@ LINE_ONLY = frozenset({"x", "+"})  # symbols without an area
 FAINT = 0.3  # opacity of the mark of a kernel that is hidden
 
 
-def paint_mark(painter: QPainter, kernel: str, theme: Theme, centre: QPointF, size: float = 9.0) -> None:
-    """Draw the symbol of a kernel."""
+def paint_mark(
+    painter: QPainter, kernel: str, theme: Theme, centre: QPointF, size: float = 9.0, *, colour: str = ""
+) -> None:
+    """Draw the symbol of a kernel, in its own colour unless another is given."""
     mark = kernel_mark(kernel)
     painter.save()
     painter.translate(centre)
-    colour, shape = mark.on(theme), symbol(mark.symbol)
+    colour, shape = colour or mark.on(theme), symbol(mark.symbol)
     pen = pg.mkPen(colour, width=1.5 / size) if mark.symbol in LINE_ONLY else pg.mkPen(None)
     drawSymbol(painter, shape, size, pen, pg.mkBrush(colour))
     painter.restore()
 
 
-def mark_pixmap(kernel: str, theme: Theme, opacity: float = 1.0, size: int = 14) -> QPixmap:
+def mark_pixmap(
+    kernel: str, theme: Theme, opacity: float = 1.0, size: int = 14, *, colour: str = ""
+) -> QPixmap:
     """The symbol of a kernel as a pixmap; drawn at three times its size, for dense screens."""
     size = px(size)
     pixmap = QPixmap(size * 3, size * 3)
@@ -33,15 +37,15 @@ def mark_pixmap(kernel: str, theme: Theme, opacity: float = 1.0, size: int = 14)
     with QPainter(pixmap) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setOpacity(opacity)
-        paint_mark(painter, kernel, theme, QPointF(size / 2, size / 2), size - 4)
+        paint_mark(painter, kernel, theme, QPointF(size / 2, size / 2), size - 4, colour=colour)
     return pixmap
 
 
 def mark_icon(kernel: str, theme: Theme) -> QIcon:
     """The symbol of a kernel as an icon."""
-    pixmap = mark_pixmap(kernel, theme)
-    icon = QIcon(pixmap)
-    icon.addPixmap(pixmap, QIcon.Mode.Selected)  # a selected row must not tint it
+    icon = QIcon(mark_pixmap(kernel, theme))
+    selected = mark_pixmap(kernel, theme, colour=theme.on_accent)  # its own might be the row's
+    icon.addPixmap(selected, QIcon.Mode.Selected)
     return icon
 
 

@@ -4,10 +4,11 @@ from itertools import combinations
 
 import pytest
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QColor, QIcon, QImage
 
 from app.look.theme import KERNEL_MARKS, OTHER_MARK, THEMES, Theme, kernel_mark
-from app.plots.marks import mark_pixmap
+from app.plots.marks import mark_icon, mark_pixmap
 from app.plots.shapes import OWN, THEIRS
 from kernels.registry import KERNELS, base_of
 
@@ -43,6 +44,16 @@ def test_every_kernel_has_a_mark_of_its_own() -> None:
 def test_every_mark_stands_out_from_its_card(theme: Theme) -> None:
     for name in (*KERNEL_MARKS, "unknown"):
         assert contrast(kernel_mark(name).on(theme), theme.panel) >= LEGIBLE, name
+
+
+@THEME
+@pytest.mark.usefixtures("qapp")
+def test_every_mark_stands_out_from_a_selected_row(theme: Theme) -> None:
+    for name in (*KERNEL_MARKS, "unknown"):
+        drawn = mark_icon(name, theme).pixmap(QSize(42, 42), QIcon.Mode.Selected).toImage()
+        inks = (drawn.pixelColor(x, y) for x in range(drawn.width()) for y in range(drawn.height()))
+        ink = max(inks, key=lambda colour: colour.alpha())
+        assert contrast(ink.name(), theme.accent) >= LEGIBLE, name
 
 
 @pytest.mark.usefixtures("qapp")
