@@ -9,7 +9,6 @@ from PySide6.QtGui import QCloseEvent, QKeySequence
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
-    QInputDialog,
     QLineEdit,
     QMenu,
     QStackedWidget,
@@ -22,27 +21,26 @@ from app.control.controller import Controller
 from app.control.folder_watch import FolderWatch
 from app.control.guard import guarded
 from app.control.playback import SPEEDS
-from app.control.steps import Deleted, Duplicated, Restored, Said
+from app.control.steps import Deleted, Duplicated, Restored
 from app.look.theme import Theme
 from app.look.zoom import keep
 from app.pages.base import Page
-from app.pages.sessions_columns import named, session_name
+from app.pages.sessions_asking import ask_name, ask_note, ask_tags
+from app.pages.sessions_columns import named
 from app.pages.sessions_listing import Listing
 from app.pages.sessions_model import SessionsModel
 from app.pages.sessions_preview import SessionPreview
 from app.pages.sessions_table import SessionsTable
-from app.pages.sessions_tags import TAGS_ASKED, TagChooser, tagged
+from app.pages.sessions_tags import TagChooser
 from app.pages.sessions_trend import SessionsTrend
 from app.pages.sessions_verbs import VERBS, actions_of, buttons_of
 from app.widgets.buttons import text_button
 from app.widgets.lines import Lines
 from app.widgets.plain import Label
-from app.words.plain import cut
 from profiles.results.dates import moment
 from profiles.results.trend import Entry
 from profiles.store import SessionInfo
 from profiles.store.library import TRASH
-from profiles.store.words import Field
 
 SEARCH_PX = 200
 EMPTY = (
@@ -204,25 +202,15 @@ class SessionsPage(Page):
 
     def rename_chosen(self) -> None:
         """Ask for another name of the chosen session."""
-        self._ask(QInputDialog.getText, "name", "Renamed {}", session_name)
+        ask_name(self, self.chosen(), self.controller.edits)
 
     def note_chosen(self) -> None:
         """Ask for the note of the chosen session."""
-        self._ask(QInputDialog.getMultiLineText, "note", "Changed the note on {}", lambda info: info.note)
+        ask_note(self, self.chosen(), self.controller.edits)
 
     def tag_chosen(self) -> None:
-        """Ask for tags of all chosen sessions; those of a single one are there to be edited."""
-        infos = [info for info in self.chosen_all() if not info.error]
-        text = ", ".join(infos[0].tags) if len(infos) == 1 else ""
-        answer, accepted = QInputDialog.getText(self, "Tags", TAGS_ASKED, text=text) if infos else ("", False)
-        if not accepted or answer == text:
-            return
-        steps = [
-            Said(info.path, "tags", info.tags, after)
-            for info in infos
-            if (after := tagged(info, answer, alone=len(infos) == 1)) != info.tags
-        ]
-        self.controller.edits.do(f"Tagged {named(infos)}", steps)
+        """Ask for tags of all chosen sessions."""
+        ask_tags(self, self.chosen_all(), self.controller.edits)
 
     def copy_chosen(self) -> None:
         """Put a copy of each chosen session among the user's own."""
@@ -251,24 +239,6 @@ class SessionsPage(Page):
 
     def _open_entry(self, entry: Entry) -> None:
         self.file_chosen.emit(Path(entry.file))
-
-    def _ask(
-        self,
-        ask: Callable[..., tuple[str, bool]],
-        field: Field,
-        words: str,
-        text_of: Callable[[SessionInfo], str],
-    ) -> None:
-        """Ask for another name or note of the chosen session; one left as it is changes nothing."""
-        info = self.chosen()
-        if info is None or info.error:
-            return
-        text = cut(text_of(info), len(text_of(info)))
-        answer, accepted = ask(self, field.capitalize(), field.capitalize(), text=text)
-        if accepted and answer != text:
-            before = info.name if field == "name" else info.note
-            step = Said(info.path, field, before, answer)
-            self.controller.edits.do(words.format(session_name(info)), [step])
 
     def _lay_out(self) -> None:
         self.speed = QComboBox()

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QGraphicsTextItem,
+    QInputDialog,
     QLabel,
     QMenu,
     QToolTip,
@@ -114,9 +115,10 @@ def test_a_name_is_offered_for_change_as_it_is_shown_and_left_so_stays_what_it_w
         offered.append(text)
         return text, True
 
-    monkeypatch.setattr(page, "chosen", lambda: SessionInfo(path=Path("a"), size_bytes=0))
+    monkeypatch.setattr(page, "chosen", lambda: SessionInfo(path=Path("a"), size_bytes=0, name=name))
     monkeypatch.setattr(page.controller.edits, "do", _never)
-    page._ask(ask, "name", "Renamed {}", lambda _info: name)
+    monkeypatch.setattr(QInputDialog, "getText", ask)
+    page.rename_chosen()
     assert offered == [cut(name)]
 
 
