@@ -14,6 +14,15 @@ from profiles.results.session import Session
 ORDER: dict[Reach, int] = {"every": 0, "kernels": 1, "none": 2}
 CLOCK_DIFFERS = 0.01  # of the mean over all pairs, as a share; a clock steps by 15 MHz
 UNKNOWN = "unknown"
+COPY = Difference(
+    "recording",
+    "Same recording",
+    "measured once",
+    "a copy of it",
+    "none",
+    (),
+    "Same recording: one session is a copy of the other, measured once; no change can be found.",
+)
 
 
 Numbers: TypeAlias = tuple[int, int]
@@ -38,6 +47,7 @@ class Meeting(NamedTuple):
 def differences(base: Session, other: Session, pairs: Sequence[Pair]) -> tuple[Difference, ...]:
     """Everything that differs, what may explain every change first; each point in the part that measured it.
 
+    Before all else that one is a copy of the other.
     Of sessions on two backends only that is told which says so: their drivers and packages compare nothing.
     """
     meetings = _meetings(base, other, pairs)
@@ -46,7 +56,13 @@ def differences(base: Session, other: Session, pairs: Sequence[Pair]) -> tuple[D
     if base.backend == other.backend:
         found += filter(None, (_clocks(pairs), _sources(meetings)))
     found += filter(None, [_courses(base, other)])
-    return tuple(sorted(found, key=lambda one: ORDER[one.reach]))
+    return (*_same_recording(base, other, pairs), *sorted(found, key=lambda one: ORDER[one.reach]))
+
+
+def _same_recording(base: Session, other: Session, pairs: Sequence[Pair]) -> tuple[Difference, ...]:
+    """That one is a copy of the other: then no figure was measured twice."""
+    same = [pair.base.measurement == pair.other.measurement for pair in pairs]
+    return (COPY,) if base.id == other.id and same and all(same) else ()
 
 
 def _meetings(base: Session, other: Session, pairs: Sequence[Pair]) -> list[Meeting]:

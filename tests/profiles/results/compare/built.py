@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 from msgspec.structs import replace
 
@@ -59,7 +60,7 @@ def session(
         _fill(state, told, clock)
     made = replace(MACHINE, **(machine or {}))
     telemetry = replace(TELEMETRY, power_limit_w=power_limit)
-    return Session("a" * 32, plan, made, "2026-01-02T03:04:05+00:00", 0, states, telemetry)
+    return Session(uuid4().hex, plan, made, "2026-01-02T03:04:05+00:00", 0, states, telemetry)
 
 
 def _fill(state: PointState, told: Sequence[float] | str, clock: float | None) -> None:

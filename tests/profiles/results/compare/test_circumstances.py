@@ -32,6 +32,18 @@ def test_two_runs_under_the_same_circumstances_differ_in_nothing() -> None:
     assert not found(session(POINTS))
 
 
+def test_a_copy_beside_its_original_is_told_as_the_same_recording_before_all_else() -> None:
+    original = session(POINTS)
+    first, *others = contrast(original, original.snapshot()).differences
+    assert (first.title, first.reach, others) == ("Same recording", "none", [])
+
+
+def test_a_copy_whose_points_were_measured_anew_is_no_longer_the_same_recording() -> None:
+    original, other = session(POINTS), session({cell: rounds(2.0) for cell in POINTS})
+    other.id = original.id
+    assert not found(other, original)
+
+
 @pytest.mark.parametrize(
     ("key", "other"),
     [
