@@ -24,6 +24,7 @@ from profiles.results.quantity import Quantity
 BAND = 0.16  # half the width of the band around the point in flight, in doublings of N
 SIDE = 0.35  # doublings of N left free on either side of the data, at least
 MARGIN = 0.06  # share of the range left free around the data
+LEAST_RANGE = 1e-12  # of the values: Qt paints at random where pixels over the range are no number
 SEQLEN_LIMITS = (-1.0, 25.0)  # how far one can zoom out, in log2 N
 VALUE_LIMITS: dict[Scale, tuple[float, float]] = {
     "linear": (-1e18, 1e18),
@@ -223,7 +224,7 @@ class SweepPlot(Plot):
 
     def _limit_values(self) -> None:
         low, high = VALUE_LIMITS[self.scale_name]
-        self.getViewBox().setLimits(yMin=low, yMax=high)
+        self.getViewBox().setLimits(yMin=low, yMax=high, minYRange=LEAST_RANGE)
 
     def _curves_of(self, kernel: str) -> KernelCurves:
         if kernel not in self._curves:

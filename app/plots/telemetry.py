@@ -72,7 +72,8 @@ class TelemetryLane(TimePlot):
     def show_readings(self, times: Values, values: Values, spans: Sequence[Span], view: Ends) -> None:
         """Draw the readings that lie in the view (seconds), and the spans behind them."""
         inside = seen(times, view)
-        seen_t, seen_v = thin(times[inside], values[inside] / self.lane.divisor)
+        with np.errstate(over="ignore"):  # of a file's absurd figures
+            seen_t, seen_v = thin(times[inside], values[inside] / self.lane.divisor)
         self.curve.setData(seen_t, seen_v)
         top = self._top(seen_v)
         scale = top / max(self.box.height() - TOP_PX - BOTTOM_PX, 4.0)

@@ -11,6 +11,8 @@ from app.words.units import digits
 
 LEFT_PX = 212  # of the words at the left, the same in all rows
 
+MOST_WHOLE = 1e6  # what is written without an exponent; absurd figures are no whole numbers
+
 
 class LaneRow(QWidget):
     """Words and trace of one quantity.
@@ -75,4 +77,5 @@ class LaneRow(QWidget):
 def lane_text(lane: Lane, value: float) -> str:
     """A reading in the lane's unit."""
     shown = value / lane.divisor
-    return digits(shown) if lane.unit in {"GiB", "W"} else str(round(shown))
+    whole = lane.unit not in {"GiB", "W"} and abs(shown) < MOST_WHOLE
+    return str(round(shown)) if whole else digits(shown)
