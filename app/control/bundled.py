@@ -6,9 +6,10 @@ from profiles.store import SUFFIX, SessionFileError
 
 ASSETS = Path(__file__).parents[2] / "assets"
 BUNDLED = ASSETS / "sessions"
-NAMES = {  # by their files: the lesson, and the ladder beside libraries
+NAMES = {  # by their files: the lesson, the ladder beside libraries, and one with everything that is counted
     "h200-standard-flash2": "H200 standard and flash2",
     "h200-peers": "H200 beside libraries",
+    "h200-traffic": "H200 traffic, energy and roof",
 }
 
 

@@ -25,7 +25,7 @@ from kernels.device import Device
 from profiles.plan.machine import Finding, Machine
 
 ICON_PX = 28
-RECORDINGS = ("Open", "Beside libraries’ kernels")  # of the bundled sessions, in their order
+RECORDINGS = ("Open", "Libraries", "Traffic")  # of the bundled sessions, in their order
 WIDE, NARROW = 860, 500  # pixels: where there are fewer, the four cards stand two by two, or in one column
 
 

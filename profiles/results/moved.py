@@ -35,7 +35,7 @@ def dram_bytes(row: PointRow, cache_bytes: int | None) -> Moved | None:
     A kernel of several steps does all heads in one before the next begins: each has its share of the cache.
     None for a kernel that is not known here.
     """
-    read, written = (_counted(row, key) for key in ("dram_read", "dram_write"))
+    read, written = (_counted(row, key) for key in ("dram_read_bytes", "dram_write_bytes"))
     if read is not None and written is not None:
         return Moved(read + written, counted=True)
     if row.kernel not in KNOWN:

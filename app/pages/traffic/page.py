@@ -27,7 +27,7 @@ from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
 from profiles.wire.events import Event, PlanStarted, PointMeasured
 
-HEADROOM = 1.12  # of the axis over the fastest bin or the copy
+HEADROOM = 1.4  # of the axis over the fastest bin or the copy
 PICTURE = (900, 170)  # pixels at 100 % of a plot in an exported picture, at least
 MARGIN = 12
 CHOICE_PX = 84

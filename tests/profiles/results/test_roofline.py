@@ -11,7 +11,9 @@ from tests.profiles.results.test_why import CEILINGS, DEVICE, FLOPS, MOVED, poin
 
 
 def test_a_point_stands_at_its_flops_over_the_bytes_of_memory_and_of_the_cache() -> None:
-    (spot,) = roofline([point("standard", 2.5, dram_read=5e9, l2_bytes=2e10)], {1: CEILINGS}, DEVICE).spots
+    (spot,) = roofline(
+        [point("standard", 2.5, dram_read_bytes=5e9, l2_bytes=2e10)], {1: CEILINGS}, DEVICE
+    ).spots
     assert spot.tflops == pytest.approx(FLOPS / 2.5e9)
     assert list(spot.intensities) == pytest.approx([FLOPS / MOVED, FLOPS / 2e10])
     assert [moved and moved.source for moved in (spot.dram, spot.l2)] == ["by formula", "by counters"]

@@ -17,11 +17,13 @@ from profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul
 from profiles.wire.measurement import Figure, Measurement, Sample
 
 SESSIONS = Path(__file__).parents[3] / "assets" / "sessions"
-DEVICE = Device(backend="cuda", name="A GPU", memory_bytes=1 << 37, l2_bytes=50 << 20)
+DEVICE_L2 = 50 << 20
+DEVICE = Device(backend="cuda", name="A GPU", memory_bytes=1 << 37, l2_bytes=DEVICE_L2)
 PROBLEM = Problem(seqlen_q=8192, seqlen_k=8192, heads=16, head_dim=128, dtype="bfloat16")
 PAIRS = 16 * 8192**2
 FLOPS = 4 * 128 * PAIRS  # 0.55e12
-MOVED = 8 * PAIRS + PROBLEM.input_bytes + PROBLEM.output_bytes  # S and P in 16 bits, each written and read
+KEPT = DEVICE_L2 // PROBLEM.heads  # what a head's share of the L2 cache holds
+MOVED = 8 * PAIRS - 4 * KEPT + PROBLEM.input_bytes + PROBLEM.output_bytes  # S and P, each written and read
 
 
 def ceiling(value: float | None, mhz: float | None = None) -> Ceiling:
@@ -82,13 +84,13 @@ def test_standard_is_bound_by_the_bytes_of_s_and_p() -> None:
 
 
 def test_counted_bytes_take_the_place_of_the_formula() -> None:
-    found = told(point("standard", 2.5, dram_read=5e9, dram_write=4e9))
+    found = told(point("standard", 2.5, dram_read_bytes=5e9, dram_write_bytes=4e9))
     assert part(found, "bytes").amount == 9e9
     assert found.sentence == "Bound by HBM: it moves 9 GB (by counters) and reaches 90% of the copy rate."
 
 
 def test_one_counter_without_the_other_is_no_count() -> None:
-    assert part(told(point("standard", 2.5, dram_read=5e9)), "bytes").amount == MOVED
+    assert part(told(point("standard", 2.5, dram_read_bytes=5e9)), "bytes").amount == MOVED
 
 
 def test_a_tiled_kernel_with_a_wide_head_is_bound_by_products() -> None:
@@ -165,7 +167,7 @@ def test_a_formula_that_the_run_refutes_binds_nothing() -> None:
     found = told(point("standard", MOVED / 4e9 / 1.6, causal))
     assert found.binds is None
     assert "the formula counts more bytes than it had time to move" in found.sentence
-    counted = told(point("standard", 1.0, causal, dram_read=4e9, dram_write=1e8))
+    counted = told(point("standard", 1.0, causal, dram_read_bytes=4e9, dram_write_bytes=1e8))
     assert counted.binds == "bytes"
 
 
