@@ -123,4 +123,5 @@ def peak_and_mean(times: Values, values: Values, view: Ends) -> tuple[float, flo
     """The highest and the mean of the readings in a view; None without any."""
     known = values[seen(times, view)]
     known = known[np.isfinite(known)]
-    return (float(known.max()), float(known.mean())) if known.size else None
+    with np.errstate(over="ignore"):  # of a file's absurd figures
+        return (float(known.max()), float(known.mean())) if known.size else None

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.control.controller import Controller
 from app.control.guard import guarded
@@ -19,6 +19,7 @@ from app.plots.export_button import ExportButton
 from app.plots.export_header import session_header
 from app.plots.traffic_plot import Rates, read_colour, written_colour
 from app.widgets.drop_down import DropDown
+from app.widgets.lines import Lines
 from app.widgets.plain import FormulaLabel, Label, set_tip
 from app.words.plain import MOST_OF_NAME, cut
 from app.words.units import seqlen_full, seqlen_text
@@ -66,21 +67,19 @@ class TrafficPage(Page):
         self.apply_theme(theme)
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
         title = Label("DRAM traffic of one run")
         title.setProperty("role", "heading")
         self.legend.setProperty("role", "unit")
-        head.addWidget(title)
-        head.addStretch(1)
-        for part in (self.legend, self.curves, Label("N"), self.seqlens, self.export_button):
-            head.addWidget(part)
+        self.legend.setWordWrap(True)
+        parts = (title, self.legend, self.curves, Label("N"), self.seqlens, self.export_button)
+        head = Lines(parts, (title, self.legend), 8)
         self._cards = QVBoxLayout()
         self._cards.setSpacing(8)
         self.left_out.setProperty("role", "unit")
         full = QWidget()
         column = QVBoxLayout(full)
         column.setContentsMargins(MARGIN, 8, MARGIN, 10)
-        column.addLayout(head)
+        column.addWidget(head)
         column.addLayout(self._cards, 1)
         column.addWidget(self.left_out)
         self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -224,6 +223,7 @@ def _empty(words: QWidget) -> QWidget:
         "What crosses the memory bus while a kernel runs?", alignment=Qt.AlignmentFlag.AlignCenter
     )
     heading.setProperty("role", "heading")
+    heading.setWordWrap(True)
     box = QWidget()
     column = QVBoxLayout(box)
     column.setContentsMargins(48, 24, 48, 24)

@@ -13,6 +13,7 @@ from app.look.theme import CAPTION_PX, TEXT_PX
 from app.pages.profile import ProfilePage
 from app.pages.stepper import StepperPage
 from app.shell.main_window import MainWindow
+from app.widgets.staged_paint import StagedPaint
 from tests.app.fakes import sweep
 from tests.app.shell.conftest import Rig, Save
 from tests.app.stepper.builders import random_trace
@@ -29,6 +30,8 @@ def looks(window: MainWindow) -> set[tuple[object, ...]]:
     for key in window.pages:
         window.show_page(key)
         QApplication.processEvents()
+        for staged in window.findChildren(StagedPaint):
+            staged.finish()
     widgets = window.findChildren(QWidget)
     return {look(w) for w in widgets if not w.isWindow() and not is_of_qt(w)}
 
