@@ -96,13 +96,13 @@ def on_show(page: ProfilePage) -> list[Any]:
     "act",
     [
         hide_a_kernel,
-        choose_a_baseline,
-        choose_problems,
-        choose_a_quantity,
-        swap_two_quantities,
+        pytest.param(choose_a_baseline, marks=pytest.mark.matrix),
+        pytest.param(choose_problems, marks=pytest.mark.matrix),
+        pytest.param(choose_a_quantity, marks=pytest.mark.matrix),
+        pytest.param(swap_two_quantities, marks=pytest.mark.matrix),
         move_the_crosshair,
         show_another_session,
-        show_no_session,
+        pytest.param(show_no_session, marks=pytest.mark.matrix),
     ],
     ids=lambda act: act.__name__,
 )
