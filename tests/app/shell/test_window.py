@@ -203,14 +203,13 @@ def test_nothing_of_the_page_before_shows_where_plots_wait_to_be_painted(
 
 @pytest.mark.parametrize("covered", [False, True])
 def test_no_card_vanishes_while_it_waits_for_its_turn(
-    window: MainWindow, qapp: QApplication, covered: bool
+    window: MainWindow, qapp: QApplication, qtbot: QtBot, covered: bool
 ) -> None:
     page = window.pages["profile"]
     assert isinstance(page, ProfilePage)
     window.show_page("profile")
     page._staged.finish()
-    qapp.processEvents()
-    whole = grabbed(window)
+    whole = settled(window, qtbot)
     if covered:
         page._staged.start_covered()
     else:
@@ -224,6 +223,18 @@ def test_no_card_vanishes_while_it_waits_for_its_turn(
 def grabbed(window: MainWindow) -> QImage:
     """What is on the screen, not what the window would paint."""
     return window.screen().grabWindow(window.winId()).toImage()
+
+
+def settled(window: MainWindow, qtbot: QtBot) -> QImage:
+    """What is on the screen once nothing late changes it: it stays for ten turns of the event loop."""
+    seen = [grabbed(window)]
+
+    def stays() -> bool:
+        seen.append(grabbed(window))
+        return len(seen) > 10 and all(one == seen[-1] for one in seen[-10:])
+
+    qtbot.waitUntil(stays)
+    return seen[-1]
 
 
 def in_view(widget: QWidget) -> bool:
