@@ -83,7 +83,8 @@ def _turn_wheel(widget: QWidget) -> None:
 
 
 def _touch(widget: QWidget) -> None:
-    """What a pointer does to what is painted by hand, and what the look does to all."""
+    """What a pointer does to what is painted by hand, and what the look and a layout do to all."""
+    widget.sizeHint(), widget.minimumSizeHint(), widget.hasHeightForWidth()
     if isinstance(widget, Panel | Scrubber) and widget.isVisible():
         _drag_over(widget)
         QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))

@@ -24,6 +24,7 @@ from tests.matrix import chosen
 
 EVERY = overrides()
 BY_NAME = {f"{override.owner.__qualname__}-{override.name}": override for override in EVERY}
+del BY_NAME["TimeBox-mouseDragEvent"]  # pyqtgraph begins drags by its clock: none here is long enough
 
 
 class FaultError(Exception):
