@@ -3,15 +3,14 @@
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
 from app.commands.arguments import (
     export_file,
@@ -28,19 +27,25 @@ from app.commands.arguments import (
 from app.commands.exit_codes import FAILED, INTERRUPTED, USAGE_ERROR
 from app.commands.messages import tell
 from app.commands.streams import forget_output
+from app.commands.together import (
+    CHOSEN,
+    asked_for,
+    given,
+    picture_options,
+    refuse_beside_resume,
+    refuse_taken,
+)
 from app.report.kinds import KINDS, kind_of
 from app.words.command_line import PROGRAM
 from kernels.errors import InputError, KernelError
 from profiles.plan.choice import choices_of
 from profiles.plan.models import FAVOURITE, Model, Setting, find_model
-from profiles.plan.presets import CHOICES, PRESETS
-from profiles.plan.request import Request
+from profiles.plan.presets import PRESETS
 from profiles.results.quantities import RUNTIME
 from profiles.store.errors import SessionFileError
 
-CHOSEN = {declared.name: declared for declared in choices_of(Request)}
-PICTURE_OPTIONS = frozenset({"plot", "curve", "theme", "scale", "transparent"})
 ANY_PATH = click.Path(path_type=Path)
+Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
 
 
 class Program(click.Group):
@@ -103,14 +108,6 @@ def in_one_line(error: click.UsageError) -> str:
     return f"{typed.replace(PROGRAM, 'flashscope', 1)}: {said} (see {typed} --help)"
 
 
-def given(context: click.Context) -> dict[str, Any]:
-    """The arguments that stand on the command line."""
-    said = ParameterSource.COMMANDLINE
-    return {
-        name: value for name, value in context.params.items() if context.get_parameter_source(name) is said
-    }
-
-
 def own_version() -> str:
     """The version that is installed; a checkout that is run without is told so."""
     try:
@@ -140,6 +137,18 @@ def program() -> None:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else")
 force_option = click.option("--force", is_flag=True, help="Write over a file that is there")
+
+
+def quantity_option(done: str) -> Callable[[Command], Command]:
+    """The quantity that a command is about: what is done with it is in the help."""
+    return click.option(
+        "--quantity",
+        callback=reading(quantity),
+        default=RUNTIME.key,
+        show_default=True,
+        metavar="Q",
+        help=f"What is {done}: any quantity, by its name in show --json",
+    )
 
 
 @program.command()
@@ -186,42 +195,6 @@ def sweep(
     return run("sweep", asked_for(context), preset=preset, out=out, as_json=as_json)
 
 
-def refuse_beside_resume(context: click.Context) -> None:
-    """Nothing says how to measure, or where to save, beside a file that says both.
-
-    Raises:
-        click.UsageError: Something does; it is named.
-    """
-    said = given(context)
-    beside = [
-        (option.secondary_opts if said[option.name] is False else option.opts)[0]
-        for option in context.command.params
-        if option.name in said.keys() - {"resume", "as_json"}
-    ]
-    if beside:
-        told = " and ".join(beside)
-        raise click.UsageError(f"--resume takes plan and file as they are; leave out {told}", context)
-
-
-def asked_for(context: click.Context) -> dict[str, Any]:
-    """The choices that `sweep` was given, by their names.
-
-    Raises:
-        click.UsageError: They do not go together.
-    """
-    said = {name: value for name, value in given(context).items() if name in CHOSEN}
-    for declared in map(CHOSEN.__getitem__, said):
-        needed = declared.choice.needs
-        if needed and needed not in said:
-            flags = declared.choice.flag, CHOSEN[needed].choice.flag
-            raise click.UsageError(f"{flags[0]} belongs to {flags[1]}; give that too", context)
-        of_problem = declared.name in Request.__struct_fields__ and declared.name not in CHOICES
-        if context.params["preset"] and of_problem:
-            flag = declared.choice.flag.partition("/")[0]
-            raise click.UsageError(f"--preset names its own problems; leave out {flag}", context)
-    return said
-
-
 @program.command()
 @click.argument("file", type=ANY_PATH)
 @json_option
@@ -247,14 +220,7 @@ def show(context: click.Context, /, file: Path, **options: Any) -> int:
 @click.argument("base", type=ANY_PATH)
 @click.argument("others", type=ANY_PATH, nargs=-1, required=True, metavar="OTHER...")
 @json_option
-@click.option(
-    "--quantity",
-    callback=reading(quantity),
-    default=RUNTIME.key,
-    show_default=True,
-    metavar="Q",
-    help="What is compared: any quantity, by its name in show --json",
-)
+@quantity_option("compared")
 @click.option(
     "--fail-on-regression",
     "fail_on",
@@ -303,42 +269,11 @@ def export(
     return run("export", file, out, kind=kind, force=force, look=picture_options(context, kind))
 
 
-def refuse_taken(context: click.Context, out: Path | None, *, force: bool) -> None:
-    """Write over nothing, unless that was asked for.
-
-    Raises:
-        click.UsageError: There is a file of that name.
-    """
-    if out is not None and not force and os.path.lexists(out):
-        raise click.UsageError(f"{out} exists already; name another file, or give --force", context)
-
-
-def picture_options(context: click.Context, kind: str) -> dict[str, Any]:
-    """What the command line says of a picture.
-
-    Raises:
-        click.UsageError: That kind of file takes none of it.
-    """
-    said = {name: value for name, value in given(context).items() if name in PICTURE_OPTIONS}
-    for name in said:
-        kinds = ("png",) if name == "scale" else tuple(key for key, one in KINDS.items() if one.picture)
-        if kind not in kinds:
-            raise click.UsageError(f"--{name} belongs to {' and '.join(kinds)}, not to {kind}", context)
-    return said | {"plot": said["plot"].key} if "plot" in said else said
-
-
 @program.command()
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), required=False)
 @click.option("--kernel", required=True, metavar="K", help="The kernel")
 @click.option("--seqlen", callback=reading(positive), required=True, metavar="N", help="The sequence length")
-@click.option(
-    "--quantity",
-    callback=reading(quantity),
-    default=RUNTIME.key,
-    show_default=True,
-    metavar="Q",
-    help="What is followed: any quantity, by its name in show --json",
-)
+@quantity_option("followed")
 @json_option
 def trend(**options: Any) -> int:
     """Say how a kernel developed over the sessions of FOLDER (left out: your own)."""

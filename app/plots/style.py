@@ -25,6 +25,20 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         super().__init__(**options)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
 
+    def range_by_hand(self, *, drag_x: bool = False, drag_y: bool = False) -> None:
+        """Show the range that is set, to its ends, without a frame and buttons.
+
+        Args:
+            drag_x: Whether the pointer moves the view sideways.
+            drag_y: The same up and down.
+        """
+        self.plotItem.hideButtons()
+        self.setFrameShape(self.Shape.NoFrame)
+        view = self.getViewBox()
+        view.disableAutoRange()
+        view.setDefaultPadding(0)
+        view.setMouseEnabled(x=drag_x, y=drag_y)
+
     @guarded()
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint what is in it."""

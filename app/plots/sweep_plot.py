@@ -72,12 +72,9 @@ class SweepPlot(Plot):
     def _set_up(self) -> None:
         self._corner = pg.LabelItem("N")
         self.plotItem.layout.addItem(self._corner, 3, 0)
-        self.plotItem.hideButtons()
-        self.setFrameShape(self.Shape.NoFrame)
+        self.range_by_hand(drag_x=True, drag_y=True)
         keep(self._y_axis, self._y_axis.setWidth, 54)
         view = self.getViewBox()
-        view.disableAutoRange()
-        view.setDefaultPadding(0)
         view.setLimits(xMin=SEQLEN_LIMITS[0], xMax=SEQLEN_LIMITS[1])
         self._limit_values()
         view.sigRangeChangedManually.connect(self._leave_auto)

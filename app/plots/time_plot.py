@@ -62,11 +62,7 @@ class TimePlot(Plot):
         self.box = TimeBox()
         super().__init__(viewBox=self.box, axisItems=axes, enableMenu=False)
         self._theme = theme
-        self.plotItem.hideButtons()
-        self.setFrameShape(self.Shape.NoFrame)
-        self.setMouseEnabled(x=False, y=False)
-        self.box.disableAutoRange()
-        self.box.setDefaultPadding(0)
+        self.range_by_hand()
         left = self.getAxis("left")
         keep(left, left.setWidth, LEFT_PX)
         left.setStyle(tickLength=0, tickTextOffset=4, hideOverlappingLabels=False)

@@ -59,14 +59,11 @@ class TrafficPlot(Plot):
             angle=0, label="copy rate", labelOpts={"position": 0.985, "anchors": [(1, 1)] * 2}
         )
         self.addItem(self._copy, ignoreBounds=True)
-        self.plotItem.hideButtons()
+        self.range_by_hand()
         self.plotItem.layout.setContentsMargins(0, px(TOP_PX), px(TOP_PX), 0)
-        self.setMouseEnabled(x=False, y=False)
-        self.setFrameShape(self.Shape.NoFrame)
         left = self.getAxis("left")
         keep(left, left.setWidth, AXIS_PX)
         keep(self, self.setMinimumHeight, HEIGHT_PX)
-        self.getViewBox().disableAutoRange()
         self.scene().sigMouseMoved.connect(self._move)
         self.apply_theme(theme)
 

@@ -93,15 +93,11 @@ class HeatPlot(Plot):
         self.apply_theme(theme)
 
     def _set_up(self) -> None:
-        self.plotItem.hideButtons()
+        self.range_by_hand(drag_x=True)
         self.plotItem.showAxis("top")
-        self.setFrameShape(self.Shape.NoFrame)
         keep(self._axes["left"], self._axes["left"].setWidth, NAME_PX)
         view = self.getViewBox()
         view.invertY(True)
-        view.disableAutoRange()
-        view.setDefaultPadding(0)
-        view.setMouseEnabled(x=True, y=False)
         view.sigResized.connect(lambda *_: self._range())
         self.scene().sigMouseClicked.connect(self._click)
         self.scene().sigMouseMoved.connect(self._hover)

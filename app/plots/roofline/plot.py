@@ -57,14 +57,9 @@ class RooflinePlot(Plot):
         self.apply_theme(theme)
 
     def _set_up(self) -> None:
-        self.plotItem.hideButtons()
-        self.setFrameShape(self.Shape.NoFrame)
+        self.range_by_hand()
         keep(self._rates, self._rates.setWidth, 48)
-        view = self.getViewBox()
-        view.disableAutoRange()
-        view.setDefaultPadding(0)
-        view.setMouseEnabled(x=False, y=False)
-        view.sigResized.connect(lambda *_: self._range())
+        self.getViewBox().sigResized.connect(lambda *_: self._range())
         self.scene().sigMouseClicked.connect(self._click)
         self.scene().sigMouseMoved.connect(self._hover)
         keep(self, self.setMinimumSize, 300, 220)

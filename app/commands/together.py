@@ -1,0 +1,84 @@
+"""Which arguments of a command go together."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from app.report.kinds import KINDS
+from profiles.plan.choice import choices_of
+from profiles.plan.presets import CHOICES
+from profiles.plan.request import Request
+
+CHOSEN = {declared.name: declared for declared in choices_of(Request)}
+PICTURE_OPTIONS = frozenset({"plot", "curve", "theme", "scale", "transparent"})
+
+
+def given(context: click.Context) -> dict[str, Any]:
+    """The arguments that stand on the command line."""
+    said = ParameterSource.COMMANDLINE
+    return {
+        name: value for name, value in context.params.items() if context.get_parameter_source(name) is said
+    }
+
+
+def refuse_beside_resume(context: click.Context) -> None:
+    """Nothing says how to measure, or where to save, beside a file that says both.
+
+    Raises:
+        click.UsageError: Something does; it is named.
+    """
+    said = given(context)
+    beside = [
+        (option.secondary_opts if said[option.name] is False else option.opts)[0]
+        for option in context.command.params
+        if option.name in said.keys() - {"resume", "as_json"}
+    ]
+    if beside:
+        told = " and ".join(beside)
+        raise click.UsageError(f"--resume takes plan and file as they are; leave out {told}", context)
+
+
+def asked_for(context: click.Context) -> dict[str, Any]:
+    """The choices that `sweep` was given, by their names.
+
+    Raises:
+        click.UsageError: They do not go together.
+    """
+    said = {name: value for name, value in given(context).items() if name in CHOSEN}
+    for declared in map(CHOSEN.__getitem__, said):
+        needed = declared.choice.needs
+        if needed and needed not in said:
+            flags = declared.choice.flag, CHOSEN[needed].choice.flag
+            raise click.UsageError(f"{flags[0]} belongs to {flags[1]}; give that too", context)
+        of_problem = declared.name in Request.__struct_fields__ and declared.name not in CHOICES
+        if context.params["preset"] and of_problem:
+            flag = declared.choice.flag.partition("/")[0]
+            raise click.UsageError(f"--preset names its own problems; leave out {flag}", context)
+    return said
+
+
+def refuse_taken(context: click.Context, out: Path | None, *, force: bool) -> None:
+    """Write over nothing, unless that was asked for.
+
+    Raises:
+        click.UsageError: There is a file of that name.
+    """
+    if out is not None and not force and os.path.lexists(out):
+        raise click.UsageError(f"{out} exists already; name another file, or give --force", context)
+
+
+def picture_options(context: click.Context, kind: str) -> dict[str, Any]:
+    """What the command line says of a picture.
+
+    Raises:
+        click.UsageError: That kind of file takes none of it.
+    """
+    said = {name: value for name, value in given(context).items() if name in PICTURE_OPTIONS}
+    for name in said:
+        kinds = ("png",) if name == "scale" else tuple(key for key, one in KINDS.items() if one.picture)
+        if kind not in kinds:
+            raise click.UsageError(f"--{name} belongs to {' and '.join(kinds)}, not to {kind}", context)
+    return said | {"plot": said["plot"].key} if "plot" in said else said
