@@ -1,6 +1,6 @@
 """One registry of everything a user can do; the menu, the palette, the buttons and the `?` sheet read it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
@@ -35,17 +35,28 @@ class Action:
 class ActionRegistry(QObject):
     """All actions of one window, each with the one QAction that every menu, button and key shares.
 
+    Args:
+        parent: The window.
+        order: The keys of its pages: their actions stand in this order, after the window's own.
+        complete: Brings the actions of pages that are still to be made; whoever wants all has it done.
+
     Signals:
         changed: An action was added, or the page in front is another one.
     """
 
     changed = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        order: Iterable[str] = (),
+        complete: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__(parent)
+        self._order, self._complete = ("", *order), complete
         self._actions: dict[str, Action] = {}
         self._qactions: dict[str, QAction] = {}
-        self._pages: dict[str, str] = {}
+        self._owners: dict[str, str] = {}
         self._page = ""
 
     def add(self, action: Action, page: str = "") -> QAction:
@@ -62,7 +73,7 @@ class ActionRegistry(QObject):
         qaction.setShortcuts([QKeySequence(keys) for keys in action.shortcut.split("; ") if keys])
         qaction.triggered.connect(lambda _checked=False: action.trigger())
         self._actions[action.key], self._qactions[action.key] = action, qaction
-        self._pages[action.key] = "" if action.everywhere else page
+        self._owners[action.key] = page
         self.changed.emit()
         return qaction
 
@@ -74,12 +85,14 @@ class ActionRegistry(QObject):
     def refresh(self) -> None:
         """Ask again of every action whether it can be triggered."""
         for key, action in self._actions.items():
-            here = self._pages[key] in {"", self._page}
+            here = action.everywhere or self._owners[key] in {"", self._page}
             self._qactions[key].setEnabled(here and (action.possible is None or action.possible()))
         self.changed.emit()
 
     def find(self, key: str) -> QAction | None:
-        """The QAction of that key, None when no page brought it."""
+        """The QAction of that key, None when no page brings it."""
+        if key not in self._qactions:
+            self._complete()
         return self._qactions.get(key)
 
     def groups(self) -> dict[str, list[Action]]:
@@ -90,4 +103,8 @@ class ActionRegistry(QObject):
         return grouped
 
     def __iter__(self) -> Iterator[Action]:
-        return iter(tuple(self._actions.values()))
+        self._complete()
+        return iter(sorted(self._actions.values(), key=lambda action: self._place(self._owners[action.key])))
+
+    def _place(self, page: str) -> int:
+        return self._order.index(page) if page in self._order else len(self._order)

@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -53,6 +54,7 @@ class Controller(QObject):
         backend: Where the next sweep and the telemetry run.
         telemetry: What watches the device now, None before the first reading.
         point: Index of the point of the session on show that is chosen on every page, None for none.
+        seqlen: The sequence length that the user looks at, None before the first of the session on show.
         live_readings: The newest readings of this machine, also those outside of any sweep, oldest first.
 
     Signals:
@@ -104,7 +106,9 @@ class Controller(QObject):
         self._backend_chosen = False
         self._closed = False
         self.point: int | None = None
-        self._shown.session_changed.connect(lambda _session: setattr(self, "point", None))
+        self.seqlen: int | None = None
+        self._shown.session_changed.connect(self._choose_nothing)
+        self.seqlen_chosen.connect(partial(setattr, self, "seqlen"))
         self._shown.session_changed.connect(self.session_changed)
         self._shown.events_arrived.connect(self.events_arrived)
         self._shown.jumped.connect(self.jumped)
@@ -210,6 +214,9 @@ class Controller(QObject):
             then: What to do once it is on show and read whole.
         """
         self._shown.open(path.absolute(), then)  # as lists of files name it
+
+    def _choose_nothing(self, _session: Session | None) -> None:
+        self.point = self.seqlen = None
 
     def choose_point(self, index: int) -> None:
         """Choose a point of the session on show on every page."""

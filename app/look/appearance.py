@@ -52,14 +52,15 @@ class Appearance(QObject):
         self._colour()
         app.styleHints().colorSchemeChanged.connect(lambda _scheme: self.choose(self.choice))
 
-    def dress(self, window: QWidget, large: Sequence[QWidget] = ()) -> None:
+    def dress(self, window: QWidget, large: Sequence[QWidget] = (), bare: Sequence[QWidget] = ()) -> None:
         """Give a window or a dialog, with what is in it, the look in use and those to come.
 
         Args:
             window: What is dressed.
             large: What in it is so large that a stylesheet is given to nothing that holds it.
+            bare: What in it holds parts that are dressed each by itself.
         """
-        parts = list(_parts(window, large))
+        parts = [part for part in _parts(window, [*large, *bare]) if part not in bare]
         self._parts += parts
         for part in parts:
             part.setStyleSheet(self._sheet)

@@ -15,7 +15,8 @@ from profiles.results.session import Session
 class Page(QWidget):
     """One page of the window. It talks to the controller and to no other page.
 
-    A page listens to the controller itself; only `session_changed` is connected here, to `show_session`.
+    A page may be made at any time: it begins with what the controller has then. It listens to the controller
+    itself; only `session_changed` is connected here, to `show_session`.
     The Profile page brings the action `run`, which the window's Run button and Ctrl+Return trigger.
 
     Attributes:

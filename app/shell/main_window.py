@@ -35,6 +35,7 @@ from app.shell.edit_actions import EditActions
 from app.shell.file_actions import FileActions
 from app.shell.full_screen import FullScreen
 from app.shell.notices import Notices
+from app.shell.pages import Pages
 from app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from app.widgets.error_line import ErrorLine
 from app.widgets.log_panel import LogPanel
@@ -48,8 +49,9 @@ from profiles.results.session import Session
 
 SMALLEST = (600, 340)  # what 200 % leaves of a 1280 x 720 screen, less its panels
 FIRST_SIZE = (1280, 800)
-WARM_UP_MS = 50  # after the window is shown: its first paint comes before
+IDLE_MS = 50  # after the window is shown, and between two pages: paints and what the user does come before
 SWITCH_S = 0.0005  # for which a thread of Python's may keep the window's waiting, whenever it needs Python
+KINDS: dict[str, type[Page]] = {StartPage.key: StartPage, **{page.key: page for page in PAGES}}
 CLOSE_QUESTION = "A sweep is running: stop it and close?"
 
 
@@ -59,7 +61,8 @@ class MainWindow(QMainWindow):
     Attributes:
         controller: Everything that is not drawing.
         registry: Everything a user can do.
-        pages: The start page and those of the rail, by key.
+        pages: The start page and those of the rail, by key. They are made one by one when the window has been
+            painted, or when one is looked up.
         notices: What it says of the session on show and of what happens.
     """
 
@@ -67,22 +70,20 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.controller, self.appearance, self.settings = controller, appearance, settings
         controller.setParent(self)  # what its signals hold goes with the window
-        self.registry = ActionRegistry(self)
+        self.pages = Pages(KINDS, self._make_page, self._take_page)
+        self.registry = ActionRegistry(self, KINDS, self.pages.make)
         self._started = self._agreed = False
+        self._idle = QTimer(self, interval=IDLE_MS)
+        self._idle.timeout.connect(self._work_ahead)
         self.setWindowTitle("Flashscope")
         self.setMinimumSize(*SMALLEST)
         self.setAcceptDrops(True)
         theme = appearance.theme
-        self.start_page = StartPage(controller, theme)
-        self.pages: dict[str, Page] = {"start": self.start_page}
-        self.pages.update({page.key: page(controller, theme) for page in PAGES})
         self._make_parts(theme)
         self._lay_out()
         self._offer_actions()
-        for page in self.pages.values():
-            self._take_page(page)
         self._connect()
-        appearance.dress(self, [part for page in self.pages.values() for part in page.large])
+        appearance.dress(self, bare=[self._stack])
         self.apply_theme(theme)
         self.show_page("start")
 
@@ -93,13 +94,14 @@ class MainWindow(QMainWindow):
 
     def show_page(self, key: str) -> None:
         """Bring a page to the front."""
+        page = self.pages[key]
         self._shown = key
         self._stack.setCurrentWidget(self._frames[key])
         self.rail.show_page(key)
         self.registry.show_page(key)
-        if key == "start":
+        if isinstance(page, StartPage):
             recents = self.settings.recents
-            self.start_page.show_recents({path: self.settings.recent_name(path) for path in recents})
+            page.show_recents({path: self.settings.recent_name(path) for path in recents})
 
     def open_path(self, path: Path) -> None:
         """Show a session file as soon as it is read; what is wrong with it is told in the error line."""
@@ -109,7 +111,7 @@ class MainWindow(QMainWindow):
         """Recolour what is painted by hand."""
         for part in (self.top_bar, self.rail, self.log, self.errors):
             part.apply_theme(theme)
-        for page in self.pages.values():
+        for page in self.pages.made:
             page.apply_theme(theme)
 
     def close_unasked(self) -> None:
@@ -125,7 +127,7 @@ class MainWindow(QMainWindow):
             self._started = True
             self.start_page.quick.setFocus()
             QTimer.singleShot(0, self.controller.start)
-            QTimer.singleShot(WARM_UP_MS, self._warm_up)
+            self._idle.start()
 
     @guarded()
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -137,7 +139,8 @@ class MainWindow(QMainWindow):
         self.hide()
         self._resumer.wait()
         self.controller.close()
-        for page in self.pages.values():
+        self._idle.stop()
+        for page in self.pages.made:
             page.close()
         self.presence.wait()
         self._files.stop()
@@ -214,9 +217,7 @@ class MainWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         self._stack = QStackedWidget()
-        self._frames = {key: Scrolling(page) for key, page in self.pages.items()}
-        for frame in self._frames.values():
-            self._stack.addWidget(frame)
+        self._frames: dict[str, Scrolling] = {}
         split = Split(self._stack, self.log)
         split.setSizes([600, 160])
         split.setStretchFactor(0, 1)
@@ -233,25 +234,43 @@ class MainWindow(QMainWindow):
         column.addWidget(self.status)
         self.setCentralWidget(body)
 
-    def _warm_up(self) -> None:
-        """Polish and lay out the page that Run shows, so that no sweep waits for it."""
-        frame = self._frames["profile"]
-        if not frame.isVisible():
-            frame.resize(self._stack.size())
-            frame.grab(QRect(0, 0, 1, 1))
+    def _work_ahead(self) -> None:
+        """Make the next page, polished and laid out, so that nobody waits for it."""
+        for key in self.pages.missing[:1]:
+            self.pages.make(key)
+            self._frames[key].resize(self._stack.size())
+            self._frames[key].grab(QRect(0, 0, 1, 1))
+        if not self.pages.missing:
+            self._idle.stop()
+
+    def _make_page(self, key: str) -> Page:
+        self.appearance.finish()
+        return KINDS[key](self.controller, self.appearance.theme)
 
     def _take_page(self, page: Page) -> None:
+        self._frames[page.key] = Scrolling(page)
+        self._stack.addWidget(self._frames[page.key])
         for action in page.actions_offered():
             self.addAction(self.registry.add(action, page.key))
+        self._connect_page(page)
+        self.appearance.dress(self._frames[page.key], page.large)
+        page.apply_theme(self.appearance.theme)
+        self.registry.refresh()
+
+    def _connect_page(self, page: Page) -> None:
         page.page_requested.connect(self._request_page)
         page.action_requested.connect(self._request_action)
         if isinstance(page, ProfilePage):
             page.run_blocked.connect(self.top_bar.block_run)
+            self.top_bar.block_run(page.form.blocked_reason or "")
             page.noticed.connect(self.errors.show_notice)
             page.plots.show_quantities(self.settings.quantities)
             page.plots.quantities_chosen.connect(self._keep_quantities)
         if isinstance(page, StartPage | SessionsPage | ComparePage):
             page.file_chosen.connect(self.open_path)
+        if isinstance(page, StartPage):
+            self.start_page = page
+            page.dialog_requested.connect(self._files.open_dialog)
         if isinstance(page, PlannerPage):
             page.noticed.connect(self.errors.show_notice)
         if isinstance(page, ComparePage):
@@ -275,7 +294,6 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         self.rail.chosen.connect(self.show_page)
         self.top_bar.home_requested.connect(lambda: self.show_page("start"))
-        self.start_page.dialog_requested.connect(self._files.open_dialog)
         self.appearance.changed.connect(self.apply_theme)
         self.controller.running_changed.connect(self._running_changed)
         self.controller.session_changed.connect(self._session_changed)
@@ -294,6 +312,7 @@ class MainWindow(QMainWindow):
         self.registry.refresh()
         if running:
             self.errors.hide()
+            self.pages.make("profile", "compare")  # they follow a sweep
             self._frames["profile"].verticalScrollBar().setValue(0)
 
     def _session_changed(self, session: Session | None) -> None:

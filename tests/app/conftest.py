@@ -12,6 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.shell import main_window
+
 PATIENCE_MS = 60_000  # nobody waits for so long but on a machine that hardly gets to it
 
 
@@ -66,3 +68,9 @@ def no_dialog_waits_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail("a question was asked that the test does not answer")
 
     monkeypatch.setattr(QMessageBox, "exec", fail)
+
+
+@pytest.fixture(autouse=True)
+def no_page_is_made_but_the_one_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A window makes its other pages while nothing happens, which most tests need not wait for."""
+    monkeypatch.setattr(main_window, "IDLE_MS", 3_600_000)

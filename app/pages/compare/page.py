@@ -61,7 +61,7 @@ class ComparePage(Page):
         self.chips, self.board, self.empty = Chips(theme), Board(theme), EmptyState()
         self.chooser = QuantityChooser()
         self.chooser.show_quantity(self.lineup.quantity)
-        self._measured = False  # whether what ended last was a sweep
+        self._measured = controller.measuring  # whether what ends next is a sweep
         self._stack = QStackedWidget()
         self._lay_out()
         self._connect()

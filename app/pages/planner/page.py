@@ -63,6 +63,7 @@ class PlannerPage(Page):
         self.sentence, self.source = Label(wordWrap=True), Label(wordWrap=True)
         self._lay_out()
         self._connect()
+        self._session_changed()
 
     def _lay_out(self) -> None:
         self.sentence.setProperty("role", "title")

@@ -83,6 +83,8 @@ class ProfilePage(Page):
         self._connect()
         self.form.set_machine(controller.machine)
         self.show_session(controller.session)
+        if controller.session is None and controller.telemetry is not None:
+            self.take_events([controller.telemetry, Readings(readings=tuple(controller.live_readings))])
 
     def _lay_out(self) -> None:
         bottom = _below(self.bottom)

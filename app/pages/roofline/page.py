@@ -64,6 +64,7 @@ class RooflinePage(Page):
         self._row.addWidget(self.why)
         keep(self, self._place_panel)
         self._connect()
+        self.show_session(controller.session)
 
     def _connect(self) -> None:
         self.controller.events_arrived.connect(self._take_events)

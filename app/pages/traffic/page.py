@@ -45,7 +45,7 @@ class TrafficPage(Page):
         super().__init__(controller, theme)
         self.seqlen: int | None = None  # on show
         self._stale = True
-        self._wanted: int | None = None
+        self._wanted = controller.seqlen
         self._rows: Sequence[PointRow] = ()
         self._groups: dict[Curve, dict[int, list[Counted]]] = {}
         self.cards: dict[str, TrafficCard] = {}

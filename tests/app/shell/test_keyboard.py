@@ -213,6 +213,8 @@ def test_tab_reaches_the_form_before_the_plots_beside_it_and_after_those_above_i
     assert isinstance(page, ProfilePage)
     window.show_page("profile")
     window.activateWindow()
+    for staged in page.findChildren(StagedPaint):
+        staged.finish()
     found = []
     for width in (1280, 700, 1280):
         window.resize(width, 720)

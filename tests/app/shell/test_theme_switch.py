@@ -69,11 +69,12 @@ def test_a_switch_dresses_part_after_part_in_several_turns(
 
 
 def test_no_part_is_so_large_that_it_would_hold_the_window_up(
-    window: MainWindow, switches: list[tuple[int, QWidget, str]]
+    window: MainWindow, request: pytest.FixtureRequest
 ) -> None:
     for key in window.pages:
         window.show_page(key)
         window.grab()
+    switches = request.getfixturevalue("switches")
     window.appearance.use(LIGHT)
     assert max(len(part.findChildren(QWidget)) for _turn, part, _sheet in switches) < MOST_WIDGETS
 

@@ -1,0 +1,51 @@
+"""The pages of a window, each made when it is first asked for."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from app.pages.base import Page
+
+
+class Pages(Mapping[str, Page]):
+    """The start page and those of the rail, by key. To look one up makes it; to ask for the keys does not.
+
+    Args:
+        keys: In the order of the rail.
+        make: Makes the page of a key.
+        take: Is given each page that was made, once it can be looked up.
+    """
+
+    def __init__(
+        self, keys: Iterable[str], make: Callable[[str], Page], take: Callable[[Page], None]
+    ) -> None:
+        self._keys, self._make, self._take = tuple(keys), make, take
+        self._made: dict[str, Page] = {}
+
+    def __getitem__(self, key: str) -> Page:
+        self.make(key)
+        return self._made[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    @property
+    def made(self) -> Sequence[Page]:
+        """Those that there are."""
+        return tuple(self._made.values())
+
+    @property
+    def missing(self) -> Sequence[str]:
+        """The keys of those that there are not."""
+        return tuple(key for key in self._keys if key not in self._made)
+
+    def make(self, *keys: str) -> None:
+        """Have these, or all."""
+        for key in keys or self._keys:
+            if key in self._keys and key not in self._made:
+                self._made[key] = self._make(key)
+                self._take(self._made[key])

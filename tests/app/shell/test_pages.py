@@ -1,0 +1,97 @@
+"""Pages are made when they are wanted, or ahead of that while nothing happens; then they show what is so."""
+
+from collections.abc import Callable
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.look.theme import LIGHT
+from app.pages.planner import PlannerPage
+from app.pages.profile import ProfilePage
+from app.pages.roofline import RooflinePage
+from app.shell import main_window
+from app.shell.main_window import MainWindow
+from app.widgets.shortcut_sheet import ShortcutSheet
+from tests.app.fakes import reading, sweep
+from tests.app.shell.conftest import Rig, Save
+
+
+def test_a_window_opens_with_its_start_page_alone(window: MainWindow) -> None:
+    assert [page.key for page in window.pages.made] == ["start"]
+
+
+def test_the_keys_of_the_pages_are_known_before_there_is_a_page(window: MainWindow) -> None:
+    assert list(window.pages)[:2] == ["start", "profile"]
+    assert "planner" in window.pages
+    assert "nowhere" not in window.pages
+    with pytest.raises(KeyError):
+        window.pages["nowhere"]
+    assert len(window.pages.made) == 1
+
+
+def test_while_nothing_happens_all_are_made_and_then_nothing_goes_on(
+    rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(main_window, "IDLE_MS", 1)
+    window = rig.window()
+    qtbot.waitUntil(lambda: not window._idle.isActive())
+    assert [page.key for page in window.pages.made] == list(window.pages)
+    assert window.page.key == "start"
+
+
+@pytest.mark.parametrize(
+    "look", [lambda window: window.top_bar.menu(), lambda window: ShortcutSheet(window.registry, window)]
+)
+def test_whoever_looks_for_commands_finds_those_of_every_page(
+    window: MainWindow, look: Callable[[MainWindow], object]
+) -> None:
+    look(window)
+    assert not window.pages.missing
+
+
+def test_commands_stand_in_the_order_of_the_rail_whichever_page_was_made_first(window: MainWindow) -> None:
+    window.pages.make("roofline", "planner", "profile")
+    owners = [action.key.partition(".")[0] for action in window.registry]
+    ranks = [list(window.pages).index(owner) for owner in owners if owner in window.pages]
+    assert ranks == sorted(ranks)
+
+
+def test_a_command_of_a_page_that_is_not_in_front_cannot_be_triggered(window: MainWindow) -> None:
+    found = window.registry.find("planner.model")
+    assert found is not None
+    assert not found.isEnabled()
+    window.show_page("planner")
+    assert found.isEnabled()
+
+
+def test_a_page_made_after_a_session_was_opened_shows_it(
+    window: MainWindow, rig: Rig, qtbot: QtBot, save: Save
+) -> None:
+    rig.open(save(sweep(), "swept"))
+    roofline, planner = window.pages["roofline"], window.pages["planner"]
+    assert isinstance(roofline, RooflinePage)
+    assert isinstance(planner, PlannerPage)
+    with qtbot.waitSignal(roofline.drawn):
+        window.show_page("roofline")
+    assert roofline.found.spots
+    assert planner._session is rig.controller.session
+
+
+def test_a_page_made_in_the_middle_of_a_theme_switch_is_in_the_new_theme(window: MainWindow) -> None:
+    window.appearance.choose("light")
+    page = window.pages["profile"]
+    assert page.theme is LIGHT
+    assert page.styleSheet() == window.top_bar.styleSheet() or page.palette() == window.palette()
+
+
+def test_a_profile_page_made_late_has_the_telemetry_so_far(window: MainWindow, rig: Rig) -> None:
+    rig.say([reading(1), reading(2)])
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    assert len(page.bottom.strip.ring) == len(rig.controller.live_readings) > 1
+
+
+def test_run_says_why_it_cannot_start_as_soon_as_there_is_a_form(window: MainWindow) -> None:
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    assert window.top_bar.run.isEnabled() is (page.form.blocked_reason is None)
