@@ -40,9 +40,8 @@ def _export(window: MainWindow, qtbot: QtBot, files: list[Path], kind: str) -> N
     page = window.pages["sessions"]
     assert isinstance(page, SessionsPage)
     page.refresh()
-    qtbot.waitUntil(
-        lambda: page.table.isVisible() and set(files) <= {info.path for info in page.model.infos()}
-    )
+    qtbot.waitUntil(lambda: set(files) <= {info.path for info in page.model.infos()})
+    qtbot.waitUntil(page.table.isVisible)
     page.table.choose(set(files))
     page.table.setFocus()
     QTest.keyClick(page.table, Qt.Key.Key_E)
