@@ -16,9 +16,12 @@ def run(file: Path | None) -> int:
     if hindrance is not None:
         tell(f"flashscope: {hindrance}")
         return FAILED
-    from app.shell.run import run_window  # noqa: PLC0415 - Qt must not be imported before it is known to load
+    from app.shell.splash import show_splash  # noqa: PLC0415 - Qt must not be imported before it is known to load
 
-    return run_window(file)
+    splash = show_splash()
+    from app.shell.run import run_window  # noqa: PLC0415 - it takes a second, with something to look at
+
+    return run_window(file, splash)
 
 
 def _why_no_file(file: Path) -> str:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from app.look.assets import ASSETS
 from profiles.store import SUFFIX, SessionFileError
 
-ASSETS = Path(__file__).parents[2] / "assets"
 BUNDLED = ASSETS / "sessions"
 NAMES = {  # by their files: the lesson, the ladder beside libraries, and one with everything that is counted
     "h200-standard-flash2": "H200 standard and flash2",

@@ -1,13 +1,12 @@
 """The bundled fonts, loaded once, so that the window looks the same on every machine."""
 
-from pathlib import Path
-
 from PySide6.QtGui import QFont, QFontDatabase
 
+from app.look.assets import ASSETS
 from app.look.theme import TEXT_PX
 from app.look.zoom import px
 
-FONTS = Path(__file__).parents[2] / "assets" / "fonts"
+FONTS = ASSETS / "fonts"
 UI_FAMILIES = ["Inter", "DejaVu Sans", "DejaVu Sans Mono"]  # the last has the symbols that Inter lacks
 MONO_FAMILIES = ["DejaVu Sans Mono", "monospace"]
 

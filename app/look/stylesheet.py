@@ -5,11 +5,10 @@ Widgets opt in by dynamic properties, never by their own stylesheet:
 `heading`), `role` of a button (`primary`, `quiet`, `chip`, `rail`), `mono` (the font of code).
 """
 
-from pathlib import Path
-
+from app.look.assets import ASSETS
 from app.look.theme import CAPTION_PX, CARD_RADIUS, CONTROL_RADIUS, TEXT_PX, Theme
 
-MARKS = (Path(__file__).parents[2] / "assets" / "marks").as_posix()
+MARKS = (ASSETS / "marks").as_posix()
 
 
 def stylesheet(theme: Theme) -> str:

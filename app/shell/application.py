@@ -4,21 +4,17 @@ import sys
 
 import pyqtgraph
 from PySide6.QtCore import QLibraryInfo
-from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from app.control.bundled import ASSETS
+from app.shell.splash import bare_application
 
 GOOD_QT = (6, 10)
 GOOD_PYQTGRAPH = "0.14.0"
 
 
 def make_application() -> QApplication:
-    """The one QApplication."""
-    app = QApplication(sys.argv[:1])
-    app.setApplicationName("Flashscope")
-    app.setDesktopFileName("flashscope")
-    app.setWindowIcon(QIcon(str(ASSETS / "icon.svg")))
+    """The one QApplication, ready for windows."""
+    app = bare_application()
     pyqtgraph.setConfigOption("antialias", True)
     warning = version_warning(QLibraryInfo.version().toString(), pyqtgraph.__version__)
     if warning:

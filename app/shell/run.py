@@ -5,39 +5,41 @@ import sys
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QSplashScreen, QWidget
 
 from app.control.controller import Controller
 from app.control.settings import Settings
 from app.look.appearance import appearance_of
 from app.shell.application import make_application
 from app.shell.lost_display import left_in_order
-from app.shell.main_window import FIRST_SIZE, build_window
+from app.shell.main_window import FIRST_SIZE, MainWindow, build_window
 from app.shell.troubles import Troubles
 from profiles.engine.local import LocalEngine
 from profiles.store import sessions_dir
 from profiles.wire.text import harmless
 
 
-def run_window(open_path: Path | None) -> int:
+def run_window(open_path: Path | None, splash: QSplashScreen | None = None) -> int:
     """Open the window and stay until it is closed; returns the exit code.
 
     Args:
         open_path: A session file to show, or None for the start page.
+        splash: What goes once the window is on the screen.
     """
     settings = Settings()
     app = make_application()
     controller = Controller(LocalEngine, sessions_dir())
     try:
         with left_in_order(app, lambda: _leave_lost_display(controller)):
-            return _until_closed(app, controller, settings, open_path)
+            window = _open(controller, settings, open_path)
+            if splash is not None:
+                splash.finish(window)
+            return _until_closed(app, window)
     finally:
         controller.close()  # or the engine's thread would keep the process for ever
 
 
-def _until_closed(
-    app: QApplication, controller: Controller, settings: Settings, open_path: Path | None
-) -> int:
+def _open(controller: Controller, settings: Settings, open_path: Path | None) -> MainWindow:
     window = build_window(controller, appearance_of(settings.appearance).theme)
     sys.excepthook = Troubles(window.notices.show_error, window).take
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -49,9 +51,13 @@ def _until_closed(
     window.show()
     if open_path is not None:
         QTimer.singleShot(0, lambda: window.open_path(open_path))
+    return window
+
+
+def _until_closed(app: QApplication, window: MainWindow) -> int:
     code = app.exec()
     if window.isVisible():  # the display is gone: Qt ends the loop and closes nothing
-        _leave_lost_display(controller)
+        _leave_lost_display(window.controller)
     return code
 
 

@@ -111,7 +111,7 @@ def test_the_program_tells_in_its_window(
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(QApplication, "exec", loop)
-    assert run._until_closed(qapp, rig.controller, Settings(), None) == 7
+    assert run._until_closed(qapp, run._open(rig.controller, Settings(), None)) == 7
     assert seen[0].count("ValueError: a slot's") == 2
 
 

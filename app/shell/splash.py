@@ -1,0 +1,54 @@
+"""What is on the screen while the rest of the program is still being loaded."""
+
+import sys
+
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtWidgets import QApplication, QSplashScreen
+
+from app.look.assets import ASSETS
+from app.look.theme import DARK, LIGHT
+
+WIDTH, HEIGHT, ICON = 360, 200, 72
+NAME_PX, WORDS_PX = 26, 14
+
+
+def bare_application() -> QApplication:
+    """The one QApplication, with its name and icon and no look yet."""
+    app = QApplication.instance()
+    if not isinstance(app, QApplication):
+        app = QApplication(sys.argv[:1])
+        app.setApplicationName("Flashscope")
+        app.setDesktopFileName("flashscope")
+        app.setWindowIcon(QIcon(str(ASSETS / "icon.svg")))
+    return app
+
+
+def show_splash() -> QSplashScreen:
+    """Name and icon, on show until a window's first paint: `finish` it with that."""
+    app = bare_application()
+    splash = QSplashScreen(_picture(app))
+    splash.show()
+    app.processEvents()
+    return splash
+
+
+def _picture(app: QApplication) -> QPixmap:
+    light = app.styleHints().colorScheme() == Qt.ColorScheme.Light
+    theme, ratio = LIGHT if light else DARK, app.devicePixelRatio()
+    picture = QPixmap(round(WIDTH * ratio), round(HEIGHT * ratio))
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(QColor(theme.panel))
+    painter = QPainter(picture)
+    app.windowIcon().paint(painter, QRect((WIDTH - ICON) // 2, 28, ICON, ICON))
+    for text, top, pixels, colour in (
+        ("Flashscope", 112, NAME_PX, theme.text),
+        ("Starting …", 154, WORDS_PX, theme.dim),
+    ):
+        font = app.font()
+        font.setPixelSize(pixels)
+        painter.setFont(font)
+        painter.setPen(QColor(colour))
+        painter.drawText(QRect(0, top, WIDTH, 32), Qt.AlignmentFlag.AlignCenter, text)
+    painter.end()
+    return picture
