@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QKeySequence
 
+LAST_GROUPS = frozenset({"View", "Help"})
+
 
 @dataclass(frozen=True)
 class Action:
@@ -96,9 +98,9 @@ class ActionRegistry(QObject):
         return self._qactions.get(key)
 
     def groups(self) -> dict[str, list[Action]]:
-        """All actions by group, in the order they came."""
+        """All actions by group: what the window does with files, what the pages do, what is seen of it."""
         grouped: dict[str, list[Action]] = {}
-        for action in self:
+        for action in sorted(self, key=lambda action: action.group in LAST_GROUPS):
             grouped.setdefault(action.group, []).append(action)
         return grouped
 

@@ -66,6 +66,16 @@ class Settings:
         return next((str(name) for known, name in pairs if known == str(path)), path.stem)
 
     @property
+    def commands(self) -> list[str]:
+        """Keys of the actions run lately by name, newest first."""
+        stored = self._store.value("commands", [])
+        return [stored] if isinstance(stored, str) else list(cast("list[str]", stored or []))
+
+    def add_command(self, key: str) -> None:
+        """Put an action first among those run lately."""
+        self._store.setValue("commands", [key, *(k for k in self.commands if k != key)][:RECENTS])
+
+    @property
     def quantities(self) -> list[str]:
         """Keys of the quantities that the four plots over N show; empty: nobody has chosen."""
         stored = self._store.value("quantities", [])

@@ -207,7 +207,7 @@ class MainWindow(QMainWindow):
             appearance=self.appearance,
             settings=self.settings,
         )
-        self._help = HelpActions(self, self.registry)
+        self._help = HelpActions(self, self.registry, self.settings)
         self._sweep = SweepActions(full_screen, self.controller, self._resumer, self.errors)
         self._edit = EditActions(self.controller, self.errors)
         groups = self._files, self._edit, self._sweep, self._view, self._help

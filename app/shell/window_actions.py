@@ -131,8 +131,8 @@ class ViewActions:
 class HelpActions:
     """The palette and the shortcut sheet of a registry, over a window."""
 
-    def __init__(self, window: QWidget, registry: ActionRegistry) -> None:
-        self._window, self._registry = window, registry
+    def __init__(self, window: QWidget, registry: ActionRegistry, settings: Settings) -> None:
+        self._window, self._registry, self._settings = window, registry, settings
         self._palette: CommandPalette | None = None
 
     def offered(self) -> list[Action]:
@@ -144,7 +144,9 @@ class HelpActions:
 
     def _open_palette(self) -> None:
         if self._palette is None:
-            self._palette = CommandPalette(self._registry, self._window)
+            settings = self._settings
+            self._palette = CommandPalette(self._registry, self._window, lambda: settings.commands)
+            self._palette.ran.connect(settings.add_command)
         self._palette.open_over(self._window)
 
     def _open_sheet(self) -> None:

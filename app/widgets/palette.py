@@ -1,6 +1,8 @@
 """The command palette: every action, found by a few of its letters."""
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
@@ -30,11 +32,24 @@ def match(query: str, text: str) -> int | None:
 
 
 class CommandPalette(QDialog):
-    """Type, choose, Return."""
+    """Type, choose, Return; of what fits equally well, what was run last comes first.
 
-    def __init__(self, registry: ActionRegistry, parent: QWidget) -> None:
+    Args:
+        registry: What can be run.
+        parent: The window.
+        recent: The keys of what was run, newest first.
+
+    Signals:
+        ran: This was run (the action's key).
+    """
+
+    ran = Signal(str)
+
+    def __init__(
+        self, registry: ActionRegistry, parent: QWidget, recent: Callable[[], Sequence[str]] = tuple
+    ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
-        self._registry = registry
+        self._registry, self._recent = registry, recent
         self._query = QLineEdit(placeholderText="Type a command")
         self._query.setAccessibleName("Command")
         self._list = QListWidget()
@@ -69,9 +84,13 @@ class CommandPalette(QDialog):
 
     def _fill(self, query: str) -> None:
         self._list.clear()
+        places = {key: place for place, key in enumerate(self._recent())}
         fits = [(match(query, f"{a.group}: {a.title}"), a) for a in self._registry]
-        ranked = sorted(((score, a) for score, a in fits if score is not None), key=lambda fit: fit[0])
-        for _score, action in ranked:
+        ranked = sorted(
+            ((score, places.get(a.key, len(places)), a) for score, a in fits if score is not None),
+            key=lambda fit: fit[:2],
+        )
+        for _score, _place, action in ranked:
             qaction = self._registry.find(action.key)
             keys = QKeySequence(action.shortcut.split("; ")[0]).toString(
                 QKeySequence.SequenceFormat.NativeText
@@ -88,6 +107,8 @@ class CommandPalette(QDialog):
         if item is None or not item.flags() & Qt.ItemFlag.ItemIsEnabled:
             return
         self.hide()
-        action = self._registry.find(str(item.data(KEY_ROLE)))
+        key = str(item.data(KEY_ROLE))
+        action = self._registry.find(key)
         if action is not None:
+            self.ran.emit(key)
             action.trigger()

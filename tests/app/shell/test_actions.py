@@ -10,9 +10,12 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from app.control.settings import Settings
+from app.pages.registry import PAGES
 from app.shell.main_window import MainWindow
 from app.widgets.palette import CommandPalette
 from app.widgets.shortcut_sheet import ShortcutSheet
+from tests.app.shell.conftest import Rig
 
 
 def leaves(menu: QMenu) -> set[str]:
@@ -60,6 +63,30 @@ def test_the_palette_finds_a_command_by_a_few_letters_and_runs_it(window: MainWi
     assert "Stepper" in titles(palette)[0]
     QTest.keyClick(palette._query, Qt.Key.Key_Return)
     assert window.page.key == "stepper"
+
+
+def test_the_palette_lists_first_what_was_run_last_also_in_the_next_window(
+    window: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    for query in ("shwplan", "shwstep"):
+        window._help._open_palette()
+        palette = window._help._palette
+        assert palette is not None
+        QTest.keyClicks(palette._query, query)
+        QTest.keyClick(palette._query, Qt.Key.Key_Return)
+    palette = CommandPalette(window.registry, window, lambda: Settings().commands)
+    qtbot.addWidget(palette)
+    assert ["Stepper" in titles(palette)[0], "Planner" in titles(palette)[1]] == [True, True]
+    assert len(titles(palette)) == len(list(window.registry))
+
+
+def test_the_menu_has_the_pages_in_the_order_of_the_rail_between_files_and_help(window: MainWindow) -> None:
+    groups = list(window.registry.groups())
+    assert groups[:2] == ["File", "Edit"]
+    assert groups[-2:] == ["View", "Help"]
+    titles_of_pages = [page.title for page in PAGES]
+    places = [titles_of_pages.index(group) for group in groups if group in titles_of_pages]
+    assert places == sorted(places)
 
 
 def test_the_sheet_lists_every_key(window: MainWindow, qtbot: QtBot) -> None:
