@@ -11,6 +11,7 @@ from app.control.guard import guarded
 from app.look.theme import CAPTION_PX, Theme, kernel_mark
 from app.look.zoom import keep, px
 from app.plots.axes import SeqlenAxis, ValueAxis
+from app.plots.dots import brush, dress, pen
 from app.plots.style import Plot, restyle, tick_font
 from app.plots.symbols import symbol
 from app.plots.ticks import to_axis
@@ -113,14 +114,12 @@ class ContextPlot(Plot):
     def _show_kernel(self, kernel: str, shown: Shown) -> None:
         drawn, theme, mark = self.drawn, self._theme, kernel_mark(kernel)
         points, tokens = drawn.curves.get(kernel, ()), drawn.limits.get(kernel, 0)
-        pen = pg.mkPen(mark.on(theme), width=px(mark.width), style=Qt.PenStyle.DashLine)
+        dashed = pg.mkPen(mark.on(theme), width=px(mark.width), style=Qt.PenStyle.DashLine)
         n, held = (to_axis(column, "log2") for column in (zip(*points, strict=True) if points else ((), ())))
-        shown.curve.setData(n, held, pen=pen, antialias=True)
+        shown.curve.setData(n, held, pen=dashed, antialias=True)
         place = log2(max(tokens, 1)), log2(drawn.capacity)
-        brush, rim = pg.mkBrush(mark.on(theme)), pg.mkPen(theme.panel)
-        shown.spot.setData(
-            [place[0]], [place[1]], symbol=symbol(mark.symbol), size=px(MARK_PX), brush=brush, pen=rim
-        )
+        shown.spot.setData([place[0]], [place[1]], symbol=symbol(mark.symbol))
+        dress(shown.spot, pen(theme.panel), brush(mark.on(theme)), px(MARK_PX))
         shown.spot.setVisible(bool(tokens))
         shown.text.setText(f"{kernel} {seqlen_full(tokens)}")
         shown.text.setFont(tick_font())

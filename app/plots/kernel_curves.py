@@ -7,6 +7,7 @@ import pyqtgraph as pg
 
 from app.look.theme import Theme, kernel_mark
 from app.look.zoom import ZOOM, px
+from app.plots.dots import brush, pen
 from app.plots.marks import LINE_ONLY
 from app.plots.series import Series, Values
 from app.plots.symbols import FILLED, symbol
@@ -31,10 +32,7 @@ class KernelCurves:
             connect="finite",
             antialias=True,
             symbol=symbol(self._mark.symbol),
-            symbolSize=px(SYMBOL_PX),
-            pen=self._pen(),
-            symbolPen=self._rim(),
-            symbolBrush=self._brush(),
+            **self._look(),
         )
         plot.addItem(self.curve, ignoreBounds=True)
 
@@ -67,11 +65,8 @@ class KernelCurves:
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         self._theme = theme
-        self.curve.setPen(self._pen())
-        self.curve.setSymbolSize(px(SYMBOL_PX))
-        self.curve.setSymbolPen(self._rim())
-        self.curve.setSymbolBrush(self._brush())
-        _forget_symbols(self.curve.scatter)
+        x, y = self.curve.getOriginalDataset()
+        self.curve.setData(x=x, y=y, **self._look())
         if self._whiskers is not None:
             self._whiskers.setPen(self._whisker_pen())
         if self._model is not None:
@@ -84,11 +79,14 @@ class KernelCurves:
         self._plot.addItem(item, ignoreBounds=True)
         return item
 
-    def _pen(self) -> Any:
-        return pg.mkPen(self._mark.on(self._theme), width=self._mark.width * ZOOM.factor)
-
-    def _brush(self) -> Any:
-        return pg.mkBrush(self._mark.on(self._theme))
+    def _look(self) -> dict[str, Any]:
+        colour = self._mark.on(self._theme)
+        return {
+            "pen": pg.mkPen(colour, width=self._mark.width * ZOOM.factor),
+            "symbolPen": self._rim(),
+            "symbolBrush": brush(colour),
+            "symbolSize": px(SYMBOL_PX),
+        }
 
     def _whisker_pen(self) -> Any:
         return pg.mkPen(self._mark.on(self._theme), width=1.5 * ZOOM.factor)
@@ -104,16 +102,8 @@ class KernelCurves:
         A rim in the card's colour keeps overlapping symbols legible.
         """
         if self._mark.symbol in FILLED:
-            return pg.mkPen(None)
-        colour = self._mark.on(self._theme) if self._mark.symbol in LINE_ONLY else self._theme.panel
-        return pg.mkPen(colour, width=1)
-
-
-def _forget_symbols(scatter: pg.ScatterPlotItem) -> None:
-    """Let go of the pictures of symbols in other looks: pyqtgraph keeps up to a thousand of each curve."""
-    scatter.fragmentAtlas.clear()
-    scatter.data["sourceRect"] = 0
-    scatter.updateSpots()
+            return pen(None)
+        return pen(self._mark.on(self._theme) if self._mark.symbol in LINE_ONLY else self._theme.panel)
 
 
 def _draw(item: pg.PlotDataItem | pg.PlotCurveItem, x: Values, y: Values) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF
 
 from app.look.theme import Theme, kernel_mark
 from app.look.zoom import ZOOM, px
+from app.plots.dots import brush, pen
 from app.plots.series import Failure, failure_text
 from app.plots.status_marks import status_path
 from app.plots.statuses import STATUS_MARKS
@@ -113,9 +114,9 @@ class FailureRail:
 
 
 def _spot(failure: Failure, x: float, y: float, theme: Theme) -> dict[str, object]:
-    pen = pg.mkPen(kernel_mark(failure.kernel).on(theme), width=1.8 * ZOOM.factor)
+    line = pen(kernel_mark(failure.kernel).on(theme), 1.8 * ZOOM.factor)
     symbol = status_path(failure.status)
-    return {"pos": (x, y), "symbol": symbol, "pen": pen, "brush": None, "data": failure}
+    return {"pos": (x, y), "symbol": symbol, "pen": line, "brush": brush(None), "data": failure}
 
 
 def _tip(x: float, y: float, data: Failure) -> str:

@@ -10,6 +10,7 @@ from app.look.fonts import ui_font
 from app.look.theme import CAPTION_PX, Theme, kernel_mark
 from app.look.zoom import keep, px
 from app.plots.axes import SeqlenAxis, ValueAxis, seqlen_px
+from app.plots.dots import brush, pen
 from app.plots.export import SCREEN_ONLY
 from app.plots.kernel_curves import KernelCurves
 from app.plots.rail import FailureRail
@@ -150,8 +151,8 @@ class SweepPlot(Plot):
                 x=[place] * len(known),
                 y=[float(to_axis(value, self.scale_name)) for value in known.values()],
                 symbol=[symbol(mark.symbol) for mark in marks],
-                pen=[pg.mkPen(mark.on(self._theme), width=2) for mark in marks],
-                brush=self._theme.panel,
+                pen=[pen(mark.on(self._theme), 2.0) for mark in marks],
+                brush=brush(self._theme.panel),
             )
             self._range()
 

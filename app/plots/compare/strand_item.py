@@ -9,6 +9,7 @@ from app.look.theme import Theme, kernel_mark
 from app.look.zoom import ZOOM, px
 from app.plots.compare.dashes import session_pen
 from app.plots.compare.strands import Strand
+from app.plots.dots import brush, dress, pen
 from app.plots.marks import LINE_ONLY
 from app.plots.ring import thin
 from app.plots.shapes import OWN
@@ -34,7 +35,7 @@ class StrandItem:
 
     def __init__(self, plot: pg.PlotWidget, kernel: str, session: int, theme: Theme) -> None:
         self._mark, self._session, self._theme = kernel_mark(kernel), session, theme
-        self._strand: Strand | None = None
+        self._changed = np.zeros(0, bool)  # of what has a symbol
         self._line = pg.PlotCurveItem(connect="finite", antialias=True)
         self._whiskers = pg.PlotCurveItem(connect="pairs", antialias=True)
         self._symbols = pg.ScatterPlotItem(pxMode=True, symbol=symbol(self._mark.symbol))
@@ -46,7 +47,6 @@ class StrandItem:
 
     def draw(self, strand: Strand, scale: Scale) -> None:
         """Draw a strand on axes of log2 N and of that scale."""
-        self._strand = strand
         x, y = to_axis(strand.seqlen, "log2"), to_axis(strand.value, scale)
         few = y.size <= MOST_SYMBOLS
         self._line.setData(*thin(x, y))
@@ -54,7 +54,8 @@ class StrandItem:
         known = np.isfinite(ends).all(axis=1) & few
         self._whiskers.setData(np.repeat(x[known], 2), ends[known].ravel())
         shown = np.isfinite(y) & few
-        self._symbols.setData(x=x[shown], y=y[shown], brush=self._brushes(strand.changed[shown]))
+        self._changed = strand.changed[shown]
+        self._symbols.setData(x=x[shown], y=y[shown], brush=self._brushes())
 
     def set_faint(self, faint: bool) -> None:
         """Let it stand back behind the others, or not."""
@@ -73,18 +74,13 @@ class StrandItem:
         colour = self._mark.on(theme)
         self._line.setPen(session_pen(self._session, colour, self._mark.width))
         self._whiskers.setPen(pg.mkPen(colour, width=1.2 * ZOOM.factor))
-        self._symbols.setSize(px(SYMBOL_PX))
-        self._symbols.setPen(self._rim())
-        if self._strand is not None:
-            shown = self._symbols.data.size
-            changed = self._strand.changed[np.isfinite(self._strand.value)]
-            self._symbols.setBrush(self._brushes(changed[:shown]))
+        dress(self._symbols, self._rim(), self._brushes(), px(SYMBOL_PX))
 
     def _rim(self) -> Any:
         """Hollow symbols need a line in the kernel's colour; ours are holes and areas already."""
         own = self._mark.symbol in OWN and self._mark.symbol not in LINE_ONLY
-        return pg.mkPen(self._mark.on(self._theme), width=(0.6 if own else 1.4) * ZOOM.factor)
+        return pen(self._mark.on(self._theme), (0.6 if own else 1.4) * ZOOM.factor)
 
-    def _brushes(self, changed: Any) -> list[Any]:
-        full, hollow = pg.mkBrush(self._mark.on(self._theme)), pg.mkBrush(self._theme.panel)
-        return [full if one else hollow for one in changed]
+    def _brushes(self) -> list[Any]:
+        full, hollow = brush(self._mark.on(self._theme)), brush(self._theme.panel)
+        return [full if one else hollow for one in self._changed]

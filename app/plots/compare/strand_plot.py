@@ -14,6 +14,7 @@ from app.look.zoom import keep, px
 from app.plots.axes import SeqlenAxis, ValueAxis
 from app.plots.compare.strand_item import StrandItem
 from app.plots.compare.strands import NO_PLACE, Strand
+from app.plots.dots import brush, dress, pen
 from app.plots.style import Plot, restyle
 from app.plots.ticks import to_axis
 from app.words.kinds import KindWords
@@ -103,9 +104,7 @@ class StrandPlot(Plot):
             axis.setZValue(-1000)
             axis.setStyle(tickLength=0, tickTextOffset=6)
             axis.setGrid(255)
-        self._ring.setSize(px(17))
-        self._ring.setPen(pg.mkPen(theme.text, width=px(2)))
-        self._ring.setBrush(pg.mkBrush(None))
+        dress(self._ring, pen(theme.text, px(2)), brush(None), px(17))
         self._hint.setFont(ui_font())
         self._hint.setColor(theme.dim)
         self._corner.setText("N", color=theme.dim, size=f"{px(CAPTION_PX)}px")

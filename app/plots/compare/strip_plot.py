@@ -12,6 +12,7 @@ from app.control.guard import guarded
 from app.look.theme import Theme, kernel_mark
 from app.look.zoom import ZOOM, keep, px
 from app.plots.compare.dashes import session_pen
+from app.plots.dots import brush, dress, pen
 from app.plots.series import Values
 from app.plots.style import Plot, UnitAxis, restyle, tick_font
 from app.plots.ticks import multiples, nice_step
@@ -23,6 +24,8 @@ JITTER = 0.24  # of a row's height: samples that are alike would hide each other
 MARGIN = 0.06  # share of the axis left free
 MEDIAN = 0.36  # half the length of a median's line
 APART = 5  # heights of a text between two ticks
+DOT_PX = 7
+FAINT = 150  # opacity of a sample, of 255
 PARTS = 12  # of the jitter, one after the other
 
 
@@ -105,15 +108,10 @@ class StripPlot(Plot):
         self._paint()
 
     def _paint(self) -> None:
-        colour = pg.mkColor(kernel_mark(self._kernel).on(self._theme))
-        faint = pg.mkColor(colour)
-        faint.setAlpha(150)
+        colour = kernel_mark(self._kernel).on(self._theme)
         for strip in self._taken:
-            strip.setSize(px(7))
-            strip.setPen(pg.mkPen(colour, width=1))
-            strip.setBrush(pg.mkBrush(faint))
-        self._rejected.setSize(px(7))
-        self._rejected.setPen(pg.mkPen(self._theme.warn, width=1.4 * ZOOM.factor))
+            dress(strip, pen(colour), brush(colour, FAINT), px(DOT_PX))
+        dress(self._rejected, pen(self._theme.warn, 1.4 * ZOOM.factor), brush(self._theme.warn), px(DOT_PX))
 
     def _range(self) -> None:
         times = [one.ms for samples in self._samples for one in samples if np.isfinite(one.ms)]

@@ -12,6 +12,7 @@ from app.look.fonts import ui_font
 from app.look.theme import Theme, kernel_mark
 from app.look.zoom import keep, px
 from app.plots.axes import ValueAxis
+from app.plots.dots import brush, dress, pen
 from app.plots.roofline.axis import IntensityAxis
 from app.plots.roofline.labels import Label, Labels, label_px
 from app.plots.roofline.roof_item import RoofItem, finite_range
@@ -109,9 +110,7 @@ class RooflinePlot(Plot):
             axis.setZValue(-1000)
             axis.setStyle(tickLength=0, tickTextOffset=6)
             axis.setGrid(255)
-        self._ring.setSize(px(19))
-        self._ring.setPen(pg.mkPen(theme.text, width=px(2)))
-        self._ring.setBrush(pg.mkBrush(None))
+        dress(self._ring, pen(theme.text, px(2)), brush(None), px(19))
         self._hint.setFont(ui_font())
         self._hint.setColor(theme.dim)
         for drawn in self._drawn:

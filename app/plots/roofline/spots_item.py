@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from app.look.theme import Theme, kernel_mark
 from app.look.zoom import ZOOM, px
+from app.plots.dots import brush, dress, pen
 from app.plots.marks import LINE_ONLY
 from app.plots.symbols import FILLED, symbol
 from app.plots.ticks import to_axis
@@ -69,16 +70,12 @@ class SpotsItem:
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         mark = kernel_mark(self.kernel)
-        colour = pg.mkColor(mark.on(theme))
+        colour = mark.on(theme)
         faint = pg.mkColor(colour)
         faint.setAlpha(FAINT)
-        rim = pg.mkPen(None) if mark.symbol in FILLED else pg.mkPen(theme.panel, width=1)
-        self._filled.setPen(pg.mkPen(colour, width=1) if mark.symbol in LINE_ONLY else rim)
-        self._filled.setBrush(pg.mkBrush(colour))
-        self._hollow.setPen(pg.mkPen(colour, width=1.2 * ZOOM.factor))
-        self._hollow.setBrush(pg.mkBrush(theme.panel))
-        for dots in (self._filled, self._hollow):
-            dots.setSize(px(SYMBOL_PX))
+        rim = pen(None) if mark.symbol in FILLED else pen(theme.panel)
+        dress(self._filled, pen(colour) if mark.symbol in LINE_ONLY else rim, brush(colour), px(SYMBOL_PX))
+        dress(self._hollow, pen(colour, 1.2 * ZOOM.factor), brush(theme.panel), px(SYMBOL_PX))
         self._join.setPen(pg.mkPen(faint, width=1.2 * ZOOM.factor))
 
 

@@ -269,15 +269,14 @@ def test_a_theme_switch_recolours_what_is_drawn_and_keeps_the_kernels_colours(be
     assert plot.backgroundBrush().color().name() == DARK.panel.lower()
 
 
-def test_theme_switches_leave_no_pictures_of_symbols_behind(bench: Bench) -> None:
+def test_a_view_that_is_moved_and_a_point_in_flight_leave_no_pictures_of_symbols_behind(bench: Bench) -> None:
     bench.sweep(EVENTS)
-    curves = [curve for card in bench.page.plots.cells for curve in card.plot._curves.values()]
+    plot = bench.page.plots.cards["runtime"].plot
     kept = set()
-    for theme in (LIGHT, DARK) * 3:
-        bench.page.apply_theme(theme)
-        bench.drawn()
-        bench.page.grab()
-        kept.add(sum(len(curve.curve.scatter.fragmentAtlas) for curve in curves))
+    for turn in range(6):
+        plot.getViewBox().translateBy(x=0.01)
+        plot.show_flight(256, {"standard": 1.0 + turn})
+        kept.add(tuple(len(dots.fragmentAtlas) for dots in (plot.rail.scatter, plot._flight)))
     assert len(kept) == 1
 
 

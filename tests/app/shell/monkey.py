@@ -62,11 +62,12 @@ class Monkey:
     """Plays with one window; the same with the same dice, as far as the engine's timing lets it.
 
     Attributes:
+        window: What it plays with.
         seen: How many sessions were on show, sweeps and replays ended, and traces arrived.
     """
 
     def __init__(self, window: MainWindow, dice: random.Random, files: list[Path]) -> None:
-        self._window, self._dice, self._files = window, dice, files
+        self.window, self._dice, self._files = window, dice, files
         self._commands: list[Action] = [action for action in window.registry if action.key not in CLOSING]
         self.seen = Counter[str]()
         controller = window.controller
@@ -79,7 +80,7 @@ class Monkey:
         for key in CLOSING:
             action = window.registry.find(key)
             assert action is not None
-            action.setEnabled(False)
+            action.triggered.disconnect()  # disabled it would not stay: every page enables it again
         self.acts: dict[Callable[[], None], int] = {
             self.press: 30,
             self.click: 25,
@@ -156,29 +157,29 @@ class Monkey:
         QApplication.sendEvent(widget, QContextMenuEvent(why, place, widget.mapToGlobal(place)))
 
     def give_command(self) -> None:
-        action = self._window.registry.find(self._dice.choice(self._commands).key)
+        action = self.window.registry.find(self._dice.choice(self._commands).key)
         assert action is not None
         action.trigger()
 
     def show_page(self) -> None:
-        self._window.show_page(self._dice.choice([*self._window.pages]))
+        self.window.show_page(self._dice.choice([*self.window.pages]))
 
     def open_file(self) -> None:
-        self._window.open_path(self._dice.choice(self._files))
+        self.window.open_path(self._dice.choice(self._files))
 
     def sweep(self) -> None:
-        self._window.controller.run(quick_plan(self._window.controller.machine))
+        self.window.controller.run(quick_plan(self.window.controller.machine))
 
     def cancel(self) -> None:
-        self._window.controller.cancel()
+        self.window.controller.cancel()
 
     def trace(self) -> None:
         rows = self._dice.choice([8, 64])
         problem = Problem(seqlen_q=rows, seqlen_k=rows, head_dim=16, dtype="float32")
-        self._window.controller.request_trace(TraceRequest(problem=problem))
+        self.window.controller.request_trace(TraceRequest(problem=problem))
 
     def resize(self) -> None:
-        self._window.resize(self._dice.randrange(400, 1800), self._dice.randrange(300, 1100))
+        self.window.resize(self._dice.randrange(400, 1800), self._dice.randrange(300, 1100))
 
     def wait(self) -> None:
         """Let what runs beside the window get on."""
@@ -195,7 +196,7 @@ class Monkey:
 
         It is held until the next one: with the wrapper of one of Qt's own go those of what was found in it.
         """
-        self._held = QApplication.activePopupWidget() or QApplication.activeModalWidget() or self._window
+        self._held = QApplication.activePopupWidget() or QApplication.activeModalWidget() or self.window
         return self._held
 
     def _any_widget(self) -> QWidget | None:
@@ -233,6 +234,7 @@ def play(monkey: Monkey, actions: int) -> dict[str, float]:
         faulthandler.dump_traceback_later(HANG_S, exit=True)
         began = time.monotonic()
         name = monkey.act()
+        assert monkey.window.isVisible(), f"action {number}, {name}, has closed the window"
         longest[name] = max(longest.get(name, 0.0), time.monotonic() - began)
         if number % 500 == 0:
             keep_few(sessions_dir())
