@@ -1,15 +1,22 @@
-"""The bytes that a point's run moves, by the best source there is: hardware counters, else a formula."""
+"""The bytes that a point's run moves, by formula and by the best source there is: hardware counters first."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
-from kernels import workspace
+from kernels.problem import Problem
 from kernels.registry import KERNELS
 from profiles.results.rows import PointRow
-from profiles.results.theory import CUDA_TILES, Tiles, compulsory_dram_bytes, tile_io_bytes
+from profiles.results.theory import TILES, compulsory_dram_bytes, tile_io_bytes
+from profiles.wire.measurement import Figure
 
-CPU_TILES = Tiles(workspace.CPU_BLOCK_Q, workspace.CPU_BLOCK_K)
 COUNTERS, FORMULA = "by counters", "by formula"
 KNOWN = frozenset(spec.name for spec in KERNELS)
+MOST_TILES = 20_000  # with a block mask, where each is looked at
+TOO_MANY_TILES = "the tiles that this block mask keeps are too many to be counted here"
+ONCE = "inputs and outputs once; S and P written and read where they are larger than the cache"
+
+_tile_io_bytes = lru_cache(1024)(tile_io_bytes)  # a table asks again and again
+_compulsory_dram_bytes = lru_cache(1024)(compulsory_dram_bytes)
 
 
 class Moved(NamedTuple):
@@ -29,31 +36,57 @@ class Moved(NamedTuple):
         return COUNTERS if self.counted else FORMULA
 
 
-def dram_bytes(row: PointRow, cache_bytes: int | None) -> Moved | None:
-    """Bytes between memory and the last cache before it; by formula those that no cache of that size saves.
+def tile_io(row: PointRow) -> Figure:
+    """What its loops move between the cache and whoever computes a tile, by formula."""
+    missing = _without_formula(row)
+    moved = None if missing else _tile_io_bytes(row.kernel, row.problem, row.backend)
+    if moved is None:
+        return Figure(missing=missing or f"there is no formula for {row.kernel}, whose loops are a library's")
+    rows, keys = TILES[row.backend]
+    return Figure(value=moved, source=f"loads and stores of the algorithm's loops, tiles of {rows} × {keys}")
 
-    A kernel of several steps does all heads in one before the next begins: each has its share of the cache.
-    None for a kernel that is not known here.
-    """
+
+def compulsory(row: PointRow) -> Figure:
+    """What must cross the bus of the memory, by formula."""
+    missing = _without_formula(row)
+    if row.cache_bytes is None:
+        missing = missing or "the size of the device's cache is not known"
+    if missing:
+        return Figure(missing=missing)
+    moved = _compulsory_dram_bytes(row.kernel, row.problem, row.backend, row.cache_bytes or 0)
+    return Figure(value=moved, source=ONCE)
+
+
+def dram_bytes(row: PointRow) -> Moved | None:
+    """Bytes between memory and the last cache before it; None for a kernel that is not known here."""
     read, written = (_counted(row, key) for key in ("dram_read_bytes", "dram_write_bytes"))
     if read is not None and written is not None:
         return Moved(read + written, counted=True)
-    if row.kernel not in KNOWN:
-        return None
-    share = (cache_bytes or 0) // (row.problem.batch * row.problem.heads)
-    return Moved(compulsory_dram_bytes(row.kernel, row.problem, share), counted=False)
+    return _by_formula(compulsory(row))
 
 
 def l2_bytes(row: PointRow) -> Moved | None:
     """Bytes between the cache and whoever computes a tile; None without a formula."""
     counted = _counted(row, "l2_bytes")
-    if counted is not None:
-        return Moved(counted, counted=True)
+    return Moved(counted, counted=True) if counted is not None else _by_formula(tile_io(row))
+
+
+def _without_formula(row: PointRow) -> str:
+    """Why no formula says anything of a point; empty where one does."""
     if row.kernel not in KNOWN:
-        return None
-    tiles = CUDA_TILES if row.backend == "cuda" else CPU_TILES
-    found = tile_io_bytes(row.kernel, row.problem, tiles)
-    return None if found is None else Moved(found, counted=False)
+        return f"there is no formula for {row.kernel}"
+    return TOO_MANY_TILES if _tiles(row.problem, row) > MOST_TILES else ""
+
+
+def _tiles(problem: Problem, row: PointRow) -> float:
+    """How many tiles are to be looked at one by one."""
+    tiles = TILES[row.backend]
+    count = (problem.seqlen_q / tiles.block_q) * (problem.seqlen_k / tiles.block_k)
+    return 0 if problem.block_mask is None else count
+
+
+def _by_formula(figure: Figure) -> Moved | None:
+    return None if figure.value is None else Moved(figure.value, counted=False)
 
 
 def _counted(row: PointRow, key: str) -> float | None:

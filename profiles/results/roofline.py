@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from kernels.device import Device
 from kernels.problem import Dtype
 from profiles.results.moved import Moved, dram_bytes, l2_bytes
 from profiles.results.rows import PointRow
 from profiles.results.theory import arithmetic_intensity
-from profiles.results.why import PRODUCTS, TOO_MANY, Why, cache_bytes, why
+from profiles.results.why import PRODUCTS, TOO_MANY, Why, why
 from profiles.wire.ceilings import COPY, EXPONENTIALS, Ceilings, matmul_key
 
 BESIDE = "median of the copies beside the points"
@@ -72,26 +71,25 @@ class Roofline(NamedTuple):
     roofs: tuple[Roof, ...]
 
 
-def roofline(rows: Sequence[PointRow], ceilings: Mapping[int, Ceilings], device: Device | None) -> Roofline:
+def roofline(rows: Sequence[PointRow], ceilings: Mapping[int, Ceilings]) -> Roofline:
     """The roofline of the points of one curve; the ceilings are those of the newest part among them.
 
     Args:
         rows: The points, also those that have no runtime.
         ceilings: What the device reached, by part.
-        device: The device, None when unknown.
     """
-    spots = [spot for row in rows if (spot := _spot(row, ceilings.get(row.part or 1), device))]
+    spots = [spot for row in rows if (spot := _spot(row, ceilings.get(row.part or 1)))]
     newest = max((row.part or 1 for row in rows if row.done), default=1)
     return Roofline(tuple(spots), tuple(_roofs(rows, ceilings.get(newest))))
 
 
-def _spot(row: PointRow, ceilings: Ceilings | None, device: Device | None) -> Spot | None:
-    reason = why(row, ceilings, device)
+def _spot(row: PointRow, ceilings: Ceilings | None) -> Spot | None:
+    reason = why(row, ceilings)
     if reason is None or not row.problem.flops:
         return None
     tflops = row.problem.flops / reason.runtime_ms / 1e9
     refuted = any(part.missing == TOO_MANY for part in reason.parts)
-    dram = None if refuted else dram_bytes(row, cache_bytes(ceilings, device))
+    dram = None if refuted else dram_bytes(row)
     return Spot(row, tflops, dram, l2_bytes(row), reason)
 
 

@@ -27,7 +27,7 @@ class PointRow:
         measurement: What it yielded, None before its check.
         altered: Whether its rows in the file are other than those written; None: the file does not tell.
         part: In which part of its session it was started, from 1; None before.
-        l2_bytes: Size of its device's L2 cache, None where that is not known.
+        cache_bytes: Size of the last cache before its device's memory, None where that is not known.
     """
 
     point: Point
@@ -39,10 +39,10 @@ class PointRow:
     measurement: Measurement | None
     altered: bool | None = False
     part: int | None = None
-    l2_bytes: int | None = None
+    cache_bytes: int | None = None
 
     @classmethod
-    def of(cls, backend: Backend, state: PointState, l2_bytes: int | None = None) -> "PointRow":
+    def of(cls, backend: Backend, state: PointState, cache_bytes: int | None = None) -> "PointRow":
         """The row of a point as it stands now."""
         return cls(
             point=state.point,
@@ -54,7 +54,7 @@ class PointRow:
             measurement=state.measurement,
             altered=state.altered,
             part=state.part,
-            l2_bytes=l2_bytes,
+            cache_bytes=cache_bytes,
         )
 
     def with_measurement(self, measurement: Measurement) -> "PointRow":
@@ -120,12 +120,13 @@ class PointRow:
 
 def rows(session: Session) -> list[PointRow]:
     """A row for each of the plan's kernels x problems, in running order; the drift check has none."""
-    return [PointRow.of(session.backend, state, _l2_bytes(session)) for state in session.cells]
+    return [PointRow.of(session.backend, state, _cache_bytes(session, state)) for state in session.cells]
 
 
-def _l2_bytes(session: Session) -> int | None:
-    device = session.machine.device(session.backend)
-    return device.l2_bytes if device else None
+def _cache_bytes(session: Session, state: PointState) -> int | None:
+    """As the point's part of the session measured it, or as the device tells."""
+    ceilings, device = session.ceilings.get(state.part or 1), session.machine.device(session.backend)
+    return (ceilings.cache_bytes if ceilings else None) or (device.l2_bytes if device else None)
 
 
 class LiveRows:
@@ -143,6 +144,6 @@ class LiveRows:
         known = self._known.get(state.point.index)
         if known is None or known.measurement is not state.measurement or known.status != state.status:
             known = self._known[state.point.index] = PointRow.of(
-                self._session.backend, state, _l2_bytes(self._session)
+                self._session.backend, state, _cache_bytes(self._session, state)
             )
         return known

@@ -111,7 +111,7 @@ def _traffic(row: PointRow, answer: Answer) -> list[Check]:
     missing = answer if isinstance(answer, str) else ""
     known = {} if isinstance(answer, str) else answer
     dram = known["dram_read_bytes"] + known["dram_write_bytes"] if known else None
-    by, left = "Nsight Compute", LEFT_IN_L2 * (row.l2_bytes or 0)
+    by, left = "Nsight Compute", LEFT_IN_L2 * (row.cache_bytes or 0)
     return [
         _check(row, "dram_bytes", dram, by, share=DRAM, slack=left, missing=missing),
         _check(row, "l2_bytes", known.get("l2_bytes"), by, share=L2, missing=missing),

@@ -1,9 +1,12 @@
-"""What theory says of a kernel: footprint, tile-level IO, compulsory DRAM traffic, intensity, roofline.
+"""What theory says of a kernel: footprint, tile-level IO, DRAM traffic, intensity, roofline.
 
 Everything here is a formula and is shown as *model*, never as a measurement. Three kinds of bytes are never
-mixed: the footprint (what is held), the tile-level IO (what the SMs move to and from L2) and the compulsory
-DRAM traffic (what must cross the HBM bus once). The re-reads of K and V of a tiled kernel are mostly served
-by L2, so its tile-level IO is tens of times its DRAM traffic.
+mixed: the footprint (what is held), the tile-level IO (what the SMs move to and from L2) and the DRAM traffic
+(what must cross the bus of the memory). The re-reads of K and V of a tiled kernel are mostly served by L2, so
+its tile-level IO is tens of times its DRAM traffic.
+
+What masks leave out is not counted, as far as a kernel leaves it out: on a GPU every kernel here skips tiles
+that they empty; on the CPU `standard` alone computes, keeps and reads whole matrices.
 
 Sources:
     FA1: Dao, Fu, Ermon, Rudra, Ré, "FlashAttention", 2022: Algorithms 0 and 1, Theorem 2.
@@ -15,8 +18,12 @@ from collections.abc import Collection, Iterator, Sequence
 from math import ceil
 from typing import NamedTuple
 
+from msgspec import structs
+
+from kernels import workspace
 from kernels.problem import LSE_ITEMSIZE, Backend, Problem
 from kernels.registry import find_kernel
+from kernels.spec import KernelSpec
 
 FLOAT32 = 4
 
@@ -28,7 +35,10 @@ class Tiles(NamedTuple):
     block_k: int = 64
 
 
-CUDA_TILES = Tiles()  # the tiles of the CUDA kernels here while the head dim is at most 64
+TILES: dict[Backend, Tiles] = {
+    "cuda": Tiles(),  # of the CUDA kernels here while the head dim is at most 64
+    "cpu": Tiles(workspace.CPU_BLOCK_Q, workspace.CPU_BLOCK_K),
+}
 
 
 def footprint_bytes(kernel: str, problem: Problem, backend: Backend) -> int:
@@ -42,22 +52,26 @@ def footprint_bytes(kernel: str, problem: Problem, backend: Backend) -> int:
     return find_kernel(kernel).predicted_bytes(problem, backend)
 
 
-def tile_io_bytes(kernel: str, problem: Problem, tiles: Tiles = CUDA_TILES) -> int | None:
+def tile_io_bytes(kernel: str, problem: Problem, backend: Backend) -> int | None:
     """Bytes that thread blocks move between SM and L2 in one run; None for a kernel without a formula.
+
+    On the CPU: between the last cache and the tile that is computed.
 
     Raises:
         KeyError: No kernel has this name.
     """
-    io = find_kernel(kernel).io
-    return None if io is None else FORMULAS[io](problem, tiles)
+    spec = find_kernel(kernel)
+    if spec.io is None:
+        return None
+    return FORMULAS[spec.io](_as_computed(spec, problem, backend), TILES[backend])
 
 
 def standard_io(problem: Problem, tiles: Tiles) -> int:
     """FA1, Algorithm 0 and Theorem 2, Θ(Nd + N²): S written and read, P written and read, GEMM tiles.
 
-    Of a blocked GEMM each row block reads all of the other operand once: Q ceil(Nk/Bc) times, K and V
-    ceil(Nq/Br) times; P and O pass once. Nothing is skipped, as in the algorithm, though the CUDA kernels
-    here skip tiles that the masks empty; heads that share K and V each read them.
+    Of a blocked GEMM each tile reads its rows of Q and its keys of K, or its keys of V; O passes once. A
+    tile of which the masks keep no pair does not exist; of S the softmax reads the kept pairs alone. Heads
+    that share K and V each read them.
     """
     return _standard_io(problem, tiles, problem.itemsize)
 
@@ -68,12 +82,30 @@ def standard_fp32s_io(problem: Problem, tiles: Tiles) -> int:
 
 
 def _standard_io(problem: Problem, tiles: Tiles, score_itemsize: int) -> int:
+    d, visited_rows, visited_keys = problem.head_dim, 0, 0
+    for rows, blocks in _visited(problem, tiles):
+        visited_rows += rows * len(blocks)
+        visited_keys += _keys(problem, tiles, blocks)
+    elements = (visited_rows + 2 * visited_keys + problem.seqlen_q) * d
+    a_head = elements * problem.itemsize + problem.seqlen_q * LSE_ITEMSIZE
+    scores, weights = _matrices(problem, tiles, score_itemsize)
+    return problem.batch * problem.heads * a_head + sum(scores) + sum(weights)
+
+
+class Passed(NamedTuple):
+    """Bytes of a matrix that one launch writes and another reads, over all heads."""
+
+    written: int
+    read: int
+
+
+def _matrices(problem: Problem, tiles: Tiles, score_itemsize: int) -> tuple[Passed, Passed]:
+    """S, written by tiles and read pair by pair, and P, written and read by tiles."""
     heads = problem.batch * problem.heads
-    rows, keys, d = problem.seqlen_q, problem.seqlen_k, problem.head_dim
-    blocks_q, blocks_k = ceil(rows / tiles.block_q), ceil(keys / tiles.block_k)
-    elements = 2 * rows * keys + blocks_k * rows * d + 2 * blocks_q * keys * d + rows * d
-    scores = 2 * rows * keys * score_itemsize
-    return heads * (scores + elements * problem.itemsize + rows * LSE_ITEMSIZE)
+    cells = sum(rows * _keys(problem, tiles, blocks) for rows, blocks in _visited(problem, tiles))
+    of_tiles = heads * cells
+    weights = Passed(of_tiles * problem.itemsize, of_tiles * problem.itemsize)
+    return Passed(of_tiles * score_itemsize, heads * problem.kept_pairs * score_itemsize), weights
 
 
 def flash1_io(problem: Problem, tiles: Tiles) -> int:
@@ -124,24 +156,37 @@ FORMULAS = {
 """The tile-level IO by the name that a KernelSpec gives (`io`)."""
 
 
-def compulsory_dram_bytes(kernel: str, problem: Problem, l2_bytes: int = 0) -> int:
-    """Bytes that must cross the HBM bus even with a perfect cache: inputs once, outputs once.
+def compulsory_dram_bytes(kernel: str, problem: Problem, backend: Backend, cache_bytes: int = 0) -> int:
+    """Bytes that must cross the bus of the memory: inputs once, outputs once, S and P between launches.
 
-    Assumes that the masks keep every key for some query, so that all of K and V is needed. `standard` makes S
-    of all heads before it reads any of it, and P likewise: what of them the L2 cache cannot hold is written
-    and read; no mask makes them smaller.
+    `standard` makes S of all heads before it reads any of it, and P likewise. The cache drops what is oldest:
+    a matrix larger than it is gone when its first row is wanted again, so that it is written and read in
+    full; a smaller one stays. Assumes that the masks keep every key for some query, so that all of K and V
+    is needed.
+
+    Args:
+        kernel: By name.
+        problem: What it computes.
+        backend: Where.
+        cache_bytes: Size of the last cache before the memory, for all heads together.
 
     Raises:
         KeyError: No kernel has this name.
     """
     once = problem.input_bytes + problem.output_bytes
     spec = find_kernel(kernel)
-    score_itemsize = FLOAT32 if spec.io == "standard-fp32s" else problem.itemsize
     if spec.family != "standard":
         return once
-    entries = problem.batch * problem.heads * problem.seqlen_q * problem.seqlen_k
-    matrices = entries * score_itemsize, entries * problem.itemsize
-    return once + sum(2 * max(0, held - l2_bytes) for held in matrices)
+    score_itemsize = FLOAT32 if spec.io == "standard-fp32s" else problem.itemsize
+    matrices = _matrices(_as_computed(spec, problem, backend), TILES[backend], score_itemsize)
+    return once + sum(sum(one) for one in matrices if one.written > cache_bytes)
+
+
+def _as_computed(spec: KernelSpec, problem: Problem, backend: Backend) -> Problem:
+    """The problem with those masks alone by which the kernel leaves work out."""
+    if backend == "cuda" or spec.family != "standard":
+        return problem
+    return structs.replace(problem, causal=False, window=None, block_mask=None)
 
 
 def arithmetic_intensity(problem: Problem, moved_bytes: float) -> float:

@@ -11,7 +11,6 @@ from typing import Literal
 
 import msgspec
 
-from kernels.device import Device
 from kernels.problem import Backend
 from kernels.registry import KERNELS
 from profiles.results.moved import FORMULA, dram_bytes
@@ -27,7 +26,7 @@ REFUTED = 1.05  # the same, of bytes by formula: there were fewer
 CLOSE = 0.85  # of the first load's time, at which the second is named, too
 UNITS = {"products": 1e9, "bytes": 1e6, "exponentials": 1e6}  # of an amount, in that of its rate times ms
 NO_CEILINGS = "this recording has no measured ceilings"
-TOO_MANY = "the formula counts more bytes than it had time to move (masked tiles are skipped)"
+TOO_MANY = "the formula counts more bytes than it had time to move (the cache kept some)"
 PRODUCTS = {spec.name: spec.products for spec in KERNELS}
 
 
@@ -75,22 +74,20 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
 
 def whys(session: Session) -> list[Why | None]:
     """Why each row of a session takes as long as it does, None for those without a runtime."""
-    device = session.machine.device(session.backend)
-    return [why(row, session.ceilings.get(row.part or 1), device) for row in rows(session)]
+    return [why(row, session.ceilings.get(row.part or 1)) for row in rows(session)]
 
 
-def why(row: PointRow, ceilings: Ceilings | None, device: Device | None) -> Why | None:
+def why(row: PointRow, ceilings: Ceilings | None) -> Why | None:
     """Why a point takes as long as it does; None for one that is not done.
 
     Args:
         row: The point.
         ceilings: What its device reached in its part of the session; None: nobody measured.
-        device: Its device, None when unknown.
     """
     if not row.done or row.times is None or not row.times.median:
         return None
     runtime = row.times.median
-    loads = _products(row, ceilings), _bytes(row, ceilings, device), _exponentials(row, ceilings)
+    loads = _products(row, ceilings), _bytes(row, ceilings), _exponentials(row, ceilings)
     parts = tuple(_timed(part, runtime) for part in loads)
     binding = _binding(parts)
     return Why(
@@ -120,8 +117,8 @@ def _products(row: PointRow, ceilings: Ceilings | None) -> Part:
     return _part("products", amount, source, rate)
 
 
-def _bytes(row: PointRow, ceilings: Ceilings | None, device: Device | None) -> Part:
-    moved = dram_bytes(row, cache_bytes(ceilings, device))
+def _bytes(row: PointRow, ceilings: Ceilings | None) -> Part:
+    moved = dram_bytes(row)
     if moved is None:
         return Part(load="bytes", amount=None, amount_source="", missing="no formula knows its bytes")
     figure = _ceiling(ceilings, COPY).figure
@@ -129,12 +126,6 @@ def _bytes(row: PointRow, ceilings: Ceilings | None, device: Device | None) -> P
     if figure.value is None and beside is not None:
         figure = beside
     return _part("bytes", moved.nbytes, moved.source, figure)
-
-
-def cache_bytes(ceilings: Ceilings | None, device: Device | None) -> int | None:
-    """Size of the last cache before the memory, None when unknown."""
-    measured = ceilings.cache_bytes if ceilings else None
-    return measured or (device.l2_bytes if device else None)
 
 
 def _exponentials(row: PointRow, ceilings: Ceilings | None) -> Part:

@@ -17,7 +17,6 @@ from app.look.zoom import keep, px
 from app.pages.base import Page
 from app.pages.roofline.card import RooflineCard
 from app.pages.roofline.why_panel import WIDTH, WhyPanel
-from kernels.device import Device
 from profiles.results.curves import Curve, by_curve
 from profiles.results.roofline import Roofline, Spot, roofline
 from profiles.results.rows import LiveRows, PointRow
@@ -123,10 +122,8 @@ class RooflinePage(Page):
         if self._curve not in self._curves:
             self._curve = self._curve_of(self.controller.point) or next(iter(self._curves), None)
         shown = [] if self._curve is None else self._curves[self._curve]
-        known, device = ({}, None) if session is None else (session.ceilings, _device(session))
-        self._chores.do_instead(
-            partial(roofline, shown, dict(known), device), partial(self._draw, session, shown)
-        )
+        known = {} if session is None else dict(session.ceilings)
+        self._chores.do_instead(partial(roofline, shown, known), partial(self._draw, session, shown))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour what is painted by hand."""
@@ -185,7 +182,3 @@ class RooflinePage(Page):
         if order:
             place = order.index(self.controller.point) + step if self.controller.point in order else 0
             self.controller.choose_point(order[place % len(order)])
-
-
-def _device(session: Session) -> Device | None:
-    return session.machine.device(session.backend)

@@ -17,7 +17,6 @@ from kernels.problem import ITEMSIZE, Problem
 from kernels.registry import find_kernel
 from profiles.results.curves import Curve, by_curve, mask_words
 from profiles.results.rows import PointRow
-from profiles.results.theory import compulsory_dram_bytes
 
 NEAR = 2.0  # doublings around a point within which others tell how its rate drifts
 
@@ -88,8 +87,9 @@ def _known(row: PointRow) -> _Known:
 
 
 def _work(kernel: str, problem: Problem) -> int:
-    is_standard = find_kernel(kernel).family == "standard"
-    return compulsory_dram_bytes(kernel, problem) if is_standard else problem.flops
+    if find_kernel(kernel).family != "standard":
+        return problem.flops
+    return problem.batch * problem.heads * problem.kept_pairs * problem.itemsize
 
 
 def _error(known: Sequence[_Known], nearest: _Known, problem: Problem) -> float | None:

@@ -10,6 +10,7 @@ from msgspec.structs import replace as changed
 from kernels.block_mask import BlockMask
 from kernels.problem import Problem
 from profiles.plan.plan import Point
+from profiles.results.moved import ONCE
 from profiles.results.quantities import QUANTITIES
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
@@ -73,7 +74,7 @@ EXPECTED: dict[str, tuple[Any, ...]] = {  # value, low, high, source
         2 * (4 * 128 * 64 * 4 + 128 * 4),
         None,
         None,
-        "inputs and outputs once, and what of S and P the L2 cache cannot hold",
+        ONCE,
     ),
     "footprint": (35, None, None, "inputs + outputs + workspace"),
     "predicted": (77, None, None, "shapes and dtypes"),
@@ -103,7 +104,7 @@ def row_of(kernel: str, **changes: Any) -> PointRow:
         reason="",
         predicted_bytes=77,
         sampling_ns=None,
-        l2_bytes=60 << 20,
+        cache_bytes=60 << 20,
         measurement=changed(measurement, **changes),
     )
 
@@ -173,8 +174,8 @@ def test_a_counter_that_could_not_be_read_gives_its_reason_for_the_sum_too() -> 
 
 def test_without_a_formula_or_the_size_of_the_cache_the_model_is_missing_with_its_reason() -> None:
     library = QUANTITIES["tile_io_bytes"].figure(row_of("torch-flash"))
-    unknown = QUANTITIES["compulsory_dram_bytes"].figure(replace(row_of("flash2"), l2_bytes=None))
+    unknown = QUANTITIES["compulsory_dram_bytes"].figure(replace(row_of("flash2"), cache_bytes=None))
     assert library is not None
     assert "no formula for torch-flash" in library.missing
     assert unknown is not None
-    assert "L2 cache is not known" in unknown.missing
+    assert "cache is not known" in unknown.missing

@@ -1,4 +1,5 @@
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,8 +9,13 @@ from kernels.problem import Dtype, Problem
 from kernels.registry import LADDER
 from kernels.spec import KernelSpec
 from profiles.results import theory
+from profiles.results.moved import compulsory, dram_bytes
+from profiles.results.rows import rows as rows_of
 from profiles.results.theory import Tiles
+from profiles.store import load
 from tests.kernels.masked import kept, masked_problems
+
+SESSIONS = Path(__file__).parents[3] / "assets" / "sessions"
 
 
 def problem(seqlen: int) -> Problem:
@@ -49,7 +55,9 @@ def test_scores_in_float32_add_two_bytes_to_each_write_and_read_of_s() -> None:
     added = 2 * 2 * 4096**2
     ours, rounded = (theory.standard_fp32s_io(half, Tiles()), theory.standard_io(half, Tiles()))
     assert ours - rounded == added
-    dram, rounded_dram = (theory.compulsory_dram_bytes(name, half) for name in ("standard-fp32s", "standard"))
+    dram, rounded_dram = (
+        theory.compulsory_dram_bytes(name, half, "cuda") for name in ("standard-fp32s", "standard")
+    )
     assert dram - rounded_dram == added
     assert theory.standard_fp32s_io(problem(4096), Tiles()) == theory.standard_io(problem(4096), Tiles())
 
@@ -92,17 +100,6 @@ def test_tiled_traffic_is_that_of_the_tiles_that_keep_a_pair(
     assert theory.flash2_io(problem, Tiles(block_q, block_k)) == heads * flash2
 
 
-def test_a_perfect_cache_moves_inputs_and_outputs_once_and_the_scores_only_when_they_do_not_fit() -> None:
-    p = problem(4096)
-    once = p.input_bytes + p.output_bytes
-    assert theory.compulsory_dram_bytes("flash2", p) == once
-    assert theory.compulsory_dram_bytes("standard", p, l2_bytes=1 << 30) == once
-    assert theory.compulsory_dram_bytes("standard", p, l2_bytes=0) == once + 4 * 4096**2 * 4
-    assert theory.compulsory_dram_bytes("standard", p, l2_bytes=1 << 20) == once + 4 * (
-        4096**2 * 4 - (1 << 20)
-    )
-
-
 class Hbm:
     """Counts the bytes of what a loop loads and stores."""
 
@@ -117,23 +114,35 @@ def blocks_of(length: int, block: int) -> list[range]:
     return [range(at, min(at + block, length)) for at in range(0, length, block)]
 
 
-def run_standard(p: Problem, tiles: Tiles) -> int:
-    """Three launches of blocked loops: S = QK^T, P = softmax(S), O = PV."""
-    hbm, d, e = Hbm(), p.head_dim, p.itemsize
-    for rows, keys in product(blocks_of(p.seqlen_q, tiles.block_q), blocks_of(p.seqlen_k, tiles.block_k)):
-        hbm.move(rows, d, e)
-        hbm.move(keys, d, e)
-        hbm.move(rows, len(keys), e)  # S
-    for rows in blocks_of(p.seqlen_q, 1):
-        hbm.move(rows, p.seqlen_k, e)  # S
-        hbm.move(rows, p.seqlen_k, e)  # P
-        hbm.move(rows, 1, 4)  # LSE
-    for rows in blocks_of(p.seqlen_q, tiles.block_q):
-        for keys in blocks_of(p.seqlen_k, tiles.block_k):
-            hbm.move(rows, len(keys), e)  # P
-            hbm.move(keys, d, e)  # V
-        hbm.move(rows, d, e)  # O
-    return hbm.moved
+class Standard:
+    """Three launches of blocked loops, S = QK^T, P = softmax(S), O = PV, which pass by tiles without a pair.
+
+    Attributes:
+        other: What moves beside S and P.
+        scores: S, written and read.
+        weights: P, written and read.
+    """
+
+    def __init__(self, p: Problem, tiles: Tiles) -> None:
+        self.other, self.scores, self.weights = Hbm(), Hbm(), Hbm()
+        d, e, pairs = p.head_dim, p.itemsize, kept(p)
+        for rows in blocks_of(p.seqlen_q, tiles.block_q):
+            for keys in blocks_of(p.seqlen_k, tiles.block_k):
+                if not pairs[rows.start : rows.stop, keys.start : keys.stop].any():
+                    continue
+                self.other.move(rows, d, e)
+                self.other.move(keys, 2 * d, e)  # K for S, V for O
+                self.scores.move(rows, len(keys), e)
+                for _ in ("the softmax writes", "the product reads"):
+                    self.weights.move(rows, len(keys), e)
+            self.other.move(rows, d, e)  # O
+            self.other.move(rows, 1, 4)  # LSE
+        for row in pairs:
+            self.scores.move(range(1), int(row.sum()), e)
+
+    @property
+    def moved(self) -> int:
+        return self.other.moved + self.scores.moved + self.weights.moved
 
 
 def run_flash1(p: Problem, tiles: Tiles) -> int:
@@ -175,30 +184,67 @@ def test_the_formulas_count_what_a_loop_that_is_run_loads_and_stores(
     *, rows: int, keys: int, heads: int, head_dim: int, dtype: Dtype, tiles: Tiles
 ) -> None:
     p = Problem(seqlen_q=rows, seqlen_k=keys, heads=heads, head_dim=head_dim, dtype=dtype)
-    assert theory.standard_io(p, tiles) == heads * run_standard(p, tiles)
+    assert theory.standard_io(p, tiles) == heads * Standard(p, tiles).moved
     assert theory.flash1_io(p, tiles) == heads * run_flash1(p, tiles)
     assert theory.flash2_io(p, tiles) == heads * run_flash2(p, tiles)
 
 
-@given(
-    batch=st.integers(1, 3),
-    heads=st.integers(1, 8),
-    seqlen=st.integers(1, 2000),
-    cache=st.integers(0, 1 << 27),
-)
-def test_of_scores_that_lie_between_launches_only_what_the_cache_cannot_hold_crosses_the_bus(
-    batch: int, heads: int, seqlen: int, cache: int
+@given(masked_problems(), st.builds(Tiles, st.integers(1, 40), st.integers(1, 40)))
+def test_standard_moves_what_the_tiles_that_keep_a_pair_take(p: Problem, tiles: Tiles) -> None:
+    assert theory.standard_io(p, tiles) == p.batch * p.heads * Standard(p, tiles).moved
+
+
+@given(masked_problems(longest=200), st.integers(0, 1 << 21))
+def test_of_s_and_p_those_cross_the_bus_that_the_cache_does_not_hold_from_launch_to_launch(
+    p: Problem, cache: int
 ) -> None:
-    p = Problem(batch=batch, heads=heads, seqlen_q=seqlen, seqlen_k=seqlen, dtype="float16")
-    held = 2 * batch * heads * seqlen**2
-    once = p.input_bytes + p.output_bytes
-    assert theory.compulsory_dram_bytes("standard", p, cache) == once + 4 * max(0, held - cache)
-    assert theory.compulsory_dram_bytes("flash1", p, cache) == once
+    once, heads = p.input_bytes + p.output_bytes, p.batch * p.heads
+    counted = Standard(p, theory.TILES["cuda"])
+    passed = 0
+    for matrix, written in (
+        (counted.scores, counted.weights.moved // 2),
+        (counted.weights, counted.weights.moved // 2),
+    ):
+        passed += heads * matrix.moved if heads * written > cache else 0
+    assert theory.compulsory_dram_bytes("standard", p, "cuda", cache) == once + passed
+    assert theory.compulsory_dram_bytes("flash1", p, "cuda", cache) == once
+
+
+def test_a_cache_holds_both_matrices_or_one_of_another_size_or_none() -> None:
+    p = Problem(seqlen_q=1024, seqlen_k=1024, dtype="float16")
+    once, matrix = p.input_bytes + p.output_bytes, 2 * 1024**2
+
+    def scores(kernel: str, cache: int) -> int:
+        return theory.compulsory_dram_bytes(kernel, p, "cuda", cache) - once
+
+    assert scores("standard", matrix) == 0
+    assert scores("standard", matrix - 1) == 4 * matrix
+    assert scores("standard-fp32s", matrix) == 4 * matrix  # S alone, of 4 bytes each
+
+
+def test_on_the_cpu_standard_alone_leaves_nothing_out_under_a_mask() -> None:
+    whole = problem(1024)
+    causal = Problem(seqlen_q=1024, seqlen_k=1024, causal=True)
+    for formula in (theory.tile_io_bytes, theory.compulsory_dram_bytes):
+        assert formula("standard", causal, "cpu") == formula("standard", whole, "cpu")
+        assert (formula("standard", causal, "cuda") or 0) < 0.7 * (formula("standard", whole, "cuda") or 0)
+    tiled = theory.tile_io_bytes("flash2", causal, "cpu"), theory.tile_io_bytes("flash2", whole, "cpu")
+    assert (tiled[0] or 0) < (tiled[1] or 0)
+
+
+def test_the_formula_says_what_counters_saw_of_standard_on_the_h200() -> None:
+    session = load(SESSIONS / "h200-traffic.flashscope")
+    of_standard = [row for row in rows_of(session) if row.kernel == "standard" and row.seqlen >= 2048]
+    ratios = [
+        (moved.nbytes / (compulsory(row).value or 1)) for row in of_standard if (moved := dram_bytes(row))
+    ]
+    assert len(ratios) == 4
+    assert all(0.98 < ratio < 1.02 for ratio in ratios), ratios
 
 
 @pytest.mark.parametrize("spec", LADDER, ids=lambda spec: spec.name)
 def test_every_kernel_of_ours_has_a_formula_for_its_traffic(spec: KernelSpec) -> None:
-    assert theory.tile_io_bytes(spec.name, problem(256))
+    assert theory.tile_io_bytes(spec.name, problem(256), "cuda")
 
 
 def test_the_roof_is_flat_beyond_the_ridge() -> None:

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.device import Device
 from kernels.problem import Problem
 from profiles.plan.plan import Point
 from profiles.results.rows import PointRow, rows
@@ -18,12 +17,10 @@ from profiles.wire.measurement import Figure, Measurement, Sample
 
 SESSIONS = Path(__file__).parents[3] / "assets" / "sessions"
 DEVICE_L2 = 50 << 20
-DEVICE = Device(backend="cuda", name="A GPU", memory_bytes=1 << 37, l2_bytes=DEVICE_L2)
 PROBLEM = Problem(seqlen_q=8192, seqlen_k=8192, heads=16, head_dim=128, dtype="bfloat16")
 PAIRS = 16 * 8192**2
 FLOPS = 4 * 128 * PAIRS  # 0.55e12
-KEPT = DEVICE_L2 // PROBLEM.heads  # what a head's share of the L2 cache holds
-MOVED = 8 * PAIRS - 4 * KEPT + PROBLEM.input_bytes + PROBLEM.output_bytes  # S and P, each written and read
+MOVED = 8 * PAIRS + PROBLEM.input_bytes + PROBLEM.output_bytes  # S and P, each written and read
 
 
 def ceiling(value: float | None, mhz: float | None = None) -> Ceiling:
@@ -62,11 +59,12 @@ def point(
             figures={key: Figure(value=value, source="counters") for key, value in figures.items()},
         ),
         part=1,
+        cache_bytes=DEVICE_L2,
     )
 
 
 def told(row: PointRow, ceilings: Ceilings | None = CEILINGS) -> Why:
-    found = why(row, ceilings, DEVICE)
+    found = why(row, ceilings)
     assert found is not None
     return found
 
@@ -163,16 +161,21 @@ def test_a_rate_that_could_not_be_measured_gives_its_reason() -> None:
 
 
 def test_a_formula_that_the_run_refutes_binds_nothing() -> None:
-    causal = Problem(seqlen_q=8192, seqlen_k=8192, heads=16, head_dim=128, dtype="bfloat16", causal=True)
-    found = told(point("standard", MOVED / 4e9 / 1.6, causal))
+    found = told(point("standard", MOVED / 4e9 / 1.6))
     assert found.binds is None
     assert "the formula counts more bytes than it had time to move" in found.sentence
-    counted = told(point("standard", 1.0, causal, dram_read_bytes=4e9, dram_write_bytes=1e8))
+    counted = told(point("standard", 1.0, dram_read_bytes=4e9, dram_write_bytes=1e8))
     assert counted.binds == "bytes"
 
 
+def test_of_a_causal_run_of_standard_the_bytes_of_the_tiles_it_visits_are_what_binds_it() -> None:
+    causal = Problem(seqlen_q=8192, seqlen_k=8192, heads=16, head_dim=128, dtype="bfloat16", causal=True)
+    found = told(point("standard", 1.3, causal))
+    assert found.sentence == "Bound by HBM: it moves 4.5 GB (by formula) and reaches 86% of the copy rate."
+
+
 def test_only_a_point_that_is_done_has_a_reason() -> None:
-    assert why(dataclasses.replace(point("standard", 1.0), status="wrong"), CEILINGS, DEVICE) is None
+    assert why(dataclasses.replace(point("standard", 1.0), status="wrong"), CEILINGS) is None
 
 
 @given(
