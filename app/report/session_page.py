@@ -12,7 +12,7 @@ from app.report.plot import figure_of, legend
 from app.report.sentences import headline, worst_check
 from app.words.command_line import repeating, repeating_preset
 from app.words.provenance import Provenance
-from app.words.units import bytes_text, share_text
+from app.words.units import bytes_text, clock_text, share_text, temperature_text, watts_text, whole_text
 from kernels.problem import Problem
 from profiles.results.curves import Curve, baselines, by_curve
 from profiles.results.drift import drift_text
@@ -26,11 +26,11 @@ from profiles.results.session import Session
 PLOTTED = (RUNTIME, FOOTPRINT, SPEEDUP, THROUGHPUT, QUANTITIES["sustained-throughput"])
 READINGS = {
     "memory_used": ("memory used", bytes_text),
-    "utilisation": ("busy", lambda value: f"{value:.0f} %"),
-    "power_w": ("power", lambda value: f"{value:.0f} W"),
-    "temperature_c": ("temperature", lambda value: f"{value:.0f} °C"),
-    "sm_clock_mhz": ("SM clock", lambda value: f"{value:.0f} MHz"),
-    "memory_clock_mhz": ("memory clock", lambda value: f"{value:.0f} MHz"),
+    "utilisation": ("busy", lambda value: f"{whole_text(value)} %"),
+    "power_w": ("power", watts_text),
+    "temperature_c": ("temperature", temperature_text),
+    "sm_clock_mhz": ("SM clock", clock_text),
+    "memory_clock_mhz": ("memory clock", clock_text),
     "sm_share": ("SMs busy", share_text),
     "tensor_share": ("tensor cores busy", share_text),
     "dram_share": ("DRAM bandwidth", share_text),

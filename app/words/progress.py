@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import log
 
-from app.words.units import bytes_text, seqlen_full
+from app.words.units import bytes_text, seqlen_full, temperature_text, whole_text
 from profiles.results.activity import seconds_by_point
 from profiles.results.drift import drifts
 from profiles.results.session import PointState, Session
@@ -74,9 +74,9 @@ def device_text(reading: Reading) -> str:
     """Clock, temperature and throttling of one reading; what is not known is left out."""
     parts = []
     if reading.sm_clock_mhz is not None:
-        parts.append(f"SM {reading.sm_clock_mhz:.0f} MHz")
+        parts.append(f"SM {whole_text(reading.sm_clock_mhz)} MHz")
     if reading.temperature_c is not None:
-        parts.append(f"{reading.temperature_c:.0f} °C")
+        parts.append(temperature_text(reading.temperature_c))
     if reading.throttle is not None:
         parts.append(f"throttled: {', '.join(reading.throttle)}" if reading.throttle else "no throttling")
     return " · ".join(parts)

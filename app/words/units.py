@@ -3,16 +3,22 @@
 from profiles.plan.seqlens import short_seqlen
 
 KIB = 1024
+MOST_DIGITS, MOST_WHOLE = 1e6, 1e9  # from which on a number has a power of ten
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def digits(value: float) -> str:
-    """Three significant digits without an exponent, more before the decimal point when needed."""
-    size = abs(value)
-    decimals = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3  # noqa: PLR2004 - decades
-    if 0 < size < 0.1:  # noqa: PLR2004 - too small for three decimals
+    """Three significant digits; up to a million more before the decimal point, beyond it a power of ten."""
+    size = abs(float(f"{value:.3g}"))  # as it is rounded
+    if 0 < size < 0.1 or size >= MOST_DIGITS:  # noqa: PLR2004 - too small for three decimals
         return f"{value:.3g}"
+    decimals = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3  # noqa: PLR2004 - decades
     return f"{value:.{decimals}f}"
+
+
+def whole_text(value: float) -> str:
+    """A whole number, from a thousand million on in three digits and a power of ten."""
+    return f"{value:.0f}" if abs(value) < MOST_WHOLE else f"{value:.3g}"
 
 
 def bytes_text(value: float) -> str:
@@ -20,7 +26,7 @@ def bytes_text(value: float) -> str:
     unit = 0
     while abs(value) >= KIB and unit + 1 < len(_BYTE_UNITS):
         value, unit = value / KIB, unit + 1
-    return f"{value:.0f} B" if unit == 0 else f"{digits(value)} {_BYTE_UNITS[unit]}"
+    return f"{whole_text(value)} B" if unit == 0 else f"{digits(value)} {_BYTE_UNITS[unit]}"
 
 
 def bytes_short(value: float) -> str:
@@ -28,7 +34,8 @@ def bytes_short(value: float) -> str:
     unit = 0
     while abs(value) >= KIB and unit + 1 < len(_BYTE_UNITS):
         value, unit = value / KIB, unit + 1
-    return f"{value:.1f} {_BYTE_UNITS[unit]}" if value < 10 and unit else f"{value:.0f} {_BYTE_UNITS[unit]}"  # noqa: PLR2004
+    text = f"{value:.1f}" if abs(value) < 10 and unit else whole_text(value)  # noqa: PLR2004 - one digit
+    return f"{text} {_BYTE_UNITS[unit]}"
 
 
 def bytes_tick(value: float) -> str:
@@ -80,27 +87,22 @@ def efficiency_text(value: float) -> str:
 
 def watts_text(value: float) -> str:
     """A power in whole watts."""
-    return f"{value:.0f} W"
+    return f"{whole_text(value)} W"
 
 
 def temperature_text(value: float) -> str:
     """A temperature in whole degrees."""
-    return f"{value:.0f} °C"
+    return f"{whole_text(value)} °C"
 
 
 def clock_text(value: float) -> str:
     """A clock in whole MHz."""
-    return f"{value:.0f} MHz"
+    return f"{whole_text(value)} MHz"
 
 
 def error_text(value: float) -> str:
     """An error, with two digits and its power of ten."""
     return f"{value:.1e}"
-
-
-def whole_text(value: float) -> str:
-    """A count."""
-    return str(round(value))
 
 
 seqlen_text = short_seqlen

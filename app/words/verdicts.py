@@ -2,6 +2,7 @@
 
 from typing import Literal, NamedTuple
 
+from app.words.units import MOST_DIGITS
 from profiles.results.compare import Difference, Pair
 from profiles.results.compare.verdicts import percent
 
@@ -53,7 +54,7 @@ def ratio_digits(ratio: float) -> str:
     """A ratio with as many digits as tell a change of 1 ‰, however small or large it is."""
     if 0.1 <= ratio < 100:  # noqa: PLR2004 - where three decimals are about four digits
         return f"{ratio:.3f}"
-    return f"{ratio:.4g}" if ratio < 1000 else f"{ratio:,.0f}"  # noqa: PLR2004 - as above
+    return f"{ratio:,.0f}" if 1000 <= ratio < MOST_DIGITS else f"{ratio:.4g}"  # noqa: PLR2004 - as above
 
 
 def ratio_text(ratio: float | None) -> str:

@@ -122,7 +122,7 @@ def _clock(_: Measurement, accepted: Samples) -> Finding | None:
     middle = clocks[len(clocks) // 2] if clocks else 0.0
     if middle <= 0:
         return None
-    told = f"the SM clock ran from {clocks[0]:.0f} to {clocks[-1]:.0f} MHz"
+    told = f"the SM clock ran from {clocks[0]:.4g} to {clocks[-1]:.4g} MHz"
     return _graded((clocks[-1] - clocks[0]) / middle, _above(0.1), _above(0.25), told)
 
 
@@ -131,9 +131,9 @@ def _heat(measurement: Measurement, _: Samples) -> Finding | None:
     if known is None or known.low is None or known.high is None:
         return None
     if known.high >= 85:  # noqa: PLR2004 - the docstring's table
-        return Finding("fair", f"the GPU was at {known.high:.0f} °C")
+        return Finding("fair", f"the GPU was at {known.high:.4g} °C")
     if known.high - known.low >= 15:  # noqa: PLR2004 - as above
-        return Finding("fair", f"the GPU went from {known.low:.0f} to {known.high:.0f} °C")
+        return Finding("fair", f"the GPU went from {known.low:.4g} to {known.high:.4g} °C")
     return None
 
 

@@ -169,7 +169,7 @@ def _rate(ceilings: Ceilings | None, key: str, row: PointRow) -> Figure:
     here, there, figure = row.clocks, ceiling.sm_clock_mhz, ceiling.figure
     if here is None or not there or figure.value is None:
         return figure
-    source = f"{figure.source}, from {there:.0f} to the point's {here.median:.0f} MHz"
+    source = f"{figure.source}, from {there:.4g} to the point's {here.median:.4g} MHz"
     return Figure(value=figure.value * here.median / there, source=source)
 
 
@@ -209,8 +209,9 @@ def decimal(value: float) -> str:
     """A number in two or three digits with its decimal prefix and room for a unit: `8.8 G`."""
     for size, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= size:
-            return f"{value / size:.2g} {prefix}" if value < 10 * size else f"{value / size:.0f} {prefix}"
-    return f"{value:.0f} "
+            text = f"{value / size:.0f}" if 10 * size <= value < 1e3 * size else f"{value / size:.2g}"
+            return f"{text} {prefix}"
+    return f"{value:.3g} "
 
 
 def _percent(share: float | None) -> str:
