@@ -1,36 +1,95 @@
-"""A point's energy, clocks and rejected samples as JSON groups them: each figure, or why there is none."""
+"""What JSON groups of a point beside its runtime: each figure, or why there is none."""
 
 from collections import Counter
 from collections.abc import Sequence
+
+import msgspec
 
 from profiles.results.quantities import QUANTITIES
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Figure
 
+LEDGER = (
+    *("input_bytes", "output_bytes", "workspace_bytes", "footprint"),
+    *("predicted", "peak_bytes", "device_delta_bytes"),
+)
+FORMULAS = ("tile_io_bytes", "compulsory_dram_bytes")
+COUNTED = ("dram_read_bytes", "dram_write_bytes", "dram_bytes", "l2_bytes")
+BY_NCU = ("dram_bytes", "l2_bytes")
 ENERGY = ("energy_mj", "efficiency", "power_w", "power_limit_w")
 CLOCKS = ("sm_clock_mhz", "sustained_mhz", "slowed", "capped", "temperature_c", "other_processes")
+UNWEIGHED = "nothing weighed it"
+NOT_IN_SESSIONS = "Nsight Compute is what `selfcheck` compares with; no session holds its figures"
 UNCOUNTED = "it takes runs back to back for a second or more (sweep --sustain 1) and a counter"
 SUSTAINED = "it takes runs back to back (sweep --sustain 1) on a GPU"
 UNREAD = "nothing told it beside the samples"
 
+Figures = dict[str, Figure]
 
-def energy_of(row: PointRow) -> dict[str, Figure]:
+
+class Traffic(msgspec.Struct, frozen=True):
+    """What a run moves, by tiers that are never mixed, and by the keys of the quantities.
+
+    Attributes:
+        formula: What the algorithm's loops move, and what must cross the bus of the memory.
+        counters: What hardware counters saw.
+        ncu: What Nsight Compute counted.
+    """
+
+    formula: Figures
+    counters: Figures
+    ncu: Figures
+
+
+class Rejected(msgspec.Struct, frozen=True):
+    """Samples that do not count.
+
+    Attributes:
+        samples: How many.
+        reasons: How many by their reason.
+    """
+
+    samples: Figure
+    reasons: dict[str, int]
+
+
+def ledger_of(row: PointRow) -> Figures:
+    """What it holds, predicted, as the launch has it and as the allocator saw it."""
+    return _figures(row, LEDGER, UNWEIGHED)
+
+
+def traffic_of(row: PointRow) -> Traffic:
+    """What a run moves."""
+    ncu = Figure(missing=NOT_IN_SESSIONS)
+    counted = _figures(row, COUNTED, UNREAD)
+    return Traffic(_figures(row, FORMULAS, ""), counted, dict.fromkeys(BY_NCU, ncu))
+
+
+def energy_of(row: PointRow) -> Figures:
     """What a run took."""
     known = row.measured("energy_mj")
     return _figures(row, ENERGY, (known.missing if known else "") or UNCOUNTED)
 
 
-def clocks_of(row: PointRow) -> dict[str, Figure]:
+def clocks_of(row: PointRow) -> Figures:
     """What clocks it ran at, and what held them back."""
     return _figures(row, CLOCKS, UNREAD) | _figures(row, ("sustained_mhz",), SUSTAINED)
 
 
-def rejected_of(row: PointRow) -> dict[str, int]:
-    """How many samples do not count, by the reason."""
+def rejected_of(row: PointRow) -> Rejected:
+    """How many samples do not count."""
     samples = row.measurement.samples if row.measurement else ()
-    return dict(Counter(sample.rejected for sample in samples if sample.rejected is not None))
+    reasons = Counter(sample.rejected for sample in samples if sample.rejected is not None)
+    count = Figure(value=reasons.total(), source="counted") if samples else Figure(missing=_unmeasured(row))
+    return Rejected(count, dict(reasons))
 
 
-def _figures(row: PointRow, keys: Sequence[str], reason: str) -> dict[str, Figure]:
-    missing = Figure(missing=reason if row.done else f"the point is {row.status}")
-    return {key: QUANTITIES[key].figure(row) or missing for key in keys}
+def _figures(row: PointRow, keys: Sequence[str], reason: str) -> Figures:
+    """The figures of these quantities; one that is missing says why, if only that the point is not done."""
+    unknown = Figure(missing=reason if row.done else _unmeasured(row))
+    known = {key: QUANTITIES[key].figure(row) or unknown for key in keys}
+    return {key: one if one.value is not None or one.missing else unknown for key, one in known.items()}
+
+
+def _unmeasured(row: PointRow) -> str:
+    return f"the point is {row.status}"

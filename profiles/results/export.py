@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from profiles.plan.plan import Plan
-from profiles.results.around import clocks_of, energy_of, rejected_of
+from profiles.results.around import clocks_of, energy_of, ledger_of, rejected_of, traffic_of
 from profiles.results.bookmarks import on_moments, on_points
 from profiles.results.cells import cell, comment
 from profiles.results.curves import baselines
@@ -70,9 +70,9 @@ def to_csv(session: Session) -> str:
 def to_json(session: Session, path: str | None = None) -> bytes:
     """`{"session": {}, "points": [], "ceilings": [], "drift": [], "parts": []}`; missing and NaN are null.
 
-    Beside its columns a point has `energy`, `clocks` and `rejected` (samples by reason), `figures`: every
-    quantity's figure with source and spread, or why it is missing, also of those that are not known here;
-    and `why`: what explains its runtime.
+    Beside its columns a point has `ledger`, `traffic` by tier, `energy`, `clocks` and `rejected` (samples by
+    reason), each figure with source and spread, or null and why it is missing; `figures`: every quantity's
+    figure alike, also of those that are not known here; and `why`: what explains its runtime.
 
     Args:
         session: What to write.
@@ -175,6 +175,8 @@ def _in_full(row: PointRow, baseline: PointRow | None) -> dict[str, Any]:
     """What JSON alone has of a point."""
     return {
         "figures": _figures(row, baseline),
+        "ledger": ledger_of(row),
+        "traffic": traffic_of(row),
         "energy": energy_of(row),
         "clocks": clocks_of(row),
         "rejected": rejected_of(row),

@@ -9,7 +9,7 @@ from kernels.device import Device
 from kernels.problem import DTYPES, Backend
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
-from profiles.results.around import CLOCKS, ENERGY
+from profiles.results.around import BY_NCU, CLOCKS, COUNTED, ENERGY, FORMULAS, LEDGER
 from profiles.results.bookmarks import Bookmark
 from profiles.results.quantities import QUANTITIES
 from profiles.results.trust import WORDS
@@ -74,11 +74,15 @@ def schema() -> Schema:
     }
     figures = {name: NUMBER for quantity in QUANTITIES.values() for name in quantity.names}
     point = POINT | figures | {"figures": {"type": "object", "additionalProperties": figure}}
+    reasons: Schema = {"type": "object", "additionalProperties": COUNT}
+    tiers = {"formula": FORMULAS, "counters": COUNTED, "ncu": BY_NCU}
     point |= {
+        "ledger": _all_of(dict.fromkeys(LEDGER, figure)),
+        "traffic": _all_of({tier: _all_of(dict.fromkeys(keys, figure)) for tier, keys in tiers.items()}),
         "energy": _all_of(dict.fromkeys(ENERGY, figure)),
         "clocks": _all_of(dict.fromkeys(CLOCKS, figure)),
+        "rejected": _all_of({"samples": figure, "reasons": reasons}),
     }
-    point |= {"rejected": {"type": "object", "additionalProperties": COUNT}}
     point["why"] = {"anyOf": [why, {"type": "null"}]}
     ceilings: dict[str, Schema] = {
         "part": {"type": "integer", "minimum": 1},

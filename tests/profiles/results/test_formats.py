@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
@@ -15,17 +16,20 @@ from msgspec.structs import replace
 from app.control.bundled import bundled_sessions
 from kernels.errors import UnsupportedError
 from profiles.results import parquet as parquet_module
+from profiles.results.around import clocks_of, energy_of
 from profiles.results.export import to_csv, to_json
 from profiles.results.parquet import to_parquet
 from profiles.results.perfetto import COUNTERS, DEVICE, KERNELS, to_perfetto
+from profiles.results.rows import PointRow
 from profiles.results.schema import SCHEMA, schema
 from profiles.results.session import Session
 from profiles.store import load
+from profiles.wire.measurement import Figure, Sample
 from tests.app.hostile import hostile_events
 from tests.profiles.store import builders
 
 SHARES = ("sm_share", "tensor_share", "dram_share")
-IN_JSON_ALONE = {"figures", "energy", "clocks", "rejected", "why"}
+IN_JSON_ALONE = {"figures", "ledger", "traffic", "energy", "clocks", "rejected", "why"}
 HOSTILE = "=<script>alert(1)</script>\x1b]0;owned\x07\u202e]]>&lt;\"'"
 
 
@@ -76,6 +80,65 @@ def test_json_has_the_ceilings_of_each_part_and_why_each_point_takes_as_long() -
         if why is not None:
             assert why["runtime_ms"] == point["runtime_ms_median"]
             assert [part["load"] for part in why["parts"]] == ["products", "bytes", "exponentials"]
+
+
+GROUPS = ("ledger", "energy", "clocks")
+
+
+def grouped(point: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every figure that stands in a group of a point."""
+    groups = [point[group] for group in GROUPS] + list(point["traffic"].values())
+    return [point["rejected"]["samples"], *(figure for group in groups for figure in group.values())]
+
+
+@pytest.mark.parametrize("make", SESSIONS)
+def test_every_figure_of_a_group_has_a_value_or_the_reason_why_not(make: Any) -> None:
+    for point in json.loads(to_json(make()))["points"]:
+        for figure in grouped(point):
+            assert (figure["value"] is None) == bool(figure["missing"]), figure
+
+
+def test_a_figure_that_a_file_holds_without_value_or_reason_says_that_nothing_told_it() -> None:
+    state = lesson().cells[0]
+    assert state.measurement is not None
+    silent = replace(
+        state.measurement, figures={"temperature_c": Figure(), "energy_mj": Figure(value=math.nan)}
+    )
+    row = PointRow.of("cuda", state).with_measurement(silent)
+    assert clocks_of(row)["temperature_c"].missing == "nothing told it beside the samples"
+    assert energy_of(row)["energy_mj"].missing == "nan is no figure"
+
+
+def test_a_point_has_its_ledger_its_traffic_by_tier_and_what_was_rejected() -> None:
+    session = load(next(path for path in bundled_sessions() if path.stem == "h200-traffic"))
+    point = json.loads(to_json(session))["points"][0]
+    held = ("input_bytes", "output_bytes", "workspace_bytes")
+    assert point["ledger"]["footprint"]["value"] == sum(point["ledger"][key]["value"] for key in held)
+    formula, counters, ncu = (point["traffic"][tier] for tier in ("formula", "counters", "ncu"))
+    assert formula["tile_io_bytes"]["source"].startswith("loads and stores of the algorithm's loops")
+    assert counters["dram_bytes"]["value"] == point["dram_bytes"]
+    assert counters["dram_bytes"]["source"].startswith("PM sampling")
+    assert ncu["dram_bytes"] | {"missing": ""} == msgspec.to_builtins(Figure())
+    assert "selfcheck" in ncu["dram_bytes"]["missing"]
+    uncounted = json.loads(to_json(lesson()))["points"][0]["traffic"]["counters"]["l2_bytes"]
+    assert (uncounted["value"], uncounted["missing"]) == (
+        None,
+        "not counted: the sweep ran without --counters",
+    )
+
+
+def test_rejected_samples_are_counted_by_their_reason_and_not_where_there_were_none() -> None:
+    session = lesson()
+    state, refused = session.cells[0], session.cells[-2]
+    assert state.measurement is not None
+    samples = (Sample(1.0), Sample(2.0, "throttled: heat"), Sample(3.0, "throttled: heat"))
+    state.measurement = replace(state.measurement, samples=samples)
+    points = json.loads(to_json(session))["points"]
+    rejected = points[0]["rejected"]
+    assert (rejected["samples"]["value"], rejected["reasons"]) == (2, {"throttled: heat": 2})
+    assert refused.status == "will-not-fit"
+    none = points[-2]["rejected"]["samples"]
+    assert (none["value"], none["missing"]) == (None, "the point is will-not-fit")
 
 
 def test_parquet_reads_back_as_the_points_and_every_timed_run() -> None:
@@ -205,7 +268,8 @@ def test_every_format_has_the_word_for_how_far_a_point_can_be_trusted() -> None:
     assert {point["trust"] for point in points} == {"solid", None}
     assert all(point["energy"]["energy_mj"]["missing"] for point in points)
     assert all(point["clocks"]["sm_clock_mhz"]["value"] for point in points if point["status"] == "done")
-    assert all(point["rejected"] == {} for point in points)
+    done = [point["rejected"] for point in points if point["status"] == "done"]
+    assert all((one["samples"]["value"], one["reasons"]) == (0, {}) for one in done)
     lines = [line for line in to_csv(session).splitlines() if not line.startswith("#")]
     place = lines[0].split(",").index("trust")
     assert {line.split(",")[place] for line in lines[1:] if ",done," in line} == {"solid"}
