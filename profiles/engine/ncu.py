@@ -1,6 +1,7 @@
 """Nsight Compute's ncu in a subprocess: the arbiter of what the counters in process say.
 
-It runs the kernel in a process of its own, empties the caches before the run and leaves the clocks alone.
+It runs the kernel in a process of its own (profiles.worker.arbiter), which fills the cache before a run and
+after it as the counters in process do, so that both count the same; it leaves caches and clocks alone.
 """
 
 import csv
@@ -13,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from kernels.problem import Problem
+from profiles.wire.traffic import WRITTEN_BACK
 
 METRICS = {
     "dram__bytes_read.sum": "dram_read_bytes",
@@ -20,6 +22,8 @@ METRICS = {
     "lts__t_bytes.sum": "l2_bytes",
 }
 """ncu's names, and the quantities that they are."""
+WRITTEN = "dram_write_bytes"
+RANGES = 2  # a run, and a run with what fills the cache after it
 UNITS = {"byte": 1, "kbyte": 1e3, "mbyte": 1e6, "gbyte": 1e9, "tbyte": 1e12}
 PLACES = ("/usr/local/cuda/bin/ncu", "/opt/nvidia/nsight-compute/*/ncu")
 TIMEOUT_S = 180
@@ -41,7 +45,7 @@ def find_ncu() -> str | None:
 
 
 def ncu_bytes(ncu: str, kernel: str, problem: Problem) -> dict[str, float]:
-    """The bytes of one cold run, by the keys of their quantities.
+    """The bytes of a cold run, by the keys of their quantities; those written back after it among them.
 
     Raises:
         NcuError: ncu failed, or says nothing of them.
@@ -59,19 +63,31 @@ def ncu_bytes(ncu: str, kernel: str, problem: Problem) -> dict[str, float]:
         raise NcuError(f"ncu did not answer: {error}") from error
     if NO_PERMISSION in ended.stdout + ended.stderr:
         raise NcuError(f"ncu may not read the counters either ({NO_PERMISSION})")
-    return read_csv(ended.stdout)
+    return of_ranges(read_csv(ended.stdout))
+
+
+def of_ranges(ranges: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The bytes of a run, of what was counted of it alone and with what filled the cache after it.
+
+    Raises:
+        NcuError: These are not the ranges that there should be.
+    """
+    if len(ranges) != RANGES:
+        raise NcuError(f"ncu counted {len(ranges)} ranges, not {RANGES}")
+    alone, filled = ranges
+    return {**alone, WRITTEN_BACK: max(0.0, filled[WRITTEN] - alone[WRITTEN])}
 
 
 def ncu_command(ncu: str, kernel: str, problem: Problem) -> list[str]:
-    """What counts one run of a kernel: all its launches together, the caches emptied before them."""
-    asked = ["--metrics", ",".join(METRICS), "--cache-control", "all", "--clock-control", "none"]
+    """What counts the ranges of a kernel's runs, all launches of one together."""
+    asked = ["--metrics", ",".join(METRICS), "--cache-control", "none", "--clock-control", "none"]
     told = ["--csv", "--page", "raw", "--print-units", "base", "--replay-mode", "app-range"]
     text = msgspec.json.encode(problem).decode()
     return [ncu, *asked, *told, sys.executable, "-m", "profiles.worker.arbiter", "counters", kernel, text]
 
 
-def read_csv(printed: str) -> dict[str, float]:
-    """The metrics summed over everything that ncu counted, from its CSV among whatever else was printed.
+def read_csv(printed: str) -> list[dict[str, float]]:
+    """The metrics of each range that ncu counted, from its CSV among whatever else was printed.
 
     Takes a column a metric (`--page raw`, with a line of units) and a line a metric (the details page).
 
@@ -84,29 +100,35 @@ def read_csv(printed: str) -> dict[str, float]:
         last = next((line for line in reversed(printed.splitlines()) if line.strip()), "nothing")
         raise NcuError(f"ncu printed no table, but {last.strip()[:200]}")
     head, rows = lines[places[0]], lines[places[0] + 1 :]
-    sums: dict[str, float] = {}
-    for name, unit, value in _long(head, rows) if "Metric Name" in head else _wide(head, rows):
+    found: dict[str, dict[str, float]] = {}
+    for number, name, unit, value in _long(head, rows) if "Metric Name" in head else _wide(head, rows):
         if name in METRICS:
-            sums[METRICS[name]] = sums.get(METRICS[name], 0.0) + _number(value, unit)
-    missing = [name for name, key in METRICS.items() if key not in sums]
-    if missing:
-        raise NcuError(f"ncu says nothing of {', '.join(missing)}")
-    return sums
+            found.setdefault(number, {})[METRICS[name]] = _number(value, unit)
+    for one in found.values() or ({},):
+        missing = [name for name, key in METRICS.items() if key not in one]
+        if missing:
+            raise NcuError(f"ncu says nothing of {', '.join(missing)}")
+    return list(found.values())
 
 
-Told = Sequence[tuple[str, str, str]]  # name, unit and value of a metric
+Told = Sequence[tuple[str, str, str, str]]  # a range's number, and name, unit and value of a metric
 
 
 def _long(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Told:
     whole = [dict(zip(head, row, strict=False)) for row in rows if len(row) == len(head)]
-    return [(row["Metric Name"], row.get("Metric Unit", ""), row["Metric Value"]) for row in whole]
+    return [(row["ID"], row["Metric Name"], row.get("Metric Unit", ""), row["Metric Value"]) for row in whole]
 
 
 def _wide(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Told:
     whole = [dict(zip(head, row, strict=False)) for row in rows if len(row) == len(head)]
     units: Mapping[str, str] = next((row for row in whole if not row["ID"].strip()), {})
     counted = [row for row in whole if row["ID"].strip()]
-    return [(name, units.get(name, ""), row[name]) for row in counted for name in METRICS if name in row]
+    return [
+        (row["ID"], name, units.get(name, ""), row[name])
+        for row in counted
+        for name in METRICS
+        if name in row
+    ]
 
 
 def _number(text: str, unit: str) -> float:

@@ -8,13 +8,14 @@ import msgspec
 from profiles.results.quantities import QUANTITIES
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Figure
+from profiles.wire.traffic import WRITTEN_BACK
 
 LEDGER = (
     *("input_bytes", "output_bytes", "workspace_bytes", "footprint"),
     *("predicted", "peak_bytes", "device_delta_bytes"),
 )
 FORMULAS = ("tile_io_bytes", "compulsory_dram_bytes")
-COUNTED = ("dram_read_bytes", "dram_write_bytes", "dram_bytes", "l2_bytes")
+COUNTED = ("dram_read_bytes", "dram_write_bytes", WRITTEN_BACK, "dram_bytes", "l2_bytes")
 BY_NCU = ("dram_bytes", "l2_bytes")
 ENERGY = ("energy_mj", "efficiency", "power_w", "power_limit_w")
 CLOCKS = ("sm_clock_mhz", "sustained_mhz", "slowed", "capped", "temperature_c", "other_processes")

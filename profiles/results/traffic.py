@@ -3,31 +3,46 @@
 The third tier, Nsight Compute, is the arbiter of the second and in no session: profiles.results.selfcheck.
 """
 
+from collections.abc import Sequence
+
 from profiles.results.moved import ONCE, compulsory, tile_io
 from profiles.results.quantity import Derived, Quantity
 from profiles.results.rows import PointRow
-from profiles.wire.measurement import Figure
+from profiles.wire.measurement import Figure, Number
+from profiles.wire.traffic import WRITTEN_BACK
 
 NOT_ASKED = "not counted: the sweep ran without --counters"
+NOT_FOLLOWED = "the version that counted did not look beyond the end of a run"
 
 
 def _counted(key: str) -> Derived:
     def figure(row: PointRow, _: PointRow | None = None) -> Figure | None:
         known = row.measured(key)
-        return Figure(missing=NOT_ASKED) if known is None and row.done else known
+        if known is not None or not row.done:
+            return known
+        return Figure(missing=NOT_ASKED if row.measured("dram_read_bytes") is None else NOT_FOLLOWED)
 
     return figure
 
 
 def _dram(row: PointRow, _: PointRow | None = None) -> Figure | None:
+    """What is read and written, and what is written back if that was counted."""
     read, written = row.measured("dram_read_bytes"), row.measured("dram_write_bytes")
     if read is None or written is None:
         return Figure(missing=NOT_ASKED) if row.done else None
     if read.value is None or written.value is None:
         return read
-    ends = ((read.low, written.low), (read.high, written.high))
-    low, high = (None if a is None or b is None else a + b for a, b in ends)
-    return Figure(value=read.value + written.value, low=low, high=high, source=read.source)
+    back = row.measured(WRITTEN_BACK)
+    parts = [one for one in (read, written, back) if one is not None and one.value is not None]
+    source = read.source + (", written back with it" if back in parts else "")
+    value, low, high = (_sum([getattr(one, end) for one in parts]) for end in ("value", "low", "high"))
+    return Figure(value=value, low=low, high=high, source=source)
+
+
+def _sum(values: Sequence[Number | None]) -> Number | None:
+    """None where one of them is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 TRAFFIC = (
@@ -35,7 +50,7 @@ TRAFFIC = (
         "dram_bytes",
         "DRAM traffic",
         "bytes",
-        "Bytes that one run moves to and from DRAM, by hardware counters; what stays in L2 is not in it.",
+        "Bytes that one run moves to and from DRAM by hardware counters: read, written, written back.",
         better="lower",
         columns=("dram_bytes", "dram_bytes_low", "dram_bytes_high"),
         caption="counted, least–most",
@@ -69,7 +84,13 @@ TRAFFIC = (
                 "dram_write_bytes",
                 "DRAM written",
                 "written",
-                "Bytes that one run writes to DRAM, by counters.",
+                "Bytes that one run writes to DRAM before it ends, by counters.",
+            ),
+            (
+                WRITTEN_BACK,
+                "DRAM written back",
+                "back",
+                "Bytes that L2 holds changed when a run ends, written to DRAM in its wake, by counters.",
             ),
             ("l2_bytes", "L2 traffic", "l2", "Bytes that one run moves through the L2 cache, by counters."),
         )

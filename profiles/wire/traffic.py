@@ -4,6 +4,7 @@ from typing import Annotated
 
 import msgspec
 
+WRITTEN_BACK = "dram_writeback_bytes"  # the figure of what a run left changed in the cache
 MOST_BINS = 2000  # at most 44 KB of a point
 Length = Annotated[int, msgspec.Meta(gt=0)]
 Bytes = Annotated[int, msgspec.Meta(ge=0)]

@@ -1,7 +1,8 @@
 """One kernel for another instrument to measure: `python -m profiles.worker.arbiter`, a process of its own.
 
-`counters`: one cold run between the calls that a profiler such as ncu waits for. `times`: prints as JSON what
-each of some cold runs took in its kernels, as PyTorch's profiler has it, in ms.
+`counters`: cold runs between the calls that a profiler such as ncu waits for, in two ranges: a run, and a run
+with what fills the cache after it. `times`: prints as JSON what each of some cold runs took in its kernels by
+PyTorch's profiler, in ms.
 """
 
 import sys
@@ -14,6 +15,7 @@ from cupy.cuda import runtime
 from kernels.launch import Launch, make_inputs, prepare
 from kernels.problem import Problem
 from kernels.registry import find_kernel
+from profiles.worker.cache_fill import cache_fill
 
 WARM_UP = 3
 RUNS = 20
@@ -31,11 +33,16 @@ def main(what: str, kernel: str, problem: str) -> None:
 
 
 def profiled(launch: Launch) -> None:
-    """One run between the profiler's start and stop; it empties the caches itself."""
-    runtime.profilerStart()
-    launch.run()
-    runtime.deviceSynchronize()
-    runtime.profilerStop()
+    """Two cold runs, each in a range; in the second one all that it has changed is written to DRAM."""
+    fill = cache_fill(runtime.getDeviceProperties(runtime.getDevice())["l2CacheSize"])
+    for ranged in ((launch.run,), (launch.run, fill)):
+        fill()
+        runtime.deviceSynchronize()
+        runtime.profilerStart()
+        for one in ranged:
+            one()
+        runtime.deviceSynchronize()
+        runtime.profilerStop()
 
 
 def timed(launch: Launch) -> None:

@@ -23,6 +23,10 @@ class CounterSample(NamedTuple):
     counts: Counts
 
 
+Span = tuple[int, int]
+"""A begin and an end, in ns of the clock that kernels read."""
+
+
 class Window(NamedTuple):
     """A run, in ns of the clock that kernels read, which counters do not share.
 
@@ -31,12 +35,15 @@ class Window(NamedTuple):
         end_ns: Its end.
         quiet_ns: The end of the quiet after it.
         before_ns: Begin and end of what ran before it, to empty the cache or to fill it.
+        after_ns: Those of what filled the cache after it, so that all it had changed was written; None: that
+            stayed in the cache.
     """
 
     start_ns: int
     end_ns: int
     quiet_ns: int
-    before_ns: tuple[int, int]
+    before_ns: Span
+    after_ns: Span | None = None
 
 
 CounterRuns = tuple[list[CounterSample], list[Window]]

@@ -1,7 +1,8 @@
 """What counter samples say of runs: which samples are a run's, what of them is the idle device's.
 
 Hardware counters see the whole device, in samples of some 10 us. Each run stands alone between two gaps; the
-second is so long that samples in it hold the traffic of an idle device.
+second is so long that samples in it hold the traffic of an idle device. What a run has changed and the cache
+still holds is written when other data take its place: from the run's end until the cache has been filled.
 """
 
 from collections.abc import Sequence
@@ -12,12 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from profiles.wire.measurement import Figure
-from profiles.wire.traffic import MOST_BINS, Traffic
+from profiles.wire.traffic import MOST_BINS, WRITTEN_BACK, Traffic
 from profiles.worker.bench import Bench, Run
-from profiles.worker.counter_samples import CounterSample, CountersError, Counts, Window
+from profiles.worker.counter_samples import CounterSample, CountersError, Counts, Span, Window
 
-KEYS = ("dram_read_bytes", "dram_write_bytes", "l2_bytes")
-"""The quantities that counters give: bytes read from DRAM, written to it, and through the L2 cache."""
+KEYS = ("dram_read_bytes", "dram_write_bytes", "l2_bytes", WRITTEN_BACK)
+"""The quantities that counters give: bytes read from DRAM, written to it, moved through the L2 cache, and
+written to DRAM when the run had ended."""
+NOT_EMPTIED = "the next run finds in the cache what it left there: its runs are warm"
 MARGIN_NS = 100_000
 """Around a run, in which the device does nothing else: the lag is known to a sample or two."""
 MOST_LAG_NS, LAG_STEP_NS = 50_000_000, 5_000
@@ -65,13 +68,18 @@ def of_runs(samples: Sequence[CounterSample], windows: Sequence[Window]) -> Coun
     idle = _idle_rates(samples, windows)
     runs = [_of_run(samples, window, idle) for window in windows]
     totals = [total(run) for run in runs]
-    source = f"PM sampling, {len(runs)} runs"
-    figures = {
-        key: Figure(value=median(column), low=min(column), high=max(column), source=source)
-        for key, column in zip(KEYS, zip(*totals, strict=True), strict=True)
-    }
+    left = [_written_back(samples, window, idle) for window in windows]
+    columns = *zip(*totals, strict=True), [one for one in left if one is not None]
+    figures = {key: _figure(column) for key, column in zip(KEYS, columns, strict=True)}
     middle = sorted(range(len(runs)), key=lambda n: totals[n].read + totals[n].written)[len(runs) // 2]
     return Counted(figures, _curve(runs[middle], windows[middle]))
+
+
+def _figure(column: Sequence[float]) -> Figure:
+    if not column:
+        return Figure(missing=NOT_EMPTIED)
+    source = f"PM sampling, {len(column)} runs"
+    return Figure(value=median(column), low=min(column), high=max(column), source=source)
 
 
 def lag_ns(samples: Sequence[CounterSample], windows: Sequence[Window]) -> int:
@@ -85,7 +93,9 @@ def lag_ns(samples: Sequence[CounterSample], windows: Sequence[Window]) -> int:
     ends = np.array([one.end_ns for one in samples], dtype=np.int64)
     moved = np.cumsum([one.counts.l2 for one in samples], dtype=np.float64)
     origin = windows[0].start_ns
-    spans = np.array([span for w in windows for span in (w.before_ns, (w.start_ns, w.end_ns))]) - origin
+    last = [span for span in (windows[-1].after_ns,) if span is not None]
+    known = [span for w in windows for span in (w.before_ns, (w.start_ns, w.end_ns))] + last
+    spans = np.array(known) - origin
     shifts = np.arange(-MOST_LAG_NS, MOST_LAG_NS + 1, LAG_STEP_NS)
     within = np.zeros(len(shifts))
     for begin, end in spans.tolist():
@@ -97,8 +107,12 @@ def lag_ns(samples: Sequence[CounterSample], windows: Sequence[Window]) -> int:
 
 
 def _shifted(window: Window, ns: int) -> Window:
-    before = window.before_ns[0] + ns, window.before_ns[1] + ns
-    return Window(window.start_ns + ns, window.end_ns + ns, window.quiet_ns + ns, before)
+    def later(span: Span) -> Span:
+        return span[0] + ns, span[1] + ns
+
+    start, end = later((window.start_ns, window.end_ns))
+    after = None if window.after_ns is None else later(window.after_ns)
+    return Window(start, end, window.quiet_ns + ns, later(window.before_ns), after)
 
 
 def total(samples: Sequence[CounterSample]) -> Counts:
@@ -109,7 +123,20 @@ def total(samples: Sequence[CounterSample]) -> Counts:
 
 def _of_run(samples: Sequence[CounterSample], window: Window, idle: Counts) -> list[CounterSample]:
     """The samples of a run and of the margins around it, without what an idle device moves meanwhile."""
-    begin, end = window.start_ns - MARGIN_NS, window.end_ns + MARGIN_NS
+    return _between(samples, window.start_ns - MARGIN_NS, window.end_ns + MARGIN_NS, idle)
+
+
+def _written_back(samples: Sequence[CounterSample], window: Window, idle: Counts) -> float | None:
+    """The bytes that were written between a run and the end of what filled the cache; None: nothing did."""
+    if window.after_ns is None:
+        return None
+    run_end = window.end_ns + MARGIN_NS
+    later = _between(samples, run_end, window.after_ns[1] + MARGIN_NS, idle)
+    return total([one for one in later if one.start_ns >= run_end]).written
+
+
+def _between(samples: Sequence[CounterSample], begin: int, end: int, idle: Counts) -> list[CounterSample]:
+    """The samples that meet a stretch of time, without what an idle device moves meanwhile."""
     mine = [one for one in samples if one.end_ns > begin and one.start_ns < end]
     if not mine or mine[0].start_ns > begin or mine[-1].end_ns < end:
         raise CountersError("the counters' samples do not span the runs")

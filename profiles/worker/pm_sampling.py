@@ -6,7 +6,7 @@ ERR_NVGPUCTRPERM.
 
 import ctypes
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import cupy
-import numpy as np
 from cupy.cuda import runtime
 
 from kernels.spec import install_command
 from profiles.worker.bench import Run
-from profiles.worker.counter_samples import CounterRuns, CounterSample, CountersError, Counts, Window
+from profiles.worker.cache_fill import cache_fill
+from profiles.worker.counter_samples import CounterRuns, CounterSample, CountersError, Counts, Span, Window
 from profiles.worker.counting import MARGIN_NS
 from profiles.worker.sm_clock import SmClock
 
@@ -30,35 +30,19 @@ MOST_SAMPLES = 2000  # of one run: longer ones are sampled less often
 RUNS = 5
 SPARE = 1000  # samples more than there should be
 GAP_S = 0.0004  # before a run and after it, without anything on the device
-READ = (
-    4  # times the L2 cache is read before a cold run, so that nothing in it is the run's or has to be written
-)
 NO_PERMISSION = (
     "this user may not read the GPU's counters; run as root, or give all users the permission: "
     "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/flashscope.conf, "
     "then reboot"
 )
 NOT_INSTALLED = f"cupti-python is not installed: {install_command('counters')}"
-SOURCE = r"""
-extern "C" __global__ void read_all(const uint4* data, unsigned long long count, unsigned int* out) {
-  unsigned int any = 0;
-  const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
-  const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
-  for (unsigned long long i = first; i < count; i += step) {
-    const uint4 four = data[i];
-    any |= four.x | four.y | four.z | four.w;
-  }
-  if (any) *out = any;
-}
-"""
 
 
 class PmSampling:
     """The counters of the current device: taken when they are first read, and held until `close`."""
 
     def __init__(self, sm_clock: SmClock, l2_bytes: int) -> None:
-        self._sm_clock, self._read_bytes = sm_clock, READ * l2_bytes
-        self._read_all = cupy.RawModule(code=SOURCE, options=("-std=c++17",)).get_function("read_all")
+        self._sm_clock, self._l2_bytes = sm_clock, l2_bytes
         self._collector: Any = None
         self._interval_ns = 0
 
@@ -68,7 +52,8 @@ class PmSampling:
         Args:
             run: One run.
             ms: How long it takes, about.
-            cold: Whether the L2 cache is filled with other data before each; else with an unrecorded run's.
+            cold: Whether the L2 cache is filled with other data before each and after the last; else an
+                unrecorded run comes before each.
             enqueue: Enqueues a run without a gap in it.
 
         Returns:
@@ -78,18 +63,17 @@ class PmSampling:
             CountersError: Counters cannot be read here.
         """
         collector = self._configured(_interval_ns(ms))
-        memory = cupy.cuda.Memory(self._read_bytes)
-        runtime.memset(memory.ptr, 0, memory.size)
-        before = (lambda: self._fill(memory)) if cold else run
+        before = cache_fill(self._l2_bytes) if cold else run
         begun = time.monotonic()
         collector.start()
         try:
-            windows = [self._alone(before, run, enqueue) for _ in range(RUNS)]
+            pairs = [(self._stamped(before, enqueue), self._stamped(run, enqueue)) for _ in range(RUNS)]
+            last = self._stamped(before, enqueue) if cold else None
         finally:
             collector.stop()
         lasted_ns = (time.monotonic() - begun) * 1e9
         data = collector.decode(max_samples=round(lasted_ns / self._interval_ns) + SPARE)
-        return _samples(data), windows
+        return _samples(data), _windows(pairs, last)
 
     def close(self) -> None:
         """Leave the counters to others."""
@@ -109,12 +93,7 @@ class PmSampling:
             self._interval_ns = interval_ns
         return self._collector
 
-    def _alone(self, before: Run, run: Run, enqueue: Callable[[Run], None]) -> Window:
-        before_ns = self._stamped(before, enqueue)
-        start_ns, end_ns = self._stamped(run, enqueue)
-        return Window(start_ns, end_ns, end_ns + round(GAP_S * 1e9) - MARGIN_NS, before_ns)
-
-    def _stamped(self, run: Run, enqueue: Callable[[Run], None]) -> tuple[int, int]:
+    def _stamped(self, run: Run, enqueue: Callable[[Run], None]) -> Span:
         """Run, then rest; when it began and ended."""
 
         def between() -> None:
@@ -127,9 +106,15 @@ class PmSampling:
         time.sleep(GAP_S)
         return self._sm_clock.times_ns()
 
-    def _fill(self, memory: cupy.cuda.Memory) -> None:
-        count = np.uint64(memory.size // 16)
-        self._read_all((1024,), (256,), (memory.ptr, count, memory.ptr))
+
+def _windows(pairs: Sequence[tuple[Span, Span]], last: Span | None) -> list[Window]:
+    """Each run with what ran before it and what after it, where that says something of it."""
+    after = [None if last is None else before for before, _ in pairs[1:]] + [last]
+    gap = round(GAP_S * 1e9) - MARGIN_NS
+    return [
+        Window(start, end, end + gap, before, then)
+        for (before, (start, end)), then in zip(pairs, after, strict=True)
+    ]
 
 
 def _interval_ns(ms: float) -> int:

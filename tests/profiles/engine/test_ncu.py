@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from kernels.problem import Problem
-from profiles.engine.ncu import METRICS, NcuError, ncu_bytes, ncu_command, read_csv
+from profiles.engine.ncu import METRICS, NcuError, ncu_bytes, ncu_command, of_ranges, read_csv
 
 WIDE = """==PROF== Connected to process 511 (/usr/bin/python3.12)
 a line that the program printed
 "ID","Process ID","Kernel Name","dram__bytes_read.sum","dram__bytes_write.sum","lts__t_bytes.sum"
 "","","","byte","byte","byte"
-"0","511","one","1,000,000","20","400"
-"1","511","two","500","2","40.5"
+"0","511","range","1,000,000","20","400"
+"1","511","range","250000500","70","900.5"
 ==PROF== Disconnected from process 511
 """
 LONG = """"ID","Kernel Name","Section Name","Metric Name","Metric Unit","Metric Value"
@@ -21,16 +21,38 @@ LONG = """"ID","Kernel Name","Section Name","Metric Name","Metric Unit","Metric 
 "0","range","Command line profiler metrics","dram__bytes_write.sum","Kbyte","2"
 "0","range","Command line profiler metrics","lts__t_bytes.sum","Gbyte","3"
 "0","range","Command line profiler metrics","gpu__time_duration.sum","nsecond","3"
+"1","range","Command line profiler metrics","dram__bytes_read.sum","Mbyte","252"
+"1","range","Command line profiler metrics","dram__bytes_write.sum","Kbyte","3"
+"1","range","Command line profiler metrics","lts__t_bytes.sum","Gbyte","4"
 """
 PROBLEM = Problem(seqlen_q=64, seqlen_k=64)
 
 
-def test_a_column_a_metric_is_summed_over_all_kernels() -> None:
-    assert read_csv(WIDE) == {"dram_read_bytes": 1_000_500, "dram_write_bytes": 22, "l2_bytes": 440.5}
+def test_a_column_a_metric_is_read_range_by_range() -> None:
+    alone, filled = read_csv(WIDE)
+    assert alone == {"dram_read_bytes": 1_000_000, "dram_write_bytes": 20, "l2_bytes": 400}
+    assert filled == {"dram_read_bytes": 250_000_500, "dram_write_bytes": 70, "l2_bytes": 900.5}
 
 
 def test_a_line_a_metric_is_read_with_its_unit() -> None:
-    assert read_csv(LONG) == {"dram_read_bytes": 1.5e6, "dram_write_bytes": 2000, "l2_bytes": 3e9}
+    alone, filled = read_csv(LONG)
+    assert alone == {"dram_read_bytes": 1.5e6, "dram_write_bytes": 2000, "l2_bytes": 3e9}
+    assert filled["dram_write_bytes"] == 3000
+
+
+def test_what_is_read_is_of_the_run_alone_and_what_is_written_also_of_the_fill_after_it() -> None:
+    assert of_ranges(read_csv(WIDE)) == {
+        "dram_read_bytes": 1_000_000,
+        "dram_write_bytes": 20,
+        "l2_bytes": 400,
+        "dram_writeback_bytes": 50,
+    }
+
+
+def test_another_number_of_ranges_is_no_answer() -> None:
+    (alone, _), one_range = read_csv(WIDE), 1
+    with pytest.raises(NcuError, match=f"counted {one_range} ranges, not 2"):
+        of_ranges([alone])
 
 
 @pytest.mark.parametrize(
@@ -48,9 +70,9 @@ def test_an_answer_without_the_bytes_is_refused_with_what_it_lacks(printed: str,
         read_csv(printed)
 
 
-def test_the_clocks_are_left_alone_and_the_caches_emptied() -> None:
+def test_clocks_and_caches_are_left_to_what_is_run() -> None:
     words = " ".join(ncu_command("ncu", "flash2", PROBLEM))
-    assert f"--metrics {','.join(METRICS)} --cache-control all --clock-control none" in words
+    assert f"--metrics {','.join(METRICS)} --cache-control none --clock-control none" in words
     assert "profiles.worker.arbiter counters flash2" in words
 
 
@@ -59,6 +81,13 @@ def program(folder: Path, text: str) -> str:
     path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return str(path)
+
+
+def test_the_answer_of_a_program_is_the_bytes_of_a_run(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text(WIDE, encoding="utf-8")
+    counted = ncu_bytes(program(tmp_path, f"cat {table}"), "flash2", PROBLEM)
+    assert counted["dram_writeback_bytes"] == 50
 
 
 def test_no_permission_and_no_program_are_told_as_such(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ READ = {
     "host_ms": Figure(value=0.5, low=0.25, high=0.75, source="perf_counter around the launch"),
     "dram_read_bytes": Figure(value=900, low=890, high=1000, source="PM sampling, 5 runs"),
     "dram_write_bytes": Figure(value=100, low=90, high=110, source="PM sampling, 5 runs"),
+    "dram_writeback_bytes": Figure(value=40, low=30, high=50, source="PM sampling, 5 runs"),
     "l2_bytes": Figure(value=5000, low=4900, high=5100, source="PM sampling, 5 runs"),
     "copy_gbs": Figure(value=4000.0, low=3900.0, high=4100.0, source="CUDA events around a copy of 1024 MiB"),
 }
@@ -68,7 +69,7 @@ EXPECTED: dict[str, tuple[Any, ...]] = {  # value, low, high, source
     ),
     "sustained-share": (0.8, None, None, "median of the samples / sustained runtime"),
     "efficiency": (64.0, 50.0, 80.0, "batch x N over the energy of a call"),
-    "dram_bytes": (1000, 980, 1110, "PM sampling, 5 runs"),
+    "dram_bytes": (1040, 1010, 1160, "PM sampling, 5 runs, written back with it"),
     "tile_io_bytes": (TILED, None, None, "loads and stores of the algorithm's loops, tiles of 128 × 64"),
     "compulsory_dram_bytes": (
         2 * (4 * 128 * 64 * 4 + 128 * 4),
@@ -170,6 +171,16 @@ def test_a_counter_that_could_not_be_read_gives_its_reason_for_the_sum_too() -> 
     missing = Figure(missing="no permission")
     row = row_of("flash2", figures=dict.fromkeys(("dram_read_bytes", "dram_write_bytes"), missing))
     assert QUANTITIES["dram_bytes"].figure(row) == missing
+
+
+def test_what_an_older_version_counted_is_read_and_written_alone() -> None:
+    older = {key: figure for key, figure in READ.items() if key != "dram_writeback_bytes"}
+    row = row_of("flash2", figures=older)
+    total, back = (QUANTITIES[key].figure(row) for key in ("dram_bytes", "dram_writeback_bytes"))
+    assert total is not None
+    assert (total.value, total.source) == (1000, "PM sampling, 5 runs")
+    assert back is not None
+    assert "did not look beyond the end of a run" in back.missing
 
 
 def test_without_a_formula_or_the_size_of_the_cache_the_model_is_missing_with_its_reason() -> None:

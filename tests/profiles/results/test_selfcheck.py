@@ -13,7 +13,12 @@ from profiles.results.rows import PointRow
 from profiles.results.selfcheck import Check, checks
 from profiles.wire.measurement import Figure, Measurement, Sample
 
-COUNTED = {"dram_read_bytes": 900.0, "dram_write_bytes": 100.0, "l2_bytes": 5000.0}
+COUNTED = {
+    "dram_read_bytes": 900.0,
+    "dram_write_bytes": 60.0,
+    "dram_writeback_bytes": 40.0,
+    "l2_bytes": 5000.0,
+}
 LEDGER = {"input_bytes": 1000, "output_bytes": 2000, "workspace_bytes": 0, "peak_bytes": 3000}
 
 
@@ -40,6 +45,8 @@ def test_figures_that_are_alike_agree() -> None:
     [
         ({"dram_read_bytes": 930.0}, {"dram_bytes"}),
         ({"dram_read_bytes": 915.0}, set()),
+        ({"dram_writeback_bytes": 70.0}, {"dram_bytes"}),
+        ({"dram_write_bytes": 100.0, "dram_writeback_bytes": 0.0}, set()),  # written sooner
         ({"l2_bytes": 5600.0}, {"l2_bytes"}),
         ({"peak_bytes": 3000 + 17 * 512}, {"footprint"}),
         ({"peak_bytes": 3000 + 15 * 512}, set()),
@@ -85,10 +92,15 @@ def _always(answer: dict[str, float]) -> Callable[[PointRow], dict[str, float]]:
 
 def test_of_counted_runs_that_differ_the_one_nearest_to_the_other_instrument_counts() -> None:
     read = Figure(value=900.0, low=890.0, high=990.0, source="PM sampling, 5 runs")
-    written = Figure(value=100.0, low=100.0, high=100.0, source="PM sampling, 5 runs")
+    written = Figure(value=60.0, low=60.0, high=60.0, source="PM sampling, 5 runs")
+    back = Figure(value=40.0, low=40.0, high=40.0, source="PM sampling, 5 runs")
     known = row().measurement
     assert known is not None
-    figures = known.figures | {"dram_read_bytes": read, "dram_write_bytes": written}
+    figures = known.figures | {
+        "dram_read_bytes": read,
+        "dram_write_bytes": written,
+        "dram_writeback_bytes": back,
+    }
     changed = row().with_measurement(structs.replace(known, figures=figures))
     for theirs, verdict in ((1000.0, "agrees"), (1050.0, "differs")):
         answer = COUNTED | {"dram_read_bytes": theirs}
