@@ -25,7 +25,7 @@ def window(rig: Rig, qtbot: QtBot, tmp_path: Path) -> MainWindow:
     assert isinstance(compare, ComparePage)
     window.show_page("compare")
     with qtbot.waitSignal(compare.lineup.found, timeout=30_000):
-        compare.choose([first, copy(first, tmp_path / "copy.flashscope")])
+        compare.choose([first, Path(copy(first, tmp_path / "copy.flashscope"))])
     for key in window.pages:
         window.show_page(key)
         draw(window, qtbot)
