@@ -5,6 +5,7 @@ from app.commands.printing import Cell, print_table, status_cell, trust_cell
 from app.plots.export_header import session_header
 from app.words.ceilings import ceilings_lines
 from app.words.figures import NOTHING, figure_text, shown_of, spread_heading
+from app.words.headline import session_headlines
 from app.words.trust import trust_line
 from app.words.units import ms_text
 from profiles.results.bookmarks import on_moments, on_points
@@ -24,6 +25,9 @@ def print_session(session: Session) -> None:
     measured = rows(session)
     _print_head(session, measured)
     curves = by_curve(measured)
+    for texts in session_headlines(session):
+        for text in texts:
+            say(text)
     placed = [(curve.label, row) for curve, members in curves.items() for row in members]
     _print_figures(session, placed, alone=len(curves) == 1)
     told = on_points(session.bookmarks)

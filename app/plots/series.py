@@ -1,6 +1,5 @@
 """From rows to what a plot draws: one series a kernel, with gaps where there is no value."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -8,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.plots.statuses import STATUS_MARKS
+from profiles.results.curves import UNFINISHED
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Figure, Number
 
 Values = NDArray[np.float64]
-UNFINISHED = frozenset({"pending", "running"})
 
 
 @dataclass(frozen=True)
@@ -68,12 +67,6 @@ class Series:
 def kernels_of(rows: Sequence[PointRow]) -> tuple[str, ...]:
     """The kernels in the order of their first row."""
     return tuple(dict.fromkeys(row.kernel for row in rows))
-
-
-def telling_seqlen(rows: Sequence[PointRow]) -> int | None:
-    """Where a comparison says most: the longest of the sequence lengths that most kernels have done."""
-    done = Counter(row.seqlen for row in rows if row.done)
-    return max(seqlens_of(rows), key=lambda n: (done[n], n), default=None)
 
 
 def seqlens_of(rows: Sequence[PointRow]) -> tuple[int, ...]:

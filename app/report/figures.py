@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from xml.etree.ElementTree import Element
 
-from app.plots.series import UNFINISHED, kernels_of
+from app.plots.series import kernels_of
 from app.plots.statuses import STATUS_MARKS
 from app.report.markup import table, tag
-from app.report.sentences import exact
 from app.words.figures import NOTHING, figure_text, shown_of, spread_heading
 from app.words.units import digits, ms_text, ratio_text, seqlen_text
 from kernels.problem import Problem
-from profiles.results.curves import curve_of
+from profiles.results.curves import UNFINISHED, curve_of
+from profiles.results.headline import exact
 from profiles.results.quantities import THROUGHPUT
 from profiles.results.quantity import value_of
 from profiles.results.ratios import Standings

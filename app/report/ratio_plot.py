@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from app.plots.series import UNFINISHED, Failure, Series, Values
+from app.plots.series import Failure, Series, Values
 from app.plots.ticks import to_axis
 from app.report.frame import Frame, drawing
 from app.report.markup import tag
@@ -13,6 +13,7 @@ from app.report.plot import RAIL_PX, curve, line, plot, rails
 from app.words.kinds import KINDS, Scale, unit_text
 from app.words.verdicts import ratio_digits
 from profiles.results.compare import Pair
+from profiles.results.curves import UNFINISHED
 from profiles.results.quantity import Quantity
 from profiles.wire.measurement import Figure, Number
 

@@ -5,16 +5,14 @@ from collections.abc import Sequence
 
 from app.plots.statuses import STATUS_MARKS
 from app.words.units import error_text, ratio_text, seqlen_text, share_text
-from kernels.registry import KERNELS
 from profiles.results.curves import curve_of
+from profiles.results.headline import exact
 from profiles.results.ratios import Standings
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import OutputError
 
-ROUNDING = frozenset(spec.name for spec in KERNELS if spec.rounding is not None)
 
-
-def headline(rows: Sequence[PointRow], standings: Standings) -> str:
+def tally(rows: Sequence[PointRow], standings: Standings) -> str:
     """How many points there are, what became of them, and the exact kernel that is fastest over all."""
     counts = Counter(STATUS_MARKS[row.status].word for row in rows)
     told = ", ".join(f"{count} {word}" for word, count in counts.items())
@@ -36,11 +34,6 @@ def _fastest(standings: Standings) -> str:
         f"{best} is {ratio_text(others[best])} as fast as {standings.peers[0]} "
         f"(geometric mean over {compared} problem{'s' if compared > 1 else ''}, {least} at least)."
     )
-
-
-def exact(kernel: str) -> bool:
-    """Whether a kernel computes attention on the inputs as they are, not on ones rounded to 8 bits."""
-    return kernel not in ROUNDING
 
 
 def worst_check(rows: Sequence[PointRow]) -> str:

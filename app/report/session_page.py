@@ -9,8 +9,9 @@ from app.report import figures
 from app.report.colours import classes_of, style
 from app.report.markup import facts, page, table, tag
 from app.report.plot import figure_of, legend
-from app.report.sentences import headline, worst_check
+from app.report.sentences import tally, worst_check
 from app.words.command_line import repeating, repeating_preset
+from app.words.headline import session_headlines
 from app.words.provenance import Provenance
 from app.words.units import bytes_text, clock_text, share_text, temperature_text, watts_text, whole_text
 from kernels.problem import Problem
@@ -61,7 +62,10 @@ def _head(session: Session, source: Provenance, measured: Sequence[PointRow]) ->
         yield tag("p", f"Altered since it was recorded; left out: {session.altered}.", class_="worse")
     for text in warnings(session):
         yield tag("p", f"Warning: {text}", class_="worse")
-    yield tag("p", headline(measured, standings), class_="headline")
+    said, notes = session_headlines(session)
+    yield from (tag("p", text, class_="headline") for text in said)
+    yield from (tag("p", text) for text in notes)
+    yield tag("p", tally(measured, standings))
     yield tag("p", worst_check(measured))
     yield tag("p", f"Drift check: {drift_text(session) or 'none'}.")
     if len(standings.means) > 1:

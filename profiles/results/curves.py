@@ -3,11 +3,14 @@
 The batch may vary along a curve, as in a sweep with a constant number of tokens.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from kernels.problem import UNBOUNDED, Dtype, Problem
 from profiles.results.rows import PointRow
+
+UNFINISHED = frozenset({"pending", "running"})
 
 
 class Curve(NamedTuple):
@@ -89,3 +92,13 @@ def _several(placed: Sequence[tuple[Curve, PointRow]], name: str) -> bool:
 def baselines(rows: Sequence[PointRow], kernel: str | None) -> dict[Problem, PointRow]:
     """The done rows of the kernel that others are compared with, by their problem."""
     return {row.problem: row for row in rows if row.kernel == kernel and row.done}
+
+
+def telling_seqlen(rows: Sequence[PointRow]) -> int | None:
+    """Where a comparison says most: the longest of the sequence lengths that most kernels have done.
+
+    None before a point has ended.
+    """
+    done = Counter(row.seqlen for row in rows if row.done)
+    ended = {row.seqlen for row in rows if row.status not in UNFINISHED}
+    return max(ended, key=lambda n: (done[n], n), default=None)

@@ -13,12 +13,12 @@ from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.pages.profile.crosshair_panel import WIDTH, CrosshairPanel
 from app.pages.profile.in_flight import in_flight_value
-from app.plots.series import UNFINISHED, kernels_of, seqlens_of, telling_seqlen
+from app.plots.series import kernels_of, seqlens_of
 from app.plots.statuses import STATUS_MARKS
 from app.plots.sweep_card import SweepCard
 from app.widgets.staged_paint import draw_unless_waiting
 from kernels.problem import Problem
-from profiles.results.curves import Curve, by_curve
+from profiles.results.curves import UNFINISHED, Curve, by_curve, telling_seqlen
 from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT, favoured_baseline
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow

@@ -7,14 +7,13 @@ from kernels.errors import InputError
 from profiles.results.compare.circumstances import differences
 from profiles.results.compare.evidence import TIMED, Couple
 from profiles.results.compare.model import Comparison, Contrast, Pair
-from profiles.results.compare.noise import Wander, wanders
+from profiles.results.compare.noise import wander_of, wanders
 from profiles.results.compare.pairing import Pairing, paired
 from profiles.results.compare.summary import summary
 from profiles.results.compare.verdicts import judged
 from profiles.results.curves import baselines
 from profiles.results.quantities import RUNTIME, favoured_baseline
 from profiles.results.quantity import Quantity
-from profiles.results.rows import PointRow
 from profiles.results.session import Session
 
 MOST_OTHERS = 5
@@ -65,13 +64,7 @@ def _couples(base: Session, other: Session, pairing: Pairing, quantity: Quantity
             yours,
             quantity.figure(mine, ours.get(mine.problem)),
             quantity.figure(yours, theirs.get(yours.problem)),
-            max(_share(mine, wandered[0]), _share(yours, wandered[1])),
+            max(wander_of(mine, wandered[0]), wander_of(yours, wandered[1])),
         )
         for mine, yours in pairing.pairs
     ]
-
-
-def _share(row: PointRow, wandered: dict[str, Wander]) -> float:
-    """How far a point's kernel wandered in its session, as a share of the point's time."""
-    known = wandered.get(row.kernel)
-    return known.share(row.times.median) if known is not None and row.times else 0.0

@@ -4,10 +4,12 @@ Rounds of one run tell how far single runs scatter, but not how far the next run
 a session measured twice, at its start and at its end, tells something of that.
 """
 
+from collections.abc import Mapping
 from statistics import NormalDist
 from typing import NamedTuple
 
 from profiles.results.drift import LEAST_CHANGE, SPREADS, drifts
+from profiles.results.rows import PointRow
 from profiles.results.session import Session
 
 DOZEN = 12  # points among which the others of these figures hold
@@ -44,6 +46,12 @@ def wanders(session: Session) -> dict[str, Wander]:
         one = Wander(max(times) - min(times), max(times))
         found[drift.kernel] = max(found.get(drift.kernel, one), one)
     return found
+
+
+def wander_of(row: PointRow, wandered: Mapping[str, Wander]) -> float:
+    """How far a point's kernel wandered in its session, as a share of the point's time."""
+    known = wandered.get(row.kernel)
+    return known.share(row.times.median) if known is not None and row.times else 0.0
 
 
 def least_change(*, scatters: tuple[float, float], wander: float) -> float:

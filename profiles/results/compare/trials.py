@@ -15,6 +15,7 @@ from profiles.results.quantity import Kind
 from profiles.results.ranks import holm, p_value
 
 Both: TypeAlias = tuple[Rounds, Rounds]
+LEVEL = 0.05  # of all tests together
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +70,12 @@ class Trial:
         """Whether the figures depend on a clock that a session did not read."""
         on_gpu = "cuda" in {row.backend for row in self.couple.rows}
         return self.kind in TIMED and on_gpu and self.cycles is None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the figures differ: by the interval, by the rank test, and by as much as counts."""
+        holds_1 = self.interval.low <= 1 <= self.interval.high
+        return not holds_1 and self.change >= math.log1p(self.threshold) and self.p_figures <= LEVEL
 
     @property
     def change(self) -> float:

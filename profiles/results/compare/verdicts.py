@@ -36,10 +36,9 @@ from profiles.results.compare.evidence import TIMED, Couple, rounds_of
 from profiles.results.compare.figures import figure_pair, improved
 from profiles.results.compare.model import Pair, Verdict
 from profiles.results.compare.states import state_pair
-from profiles.results.compare.trials import Both, Trial, trials
+from profiles.results.compare.trials import LEVEL, Both, Trial, trials
 from profiles.results.quantity import Quantity
 
-LEVEL = 0.05  # of all tests together
 LARGEST_SAME = 0.05  # a share
 LEAST_TOLD = 0.0005  # a logarithm; less reads 0.0%
 
@@ -100,8 +99,7 @@ def _judgement(quantity: Quantity, trial: Trial) -> Judgement:
     least = math.log1p(trial.threshold)
     word = change_word(quantity, more=trial.ratio > 1)
     told = f"{percent(math.expm1(trial.change))} {word}" if trial.change >= LEAST_TOLD else "medians alike"
-    holds_1 = trial.interval.low <= 1 <= trial.interval.high
-    if holds_1 or trial.change < least or trial.p_figures > LEVEL:
+    if not trial.differs:
         return _unchanged(trial, told)
     if trial.change_in_cycles >= least and trial.p <= LEVEL:
         return Judgement(word)

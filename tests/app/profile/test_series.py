@@ -13,13 +13,14 @@ from app.look.appearance import appearance_of
 from app.look.fonts import load_fonts
 from app.look.theme import DARK
 from app.plots.axes import ValueAxis
-from app.plots.series import extract, seqlens_of, telling_seqlen
+from app.plots.series import extract, seqlens_of
 from app.plots.status_marks import status_path
 from app.plots.statuses import STATUS_MARKS
 from app.plots.sweep_plot import SweepPlot
 from app.plots.ticks import nice_step, to_axis
 from app.words.kinds import KINDS
 from app.words.units import bytes_text, ms_text
+from profiles.results.curves import telling_seqlen
 from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT
 from profiles.results.quantity import value_of
 from profiles.results.rows import rows
