@@ -4,6 +4,7 @@ from app.commands.messages import say
 from app.commands.printing import Cell, print_table, status_cell, trust_cell
 from app.plots.export_header import session_header
 from app.words.ceilings import ceilings_lines
+from app.words.efficiency import efficiency_lines
 from app.words.figures import NOTHING, figure_text, shown_of, spread_heading
 from app.words.headline import session_headlines
 from app.words.trust import trust_line
@@ -70,6 +71,8 @@ def _print_head(session: Session, measured: list[PointRow]) -> None:
         say(text)
     if drift := drift_text(session):
         say(f"Drift check: {drift}")
+    for text in efficiency_lines(session):
+        say(text)
     if session.altered:
         say(f"Altered since it was recorded; left out: {session.altered}.")
     if session.resumed:

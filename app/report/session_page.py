@@ -11,6 +11,7 @@ from app.report.markup import facts, page, table, tag
 from app.report.plot import figure_of, legend
 from app.report.sentences import tally, worst_check
 from app.words.command_line import repeating, repeating_preset
+from app.words.efficiency import efficiency_lines
 from app.words.headline import session_headlines
 from app.words.provenance import Provenance
 from app.words.units import bytes_text, clock_text, share_text, temperature_text, watts_text, whole_text
@@ -148,7 +149,8 @@ def _protocol(session: Session) -> Element:
         "p",
         f"{protocol_text(session.plan)}. Medians; whiskers are quartiles; every raw run is in the session.",
     )
-    return tag("div", told, tag("p", "Dashed lines are a model, never a measurement.", class_="dim"))
+    spent = [tag("p", f"{text}.") for text in efficiency_lines(session)]
+    return tag("div", told, *spent, tag("p", "Dashed lines are a model, never a measurement.", class_="dim"))
 
 
 def _commands(session: Session, measured: Sequence[PointRow]) -> Element:

@@ -11,6 +11,7 @@ from app.control.presence import STATES, Presence
 from app.control.settings import Settings
 from app.widgets.error_line import ErrorLine
 from app.widgets.log_panel import LogPanel
+from app.words.efficiency import efficiency_lines
 from app.words.plain import MOST_OF_NAME, cut
 from app.words.sessions import named
 from profiles.results.drift import drift_text
@@ -96,12 +97,14 @@ class Notices:
             if isinstance(event, LogLine):
                 self._log.append(event)
             elif isinstance(event, PlanFinished):
-                self._tell_drift(self._controller.session)
+                self._tell_end(self._controller.session)
 
-    def _tell_drift(self, session: Session | None) -> None:
-        """Say in the log how far a sweep drifted."""
+    def _tell_end(self, session: Session | None) -> None:
+        """Say in the log how far a sweep drifted, and where its time went."""
         if session is not None and (drift := drift_text(session)):
             self._log.append(LogLine(source="drift check", text=drift))
+        for text in efficiency_lines(session) if session is not None else ():
+            self._log.append(LogLine(source="sweep", text=text))
         self._tell_parts(session)
 
     def _tell_parts(self, session: Session | None) -> None:

@@ -14,6 +14,7 @@ from profiles.results.bookmarks import on_moments, on_points
 from profiles.results.cells import cell, comment
 from profiles.results.curves import baselines
 from profiles.results.drift import Drift, drift_text, drifts
+from profiles.results.efficiency import efficiency_document
 from profiles.results.parts import Part, part_text, parts, warnings
 from profiles.results.quantities import QUANTITIES, favoured_baseline
 from profiles.results.rows import PointRow, rows
@@ -68,7 +69,9 @@ def to_csv(session: Session) -> str:
 
 
 def to_json(session: Session, path: str | None = None) -> bytes:
-    """`{"session": {}, "points": [], "ceilings": [], "drift": [], "parts": []}`; missing and NaN are null.
+    """`{"session": {}, "points": [], "ceilings": [], "drift": [], "parts": [], "efficiency": {}}`.
+
+    Missing and NaN are null.
 
     Beside its columns a point has `ledger`, `traffic` by tier, `energy`, `clocks` and `rejected` (samples by
     reason), each figure with source and spread, or null and why it is missing; `figures`: every quantity's
@@ -88,6 +91,7 @@ def to_json(session: Session, path: str | None = None) -> bytes:
         "ceilings": [{"part": part} | asdict(known) for part, known in sorted(session.ceilings.items())],
         "drift": list(map(_drift, drifts(session))),
         "parts": list(map(_part, parts(session))),
+        "efficiency": efficiency_document(session),
     }
     return msgspec.json.encode(document)
 

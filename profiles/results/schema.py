@@ -6,11 +6,12 @@ from typing import Any, get_args
 import msgspec
 
 from kernels.device import Device
-from kernels.problem import DTYPES, Backend
+from kernels.problem import DTYPES, Backend, Problem
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
 from profiles.results.around import BY_NCU, CLOCKS, COUNTED, ENERGY, FORMULAS, LEDGER
 from profiles.results.bookmarks import Bookmark
+from profiles.results.efficiency import Spent
 from profiles.results.quantities import QUANTITIES
 from profiles.results.trust import WORDS
 from profiles.results.why import Why
@@ -53,11 +54,9 @@ DRIFT: dict[str, Schema] = {
 
 def schema() -> Schema:
     """The schema: every key that there is, each required; a missing figure is null."""
-    (machine, plan, device, figure, attempt, bookmark, why, ceiling), defined = (
-        msgspec.json.schema_components(
-            (Machine, Plan, Device, Figure, Attempt, Bookmark, Why, Ceiling), ref_template="#/$defs/{name}"
-        )
-    )
+    structs = Machine, Plan, Device, Figure, Attempt, Bookmark, Why, Ceiling, Spent, Problem
+    made = msgspec.json.schema_components(structs, ref_template="#/$defs/{name}")
+    (machine, plan, device, figure, attempt, bookmark, why, ceiling, spent, problem), defined = made
     session: dict[str, Schema] = {
         **dict.fromkeys(("id", "name", "note", "started_at", "altered"), TEXT),
         "tags": {"type": "array", "items": TEXT},
@@ -88,6 +87,7 @@ def schema() -> Schema:
         "part": {"type": "integer", "minimum": 1},
         "rates": {"type": "object", "additionalProperties": ceiling},
         "cache_bytes": {"type": ["integer", "null"]},
+        "took_ms": NUMBER,
     }
     part: dict[str, Schema] = {
         "number": {"type": "integer", "minimum": 1},
@@ -100,20 +100,28 @@ def schema() -> Schema:
         "drifts": _many(DRIFT),
         "again": {"type": "array", "items": attempt},
     }
+    at_problem: dict[str, Schema] = {"problem": problem, "share": NUMBER, "spent": spent}
+    efficiency: dict[str, Schema] = {
+        "share": NUMBER,
+        "missing": TEXT,
+        "spent": {"anyOf": [spent, {"type": "null"}]},
+        "by_problem": _many(at_problem),
+    }
     document = {
         "session": _all_of(session),
         "points": _many(point),
         "ceilings": _many(ceilings),
         "drift": _many(DRIFT),
         "parts": _many(part),
+        "efficiency": _all_of(efficiency),
     }
-    made = {
+    whole = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A Flashscope session, as `show --json` prints it",
         **_all_of(document),
         "$defs": defined,
     }
-    return msgspec.convert(msgspec.json.decode(msgspec.json.encode(made)), Schema)  # defaults are tuples
+    return msgspec.convert(msgspec.json.decode(msgspec.json.encode(whole)), Schema)  # defaults are tuples
 
 
 def _all_of(properties: dict[str, Schema]) -> Schema:

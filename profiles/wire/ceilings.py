@@ -33,7 +33,9 @@ class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
         rates: By key: copying within memory in 10^9 bytes read and written a second, matrix products in 10^12
             floating-point operations a second, exponentials in 10^9 a second.
         cache_bytes: Size of the last cache before the memory, None when unknown.
+        took_ms: How long it took to measure them; None in older recordings.
     """
 
     rates: dict[str, Ceiling] = {}
     cache_bytes: int | None = None
+    took_ms: float | None = None

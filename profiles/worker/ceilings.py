@@ -16,12 +16,13 @@ LONGEST_S = 0.05  # after which no run beyond the least is begun
 
 def measure_ceilings(bench: Bench, link: Link) -> Ceilings:
     """Measure each ceiling that the bench has a load for; one that cannot be had says why."""
-    rates = {}
+    rates, begun = {}, time.perf_counter()
     for key, make in bench.loads.items():
         link.check()
         rates[key] = _attempted(bench, key, make, link)
         bench.release()
-    return Ceilings(rates=rates, cache_bytes=bench.cache_bytes)
+    took_ms = (time.perf_counter() - begun) * 1e3
+    return Ceilings(rates=rates, cache_bytes=bench.cache_bytes, took_ms=took_ms)
 
 
 def reach(bench: Bench, load: Load) -> Ceiling:

@@ -5,12 +5,13 @@ from kernels.problem import Backend, Problem
 from kernels.spec import KernelSpec
 from profiles.wire.measurement import Figure
 from profiles.worker.bench import Bench, Peak
+from profiles.worker.stopwatch import Stopwatch
 
 BY_SHAPE = "shapes and dtypes"
 
 
 def measure_footprint(
-    spec: KernelSpec, problem: Problem, backend: Backend, bench: Bench
+    spec: KernelSpec, problem: Problem, backend: Backend, bench: Bench, watch: Stopwatch
 ) -> dict[str, Figure]:
     """Allocate inputs, outputs and workspace, run once, and read the allocator's peak; all in bytes.
 
@@ -33,7 +34,8 @@ def measure_footprint(
 
     def run() -> None:
         launched.append(prepare(spec, problem, made[0], backend))
-        launched[0].run()
+        with watch.on("launch"):
+            bench.time_ms(launched[0].run)
 
     peak = bench.peak(make, run)
     (launch,) = launched

@@ -21,6 +21,7 @@ from profiles.worker.counting import count
 from profiles.worker.failures import Refusal, explain
 from profiles.worker.judging import Criteria, Judge, correctness_of, spoil, what_is_wrong
 from profiles.worker.steps import Steps
+from profiles.worker.stopwatch import Stopwatch
 from profiles.worker.sustain import sustain
 from profiles.worker.turns import enough, take_turns
 
@@ -46,6 +47,7 @@ class Member:
         self._seen: list[Condition] = []
         self._traffic: Traffic | None = None
         self._spent_s = 0.0
+        self._watch = Stopwatch("sampling")
 
     def prepare(self, inputs: Inputs, backend: Backend, criteria: Criteria | None) -> None:
         """Allocate what it needs; what was compiled for the check is compiled no more.
@@ -56,7 +58,8 @@ class Member:
             criteria: What the last timed run is judged by; None: by nothing.
         """
         self.steps.enter("prepare")
-        self._launch = prepare(self._spec, self.point.problem, inputs, backend)
+        with self._watch.on("prepare"):
+            self._launch = prepare(self._spec, self.point.problem, inputs, backend)
         if criteria is not None:
             self._judge = criteria.of_kernel(self._spec, self.point.problem, inputs).judge
 
@@ -67,7 +70,8 @@ class Member:
             self.steps.enter("warm-up", done, protocol.warmup)
             if time.monotonic() - begun >= protocol.time_cap_s:
                 break
-            bench.time_ms(self._run)
+            with self._watch.on("launch"):
+                bench.time_ms(self._run)
 
     def sample(self, protocol: Protocol, bench: Bench, number: int | None) -> None:
         """Take one sample, in the round of that number; None: nobody else takes turns.
@@ -79,10 +83,14 @@ class Member:
         self.steps.enter("measure", len(self._samples), protocol.repeats, last_ms)
         begun = time.monotonic()
         if not protocol.cold and number is not None:
-            bench.time_ms(self._run)
+            with self._watch.on("launch"):
+                bench.time_ms(self._run)
         if self._launch is not None and self._judge is not None:
             spoil(self._launch)
-        self._samples.append(replace(bench.sample(self._run, cold=protocol.cold), round=number))
+        with self._watch.on("flush"):
+            taken = bench.sample(self._run, cold=protocol.cold)
+        self._watch.move(taken.ms, "flush", "launch")
+        self._samples.append(replace(taken, round=number))
         self._look_around(bench)
         self._spent_s += time.monotonic() - begun
 
@@ -100,12 +108,14 @@ class Member:
     def sustain(self, protocol: Protocol, bench: Bench) -> None:
         """Run back to back, when nobody takes turns any more."""
         self.steps.enter("sustain")
-        self._figures |= sustain(bench, self._run, protocol.sustain_s, self.steps.check)
+        with self._watch.on("launch"):
+            self._figures |= sustain(bench, self._run, protocol.sustain_s, self.steps.check)
 
     def count(self, protocol: Protocol, bench: Bench) -> str:
         """Run while counters are read, after everything that is timed; why they cannot be, or nothing."""
         self.steps.enter("count")
-        counted = count(bench, self._run, cold=protocol.cold)
+        with self._watch.on("count"):
+            counted = count(bench, self._run, cold=protocol.cold)
         self._figures |= counted.figures
         self._traffic = counted.traffic
         return counted.missing
@@ -114,13 +124,15 @@ class Member:
         """Its point's end: `wrong` where the run that was timed last wrote something else than the first."""
         if self._launch is not None and self._judge is not None:
             self.steps.enter("verify")
-            correctness = correctness_of(self._judge(self._launch.output, self._launch.lse))
+            with self._watch.on("check"):
+                correctness = correctness_of(self._judge(self._launch.output, self._launch.lse))
             if not correctness.passed:
                 reason = (
                     f"Of the last timed run, though the first run was right: {what_is_wrong(correctness)}"
                 )
                 return Refusal("wrong", reason).failed(self.point)
-        samples, figures = tuple(self._samples), self._figures | condition_figures(self._seen)
+        samples = tuple(self._samples)
+        figures = self._figures | condition_figures(self._seen) | self._watch.figures
         return PointMeasured(
             index=self.point.index,
             t_ns=time.monotonic_ns(),

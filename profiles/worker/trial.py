@@ -3,6 +3,8 @@
 import time
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from kernels.launch import Inputs, Launch, LibraryLaunch, make_inputs, prepare
 from kernels.spec import KernelSpec
 from kernels.verify import ON_ROUNDED, Verdict
@@ -16,6 +18,7 @@ from profiles.worker.fitting import refuse_oversize, refuse_unsupported
 from profiles.worker.footprint import measure_footprint
 from profiles.worker.judging import Criteria, correctness_of, spoil, what_is_wrong
 from profiles.worker.steps import Steps
+from profiles.worker.stopwatch import Stopwatch
 
 
 class FirstRun(NamedTuple):
@@ -45,6 +48,7 @@ class Trial:
         self._point, self._protocol, self._device = command.point, command.protocol, command.device
         self._spec, self._bench, self._criteria, self._link = spec, bench, criteria, link
         self.steps = Steps(self._point, link)
+        self._watch = Stopwatch("trial")
 
     def run(self) -> Measurement | PointFailed:
         """What is known of it before it is sampled, or that it is `wrong`, `unsupported` or `will-not-fit`.
@@ -57,9 +61,11 @@ class Trial:
         refusal = self._refusal()
         if refusal is not None:
             return refusal.failed(self._point)
-        first = self._first_run()
-        self._bench.release()
-        measurement = self._with_footprint(first)
+        with self._watch.on("prepare"):
+            first = self._first_run()
+            self._bench.release()
+            measurement = self._with_footprint(first)
+        measurement = replace(measurement, figures=measurement.figures | self._watch.figures)
         if first.correctness is not None and not first.correctness.passed:
             return Refusal("wrong", what_is_wrong(first.correctness)).failed(self._point, measurement)
         return measurement
@@ -88,13 +94,16 @@ class Trial:
 
     def _verified(self, launch: Launch, inputs: Inputs) -> FirstRun:
         spoil(launch)
-        figures = {"first_run_ms": Figure(value=self._bench.time_ms(launch.run), source=self._bench.timer)}
+        with self._watch.on("launch"):
+            first_ms = self._bench.time_ms(launch.run)
+        figures = {"first_run_ms": Figure(value=first_ms, source=self._bench.timer)}
         note = launch.note if isinstance(launch, LibraryLaunch) else ""
         if not self._protocol.verify:
             return FirstRun(figures, None, note)
         self.steps.enter("verify")
-        judged_by = self._criteria.of_kernel(self._spec, self._point.problem, inputs)
-        verdict = judged_by.judge(launch.output, launch.lse)
+        with self._watch.on("check"):
+            judged_by = self._criteria.of_kernel(self._spec, self._point.problem, inputs)
+            verdict = judged_by.judge(launch.output, launch.lse)
         return FirstRun(figures, correctness_of(verdict), note or _on_rounded_inputs(verdict))
 
     def _read(self, launch: Launch) -> dict[str, Figure]:
@@ -102,7 +111,8 @@ class Trial:
         figures = {}
         for key, reader in self._bench.readers.items():
             self.steps.check()
-            figures[key] = self._attempted(key, reader, launch)
+            with self._watch.on("launch"):
+                figures[key] = self._attempted(key, reader, launch)
         return figures
 
     def _attempted(self, key: str, reader: Reader, launch: Launch) -> Figure:
@@ -116,7 +126,9 @@ class Trial:
 
     def _with_footprint(self, first: FirstRun) -> Measurement:
         self.steps.check()
-        footprint = measure_footprint(self._spec, self._point.problem, self._device.backend, self._bench)
+        footprint = measure_footprint(
+            self._spec, self._point.problem, self._device.backend, self._bench, self._watch
+        )
         return Measurement(
             timer=self._bench.timer,
             cold=self._protocol.cold,

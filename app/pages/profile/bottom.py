@@ -1,5 +1,7 @@
 """What stands under the plots: the live telemetry, the results as a table, or the user's notes."""
 
+from collections.abc import Mapping, Sequence
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget
 
@@ -13,7 +15,10 @@ from app.plots.export_button import ExportButton
 from app.plots.export_header import session_header
 from app.plots.lanes import LANES
 from app.widgets.card import Card
-from app.widgets.plain import set_tip
+from app.widgets.plain import Label, set_tip
+from app.words.efficiency import ABOUT, efficiency_lines, efficiency_short
+from kernels.problem import Problem
+from profiles.results.rows import PointRow
 from profiles.results.session import Session
 
 
@@ -65,8 +70,12 @@ class BottomCard(Card):
         set_tip(self.freeze, "Stop the display; readings are recorded all the same")
         self.freeze.toggled.connect(self._freeze)
         self.legend = SpanLegend(self._theme)
+        self.summary = Label()
+        self.summary.setProperty("role", "unit")
+        self.summary.hide()
         self.header.insertWidget(3, self.legend, 1)
         self.export_button = ExportButton("telemetry", self.make_export, self._theme)
+        self.header.addWidget(self.summary)
         self.header.addWidget(self.freeze)
         self.header.addWidget(self.export_button)
 
@@ -76,6 +85,18 @@ class BottomCard(Card):
         self.strip.show_session(session)
         self.legend.show_kernels(session.plan.kernels if session else ())
         self.notes.show_session()
+
+    def show_rows(self, rows: Sequence[PointRow], known: Mapping[Problem, PointRow]) -> None:
+        """Show points in the table, and over it where the time of the whole sweep went.
+
+        Args:
+            rows: The points.
+            known: What relative quantities compare with.
+        """
+        self.table.show_rows(rows, known)
+        session = self._session
+        self.summary.setText(efficiency_short(session) if session else "")
+        set_tip(self.summary, "\n".join((ABOUT, *efficiency_lines(session))) if session else "")
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -112,6 +133,7 @@ class BottomCard(Card):
             self.freeze.setVisible(index == 0)
             self.legend.setVisible(index == 0)
             self.export_button.setVisible(index == 0)
+            self.summary.setVisible(index == 1)
 
     def _freeze(self, frozen: bool) -> None:
         self.strip.frozen = frozen

@@ -330,7 +330,7 @@ class ProfilePage(Page):
 
     def _draw_table(self) -> None:
         shown = () if self._rows is None else self._shown
-        self.bottom.table.show_rows(shown, baselines(shown, self.plots.baseline))
+        self.bottom.show_rows(shown, baselines(shown, self.plots.baseline))
         self.bottom.table.show_cursor(self.plots.seqlen)
         self._show_point(self.controller.point)
 

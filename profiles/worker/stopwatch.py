@@ -1,0 +1,49 @@
+"""Adds up what a worker's wall time goes to while it is at a point."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from profiles.wire.measurement import Figure
+from profiles.wire.spent import ACTIVITIES, Activity, Visit, spent_key
+
+
+class Stopwatch:
+    """Time counts for the innermost activity that has begun, and for no other."""
+
+    def __init__(self, visit: Visit) -> None:
+        self._visit: Visit = visit
+        self._ns = dict.fromkeys(ACTIVITIES, 0)
+        self._begun: list[Activity] = []
+        self._since = 0
+
+    @contextmanager
+    def on(self, activity: Activity) -> Iterator[None]:
+        """Count the time for this activity."""
+        self._turn()
+        self._begun.append(activity)
+        try:
+            yield
+        finally:
+            self._turn()
+            self._begun.pop()
+
+    def move(self, ms: float, before: Activity, after: Activity) -> None:
+        """Of what was counted for one activity, so much was another."""
+        self._ns[before] -= round(ms * 1e6)
+        self._ns[after] += round(ms * 1e6)
+
+    def _turn(self) -> None:
+        now = time.perf_counter_ns()
+        if self._begun:
+            self._ns[self._begun[-1]] += now - self._since
+        self._since = now
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """What each activity has taken until now, those that took any time."""
+        return {
+            spent_key(self._visit, activity): Figure(value=ns / 1e6, source="perf_counter")
+            for activity, ns in self._ns.items()
+            if ns > 0
+        }
