@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QWidget
@@ -14,13 +15,15 @@ from app.plots.series import failure_text
 from app.plots.spans import spans_of
 from app.shell.shots import picture
 from app.words.command_line import command_line
+from app.words.efficiency import efficiency_short
 from app.words.kinds import words_of
 from app.words.units import ms_text
 from kernels.registry import KERNELS as KNOWN
 from profiles.results.quantities import RUNTIME
 from profiles.results.quantity import value_of
 from profiles.results.rows import rows
-from profiles.wire.events import MachineFound
+from profiles.wire.events import MachineFound, PointChecked
+from profiles.wire.measurement import Figure
 from tests.app.profile.builders import CPU_TELEMETRY, MACHINE, make_plan, script, session_of, turns_of
 from tests.app.profile.conftest import Bench, column_of
 
@@ -399,3 +402,21 @@ def test_a_picture_taken_in_the_middle_of_a_sweep_is_whole(bench: Bench) -> None
     bench.page._staged.start_covered()
     assert bench.page.grab(plot).toImage() != shown, "nothing was held back"
     assert picture(bench.page).copy(plot).toImage() == shown
+
+
+def test_the_results_tab_says_how_much_of_the_sweep_was_measuring(bench: Bench) -> None:
+    spent = {"trial_launch_ms": Figure(value=0.5), "trial_check_ms": Figure(value=0.25)}
+    told = (
+        replace(one, measurement=replace(one.measurement, figures=one.measurement.figures | spent))
+        if isinstance(one, PointChecked)
+        else one
+        for one in script(make_plan(KERNELS, LENGTHS))
+    )
+    bench.sweep(list(told))
+    summary = bench.page.bottom.summary
+    assert not summary.isVisible()
+    bench.page.bottom.show_tab(1)
+    assert summary.isVisible()
+    assert summary.text() == efficiency_short(bench.controller.session)  # type: ignore[arg-type]  # there is one
+    assert summary.text().startswith("efficiency ")
+    assert "by N" in summary.toolTip()

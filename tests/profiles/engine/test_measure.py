@@ -8,6 +8,7 @@ import pytest
 from kernels.problem import Problem
 from kernels.registry import lesson_on
 from profiles.plan.plan import Plan, Protocol
+from profiles.results.efficiency import by_problem, efficiency
 from profiles.wire.events import (
     CeilingsMeasured,
     PlanFinished,
@@ -16,6 +17,7 @@ from profiles.wire.events import (
     PointProgress,
     PointStarted,
 )
+from profiles.wire.spent import spent_key
 from profiles.worker.bench_cpu import CpuBench
 from tests.profiles.heard import QUICK, Heard, done, quick_plan
 
@@ -50,6 +52,21 @@ def test_every_point_of_a_cpu_sweep_is_done_with_a_small_error(swept: Heard) -> 
         assert found.cold
         assert all(s.t_ns is not None and s.sm_clock_mhz is None for s in found.samples)
         assert all(found.value(key) is not None for key in ("prepare_ms", "first_run_ms"))
+
+
+def test_every_point_tells_where_its_time_went_and_no_time_is_told_twice(swept: Heard) -> None:
+    session = swept.session()
+    parts = [("trial", name) for name in ("launch", "check", "prepare")]
+    parts += [("sampling", name) for name in ("launch", "check", "flush")]
+    for found in map(done, session.points):
+        assert all((found.value(spent_key(visit, name)) or 0) > 0 for visit, name in parts)  # type: ignore[arg-type]
+        samples_ms = sum(one.ms for one in found.samples)
+        assert (found.value("sampling_launch_ms") or 0) >= samples_ms
+    whole = efficiency(session)
+    assert whole is not None
+    assert 0 < whole.efficiency < 1
+    assert whole.ceilings_s > 0
+    assert len(by_problem(session)) == len(SEQLENS)
 
 
 def test_what_the_cpu_reaches_is_measured_once_before_the_first_point(swept: Heard) -> None:
