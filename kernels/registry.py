@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
-from kernels import workspace, workspace_backward
+from kernels import fused, workspace, workspace_backward
 from kernels.device import Device
 from kernels.errors import UnsupportedError
 from kernels.fp8 import Rounding, cut
@@ -55,6 +55,19 @@ STANDARD_FP32S = KernelSpec(
     io="standard-fp32s",
     implementation={"cuda": "kernels.cuda.standard"},
     features=EVERYWHERE,
+)
+
+FUSED = KernelSpec(
+    name="fused",
+    family="tiled",
+    idea="one launch without tiling: whole rows of scores in shared memory, up to the N whose row fits",
+    dtypes=DTYPES_BY_BACKEND,
+    workspace=workspace.fused,
+    io="fused",
+    products="float32",
+    implementation={"cuda": "kernels.cuda.fused", "cpu": "kernels.cpu.fused"},
+    features={"cuda": EVERY_FEATURE - {"block_mask"}, "cpu": EVERY_FEATURE},
+    limit=fused.too_long,
 )
 
 SIMT = KernelSpec(
@@ -257,7 +270,10 @@ FLASH_ATTN_4 = KernelSpec(
 
 STEPS: tuple[KernelSpec, ...] = (FLASH3_A, FLASH3_B, FLASH3_C)
 """What leads from flash2 to flash3, each a lesson: run when chosen."""
-LADDER: tuple[KernelSpec, ...] = (STANDARD, STANDARD_FP32S, SIMT, FLASH1, FLASH2, *STEPS, FLASH3, FLASH3_FP8)
+LADDER: tuple[KernelSpec, ...] = (
+    *(STANDARD, STANDARD_FP32S, FUSED, SIMT, FLASH1, FLASH2),
+    *(*STEPS, FLASH3, FLASH3_FP8),
+)
 TORCH: tuple[KernelSpec, ...] = (TORCH_MATH, TORCH_EFFICIENT, TORCH_FLASH, TORCH_CUDNN, TORCH_AUTO)
 LIBRARY: tuple[KernelSpec, ...] = (*TORCH, FLASH_ATTN_4)
 KERNELS: tuple[KernelSpec, ...] = (*LADDER, *LIBRARY)
@@ -299,7 +315,7 @@ def find_kernel(name: str, kernels: tuple[KernelSpec, ...] = KERNELS) -> KernelS
 
 
 AUTO = "auto"  # in place of a kernel's name: the one `choose_kernel` names
-FASTEST_FIRST: tuple[str, ...] = ("flash3", "flash2", "flash1", "standard", "simt")
+FASTEST_FIRST: tuple[str, ...] = ("flash3", "flash2", "flash1", "standard", "simt", "fused")
 """The order in which `choose_kernel` tries our own kernels, on either backend."""
 
 

@@ -113,7 +113,7 @@ class KernelSpec:
 
     Attributes:
         name: The name used in plans, files, tables and on the command line.
-        family: `standard` (S and P in memory), `tiled` (they never leave the chip) or `library`.
+        family: `standard` (S and P in memory), `tiled` (they never lie in memory whole) or `library`.
         idea: One line a reader learns from.
         dtypes: The element types it takes, by backend; a backend that is missing is not implemented.
         workspace: Buffers it allocates besides inputs and outputs, for a problem on a backend.
@@ -130,6 +130,7 @@ class KernelSpec:
         rounding: How it rounds its inputs to 8 bits, and is judged (`kernels.verify`); None: it takes them as
             they are.
         backward: Its backward pass; None: it has none.
+        limit: Why a problem that it takes otherwise is too large for a device, None where it is not.
     """
 
     name: str
@@ -146,10 +147,11 @@ class KernelSpec:
     max_compute_capability: tuple[int, int] | None = None
     extra: str | None = None
     module: str | None = None
-    io: Literal["standard", "standard-fp32s", "flash1", "flash2", "flash3-fp8"] | None = None
+    io: Literal["standard", "standard-fp32s", "fused", "flash1", "flash2", "flash3-fp8"] | None = None
     products: Dtype | Literal["float8"] | None = None
     rounding: Callable[[Problem], Rounding] | None = None
     backward: Backward | None = None
+    limit: Callable[[Problem, Device], str | None] | None = None
 
     def unsupported(self, problem: Problem, device: Device) -> str | None:
         """Why this kernel cannot run the problem on the device, or None when it can."""
@@ -170,7 +172,7 @@ class KernelSpec:
         if missing:
             asked = " and ".join(text for feature, text in FEATURES.items() if feature in missing)
             return f"{self.name} does not take {asked} on {device.backend}"
-        return self._unsupported_gpu(problem, device)
+        return self._unsupported_gpu(problem, device) or (self.limit(problem, device) if self.limit else None)
 
     def unsupported_backward(
         self, problem: Problem, device: Device, *, deterministic: bool = False

@@ -68,6 +68,14 @@ def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     return (Buffer("m", rows, "float32"), Buffer("l", rows, "float32"), *_cpu_tile(problem))
 
 
+def fused(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """Nothing on CUDA: rows of scores lie in shared memory. On the CPU those of one block, and its sums."""
+    if backend == "cuda":
+        return ()
+    rows = min(CPU_BLOCK_Q, problem.seqlen_q)
+    return (Buffer("S rows", (rows, problem.seqlen_k), "float32"), Buffer("l", (rows,), "float32"))
+
+
 def torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """What PyTorch materialises in float32: scaled Q and K, S and P; of 16 bits also Q, K, V and O.
 

@@ -105,6 +105,7 @@ def _flash3(symbol: str, width: float = 1.2) -> Mark:
 KERNEL_MARKS = {
     "standard": Mark("#D55E00", "o"),
     "standard-fp32s": Mark("#D55E00", "ring", width=1.2),
+    "fused": Mark("#A65628", "rows"),
     "simt": Mark("#7F7F7F", "t2"),
     "flash1": Mark("#E69F00", "s", on_light="#BD8200"),
     "flash2": Mark("#0072B2", "t1"),

@@ -4,6 +4,10 @@ Polygon = tuple[tuple[float, float], ...]
 ROUND = (0.5, 0.27)  # radii of a ring
 
 
+def _bar(y: float) -> Polygon:
+    return ((-0.5, y - 0.17), (0.5, y - 0.17), (0.5, y + 0.17), (-0.5, y + 0.17))
+
+
 def _diamond(size: float = 1.0, y: float = 0.0) -> Polygon:
     return ((0, y - 0.55 * size), (0.48 * size, y), (0, y + 0.55 * size), (-0.48 * size, y))
 
@@ -12,6 +16,7 @@ OWN: dict[str, tuple[Polygon, ...]] = {
     "diamond-ring": (_diamond(), _diamond(0.55)),
     "diamond-half": (_diamond(), ((0, -0.3), (0.26, 0), (-0.26, 0))),
     "diamond-slit": (((0, -0.58), (0.4, -0.11), (-0.4, -0.11)), ((0, 0.58), (0.4, 0.11), (-0.4, 0.11))),
+    "rows": (_bar(-0.3), _bar(0.3)),
     "diamonds": (_diamond(0.56, -0.31), _diamond(0.56, 0.31)),
 }
 """Symbols that pyqtgraph does not have; where two polygons overlap there is a hole."""

@@ -28,13 +28,13 @@ def _standard(launch: CpuLaunch) -> None:
         q, k, _ = launch.head(head)
         scores(q, k, s[head], problem, everything)
     for head in np.ndindex(problem.batch, problem.heads):
-        _softmax(s[head], p[head], l[head], launch.lse[head])
+        softmax(s[head], p[head], l[head], launch.lse[head])
     for head in np.ndindex(problem.batch, problem.heads):
         np.matmul(p[head], launch.head(head)[2], out=launch.output[head])
 
 
-def _softmax(s: Floats, p: Floats, l: Floats, lse: Floats) -> None:
-    """P = exp(S - m) / l and LSE = m + ln l of one head; `lse` holds m on the way."""
+def softmax(s: Floats, p: Floats, l: Floats, lse: Floats) -> None:
+    """P = exp(S - m) / l and LSE = m + ln l of some rows; P may be S, and `lse` holds m on the way."""
     np.max(s, axis=1, out=lse)
     empty = np.isneginf(lse)  # rows that keep no key
     lse[empty] = 0  # exp(-inf - 0) = 0 where -inf - -inf would be NaN

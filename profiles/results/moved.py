@@ -6,7 +6,7 @@ from typing import NamedTuple
 from kernels.problem import Problem
 from kernels.registry import KERNELS
 from profiles.results.rows import PointRow
-from profiles.results.theory import TILES, compulsory_dram_bytes, tile_io_bytes
+from profiles.results.theory import TILES, compulsory_dram_bytes, tile_io_bytes, tiles_of
 from profiles.wire.measurement import Figure
 
 COUNTERS, FORMULA = "by counters", "by formula"
@@ -42,7 +42,7 @@ def tile_io(row: PointRow) -> Figure:
     moved = None if missing else _tile_io_bytes(row.kernel, row.problem, row.backend)
     if moved is None:
         return Figure(missing=missing or f"there is no formula for {row.kernel}, whose loops are a library's")
-    rows, keys = TILES[row.backend]
+    rows, keys = tiles_of(row.kernel, row.problem, row.backend)
     return Figure(value=moved, source=f"loads and stores of the algorithm's loops, tiles of {rows} × {keys}")
 
 

@@ -6,7 +6,7 @@ mixed: the footprint (what is held), the tile-level IO (what the SMs move to and
 its tile-level IO is tens of times its DRAM traffic.
 
 What masks leave out is not counted, as far as a kernel leaves it out: on a GPU every kernel here skips tiles
-that they empty; on the CPU `standard` alone computes, keeps and reads whole matrices.
+that they empty; on the CPU `standard` and `fused` compute and read whole matrices.
 
 Sources:
     FA1: Dao, Fu, Ermon, Rudra, Ré, "FlashAttention", 2022: Algorithms 0 and 1, Theorem 2.
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from kernels import workspace
+from kernels import fused, workspace
 from kernels.problem import LSE_ITEMSIZE, Backend, Problem
 from kernels.registry import find_kernel
 from kernels.spec import KernelSpec
@@ -63,7 +63,18 @@ def tile_io_bytes(kernel: str, problem: Problem, backend: Backend) -> int | None
     spec = find_kernel(kernel)
     if spec.io is None:
         return None
-    return FORMULAS[spec.io](_as_computed(spec, problem, backend), TILES[backend])
+    return FORMULAS[spec.io](_as_computed(spec, problem, backend), tiles_of(kernel, problem, backend))
+
+
+def tiles_of(kernel: str, problem: Problem, backend: Backend) -> Tiles:
+    """The tiles that a kernel's formula is for.
+
+    Raises:
+        KeyError: No kernel has this name.
+    """
+    if backend == "cuda" and find_kernel(kernel).io == "fused":
+        return Tiles(fused.ROWS, fused.key_tile(problem.head_dim))
+    return TILES[backend]
 
 
 def standard_io(problem: Problem, tiles: Tiles) -> int:
@@ -149,6 +160,7 @@ def flash3_fp8_io(problem: Problem, tiles: Tiles) -> int:
 FORMULAS = {
     "standard": standard_io,
     "standard-fp32s": standard_fp32s_io,
+    "fused": flash2_io,  # with few query rows to a block, see tiles_of
     "flash1": flash1_io,
     "flash2": flash2_io,
     "flash3-fp8": flash3_fp8_io,
@@ -184,7 +196,7 @@ def compulsory_dram_bytes(kernel: str, problem: Problem, backend: Backend, cache
 
 def _as_computed(spec: KernelSpec, problem: Problem, backend: Backend) -> Problem:
     """The problem with those masks alone by which the kernel leaves work out."""
-    if backend == "cuda" or spec.family != "standard":
+    if backend == "cuda" or (spec.family != "standard" and spec.io != "fused"):
         return problem
     return structs.replace(problem, causal=False, window=None, block_mask=None)
 

@@ -1,4 +1,4 @@
-"""The three NumPy kernels against the oracle: lengths, probes, odd shapes, repeats."""
+"""The NumPy kernels against the oracle: lengths, probes, odd shapes, repeats."""
 
 from itertools import product
 from unittest.mock import patch

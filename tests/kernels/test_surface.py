@@ -54,7 +54,8 @@ def test_the_default_scale_is_one_over_the_root_of_the_head_dim() -> None:
 def test_every_registered_kernel_can_be_asked_for() -> None:
     ours, library = [[s.name for s in KERNELS if (s.family == "library") is peer] for peer in (False, True)]
     steps = ["flash3-a", "flash3-b", "flash3-c"]
-    assert ours == ["standard", "standard-fp32s", "simt", "flash1", "flash2", *steps, "flash3", "flash3-fp8"]
+    plain = ["standard", "standard-fp32s", "fused", "simt"]
+    assert ours == [*plain, "flash1", "flash2", *steps, "flash3", "flash3-fp8"]
     fa4 = ["flash-attn-4"]
     assert library == ["torch-math", "torch-efficient", "torch-flash", "torch-cudnn", "torch-auto", *fa4]
 

@@ -81,6 +81,11 @@ def guarded(problem: Problem, target: Target, step: str) -> Program:
     return replace(program, defines={**program.defines, "MAX_POLLS": MAX_POLLS})
 
 
+def taken(name: str, problems: Iterable[Problem]) -> list[Problem]:
+    """Those that this GPU runs the kernel on; of `fused` those whose rows fit."""
+    return [one for one in problems if find_kernel(name).unsupported(one, describe()) is None]
+
+
 def poison(launch: Any) -> None:
     """Fill with NaN what a run is to write."""
     for array in (launch.output, launch.lse, *launch.workspace.values()):

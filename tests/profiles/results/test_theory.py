@@ -255,3 +255,15 @@ def test_the_roof_is_flat_beyond_the_ridge() -> None:
 def test_intensity_is_flops_a_byte() -> None:
     p = problem(128)
     assert theory.arithmetic_intensity(p, p.flops // 2) == 2
+
+
+def test_fused_reads_k_and_v_for_every_16_queries_and_what_masks_hide_on_the_cpu_alone() -> None:
+    p, causal = problem(1024), Problem(seqlen_q=1024, seqlen_k=1024, causal=True)
+    e, d = p.itemsize, p.head_dim
+    once = 2 * 1024 * d * e + 1024 * 4
+    assert theory.tile_io_bytes("fused", p, "cuda") == once + 1024 // 16 * 2 * 1024 * d * e
+    assert theory.tile_io_bytes("fused", p, "cpu") == once + 1024 // 128 * 2 * 1024 * d * e
+    assert theory.tile_io_bytes("fused", causal, "cpu") == theory.tile_io_bytes("fused", p, "cpu")
+    assert (theory.tile_io_bytes("fused", causal, "cuda") or 0) < 0.6 * (
+        theory.tile_io_bytes("fused", p, "cuda") or 0
+    )
