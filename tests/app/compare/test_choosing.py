@@ -21,6 +21,7 @@ def test_rows_chosen_on_the_sessions_page_are_compared(desk: Desk) -> None:
     assert isinstance(page, SessionsPage)
     page.refresh()
     desk.qtbot.waitUntil(lambda: page.model.rowCount() == len(files) + len(bundled_sessions()))
+    desk.qtbot.waitUntil(page.table.isVisible)
     page.table.choose(files)
     page.table.setFocus()
     desk.after(lambda: QTest.keyClick(page.table, Qt.Key.Key_C))
