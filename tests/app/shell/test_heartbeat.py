@@ -8,7 +8,7 @@ from profiles.plan.plan import Plan, Protocol
 from profiles.wire.events import Event, PointProgress
 from tests.app.fakes import sweep
 from tests.app.shell.conftest import Rig
-from tests.app.turns import Turns, assert_no_turn_does_too_much
+from tests.app.turns import PLOTS, Turns, assert_no_turn_does_too_much
 
 PLAN = Plan(
     backend="cpu",
@@ -38,6 +38,7 @@ def test_no_turn_of_a_flooded_windows_event_loop_does_too_much(
     rig.engine.say(flood())  # all of it waits: every turn has as much to do as one ever has
     with turns.counted():
         qtbot.waitUntil(lambda: not rig.controller.running, timeout=120_000)
+        qtbot.waitUntil(lambda: turns.most(PLOTS) > 0, timeout=120_000)
     assert rig.controller.session is not None
     assert rig.controller.session.outcome == "finished"
     assert_no_turn_does_too_much(turns)
