@@ -1,19 +1,32 @@
 """Does what takes long in a background thread: a slow disk, or a file that another process holds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
-from PySide6.QtCore import QObject, QThreadPool, Signal
+from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from app.control.guard import guarded
 from profiles.store import SessionFileError
 
 T = TypeVar("T")
+Steps: TypeAlias = Generator[None, None, T]
 
 
 def nothing(_result: object) -> None:
     """What follows a chore after which there is nothing to do."""
+
+
+def at_once(steps: Steps[T]) -> T:
+    """Do all of them now; returns what they return."""
+    kept: list[T] = []
+
+    def to_the_end() -> Iterator[None]:
+        kept.append((yield from steps))
+
+    for _ in to_the_end():
+        pass
+    return kept[0]
 
 
 class Chores(QObject):
@@ -31,11 +44,31 @@ class Chores(QObject):
         super().__init__(parent)
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
+        self._prepared: list[Steps[None]] = []  # what is done here first
+        self._timer = QTimer(self, interval=0)
+        self._timer.timeout.connect(self._prepare)
         self.done.connect(lambda then, result: then(result))
 
     def do(self, act: Callable[[], T], then: Callable[[T], None] = nothing) -> None:
         """Have this done in the background, then call `then` on this thread with what it returned."""
         self._pool.start(partial(self._do, act, then))
+
+    def do_after(self, steps: Steps[Callable[[], T]], then: Callable[[T], None] = nothing) -> None:
+        """The same after these steps, which return it: on this thread, one in each turn of the event loop."""
+        self._prepared.append(self._after(steps, then))
+        self._timer.start()
+
+    def _after(self, steps: Steps[Callable[[], T]], then: Callable[[T], None]) -> Steps[None]:
+        self.do((yield from steps), then)
+
+    def _prepare(self) -> None:
+        """One step; what raises is left."""
+        if not self._prepared:
+            self._timer.stop()
+            return
+        first = self._prepared.pop(0)
+        if next(first, self) is not self:
+            self._prepared.insert(0, first)
 
     def do_instead(self, act: Callable[[], T], then: Callable[[T], None] = nothing) -> None:
         """Have this done in place of all that was asked for and has not begun."""
@@ -44,6 +77,8 @@ class Chores(QObject):
 
     def wait(self) -> None:
         """Return when everything is done; to be called before this object goes."""
+        while self._prepared:
+            self._prepare()
         self._pool.waitForDone()
 
     @guarded()

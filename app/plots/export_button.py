@@ -1,4 +1,4 @@
-"""The small menu of every plot: PNG, SVG, CSV, clipboard; files are written in the background."""
+"""The small menu of every plot: PNG, SVG, CSV, clipboard; painted in turns, written in the background."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,11 +6,13 @@ from pathlib import Path
 
 import qtawesome
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 
-from app.control.chores import Chores
+from app.control.chores import Chores, Steps
 from app.look.theme import Theme
-from app.plots.export import WRITERS, Encode, Export, copy_image
+from app.plots.export import Export
+from app.plots.export_picture import WRITERS, Encode, image
 from app.widgets.buttons import ICON_PX, IconButton, size_icon
 from app.widgets.plain import set_tip
 from app.widgets.saving import write_chosen
@@ -60,18 +62,20 @@ class ExportButton(IconButton):
         self.setIcon(qtawesome.icon("mdi6.tray-arrow-down", color=theme.dim))
 
     def copy(self) -> None:
-        """Put the picture on the clipboard."""
+        """Put the picture on the clipboard; `done` follows."""
         if (export := self._make_export()) is not None:
-            copy_image(export)
-            self.done.emit(f"The picture is on the clipboard: {export.title}.")
+            self._chores.do_after(_held(image(export)), partial(self._take, export.title))
+
+    def _take(self, title: str, picture: QImage) -> None:
+        QGuiApplication.clipboard().setImage(picture)
+        self.done.emit(f"The picture is on the clipboard: {title}.")
 
     def save(self, kind: str, path: Path) -> None:
         """Write one kind of file, its ending added if need be; `done` or `failed` follows."""
         if (export := self._make_export()) is None:
             return
-        encode = WRITERS[kind](export)
-        self._chores.do(
-            partial(write_chosen, path, (f".{kind}",), lambda target: _write(target, encode)),
+        self._chores.do_after(
+            _written(WRITERS[kind](export), path, f".{kind}"),
             lambda target: self.done.emit(f"Exported {export.title} to {target.name}."),
         )
 
@@ -88,5 +92,11 @@ class ExportButton(IconButton):
             self.save(kind, Path(chosen))
 
 
-def _write(target: Path, encode: Encode) -> None:
-    write_whole(target, encode(), replace=True)
+def _held(picture: Steps[QImage]) -> Steps[Callable[[], QImage]]:
+    made = yield from picture
+    return lambda: made
+
+
+def _written(content: Steps[Encode], path: Path, suffix: str) -> Steps[Callable[[], Path]]:
+    encode = yield from content
+    return partial(write_chosen, path, (suffix,), lambda target: write_whole(target, encode(), replace=True))

@@ -20,7 +20,7 @@ from app.control.controller import Controller
 from app.look.theme import DARK, LIGHT
 from app.pages.profile import ProfilePage
 from app.pages.stepper import StepperPage
-from app.plots.export import WRITERS
+from app.plots.export_picture import WRITERS
 from app.shell.main_window import MainWindow
 from kernels.registry import LADDER
 from profiles.engine.local import LocalEngine
@@ -39,7 +39,7 @@ SHOWN = """
 import time
 begun = time.perf_counter()
 from PySide6.QtCore import QTimer
-from app.plots.export import WRITERS
+from app.plots.export_picture import WRITERS
 from app.shell.main_window import MainWindow
 from app.shell.run import run_window
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QWidget
 
+from app.control.chores import at_once
 from app.look.theme import LIGHT, THEMES, Theme
 from app.look.zoom import ZOOM, px
 from app.pages.profile.plots_view import CELLS
-from app.plots.export import SCALE, SOURCE, WRITERS, Export
+from app.plots.export import SCALE, SOURCE, Export
 from app.plots.export_header import own_version
+from app.plots.export_picture import WRITERS
 from app.plots.series import kernels_of
 from app.plots.sweep_card import SweepCard
 from app.words.plain import cut
@@ -63,7 +65,8 @@ def session_picture(kind: str, session: Session, source: Provenance, look: Look)
             card.plot.grab()  # an axis knows how high its labels are once it has been painted
             card.plot.plotItem.layout.activate()
         export = _together(cards, session, curve)
-        return WRITERS[kind](replace(export, provenance={**told, **export.provenance}, scale=1))()
+        whole = replace(export, provenance={**told, **export.provenance}, scale=1)
+        return at_once(WRITERS[kind](whole))()
 
 
 @contextmanager

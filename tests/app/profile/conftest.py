@@ -74,6 +74,12 @@ def save(button: ExportButton, kind: str, path: Path) -> None:
     end_saving(button)
 
 
+def copy(button: ExportButton) -> None:
+    """Copy a plot, and return once it is on the clipboard, and said."""
+    button.copy()
+    end_saving(button)
+
+
 def end_saving(button: ExportButton) -> None:
     """Return once what is being written is written or refused, and said."""
     wait_for_all(button)

@@ -4,17 +4,18 @@ import csv
 import io
 import threading
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QFileDialog
 
 from app.look.theme import kernel_mark
 from app.pages.profile.plots_view import CELLS
-from app.plots import export_button
+from app.plots import export_button, export_picture
 from app.plots.export import LINE, PAD, csv_text
 from profiles.results.export import to_csv
 from profiles.results.quantities import RUNTIME
@@ -23,7 +24,7 @@ from profiles.results.rows import rows
 from profiles.store import write_whole
 from profiles.wire.events import Reading
 from tests.app.profile.builders import make_plan, script, session_of
-from tests.app.profile.conftest import Bench, end_saving, save
+from tests.app.profile.conftest import Bench, copy, end_saving, save
 
 EVENTS = script(
     make_plan(("standard", "flash2"), (512, 1024)),
@@ -110,9 +111,31 @@ def test_the_telemetry_exports_every_reading(bench: Bench, tmp_path: Path) -> No
     assert len([line for line in lines if not line.startswith("#")]) == 1 + len(session.readings)
 
 
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_between_two_plots_of_a_picture_the_event_loop_has_its_turn(
+    bench: Bench, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _show(bench)
+    painted, paint = [0], export_picture._paint_plot
+
+    def counting(*arguments: Any) -> None:
+        painted[-1] += 1
+        paint(*arguments)
+
+    monkeypatch.setattr(export_picture, "_paint_plot", counting)
+    button = bench.page.bottom.export_button
+    beat = QTimer(button, interval=0)
+    beat.timeout.connect(lambda: painted.append(0))
+    beat.start()
+    with bench.qtbot.waitSignal(button.done):
+        button.save(kind, tmp_path / f"telemetry.{kind}")
+    assert max(painted) == 1
+    assert sum(painted) == len(bench.page.bottom.make_export().plots)
+
+
 def test_a_picture_goes_to_the_clipboard(bench: Bench) -> None:
     _show(bench)
-    bench.page.plots.cards["footprint"].export_button.copy()
+    copy(bench.page.plots.cards["footprint"].export_button)
     assert not QGuiApplication.clipboard().image().isNull()
 
 

@@ -9,10 +9,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.plots.export import image
+from app.control.chores import at_once
+from app.plots.export_picture import image
 from app.shell.run import keep_on_screen
 from tests.app.profile.builders import make_plan, script
-from tests.app.profile.conftest import Bench, save
+from tests.app.profile.conftest import Bench, copy, save
 
 EVENTS = script(make_plan(("standard", "flash2"), (256, 512, 1024)))
 
@@ -32,7 +33,7 @@ def test_an_export_and_a_copy_are_told(bench: Bench, tmp_path: Path) -> None:
     told: list[str] = []
     bench.page.noticed.connect(told.append)
     bench.page.copy_command_line()
-    bench.page.plots.cells[1].export_button.copy()
+    copy(bench.page.plots.cells[1].export_button)
     save(bench.page.plots.cells[1].export_button, "png", tmp_path / "runtime.png")
     assert told == [
         "The sweep is on the clipboard as a command line.",
@@ -46,11 +47,11 @@ def test_an_exported_picture_has_no_crosshair(bench: Bench) -> None:
     card = bench.page.plots.cells[1]
     made = card.make_export()
     assert made is not None
-    with_it = image(made)
+    with_it = at_once(image(made))
     card.plot.set_cursor_at(None)
-    assert image(made) == with_it
+    assert at_once(image(made)) == with_it
     card.plot.set_cursor_at(512)
-    image(made)
+    at_once(image(made))
     assert card.plot._cross.isVisible(), "it is back on the screen"
 
 
