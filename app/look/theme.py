@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from app.look.contrast import mixed
+
 
 @dataclass(frozen=True)
 class Theme:
@@ -76,53 +78,80 @@ TEXT_PX = 13
 CAPTION_PX = 11
 
 
+LEGIBLE = 4.5  # contrast of text (WCAG 2.1, 1.4.3)
+BRIGHTEST = {"dark": 10.0, "light": 9.0, "contrast": 12.0}  # contrast of a curve that no other is to outshine
+Dash = tuple[float, ...]
+
+
 @dataclass(frozen=True)
 class Mark:
-    """How one kernel is drawn on every page.
+    """How one kernel is drawn on every page. A family has a colour, its members have glyphs and dashes.
 
     Attributes:
-        colour: Okabe-Ito, as #RRGGBB.
+        colour: As #RRGGBB.
         symbol: One of pyqtgraph's or of app/plots/symbols.py.
-        on_light: The colour where the panel is light and `colour` would stand out by less than 3:1.
+        on_light: The colour where the panel is light.
         width: Of the curve, in pixels; thin for the variants of another kernel.
+        dash: Of the curve: strokes and gaps in multiples of its width; none: a whole line.
     """
 
     colour: str
     symbol: str
-    on_light: str = ""
+    on_light: str
     width: float = 2.0
+    dash: Dash = ()
 
     def on(self, theme: Theme) -> str:
         """The colour on a theme's panel."""
-        return self.on_light if self.on_light and theme.name == "light" else self.colour
+        return self.on_light if theme.name == "light" else self.colour
+
+    def bright(self, theme: Theme) -> str:
+        """The same hue, so that the curve outshines all others."""
+        return mixed(self.on(theme), theme.text, THEMES[theme.name].panel, BRIGHTEST[theme.name])
+
+    def ink(self, theme: Theme) -> str:
+        """The same hue, so that text in it can be read."""
+        return mixed(self.on(theme), theme.text, THEMES[theme.name].panel, LEGIBLE)
 
 
-def _flash3(symbol: str, width: float = 1.2) -> Mark:
-    """The steps to flash3 and its variants share its colour and are diamonds."""
-    return Mark("#56B4E9", symbol, on_light="#3A98D8", width=width)
+# Found by search: no two are less than 13 apart (CIEDE2000) for whom red, green or blue cones are missing.
+_HUES = {
+    "standard": ("#E4501C", "#D0702A"),
+    "simt": ("#969696", "#8C8C8C"),
+    "flash1": ("#E6B422", "#6B5710"),
+    "flash2": ("#7F8CFF", "#2A48F0"),
+    "flash3": ("#4CC3D9", "#1595E8"),
+    "torch": ("#0A9463", "#00795A"),
+    "flash-attn": ("#AC42A4", "#A8107F"),
+}
+
+
+def _mark(family: str, symbol: str, *dash: float) -> Mark:
+    """A member of a family: the first has a whole line, its variants thinner ones in strokes."""
+    colour, on_light = _HUES[family]
+    return Mark(colour, symbol, on_light, width=1.4 if dash else 2.0, dash=dash)
 
 
 KERNEL_MARKS = {
-    "standard": Mark("#D55E00", "o"),
-    "standard-fp32s": Mark("#D55E00", "ring", width=1.2),
-    "fused": Mark("#A65628", "rows"),
-    "simt": Mark("#7F7F7F", "t2"),
-    "flash1": Mark("#E69F00", "s", on_light="#BD8200"),
-    "flash2": Mark("#0072B2", "t1"),
-    "flash3-a": _flash3("diamond-ring"),
-    "flash3-b": _flash3("diamond-half"),
-    "flash3-c": _flash3("diamond-slit"),
-    "flash3": _flash3("d", width=2.0),
-    "flash3-fp8": _flash3("diamonds"),
-    # Library peers share a colour; the symbol tells them apart.
-    "torch-math": Mark("#009E73", "p"),
-    "torch-efficient": Mark("#009E73", "h"),
-    "torch-flash": Mark("#009E73", "star"),
-    "torch-cudnn": Mark("#009E73", "t"),
-    "torch-auto": Mark("#009E73", "+"),
-    "flash-attn-4": Mark("#009E73", "t3"),
+    "standard": _mark("standard", "o"),
+    "standard-fp32s": _mark("standard", "ring", 6, 3),
+    "fused": _mark("standard", "rows", 8, 3, 2, 3),
+    "simt": _mark("simt", "t2"),
+    "flash1": _mark("flash1", "s"),
+    "flash2": _mark("flash2", "t1"),
+    "flash3-a": _mark("flash3", "diamond-ring", 3, 3),
+    "flash3-b": _mark("flash3", "diamond-half", 6, 3),
+    "flash3-c": _mark("flash3", "diamond-slit", 12, 3),
+    "flash3": _mark("flash3", "d"),
+    "flash3-fp8": _mark("flash3", "diamonds", 8, 3, 2, 3),
+    "torch-math": _mark("torch", "p", 8, 3, 2, 3),
+    "torch-efficient": _mark("torch", "h", 3, 3),
+    "torch-flash": _mark("torch", "star"),
+    "torch-cudnn": _mark("torch", "t", 12, 3),
+    "torch-auto": _mark("torch", "+", 6, 3),
+    "flash-attn-4": _mark("flash-attn", "t3"),
 }
-OTHER_MARK = Mark("#009E73", "x")
+OTHER_MARK = _mark("torch", "x", 2, 3)
 M_COLOUR = "#CC79A7"  # the running maximum, on every page
 
 

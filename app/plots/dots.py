@@ -8,11 +8,19 @@ from typing import Any
 
 import pyqtgraph as pg
 
+from app.look.theme import Mark
+from app.look.zoom import ZOOM
+
 
 @cache
 def pen(colour: str | None, width: float = 1.0) -> Any:
     """The line around a symbol: #RRGGBB, pixels on the screen; None: without one."""
     return pg.mkPen(colour, width=width)
+
+
+def line_pen(mark: Mark, colour: str, width: float = 0.0) -> Any:
+    """The line of a kernel's curve at the zoom in use, in its dashes; a width other than its own if given."""
+    return pg.mkPen(colour, width=(width or mark.width) * ZOOM.factor, dash=list(mark.dash) or None)
 
 
 @cache

@@ -1,13 +1,13 @@
 """What one kernel draws in one plot: its curve, its whiskers and its model; created once."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyqtgraph as pg
 
 from app.look.theme import Theme, kernel_mark
 from app.look.zoom import ZOOM, px
-from app.plots.dots import brush, pen
+from app.plots.dots import brush, line_pen, pen
 from app.plots.marks import LINE_ONLY
 from app.plots.series import Series, Values
 from app.plots.symbols import FILLED, symbol
@@ -15,6 +15,10 @@ from app.plots.ticks import to_axis
 from app.words.kinds import Scale
 
 SYMBOL_PX = 8
+HERO_PX = 3.2
+HERO_DEPTH = 5
+FAINT = 0.2  # opacity of what stands back
+Stress = Literal["plain", "hero", "back"]
 
 
 class KernelCurves:
@@ -25,6 +29,7 @@ class KernelCurves:
         self._mark = kernel_mark(kernel)
         self._drawn: tuple[Series, Scale] | None = None
         self._visible = True
+        self._stress: Stress = "plain"
         self._model: pg.PlotCurveItem | None = None
         self._whiskers: pg.PlotCurveItem | None = None
         # The places are computed here, so the items never transform themselves: log mode stays off.
@@ -62,6 +67,17 @@ class KernelCurves:
             if item is not None:
                 item.setVisible(visible)
 
+    def set_stress(self, stress: Stress) -> None:
+        """Let it shine above all others, stand among them, or stand back."""
+        if stress == self._stress:
+            return
+        self._stress = stress
+        self.curve.setZValue(HERO_DEPTH if stress == "hero" else 0)
+        for item in (self.curve, self._model, self._whiskers):
+            if item is not None:
+                item.setOpacity(self._opacity())
+        self.apply_theme(self._theme)
+
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         self._theme = theme
@@ -76,25 +92,33 @@ class KernelCurves:
         item = pg.PlotCurveItem(connect=connect, antialias=True, pen=pen)
         item.setZValue(depth)
         item.setVisible(self._visible)
+        item.setOpacity(self._opacity())
         self._plot.addItem(item, ignoreBounds=True)
         return item
 
     def _look(self) -> dict[str, Any]:
-        colour = self._mark.on(self._theme)
+        colour = self._colour()
         return {
-            "pen": pg.mkPen(colour, width=self._mark.width * ZOOM.factor),
+            "pen": line_pen(self._mark, colour, HERO_PX if self._stress == "hero" else 0.0),
             "symbolPen": self._rim(),
             "symbolBrush": brush(colour),
             "symbolSize": px(SYMBOL_PX),
         }
 
+    def _colour(self) -> str:
+        bright = self._stress == "hero"
+        return self._mark.bright(self._theme) if bright else self._mark.on(self._theme)
+
+    def _opacity(self) -> float:
+        return FAINT if self._stress == "back" else 1.0
+
     def _whisker_pen(self) -> Any:
-        return pg.mkPen(self._mark.on(self._theme), width=1.5 * ZOOM.factor)
+        return pg.mkPen(self._colour(), width=1.5 * ZOOM.factor)
 
     def _model_pen(self) -> Any:
         faint = pg.mkColor(self._mark.on(self._theme))
         faint.setAlpha(200)
-        return pg.mkPen(faint, width=1.3 * ZOOM.factor, dash=[4, 4])
+        return pg.mkPen(faint, width=1.3 * ZOOM.factor, dash=[1, 3])
 
     def _rim(self) -> Any:
         """What a symbol is drawn with around its area; it would eat up our own, which have holes.
@@ -103,7 +127,7 @@ class KernelCurves:
         """
         if self._mark.symbol in FILLED:
             return pen(None)
-        return pen(self._mark.on(self._theme) if self._mark.symbol in LINE_ONLY else self._theme.panel)
+        return pen(self._colour() if self._mark.symbol in LINE_ONLY else self._theme.panel)
 
 
 def _draw(item: pg.PlotDataItem | pg.PlotCurveItem, x: Values, y: Values) -> None:

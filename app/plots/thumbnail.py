@@ -7,12 +7,13 @@ import math
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from app.control.guard import guarded
 from app.look.theme import Theme, kernel_mark
 from app.look.zoom import keep, px
+from app.plots.dots import line_pen
 from app.plots.marks import paint_mark
 
 Curve = Sequence[tuple[int, float]]
@@ -48,7 +49,7 @@ class Thumbnail(QWidget):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for kernel, line in self._placed().items():
                 mark = kernel_mark(kernel)
-                painter.setPen(QPen(QColor(mark.on(self._theme)), px(mark.width)))
+                painter.setPen(line_pen(mark, mark.on(self._theme)))
                 painter.drawPolyline(QPolygonF(line))
                 for point in line:
                     paint_mark(painter, kernel, self._theme, point, px(MARK_PX))

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from app.look.theme import kernel_mark
+from app.look.theme import Mark, kernel_mark
 from app.plots.series import Failure, Series, Values, extract, failure_text
 from app.plots.shapes import path_data
 from app.plots.statuses import STATUS_MARKS
@@ -68,9 +68,15 @@ def curve(frame: Frame, text: Text, series: Series, colour: str) -> list[Element
             d=line(frame, series.seqlen, series.value),
             class_=f"curve {colour}",
             stroke_width=mark.width,
+            **_dashes(mark),
         ),
         *_marks(frame, text, series, colour),
     ]
+
+
+def _dashes(mark: Mark) -> dict[str, str]:
+    """The attribute of a curve in strokes; none of a whole one."""
+    return {"stroke_dasharray": " ".join(f"{mark.width * part:g}" for part in mark.dash)} if mark.dash else {}
 
 
 def line(frame: Frame, seqlens: Values, values: Values) -> str:

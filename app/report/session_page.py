@@ -150,7 +150,7 @@ def _protocol(session: Session) -> Element:
         f"{protocol_text(session.plan)}. Medians; whiskers are quartiles; every raw run is in the session.",
     )
     spent = [tag("p", f"{text}.") for text in efficiency_lines(session)]
-    return tag("div", told, *spent, tag("p", "Dashed lines are a model, never a measurement.", class_="dim"))
+    return tag("div", told, *spent, tag("p", "Dotted lines are a model, never a measurement.", class_="dim"))
 
 
 def _commands(session: Session, measured: Sequence[PointRow]) -> Element:

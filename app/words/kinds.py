@@ -99,7 +99,7 @@ def column_name(quantity: Quantity) -> str:
 
 
 def in_full(quantity: Quantity) -> str:
-    """What a quantity says, which way is better, and what a dashed line beside it is."""
+    """What a quantity says, which way is better, and what a dotted line beside it is."""
     better = f"{quantity.better.capitalize()} is better." if quantity.better else ""
-    model = f"Dashed: {quantity.model_source}." if quantity.model_source else ""
+    model = f"Dotted: {quantity.model_source}." if quantity.model_source else ""
     return " ".join(filter(None, (quantity.about, better, model)))

@@ -139,7 +139,7 @@ def test_the_picture_of_a_hostile_session_holds_its_texts_as_text(qapp: QApplica
 
 def test_lines_and_labels_of_a_picture_grow_with_its_scale(qapp: QApplication, tmp_path: Path) -> None:
     small, large = (drawn(tmp_path, "--plot", "runtime", "--scale", scale) for scale in "14")
-    colour = QColor(KERNEL_MARKS["flash2"].colour).name()
+    colour = QColor(KERNEL_MARKS["flash2"].on(LIGHT)).name()
 
     def covered(picture: QImage, scale: int) -> float:
         """Pixels of a curve's colour, as a share of the picture."""

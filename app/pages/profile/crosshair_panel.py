@@ -88,7 +88,7 @@ class CrosshairPanel(Card):
     kernel_toggled = Signal(str, bool)
 
     def __init__(self, theme: Theme, quantities: Sequence[Quantity]) -> None:
-        super().__init__("N", "dashed: model")
+        super().__init__("N", "dotted: model")
         self._theme, self._quantities = theme, tuple(quantities)
         self._rows: dict[str, LegendRow] = {}
         keep(self, self.setMinimumWidth, WIDTH)

@@ -14,10 +14,10 @@ from app.stepper.step_view import StepView
 from app.stepper.traffic import Resident, on_chip, standard_bytes
 
 HOPPER_SHARED_BYTES = 227 * 1024  # the largest opt-in shared memory of one block, CUDA C++ guide, table 27
-FILLS = {"Q": KERNEL_MARKS["flash2"].colour, "K": OTHER_MARK.colour, "V": OTHER_MARK.colour, "O": M_COLOUR}
+FILLS = {"Q": KERNEL_MARKS["flash2"], "K": OTHER_MARK, "V": OTHER_MARK}
 CHIP_PX, CHIP_SIDES_PX, CHIP_GAP_PX = 40, 16, 6  # least width, beside the name, between two
 MORE = "+{} more"
-SCORE_FILL = KERNEL_MARKS["flash1"].colour
+SCORE_FILL = KERNEL_MARKS["flash1"]
 
 
 class MemoryPanel(Panel):
@@ -131,7 +131,8 @@ class MemoryPanel(Panel):
         ]
 
     def _draw_resident(self, painter: QPainter, box: QRectF, array: Resident) -> None:
-        fill = QColor(FILLS.get(array.label[0], SCORE_FILL))
+        mark = FILLS.get(array.label[0], SCORE_FILL)
+        fill = QColor(M_COLOUR if array.label[0] == "O" else mark.on(self.theme))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(fill)
         painter.drawRoundedRect(box, 4, 4)
@@ -169,7 +170,7 @@ class MemoryPanel(Panel):
             ]
         )
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(OTHER_MARK.colour))
+        painter.setBrush(QColor(OTHER_MARK.on(self.theme)))
         painter.drawPolygon(shape)
 
     def _lane(self, painter: QPainter, rect: QRectF, line: str) -> None:
@@ -183,8 +184,8 @@ class MemoryPanel(Panel):
         total, standard = view.story.traffic[-1].total, standard_bytes(view.recording)
         order = view.recording.order
         rows = (
-            (order, view.moved.total, KERNEL_MARKS[order].colour),
-            ("standard", self._standard(view), KERNEL_MARKS["standard"].colour),
+            (order, view.moved.total, KERNEL_MARKS[order].on(self.theme)),
+            ("standard", self._standard(view), KERNEL_MARKS["standard"].on(self.theme)),
         )
         head = QRectF(rect.left(), rect.top(), rect.width(), line)
         put(painter, head, "through HBM so far · <i>model</i>", self.theme.dim)

@@ -7,7 +7,7 @@ import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
-from app.look.theme import KERNEL_MARKS, OTHER_MARK, Theme
+from app.look.theme import KERNEL_MARKS, OTHER_MARK, Mark, Theme
 from app.look.zoom import keep
 from app.plots.stepper.ink import mix
 from app.plots.stepper.panel import SMALL, Panel, put, width_of
@@ -24,13 +24,13 @@ class Bar:
         name: Whose weights.
         shares: One segment a tile: the weight it has in the sum.
         text: The sum and what comes of it, as HTML.
-        colour: Fill of the segments.
+        mark: Whose colour fills the segments.
     """
 
     name: str
     shares: Sequence[float]
     text: str
-    colour: str
+    mark: Mark
 
 
 def bars(history: RowHistory, done: int, order: str) -> tuple[Bar, ...]:
@@ -39,10 +39,10 @@ def bars(history: RowHistory, done: int, order: str) -> tuple[Bar, ...]:
         return ()
     o = "O" if len(history.exact) == 1 else "O<sub>0</sub>"
     exact = f"Σ = 1 · {o} = {number(float(history.exact[0]))}"
-    rows = [Bar("exact", history.shares[-1].tolist(), exact, OTHER_MARK.colour)]
-    colours = KERNEL_MARKS[order].colour, KERNEL_MARKS["standard"].colour
+    rows = [Bar("exact", history.shares[-1].tolist(), exact, OTHER_MARK)]
+    marks = KERNEL_MARKS[order], KERNEL_MARKS["standard"]
     if not done:
-        return (*rows, Bar("online", (), "nothing seen yet", colours[0]), Bar("per tile", (), "", colours[1]))
+        return (*rows, Bar("online", (), "nothing seen yet", marks[0]), Bar("per tile", (), "", marks[1]))
     k = done - 1
     shares = history.shares[k, :done].tolist()
     online = f"Σ = {number(float(np.sum(shares)))} · {o} = {number(float(history.o[k, 0]))}"
@@ -52,7 +52,7 @@ def bars(history: RowHistory, done: int, order: str) -> tuple[Bar, ...]:
     if total > 1:
         text += f" · ÷{total}: {number(naive / total)}"
     each = np.diff(history.naive_sum[:done], prepend=0).tolist()
-    return (*rows, Bar("online", shares, online, colours[0]), Bar("per tile", each, text, colours[1]))
+    return (*rows, Bar("online", shares, online, marks[0]), Bar("per tile", each, text, marks[1]))
 
 
 class NaivePanel(Panel):
@@ -107,6 +107,7 @@ class NaivePanel(Panel):
             width = share * scale
             gap = 1.0 if width > 3 else 0.0  # noqa: PLR2004 - a gap must leave something to see
             painter.fillRect(
-                QRectF(x, y, max(0.0, width - gap), thick), mix(bar.colour, self.theme.panel, shade)
+                QRectF(x, y, max(0.0, width - gap), thick),
+                mix(bar.mark.on(self.theme), self.theme.panel, shade),
             )
             x += width

@@ -104,11 +104,11 @@ class TileMap(Panel):
         for j in range(recording.blocks_k):
             cell = grid.rect(0, j)
             rect = QRectF(cell.left(), grid.y - gap, cell.width(), thick)
-            self._strip(painter, rect, OTHER_MARK.colour, view.started and j == step.j)
+            self._strip(painter, rect, OTHER_MARK.on(self.theme), view.started and j == step.j)
         for i in range(recording.blocks_q):
             cell = grid.rect(i, 0)
             rect = QRectF(grid.x - gap, cell.top(), thick, cell.height())
-            self._strip(painter, rect, KERNEL_MARKS["flash2"].colour, view.started and i == step.i)
+            self._strip(painter, rect, KERNEL_MARKS["flash2"].on(self.theme), view.started and i == step.i)
         painter.setFont(self.sized(SMALL))
         above = QRectF(0, grid.y - gap - 1.15 * unit, self.width(), unit)
         put(painter, above, "K, V blocks j →", self.theme.dim, Qt.AlignmentFlag.AlignHCenter)

@@ -97,7 +97,7 @@ def test_the_list_says_what_a_quantity_is_and_which_way_is_better(bench: Bench) 
     chooser.menu().aboutToShow.emit()
     said = {action.data(): action.toolTip() for action in chooser.menu().actions()}
     assert said["footprint"].startswith(
-        "Inputs, outputs and workspace as really held. Lower is better. Dashed: "
+        "Inputs, outputs and workspace as really held. Lower is better. Dotted: "
     )
     assert said["throughput"].endswith("Higher is better.")
     assert said["sm_clock_mhz"] == QUANTITIES["sm_clock_mhz"].about

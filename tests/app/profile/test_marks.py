@@ -1,32 +1,23 @@
-"""Marks: every kernel can be told from every other, in every theme, without colour."""
+"""Marks: every kernel can be told from every other, in every theme, without colour, and families by it."""
 
 from itertools import combinations
 
 import pytest
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QColor, QIcon, QImage
+from PySide6.QtGui import QIcon, QImage
 
-from app.look.theme import KERNEL_MARKS, OTHER_MARK, THEMES, Theme, kernel_mark
+from app.look.contrast import contrast
+from app.look.theme import KERNEL_MARKS, LEGIBLE, OTHER_MARK, THEMES, Theme, kernel_mark
 from app.plots.marks import mark_icon, mark_pixmap
 from app.plots.shapes import OWN, THEIRS
 from kernels.registry import KERNELS, base_of
+from tests.app.profile.eyes import EYES, difference, lab
 
-LEGIBLE = 3.0  # WCAG 2.1, 1.4.11: graphical objects against what they stand on
+SEEN = 3.0  # WCAG 2.1, 1.4.11: graphical objects against what they stand on
+FAMILIES = 7
+APART = 12.0  # CIEDE2000; 2 is just noticed side by side
 THEME = pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
-
-
-def luminance(colour: str) -> float:
-    def linear(part: float) -> float:
-        return part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4
-
-    rgb = QColor(colour)
-    return 0.2126 * linear(rgb.redF()) + 0.7152 * linear(rgb.greenF()) + 0.0722 * linear(rgb.blueF())
-
-
-def contrast(one: str, other: str) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
 
 
 def shape(kernel: str, theme: Theme) -> QImage:
@@ -43,7 +34,42 @@ def test_every_kernel_has_a_mark_of_its_own() -> None:
 @THEME
 def test_every_mark_stands_out_from_its_card(theme: Theme) -> None:
     for name in (*KERNEL_MARKS, "unknown"):
-        assert contrast(kernel_mark(name).on(theme), theme.panel) >= LEGIBLE, name
+        assert contrast(kernel_mark(name).on(theme), theme.panel) >= SEEN, name
+
+
+@THEME
+def test_text_in_a_kernels_colour_can_be_read(theme: Theme) -> None:
+    for name in (*KERNEL_MARKS, "unknown"):
+        assert contrast(kernel_mark(name).ink(theme), theme.panel) >= LEGIBLE, name
+
+
+@THEME
+def test_texts_can_be_read_on_what_they_stand_on(theme: Theme) -> None:
+    for ground in (theme.bg, theme.panel, theme.raised):
+        for text in (theme.text, theme.dim, theme.error, theme.warn, theme.ok):
+            assert contrast(text, ground) >= LEGIBLE, (text, ground)
+    assert contrast(theme.on_accent, theme.accent) >= LEGIBLE
+
+
+@THEME
+def test_the_kernel_of_the_sentence_outshines_every_other(theme: Theme) -> None:
+    plain = max(contrast(mark.on(theme), theme.panel) for mark in KERNEL_MARKS.values())
+    for name in (*KERNEL_MARKS, "unknown"):
+        assert contrast(kernel_mark(name).bright(theme), theme.panel) > plain, name
+
+
+@THEME
+@pytest.mark.parametrize("eyes", EYES)
+def test_families_are_told_apart_by_colour_whatever_cones_are_missing(theme: Theme, eyes: str) -> None:
+    seen = {mark.on(theme): lab(mark.on(theme), EYES[eyes]) for mark in KERNEL_MARKS.values()}
+    assert len(seen) == FAMILIES
+    for one, other in combinations(seen, 2):
+        assert difference(seen[one], seen[other]) >= APART, (one, other)
+
+
+def test_members_of_a_family_have_dashes_of_their_own() -> None:
+    looks = [(mark.colour, mark.dash) for mark in (*KERNEL_MARKS.values(), OTHER_MARK)]
+    assert len(set(looks)) == len(looks)
 
 
 @THEME
@@ -53,7 +79,7 @@ def test_every_mark_stands_out_from_a_selected_row(theme: Theme) -> None:
         drawn = mark_icon(name, theme).pixmap(QSize(42, 42), QIcon.Mode.Selected).toImage()
         inks = (drawn.pixelColor(x, y) for x in range(drawn.width()) for y in range(drawn.height()))
         ink = max(inks, key=lambda colour: colour.alpha())
-        assert contrast(ink.name(), theme.accent) >= LEGIBLE, name
+        assert contrast(ink.name(), theme.accent) >= SEEN, name
 
 
 @pytest.mark.usefixtures("qapp")
@@ -79,3 +105,17 @@ def test_the_shapes_that_pictures_draw_are_those_of_the_plots() -> None:
         assert [*polygon] == [pytest.approx(corner, abs=1e-3) for corner in drawn]
     known = {"o", "ring", *THEIRS, *OWN}
     assert {mark.symbol for mark in (*KERNEL_MARKS.values(), OTHER_MARK)} <= known
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "apart"),
+    [
+        ((50.0, 2.6772, -79.7751), (50.0, 0.0, -82.7485), 2.0425),
+        ((50.0, 2.5, 0.0), (73.0, 25.0, -18.0), 27.1492),
+        ((2.0776, 0.0795, -1.1350), (0.9033, -0.0636, -0.5514), 0.9082),
+    ],
+)
+def test_the_difference_of_colours_is_that_of_its_paper(
+    one: tuple[float, float, float], other: tuple[float, float, float], apart: float
+) -> None:
+    assert difference(one, other) == pytest.approx(apart, abs=1e-4)

@@ -266,7 +266,7 @@ def test_a_theme_switch_recolours_what_is_drawn_and_keeps_the_kernels_colours(be
     lane = bench.page.bottom.strip.lanes["memory_used"]
     assert lane.curve.opts["pen"].color().name() == LIGHT.text.lower()
     curve = plot._curves["standard"].curve
-    assert curve.opts["pen"].color().name() == kernel_mark("standard").colour.lower()
+    assert curve.opts["pen"].color().name() == kernel_mark("standard").on(LIGHT).lower()
     bench.page.apply_theme(DARK)
     bench.drawn()
     assert plot.backgroundBrush().color().name() == DARK.panel.lower()

@@ -2,7 +2,6 @@ import msgspec
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
@@ -13,9 +12,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.look.appearance import appearance_of
-from app.look.theme import LIGHT, THEMES
+from app.look.contrast import contrast
+from app.look.theme import LEGIBLE, LIGHT, THEMES
 from app.pages.stepper import StepperPage
-from app.plots.stepper.ink import READABLE, Role, contrast, role_ink
+from app.plots.stepper.ink import Role, role_ink
 from app.stepper.cursor import Cursor
 from kernels.problem import Problem
 from kernels.trace import Array, TraceRequest
@@ -258,8 +258,8 @@ def test_a_theme_switch_recolours_the_panels(bench: Bench, qapp: QApplication) -
 @pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
 @pytest.mark.parametrize("role", ["m", "a", "l", "o"])
 def test_coloured_numbers_are_readable(theme: object, role: Role) -> None:
-    ink = QColor(role_ink(theme, role))  # type: ignore[arg-type]  # parametrize hides the type
-    assert contrast(ink, QColor(theme.panel)) >= READABLE  # type: ignore[attr-defined]  # as above
+    ink = role_ink(theme, role)  # type: ignore[arg-type]  # parametrize hides the type
+    assert contrast(ink, theme.panel) >= LEGIBLE  # type: ignore[attr-defined]  # as above
 
 
 def test_every_interactive_widget_and_panel_has_an_accessible_name(bench: Bench) -> None:
