@@ -13,7 +13,7 @@ COUNTERS, FORMULA = "by counters", "by formula"
 KNOWN = frozenset(spec.name for spec in KERNELS)
 MOST_TILES = 20_000  # with a block mask, where each is looked at
 TOO_MANY_TILES = "the tiles that this block mask keeps are too many to be counted here"
-ONCE = "inputs and outputs once; S and P written and read where they are larger than the cache"
+ONCE = "inputs and outputs once; S and P written, and read as far as the cache has lost them"
 
 _tile_io_bytes = lru_cache(1024)(tile_io_bytes)  # a table asks again and again
 _compulsory_dram_bytes = lru_cache(1024)(compulsory_dram_bytes)

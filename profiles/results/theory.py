@@ -169,12 +169,11 @@ FORMULAS = {
 
 
 def compulsory_dram_bytes(kernel: str, problem: Problem, backend: Backend, cache_bytes: int = 0) -> int:
-    """Bytes that must cross the bus of the memory: inputs once, outputs once, S and P between launches.
+    """Bytes that cross the bus of the memory on account of one run: inputs once, outputs once, S and P.
 
-    `standard` makes S of all heads before it reads any of it, and P likewise. The cache drops what is oldest:
-    a matrix larger than it is gone when its first row is wanted again, so that it is written and read in
-    full; a smaller one stays. Assumes that the masks keep every key for some query, so that all of K and V
-    is needed.
+    `standard` makes S of all heads before it reads any of it, and P likewise: both are written, at the latest
+    when other data take their place, and read again as far as the cache has lost them. Assumes that the masks
+    keep every key for some query, so that all of K and V is needed.
 
     Args:
         kernel: By name.
@@ -190,8 +189,20 @@ def compulsory_dram_bytes(kernel: str, problem: Problem, backend: Backend, cache
     if spec.family != "standard":
         return once
     score_itemsize = FLOAT32 if spec.io == "standard-fp32s" else problem.itemsize
-    matrices = _matrices(_as_computed(spec, problem, backend), TILES[backend], score_itemsize)
-    return once + sum(sum(one) for one in matrices if one.written > cache_bytes)
+    scores, weights = _matrices(_as_computed(spec, problem, backend), TILES[backend], score_itemsize)
+    kept = _kept(scores, weights, cache_bytes), _kept(weights, scores, cache_bytes)
+    read = scores.read * (1 - kept[0]) + weights.read * (1 - kept[1])
+    return once + scores.written + weights.written + round(read)
+
+
+def _kept(matrix: Passed, other: Passed, cache_bytes: int) -> float:
+    """The share of a matrix that a cache which drops what is oldest still has when it is read.
+
+    Between the moment when a row of S is written and that when it is read, all of S passes, and of P the rows
+    before it; between those of a row of P all of P, and of S the rows behind it.
+    """
+    room = cache_bytes - matrix.written
+    return min(1.0, max(0.0, room / other.written)) if other.written else 1.0
 
 
 def _as_computed(spec: KernelSpec, problem: Problem, backend: Backend) -> Problem:

@@ -111,7 +111,7 @@ TRAFFIC = (
         "compulsory_dram_bytes",
         "Compulsory DRAM traffic (formula)",
         "bytes",
-        f"What must cross the DRAM bus, {ONCE}: a formula, never a measurement.",
+        f"What must cross the DRAM bus ({ONCE}): a formula, never a measurement.",
         better="lower",
         heading="dram model",
         of=lambda row, _: compulsory(row),
