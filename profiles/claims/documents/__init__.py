@@ -1,0 +1,36 @@
+"""The documents' claims, a module for each document or half of one."""
+
+from profiles.claims.documents import (
+    blog_gpu,
+    blog_memory,
+    deck_method,
+    deck_results,
+    lesson_fast,
+    lesson_io,
+    lesson_memory,
+    overview,
+    post,
+)
+from profiles.claims.model import Claim, Document
+
+DOCUMENTS: tuple[Document, ...] = (
+    Document("000", "The Problem: Standard Attention is Memory-Bound"),
+    Document("001", "CS 2650: Paper Discussion, FlashAttention"),
+    Document("002", "Flash Attention: Making Transformers Scale"),
+    Document("003", "FlashAttention Through the Years"),
+    Document("004", "Flash Attention Kernel Deep Dive"),
+)
+"""The five texts, which are not part of this program: they are named, and cited by line."""
+
+CLAIMS: tuple[Claim, ...] = (
+    *overview.CLAIMS,
+    *deck_method.CLAIMS,
+    *deck_results.CLAIMS,
+    *post.CLAIMS,
+    *blog_memory.CLAIMS,
+    *blog_gpu.CLAIMS,
+    *lesson_memory.CLAIMS,
+    *lesson_io.CLAIMS,
+    *lesson_fast.CLAIMS,
+)
+"""Every checkable claim, in the order of the documents and their lines."""

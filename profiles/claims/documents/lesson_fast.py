@@ -1,0 +1,144 @@
+"""004, from line 302 on: versions 2 and 3, use in PyTorch, and the interview's answers."""
+
+from functools import partial
+
+from profiles.claims.lab import SHEET, SHEET_TFLOPS
+from profiles.claims.model import Claim
+from profiles.claims.trials import backward, memory, online, recorded, traffic
+from profiles.claims.trials.arithmetic import check, number, size
+from profiles.claims.trials.gpu import needs_gpu
+from profiles.claims.trials.memory import A100_GB, square
+from profiles.claims.trials.shared import dram_saved, longest_run
+
+_claim = partial(Claim, "004")
+A100_PEAK = 312  # TFLOP/s, line 56
+FA2, FA3 = ("torch-flash",), ("flash3", "flash-attn-4")
+WITH_TORCH = "the library's choice would have to be watched on a GPU with PyTorch"
+
+
+def _below(peak: float, source: str, *stated: float) -> tuple[bool, str]:
+    return max(
+        stated
+    ) <= peak, f"stated: {', '.join(f'{one:,} TFLOP/s' for one in stated)}; the peak is {peak:,g} ({source})"
+
+
+def _flash_bytes() -> float:
+    return 4 * 4096 * 64 * 2 * 32
+
+
+CLAIMS: tuple[Claim, ...] = (
+    _claim((304,), "Version 2 is another 2 times as fast.", recorded.speedup("flash2", "flash1", 1.8, 2.2)),
+    _claim(
+        (308,), "Version 1 lacks blocks where sequences are short.", traffic.blocks_of("flash1", grows=False)
+    ),
+    _claim(
+        (308,),
+        "Version 2 fills the GPU even with 512 tokens.",
+        traffic.blocks_of("flash2", grows=True),
+        part="b",
+    ),
+    _claim(
+        (312, 685),
+        "Tensor cores do 16 times the other units' work: 312 and 19.5 TFLOP/s.",
+        number("16", lambda: 312 / 19.5, "312 / 19.5"),
+    ),
+    _claim(
+        (333,),
+        "Version 2 reaches 227 TFLOP/s on an A100, version 1 149.",
+        needs_gpu("A100", "a runtime on it"),
+    ),
+    _claim((333,), "That is 1.52 times as fast.", number("1.52", lambda: 227 / 149, "227 / 149"), part="b"),
+    _claim(
+        (334, 335),
+        "It reaches 335 and 368 TFLOP/s on an A100.",
+        check("Compare with the peak of line 56.", lambda: _below(A100_PEAK, "004, line 56", 335, 368)),
+    ),
+    _claim((334,), "That is 1.69 times as fast.", number("1.69", lambda: 335 / 198, "335 / 198"), part="b"),
+    _claim((335,), "And 1.73 times.", number("1.73", lambda: 368 / 213, "368 / 213"), part="b"),
+    _claim(
+        (353, 746),
+        "8-bit tensor cores are twice as fast as 16-bit ones.",
+        needs_gpu("H100", "products alone in 8 bits are not measured here"),
+    ),
+    _claim((353,), "In attention as a whole that shows.", recorded.faster_in_8_bits(1.9), part="b"),
+    _claim(
+        (358,),
+        "Version 2 reaches 670 TFLOP/s on an H100 at N = 8192.",
+        recorded.throughput(FA2, 670, 128, 8192),
+    ),
+    _claim(
+        (358,), "Version 3 reaches 1000 TFLOP/s there.", recorded.throughput(FA3, 1000, 128, 8192), part="b"
+    ),
+    _claim((358,), "That is 1.49 times as fast.", number("1.49", lambda: 1000 / 670, "1000 / 670"), part="c"),
+    _claim(
+        (359,), "In 8 bits it reaches 1300 TFLOP/s.", recorded.throughput(("flash3-fp8",), 1300, 128, 8192)
+    ),
+    _claim(
+        (358, 360),
+        "Both figures of version 3 are possible on an H100.",
+        check("Compare with the peak of 16-bit products.", lambda: _below(SHEET_TFLOPS, SHEET, 1000, 1100)),
+        part="d",
+    ),
+    _claim(
+        (360,),
+        "Version 2 reaches 720 and version 3 1100 TFLOP/s at N = 32,768, 1.53 times.",
+        number("1.53", lambda: 1100 / 720, "1100 / 720"),
+    ),
+    _claim(
+        (379, 432, 609, 625),
+        "In float32 PyTorch falls back to the plain kernel.",
+        recorded.chosen_in_float32(),
+    ),
+    _claim(
+        (380, 441, 627, 711),
+        "Head dims other than 64, 128 and 256 fall back.",
+        needs_gpu("NVIDIA GPU", WITH_TORCH),
+    ),
+    _claim((436, 629), "Any mask but a causal one falls back.", needs_gpu("NVIDIA GPU", WITH_TORCH)),
+    _claim((507,), "A sliding window makes it O(N w).", traffic.windowed()),
+    _claim((555, 558), "At its peak inference holds S and P of all layers.", memory.layers_in_turn()),
+    _claim(
+        (625,),
+        "In float32 memory is 64 times and throughput a fifth.",
+        needs_gpu("NVIDIA GPU", WITH_TORCH),
+        part="b",
+    ),
+    _claim((631,), "The backward pass has 2 to 3 times the operations.", backward.more_flops(2, 3)),
+    _claim(
+        (655,),
+        "d² / M is about 1/6.",
+        number("6", lambda: 96 * 1024 / 2 / 64**2, "M / d² with M = 49,152", 0.1),
+    ),
+    _claim((668, 672), "Sum and output are rescaled by e^(m − m_new).", online.merged()),
+    _claim((687,), "The three changes make 2 times on an A100.", needs_gpu("A100", "a runtime on it")),
+    _claim(
+        (706,),
+        "S and P of 4,096 tokens and 32 heads take about 2 GB.",
+        size("2 GB", lambda: memory.workspace("standard", square(4096, 32)), "2 × 32 × 4096² × 2 B"),
+    ),
+    _claim(
+        (706,),
+        "Tiled it is about 32 MB.",
+        size("32 MB", _flash_bytes, "Q, K, V and O, 4 × 4096 × 64 × 2 B × 32 heads"),
+        part="b",
+    ),
+    _claim((729,), "Reads come to 2Nd + 2N²d / B_r.", traffic.matches_flash2()),
+    _claim((733,), "An A100 has 40 KB of SRAM a multiprocessor.", traffic.ampere_memory(40)),
+    _claim(
+        (733,), "That is 20,480 elements.", number("20480", lambda: 40 * 1024 / 2, "40 × 1024 / 2"), part="b"
+    ),
+    _claim((733,), "And the ratio 0.2.", number("0.2", lambda: 64**2 / 20_480, "64² / 20,480"), part="c"),
+    _claim((735,), "So 5 times fewer bytes cross the HBM bus.", dram_saved(4, 6)),
+    _claim(
+        (748,),
+        "1000 TFLOP/s and more are 75% of an H100's peak.",
+        number("0.75", lambda: 1000 / SHEET_TFLOPS, "1000 / 989.4 TFLOP/s", 0.05),
+    ),
+    _claim((761,), "2 to 4 times as fast in practice.", recorded.speedup("flash2", "standard", 2, 4)),
+    _claim(
+        (765,),
+        "Above 2048 tokens a model does not fit without it.",
+        memory.fits("standard", square(4096, 32, 128), A100_GB, claimed=False),
+    ),
+    _claim((765,), "Standard attention ends there.", longest_run("standard", 1, 2048), part="b"),
+)

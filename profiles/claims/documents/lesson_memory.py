@@ -1,0 +1,130 @@
+"""004, to line 160: memory, bandwidth and the online softmax."""
+
+from functools import partial
+
+from kernels.problem import Problem
+from profiles.claims.model import Claim
+from profiles.claims.trials import memory, online, passes, printed_code, recorded
+from profiles.claims.trials.arithmetic import number, size
+from profiles.claims.trials.gpu import history, needs_gpu
+from profiles.claims.trials.memory import A100_GB, square
+from profiles.claims.trials.shared import memory_bound, same_as_reference
+
+_claim = partial(Claim, "004")
+LAYERS = 32
+
+
+def _scores(seqlen: int, heads: int = 1, layers: int = 1) -> int:
+    """Bytes of S in float32."""
+    return seqlen**2 * 4 * heads * layers
+
+
+def _long() -> Problem:
+    return square(128_000, 32, 64)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    _claim(
+        (7,),
+        "An A100 of 80 GB struggled at 2048 tokens.",
+        memory.fits("standard", square(2048, 32), A100_GB, claimed=False),
+    ),
+    _claim(
+        (7, 18),
+        "Tiled it handles 128k tokens.",
+        memory.fits("flash2", _long(), A100_GB, claimed=True),
+        part="b",
+    ),
+    _claim((7, 18), "The result is exact.", same_as_reference(claimed=True), part="c"),
+    _claim(
+        (12,),
+        "16,384 tokens are out of memory on 80 GB.",
+        memory.fits("standard", square(16_384, 32), A100_GB, claimed=False),
+    ),
+    _claim(
+        (14,),
+        "S of 16,384 tokens takes 1.07 GB a head.",
+        size("1.07 GB", lambda: _scores(16_384), "16384² × 4 B"),
+    ),
+    _claim(
+        (14,),
+        "32 heads in 32 layers take 1.07 TB.",
+        size("1.07 TB", lambda: _scores(16_384, 32, LAYERS), "32 × 32 × 16384² × 4 B"),
+        part="b",
+    ),
+    _claim(
+        (16, 46),
+        "S of 4,096 tokens takes 2.1 GB for 32 heads.",
+        size("2.1 GB", lambda: _scores(4096, 32), "32 × 4096² × 4 B"),
+    ),
+    _claim(
+        (16,),
+        "Writing and reading it at 2 TB/s takes 1 ms.",
+        number("1", lambda: 2 * _scores(4096, 32) / 2e12 * 1e3, "2 × 2.1 GB / 2 TB/s, in ms", 0.2),
+        part="b",
+    ),
+    _claim((44,), "S takes 67 MB a head.", size("67 MB", lambda: _scores(4096), "4096² × 4 B")),
+    _claim(
+        (46,),
+        "32 layers take 67 GB.",
+        size("67 GB", lambda: _scores(4096, 32, LAYERS), "32 × 32 × 4096² × 4 B"),
+        part="b",
+    ),
+    _claim(
+        (46,),
+        "That is 84% of an A100.",
+        number("84", lambda: 100 * _scores(4096, 32, LAYERS) / 80e9, "68.7 GB / 80 GB, in percent"),
+        part="c",
+    ),
+    _claim(
+        (54,),
+        "Q Kᵀ does about 32 FLOP a byte.",
+        number(
+            "32",
+            lambda: 2 * 4096**2 * 64 / ((2 * 4096 * 64 + 4096**2) * 4),
+            "2N²d / 4 (2Nd + N²) at N = 4096, d = 64",
+            0.05,
+        ),
+    ),
+    _claim((56,), "An A100 does 312 TFLOP/s at 2 TB/s.", needs_gpu("A100", "figures of its chip")),
+    _claim((56,), "The balance is 156 FLOP a byte.", number("156", lambda: 312 / 2, "312 / 2"), part="b"),
+    _claim(
+        (56,),
+        "So the kernel is bound by memory 5 times over.",
+        number(
+            "5",
+            lambda: 156 / (2 * 4096**2 * 64 / ((2 * 4096 * 64 + 4096**2) * 2)),
+            "156 over the intensity in 16 bits, at which 312 TFLOP/s are given",
+            0.1,
+        ),
+        part="c",
+    ),
+    _claim((56,), "It is bound by memory.", memory_bound(), part="d"),
+    _claim((65,), "Sparse attention dropped 90% of the pairs.", history("it is about models of that time")),
+    _claim(
+        (79,), "Version 1 is 2 to 4 times as fast as PyTorch.", recorded.speedup("flash1", "torch-math", 2, 4)
+    ),
+    _claim((80,), "Version 2 is twice as fast as version 1.", recorded.speedup("flash2", "flash1", 1.8, 2.2)),
+    _claim(
+        (81,),
+        "Version 3 is 1.5 to 2 times as fast as version 2.",
+        recorded.speedup("flash3", "torch-flash", 1.5, 2),
+    ),
+    _claim(
+        (93,),
+        "A plain softmax takes two passes.",
+        passes.passes(passes.naive, 2, "a softmax without a maximum"),
+    ),
+    _claim((99,), "With the maximum it takes three.", passes.passes(passes.stable, 3, "the stable softmax")),
+    _claim((111,), "Maximum and sum are updated block by block, exactly.", online.merged()),
+    _claim(
+        (115, 117),
+        "The online softmax takes one pass.",
+        passes.passes(passes.online, 1, "the online softmax"),
+    ),
+    _claim(
+        (121, 157),
+        "The function online_softmax_demo returns the exact softmax, of sum 1.0.",
+        printed_code.demo(),
+    ),
+)

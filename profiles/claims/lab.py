@@ -1,0 +1,109 @@
+"""What experiments ask of a GPU: measured points, of the GPU here or of the bundled recordings."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from kernels.device import Device
+from profiles.results.rows import PointRow, rows
+from profiles.results.session import Session
+from profiles.store import SUFFIX, SessionFileError, load
+from profiles.wire.ceilings import COPY, matmul_key
+
+Topic = Literal["h200-peers", "h200-standard-flash2", "h200-traffic"]
+"""What was measured: kernels side by side over shapes, standard and flash2 over N, and bytes by counters."""
+
+SHEET_TFLOPS, SHEET_GPUS = 989.4, ("H100", "H200")
+SHEET = "NVIDIA's data sheet: 989.4 TFLOP/s in 16 bits without sparsity"
+
+Measure = Callable[[Topic], Session]
+
+
+class Peak(NamedTuple):
+    """The rate of 16-bit products that a share is taken of, and where it comes from."""
+
+    tflops: float
+    source: str
+
+
+class Lab:
+    """Sessions by topic, each read or measured once.
+
+    Args:
+        recordings: The folder of the bundled recordings.
+        measure: Measures a topic on the GPU here; None: there is none, or it is not to be used.
+    """
+
+    def __init__(self, recordings: Path, measure: Measure | None = None) -> None:
+        self._recordings, self._measure = recordings, measure
+        self._known: dict[Topic, Session | None] = {}
+
+    @property
+    def live(self) -> bool:
+        """Whether a GPU measures here."""
+        return self._measure is not None
+
+    def session(self, topic: Topic) -> Session | None:
+        """What was measured of a topic; None where its recording is missing or cannot be read."""
+        if topic not in self._known:
+            self._known[topic] = self._measure(topic) if self._measure else self._read(topic)
+        return self._known[topic]
+
+    def rows(self, topic: Topic, *kernels: str) -> list[PointRow]:
+        """The points of a topic that are done, of these kernels where any are named."""
+        session = self.session(topic)
+        known = rows(session) if session else []
+        return [row for row in known if row.done and (not kernels or row.kernel in kernels)]
+
+    def every(self, topic: Topic) -> list[PointRow]:
+        """All points of a topic, those that would not fit among them."""
+        session = self.session(topic)
+        return rows(session) if session else []
+
+    def source(self, topic: Topic) -> str:
+        """Where a topic's figures come from, in words."""
+        device = self.device(topic)
+        name = device.name if device else "a GPU"
+        return f"measured here on {name}" if self.live else f"recorded on {name} ({topic}{SUFFIX})"
+
+    def device(self, topic: Topic) -> Device | None:
+        """The GPU that a topic was measured on."""
+        session = self.session(topic)
+        return session.machine.device("cuda") if session else None
+
+    def ceiling(self, key: str) -> float | None:
+        """A rate that the device was seen to reach beside the points of `h200-traffic`."""
+        session = self.session("h200-traffic")
+        known = session.ceilings.get(1) if session else None
+        reached = known.rates.get(key) if known else None
+        return reached.figure.value if reached else None
+
+    @cached_property
+    def copy_gbs(self) -> float | None:
+        """The rate of a copy within the device's memory, in 10^9 bytes a second."""
+        return self.ceiling(COPY)
+
+    @cached_property
+    def peak(self) -> Peak | None:
+        """The peak of 16-bit products: the data sheet's, or what was reached where that is not known."""
+        device = self.device("h200-peers")
+        if device and any(name in device.name for name in SHEET_GPUS):
+            return Peak(SHEET_TFLOPS, SHEET)
+        reached = self.ceiling(matmul_key("bfloat16"))
+        return Peak(reached, "a measured product") if reached else None
+
+    def _read(self, topic: Topic) -> Session | None:
+        try:
+            return load(self._recordings / f"{topic}{SUFFIX}")
+        except SessionFileError:
+            return None
+
+
+def shapes(found: Sequence[PointRow]) -> dict[tuple[int, bool, int], dict[str, PointRow]]:
+    """Points by head dim, causal and N, and by kernel."""
+    cells: dict[tuple[int, bool, int], dict[str, PointRow]] = {}
+    for row in found:
+        problem = row.problem
+        cells.setdefault((problem.head_dim, problem.causal, row.seqlen), {})[row.kernel] = row
+    return cells

@@ -1,0 +1,1 @@
+"""Experiments: code that runs, by what it needs."""

@@ -1,0 +1,198 @@
+"""Linformer (Wang et al. 2020), which is approximate: K and V projected from N rows to k, beside exact attention.
+
+E is drawn at random, entries of variance 1/k (Johnson and Lindenstrauss), the projection of the paper's proof;
+the one that a model learns can be better for that model's inputs. This is no kernel: nothing here is judged
+as exact attention is.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels.spec import install_command, installed
+from profiles.claims.model import ARITHMETIC, RUN, Finding, Trial, found, untested
+from profiles.claims.trials.arithmetic import check
+
+APPROXIMATE = "approximate"
+SEQLEN, HEAD_DIM, RANKS = 1024, 64, (16, 64, 256, 1024)
+CHILD, CHILD_LIMIT_S = "profiles.claims.low_rank_child", 120
+REPEATS = 3
+
+Arrays = npt.NDArray[np.float32]
+
+
+class Rank(NamedTuple):
+    """What one rank gives.
+
+    Attributes:
+        rank: k; None: exact attention.
+        ms: The shortest of a few runs.
+        nbytes: Of scores and projected K and V.
+        error: L2 norm of O's error over that of O.
+    """
+
+    rank: int | None
+    ms: float
+    nbytes: int
+    error: float
+
+
+def draw(seqlen: int = SEQLEN, head_dim: int = HEAD_DIM) -> tuple[Arrays, Arrays, Arrays]:
+    """Q, K and V of one head, float32."""
+    q, k, v = np.random.default_rng(0).standard_normal((3, seqlen, head_dim), dtype=np.float32)
+    return q, k, v
+
+
+def projection(rank: int, seqlen: int) -> Arrays:
+    """E (k, N)."""
+    drawn = np.random.default_rng(rank).standard_normal((rank, seqlen), dtype=np.float32)
+    matrix: Arrays = drawn / np.float32(np.sqrt(rank))
+    return matrix
+
+
+def attend(q: Arrays, k: Arrays, v: Arrays) -> Arrays:
+    """Plain attention of one head, (Nq, d)."""
+    s = q @ k.T * np.float32(q.shape[1] ** -0.5)
+    s -= s.max(axis=1, keepdims=True)
+    np.exp(s, out=s)
+    output: Arrays = s @ v / s.sum(axis=1, keepdims=True)
+    return output
+
+
+def linformer(q: Arrays, k: Arrays, v: Arrays, e: Arrays) -> Arrays:
+    """The same with E K and E V in place of K and V: approximate."""
+    return attend(q, e @ k, e @ v)
+
+
+def held(seqlen: int, head_dim: int, rank: int | None) -> int:
+    """Bytes of scores, and of E, E K and E V, in float32."""
+    if rank is None:
+        return 4 * seqlen**2
+    return 4 * (seqlen * rank + rank * seqlen + 2 * rank * head_dim)
+
+
+def operations(seqlen: int, head_dim: int, rank: int | None) -> int:
+    """Floating-point operations of the products; the two projections are among them."""
+    keys = seqlen if rank is None else rank
+    return 4 * seqlen * keys * head_dim * (1 if rank is None else 2)
+
+
+def curve() -> list[Rank]:
+    """Exact attention, then every rank: time, memory, error."""
+    q, k, v = draw()
+    exact = attend(q, k, v)
+    found_ranks = [Rank(None, _ms(lambda: attend(q, k, v)), held(SEQLEN, HEAD_DIM, None), 0.0)]
+    for rank in RANKS:
+        e = projection(rank, SEQLEN)
+        off = float(np.linalg.norm(linformer(q, k, v, e) - exact) / np.linalg.norm(exact))
+        ms = _ms(lambda e=e: linformer(q, k, v, e))  # type: ignore[misc]
+        found_ranks.append(Rank(rank, ms, held(SEQLEN, HEAD_DIM, rank), off))
+    return found_ranks
+
+
+def told(ranks: list[Rank]) -> str:
+    """The curve in words."""
+    first, *others = ranks
+    text = (
+        f"{APPROXIMATE}; N = {SEQLEN}, d = {HEAD_DIM}: exact {first.ms:.2f} ms, {first.nbytes / 1e6:.2f} MB"
+    )
+    parts = (f"k = {r.rank}: {r.ms:.2f} ms, {r.nbytes / 1e6:.2f} MB, error {r.error:.0%}" for r in others)
+    return f"{text}; {'; '.join(parts)}"
+
+
+def loses() -> Trial:
+    """The error over the rank; it stays above rounding by far."""
+
+    def test() -> tuple[bool, str]:
+        ranks = curve()
+        return all(one.error > 1e-3 for one in ranks[1:]), told(ranks)
+
+    return check("Run Linformer with random projections beside exact attention, over the rank k.", test, RUN)
+
+
+def fewer_operations() -> Trial:
+    """Its operations over those of exact attention."""
+
+    def test() -> tuple[bool, str]:
+        shares = {k: operations(SEQLEN, HEAD_DIM, k) / operations(SEQLEN, HEAD_DIM, None) for k in RANKS}
+        text = ", ".join(f"{share:.0%} at k = {k}" for k, share in shares.items())
+        return all(
+            shares[k] < 1 for k in RANKS[:-1]
+        ), f"{APPROXIMATE}; {text} of exact attention's at N = {SEQLEN}"
+
+    return check("Count the operations of both, projections among them.", test, ARITHMETIC)
+
+
+def limited_speedup() -> Trial:
+    """Whether the measured speed-up stays well behind that of the operations."""
+
+    def test() -> tuple[bool, str]:
+        exact, *others = curve()
+        saved = {
+            r.rank: operations(SEQLEN, HEAD_DIM, None) / operations(SEQLEN, HEAD_DIM, r.rank) for r in others
+        }
+        gained = {r.rank: exact.ms / r.ms for r in others}
+        text = ", ".join(f"k = {k}: {gained[k]:.1f}× for {saved[k]:.1f}× fewer operations" for k in gained)
+        return all(gained[k] < 0.75 * saved[k] for k in RANKS[:2]), f"{APPROXIMATE}; {text}"
+
+    return check("Time both in NumPy, and compare what is gained with the operations saved.", test, RUN)
+
+
+def reaches(seqlen: int) -> Trial:
+    """What it holds there."""
+
+    def test() -> tuple[bool, str]:
+        low, full = held(seqlen, HEAD_DIM, 256), held(seqlen, HEAD_DIM, None)
+        text = (
+            f"k = 256 holds {low / 1e6:,.0f} MB a head at N = {seqlen:,}, exact scores {full / 1e9:,.1f} GB"
+        )
+        return low < full / 10, f"{APPROXIMATE}; {text}"
+
+    return check("Count what both hold, in float32.", test, ARITHMETIC)
+
+
+def in_torch() -> Trial:
+    """The same curve in PyTorch, in a process of its own: on the GPU where PyTorch sees one."""
+
+    def run(_lab: object) -> Finding:
+        if not installed("torch"):
+            return untested(f"PyTorch is not installed: {install_command('torch')}")
+        try:
+            answer = subprocess.run(
+                [sys.executable, "-m", CHILD],
+                capture_output=True,
+                text=True,
+                timeout=CHILD_LIMIT_S,
+                check=True,
+            )
+            told_by = json.loads(answer.stdout)
+        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            return untested(f"PyTorch's process gave no answer ({type(error).__name__})")
+        ranks = [Rank(*one) for one in told_by["ranks"]]
+        gained = {r.rank: ranks[0].ms / r.ms for r in ranks[1:]}
+        saved = {
+            r.rank: operations(SEQLEN, HEAD_DIM, None) / operations(SEQLEN, HEAD_DIM, r.rank)
+            for r in ranks[1:]
+        }
+        limited = all(gained[k] < 0.75 * saved[k] for k in RANKS[:2])
+        return found(
+            limited, told(ranks), f"run here: PyTorch on {told_by['device']}, beside its own fused attention"
+        )
+
+    words = "Run Linformer in PyTorch beside scaled_dot_product_attention, over the rank k."
+    return Trial(words, run)
+
+
+def _ms(run: Callable[[], object]) -> float:
+    took = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        run()
+        took.append(time.perf_counter() - start)
+    return 1e3 * min(took)

@@ -1,0 +1,133 @@
+"""The online softmax, run: merged exactly, row by row, and what goes wrong without it."""
+
+import numpy as np
+
+from kernels.problem import Problem
+from kernels.trace import Array, Trace, TraceRequest
+from profiles.claims.model import RUN, Trial
+from profiles.claims.trials.arithmetic import check
+from profiles.claims.trials.drawn import EXACT, Floats, attention, error, qkv, softmax
+
+SCORES = (1.0, 3.0, 2.0, 0.5)  # of the slides' example, in blocks of 2
+TRACED = "run here: the NumPy kernel's own tile steps"
+
+
+def merged() -> Trial:
+    """Two blocks' m and l, merged by the rescaling rule."""
+
+    def test() -> tuple[bool, str]:
+        x = np.random.default_rng(1).standard_normal(1000) * 10
+        (m1, l1), (m2, l2) = (_stats(part) for part in (x[:300], x[300:]))
+        m = max(m1, m2)
+        l = np.exp(m1 - m) * l1 + np.exp(m2 - m) * l2
+        off = abs(l / _stats(x)[1] - 1)
+        return off < EXACT, f"l of 300 + 700 numbers differs from that of all 1,000 by {off:.1e} of it"
+
+    return check("Merge m and l of two blocks of random numbers, and compare with all at once.", test, RUN)
+
+
+def example(what: str, printed: str, block: int) -> Trial:
+    """A number of the slides' example, from a trace of the tiled kernel: `m`, `l`, or `alpha`."""
+
+    def test() -> tuple[bool, str]:
+        value = float(getattr(_trace(), what).numpy()[block, 0])
+        return f"{value:.3f}" == printed, f"{what} after block {block + 1}: {value:.5f}; stated: {printed}"
+
+    return check(f"Trace the tiled kernel over the scores {SCORES} in blocks of 2.", test, TRACED)
+
+
+def exponential(printed: str, score: float, maximum: float) -> Trial:
+    """One exponential of that example."""
+
+    def test() -> tuple[bool, str]:
+        value = float(np.exp(score - maximum))
+        return f"{value:.3f}" == printed, f"exp({score:g} − {maximum:g}) = {value:.5f}; stated: {printed}"
+
+    return check("Compute the exponential.", test, RUN)
+
+
+def example_output() -> Trial:
+    """O of that example against the whole row's softmax."""
+
+    def test() -> tuple[bool, str]:
+        trace = _trace()
+        exact = softmax(np.array(SCORES)) @ np.arange(1.0, 5.0)
+        off = abs(float(trace.output.numpy()[0, 0]) - float(exact))
+        return off < 1e-6, f"O differs by {off:.1e} (float32) from softmax over the whole row"
+
+    return check(f"Trace the tiled kernel over the scores {SCORES} with V = 1, 2, 3, 4.", test, TRACED)
+
+
+def naive_tiles() -> Trial:
+    """Tiles that are each normalised by their own sum, added up."""
+
+    def test() -> tuple[bool, str]:
+        q, k, v = qkv(48, 16)
+        parts = [attention(q, k[at : at + 16], v[at : at + 16]) for at in range(0, 48, 16)]
+        off = error(sum(parts[1:], parts[0]), attention(q, k, v))
+        return off > 0.01, f"three tiles' outputs added are off by {off:.2f}, where |O| is at most 1.4"
+
+    return check("Take the softmax of each of three tiles of keys alone, and add the outputs.", test, RUN)
+
+
+def fixed_afterwards() -> Trial:
+    """The same outputs, weighed by each tile's log-sum-exp: whether that mends them, which denies the claim."""
+
+    def test() -> tuple[bool, str]:
+        q, k, v = qkv(48, 16)
+        tiles = [slice(at, at + 16) for at in range(0, 48, 16)]
+        outputs = np.stack([attention(q, k[tile], v[tile]) for tile in tiles])
+        lse = np.stack([_lse(q @ k[tile].T / 4) for tile in tiles])
+        weights = softmax(lse.T).T[:, :, None]
+        off = error((weights * outputs).sum(axis=0), attention(q, k, v))
+        told = f"weighed by the log-sum-exp of each tile they are exact to {off:.1e}, as split keys in decoding are"
+        return off > EXACT, told
+
+    return check("Combine the tiles' outputs by the log-sum-exp of each.", test, RUN)
+
+
+def rows_alone() -> Trial:
+    """Each block of queries computed alone."""
+
+    def test() -> tuple[bool, str]:
+        q, k, v = qkv(64, 16)
+        whole = attention(q, k, v)
+        off = max(error(attention(q[at : at + 8], k, v), whole[at : at + 8]) for at in range(0, 64, 8))
+        return off < EXACT, f"8 blocks of queries, each alone, differ from all at once by {off:.1e}"
+
+    return check("Compute blocks of queries one by one, and compare with all at once.", test, RUN)
+
+
+def wrong_sign() -> Trial:
+    """The rule as one slide prints it, with e to the minus (m - m_new)."""
+
+    def test() -> tuple[bool, str]:
+        (m1, l1), (m2, l2) = (_stats(np.array(part)) for part in (SCORES[:2], SCORES[2:]))
+        m = max(m1, m2)
+        l = np.exp(-(m1 - m)) * l1 + np.exp(-(m2 - m)) * l2
+        exact = _stats(np.array(SCORES))[1]
+        return abs(l - exact) < EXACT, f"l = {l:.3f}, where the row's sum is {exact:.3f}"
+
+    return check("Merge the example's two blocks with the exponents as printed.", test, RUN)
+
+
+def _trace() -> Trace:
+    from kernels.cpu.trace import record  # noqa: PLC0415 - NumPy's kernels, when they run
+
+    column = np.array(SCORES, np.float32)[:, None]
+    one = np.ones((1, 1), np.float32)
+    values = np.arange(1, 5, dtype=np.float32)[:, None]
+    problem = Problem(seqlen_q=1, seqlen_k=4, head_dim=1, scale=1.0)
+    inputs = (Array.of(one), Array.of(column), Array.of(values))
+    return record(TraceRequest(problem=problem, block_q=1, block_k=2, inputs=inputs))
+
+
+def _stats(x: Floats) -> tuple[float, float]:
+    m = float(x.max())
+    return m, float(np.exp(x - m).sum())
+
+
+def _lse(scores: Floats) -> Floats:
+    m = scores.max(axis=-1)
+    lse: Floats = m + np.log(np.exp(scores - m[:, None]).sum(axis=-1))
+    return lse

@@ -1,0 +1,171 @@
+"""Claims about GPUs: read from points that were measured, on the GPU here or in the bundled recordings."""
+
+from collections.abc import Callable, Iterable
+from statistics import geometric_mean
+
+from profiles.claims.lab import Lab, Topic, shapes
+from profiles.claims.model import Finding, Trial, found, untested
+from profiles.results.rows import PointRow
+
+PEERS: Topic = "h200-peers"
+OVER_N: Topic = "h200-standard-flash2"
+TRAFFIC: Topic = "h200-traffic"
+NO_POINTS = "neither a GPU nor a recording has the points that this needs"
+AMPLE = 2048  # from this N on launches and tails weigh little
+
+
+def tflops(row: PointRow) -> float:
+    """The throughput of a point, TFLOP/s; 0 without a runtime."""
+    return row.problem.flops / row.times.median / 1e9 if row.times else 0.0
+
+
+def speedups(lab: Lab, kernel: str, over: str, wanted: Callable[[PointRow], bool]) -> list[float]:
+    """How many times as fast a kernel is as another, shape by shape."""
+    cells = shapes([row for row in lab.rows(PEERS, kernel, over) if wanted(row)]).values()
+    pairs = [(cell[over].times, cell[kernel].times) for cell in cells if {kernel, over} <= cell.keys()]
+    return [slow.median / fast.median for slow, fast in pairs if slow and fast]
+
+
+def speedup(
+    kernel: str, over: str, least: float, most: float, wanted: Callable[[PointRow], bool] | None = None
+) -> Trial:
+    """Whether the geometric mean of a speed-up lies in the range that is claimed."""
+    chosen = wanted or (lambda row: row.seqlen >= AMPLE)
+
+    def run(lab: Lab) -> Finding:
+        ratios = speedups(lab, kernel, over, chosen)
+        if not ratios:
+            return untested(NO_POINTS)
+        mean = geometric_mean(ratios)
+        told = f"{mean:.2f}× over {len(ratios)} problems ({min(ratios):.2f} to {max(ratios):.2f}×)"
+        return found(least <= round(mean, 1) <= most, f"{kernel} over {over}: {told}", lab.source(PEERS))
+
+    return Trial(
+        f"Median runtimes of {kernel} and {over}, in turns on the same problems: does the mean ratio lie "
+        f"within {least:g} to {most:g}?",
+        run,
+    )
+
+
+def utilisation(kernels: tuple[str, ...], least: float, most: float, head_dims: Iterable[int] = ()) -> Trial:
+    """Whether the best share of the peak that these kernels reach lies in the claimed range."""
+    dims = frozenset(head_dims)
+
+    def run(lab: Lab) -> Finding:
+        found_rows = [row for row in lab.rows(PEERS, *kernels) if not dims or row.problem.head_dim in dims]
+        if not found_rows or lab.peak is None:
+            return untested(NO_POINTS)
+        best = max(found_rows, key=tflops)
+        share = tflops(best) / lab.peak.tflops
+        told = (
+            f"{best.kernel} at most {tflops(best):,.0f} TFLOP/s (d {best.problem.head_dim}, "
+            f"N = {best.seqlen:,}), {share:.0%} of {lab.peak.tflops:,.0f}"
+        )
+        return found(least <= round(share, 2) <= most, told, f"{lab.source(PEERS)}; {lab.peak.source}")
+
+    return Trial(f"The best throughput of {' or '.join(kernels)} over the peak of 16-bit products.", run)
+
+
+def throughput(kernels: tuple[str, ...], stated: float, head_dim: int, seqlen: int) -> Trial:
+    """Whether any of these kernels reaches a throughput at one shape, to a tenth."""
+
+    def run(lab: Lab) -> Finding:
+        there = [
+            row
+            for row in lab.rows(PEERS, *kernels)
+            if (row.problem.head_dim, row.seqlen, row.problem.causal) == (head_dim, seqlen, False)
+        ]
+        if not there:
+            return untested(NO_POINTS)
+        best = max(there, key=tflops)
+        told = f"{best.kernel}: {tflops(best):,.0f} TFLOP/s at N = {seqlen:,}, d {head_dim}; stated: {stated:,.0f}"
+        device = "an H200, whose multiprocessors and peak are those of an H100"
+        return found(tflops(best) >= 0.9 * stated, told, f"{lab.source(PEERS)}; {device}")
+
+    return Trial(f"The throughput of {' or '.join(kernels)} at head dim {head_dim} and N = {seqlen:,}.", run)
+
+
+def over_n(words: str, test: Callable[[dict[tuple[str, int], PointRow]], tuple[bool, str]]) -> Trial:
+    """A test of the points of standard and flash2 over N, by kernel and N."""
+
+    def run(lab: Lab) -> Finding:
+        points = {(row.kernel, row.seqlen): row for row in lab.every(OVER_N)}
+        if not points:
+            return untested(NO_POINTS)
+        holds, told = test(points)
+        return found(holds, told, lab.source(OVER_N))
+
+    return Trial(words, run)
+
+
+def counted(words: str, test: Callable[[Lab, dict[str, PointRow]], tuple[bool, str] | None]) -> Trial:
+    """A test of the bytes that counters saw at the longest N of 8192 or less, by kernel."""
+
+    def run(lab: Lab) -> Finding:
+        known = [row for row in lab.rows(TRAFFIC) if row.seqlen <= 8192 and moved(row)]
+        longest = max((row.seqlen for row in known), default=0)
+        points = {row.kernel: row for row in known if row.seqlen == longest}
+        answer = test(lab, points) if points else None
+        return untested(NO_POINTS) if answer is None else found(*answer, lab.source(TRAFFIC))
+
+    return Trial(words, run)
+
+
+def moved(row: PointRow) -> float | None:
+    """Bytes to and from DRAM as counters saw them; None where nobody counted."""
+    parts = [row.measured(key) for key in ("dram_read_bytes", "dram_write_bytes")]
+    values = [part.value for part in parts if part is not None and part.value is not None]
+    return sum(values) if len(values) == len(parts) else None
+
+
+def held(row: PointRow | None) -> float | None:
+    """The footprint of a point in bytes, None where it has none."""
+    if row is None or row.measurement is None or not row.done:
+        return None
+    return row.measurement.held_bytes
+
+
+def smaller_for_wide_heads() -> Trial:
+    """Whether flash2 gains less over standard at d = 128 than at d = 64."""
+
+    def run(lab: Lab) -> Finding:
+        means = {}
+        for d in (64, 128):
+            ratios = speedups(lab, "flash2", "standard", lambda row, d=d: row.problem.head_dim == d)  # type: ignore[misc]
+            if not ratios:
+                return untested(NO_POINTS)
+            means[d] = geometric_mean(ratios)
+        told = f"flash2 over standard: {means[64]:.2f}× at d = 64, {means[128]:.2f}× at d = 128"
+        return found(means[128] < means[64], told, lab.source(PEERS))
+
+    return Trial("Mean speed-ups of flash2 over standard at both head dims.", run)
+
+
+def faster_in_8_bits(least: float) -> Trial:
+    """How many times as fast flash3 is in 8 bits at its longest N."""
+
+    def run(lab: Lab) -> Finding:
+        ratios = speedups(lab, "flash3-fp8", "flash3", lambda row: row.problem.head_dim == 128)
+        if not ratios:
+            return untested(NO_POINTS)
+        told = (
+            f"flash3-fp8 over flash3 at d = 128: {min(ratios):.2f} to {max(ratios):.2f}×, rounding included"
+        )
+        return found(max(ratios) >= least, told, lab.source(PEERS))
+
+    return Trial("Measured runtimes of flash3-fp8 and flash3: attention as a whole, not products alone.", run)
+
+
+def chosen_in_float32() -> Trial:
+    """What PyTorch's dispatcher takes for float32 on a GPU."""
+
+    def run(lab: Lab) -> Finding:
+        rows = [row for row in lab.rows(PEERS, "torch-auto") if row.problem.dtype == "float32"]
+        if not rows:
+            return untested(
+                "the recordings have PyTorch's dispatcher in bfloat16 alone; it takes a GPU and PyTorch"
+            )
+        note = rows[0].note or "no name"
+        return found("math" in note, f"in float32 it chose: {note}", lab.source(PEERS))
+
+    return Trial("Let PyTorch's dispatcher choose in float32 on the GPU, and read what it chose.", run)
