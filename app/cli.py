@@ -358,6 +358,13 @@ def selfcheck(**options: Any) -> int:
 
 
 @program.command()
+@click.argument("story", required=False)
+def present(story: str | None) -> int:
+    """Present STORY in the window, a file or a bundled one by its name; left out: list these."""
+    return run("present", story)
+
+
+@program.command()
 @click.argument("folder", callback=reading(folder), metavar="DIR")
 @click.option("--open", "session", type=ANY_PATH, metavar="FILE", help="A session to show on the pages")
 def shots(folder: Path, session: Path | None) -> int:

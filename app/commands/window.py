@@ -1,14 +1,21 @@
 """No command, or `window`: open the window, with a session in it when a file is named."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.commands import system
 from app.commands.exit_codes import FAILED, USAGE_ERROR
 from app.commands.messages import tell
 
+if TYPE_CHECKING:  # it takes a while to load, and nothing is on the screen yet
+    from app.stage.story import Story
 
-def run(file: Path | None) -> int:
-    """Open the window and stay until it is closed; what would make Qt abort is said in one line instead."""
+
+def run(file: Path | None, story: "Story | None" = None) -> int:
+    """Open the window, and present a story in it, and stay until it is closed.
+
+    What would make Qt abort is said in one line instead.
+    """
     if file is not None and (reason := _why_no_file(file)):
         tell(f"flashscope: {reason} (see python main.py --help)")
         return USAGE_ERROR
@@ -21,7 +28,7 @@ def run(file: Path | None) -> int:
     splash = show_splash()
     from app.shell.run import run_window  # noqa: PLC0415 - it takes a second, with something to look at
 
-    return run_window(file, splash)
+    return run_window(file, splash, story)
 
 
 def _why_no_file(file: Path) -> str:

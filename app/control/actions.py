@@ -1,7 +1,7 @@
 """One registry of everything a user can do; the menu, the palette, the buttons and the `?` sheet read it."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QKeySequence
@@ -22,6 +22,8 @@ class Action:
         everywhere: Whether it works on every page; a page's action otherwise works on its page only.
         checkable: Whether it is a state that is switched on and off.
         possible: Whether it can be done now; None: always. Its keys mean nothing while it cannot.
+        staged: Whether it works on a stage, too.
+        claims: Whether its keys mean nothing else while it can be done.
     """
 
     key: str
@@ -32,6 +34,18 @@ class Action:
     everywhere: bool = False
     checkable: bool = False
     possible: Callable[[], bool] | None = None
+    staged: bool = False
+    claims: bool = False
+
+    @property
+    def keys(self) -> list[str]:
+        """Its key sequences, one by one."""
+        return [keys for keys in self.shortcut.split("; ") if keys]
+
+
+def staged(*actions: Action) -> list[Action]:
+    """The same, which work on a stage, too."""
+    return [replace(action, staged=True) for action in actions]
 
 
 class ActionRegistry(QObject):
@@ -60,6 +74,8 @@ class ActionRegistry(QObject):
         self._qactions: dict[str, QAction] = {}
         self._owners: dict[str, str] = {}
         self._page = ""
+        self._on_stage = False
+        self._claimed: frozenset[str] = frozenset()  # keys that mean one thing alone now
 
     def add(self, action: Action, page: str = "") -> QAction:
         """Take in an action; `page` is the key of the page it belongs to, empty for the window's own.
@@ -72,7 +88,7 @@ class ActionRegistry(QObject):
         qaction = QAction(action.title, self)
         qaction.setObjectName(action.key)
         qaction.setCheckable(action.checkable)
-        qaction.setShortcuts([QKeySequence(keys) for keys in action.shortcut.split("; ") if keys])
+        qaction.setShortcuts([QKeySequence(keys) for keys in action.keys])
         qaction.triggered.connect(lambda _checked=False: action.trigger())
         self._actions[action.key], self._qactions[action.key] = action, qaction
         self._owners[action.key] = page
@@ -84,12 +100,32 @@ class ActionRegistry(QObject):
         self._page = page
         self.refresh()
 
+    def take_stage(self, on: bool) -> None:
+        """Let only what belongs on a stage be triggered, or everything again."""
+        self._on_stage = on
+        self.refresh()
+
     def refresh(self) -> None:
         """Ask again of every action whether it can be triggered."""
         for key, action in self._actions.items():
-            here = action.everywhere or self._owners[key] in {"", self._page}
-            self._qactions[key].setEnabled(here and (action.possible is None or action.possible()))
+            self._qactions[key].setEnabled(self._can(key, action))
+        self._share_keys()
         self.changed.emit()
+
+    def _can(self, key: str, action: Action) -> bool:
+        here = action.everywhere or self._owners[key] in {"", self._page}
+        allowed = action.staged or not self._on_stage
+        return here and allowed and (action.possible is None or action.possible())
+
+    def _share_keys(self) -> None:
+        """Leave keys that are claimed to those who claim them."""
+        able = [a for key, a in self._actions.items() if a.claims and self._qactions[key].isEnabled()]
+        claimed = frozenset(keys for action in able for keys in action.keys)
+        changed, self._claimed = claimed ^ self._claimed, claimed
+        for key, action in self._actions.items():
+            if not action.claims and changed.intersection(action.keys):
+                left = [QKeySequence(keys) for keys in action.keys if keys not in claimed]
+                self._qactions[key].setShortcuts(left)
 
     def find(self, key: str) -> QAction | None:
         """The QAction of that key, None when no page brings it."""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.control.actions import Action
 from app.control.controller import Controller
 from app.look.theme import Theme
+from app.pages.staging import Staging
 from profiles.results.session import Session
 
 
@@ -26,6 +27,7 @@ class Page(QWidget):
         controller: Intents go there, events come from there.
         theme: The colours in use.
         large: The parts of a page that is too large to take its stylesheet in one step.
+        staging: What it does on a stage.
 
     Signals:
         page_requested: Bring another page to the front (its key).
@@ -44,11 +46,13 @@ class Page(QWidget):
         self.controller = controller
         self.theme = theme
         self.large: Sequence[QWidget] = ()
+        self.staging = Staging(self, self.key, controller)
         controller.session_changed.connect(self.show_session)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours; the stylesheet has changed already, only what is painted by hand is left."""
         self.theme = theme
+        self.staging.apply_theme(theme)
 
     def show_session(self, session: Session | None) -> None:
         """Show another session; None: show the empty state."""

@@ -1,6 +1,7 @@
 """A window that fills the screen, also where no window manager makes it."""
 
 from PySide6.QtCore import QObject, QRect, Qt, QTimer
+from PySide6.QtGui import QScreen
 from PySide6.QtWidgets import QWidget
 
 ANSWER_MS = 200  # in which a window manager makes a window as large as it was asked to
@@ -26,12 +27,14 @@ class FullScreen(QObject):
         """Whether the window fills the screen, or soon does."""
         return self._alone or self._window.isFullScreen()
 
-    def toggle(self) -> None:
-        """Fill the screen, or leave it."""
+    def toggle(self, screen: QScreen | None = None) -> None:
+        """Fill the screen, another one if it is named, or leave it."""
         if self.on:
             self._leave()
             return
         self._before = self._window.geometry()
+        if screen is not None:
+            self._window.setGeometry(screen.geometry())
         self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
         self._check.start()
 

@@ -4,12 +4,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QChildEvent, QEvent, QObject, QRect, Qt, QTimer
+from PySide6.QtCore import QChildEvent, QEvent, QObject, QRect, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMainWindow,
-    QMessageBox,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -31,11 +30,16 @@ from app.pages.profile import ProfilePage
 from app.pages.registry import PAGES
 from app.pages.sessions import SessionsPage
 from app.pages.start import StartPage
+from app.shell.closing import ask_to_close
 from app.shell.edit_actions import EditActions
 from app.shell.file_actions import FileActions
 from app.shell.full_screen import FullScreen
 from app.shell.notices import Notices
 from app.shell.pages import Pages
+from app.shell.stage import Stage
+from app.shell.stage_actions import StageActions
+from app.shell.stage_frame import StageFrame
+from app.shell.stage_venue import Venue
 from app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from app.widgets.error_line import ErrorLine
 from app.widgets.log_panel import LogPanel
@@ -52,7 +56,6 @@ FIRST_SIZE = (1280, 800)
 IDLE_MS = 50  # after the window is shown, and between two pages: paints and what the user does come before
 SWITCH_S = 0.0005  # for which a thread of Python's may keep the window's waiting, whenever it needs Python
 KINDS: dict[str, type[Page]] = {StartPage.key: StartPage, **{page.key: page for page in PAGES}}
-CLOSE_QUESTION = "A sweep is running: stop it and close?"
 
 
 class MainWindow(QMainWindow):
@@ -64,6 +67,8 @@ class MainWindow(QMainWindow):
         pages: The start page and those of the rail, by key. They are made one by one when the window has been
             painted, or when one is looked up.
         notices: What it says of the session on show and of what happens.
+        stage: Presents what is on show, or a story.
+        presenting: What a speaker can do.
     """
 
     def __init__(self, controller: Controller, appearance: Appearance, settings: Settings) -> None:
@@ -109,7 +114,7 @@ class MainWindow(QMainWindow):
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour what is painted by hand."""
-        for part in (self.top_bar, self.rail, self.log, self.errors):
+        for part in (self.top_bar, self.rail, self.log, self.errors, self._stage_frame):
             part.apply_theme(theme)
         for page in self.pages.made:
             page.apply_theme(theme)
@@ -132,7 +137,7 @@ class MainWindow(QMainWindow):
     @guarded()
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once when a sweep runs; stop everything and wait for it."""
-        if self.controller.measuring and not self._agreed and not self._ask_to_close():
+        if self.controller.measuring and not self._agreed and not ask_to_close(self):
             event.ignore()
             return
         self.settings.geometry = self.saveGeometry()
@@ -208,9 +213,12 @@ class MainWindow(QMainWindow):
             settings=self.settings,
         )
         self._help = HelpActions(self, self.registry, self.settings)
-        self._sweep = SweepActions(full_screen, self.controller, self._resumer, self.errors)
+        venue = Venue(self, full_screen, self.appearance, self.settings)
+        self.stage = Stage(self, venue, self._stage_frame, (self.top_bar, self.rail, self.log, self.status))
+        self.presenting = StageActions(self.stage, self.errors)
+        self._sweep = SweepActions(full_screen, self.stage, self.controller, self._resumer, self.errors)
         self._edit = EditActions(self.controller, self.errors)
-        groups = self._files, self._edit, self._sweep, self._view, self._help
+        groups = self._files, self._edit, self._sweep, self._view, self.presenting, self._help
         actions = [action for group in groups for action in group.offered()]
         for action in actions:
             self.addAction(self.registry.add(action))
@@ -230,7 +238,10 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.top_bar)
+        self._stage_frame = StageFrame()
+        column.addWidget(self._stage_frame.sentence)
         column.addLayout(middle, 1)
+        column.addWidget(self._stage_frame.foot)
         column.addWidget(self.status)
         self.setCentralWidget(body)
 
@@ -318,17 +329,6 @@ class MainWindow(QMainWindow):
     def _session_changed(self, session: Session | None) -> None:
         if session is not None and self.page.key in {"start", "sessions", "compare"}:
             self._request_page("profile")
-
-    def _ask_to_close(self) -> bool:
-        box = QMessageBox(QMessageBox.Icon.Question, "Flashscope", CLOSE_QUESTION, parent=self)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
-        keep = box.addButton("Keep running", QMessageBox.ButtonRole.RejectRole)
-        box.setDefaultButton(keep)
-        box.setEscapeButton(keep)
-        box.exec()
-        box.deleteLater()
-        return box.clickedButton() is stop
 
 
 def build_window(controller: Controller, theme: Theme) -> MainWindow:

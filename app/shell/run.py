@@ -14,17 +14,21 @@ from app.shell.application import make_application
 from app.shell.lost_display import left_in_order
 from app.shell.main_window import FIRST_SIZE, MainWindow, build_window
 from app.shell.troubles import Troubles
+from app.stage.story import Story
 from profiles.engine.local import LocalEngine
 from profiles.store import sessions_dir
 from profiles.wire.text import harmless
 
 
-def run_window(open_path: Path | None, splash: QSplashScreen | None = None) -> int:
+def run_window(
+    open_path: Path | None, splash: QSplashScreen | None = None, story: Story | None = None
+) -> int:
     """Open the window and stay until it is closed; returns the exit code.
 
     Args:
         open_path: A session file to show, or None for the start page.
         splash: What goes once the window is on the screen.
+        story: What is presented at once, None for nothing.
     """
     settings = Settings()
     app = make_application()
@@ -32,6 +36,8 @@ def run_window(open_path: Path | None, splash: QSplashScreen | None = None) -> i
     try:
         with left_in_order(app, lambda: _leave_lost_display(controller)):
             window = _open(controller, settings, open_path)
+            if story is not None:
+                QTimer.singleShot(0, lambda: window.stage.enter(story))
             if splash is not None:
                 splash.finish(window)
             return _until_closed(app, window)

@@ -6,13 +6,14 @@ from functools import partial
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
-from app.control.actions import Action, ActionRegistry
+from app.control.actions import Action, ActionRegistry, staged
 from app.control.controller import Controller
 from app.control.resuming import Resumer
 from app.control.settings import SCALES, Settings
 from app.look.appearance import Appearance, Choice
 from app.pages.registry import PAGES
 from app.shell.full_screen import FullScreen
+from app.shell.stage import Stage
 from app.widgets.error_line import ErrorLine
 from app.widgets.palette import CommandPalette
 from app.widgets.shortcut_sheet import ShortcutSheet
@@ -26,16 +27,22 @@ class SweepActions:
 
     Args:
         full_screen: What Esc leaves first.
+        stage: What it leaves before that.
         controller: What runs and is cancelled.
         resumer: Goes on with what was broken off.
         errors: Tells what another Esc does.
     """
 
     def __init__(
-        self, full_screen: FullScreen, controller: Controller, resumer: Resumer, errors: ErrorLine
+        self,
+        full_screen: FullScreen,
+        stage: Stage,
+        controller: Controller,
+        resumer: Resumer,
+        errors: ErrorLine,
     ) -> None:
         self._full_screen, self._controller, self._errors = full_screen, controller, errors
-        self._resumer = resumer
+        self._stage, self._resumer = stage, resumer
         self._asked = QTimer(full_screen, interval=ESCAPE_MS, singleShot=True)
         self._asked.timeout.connect(self._forget)
         controller.running_changed.connect(lambda _running: self._forget())
@@ -44,14 +51,18 @@ class SweepActions:
         """All of them, in the order of the menu."""
         return [
             Action("cancel", "Cancel the sweep or the replay", self._controller.cancel, "Sweep"),
-            Action("escape", "Leave the full screen; twice: cancel what runs", self._escape, "Sweep", "Esc"),
+            *staged(
+                Action("escape", "Leave stage or full screen; twice: cancel", self._escape, "Sweep", "Esc")
+            ),
             Action("resume", "Resume the sweep of the session on show", self._resumer.resume, "Sweep"),
             Action("replay", "Replay the session on show", lambda: self._controller.replay(1.0), "Sweep"),
         ]
 
     def _escape(self) -> None:
         """Leave what is open; a key hit by mistake, as on a stage, ends no sweep."""
-        if self._full_screen.on:
+        if self._stage.on:
+            self._stage.leave()
+        elif self._full_screen.on:
             self._full_screen.toggle()
         elif self._asked.isActive():
             self._forget()
@@ -98,12 +109,14 @@ class ViewActions:
             self._page_action("start", "the start page", 0),
             *(self._page_action(page.key, page.title, number) for number, page in enumerate(PAGES, 1)),
             Action("log", "Show or hide the log", self._toggle_log, "View", "Ctrl+L"),
-            Action("theme.toggle", "Switch between light and dark", self._toggle_theme, "View", "Ctrl+T"),
-            Action("theme.system", "Follow the system's theme", lambda: self._choose("system"), "View"),
-            Action("theme.contrast", "Use high contrast", lambda: self._choose("contrast"), "View"),
+            *staged(
+                Action("theme.toggle", "Switch between light and dark", self._toggle_theme, "View", "Ctrl+T"),
+                Action("theme.system", "Follow the system's theme", lambda: self._choose("system"), "View"),
+                Action("theme.contrast", "Use high contrast", lambda: self._choose("contrast"), "View"),
+            ),
             Action("scale.up", "Make everything larger", lambda: self._scale(1), "View", "Ctrl++; Ctrl+="),
             Action("scale.down", "Make everything smaller", lambda: self._scale(-1), "View", "Ctrl+-"),
-            Action("fullscreen", "Fill the screen", self._full_screen.toggle, "View", "F11; Ctrl+Shift+F"),
+            Action("fullscreen", "Fill the screen", self._full_screen.toggle, "View", "Ctrl+Shift+F"),
         ]
 
     def _page_action(self, key: str, title: str, number: int) -> Action:
@@ -138,8 +151,10 @@ class HelpActions:
     def offered(self) -> list[Action]:
         """All of them, in the order of the menu."""
         return [
-            Action("palette", "Find a command", self._open_palette, "Help", "Ctrl+Shift+P"),
-            Action("shortcuts", "Show the keyboard shortcuts", self._open_sheet, "Help", "?; F1"),
+            *staged(
+                Action("palette", "Find a command", self._open_palette, "Help", "Ctrl+Shift+P"),
+                Action("shortcuts", "Show the keyboard shortcuts", self._open_sheet, "Help", "?; F1"),
+            )
         ]
 
     def _open_palette(self) -> None:

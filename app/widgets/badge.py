@@ -28,11 +28,12 @@ class Badge(ElidedLabel):
         """Room for a short text, and for the beginning of a long one."""
         return QSize(min(self.sizeHint().width(), px(READABLE_PX)), super().minimumSizeHint().height())
 
-    def show_provenance(self, provenance: Provenance) -> None:
-        """Show other figures' provenance."""
+    def show_provenance(self, provenance: Provenance, before: str = "") -> None:
+        """Show other figures' provenance, and what had happened before."""
         self._kind = provenance.kind
-        self.setText(provenance.badge)
-        self.setAccessibleName(f"Provenance: {provenance.badge}")
+        told = " · ".join(filter(None, (before, provenance.badge)))
+        self.setText(told)
+        self.setAccessibleName(f"Provenance: {told}")
         self._paint()
 
     def apply_theme(self, theme: Theme) -> None:

@@ -22,6 +22,7 @@ from app.pages.compare.findings import Findings
 from app.pages.compare.last import last_like
 from app.pages.compare.lineup import MOST, Lineup
 from app.pages.compare.report import FILTERS, HTML, JSON, proposed, write_report
+from app.pages.staging import Staging
 from app.plots.quantity_chooser import QuantityChooser
 from app.widgets.buttons import icon_button, recolour, text_button
 from app.widgets.saving import write_chosen
@@ -77,6 +78,7 @@ class ComparePage(Page):
             text_button("Export", "Export the comparison as a report", self.export),
             self._copy,
         ]
+        self.staging = Staging(self, self.key, self.controller, self._tools)
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.chips, 1, Qt.AlignmentFlag.AlignTop)

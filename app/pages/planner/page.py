@@ -18,6 +18,7 @@ from app.pages.planner.crossing_card import CrossingCard
 from app.pages.planner.finding import Finding
 from app.pages.planner.form import PlannerForm
 from app.pages.planner.memory_card import MemoryCard
+from app.pages.staging import Staging
 from app.widgets.buttons import text_button
 from app.widgets.plain import Label
 from app.words.command_line import plan_line
@@ -74,6 +75,8 @@ class PlannerPage(Page):
         below.addWidget(self.source, 1)
         below.addWidget(self.copy_button, alignment=Qt.AlignmentFlag.AlignTop)
         keep(self.table, self._size_table, ROW_PX * LINES)
+        aside = self.form, self.table, self.copy_button, self.crossing
+        self.staging = Staging(self, self.key, self.controller, aside)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 10)
         column.setSpacing(8)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget
+from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from app.look.theme import Theme
 from app.pages.profile.notes import NotesPanel
@@ -139,3 +139,12 @@ class BottomCard(Card):
         self.strip.frozen = frozen
         self.strip.draw()
         self.freeze_toggled.emit(frozen)
+
+
+def below_handle(card: QWidget) -> QWidget:
+    """The card with a gap above, where the splitter's thin handle is."""
+    box = QWidget()
+    column = QVBoxLayout(box)
+    column.setContentsMargins(0, 7, 0, 0)
+    column.addWidget(card)
+    return box

@@ -8,19 +8,20 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
-from app.control.actions import Action
+from app.control.actions import Action, staged
 from app.control.controller import Controller
 from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.pages.base import Page
-from app.pages.profile.bottom import BottomCard
+from app.pages.profile.bottom import BottomCard, below_handle
 from app.pages.profile.form import SweepForm
 from app.pages.profile.form.form import WIDTH as FORM_PX
 from app.pages.profile.form.reasons import left_out, out_of_range
 from app.pages.profile.notes import NotesPanel
 from app.pages.profile.plots_view import PlotsView
 from app.pages.profile.replay_bar import ReplayBar
+from app.pages.profile.staging import ProfileStaging
 from app.plots.lanes import LANES
 from app.widgets.split import Split
 from app.widgets.staged_paint import Draw, StagedPaint, draw_unless_waiting
@@ -87,12 +88,14 @@ class ProfilePage(Page):
             self.take_events([controller.telemetry, Readings(readings=tuple(controller.live_readings))])
 
     def _lay_out(self) -> None:
-        bottom = _below(self.bottom)
+        bottom = below_handle(self.bottom)
         split = Split(self.plots, bottom, shares=(356, 278))
         split.handle(1).setAccessibleName("Height of the telemetry")
         right = QWidget()
         column = QVBoxLayout(right)
         column.setContentsMargins(MARGIN, 6, MARGIN, 10)
+        self.staging = ProfileStaging(self, self.controller, self.plots, (self.form, bottom, self.replay))
+        column.addWidget(self.staging.legend)
         column.addWidget(split, 1)
         column.addWidget(self.replay)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
@@ -101,10 +104,8 @@ class ProfilePage(Page):
         self._row.addWidget(self.form)
         self._row.addWidget(right, 1)
         self._right = right
-        for whole, first in (
-            (self.form, self.form.kernels.rows[0].box),
-            (right, self.plots.cells[0].chooser),
-        ):
+        firsts = {self.form: self.form.kernels.rows[0].box, right: self.plots.cells[0].chooser}
+        for whole, first in firsts.items():
             whole.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # by these Qt knows that parts follow a whole
             whole.setFocusProxy(first)
         keep(self, self._place_form)
@@ -267,16 +268,18 @@ class ProfilePage(Page):
         """What a user can do here."""
         notes, step = self.bottom.notes, self.plots.step_cursor
         return [
-            Action("run", "Run the sweep", self.run, "Sweep", "Ctrl+Return; Ctrl+Enter", everywhere=True),
+            *staged(
+                Action("run", "Run the sweep", self.run, "Sweep", "Ctrl+Return; Ctrl+Enter", everywhere=True),
+                Action(
+                    "profile.log", "Logarithmic or linear bytes and times", self.plots.toggle_log, "View", "L"
+                ),
+                Action("profile.autorange", "Fit the plots to the data", self._fit, "View", "A"),
+                Action("profile.grid", "Show or hide the grid", self.plots.toggle_grid, "View", "G"),
+                Action("profile.next", "Crosshair to the next N", partial(step, 1), "View", "Alt+Right"),
+                Action("profile.back", "Crosshair to the previous N", partial(step, -1), "View", "Alt+Left"),
+            ),
             Action("profile.copy", "Copy the sweep as a command line", self.copy_command_line, "Sweep"),
             Action("profile.use", "Use the parameters of this session", self.use_session, "Sweep"),
-            Action(
-                "profile.log", "Logarithmic or linear bytes and times", self.plots.toggle_log, "View", "L"
-            ),
-            Action("profile.autorange", "Fit the plots to the data", self._fit, "View", "A"),
-            Action("profile.grid", "Show or hide the grid", self.plots.toggle_grid, "View", "G"),
-            Action("profile.next", "Crosshair to the next N", partial(step, 1), "View", "Alt+Right"),
-            Action("profile.back", "Crosshair to the previous N", partial(step, -1), "View", "Alt+Left"),
             Action("profile.form", "Show or hide the sweep form", self._toggle_form, "View", "P"),
             Action("profile.telemetry", "Show the telemetry", lambda: self.bottom.show_tab(0), "View", "T"),
             Action("profile.results", "Show the results", lambda: self.bottom.show_tab(1), "View", "R"),
@@ -339,12 +342,3 @@ class ProfilePage(Page):
         used = live[-1].memory_used if live else None
         if telemetry is not None and telemetry.memory_total is not None and used is not None:
             self.form.set_free_bytes(telemetry.memory_total - used)
-
-
-def _below(card: QWidget) -> QWidget:
-    """The card with a gap above, where the splitter's thin handle is."""
-    box = QWidget()
-    column = QVBoxLayout(box)
-    column.setContentsMargins(0, 7, 0, 0)
-    column.addWidget(card)
-    return box

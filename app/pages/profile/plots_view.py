@@ -1,6 +1,6 @@
 """Four plots over N with one legend, one crosshair and one baseline beside them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from textwrap import fill
 
@@ -45,12 +45,14 @@ class PlotsView(QWidget):
         cursor_moved: The crosshair stands at another sequence length (int).
         baseline_changed: Another baseline.
         quantities_chosen: The four show other quantities: their keys (list of str).
+        drawn: They show other rows, kernels or quantities.
     """
 
     changing = Signal(list)
     cursor_moved = Signal(int)
     baseline_changed = Signal()
     quantities_chosen = Signal(list)
+    drawn = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -69,14 +71,13 @@ class PlotsView(QWidget):
         self.panel.baseline_chosen.connect(self._choose_baseline)
         self.panel.kernel_toggled.connect(self._show_kernel)
         self.cells = tuple(SweepCard(quantity, theme) for quantity in CELLS)
-        grid = QGridLayout()
+        grid = self._grid = QGridLayout()
         grid.setSpacing(8)
         for index, card in enumerate(self.cells):
             card.quantity_chosen.connect(partial(self._choose_quantity, index))
             grid.addWidget(card, index // 2, index % 2)
-            grid.setRowStretch(index // 2, 1)
-            grid.setColumnStretch(index % 2, 1)
             card.plot.hovered.connect(self.move_cursor)
+        self.stand(self.cells)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(0, 0, 0, 7)
         self._row.setSpacing(8)
@@ -88,6 +89,24 @@ class PlotsView(QWidget):
     def cards(self) -> dict[str, SweepCard]:
         """The plots by the key of what each shows."""
         return {card.quantity.key: card for card in self.cells}
+
+    @property
+    def rows(self) -> Sequence[PointRow]:
+        """The points of the problems on show."""
+        return self._rows
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Those whose curves are on show."""
+        return tuple(kernel for kernel in self._kernels if kernel not in self._hidden)
+
+    def stand(self, cards: Collection[SweepCard]) -> None:
+        """Show these of the plots, which share all the room."""
+        for place, card in enumerate(self.cells):
+            card.setVisible(card in cards)
+            row, column = self.cells[place // 2 * 2 :][:2], self.cells[place % 2 :: 2]
+            self._grid.setRowStretch(place // 2, int(any(one in cards for one in row)))
+            self._grid.setColumnStretch(place % 2, int(any(one in cards for one in column)))
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
@@ -149,6 +168,7 @@ class PlotsView(QWidget):
         if not self._placed_by_user or self.seqlen not in seqlens_of(rows):
             self._place_cursor(telling_seqlen(rows))
         self._draw_panel_unless_waiting()
+        self.drawn.emit()
 
     def draw_panel_in_steps(self) -> Iterator[None]:
         """Write the legend and every kernel's figures where the crosshair stands, or how its point ended.
@@ -201,6 +221,21 @@ class PlotsView(QWidget):
                 card.set_quantity(quantity)
         self.panel.set_quantities(known)
         self._draw_in_turns()
+
+    def show_kernels(self, kernels: Collection[str], baseline: str) -> None:
+        """Show the curves of these, or of all where there is none of them, over another baseline."""
+        known = set(kernels) & set(self._kernels)
+        self._hidden = set(self._kernels) - known if known else set()
+        if baseline in self._kernels:
+            self.baseline = baseline
+            self.baseline_changed.emit()
+        self._draw_in_turns()
+
+    def show_curve(self, label: str) -> None:
+        """Show the problems that are called so, if there are any."""
+        for curve in self._curves:
+            if curve.label == label:
+                self._choose_curve(curve)
 
     def problems(self) -> tuple[Problem, ...]:
         """The problems of the session that are on show, each once; none without a session."""

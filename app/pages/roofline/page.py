@@ -17,6 +17,7 @@ from app.look.zoom import keep, px
 from app.pages.base import Page
 from app.pages.roofline.card import RooflineCard
 from app.pages.roofline.why_panel import WIDTH, WhyPanel
+from app.pages.staging import Staging
 from profiles.results.curves import Curve, by_curve
 from profiles.results.roofline import Roofline, Spot, roofline
 from profiles.results.rows import LiveRows, PointRow
@@ -56,6 +57,7 @@ class RooflinePage(Page):
         self._stale = True
         self._chores = Chores(self)
         self.card, self.why = RooflineCard(theme), WhyPanel()
+        self.staging = Staging(self, self.key, controller, (self.why,))
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(12, 8, 12, 10)
         self._row.setSpacing(8)

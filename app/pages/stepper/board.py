@@ -17,6 +17,7 @@ from app.plots.stepper.naive_panel import NaivePanel
 from app.plots.stepper.panel import Panel
 from app.plots.stepper.row_chart import ROW_CHARTS, MaximumChart, OutputChart, RowChart
 from app.plots.stepper.tile_map import TileMap
+from app.stage.story import PANELS
 from app.stepper.step_view import StepView
 from app.widgets.card import Card
 from app.widgets.plain import FormulaLabel, escaped
@@ -57,6 +58,9 @@ class Board(QWidget):
             self.naive,
         )
         self._cards = {panel: _card(panel) for panel in self.panels}
+        self._named = dict(zip(PANELS, self.panels, strict=True))
+        self.only: tuple[str, ...] = ()
+        self._alone: QWidget | None = None
         self._across = -1  # pixels at 100 % that the rows on show need
         self._outer = QVBoxLayout(self)
         self._outer.setContentsMargins(0, 0, 0, 0)
@@ -69,6 +73,21 @@ class Board(QWidget):
         for panel in self.panels:
             panel.show_view(view)
         self._write_titles(view)
+
+    @property
+    def shown(self) -> list[QWidget]:
+        """The cards of the panels that a stage shows, of all without one."""
+        return [self._cards[self._named[name]] for name in self.only] or [*self._cards.values()]
+
+    def show_only(self, names: Sequence[str]) -> None:
+        """Show these panels alone, the first one largest; without names all of them."""
+        self.only, self._across = tuple(names), -1
+        self.fill_with(None)
+
+    def fill_with(self, card: QWidget | None) -> None:
+        """Let one of the cards have all the room; None: they share it."""
+        self._alone, self._across = card, -1
+        self._arrange()
 
     def apply_theme(self, theme: Theme) -> None:
         """Repaint every panel in other colours."""
@@ -98,10 +117,15 @@ class Board(QWidget):
             return
         self._across = across
         _empty(self._outer)
-        if across == WIDTHS[0]:
+        shown = [self._alone] if self._alone is not None else self.shown
+        if self.only:
+            self._outer.addLayout(_staged(shown))
+        elif across == WIDTHS[0]:
             self._outer.addLayout(self._side_by_side())
-        for panels in self._rows().get(across, ()):
+        for panels in () if self.only else self._rows().get(across, ()):
             self._outer.addLayout(_row([self._cards[panel] for panel in panels], (1,) * len(panels)))
+        for card in self._cards.values():
+            card.setVisible(card in shown)
 
     def _rows(self) -> dict[int, tuple[tuple[Panel, ...], ...]]:
         """Which panels share a row, by the width that this needs in pixels."""
@@ -203,6 +227,19 @@ def _row(cards: list[Card], stretches: tuple[int, ...]) -> QHBoxLayout:
     row.setSpacing(GAP)
     for card, stretch in zip(cards, stretches, strict=True):
         row.addWidget(card, stretch)
+    return row
+
+
+def _staged(cards: Sequence[QWidget]) -> QHBoxLayout:
+    """The first card on the left, the others beside it one under the other."""
+    row, others = QHBoxLayout(), QVBoxLayout()
+    for layout in (row, others):
+        layout.setSpacing(GAP)
+    row.addWidget(cards[0], 1)
+    for card in cards[1:]:
+        others.addWidget(card, 1)
+    if cards[1:]:
+        row.addLayout(others, 1)
     return row
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from app.control.actions import Action
+from app.control.actions import Action, staged
 from app.stepper.presets import PRESETS
 
 
@@ -20,7 +20,7 @@ def motion_actions(do: dict[str, Callable[[], None]]) -> dict[str, Action]:
         ("end", "Go to the end", "End"),
     )
     actions = (Action(f"stepper.{key}", title, do[key], "Stepper", keys) for key, title, keys in words)
-    return {action.key: action for action in actions}
+    return {action.key: action for action in staged(*actions)}
 
 
 def preset_actions(show: Callable[[str], None]) -> list[Action]:

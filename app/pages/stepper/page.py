@@ -16,6 +16,7 @@ from app.pages.stepper.board import Board
 from app.pages.stepper.commands import motion_actions, preset_actions
 from app.pages.stepper.options_bar import LAST_GPU, OWN, OptionsBar
 from app.pages.stepper.player import Player
+from app.pages.stepper.staging import StepperStaging
 from app.pages.stepper.tracing import Tracing
 from app.pages.stepper.transport import Transport
 from app.stepper.choice import RowChoice
@@ -47,6 +48,7 @@ class StepperPage(Page):
         transport: The controls that move through the steps.
         player: Moves on by itself, step by step.
         position: The step on show, None before the first trace.
+        view: What the panels show, None before the first trace.
         events: The events of the row watched: `[` and `]` go to them.
     """
 
@@ -76,11 +78,13 @@ class StepperPage(Page):
         self.story: Story | None = None
         self.position: Cursor | None = None
         self.events: tuple[StepEvent, ...] = ()
+        self.view: StepView | None = None
         self._choice = RowChoice()
         self._tracing = Tracing(controller, self)
         self._next = ""  # names the trace that waits for the end of the sweep
         self._lay_out()
         self._connect()
+        self.staging = StepperStaging(self, self._tracing)
 
     def actions_offered(self) -> list[Action]:
         """Motions, and one action a preset."""
@@ -293,6 +297,7 @@ class StepperPage(Page):
         if self.story is None or self.position is None:
             return
         view = StepView(self.story, self.position, self._choice, local_max=self.bar.notation.isChecked())
+        self.view = view
         self.board.show_view(view)
         self.transport.show_view(view)
         finite = math.isfinite(self.story.recording.max_error)
@@ -300,6 +305,7 @@ class StepperPage(Page):
         if not result and self._tracing.waits_for_sweep:
             result, role = self._next, "dim"
         self.bar.show_result(result, role)
+        self.staging.changed.emit()
 
 
 def _result(view: StepView) -> str:

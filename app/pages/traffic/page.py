@@ -1,6 +1,6 @@
 """The Traffic page: what each kernel moves to and from DRAM during one run, on the same axes."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 from PySide6.QtCore import QSize, Qt
@@ -14,6 +14,7 @@ from app.look.zoom import keep, px
 from app.pages.base import Page
 from app.pages.traffic.card import TrafficCard
 from app.pages.traffic.shown import Counted, groups, nearest, others, why_none
+from app.pages.traffic.staging import TrafficStaging
 from app.plots.export import Cell, Export
 from app.plots.export_button import ExportButton
 from app.plots.export_header import session_header
@@ -49,6 +50,7 @@ class TrafficPage(Page):
         self._rows: Sequence[PointRow] = ()
         self._groups: dict[Curve, dict[int, list[Counted]]] = {}
         self.cards: dict[str, TrafficCard] = {}
+        self.only: Collection[str] = ()
         self.curves, self.seqlens = DropDown(), DropDown()
         self.curves.setAccessibleName("Problems on show")
         self.seqlens.setAccessibleName("Sequence length on show")
@@ -56,11 +58,12 @@ class TrafficPage(Page):
         self.curves.activated.connect(self._draw)
         self.seqlens.activated.connect(self._choose_seqlen)
         keep(self.seqlens, self.seqlens.setMinimumWidth, CHOICE_PX)
-        self.legend = FormulaLabel()
+        self.legend, self.choice_words = FormulaLabel(), Label("N")
         self.left_out, self.words = Label(wordWrap=True), Label(wordWrap=True)
         self.export_button = ExportButton("the traffic curves", self.make_export, theme)
         self.export_button.failed.connect(controller.error_raised)
         self._lay_out()
+        self.staging = TrafficStaging(self)
         controller.events_arrived.connect(self._take_events)
         controller.jumped.connect(self._changed)
         controller.seqlen_chosen.connect(self.show_seqlen)
@@ -71,7 +74,7 @@ class TrafficPage(Page):
         title.setProperty("role", "heading")
         self.legend.setProperty("role", "unit")
         self.legend.setWordWrap(True)
-        parts = (title, self.legend, self.curves, Label("N"), self.seqlens, self.export_button)
+        parts = (title, self.legend, self.curves, self.choice_words, self.seqlens, self.export_button)
         head = Lines(parts, (title, self.legend), 8)
         self._cards = QVBoxLayout()
         self._cards.setSpacing(8)
@@ -114,6 +117,11 @@ class TrafficPage(Page):
         if self.isVisible():
             self.refresh()
 
+    def show_kernels(self, kernels: Collection[str]) -> None:
+        """Show the curves of these, or of all where none is named."""
+        self.only = kernels
+        self._changed()
+
     def refresh(self) -> None:
         """Show the session as it stands now."""
         session, self._stale = self.controller.session, False
@@ -142,7 +150,7 @@ class TrafficPage(Page):
 
     def make_export(self) -> Export | None:
         """What the export menu writes; None while there is nothing to show."""
-        session, shown = self.controller.session, self._shown()
+        session, shown = self.controller.session, self.counted
         if session is None or not shown:
             return None
         return Export(
@@ -157,8 +165,11 @@ class TrafficPage(Page):
             heads=[one.row.kernel for one in shown],
         )
 
-    def _shown(self) -> list[Counted]:
-        return [] if self.seqlen is None else self._of_curve().get(self.seqlen, [])
+    @property
+    def counted(self) -> Sequence[Counted]:
+        """The points whose curves are on show."""
+        there = [] if self.seqlen is None else self._of_curve().get(self.seqlen, [])
+        return [one for one in there if not self.only or one.row.kernel in self.only]
 
     def _of_curve(self) -> dict[int, list[Counted]]:
         """The points of the problems on show that have a curve, by N."""
@@ -174,14 +185,15 @@ class TrafficPage(Page):
         for seqlen in sorted(there):
             self.seqlens.addItem(seqlen_text(seqlen), seqlen)
         self.seqlens.setCurrentIndex(self.seqlens.findData(self.seqlen))
-        shown = self._shown()
+        shown = self.counted
         self._make_cards([one.row.kernel for one in shown])
         us, gbs = _extent(shown)
         for one in shown:
             self.cards[one.row.kernel].show_point(one, us=us, gbs=gbs)
         left = others(self._rows, shown)
         self.left_out.setText(f"Without a curve here: {left}." if left else "")
-        self.left_out.setVisible(bool(left))
+        self.left_out.setVisible(bool(left) and not self.only)
+        self.staging.changed.emit()
 
     def _make_cards(self, kernels: Sequence[str]) -> None:
         """A card for each of these, those that are there kept."""

@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QMessageBox
 
 from app.pages.profile import ProfilePage
 from app.plots import export_button
-from app.shell.main_window import CLOSE_QUESTION, MainWindow
+from app.shell.closing import CLOSE_QUESTION
+from app.shell.main_window import MainWindow
 from profiles.store import write_whole
 from tests.app.fakes import PLAN, sweep
 from tests.app.shell.conftest import Rig, Save

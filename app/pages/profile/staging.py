@@ -1,0 +1,114 @@
+"""The Profile page on a stage: its plots with a legend, without form, table and panel."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+from PySide6.QtWidgets import QWidget
+
+from app.control.controller import Controller
+from app.look.theme import DARK, Theme
+from app.pages.compare.legend import KernelLegend
+from app.pages.profile.plots_view import PlotsView
+from app.pages.staging import Staging
+from app.plots.sweep_card import SweepCard
+from app.stage.scene import Scene
+from app.stage.story import Stop
+from profiles.results.quantities import QUANTITIES
+
+UPPER_ROW = 2  # plots that a stop has which names none
+
+
+class ProfileStaging(Staging):
+    """Shows one to four of the plots.
+
+    Attributes:
+        legend: Which curve is whose.
+
+    Args:
+        page: Whose.
+        controller: Has the session on show.
+        plots: The four plots.
+        aside: What is put away beside their panel.
+    """
+
+    def __init__(
+        self, page: QWidget, controller: Controller, plots: PlotsView, aside: Sequence[QWidget]
+    ) -> None:
+        super().__init__(page, "profile", controller, [*aside, plots.panel])
+        self._plots = plots
+        self._shown: Sequence[SweepCard] = ()
+        self._before: list[str] = []  # what the plots showed before the stage
+        self.legend = KernelLegend(DARK)
+        self.legend.hide()
+        self.legend.toggled.connect(plots.panel.kernel_toggled)
+        plots.cursor_moved.connect(self.changed)
+        plots.drawn.connect(self._follow)
+
+    @property
+    def scene(self) -> Scene:
+        """The curve on show, where the crosshair stands."""
+        plots = self._plots
+        kernels = plots.kernels
+        return Scene(plots.rows, plots.seqlen, kernels[-1] if kernels else "", plots.baseline or "")
+
+    @property
+    def exhibits(self) -> Sequence[QWidget]:
+        """The plots."""
+        return self._shown
+
+    @property
+    def stop(self) -> Stop:
+        """The upper plots, or those that are on the stage."""
+        plots, scene = self._plots, self.scene
+        shown = self._shown or plots.cells[:UPPER_ROW]
+        kernel, against = scene.kernel, f" against {scene.baseline}" if scene.baseline else ""
+        told = f"At N = {{n}} {kernel} {{fate of {kernel}}}: {{runtime of {kernel}{against}}}."
+        return replace(
+            super().stop,
+            quantity=tuple(card.quantity.key for card in shown),
+            kernels=plots.kernels,
+            baseline=scene.baseline,
+            curve=plots.curve.label if plots.curve else "",
+            seqlen=scene.seqlen,
+            sentence=told if kernel else "",
+        )
+
+    def show_stop(self, stop: Stop) -> None:
+        """Show its quantities, kernels and problems, the crosshair where it says."""
+        super().show_stop(stop)
+        keys = [card.quantity.key for card in self._plots.cells]
+        self._before = self._before or keys
+        wanted = [QUANTITIES[key].key for key in stop.quantity] or self._before[:UPPER_ROW]
+        self._shown = self._plots.cells[: len(wanted)]
+        self._plots.show_quantities(
+            [*wanted, *(key for key in self._before if key not in wanted)][: len(keys)]
+        )
+        self._plots.show_curve(stop.curve)
+        self._plots.show_kernels(stop.kernels, stop.baseline)
+        if stop.seqlen is not None:
+            self._plots.show_seqlen(stop.seqlen)
+        self.fill_with(None)
+        self.legend.show()
+
+    def fill_with(self, exhibit: QWidget | None) -> None:
+        """Show one plot, or all of the stop."""
+        self._plots.stand([card for card in self._shown if exhibit in {None, card}])
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour the legend."""
+        self.legend.apply_theme(theme)
+
+    def _follow(self) -> None:
+        """Name the curves that are drawn."""
+        self.legend.show_kernels(self._plots.kernels, ())
+        self.changed.emit()
+
+    def leave(self) -> None:
+        """Show the four plots as they were, and every kernel."""
+        super().leave()
+        if self._before:
+            self._plots.show_quantities(self._before)
+            self._plots.show_kernels((), "")
+            self._plots.stand(self._plots.cells)
+        self.legend.hide()
+        self._before, self._shown = [], ()

@@ -1,0 +1,91 @@
+"""What a page does on a stage: it puts away what is there to work with, and shows what a stop names."""
+
+from collections.abc import Sequence
+from typing import cast, get_args
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.control.controller import Controller
+from app.look.theme import Theme
+from app.stage.scene import Scene, scene_of
+from app.stage.story import PageKey, Stop
+from app.words.provenance import Provenance
+from app.words.sessions import named
+
+
+class Staging(QObject):
+    """Of a page that shows on a stage what it shows elsewhere; others know more.
+
+    Signals:
+        changed: The scene is another one.
+
+    Args:
+        page: Whose.
+        key: The page's name.
+        controller: Has the session on show.
+        aside: What is put away.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, page: QWidget, key: str, controller: Controller, aside: Sequence[QWidget] = ()
+    ) -> None:
+        super().__init__(page)
+        self.controller = controller
+        self._key, self._aside = key, aside
+        self._away: list[QWidget] = []
+
+    @property
+    def possible(self) -> bool:
+        """Whether the page has anything for a stage."""
+        return self._key in get_args(PageKey)
+
+    @property
+    def scene(self) -> Scene:
+        """What a sentence may speak of."""
+        return scene_of(self.controller.session, self.controller.seqlen)
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where the figures on show come from, for the badge."""
+        return self.controller.provenance
+
+    @property
+    def source(self) -> str:
+        """The same in a line: the session's name, and its file."""
+        session, path = self.controller.session, self.controller.path
+        if session is None or path is None:
+            return ""
+        return " · ".join(dict.fromkeys((named(session, path), path.name)))
+
+    @property
+    def exhibits(self) -> Sequence[QWidget]:
+        """What may fill the stage alone."""
+        return ()
+
+    @property
+    def stop(self) -> Stop:
+        """What is on show as a stop of a story."""
+        return Stop(cast("PageKey", self._key))
+
+    def show_stop(self, stop: Stop) -> None:
+        """Show what a stop names, and no more."""
+        del stop
+        self._away += [part for part in self._aside if not part.isHidden()]
+        for part in self._away:
+            part.hide()
+
+    def fill_with(self, exhibit: QWidget | None) -> None:
+        """Let one of the exhibits fill the stage; None: show all of them."""
+        del exhibit
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour what only a stage shows."""
+
+    def leave(self) -> None:
+        """Show all there is to work with again."""
+        for part in self._away:
+            part.show()
+        self._away = []

@@ -1,0 +1,38 @@
+"""What a sentence on stage may speak of: the figures and numbers that are on show."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from profiles.results.curves import by_curve
+from profiles.results.rows import PointRow, rows
+from profiles.results.session import Session
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a page shows.
+
+    Attributes:
+        rows: The points on show, of the problems of one curve.
+        seqlen: N under the crosshair, None for none.
+        kernel: Whose figures are meant where a sentence names no kernel; empty: nobody's.
+        baseline: What it is compared with where a sentence names nothing else; empty: nothing.
+        numbers: Those of a step of the Stepper, by name, as text.
+    """
+
+    rows: Sequence[PointRow] = ()
+    seqlen: int | None = None
+    kernel: str = ""
+    baseline: str = ""
+    numbers: Mapping[str, str] = field(default_factory=dict)
+
+    def row(self, kernel: str, seqlen: int | None) -> PointRow | None:
+        """The last point of a kernel at one N, None where there is none."""
+        found = [row for row in self.rows if (row.kernel, row.seqlen) == (kernel, seqlen)]
+        return found[-1] if found else None
+
+
+def scene_of(session: Session | None, seqlen: int | None) -> Scene:
+    """The first curve of a session."""
+    curves = by_curve(rows(session)) if session is not None else {}
+    return Scene(next(iter(curves.values()), ()), seqlen)
