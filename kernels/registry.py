@@ -128,7 +128,7 @@ def _hopper(name: str, idea: str) -> KernelSpec:
         family="tiled",
         idea=idea,
         dtypes={"cuda": SIXTEEN_BIT},
-        workspace=workspace.flash3,
+        workspace=workspace.flash3_step,
         io="flash2",
         implementation={"cuda": "kernels.cuda.flash3"},
         head_dims={"cuda": range(64, 257, 32)},
@@ -141,7 +141,11 @@ def _hopper(name: str, idea: str) -> KernelSpec:
 FLASH3_A = _hopper("flash3-a", "TMA loads, wgmma from shared memory, a warpgroup that only copies")
 FLASH3_B = _hopper("flash3-b", "the softmax under the next product, warpgroups in turns at the tensor cores")
 FLASH3_C = _hopper("flash3-c", "blocks that stay and draw tiles, longest first, in sections that fit the L2")
-FLASH3 = _hopper("flash3", "Hopper's asynchronous units kept busy from the first tile to the last")
+FLASH3 = replace(
+    _hopper("flash3", "Hopper's asynchronous units kept busy from the first tile to the last"),
+    workspace=workspace.flash3,
+    io="flash3",
+)
 
 FLASH3_FP8 = KernelSpec(
     name="flash3-fp8",

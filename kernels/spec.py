@@ -147,7 +147,9 @@ class KernelSpec:
     max_compute_capability: tuple[int, int] | None = None
     extra: str | None = None
     module: str | None = None
-    io: Literal["standard", "standard-fp32s", "fused", "flash1", "flash2", "flash3-fp8"] | None = None
+    io: Literal["standard", "standard-fp32s", "fused", "flash1", "flash2", "flash3", "flash3-fp8"] | None = (
+        None
+    )
     products: Dtype | Literal["float8"] | None = None
     rounding: Callable[[Problem], Rounding] | None = None
     backward: Backward | None = None

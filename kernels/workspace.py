@@ -2,6 +2,7 @@
 
 from kernels import fp8
 from kernels.block_mask import BlockMask
+from kernels.flash3_share import Share, share
 from kernels.problem import Backend, Dtype, Problem
 from kernels.spec import Buffer
 
@@ -10,6 +11,7 @@ CPU_BLOCK_K = 512  # columns of a tile, Bc: its scores are 256 KiB and stay in a
 ROW_STEP = 8  # elements in 16 bytes
 TILE_COUNTER = "tile counter"
 TILE_ORDER, QUERY_TILES, KEY_TILES, KEPT_KEYS = "tile order", "query tiles", "key tiles", "kept keys"
+PARTIAL_O, PARTIAL_SUMS = "partial O", "partial m and l"
 FLASH3_TILE = (128, 64)  # queries and keys of the smallest tile that flash3 cuts: the most tiles there can be
 Q_E4M3, K_E4M3, V_E4M3 = "Q in e4m3", "K in e4m3", "transposed V in e4m3"
 FP8_SCALE_BYTES = 128  # behind a block in 8 bits
@@ -90,11 +92,34 @@ def torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 
 
 def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """As of its steps; where keys are split also each part's O, and m and l of its rows."""
+    del backend
+    return flash3_shared(problem, share(problem))
+
+
+def flash3_shared(problem: Problem, chosen: Share) -> tuple[Buffer, ...]:
+    """The same for one way to share a problem among the SMs."""
+    if chosen.splits == 1:
+        return _flash3_tiles(problem, 1)
+    heads, rows = problem.batch * problem.heads // chosen.packed, problem.seqlen_q * chosen.packed
+    parts = (heads, chosen.splits, rows)
+    return (
+        *_flash3_tiles(problem, chosen.splits),
+        Buffer(PARTIAL_O, (*parts, problem.head_dim), "float32"),
+        Buffer(PARTIAL_SUMS, (*parts, 2), "float32"),
+    )
+
+
+def flash3_step(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """The next tile to draw, and how many blocks have finished; of a block mask also its tables.
 
     They are for each tile of queries the key tiles that cover what it keeps, and the mask in bits.
     """
     del backend
+    return _flash3_tiles(problem, 1)
+
+
+def _flash3_tiles(problem: Problem, splits: int) -> tuple[Buffer, ...]:
     counter = Buffer(TILE_COUNTER, (2,), "int32")
     if problem.block_mask is None:
         return (counter,)
@@ -103,7 +128,7 @@ def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     words = -(-problem.seqlen_k // FLASH3_WORD) + 1  # two are read at a time
     return (
         counter,
-        Buffer(TILE_ORDER, (problem.batch * problem.heads * query_tiles, 2), "int32"),
+        Buffer(TILE_ORDER, (problem.batch * problem.heads * splits * query_tiles, 2), "int32"),
         Buffer(QUERY_TILES, (query_tiles, 4), "int32"),
         Buffer(KEY_TILES, (query_tiles, key_tiles), "int32"),
         Buffer(KEPT_KEYS, (problem.block_mask.shape[0], words), "int32"),

@@ -9,7 +9,9 @@
 // Under a block mask (SPARSE) tables name each tile's key tiles, so that what is dropped is neither loaded nor computed.
 // Changed from flash2: no thread copies or holds an operand but P, so that registers hold S and O of 64 rows whole;
 // setmaxnreg moves the producer's registers to the consumers; mbarriers replace __syncthreads.
-// Limit: few, uneven tiles when causal and N = 1k; at d = 64 the softmax, with an exponential for every 256 operations
+// Few tiles are shared out finer (kernels/flash3_share.py): smaller ones, heads packed into a tile's rows (PACKED), keys
+// in parts (SPLIT) whose results a second launch merges, flash3_combine.cuh.
+// Limit: one or two waves of short tiles; at d = 64 the softmax, with an exponential for every 256 operations
 // and 16 of them a clock and SM. Measured on an H200 in bfloat16, N = 16k, beside cuDNN in the same run (TFLOP/s):
 // d = 64 577 (471), causal 565 (460); d = 128 738 (688), causal 711 (615); d = 256 819 (753), causal 777 (649).
 // A block mask of 128 x 128 blocks takes the dense time times the kept share and, at N = 16k and d = 128, 0 % more with
@@ -46,6 +48,9 @@
 #include "flash3_blocks.cuh"
 #else
 #include "flash3_tiles.cuh"
+#endif
+#if SPLIT
+#include "flash3_combine.cuh"
 #endif
 #include "tma.cuh"
 #include "wgmma.cuh"
@@ -140,9 +145,9 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     flash3(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
-           const __grid_constant__ TensorMap map_v, unsigned short* out, float* lse, int heads, int group_heads,
-           int section, int seqlen_q, int seqlen_k, int left, int right, float scale,
-           int* counter TABLES(, const int2* order, const int4* queries, const int* keys, const u32* kept)) {
+           const __grid_constant__ TensorMap map_v, Output* out, RowSum* lse, int heads, int group_heads, int section,
+           int seqlen_q, int seqlen_k, int left, int right, float scale, int* counter,
+           int splits TABLES(, const int2* order, const int4* queries, const int* keys, const u32* kept)) {
     extern __shared__ __align__(1024) unsigned char raw[];
     Shared at;
     at.q = ((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u;
@@ -151,6 +156,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     at.barriers = at.v + STAGES * K_BYTES;
     TABLES(const Tables tables{order, queries, keys, kept};)
     const int tiles_q = (seqlen_q + BLOCK_Q - 1) / BLOCK_Q, tiles = tiles_q * heads;
+    const int head_rows = PACKED ? seqlen_q / group_heads : seqlen_q;
     if (threadIdx.x == 0) {
         for (int s = 0; s < Q_STAGES; ++s) {
             barrier_init(at.q_full(s), 1);
@@ -170,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
 
     if (warpgroup == 0) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
+        if (MOVES_REGISTERS) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
         if (threadIdx.x == 0) {
             Ring rk, rv;
             QRing rq;
@@ -179,12 +185,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             int2 place = Work::place(tile, tiles, heads, section, tiles_q TABLES(, tables));
             while (place.x >= 0) {
                 tile = SCHEDULE ? gridDim.x + atomicAdd(counter, 1) : tiles;
-                const Work work(place, seqlen_q, seqlen_k, left, right TABLES(, tables));
-                const int kv = work.head / group_heads;
+                const Work work(place, seqlen_q, head_rows, seqlen_k, left, right, splits TABLES(, tables));
+                const int head = SPLIT ? work.head / splits : work.head, kv = PACKED ? head : head / group_heads;
                 if (!work.empty()) {
                     wait(at.q_empty(rq.stage), rq.phase ^ 1);
                     load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0,
-                                      work.head);
+                                      head);
                     rq.next();
                 }
                 for (int j = work.last + 1; j >= work.begin && !work.empty(); --j) {
@@ -216,7 +222,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #endif
         }
     } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
+        if (MOVES_REGISTERS) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
         const int group = warpgroup - 1, lane = threadIdx.x % 32;
         const bool leader = lane == 0;
         const float c = fmaxf(scale * 1.4426950408889634f, 1e-30f), unit = SCALED ? LN2 : scale;
@@ -252,13 +258,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         };
         // The keys [from, to) of a row, counted from the thread's first column in key tile j.
         const auto mask_of = [&](const Work& work, int j) {
-            const int row = work.q0 + row_in_tile + seqlen_k - seqlen_q, tile = FIRST_KEY(work, j) + shift;
+            const int first = work.q0 + row_in_tile, tile = FIRST_KEY(work, j) + shift;
             Mask mask;
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                mask.to[r] = (CAUSAL || WINDOW ? min(row + 8 * r + 1 + right, seqlen_k) : seqlen_k) - tile;
-                mask.from[r] = row + 8 * r - left - tile;
-                TABLES(mask.kept[r] = tables.kept_from(row + 8 * r, tile - shift, seqlen_q, seqlen_k);)
+                const int row = (PACKED ? (first + 8 * r) % head_rows : first + 8 * r) + seqlen_k - head_rows;
+                mask.to[r] = (CAUSAL || WINDOW ? min(row + 1 + right, seqlen_k) : seqlen_k) - tile;
+                mask.from[r] = row - left - tile;
+                TABLES(mask.kept[r] = tables.kept_from(row, tile - shift, seqlen_q, seqlen_k);)
             }
             return mask;
         };
@@ -276,14 +283,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         };
         [[maybe_unused]] bool fresh = true;  // the first product of the tile is still to do
         while (place.x >= 0) {
-            const Work work(place, seqlen_q, seqlen_k, left, right TABLES(, tables));
+            const Work work(place, seqlen_q, head_rows, seqlen_k, left, right, splits TABLES(, tables));
             if (work.empty()) {
                 clear();
                 store_rows(o, Softmax(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q, unit);
                 advance();
                 continue;
             }
-            const Own own(work, group, seqlen_q, seqlen_k, right);
+            const Own own(work, group, seqlen_q, head_rows, seqlen_k, right);
             int j = work.last - !fresh;
             const u32 q = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
             wait(at.q_full(rq.stage), rq.phase);
@@ -346,9 +353,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             rq.next();
 #if CROSS
             advance();
-            const Work next(place, seqlen_q, seqlen_k, left, right TABLES(, tables));
+            const Work next(place, seqlen_q, head_rows, seqlen_k, left, right, splits TABLES(, tables));
             fresh = next.none() || next.empty() || own.last < work.begin ||
-                    Own(next, group, seqlen_q, seqlen_k, right).last < next.last;
+                    Own(next, group, seqlen_q, head_rows, seqlen_k, right).last < next.last;
             if (!fresh) {  // the last PV of this tile under the first QK and softmax of the next one
                 const u32 q_now = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
                 wait(at.q_full(rq.stage), rq.phase);

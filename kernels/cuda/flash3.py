@@ -20,18 +20,20 @@ from kernels.cuda.program import (
     shape_arguments,
 )
 from kernels.cuda.tensor import tile_bytes
+from kernels.flash3_share import Share, share, usual_shape
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
-from kernels.workspace import FLASH3_TILE, TILE_COUNTER
+from kernels.workspace import FLASH3_TILE, PARTIAL_O, PARTIAL_SUMS, TILE_COUNTER
 
 GROUP_ROWS, GROUP_THREADS = 64, 128  # of a warpgroup
 SHARED_ALIGNMENT = 1024  # bytes, of the swizzle's pattern
 BARRIER_BYTES, BARRIER_BYTES_A_STAGE = 56, 32  # flash3_layout.cuh
 
-SHORT_KEYS = (
-    4096  # up to here 128 keys a tile and two tiles of Q win at head dim 128 without causal, then 176
-)
+MOST_STAGES, FEW_STAGES, FEWEST_KEYS = 6, 4, 64  # four stages stream tiles of 64 keys best
+MANY_ROWS = 4096  # that fill the GPU, a line each
+WIDEST_IN_TURNS = 192  # head dim up to which ping-pong wins
+COMBINE_LINES = 8  # rows, or parts of one row, in a block that merges: flash3_combine.cuh
 LONG_KEYS, WIDE_HEAD = 2048, 128
 SECTION_BYTES, LONG_SECTION_BYTES = 24 << 20, 64 << 20
 """K and V of the heads that causal tiles are taken from together: the second from `LONG_KEYS` keys on, or
@@ -98,17 +100,35 @@ class Variant(NamedTuple):
         return self.shared_bytes(head_dim) <= SHARED_MEMORY_LIMITS[9, 0]
 
 
-def variant(problem: Problem, step: str = "flash3") -> Variant:
-    """The variant of a step of the ladder; measured on an H200, but for head dim 224."""
-    return _stepped(_cut(problem), problem.head_dim, step)
+def variant(problem: Problem, step: str = "flash3", chosen: Share | None = None) -> Variant:
+    """The variant of a step of the ladder; `chosen`: of flash3, another tile than the usual one."""
+    usual, head_dim = usual_shape(problem), problem.head_dim
+    chosen = chosen or Share(usual)
+    if chosen.shape != usual:
+        return _deep(chosen, head_dim)
+    taken = _stepped(Variant(*usual, pingpong=int(head_dim <= WIDEST_IN_TURNS)), head_dim, step)
+    return taken if chosen.draws else taken._replace(q_stages=1, schedule=0, cross=0)
+
+
+def _deep(chosen: Share, head_dim: int) -> Variant:
+    """A smaller tile, and as many stages as fit: with little to compute bytes must be under way."""
+    groups, block_k = chosen.shape
+    most = FEW_STAGES if block_k == FEWEST_KEYS else MOST_STAGES
+    cuts = (
+        Variant(groups, block_k, stages, q_stages, pingpong=int(groups > 1), schedule=int(chosen.draws))
+        for stages in range(most, 1, -1)
+        for q_stages in ((2, 1) if chosen.draws else (1,))
+    )
+    return next(cut for cut in cuts if cut.fits(head_dim))
 
 
 def sparse_variants(problem: Problem, step: str = "flash3") -> tuple[Variant, ...]:
     """Variants to choose from under a block mask: the dense one, and tiles that leave less to mask."""
-    dense, head_dim = _cut(problem), problem.head_dim
-    turns = dense.pingpong if head_dim > GROUP_ROWS else 0
-    cuts = (dense, *(dense._replace(groups=2, block_k=k, pingpong=turns) for k in (128, FLASH3_TILE[1])))
-    return tuple(_stepped(cut, head_dim, step) for cut in cuts if cut.fits(head_dim))
+    head_dim = problem.head_dim
+    turns = int(GROUP_ROWS < head_dim <= WIDEST_IN_TURNS)
+    smaller = (Variant(2, keys, pingpong=turns) for keys in (128, FLASH3_TILE[1]))
+    cuts = (variant(problem, step), *(_stepped(cut, head_dim, step) for cut in smaller))
+    return tuple(cut for cut in cuts if cut.fits(head_dim))
 
 
 def _stepped(cut: Variant, head_dim: int, step: str) -> Variant:
@@ -122,19 +142,6 @@ def _stepped(cut: Variant, head_dim: int, step: str) -> Variant:
         cut = cut._replace(cross=cut.pingpong, stages=3)
     two_of_q = cut._replace(q_stages=2)
     return two_of_q if two_of_q.fits(head_dim) else cut
-
-
-def _cut(problem: Problem) -> Variant:
-    head_dim = problem.head_dim
-    if head_dim <= 64:  # noqa: PLR2004 - a table of head dims
-        return Variant(groups=3, block_k=128)
-    if head_dim <= 96:  # noqa: PLR2004 - as above
-        return Variant(groups=3, block_k=112)
-    if head_dim <= 128:  # noqa: PLR2004 - as above
-        return Variant(groups=2, block_k=128 if problem.causal or problem.seqlen_k <= SHORT_KEYS else 176)
-    if head_dim <= 192:  # noqa: PLR2004 - as above
-        return Variant(groups=2, block_k=112 if head_dim <= 160 else 96)  # noqa: PLR2004 - as above
-    return Variant(groups=2, block_k=80, pingpong=0)
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -152,33 +159,63 @@ def _program_of(step: str) -> ProgramOf:
     return partial(program, step=step)
 
 
-def program(problem: Problem, target: Target, step: str = "flash3") -> Program:
-    """Source, defines and the launch for a problem on a target, of a step of the ladder."""
-    chosen, tables = cut(problem, step)
-    heads = problem.batch * problem.heads
-    tiles = heads * ceil_div(problem.seqlen_q, chosen.tile_q)
-    blocks = min(tiles, target.multiprocessors or tiles) if chosen.schedule else tiles
-    group, seqlen_q, seqlen_k, left, right = shape_arguments(problem)
-    stage = Stage(
+def program(problem: Problem, target: Target, step: str = "flash3", chosen: Share | None = None) -> Program:
+    """Source, defines and the launches for a problem on a target, of a step of the ladder.
+
+    Only flash3 itself shares a problem among the SMs as `kernels.flash3_share` has it, or as `chosen`.
+    """
+    chosen = chosen or (share(problem) if step == "flash3" else Share(usual_shape(problem)))
+    taken, tables = cut(problem, step, chosen)
+    defines = {
+        **taken.defines(problem),
+        "SPLIT": int(chosen.splits > 1),
+        "PACKED": int(chosen.packed > 1),
+    }
+    stages = (_attention(problem, target, taken, chosen, tables), *_combine(problem, chosen))
+    tables = {TILE_COUNTER: np.zeros(2, np.int32), **tables}
+    return Program("flash3.cu", defines, stages, tables, arch_suffix="a", note=chosen.reason)
+
+
+def _attention(
+    problem: Problem, target: Target, taken: Variant, chosen: Share, tables: dict[str, Any]
+) -> Stage:
+    """The launch of blocks that stay; parts of keys are drawn like heads."""
+    heads = problem.batch * problem.heads // chosen.packed * chosen.splits
+    rows = problem.seqlen_q * chosen.packed
+    tiles = heads * ceil_div(rows, taken.tile_q)
+    group, _, seqlen_k, left, right = shape_arguments(problem)
+    return Stage(
         "flash3",
-        grid=blocks,
+        grid=min(tiles, target.multiprocessors or tiles) if taken.schedule else tiles,
         arguments=(
-            *(Boxes("q", chosen.tile_q), Boxes("k", chosen.block_k), Boxes("v", chosen.block_k)),
-            *("o", "lse"),
-            *(np.int32(heads), group, np.int32(section(problem)), seqlen_q, seqlen_k),
-            *(left, np.int32(0) if problem.causal else right),
+            *(Boxes("q", taken.tile_q, chosen.packed), Boxes("k", taken.block_k), Boxes("v", taken.block_k)),
+            *((PARTIAL_O, PARTIAL_SUMS) if chosen.splits > 1 else ("o", "lse")),
+            *(np.int32(heads), group, np.int32(min(heads, section(problem) * chosen.splits))),
+            *(np.int32(rows), seqlen_k, left, np.int32(0) if problem.causal else right),
             np.float32(abs(problem.softmax_scale)),
-            TILE_COUNTER,
+            *(TILE_COUNTER, np.int32(chosen.splits)),
             *tables,
         ),
-        threads=chosen.threads,
-        shared_bytes=chosen.shared_bytes(problem.head_dim),
+        threads=taken.threads,
+        shared_bytes=taken.shared_bytes(problem.head_dim),
     )
-    tables = {TILE_COUNTER: np.zeros(2, np.int32), **tables}
-    return Program("flash3.cu", chosen.defines(problem), (stage,), tables, arch_suffix="a")
 
 
-def cut(problem: Problem, step: str) -> tuple[Variant, dict[str, Any]]:
+def _combine(problem: Problem, chosen: Share) -> tuple[Stage, ...]:
+    """The launch that merges the parts' results; none where nothing is split."""
+    if chosen.splits == 1:
+        return ()
+    lanes = COMBINE_LINES if problem.rows < MANY_ROWS else 1
+    arguments = (
+        *(PARTIAL_O, PARTIAL_SUMS, "o", "lse"),
+        *(np.int64(problem.rows), np.int32(problem.seqlen_q * chosen.packed)),
+        *(np.int32(chosen.splits), np.int32(lanes)),
+    )
+    grid = ceil_div(problem.rows * lanes, COMBINE_LINES)
+    return (Stage("flash3_combine", grid, arguments, threads=problem.head_dim // 4 * COMBINE_LINES),)
+
+
+def cut(problem: Problem, step: str, chosen: Share) -> tuple[Variant, dict[str, Any]]:
     """How a problem is cut, and the tables of its block mask in the kernel's order: without a mask none.
 
     Raises:
@@ -186,10 +223,11 @@ def cut(problem: Problem, step: str) -> tuple[Variant, dict[str, Any]]:
     """
     blocks = problem.block_mask
     if blocks is None:
-        return variant(problem, step), {}
+        return variant(problem, step, chosen), {}
     found = {v: covers(problem, blocks, v.tile) for v in sparse_variants(problem, step)}
     best = min(found, key=lambda v: sum(cover.cost for cover in found[v]) * v.step_cost)
-    return best, tables_of(problem, blocks, best.tile, found[best])
+    taken = best._replace(cross=0) if chosen.splits > 1 else best  # both spill registers
+    return taken, tables_of(problem, blocks, best.tile, found[best], chosen.splits)
 
 
 def section(problem: Problem) -> int:

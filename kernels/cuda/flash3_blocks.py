@@ -15,7 +15,7 @@ from kernels.cuda.program import Tile, ceil_div
 from kernels.cuda.sparse import in_band
 from kernels.errors import InputError
 from kernels.problem import Problem
-from kernels.workspace import KEPT_KEYS, KEY_TILES, QUERY_TILES, TILE_ORDER, flash3
+from kernels.workspace import KEPT_KEYS, KEY_TILES, QUERY_TILES, TILE_ORDER, flash3_step
 
 UNIT = 8  # keys that a bit of the kernel's masks stands for
 MASKED_COST = 1.25  # time of a key tile with a mask, in that of one without (H200)
@@ -85,10 +85,13 @@ def _block_of_unit(problem: Problem, blocks: BlockMask) -> Any:
     return np.arange(ceil_div(problem.seqlen_k, UNIT)) * UNIT // blocks.block_k
 
 
-def tables_of(problem: Problem, blocks: BlockMask, tile: Tile, found: list[Cover]) -> dict[str, Any]:
+def tables_of(
+    problem: Problem, blocks: BlockMask, tile: Tile, found: list[Cover], splits: int = 1
+) -> dict[str, Any]:
     """What the kernel reads, see `Tables` in flash3_blocks.cuh: of a tile's size, and the covers for it."""
-    tables = {b.name: np.zeros(b.shape, np.int32) for b in flash3(problem, "cuda")[1:]}
-    order = _order(np.array([cover.steps for cover in found]), problem.batch * problem.heads)
+    tables = {b.name: np.zeros(b.shape, np.int32) for b in flash3_step(problem, "cuda")[1:]}
+    order = _order(np.array([cover.steps for cover in found]), problem.batch * problem.heads * splits)
+    tables[TILE_ORDER] = np.zeros((splits * len(tables[TILE_ORDER]), 2), np.int32)
     tables[TILE_ORDER][: len(order)] = order
     for i, cover in enumerate(found):
         tables[QUERY_TILES][i] = i * tile.q, len(cover.whole), cover.steps, i * tables[KEY_TILES].shape[1]

@@ -240,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             const long long k_tiles = (seqlen_k + BLOCK_K - 1) / BLOCK_K;
             while (place.x >= 0) {
                 const int tile = gridDim.x + atomicAdd(counter, 1);
-                const Work work(place, seqlen_q, seqlen_k, 0, 0);
+                const Work work(place, seqlen_q, seqlen_q, seqlen_k, 0, 0, 1);
                 const long long q_tile = (long long)work.head * tiles_q + work.q0 / BLOCK_Q;
                 const long long k_tile = work.head / group_heads * k_tiles;
                 wait(at.q_empty(rq.stage), rq.phase ^ 1);
@@ -280,8 +280,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             return mask;
         };
         while (place.x >= 0) {
-            const Work work(place, seqlen_q, seqlen_k, 0, 0);
-            const Own own(work, group, seqlen_q, seqlen_k, 0);
+            const Work work(place, seqlen_q, seqlen_q, seqlen_k, 0, 0, 1);
+            const Own own(work, group, seqlen_q, seqlen_q, seqlen_k, 0);
             State state;
             int j = work.last;
             for (; j > own.last; --j, ring.next()) {  // tiles that only the other warpgroups need

@@ -38,6 +38,7 @@ class CudaLaunch:
         workspace: The spec's buffers by name.
         workspace_bytes: Bytes of all of them.
         stages: The launches in order.
+        note: Why the kernel cut the problem as it did, in words, where it had a choice.
     """
 
     inputs: Inputs
@@ -46,6 +47,7 @@ class CudaLaunch:
     workspace: dict[str, Any]
     workspace_bytes: int
     stages: tuple[BoundStage, ...]
+    note: str = ""
 
     def run(self) -> None:
         """Enqueue all launches on the current stream."""
@@ -112,7 +114,7 @@ def bind(spec: KernelSpec, problem: Problem, inputs: Inputs, program_of: Program
     buffers = {"q": inputs.q, "k": inputs.k, "v": inputs.v, "o": output, "lse": lse, **workspace}
     held = sum(array.nbytes for array in workspace.values())
     stages = bind_stages(ready.program, ready.kernels, buffers)
-    return CudaLaunch(inputs, output, lse, workspace, held, stages)
+    return CudaLaunch(inputs, output, lse, workspace, held, stages, ready.program.note)
 
 
 def check_alignment(arrays: Mapping[str, Any]) -> None:
@@ -200,5 +202,5 @@ def _bind_stage(stage: Stage, kernel: Any, buffers: dict[str, Any]) -> BoundStag
 
 def _bind_argument(argument: Any, buffers: dict[str, Any]) -> Any:
     if isinstance(argument, Boxes):
-        return encode(buffers[argument.buffer], argument.rows)
+        return encode(buffers[argument.buffer], argument.rows, argument.packed)
     return buffers[argument] if isinstance(argument, str) else argument

@@ -64,10 +64,12 @@ class Boxes(NamedTuple):
     Attributes:
         buffer: Its name; an array (batch, heads, seqlen, head_dim).
         rows: Rows of a box.
+        packed: Neighbouring heads that are taken as one of as many times the rows.
     """
 
     buffer: str
     rows: int
+    packed: int = 1
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class Program:
         stages: The launches.
         tables: What the workspace's buffers of these names hold before the first launch.
         arch_suffix: `a` for instructions of one architecture alone (wgmma, setmaxnreg).
+        note: Why it is cut as it is, in words, where there was a choice.
     """
 
     source: str
@@ -107,6 +110,7 @@ class Program:
     stages: tuple[Stage, ...]
     tables: dict[str, Any] = field(default_factory=dict)
     arch_suffix: Literal["", "a"] = ""
+    note: str = ""
 
 
 ProgramOf = Callable[[Problem, Target], Program]

@@ -53,18 +53,21 @@ class Fill(IntEnum):
     ZERO = 0
 
 
-def encode(array: Any, rows: int) -> Any:
+def encode(array: Any, rows: int, packed: int = 1) -> Any:
     """The tensor map of an array for boxes of rows, as a NumPy scalar that CuPy passes by value.
 
     Args:
         array: CuPy (batch, heads, seqlen, head_dim) of 16 bits, contiguous, 16-byte aligned. Its map
             has three dimensions, batch and heads in one, so that rows beyond a head's last are zeros.
         rows: Rows of a box, at most 256; its columns are 64.
+        packed: Neighbouring heads that are taken as one of as many times the rows.
 
     Raises:
         KernelError: The driver refused.
     """
-    return _encoded(array.data.ptr, array.shape, array.dtype, rows)
+    batch, heads, seqlen, head_dim = array.shape
+    shape = (batch, heads // packed, packed * seqlen, head_dim)
+    return _encoded(array.data.ptr, shape, array.dtype, rows)
 
 
 @lru_cache(maxsize=MOST_KEPT)

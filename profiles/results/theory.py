@@ -21,6 +21,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from kernels import fused, workspace
+from kernels.flash3_share import share
 from kernels.problem import LSE_ITEMSIZE, Backend, Problem
 from kernels.registry import find_kernel
 from kernels.spec import KernelSpec
@@ -74,6 +75,9 @@ def tiles_of(kernel: str, problem: Problem, backend: Backend) -> Tiles:
     """
     if backend == "cuda" and find_kernel(kernel).io == "fused":
         return Tiles(fused.ROWS, fused.key_tile(problem.head_dim))
+    if backend == "cuda" and find_kernel(kernel).io == "flash3":
+        usual = TILES[backend]
+        return usual._replace(block_q=min(usual.block_q, share(problem).shape.rows))
     return TILES[backend]
 
 
@@ -148,6 +152,27 @@ def flash2_io(problem: Problem, tiles: Tiles) -> int:
     return problem.batch * problem.heads * (once + 2 * visited * d * problem.itemsize)
 
 
+def flash3_io(problem: Problem, tiles: Tiles) -> int:
+    """The same, but that heads in one tile load K and V once, and results of parts pass twice in float32.
+
+    How the problem is shared is `kernels.flash3_share`; a part's row has O, m and l.
+    """
+    chosen = share(problem)
+    parts = 2 * chosen.splits * (problem.head_dim + 2) * FLOAT32 if chosen.splits > 1 else 0
+    return _packed_io(problem, tiles, chosen.packed) + problem.rows * parts
+
+
+def _packed_io(problem: Problem, tiles: Tiles, packed: int) -> int:
+    """`flash2_io` with so many heads taken as one of as many times the rows: all load what one needs."""
+    if packed == 1:
+        return flash2_io(problem, tiles)
+    one_tile = tiles._replace(block_q=problem.seqlen_q)
+    row = 2 * problem.head_dim * problem.itemsize + LSE_ITEMSIZE
+    heads = problem.batch * problem.heads // packed
+    loads = flash2_io(problem, one_tile) // packed - heads * problem.seqlen_q * row
+    return problem.rows * row + loads * ceil(problem.seqlen_q * packed / tiles.block_q)
+
+
 def flash3_fp8_io(problem: Problem, tiles: Tiles) -> int:
     """A pass that reads Q, K and V and writes them in 8 bits; then FA2, Algorithm 1, on those."""
     in_8_bits = problem.input_bytes // problem.itemsize
@@ -163,6 +188,7 @@ FORMULAS = {
     "fused": flash2_io,  # with few query rows to a block, see tiles_of
     "flash1": flash1_io,
     "flash2": flash2_io,
+    "flash3": flash3_io,
     "flash3-fp8": flash3_fp8_io,
 }
 """The tile-level IO by the name that a KernelSpec gives (`io`)."""

@@ -30,16 +30,20 @@ struct Work {
     __device__ __forceinline__ static int2 place(int tile, int tiles, int, int, int, const Tables& tables) {
         return tile < tiles ? __ldg(tables.order + tile) : make_int2(-1, 0);
     }
-    __device__ __forceinline__ Work(int2 place, int, int, int, int, const Tables& tables) : head(place.x), begin(0) {
+    __device__ __forceinline__ Work(int2 place, int, int, int, int, int, int splits, const Tables& tables)
+        : head(place.x), begin(0) {
         const int4 tile = __ldg(tables.queries + place.y);
         q0 = tile.x;
         whole = tile.y;
         last = tile.z - 1;
         keys = tables.keys + tile.w;
+#if SPLIT
+        take_part(begin, last, head % splits, splits);
+#endif
     }
 };
 
 struct Own {  // every warpgroup takes all of the tile's keys
     int last, whole;
-    __device__ __forceinline__ Own(const Work& work, int, int, int, int) : last(work.last), whole(work.whole) {}
+    __device__ __forceinline__ Own(const Work& work, int, int, int, int, int) : last(work.last), whole(work.whole) {}
 };

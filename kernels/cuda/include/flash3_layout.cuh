@@ -1,13 +1,24 @@
 // How flash3 cuts registers and shared memory: Q, the rings of K and V, then the next tile's place and the barriers.
 // Needs GROUPS (of 64 query rows), BLOCK_K, HEAD_DIM, STAGES of K and V, and Q_STAGES.
+//
+// SPLIT: a tile's keys are cut into `splits` parts, each drawn like a tile of its own; place.x counts heads x parts.
+// PACKED: the rows of a tile are the queries of all heads that share K and V, head after head, as they lie in memory.
 #pragma once
 #include "mbarrier.cuh"
+
+#ifndef SPLIT
+#define SPLIT 0
+#endif
+#ifndef PACKED
+#define PACKED 0
+#endif
 
 constexpr int BLOCK_Q = GROUPS * 64;
 constexpr int THREADS = (GROUPS + 1) * 128;
 constexpr int PANELS = (HEAD_DIM + 63) / 64;  // 64 columns: 128 bytes, the widest swizzle
 constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
 constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL;
+constexpr bool MOVES_REGISTERS = GROUPS > 1;  // two warpgroups have 255 each anyway
 constexpr int CONSUMER_REGISTERS = GROUPS == 3 ? 160 : 240;
 constexpr int PRODUCER_REGISTERS = GROUPS == 3 ? 32 : 24;
 constexpr int S_REGS = BLOCK_K / 2, O_REGS = HEAD_DIM / 2;
@@ -25,6 +36,13 @@ struct Shared {
     __device__ u32 v_full(int s) const { return barriers + 56 + 8 * (2 * STAGES + s); }
     __device__ u32 v_empty(int s) const { return barriers + 56 + 8 * (3 * STAGES + s); }
 };
+
+// Key tiles begin .. last become those of one part of them; of fewer tiles than parts, some parts have none.
+__device__ __forceinline__ void take_part(int& begin, int& last, int part, int splits) {
+    const int count = last - begin + 1;
+    last = begin + count * (part + 1) / splits - 1;
+    begin += count * part / splits;
+}
 
 using Ring = RingOf<STAGES>;
 using QRing = RingOf<Q_STAGES>;

@@ -11,7 +11,7 @@
 #endif
 #define NONE __int_as_float(0xff800000)  // -inf: the score of a masked entry
 constexpr float LOWEST = -3.4028234e38f;  // the maximum of no scores, see softmax.cuh
-constexpr float LN2 = 0.693147180559945309f;
+constexpr float LN2 = 0.693147180559945309f, LOG2E = 1.44269504088896341f;
 
 __device__ __forceinline__ float exp2_unit(float x) {
     float y;
@@ -106,6 +106,30 @@ __device__ __forceinline__ uint4 quad_transpose(u32 a, u32 b, u32 c, u32 d, int 
     return make_uint4(a, b, c, d);
 }
 
+#if SPLIT
+// Of one part of a row's keys: O = sum p V, and m in base 2 with l = sum p. `unit` is what m counts in.
+using Output = float;
+using RowSum = float2;
+__device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& state, Output* out, RowSum* sums, int head,
+                                           int row0, int seqlen_q, float unit) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+        const float l = quad_sum(state.l[r]);
+        const int row = row0 + 8 * r;
+        if (row >= seqlen_q) continue;
+        const long long at = (long long)head * seqlen_q + row;
+        const float shift = SCALED ? state.m[r] : state.m[r] * fmaxf(unit * LOG2E, 1e-30f);
+        if (lane % 4 == 0) sums[at] = make_float2(l > 0.0f ? shift : LOWEST, l);
+#pragma unroll
+        for (int i = 0; i < O_REGS; i += 4) {
+            *(float2*)(out + at * HEAD_DIM + i * 2 + lane % 4 * 2) = make_float2(o[i + 2 * r], o[i + 2 * r + 1]);
+        }
+    }
+}
+#else
+using Output = unsigned short;
+using RowSum = float;
 // `unit` is what m counts in: LSE = unit m + log l.
 __device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& state, unsigned short* out, float* lse,
                                            int head, int row0, int seqlen_q, float unit) {
@@ -128,3 +152,4 @@ __device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& st
         }
     }
 }
+#endif

@@ -23,31 +23,38 @@ struct Work {
         const int width = min(section, heads - first);
         return make_int2(first + rest % width, (tiles_q - 1 - rest / width) * BLOCK_Q);
     }
-    __device__ __forceinline__ Work(int2 place, int seqlen_q, int seqlen_k, int left, int right)
+    // `seqlen_q` rows, of which each head has `head_rows` (PACKED), or as many.
+    __device__ __forceinline__ Work(int2 place, int seqlen_q, int head_rows, int seqlen_k, int left, int right, int splits)
         : head(place.x), q0(place.y) {
-        const int last_row = min(q0 + BLOCK_Q, seqlen_q) - 1, diagonal = seqlen_k - seqlen_q;
+        const int first_row = PACKED ? 0 : q0, diagonal = seqlen_k - head_rows;
+        const int last_row = PACKED ? head_rows - 1 : min(q0 + BLOCK_Q, seqlen_q) - 1;
         int keys = seqlen_k;
         begin = lower = 0;
         if (CAUSAL || WINDOW) keys = min(keys, last_row + 1 + diagonal + right);
         if (WINDOW) {
-            begin = max(0, q0 + diagonal - left) / BLOCK_K;
+            begin = max(0, first_row + diagonal - left) / BLOCK_K;
             lower = last_row + diagonal - left;
         }
         last = keys <= 0 ? -1 : (keys - 1) / BLOCK_K;
+#if SPLIT
+        take_part(begin, last, head % splits, splits);
+#endif
     }
 };
 
 // What one warpgroup's 64 rows need of a tile: key tiles from `last` down; without a mask up to key `limit`.
 struct Own {
     int last, limit;
-    __device__ __forceinline__ Own(const Work& work, int group, int seqlen_q, int seqlen_k, int right) {
-        const int row = work.q0 + 64 * group, diagonal = seqlen_k - seqlen_q;
+    __device__ __forceinline__ Own(const Work& work, int group, int seqlen_q, int head_rows, int seqlen_k, int right) {
+        const int row = work.q0 + 64 * group, diagonal = seqlen_k - head_rows;
+        const int first = PACKED ? 0 : row, end = PACKED ? head_rows : min(row + 64, seqlen_q);
         last = work.last;
         limit = seqlen_k;
         if (CAUSAL || WINDOW) {
-            const int keys = min(seqlen_k, min(row + 64, seqlen_q) + diagonal + right);
+            const int keys = min(seqlen_k, end + diagonal + right);
             last = keys <= 0 ? -1 : (keys - 1) / BLOCK_K;
-            limit = min(limit, row + 1 + diagonal + right);
+            if (SPLIT) last = min(last, work.last);
+            limit = min(limit, first + 1 + diagonal + right);
         }
         if (row >= seqlen_q || last < work.begin) last = work.begin - 1;
     }

@@ -18,8 +18,10 @@ from kernels.cuda.flash3 import Variant
 from kernels.cuda.program import SHARED_MEMORY_LIMITS, Boxes, Program, Target
 from kernels.cuda.tensor_map import MAP_ALIGNMENT, MAP_BYTES, aligned_buffer
 from kernels.device import Device
+from kernels.flash3_share import MOST_GROUPS_SHARED, Share, share, small_shapes, usual_shape
 from kernels.problem import Dtype, Problem
 from kernels.registry import FLASH3, STEPS
+from kernels.workspace import PARTIAL_O, PARTIAL_SUMS
 from tests.matrix import matrix
 
 HOPPER = Target((9, 0), SHARED_MEMORY_LIMITS[9, 0], multiprocessors=132)
@@ -36,21 +38,22 @@ def workload(head_dim: int, dtype: Dtype = "bfloat16", *, causal: bool = False) 
     )
 
 
-def number(pattern: str, log: str) -> int:
-    found = re.search(pattern, log)
-    assert found is not None, log
-    return int(found.group(1))
+def numbers(pattern: str, log: str) -> set[int]:
+    found = set(map(int, re.findall(pattern, log)))
+    assert found, log
+    return found
 
 
 def check(program: Program) -> bytes:
     """Compile, and hold the compiler's report against what the kernel needs."""
     cubin, log = compile_offline(program, HOPPER)
     assert SERIALISED.search(log) is None, log
-    assert number(r"(\d+) bytes spill stores", log) == 0
-    assert number(r"(\d+) bytes stack frame", log) == 0
-    (stage,) = program.stages
-    assert number(r"Used (\d+) registers", log) * stage.threads <= 65536
-    assert stage.shared_bytes <= HOPPER.shared_memory
+    assert numbers(r"(\d+) bytes spill stores", log) == {0}
+    assert numbers(r"(\d+) bytes stack frame", log) == {0}
+    for stage in program.stages:
+        (used,) = numbers(rf"'{stage.entry}' for[^U]*?Used (\d+) registers", log)
+        assert used * stage.threads <= 65536
+        assert stage.shared_bytes <= HOPPER.shared_memory
     return cubin
 
 
@@ -124,6 +127,43 @@ def test_every_step_of_the_ladder_compiles(step: str, head_dim: int, causal: boo
     check(flash3.program(workload(head_dim, causal=causal), HOPPER, step))
 
 
+SHARES = [  # heads packed, parts, whether blocks draw
+    {"packed": packed, "splits": splits, "draws": draws}
+    for packed, splits, draws in itertools.product((1, 4), (1, 2), (True, False))
+]
+
+
+@matrix(
+    "head_dim kind tile how",
+    itertools.product(HEAD_DIMS, ({}, {"causal": True}, {"window": (100, 20)}), (0, -2, -1), SHARES),
+    *("head_dim tile", "kind how"),
+    ids=str,
+)
+def test_every_way_to_share_few_tiles_compiles_without_spills_or_serialised_products(
+    head_dim: int, kind: dict[str, Any], tile: int, how: dict[str, Any]
+) -> None:
+    problem = structs.replace(workload(head_dim), kv_heads=1, seqlen_q=60, **kind)
+    shape = (usual_shape(problem), *small_shapes(problem))[tile]
+    whole = {"packed": 1, "splits": 1} if shape.groups > MOST_GROUPS_SHARED else {}
+    check(flash3.program(problem, HOPPER, "flash3", Share(shape, **{**how, **whole})))
+
+
+def test_parts_are_drawn_like_heads_and_merged_by_a_second_launch() -> None:
+    problem = structs.replace(workload(128), kv_heads=1, seqlen_q=1, seqlen_k=65536)
+    attention, merge = flash3.program(problem, HOPPER).stages
+    assert attention.grid == 2 * share(problem).splits == 132
+    assert attention.arguments[0] == Boxes("q", 64, packed=4)
+    assert attention.arguments[3:5] == merge.arguments[:2] == (PARTIAL_O, PARTIAL_SUMS)
+    assert merge.arguments[2:4] == ("o", "lse")
+
+
+def test_only_flash3_itself_shares_few_tiles() -> None:
+    problem = structs.replace(workload(128), kv_heads=1, seqlen_q=1, seqlen_k=65536)
+    for spec in STEPS:
+        (stage,) = flash3.program(problem, HOPPER, spec.name).stages
+        assert stage.arguments[0] == Boxes("q", 128)
+
+
 @pytest.mark.parametrize("step", ["flash3-a", "flash3"])
 def test_the_products_are_hopper_s_and_the_copies_the_tma_s(step: str, tmp_path: Path) -> None:
     code = disassembled(check(flash3.program(workload(128), HOPPER, step)), tmp_path)
@@ -165,7 +205,8 @@ def test_the_ladder_adds_one_idea_a_step() -> None:
 
 def test_blocks_that_stay_are_no_more_than_the_multiprocessors() -> None:
     few, many = structs.replace(workload(128), batch=1, heads=1), workload(128)
-    assert flash3.program(few, HOPPER).stages[0].grid == 8192 // 128
+    assert flash3.program(few, HOPPER).stages[0].grid == 2 * 8192 // 128
+    assert flash3.program(few, HOPPER, "flash3-c").stages[0].grid == 8192 // 128
     assert flash3.program(many, HOPPER).stages[0].grid == 132
     assert flash3.program(many, HOPPER, "flash3-b").stages[0].grid == 2 * 4 * 8192 // 128
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernels.flash3_share import share
 from kernels.problem import Dtype, Problem
 from kernels.registry import LADDER
 from kernels.spec import KernelSpec
@@ -98,6 +99,21 @@ def test_tiled_traffic_is_that_of_the_tiles_that_keep_a_pair(
     heads = problem.batch * problem.heads
     assert theory.flash1_io(problem, Tiles(block_q, block_k)) == heads * flash1
     assert theory.flash2_io(problem, Tiles(block_q, block_k)) == heads * flash2
+
+
+def test_heads_in_one_tile_load_their_keys_together_and_parts_pass_twice_in_float32() -> None:
+    p = Problem(heads=32, kv_heads=8, seqlen_q=1, seqlen_k=65536, head_dim=128, dtype="bfloat16", causal=True)
+    assert share(p)[1:3] == (4, 16)
+    keys_and_values, rows = 2 * 8 * 65536 * 128 * 2, 32 * (2 * 128 * 2 + 4)
+    parts = 2 * 16 * 32 * (128 + 2) * 4
+    assert theory.tile_io_bytes("flash3", p, "cuda") == keys_and_values + rows + parts
+    assert theory.tile_io_bytes("flash2", p, "cuda") == 4 * keys_and_values + rows
+
+
+def test_flash3_moves_what_flash2_moves_where_tiles_are_many_and_more_where_they_are_small() -> None:
+    many, few = (Problem(heads=heads, seqlen_q=1024, seqlen_k=1024, dtype="bfloat16") for heads in (256, 8))
+    assert theory.tile_io_bytes("flash3", many, "cuda") == theory.tile_io_bytes("flash2", many, "cuda")
+    assert theory.tile_io_bytes("flash3", few, "cuda") == theory.flash2_io(few, Tiles(64, 64))
 
 
 class Hbm:

@@ -1,0 +1,57 @@
+// What the parts of a row's keys come to: O = sum O_s 2^(m_s - M) / sum l_s 2^(m_s - M), M the largest m_s, and LSE.
+// Always in the same order, so that every run gives the same bits; m is what the part's exponentials really had
+// subtracted, so that no rounding of LSE enters the weights.
+#pragma once
+#include "flash3_softmax.cuh"
+
+constexpr int COLUMNS = HEAD_DIM / 4;  // threads for a row, of four columns each
+
+struct Sum {
+    float m = LOWEST, l = 0.0f;
+    float4 o = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+
+    __device__ __forceinline__ void add(float more_m, float more_l, const float4& x) {
+        const float before = m;
+        m = fmaxf(m, more_m);
+        const float keep = exp2_unit(before - m), take = exp2_unit(more_m - m);
+        l = fmaf(l, keep, take * more_l);
+        o.x = fmaf(o.x, keep, take * x.x), o.y = fmaf(o.y, keep, take * x.y);
+        o.z = fmaf(o.z, keep, take * x.z), o.w = fmaf(o.w, keep, take * x.w);
+    }
+};
+
+// COLUMNS x 8 threads: `lanes` (1 or 8) sums a row, each of every lanes-th part, then of those; 8 / lanes rows a block.
+// `parts`: (heads, splits, seqlen_q, HEAD_DIM); `sums` likewise, m and l; rows = heads * seqlen_q.
+extern "C" __global__ void __launch_bounds__(COLUMNS * 8)
+    flash3_combine(const float4* parts, const float2* sums, uint2* out, float* lse, long long rows, int seqlen_q,
+                   int splits, int lanes) {
+    __shared__ Sum shared[8][COLUMNS];
+    const int column = threadIdx.x % COLUMNS, line = threadIdx.x / COLUMNS, lane = line % lanes;
+    const long long row = (long long)blockIdx.x * (8 / lanes) + line / lanes;
+    const bool inside = row < rows;
+    const long long first = row / seqlen_q * splits * seqlen_q + row % seqlen_q;
+    Sum own;
+    if (inside) {
+#pragma unroll 8
+        for (int s = lane; s < splits; s += lanes) {
+            const long long at = first + (long long)s * seqlen_q;
+            const float2 part = sums[at];
+            own.add(part.x, part.y, parts[at * COLUMNS + column]);
+        }
+    }
+    if (lanes > 1) {
+        shared[line][column] = own;
+        __syncthreads();
+        if (lane > 0) return;
+#pragma unroll
+        for (int i = 1; i < 8; ++i) {
+            const Sum& other = shared[line + i][column];
+            own.add(other.m, other.l, other.o);
+        }
+    }
+    if (!inside) return;
+    const float inverse = own.l > 0.0f ? 1.0f / own.l : 0.0f;
+    out[row * COLUMNS + column] =
+        make_uint2(pack(own.o.x * inverse, own.o.y * inverse), pack(own.o.z * inverse, own.o.w * inverse));
+    if (column == 0) lse[row] = own.l > 0.0f ? own.m * LN2 + __logf(own.l) : NONE;
+}

@@ -1,0 +1,223 @@
+"""How flash3 shares a problem among the SMs: tiles of queries, heads packed into them, parts of their keys.
+
+Where there are few tiles, the last of them leave SMs idle. Then tiles of fewer queries win, or keys in parts
+whose results a second launch merges. `share` compares what they cost by a model whose constants are times
+measured on an H200 (flash3-attempts.md, "Few tiles"). It knows the problem alone and counts the 132 SMs of
+H100 SXM and H200: every Hopper gives the same bits, and the workspace is known without a device.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import ceil
+from typing import NamedTuple
+
+from kernels.problem import Problem
+
+SMS = 132
+GROUP_ROWS = 64  # query rows of a warpgroup
+PANEL = 64  # columns of a tile in shared memory, which are padded to whole ones
+SHORT_KEYS = 4096  # up to here 128 keys a tile win at head dim 128 without causal, then 176
+NARROW_HEAD, MIDDLE_HEAD, WIDE_HEAD = 64, 128, 192
+FEW_KEYS = 256  # up to here tiles of 64 keys gain 3 to 5 %: nothing hides the first and the last
+MOST_GROUPS_SHARED = 2  # three warpgroups' registers hold neither packed heads nor parts
+MANY_WAVES = 6  # from so many tiles an SM on the usual tile wins
+
+STEP_KEYS, STEP_US, STEP_US_A_GROUP = 128, 0.6, 0.27  # of a step at head dim 64, and of each warpgroup in it
+SM_BYTES_A_US = 48_500  # that every SM can load at once from the L2
+TILE_US = {1: 1.4, 2: 2.2, 3: 3.3}  # of a tile besides its steps, by warpgroups
+AGAIN = 1.15  # more, for tiles of one warpgroup that follow each other
+MERGE_US, MERGE_BYTES_A_US = 3.0, 3e6
+DRAM_BYTES_A_US = 4.2e6
+MOST_PARTS_OF_MANY = 8  # where tiles fill more than half of the SMs
+PART_KEYS = 128  # of a part at least
+LONG_OF_UNEVEN = 1024  # keys: from here on uneven tiles are better not drawn early
+
+
+class Shape(NamedTuple):
+    """A tile: consumer warpgroups of 64 query rows, and keys."""
+
+    groups: int
+    block_k: int
+
+    @property
+    def rows(self) -> int:
+        """Query rows of a tile, Br."""
+        return self.groups * GROUP_ROWS
+
+
+class Share(NamedTuple):
+    """What one block works on at a time, and why.
+
+    Attributes:
+        shape: Its tile; under a block mask the mask decides instead.
+        packed: Query heads whose rows fill tiles together: all that share K and V, or 1.
+        splits: Parts that a tile's keys are cut into; above 1 a second launch merges their results.
+        draws: Whether blocks stay and draw tiles; else each has one, and starts where there is room.
+        reason: Why, in words.
+    """
+
+    shape: Shape
+    packed: int = 1
+    splits: int = 1
+    draws: bool = True
+    reason: str = ""
+
+
+class Load(NamedTuple):
+    """The tiles of a problem in one shape.
+
+    Attributes:
+        tiles: How many there are, of all heads.
+        longest: Keys that the longest walks over.
+        mean: Keys that they walk over on average.
+    """
+
+    tiles: int
+    longest: int
+    mean: float
+
+
+def usual_shape(problem: Problem) -> Shape:
+    """The tile that wins where there are many; measured on an H200, but for head dim 224."""
+    head_dim = problem.head_dim
+    if head_dim <= NARROW_HEAD:
+        return Shape(3, 128)
+    if head_dim <= 96:  # noqa: PLR2004 - a table of head dims
+        return Shape(3, 112)
+    if head_dim <= MIDDLE_HEAD:
+        return Shape(2, 128 if problem.causal or problem.seqlen_k <= SHORT_KEYS else 176)
+    if head_dim <= WIDE_HEAD:
+        return Shape(2, 112 if head_dim <= 160 else 96)  # noqa: PLR2004 - as above
+    return Shape(2, 80)
+
+
+def small_shapes(problem: Problem) -> Iterator[Shape]:
+    """Tiles of fewer queries than the usual one, the smallest last."""
+    usual, panels = usual_shape(problem), ceil(problem.head_dim / PANEL)
+    few = problem.seqlen_k <= FEW_KEYS
+    if panels <= 2:  # noqa: PLR2004 - two warpgroups' tiles of 64 keys were measured up to head dim 128
+        if few or usual.groups > MOST_GROUPS_SHARED:
+            yield Shape(2, 64 if few else 128)
+        yield Shape(1, 64 if few or problem.seqlen_q < GROUP_ROWS else 128)
+    else:
+        yield Shape(1, 80 if problem.head_dim <= WIDE_HEAD else 64)
+
+
+@lru_cache(maxsize=4096)
+def share(problem: Problem) -> Share:
+    """The share that costs least by the model; the usual one where tiles are many."""
+    if problem.block_mask is not None:
+        return _share_of_blocks(problem)
+    usual = usual_shape(problem)
+    shape = usual if problem.seqlen_q > GROUP_ROWS else [*small_shapes(problem)][-1]
+    packed = packed_heads(problem, shape)
+    tiles = _tiles(problem, shape, packed)
+    if tiles > MANY_WAVES * SMS:
+        return Share(shape, packed, reason=f"{tiles:,} tiles of {shape.rows} queries keep {SMS} SMs busy")
+    best = min(_candidates(problem), key=lambda found: _cost(problem, found))
+    return best._replace(draws=_draws(problem, best), reason=_reason(problem, best))
+
+
+def _share_of_blocks(problem: Problem) -> Share:
+    """Under a block mask keys are split, if anything."""
+    usual = Shape(2, usual_shape(problem).block_k)
+    if _tiles(problem, usual, 1) > SMS:
+        return Share(usual, reason="the block mask decides")
+    found = [Share(usual, splits=splits) for splits in _parts(problem, usual, 1)]
+    best = min(found, key=lambda one: _cost(problem, one))
+    return best._replace(reason=_reason(problem, best))
+
+
+def _candidates(problem: Problem) -> Iterator[Share]:
+    for shape in (usual_shape(problem), *small_shapes(problem)):
+        packed = packed_heads(problem, shape)
+        for splits in _parts(problem, shape, packed):
+            yield Share(shape, packed, splits)
+
+
+def packed_heads(problem: Problem, shape: Shape) -> int:
+    """Query heads that share K and V, where one alone does not fill a tile's rows; else 1.
+
+    They lie one after the other in memory, so that together they are one head of as many times the rows.
+    """
+    fills = problem.seqlen_q >= shape.rows or shape.groups > MOST_GROUPS_SHARED
+    return 1 if fills else problem.heads // problem.key_heads
+
+
+def _parts(problem: Problem, shape: Shape, packed: int) -> range:
+    """Into how many parts keys may be cut: so that all fit the SMs at once, or few."""
+    load = _load(problem, shape, packed)
+    if shape.groups > MOST_GROUPS_SHARED:
+        return range(1, 2)
+    most = max(MOST_PARTS_OF_MANY, SMS // load.tiles) if load.tiles <= SMS else 1
+    return range(1, 1 + max(1, min(most, int(load.mean) // PART_KEYS)))
+
+
+@lru_cache(maxsize=64)
+def _load(problem: Problem, shape: Shape, packed: int) -> Load:
+    """The tiles of all heads; packed ones take all keys that any query of a head sees."""
+    tiles, rows = _tiles(problem, shape, packed), problem.seqlen_q if packed > 1 else shape.rows
+    if problem.block_mask is not None:
+        keys = problem.kept_pairs / problem.seqlen_q
+        return Load(tiles, int(keys), keys)
+    walked = [_walked(problem, row, rows) for row in range(0, problem.seqlen_q, rows)]
+    return Load(tiles, max(walked), sum(walked) / len(walked))
+
+
+def _tiles(problem: Problem, shape: Shape, packed: int) -> int:
+    heads, rows = problem.batch * problem.heads // packed, problem.seqlen_q * packed
+    return heads * ceil(rows / shape.rows)
+
+
+def _walked(problem: Problem, first: int, rows: int) -> int:
+    """Keys between the first and the last that these rows see."""
+    mask, last = problem.mask, min(first + rows, problem.seqlen_q) - 1
+    return max(0, mask.band(last).stop - mask.band(first).start)
+
+
+def _cost(problem: Problem, found: Share) -> float:
+    """What the model says of a share, in microseconds."""
+    load = _load(problem, found.shape, found.packed)
+    items = load.tiles * found.splits
+    longest, mean = (_item_us(problem, found, keys / found.splits) for keys in (load.longest, load.mean))
+    even = load.longest - load.mean < STEP_KEYS
+    time = ceil(items / SMS) * longest if even else max(longest, items / SMS * mean)
+    if found.splits == 1:
+        return time * (AGAIN if found.shape.groups == 1 and items > SMS else 1)
+    if _cost(problem, found._replace(splits=1)) < problem.input_bytes / DRAM_BYTES_A_US:
+        return time + problem.input_bytes  # the memory sets the pace already
+    merged = items * min(found.shape.rows, problem.seqlen_q * found.packed) * problem.head_dim * 8
+    return time + MERGE_US + merged / MERGE_BYTES_A_US
+
+
+def _item_us(problem: Problem, found: Share, keys: float) -> float:
+    """One tile, or part of it: its steps, and what comes before and after them."""
+    groups, head_dim = found.shape.groups, problem.head_dim
+    products = STEP_US + STEP_US_A_GROUP * groups * head_dim / NARROW_HEAD
+    loads = 2 * STEP_KEYS * head_dim * problem.itemsize / SM_BYTES_A_US
+    return keys / STEP_KEYS * max(products, loads) + TILE_US[groups]
+
+
+def _draws(problem: Problem, found: Share) -> bool:
+    """Whether blocks stay: each draws its next tile early, which is bad for uneven ones, two for an SM.
+
+    Tiles of few queries end when the memory has delivered: who waits for it had better not hold a second one.
+    """
+    if problem.seqlen_q <= GROUP_ROWS:
+        return False
+    load = _load(problem, found.shape, found.packed)
+    items = load.tiles * found.splits
+    uneven = load.longest >= LONG_OF_UNEVEN and load.longest - load.mean >= STEP_KEYS
+    return items > (2 * SMS if uneven else SMS)
+
+
+def _reason(problem: Problem, found: Share) -> str:
+    usual, tiles = usual_shape(problem), _load(problem, found.shape, found.packed).tiles
+    told = [f"{SMS} SMs get {tiles} tiles of {found.shape.rows} queries"]
+    if found.shape.groups < usual.groups and found.packed == 1:
+        told.append(f"not {_tiles(problem, usual, 1)} of {usual.rows}, which use them less")
+    if found.packed > 1:
+        told.append(f"the {found.packed} query heads of a K/V head fill tiles together")
+    if found.splits > 1:
+        told.append(f"keys are cut into {found.splits} parts, merged by a second launch")
+    return "; ".join(told)

@@ -1,0 +1,202 @@
+"""flash3's split keys, packed heads and smaller tiles against the oracle, forced and chosen, on Hopper."""
+
+import itertools
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from kernels.block_mask import BlockMask
+from kernels.cuda import flash3
+from kernels.cuda.device import describe
+from kernels.cuda.launch import bind
+from kernels.cuda.program import Program, Target
+from kernels.flash3_share import MOST_GROUPS_SHARED, Share, packed_heads, share, small_shapes, usual_shape
+from kernels.launch import Inputs, make_inputs, prepare
+from kernels.problem import Problem
+from kernels.registry import FLASH3
+from kernels.workspace import flash3_shared
+from tests.kernels.cuda.running import MAX_POLLS, both_masks, differing_bits, judged, poison, run
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("hopper"), pytest.mark.timeout(300)]
+
+LENGTHS = (
+    *((1, 1), (1, 239), (1, 5000), (3, 799), (37, 4100), (64, 128), (113, 203), (239, 1)),
+    *((700, 180), (799, 3), (1023, 1024), (1024, 1023)),
+)
+WINDOWS = ((30, 20), (700, 0), (-1, 5), (5, -1))
+each_parts = pytest.mark.parametrize("splits", [1, 2, 7, 20])
+each_width = pytest.mark.parametrize("head_dim", [64, 128, 256])
+
+
+@pytest.fixture
+def hopper() -> None:
+    """Skip on every other GPU."""
+    found = describe().compute_capability
+    if found != (9, 0):
+        pytest.skip(f"needs compute capability 9.0, this GPU has {found}")
+
+
+def guarded(problem: Problem, target: Target, chosen: Share) -> Program:
+    """A share's program that traps instead of waiting for ever."""
+    program = flash3.program(problem, target, "flash3", chosen)
+    return replace(program, defines={**program.defines, "MAX_POLLS": MAX_POLLS})
+
+
+def shared(problem: Problem, inputs: Inputs, chosen: Share) -> Any:
+    """flash3 bound to the inputs with a share of the caller's, its outputs and workspace poisoned."""
+    spec = replace(FLASH3, workspace=lambda problem, _: flash3_shared(problem, chosen))
+    launch = bind(spec, problem, inputs, partial(guarded, chosen=chosen))
+    poison(launch)
+    return launch
+
+
+def shares(problem: Problem, splits: int) -> list[Share]:
+    """Every tile of at most two warpgroups with so many parts; of fewer keys than parts, some are empty."""
+    shapes = (usual_shape(problem), *small_shapes(problem))
+    return [
+        Share(shape, packed_heads(problem, shape), splits, draws)
+        for shape, draws in itertools.product(shapes, (False, True))
+        if shape.groups <= MOST_GROUPS_SHARED
+    ]
+
+
+def check(problem: Problem, splits: int) -> None:
+    """Every such share agrees with the oracle."""
+    inputs = make_inputs(problem, "cuda")
+    for chosen in shares(problem, splits):
+        launch = shared(problem, inputs, chosen)
+        launch.run()
+        verdict = judged("flash3", problem, inputs, launch.output, launch.lse)
+        assert verdict.passed, (chosen, verdict)
+
+
+@both_masks
+@each_parts
+@each_width
+def test_parts_of_any_length_agree_with_the_oracle(head_dim: int, splits: int, causal: bool) -> None:
+    for seqlen_q, seqlen_k in LENGTHS:
+        problem = Problem(
+            batch=2,
+            heads=6,
+            kv_heads=2,
+            seqlen_q=seqlen_q,
+            seqlen_k=seqlen_k,
+            head_dim=head_dim,
+            dtype="bfloat16",
+            causal=causal,
+        )
+        check(problem, splits)
+
+
+@both_masks
+@each_parts
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+def test_parts_under_a_window_agree_with_the_oracle(
+    window: tuple[int, int], splits: int, causal: bool
+) -> None:
+    for seqlen_q, head_dim in ((50, 64), (50, 192), (500, 128)):
+        problem = Problem(
+            heads=6,
+            kv_heads=2,
+            seqlen_q=seqlen_q,
+            seqlen_k=3001,
+            head_dim=head_dim,
+            dtype="float16",
+            causal=causal,
+            window=window,
+        )
+        check(problem, splits)
+
+
+@both_masks
+@pytest.mark.parametrize("blocks", [(128, 64), (7, 8), (100, 40)], ids=str)
+def test_parts_under_a_block_mask_agree_with_the_oracle(blocks: tuple[int, int], causal: bool) -> None:
+    for head_dim, splits in itertools.product((64, 128, 256), (2, 5)):
+        mask = BlockMask.random(300, 1400, block_q=blocks[0], block_k=blocks[1], kept_share=0.4, seed=1)
+        problem = Problem(
+            heads=6,
+            kv_heads=2,
+            seqlen_q=300,
+            seqlen_k=1400,
+            head_dim=head_dim,
+            dtype="bfloat16",
+            causal=causal,
+            block_mask=mask,
+        )
+        inputs = make_inputs(problem, "cuda")
+        launch = shared(problem, inputs, Share(usual_shape(problem), splits=splits))
+        launch.run()
+        verdict = judged("flash3", problem, inputs, launch.output, launch.lse)
+        assert verdict.passed, (head_dim, splits, verdict)
+
+
+@pytest.mark.parametrize("scale", [0.0, -0.3, 250.0])
+def test_parts_under_any_scale_agree_with_the_oracle(scale: float) -> None:
+    for head_dim in FLASH3.head_dims["cuda"]:
+        problem = Problem(
+            heads=2, seqlen_q=9, seqlen_k=1000, head_dim=head_dim, dtype="bfloat16", scale=scale
+        )
+        check(problem, 3)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("heads", [1, 8, 40])
+def test_what_is_chosen_agrees_with_the_oracle(heads: int, causal: bool) -> None:
+    for seqlen_q, seqlen_k, head_dim in itertools.product(
+        (1, 5, 70, 700), (100, 3000, 30001), (64, 96, 128, 256)
+    ):
+        problem = Problem(
+            heads=heads,
+            kv_heads=max(1, heads // 8),
+            seqlen_q=seqlen_q,
+            seqlen_k=seqlen_k,
+            head_dim=head_dim,
+            dtype="bfloat16",
+            causal=causal,
+        )
+        verdict = run("flash3", problem)
+        assert verdict.passed, (problem, share(problem), verdict)
+
+
+@both_masks
+@each_width
+def test_a_thousand_runs_in_parts_agree_to_the_bit(cp: Any, head_dim: int, causal: bool) -> None:
+    problem = Problem(
+        heads=16, kv_heads=4, seqlen_q=5, seqlen_k=20000, head_dim=head_dim, dtype="bfloat16", causal=causal
+    )
+    assert share(problem).splits > 1
+    inputs = make_inputs(problem, "cuda")
+    assert run("flash3", problem, inputs).passed
+    assert differing_bits(cp, prepare(FLASH3, problem, inputs, "cuda"), runs=1000) == 0
+
+
+def test_rows_that_see_no_key_of_any_part_are_zero(cp: Any) -> None:
+    problem = Problem(heads=4, seqlen_q=300, seqlen_k=100, dtype="bfloat16", causal=True)
+    for chosen in shares(problem, 2):
+        launch = shared(problem, make_inputs(problem, "cuda"), chosen)
+        launch.run()
+        assert bool((launch.output[:, :, :200].astype(cp.float32) == 0).all())
+        assert bool(cp.isneginf(launch.lse[:, :, :200]).all())
+
+
+def test_parts_come_to_what_the_whole_does(cp: Any) -> None:
+    problem = Problem(heads=4, seqlen_q=200, seqlen_k=5000, head_dim=128, dtype="bfloat16")
+    inputs = make_inputs(problem, "cuda")
+    whole, parts = (shared(problem, inputs, Share(usual_shape(problem), splits=splits)) for splits in (1, 9))
+    whole.run()
+    parts.run()
+    assert float(cp.abs(whole.lse - parts.lse).max()) < 1e-5
+    difference = cp.abs(whole.output.astype(cp.float32) - parts.output.astype(cp.float32))
+    assert float(difference.max()) <= 2**-8 * float(cp.abs(whole.output.astype(cp.float32)).max())
+
+
+def test_a_launch_tells_why_it_is_cut_so_and_holds_what_the_ledger_says(cp: Any) -> None:
+    problem = Problem(heads=8, seqlen_q=1, seqlen_k=50000, head_dim=128, dtype="bfloat16")
+    launch: Any = prepare(FLASH3, problem, make_inputs(problem, "cuda"), "cuda")
+    assert launch.note == share(problem).reason
+    assert launch.workspace_bytes == FLASH3.workspace_bytes(problem, "cuda") > 8
+    unsplit = structs.replace(problem, seqlen_k=100)
+    assert FLASH3.workspace_bytes(unsplit, "cuda") == 8

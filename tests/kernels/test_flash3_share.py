@@ -1,0 +1,126 @@
+"""How flash3 shares a problem among the SMs: decided by the problem, told in words, held in the ledger."""
+
+from math import ceil, prod
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from kernels.block_mask import BlockMask
+from kernels.flash3_share import GROUP_ROWS, PART_KEYS, SMS, Shape, Share, share, small_shapes, usual_shape
+from kernels.problem import Problem
+from kernels.registry import FLASH3, FLASH3_A
+from kernels.workspace import flash3_shared
+
+
+def workload(seqlen_q: int, seqlen_k: int, **rest: Any) -> Problem:
+    return Problem(seqlen_q=seqlen_q, seqlen_k=seqlen_k, **{"head_dim": 128, "dtype": "bfloat16", **rest})
+
+
+def test_one_query_over_many_keys_is_split_until_the_sms_are_full() -> None:
+    found = share(workload(1, 131072, heads=32, kv_heads=8))
+    assert found[:4] == (Shape(1, 64), 4, 16, False)
+    assert 8 * found.splits <= SMS < 8 * (found.splits + 1)
+
+
+def test_the_heads_that_share_keys_fill_a_tile_together_while_one_leaves_room() -> None:
+    packed = [share(workload(rows, 65536, heads=32, kv_heads=8)).packed for rows in (1, 16, 63)]
+    assert packed == [4, 4, 4]
+    assert share(workload(1024, 65536, heads=32, kv_heads=8)).packed == 1
+    assert share(workload(1, 65536, heads=32)).packed == 1
+
+
+def test_nothing_is_split_where_the_memory_sets_the_pace_already() -> None:
+    assert share(workload(1, 8192, batch=16, heads=32, kv_heads=8)).splits == 1
+
+
+@pytest.mark.parametrize("keys", [16, 128, 256])
+def test_few_keys_are_not_worth_a_second_launch(keys: int) -> None:
+    assert share(workload(1, keys, heads=32, kv_heads=8)).splits == 1
+
+
+@pytest.mark.parametrize(
+    ("batch", "heads", "seqlen", "expected"),
+    [
+        (1, 8, 512, Shape(1, 128)),
+        (1, 16, 2048, Shape(2, 128)),
+        (4, 16, 1024, Shape(3, 128)),
+        (16, 32, 1024, Shape(3, 128)),
+    ],
+)
+def test_few_tiles_are_cut_smaller_until_the_sms_have_work(
+    batch: int, heads: int, seqlen: int, expected: Shape
+) -> None:
+    """192 tiles of 192 rows take two waves of 132 SMs, and so do 256 of 128 rows."""
+    found = share(workload(seqlen, seqlen, batch=batch, heads=heads, head_dim=64))
+    assert (found.shape, found.splits) == (expected, 1)
+
+
+def test_the_preset_s_many_tiles_keep_the_usual_cut() -> None:
+    for head_dim, heads in ((64, 32), (128, 16), (256, 8)):
+        for seqlen in (1024, 4096, 16384):
+            for causal in (False, True):
+                problem = workload(seqlen, seqlen, batch=16384 // seqlen, heads=heads, head_dim=head_dim)
+                found = share(structs.replace(problem, causal=causal))
+                assert found[:4] == (usual_shape(structs.replace(problem, causal=causal)), 1, 1, True)
+
+
+def test_the_reason_is_told_in_words() -> None:
+    assert share(workload(1, 65536, heads=32, kv_heads=8)).reason == (
+        "132 SMs get 8 tiles of 64 queries; the 4 query heads of a K/V head fill tiles together; "
+        "keys are cut into 16 parts, merged by a second launch"
+    )
+    assert share(workload(512, 512, heads=8)).reason == (
+        "132 SMs get 64 tiles of 64 queries; not 32 of 128, which use them less"
+    )
+    assert share(workload(8192, 8192, heads=16)).reason == "1,024 tiles of 128 queries keep 132 SMs busy"
+
+
+def test_the_workspace_holds_every_part_s_output_and_sums_in_float32() -> None:
+    problem = workload(1, 131072, batch=2, heads=32, kv_heads=8)
+    parts = share(problem).splits
+    assert parts > 1
+    assert FLASH3.workspace_bytes(problem, "cuda") == 8 + parts * problem.rows * (128 + 2) * 4
+    assert FLASH3_A.workspace_bytes(problem, "cuda") == 8
+    whole = flash3_shared(problem, Share(usual_shape(problem)))
+    assert sum(buffer.nbytes for buffer in whole) == 8
+
+
+def test_under_a_block_mask_only_keys_are_split_and_only_where_tiles_are_few() -> None:
+    few, many = (
+        workload(
+            256,
+            16384,
+            heads=heads,
+            block_mask=BlockMask.random(256, 16384, block_q=128, block_k=128, kept_share=0.5),
+        )
+        for heads in (4, 128)
+    )
+    assert share(few).splits > 1
+    assert share(many).splits == 1
+    assert share(few).packed == 1
+
+
+@given(
+    seqlen_q=st.integers(1, 5000),
+    seqlen_k=st.integers(1, 200_000),
+    batch=st.integers(1, 9),
+    kv_heads=st.integers(1, 9),
+    group=st.integers(1, 9),
+    head_dim=st.sampled_from(range(64, 257, 32)),
+    causal=st.booleans(),
+    window=st.none() | st.tuples(st.integers(-1, 3000), st.integers(-1, 3000)),
+)
+def test_any_problem_is_shared_within_bounds(
+    seqlen_q: int, seqlen_k: int, batch: int, kv_heads: int, group: int, **rest: Any
+) -> None:
+    problem = workload(seqlen_q, seqlen_k, batch=batch, heads=kv_heads * group, kv_heads=kv_heads, **rest)
+    found = share(problem)
+    tiles = prod((batch, kv_heads, group)) // found.packed * ceil(seqlen_q * found.packed / found.shape.rows)
+    assert found.shape in (usual_shape(problem), *small_shapes(problem))
+    assert found.packed in {1, group}
+    assert found.splits == 1 or (tiles <= SMS and seqlen_k // found.splits >= PART_KEYS)
+    assert found.draws or seqlen_q <= GROUP_ROWS or tiles * found.splits <= 2 * SMS
+    assert found.reason
