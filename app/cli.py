@@ -345,6 +345,13 @@ def kernels(**options: Any) -> int:
 
 @program.command()
 @json_option
+def claims(**options: Any) -> int:
+    """Put what five documents claim of attention to the test, each number with its experiment."""
+    return run("claims", **options)
+
+
+@program.command()
+@json_option
 def doctor(**options: Any) -> int:
     """Say what is missing on this machine, with the remedy."""
     return run("doctor", **options)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from kernels.device import Device
 from profiles.results.rows import PointRow, rows
@@ -11,13 +11,15 @@ from profiles.results.session import Session
 from profiles.store import SUFFIX, SessionFileError, load
 from profiles.wire.ceilings import COPY, matmul_key
 
-Topic = Literal["h200-peers", "h200-standard-flash2", "h200-traffic"]
-"""What was measured: kernels side by side over shapes, standard and flash2 over N, and bytes by counters."""
+Topic = Literal["h200-peers", "h200-standard-flash2", "h200-traffic", "torch-choice"]
+"""What was measured: kernels side by side over shapes, standard and flash2 over N, bytes by counters, and what
+PyTorch's dispatcher takes in float32 and for odd head dims, of which there is no recording."""
 
 SHEET_TFLOPS, SHEET_GPUS = 989.4, ("H100", "H200")
 SHEET = "NVIDIA's data sheet: 989.4 TFLOP/s in 16 bits without sparsity"
 
-Measure = Callable[[Topic], Session]
+Measure = Callable[[Topic], Session | None]
+T = TypeVar("T")
 
 
 class Peak(NamedTuple):
@@ -38,11 +40,19 @@ class Lab:
     def __init__(self, recordings: Path, measure: Measure | None = None) -> None:
         self._recordings, self._measure = recordings, measure
         self._known: dict[Topic, Session | None] = {}
+        self._made: dict[Callable[[], Any], Any] = {}
 
     @property
     def live(self) -> bool:
         """Whether a GPU measures here."""
         return self._measure is not None
+
+    def once(self, make: Callable[[], T]) -> T:
+        """What a function makes, made once for all experiments that ask for it."""
+        if make not in self._made:
+            self._made[make] = make()
+        made: T = self._made[make]
+        return made
 
     def session(self, topic: Topic) -> Session | None:
         """What was measured of a topic; None where its recording is missing or cannot be read."""

@@ -22,7 +22,7 @@ DOCUMENTS: tuple[Document, ...] = (
 )
 """The five texts, which are not part of this program: they are named, and cited by line."""
 
-CLAIMS: tuple[Claim, ...] = (
+_ALL: tuple[Claim, ...] = (
     *overview.CLAIMS,
     *deck_method.CLAIMS,
     *deck_results.CLAIMS,
@@ -33,4 +33,6 @@ CLAIMS: tuple[Claim, ...] = (
     *lesson_io.CLAIMS,
     *lesson_fast.CLAIMS,
 )
+
+CLAIMS: tuple[Claim, ...] = tuple(sorted(_ALL, key=lambda one: (one.document, one.lines, one.part)))
 """Every checkable claim, in the order of the documents and their lines."""

@@ -24,9 +24,9 @@ CLAIMS: tuple[Claim, ...] = (
         (176,), "SRAM is 10 times as fast as HBM.", number("10", lambda: 19 / 1.75, "19 / 1.5 to 2 TB/s", 0.3)
     ),
     _claim(
-        (181,), "On-chip memory: 192 KB at 19 TB/s.", needs_gpu("A100", "a figure of its multiprocessors")
+        (181,), "On-chip memory: 192 KB at 19 TB/s.", needs_gpu("an A100", "a figure of its multiprocessors")
     ),
-    _claim((185,), "HBM: 40 to 80 GB at 1.5 to 2 TB/s.", needs_gpu("A100", "a figure of its memory")),
+    _claim((185,), "HBM: 40 to 80 GB at 1.5 to 2 TB/s.", needs_gpu("an A100", "a figure of its memory")),
     _claim((205,), "S and P are each written once and read once.", four_matrices()),
     _claim(
         (211, 213), "Fusion without tiling cannot work: the matrix is too large for the chip.", fused.works()
@@ -40,7 +40,7 @@ CLAIMS: tuple[Claim, ...] = (
         traffic.standard_io("Nd + N²", lambda p: p.seqlen_q * p.head_dim + p.seqlen_q**2),
     ),
     _claim((293, 796), "FlashAttention is exact.", same_as_reference(claimed=True)),
-    _claim((305,), "Attention gets 2 to 3 times as fast.", recorded.speedup("torch-flash", "standard", 2, 3)),
+    _claim((305,), "Attention gets 2 to 3 times as fast.", recorded.speedup("flash2", "standard", 2, 3)),
     _claim((341,), "It is 2 to 4 times as fast.", recorded.speedup("flash2", "standard", 2, 4)),
     _claim(
         (349, 396),

@@ -90,5 +90,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The function below it says 5 to 6 times.",
         check("Run it on its three examples.", _own_function),
     ),
-    _claim((297,), "An A100 has 192 KB of L2 a multiprocessor.", needs_gpu("A100", "a figure of its caches")),
+    _claim(
+        (297,), "An A100 has 192 KB of L2 a multiprocessor.", needs_gpu("an A100", "a figure of its caches")
+    ),
 )

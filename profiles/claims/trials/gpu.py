@@ -5,7 +5,7 @@ from profiles.claims.model import Trial, not_here
 
 def needs_gpu(name: str, why: str) -> Trial:
     """A figure of one kind of GPU."""
-    return not_here(f"needs an {name}: {why}")
+    return not_here(f"needs {name}: {why}")
 
 
 def needs_training(what: str) -> Trial:

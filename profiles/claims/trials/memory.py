@@ -64,7 +64,7 @@ def context(model: str, gibibytes: float, test: Callable[[int, int], tuple[bool,
             for kernel in ("standard", "flash2")
         ]
         holds, told = test(*ends)
-        return holds, f"{told} ({model} in {gibibytes:g} GiB, bfloat16: {ends[0]:,} and {ends[1]:,} tokens)"
+        return holds, f"{told} ({model} in {gibibytes:g} GiB, bfloat16, weights and cache counted)"
 
     return check(f"Find the longest context of {model} beside its weights, by bisection.", run, LEDGER)
 

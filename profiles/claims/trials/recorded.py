@@ -10,8 +10,13 @@ from profiles.results.rows import PointRow
 PEERS: Topic = "h200-peers"
 OVER_N: Topic = "h200-standard-flash2"
 TRAFFIC: Topic = "h200-traffic"
+NO_CHOICE = "needs an NVIDIA GPU with PyTorch"
 NO_POINTS = "neither a GPU nor a recording has the points that this needs"
+Choices = dict[tuple[str, str, int], PointRow]  # by kernel, dtype and head dim
 AMPLE = 2048  # from this N on launches and tails weigh little
+USUAL = (64, 128)  # head dims of which the documents speak
+FILLING = 128  # sequences times heads, each a block of flash1, that give most multiprocessors one
+PLAIN = "without a mask, head dims 64 and 128"
 
 
 def tflops(row: PointRow) -> float:
@@ -26,11 +31,21 @@ def speedups(lab: Lab, kernel: str, over: str, wanted: Callable[[PointRow], bool
     return [slow.median / fast.median for slow, fast in pairs if slow and fast]
 
 
+def usual(row: PointRow) -> bool:
+    """Whether a problem is of the kind that the documents speak of."""
+    return row.seqlen >= AMPLE and row.problem.head_dim in USUAL and not row.problem.causal
+
+
+def filled(row: PointRow) -> bool:
+    """Whether it has sequences and heads enough for kernels that give each one block, as version 1 does."""
+    return usual(row) and row.problem.batch * row.problem.heads >= FILLING
+
+
 def speedup(
     kernel: str, over: str, least: float, most: float, wanted: Callable[[PointRow], bool] | None = None
 ) -> Trial:
     """Whether the geometric mean of a speed-up lies in the range that is claimed."""
-    chosen = wanted or (lambda row: row.seqlen >= AMPLE)
+    chosen = wanted or usual
 
     def run(lab: Lab) -> Finding:
         ratios = speedups(lab, kernel, over, chosen)
@@ -41,8 +56,8 @@ def speedup(
         return found(least <= round(mean, 1) <= most, f"{kernel} over {over}: {told}", lab.source(PEERS))
 
     return Trial(
-        f"Median runtimes of {kernel} and {over}, in turns on the same problems: does the mean ratio lie "
-        f"within {least:g} to {most:g}?",
+        f"Median runtimes of {kernel} and {over}, in turns on the same problems ({PLAIN}): does the mean "
+        f"ratio lie within {least:g} to {most:g}?",
         run,
     )
 
@@ -159,13 +174,46 @@ def faster_in_8_bits(least: float) -> Trial:
 def chosen_in_float32() -> Trial:
     """What PyTorch's dispatcher takes for float32 on a GPU."""
 
-    def run(lab: Lab) -> Finding:
-        rows = [row for row in lab.rows(PEERS, "torch-auto") if row.problem.dtype == "float32"]
-        if not rows:
-            return untested(
-                "the recordings have PyTorch's dispatcher in bfloat16 alone; it takes a GPU and PyTorch"
-            )
-        note = rows[0].note or "no name"
-        return found("math" in note, f"in float32 it chose: {note}", lab.source(PEERS))
+    def test(points: Choices) -> tuple[bool, str] | None:
+        row = points.get(("torch-auto", "float32", 64))
+        return None if row is None else ("math" in row.note, f"in float32 it chose: {row.note or 'no name'}")
 
-    return Trial("Let PyTorch's dispatcher choose in float32 on the GPU, and read what it chose.", run)
+    return _choice("Let PyTorch's dispatcher choose in float32, and read what it chose.", test)
+
+
+def refuses_head_dim(head_dim: int) -> Trial:
+    """Whether PyTorch's FlashAttention refuses a head dim."""
+
+    def test(points: Choices) -> tuple[bool, str] | None:
+        row = points.get(("torch-flash", "bfloat16", head_dim))
+        if row is None:
+            return None
+        return not row.done, f"torch-flash at d = {head_dim}: {row.status} {row.reason}".rstrip()
+
+    return _choice(f"Force PyTorch's FlashAttention at head dim {head_dim}.", test)
+
+
+def float32_costs(memory: float, speed: float) -> Trial:
+    """How many times more float32 holds, and how many times longer it takes, than bfloat16."""
+
+    def test(points: Choices) -> tuple[bool, str] | None:
+        single, half = (points.get(("torch-auto", dtype, 64)) for dtype in ("float32", "bfloat16"))
+        sizes = held(single), held(half)
+        if single is None or half is None or not all(sizes) or not single.times or not half.times:
+            return None
+        more, longer = (sizes[0] or 0) / (sizes[1] or 1), single.times.median / half.times.median
+        told = f"float32 holds {more:.1f} times as much and takes {longer:.1f} times as long"
+        return more >= memory / 2 and longer >= speed / 2, f"{told} (N = {single.seqlen:,}, d 64)"
+
+    return _choice("Let PyTorch's dispatcher choose in float32 and in bfloat16, and compare.", test)
+
+
+def _choice(words: str, test: Callable[[Choices], tuple[bool, str] | None]) -> Trial:
+    def run(lab: Lab) -> Finding:
+        points = {
+            (row.kernel, row.problem.dtype, row.problem.head_dim): row for row in lab.every("torch-choice")
+        }
+        answer = test(points)
+        return untested(NO_CHOICE) if answer is None else found(*answer, lab.source("torch-choice"))
+
+    return Trial(words, run)

@@ -1,0 +1,50 @@
+"""Claims and what came of them, in words."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from profiles.claims import CLAIMS, DOCUMENTS, VERDICTS, Claim, Document, Finding, Verdict
+
+GLYPHS: dict[Verdict, str] = {"holds": "✓", "does not hold": "×", "cannot be tested": "–"}
+HEADINGS = ("document", "claims", *VERDICTS)
+Found = tuple[Claim, Finding]
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """A verdict with its glyph: never by its colour alone."""
+    return f"{GLYPHS[verdict]} {verdict}"
+
+
+def counts(findings: Iterable[Found]) -> list[tuple[Document | None, Counter[Verdict]]]:
+    """How many claims of each document hold, do not and cannot be tested; None: of all."""
+    found = list(findings)
+    by_document: list[tuple[Document | None, Counter[Verdict]]] = [
+        (one, Counter(finding.verdict for claim, finding in found if claim.document == one.number))
+        for one in DOCUMENTS
+    ]
+    return [*by_document, (None, Counter(finding.verdict for _, finding in found))]
+
+
+def count_rows(findings: Iterable[Found]) -> list[list[str]]:
+    """Those counts as rows of a table under `HEADINGS`."""
+    return [
+        [_named(one), *(str(n) for n in (sum(tally.values()), *(tally[v] for v in VERDICTS)))]
+        for one, tally in counts(findings)
+    ]
+
+
+def summary(findings: Sequence[Found]) -> str:
+    """One sentence over all claims."""
+    if not findings:
+        return f"{len(CLAIMS)} claims of {len(DOCUMENTS)} documents; none has been put to the test yet."
+    tally = Counter(finding.verdict for _, finding in findings)
+    told = (
+        f"Of {len(findings)} claims {tally['holds']} hold and {tally['does not hold']} do not; "
+        f"{tally['cannot be tested']} cannot be tested on this machine."
+    )
+    left = len(CLAIMS) - len(findings)
+    return f"{told} {left} are left." if left else told
+
+
+def _named(document: Document | None) -> str:
+    return f"{document.number} {document.title}" if document else "all"

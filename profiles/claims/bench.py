@@ -1,0 +1,107 @@
+"""Measures what experiments need on the GPU here: small sweeps in the engine's own processes."""
+
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+
+from msgspec.structs import replace
+
+from kernels.device import Device
+from kernels.problem import Dtype, Problem
+from kernels.registry import runnable
+from profiles.claims.lab import Topic
+from profiles.engine.local import LocalEngine
+from profiles.plan.plan import Plan, Protocol
+from profiles.plan.presets import peers_plan
+from profiles.results.session import Session
+from profiles.wire.events import Event, PlanFinished, PlanStarted
+
+QUICK = Protocol(repeats=5, time_cap_s=2.0, drift_check=False)
+LOOK_S = 0.2  # how often it is asked whether to stop
+PEERS = ("standard", "flash1", "flash2", "flash3", "flash3-fp8", "torch-math", "torch-flash", "torch-cudnn")
+HEAD_DIMS, SEQLENS = (64, 128), (2048, 8192, 16_384)
+TRAFFIC = ("standard", "flash1", "flash2", "flash3")
+
+
+class Bench:
+    """One sweep after the other, each in an engine of its own.
+
+    Args:
+        device: The GPU.
+        stopped: Whether whoever asked has had enough; it then ends within a repeat.
+    """
+
+    def __init__(self, device: Device, stopped: Callable[[], bool] = lambda: False) -> None:
+        self._device, self._stopped = device, stopped
+
+    def __call__(self, topic: Topic) -> Session | None:
+        """Measure a topic; None when nothing of it can run, or it was stopped before it began."""
+        plan = PLANS[topic](self._device)
+        names = runnable(plan.kernels, plan.problems, self._device)
+        return self.measured(replace(plan, kernels=names)) if names else None
+
+    def measured(self, plan: Plan) -> Session | None:
+        """The session of a plan, whole or as far as it came."""
+        events: SimpleQueue[Event] = SimpleQueue()
+        engine = LocalEngine(events.put)
+        try:
+            engine.run(plan)
+            return self._follow(engine, events)
+        finally:
+            engine.close()
+
+    def _follow(self, engine: LocalEngine, events: "SimpleQueue[Event]") -> Session | None:
+        session: Session | None = None
+        while True:
+            if self._stopped():
+                engine.cancel()
+            try:
+                event = events.get(timeout=LOOK_S)
+            except Empty:
+                continue
+            if isinstance(event, PlanStarted):
+                session = Session.begin(event)
+            if session is not None:
+                session.apply(event)
+            if isinstance(event, PlanFinished):
+                return session
+
+
+def _sixteen_bits(device: Device) -> Dtype:
+    return "bfloat16" if (device.compute_capability or (8, 0)) >= (8, 0) else "float16"
+
+
+def _square(seqlen: int, head_dim: int, heads: int, dtype: Dtype) -> Problem:
+    return Problem(seqlen_q=seqlen, seqlen_k=seqlen, heads=heads, head_dim=head_dim, dtype=dtype)
+
+
+def _peers(device: Device) -> Plan:
+    plan = peers_plan("cuda", QUICK, kernels=PEERS)
+    chosen = (one for one in plan.problems if not one.causal and one.head_dim in HEAD_DIMS)
+    dtype = _sixteen_bits(device)
+    return replace(
+        plan, problems=tuple(replace(one, dtype=dtype) for one in chosen if one.seqlen_q in SEQLENS)
+    )
+
+
+def _over_n(device: Device) -> Plan:
+    problems = tuple(_square(512 << k, 64, 16, _sixteen_bits(device)) for k in range(8))
+    return Plan(backend="cuda", kernels=("standard", "flash2"), problems=problems, protocol=QUICK)
+
+
+def _traffic(device: Device) -> Plan:
+    problems = tuple(_square(n, 128, 16, _sixteen_bits(device)) for n in (4096, 8192))
+    return Plan(backend="cuda", kernels=TRAFFIC, problems=problems, protocol=replace(QUICK, counters=True))
+
+
+def _torch_choice(device: Device) -> Plan:
+    half = _sixteen_bits(device)
+    problems = (_square(4096, 64, 16, "float32"), _square(4096, 64, 16, half), _square(4096, 96, 16, half))
+    return Plan(backend="cuda", kernels=("torch-auto", "torch-flash"), problems=problems, protocol=QUICK)
+
+
+PLANS: dict[Topic, Callable[[Device], Plan]] = {
+    "h200-peers": _peers,
+    "h200-standard-flash2": _over_n,
+    "h200-traffic": _traffic,
+    "torch-choice": _torch_choice,
+}
