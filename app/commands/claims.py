@@ -56,7 +56,7 @@ class Stop:
 
 
 def _tested(device: Device | None, stop: Stop) -> list[Found]:
-    lab = Lab(BUNDLED, Bench(device, stop) if device else None)
+    lab = Lab(BUNDLED, Bench(device, stop) if device else None, stop)
     findings: list[Found] = []
     for claim in CLAIMS:
         if stop():

@@ -1,6 +1,7 @@
 """The pages of the window, in the order of the rail; Ctrl+1 brings the first to the front."""
 
 from app.pages.base import Page
+from app.pages.claims import ClaimsPage
 from app.pages.compare import ComparePage
 from app.pages.planner import PlannerPage
 from app.pages.profile import ProfilePage
@@ -17,4 +18,5 @@ PAGES: tuple[type[Page], ...] = (
     PlannerPage,
     TrafficPage,
     RooflinePage,
+    ClaimsPage,
 )

@@ -25,7 +25,7 @@ class Linformer:
         """The shortest of a few runs under the projection E (k, N); None: exact attention."""
         timer = Timer("attend(e)", globals={"attend": self._attend, "e": self._moved(e)})
         timer.timeit(1)
-        return min(timer.timeit(1).median for _ in range(REPEATS)) * 1e3
+        return 1e3 * min(float(timer.timeit(1).median) for _ in range(REPEATS))
 
     def error(self, e: Any) -> float:
         """L2 norm of O's error under that projection over that of O."""

@@ -12,8 +12,8 @@ from profiles.store import SUFFIX, SessionFileError, load
 from profiles.wire.ceilings import COPY, matmul_key
 
 Topic = Literal["h200-peers", "h200-standard-flash2", "h200-traffic", "torch-choice"]
-"""What was measured: kernels side by side over shapes, standard and flash2 over N, bytes by counters, and what
-PyTorch's dispatcher takes in float32 and for odd head dims, of which there is no recording."""
+"""What was measured: kernels side by side over shapes, standard and flash2 over N, bytes by counters, and
+what PyTorch's dispatcher takes in float32 and for odd head dims, of which there is no recording."""
 
 SHEET_TFLOPS, SHEET_GPUS = 989.4, ("H100", "H200")
 SHEET = "NVIDIA's data sheet: 989.4 TFLOP/s in 16 bits without sparsity"
@@ -35,10 +35,13 @@ class Lab:
     Args:
         recordings: The folder of the bundled recordings.
         measure: Measures a topic on the GPU here; None: there is none, or it is not to be used.
+        stopped: Whether whoever asked has had enough; what takes long looks.
     """
 
-    def __init__(self, recordings: Path, measure: Measure | None = None) -> None:
-        self._recordings, self._measure = recordings, measure
+    def __init__(
+        self, recordings: Path, measure: Measure | None = None, stopped: Callable[[], bool] = lambda: False
+    ) -> None:
+        self.recordings, self._measure, self.stopped = recordings, measure, stopped
         self._known: dict[Topic, Session | None] = {}
         self._made: dict[Callable[[], Any], Any] = {}
 
@@ -105,7 +108,7 @@ class Lab:
 
     def _read(self, topic: Topic) -> Session | None:
         try:
-            return load(self._recordings / f"{topic}{SUFFIX}")
+            return load(self.recordings / f"{topic}{SUFFIX}")
         except SessionFileError:
             return None
 

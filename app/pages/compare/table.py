@@ -55,7 +55,7 @@ class ListTable(QTableView):
     def show_number(self, number: int) -> None:
         """Select the row with this number without telling; none: that is filtered out, or there is none."""
         self._number = number
-        if number in self._selected():
+        if number in self.chosen():
             return
         row = self.list.where(number)
         self._following = True
@@ -91,7 +91,8 @@ class ListTable(QTableView):
         lines += [[self.list.columns[k].written(self.list.row_at(row)) for k in columns] for row in rows]
         return "\n".join("\t".join(" ".join(cell.split()) for cell in line) for line in lines)
 
-    def _selected(self) -> set[int]:
+    def chosen(self) -> set[int]:
+        """The numbers of the selected rows, before sorting and filtering."""
         return {self.list.number_at(index.row()) for index in self.selectionModel().selectedRows()}
 
     def _tell(self) -> None:

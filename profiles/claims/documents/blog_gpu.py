@@ -4,12 +4,13 @@ from functools import partial
 
 from profiles.claims.model import Claim, not_here
 from profiles.claims.trials import backward, memory, online, passes, printed_code, recorded, traffic
+from profiles.claims.trials.drawn import Floats
 from profiles.claims.trials.shared import equal_flops, memory_bound
 
 _claim = partial(Claim, "003")
 
 
-def _unscaled(q: printed_code.Floats, k: printed_code.Floats, v: printed_code.Floats) -> printed_code.Floats:
+def _unscaled(q: Floats, k: Floats, v: Floats) -> Floats:
     return printed_code.key_blocks(q, k, v, scaled=False)
 
 
@@ -32,19 +33,26 @@ CLAIMS: tuple[Claim, ...] = (
         "The forward pass as printed, without a scale, computes the attention of line 320.",
         printed_code.agrees(_unscaled, 64, 16, "Run it as it stands, and compare with softmax(QKᵀ/√d) V."),
     ),
-    _claim((262,), "Both do O(N² d) operations.", equal_flops()),
+    _claim((262,), "Standard and FlashAttention do the same O(N² d) operations.", equal_flops()),
     _claim((263,), "FlashAttention's memory is O(N).", memory.growth("flash2", 2)),
-    _claim((264,), "And its traffic O(N² d² / M).", traffic.falls_with_memory()),
+    _claim((264,), "FlashAttention's traffic is O(N² d² / M).", traffic.falls_with_memory()),
     _claim(
         (271,),
         "Version 1's backward pass recomputes instead of storing P.",
         backward.recomputed(claimed=True),
     ),
-    _claim((271,), "O and the statistics that it saves are both N × 1.", memory.kept(), part="b"),
-    _claim((273,), "Recomputation costs operations.", backward.more_flops(2.01, 3)),
+    _claim(
+        (271,),
+        "What version 1 saves for its backward pass, O and the statistics, is N × 1 each.",
+        memory.kept(),
+        part="b",
+    ),
+    _claim(
+        (273,), "Recomputation makes the backward pass cost more operations.", backward.more_flops(2.01, 3)
+    ),
     _claim(
         (273,),
-        "And is faster all the same, for what it does not read.",
+        "A backward pass with recomputation is faster all the same.",
         not_here("no recording here has backward passes, and a sweep measures none yet"),
         part="b",
     ),

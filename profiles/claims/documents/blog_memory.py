@@ -94,31 +94,39 @@ def _intensity() -> tuple[bool, str]:
 
 CLAIMS: tuple[Claim, ...] = (
     _claim((47,), "Attention's time is O(n² d).", runtime_growth("standard")),
-    _claim((47,), "Its memory is O(n²).", memory.growth("standard", 4), part="b"),
-    _claim((47,), "2,048 tokens take 16 MB.", size("16 MB", lambda: 2048**2 * 4, "2048² × 4 B"), part="c"),
+    _claim((47,), "Attention's memory is O(n²).", memory.growth("standard", 4), part="b"),
     _claim(
         (47,),
-        "16,384 tokens take 1 GB.",
+        "The attention matrix of 2,048 tokens takes 16 MB.",
+        size("16 MB", lambda: 2048**2 * 4, "2048² × 4 B"),
+        part="c",
+    ),
+    _claim(
+        (47,),
+        "The attention matrix of 16,384 tokens takes 1 GB.",
         size("1 GB", lambda: 16_384**2 * 4, "16384² × 4 B, one head"),
         part="d",
     ),
     _claim(
         (47,),
-        "That is a layer's.",
+        "At 16,384 tokens a layer takes 1 GB.",
         size(
             "1 GB", lambda: memory.workspace("standard", square(16_384, 16)), "S and P of 16 heads in 16 bits"
         ),
         part="e",
     ),
     _claim(
-        (47,), "Beyond 8k to 16k tokens it is prohibitive.", longest_run("standard", 8192, 16_384), part="f"
+        (47,),
+        "Beyond 8k to 16k tokens standard attention is prohibitive.",
+        longest_run("standard", 8192, 16_384),
+        part="f",
     ),
     _claim(
         (61,), "65,536 registers of 32 bits are 256 KB.", size("256 KB", lambda: 65_536 * 4, "65,536 × 4 B")
     ),
     _claim(
         (61,),
-        "A multiprocessor has them, a thread up to 255.",
+        "A multiprocessor has 65,536 registers, a thread up to 255.",
         not_here("no instrument here reads registers"),
         part="b",
     ),
@@ -145,7 +153,10 @@ CLAIMS: tuple[Claim, ...] = (
         part="c",
     ),
     _claim(
-        (70,), "And many orders of magnitude smaller.", check("Compare the sizes given.", _on_chip), part="d"
+        (70,),
+        "SRAM is many orders of magnitude smaller than HBM.",
+        check("Compare the sizes given.", _on_chip),
+        part="d",
     ),
     _claim(
         (86,),
@@ -165,7 +176,9 @@ CLAIMS: tuple[Claim, ...] = (
         check("Compute one, and count.", _operations),
     ),
     _claim(
-        (391,), "In all it is n² (d_k + d_v).", check("Compare with the operations counted here.", _flops)
+        (391,),
+        "Attention takes n² (d_k + d_v) multiply-adds in all.",
+        check("Compare with the operations counted here.", _flops),
     ),
     _claim(
         (410,),

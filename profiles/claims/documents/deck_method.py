@@ -31,7 +31,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (211, 213), "Fusion without tiling cannot work: the matrix is too large for the chip.", fused.works()
     ),
-    _claim((213,), "It ends where a row no longer fits.", fused.ends(), part="b"),
+    _claim((213,), "Fusion without tiling ends where a row no longer fits the chip.", fused.ends(), part="b"),
     _claim((214, 220), "Training has to store S and P.", backward.recomputed(claimed=False)),
     _claim((254,), "S is needed for the gradient of P.", backward.without_scores()),
     _claim(
@@ -40,8 +40,12 @@ CLAIMS: tuple[Claim, ...] = (
         traffic.standard_io("Nd + N²", lambda p: p.seqlen_q * p.head_dim + p.seqlen_q**2),
     ),
     _claim((293, 796), "FlashAttention is exact.", same_as_reference(claimed=True)),
-    _claim((305,), "Attention gets 2 to 3 times as fast.", recorded.speedup("flash2", "standard", 2, 3)),
-    _claim((341,), "It is 2 to 4 times as fast.", recorded.speedup("flash2", "standard", 2, 4)),
+    _claim(
+        (305,),
+        "FlashAttention makes attention 2 to 3 times as fast.",
+        recorded.speedup("flash2", "standard", 2, 3),
+    ),
+    _claim((341,), "FlashAttention is 2 to 4 times as fast.", recorded.speedup("flash2", "standard", 2, 4)),
     _claim(
         (349, 396),
         "Blocks of M / 4d are chosen so that four of them fit M.",
@@ -54,7 +58,7 @@ CLAIMS: tuple[Claim, ...] = (
         part="b",
     ),
     _claim((360, 436), "Tiles that are normalised alone cannot be added.", online.naive_tiles()),
-    _claim((362,), "Nothing can fix them afterwards.", online.fixed_afterwards()),
+    _claim((362,), "Nothing can fix separately normalised tiles afterwards.", online.fixed_afterwards()),
     _claim((466, 472), "m and l of two blocks merge exactly.", online.merged()),
     _claim((541,), "Example: the first block's maximum is 3.0.", online.example("m", "3.000", 0)),
     _claim((547,), "Example: e^(1 − 3) = 0.135.", online.exponential("0.135", 1.0, 3.0)),
@@ -86,7 +90,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Algorithm 1 as printed computes attention.",
         printed_code.agrees(printed_code.key_blocks, 64, 16, "Run it, K and V outside, on 64 tokens."),
     ),
-    _claim((1067,), "The merging rule as one slide prints it.", online.wrong_sign()),
-    _claim((1196,), "O is written once.", traffic.output_written_once()),
+    _claim((1067,), "The merging rule is e^−(m − m_new), as one slide prints it.", online.wrong_sign()),
+    _claim((1196,), "FlashAttention's first algorithm writes O once.", traffic.output_written_once()),
     _claim((1200, 1232), "FlashAttention moves Θ(N²d² / M).", traffic.falls_with_memory()),
 )

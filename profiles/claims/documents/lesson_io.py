@@ -26,7 +26,7 @@ def _tile_triple() -> tuple[bool, str]:
     m, d = M_BYTES // FP16, 64
     block = m // (3 * d)
     printed, really = 3 * block * d, 4 * block * d
-    told = f"Q, K, V and O blocks of {block} rows, the most that the printed sum allows, take {really:,} elements"
+    told = f"Q, K, V and O blocks of {block} rows, which the printed sum allows, take {really:,} elements"
     return really <= m, f"{told} of {m:,}; printed: {printed:,}"
 
 
@@ -50,7 +50,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Q, K and V tiles fit if B_r d + B_c d + B_r d ≤ M.",
         check("Fill M by that sum, and add up Q, K, V and O.", _tile_triple),
     ),
-    _claim((173,), "With B_r = B_c that gives B_c = M / 4d.", check("Solve it.", _solved)),
+    _claim((173,), "The tiles' sum with B_r = B_c gives B_c = M / 4d.", check("Solve it.", _solved)),
     _claim((171,), "SRAM is 96 to 200 KB a multiprocessor on modern GPUs.", traffic.shared_memory(96, 200)),
     _claim(
         (177, 215),
@@ -59,23 +59,33 @@ CLAIMS: tuple[Claim, ...] = (
             printed_code.query_blocks, 64, 16, "Run it on 64 tokens, against softmax(QKᵀ) V.", 1.0
         ),
     ),
-    _claim((217,), "Only O is written.", memory.growth("flash2", 2)),
+    _claim((217,), "FlashAttention writes O alone, linear in N.", memory.growth("flash2", 2)),
     _claim(
         (227, 649),
         "S of 4,096 tokens takes 32 MB a head in 16 bits.",
         size("32 MB", lambda: 4096**2 * 2, "4096² × 2 B"),
     ),
-    _claim((229,), "O takes 512 KB.", size("512 KB", lambda: 4096 * 64 * 2, "4096 × 64 × 2 B")),
-    _claim((231,), "That is 64 times less.", number("64", lambda: 4096**2 / (4096 * 64), "N² / Nd")),
+    _claim(
+        (229,),
+        "O of 4,096 tokens takes 512 KB a head.",
+        size("512 KB", lambda: 4096 * 64 * 2, "4096 × 64 × 2 B"),
+    ),
     _claim(
         (231,),
-        "At 32,768 it is 4096 times less.",
+        "At 4,096 tokens tiling takes 64 times less memory.",
+        number("64", lambda: 4096**2 / (4096 * 64), "N² / Nd"),
+    ),
+    _claim(
+        (231,),
+        "At 32,768 tokens tiling takes 4096 times less memory.",
         number("4096", lambda: 32_768**2 / (32_768 * 64), "N² / Nd"),
         part="b",
     ),
     _claim((242, 649, 725), "Standard attention moves 4 N² elements.", four_matrices()),
-    _claim((247,), "All query blocks read N² d / B_r of K and V.", traffic.reads_of_k_and_v(1)),
-    _claim((249,), "That makes O(N² d² / M).", traffic.falls_with_memory()),
+    _claim(
+        (247,), "All query blocks together read N² d / B_r elements of K and V.", traffic.reads_of_k_and_v(1)
+    ),
+    _claim((249,), "FlashAttention's traffic is O(N² d² / M).", traffic.falls_with_memory()),
     _claim(
         (253,), "96 KB are 6144 elements of 16 bits.", number("6144", lambda: M_BYTES / FP16, "96 × 1024 / 2")
     ),
@@ -84,10 +94,10 @@ CLAIMS: tuple[Claim, ...] = (
         "d² / 4M is then about 1/6.",
         number("6", lambda: 4 * (M_BYTES / FP16) / 64**2, "4M / d² with M = 49,152", 0.1),
     ),
-    _claim((257,), "So 6 times fewer bytes cross the HBM bus.", dram_saved(5, 7)),
+    _claim((257,), "6 times fewer bytes cross the HBM bus.", dram_saved(5, 7)),
     _claim(
         (259, 300),
-        "The function below it says 5 to 6 times.",
+        "The traffic function printed there says 5 to 6 times fewer bytes.",
         check("Run it on its three examples.", _own_function),
     ),
     _claim(

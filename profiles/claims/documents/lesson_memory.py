@@ -44,11 +44,11 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         (7, 18),
-        "Tiled it handles 128k tokens.",
+        "Tiled, an A100 handles 128k tokens.",
         memory.fits("flash2", _long(), A100_GB, claimed=True),
         part="b",
     ),
-    _claim((7, 18), "The result is exact.", same_as_reference(claimed=True), part="c"),
+    _claim((7, 18), "FlashAttention's result is exact.", same_as_reference(claimed=True), part="c"),
     _claim(
         (12,),
         "16,384 tokens are out of memory on 80 GB.",
@@ -65,7 +65,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         (14,),
-        "32 heads in 32 layers take 1.07 TB.",
+        "S of 16,384 tokens takes 1.07 TB for 32 heads in 32 layers.",
         size("1.07 TB", lambda: _scores(16_384, 32, LAYERS), "32 × 32 × 16384² × 4 B"),
         part="b",
     ),
@@ -76,20 +76,22 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         (16,),
-        "Writing and reading it at 2 TB/s takes 1 ms.",
+        "Writing and reading 2.1 GB at 2 TB/s takes 1 ms.",
         number("1", lambda: 2 * _scores(4096, 32) / 2e12 * 1e3, "2 × 2.1 GB / 2 TB/s, in ms", 0.2),
         part="b",
     ),
-    _claim((44,), "S takes 67 MB a head.", size("67 MB", lambda: _scores(4096), "4096² × 4 B")),
+    _claim(
+        (44,), "S of 4,096 tokens takes 67 MB a head.", size("67 MB", lambda: _scores(4096), "4096² × 4 B")
+    ),
     _claim(
         (46,),
-        "32 layers take 67 GB.",
+        "S of 4,096 tokens takes 67 GB for 32 heads in 32 layers.",
         size("67 GB", lambda: _scores(4096, 32, LAYERS), "32 × 32 × 4096² × 4 B"),
         part="b",
     ),
     _claim(
         (46,),
-        "That is 84% of an A100.",
+        "S of 32 layers takes 84% of an A100's 80 GB.",
         number("84", lambda: 100 * _scores(4096, 32, LAYERS) / 80e9, "68.7 GB / 80 GB, in percent"),
         part="c",
     ),
@@ -104,10 +106,12 @@ CLAIMS: tuple[Claim, ...] = (
         ),
     ),
     _claim((56,), "An A100 does 312 TFLOP/s at 2 TB/s.", needs_gpu("an A100", "figures of its chip")),
-    _claim((56,), "The balance is 156 FLOP a byte.", number("156", lambda: 312 / 2, "312 / 2"), part="b"),
+    _claim(
+        (56,), "An A100's balance is 156 FLOP a byte.", number("156", lambda: 312 / 2, "312 / 2"), part="b"
+    ),
     _claim(
         (56,),
-        "So the kernel is bound by memory 5 times over.",
+        "Q Kᵀ is bound by memory 5 times over.",
         number(
             "5",
             lambda: 156 / (2 * 4096**2 * 64 / ((2 * 4096 * 64 + 4096**2) * 2)),
@@ -116,7 +120,7 @@ CLAIMS: tuple[Claim, ...] = (
         ),
         part="c",
     ),
-    _claim((56,), "It is bound by memory.", memory_bound(), part="d"),
+    _claim((56,), "Standard attention is bound by memory.", memory_bound(), part="d"),
     _claim((65,), "Sparse attention dropped 90% of the pairs.", history("it is about models of that time")),
     _claim(
         (79,),
@@ -138,7 +142,11 @@ CLAIMS: tuple[Claim, ...] = (
         "A plain softmax takes two passes.",
         passes.passes(passes.naive, 2, "a softmax without a maximum"),
     ),
-    _claim((99,), "With the maximum it takes three.", passes.passes(passes.stable, 3, "the stable softmax")),
+    _claim(
+        (99,),
+        "A softmax with the maximum takes three passes.",
+        passes.passes(passes.stable, 3, "the stable softmax"),
+    ),
     _claim((111,), "Maximum and sum are updated block by block, exactly.", online.merged()),
     _claim(
         (115, 117),

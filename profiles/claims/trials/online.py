@@ -72,7 +72,7 @@ def naive_tiles() -> Trial:
 
 
 def fixed_afterwards() -> Trial:
-    """The same outputs, weighed by each tile's log-sum-exp: whether that mends them, which denies the claim."""
+    """The same outputs, weighed by each tile's log-sum-exp: it denies the claim that this mends them."""
 
     def test() -> tuple[bool, str]:
         q, k, v = qkv(48, 16)
@@ -81,7 +81,7 @@ def fixed_afterwards() -> Trial:
         lse = np.stack([_lse(q @ k[tile].T / 4) for tile in tiles])
         weights = softmax(lse.T).T[:, :, None]
         off = error((weights * outputs).sum(axis=0), attention(q, k, v))
-        told = f"weighed by the log-sum-exp of each tile they are exact to {off:.1e}, as split keys in decoding are"
+        told = f"weighed by each tile's log-sum-exp they are exact to {off:.1e}, as split keys in decoding"
         return off > EXACT, told
 
     return check("Combine the tiles' outputs by the log-sum-exp of each.", test, RUN)

@@ -93,7 +93,8 @@ def throughput(kernels: tuple[str, ...], stated: float, head_dim: int, seqlen: i
         if not there:
             return untested(NO_POINTS)
         best = max(there, key=tflops)
-        told = f"{best.kernel}: {tflops(best):,.0f} TFLOP/s at N = {seqlen:,}, d {head_dim}; stated: {stated:,.0f}"
+        shape = f"N = {seqlen:,}, d {head_dim}"
+        told = f"{best.kernel}: {tflops(best):,.0f} TFLOP/s at {shape}; stated: {stated:,.0f}"
         device = "an H200, whose multiprocessors and peak are those of an H100"
         return found(tflops(best) >= 0.9 * stated, told, f"{lab.source(PEERS)}; {device}")
 
@@ -210,7 +211,7 @@ def float32_costs(memory: float, speed: float) -> Trial:
 
 def _choice(words: str, test: Callable[[Choices], tuple[bool, str] | None]) -> Trial:
     def run(lab: Lab) -> Finding:
-        points = {
+        points: Choices = {
             (row.kernel, row.problem.dtype, row.problem.head_dim): row for row in lab.every("torch-choice")
         }
         answer = test(points)

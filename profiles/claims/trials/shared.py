@@ -85,7 +85,9 @@ def dram_saved(least: float, most: float = 1e9) -> Trial:
             return None
         problem = points["standard"].problem
         shape = f"N = {problem.seqlen_q:,}, {problem.heads} heads of {problem.head_dim}"
-        told = f"standard {plain / GB:.2f} GB, flash2 {tiled / GB:.3f} GB: {plain / tiled:.0f} times fewer ({shape})"
+        told = (
+            f"standard {plain / GB:.2f} GB, flash2 {tiled / GB:.3f} GB: {plain / tiled:.0f}× fewer ({shape})"
+        )
         return least < plain / tiled <= most, told
 
     return counted("DRAM bytes of one run by hardware counters, standard beside flash2.", test)

@@ -26,7 +26,7 @@ def block_sizes(memory: int, head_dim: int) -> tuple[int, int]:
 
 
 def four_blocks_fit(*, with_scores: bool) -> Trial:
-    """Whether blocks so cut fit M, alone or beside their tile of scores, for every head dim of our kernels."""
+    """Whether blocks so cut fit M, alone or beside their tile of scores, for every head dim of ours."""
 
     def test() -> tuple[bool, str]:
         memory, over = 96 * KIB // 2, []
@@ -104,7 +104,7 @@ def standard_io(words: str, expected: Callable[[Problem], float], within: float 
             problem = square(8192, head_dim=d)
             moved = compulsory_dram_bytes("standard", problem, "cuda") / problem.itemsize
             ratios.append(moved / expected(problem))
-        told = f"{words}: standard moves {ratios[0]:.3f} of it at d = 64 and {ratios[1]:.3f} at d = 256, N = 8192"
+        told = f"standard moves {ratios[0]:.3f} of {words} at d = 64, {ratios[1]:.3f} at d = 256 (N = 8192)"
         return max(abs(ratio / ratios[0] - 1) for ratio in ratios) <= within, told
 
     return check("Compare the DRAM traffic of standard by formula at two head dims.", test, FORMULA)

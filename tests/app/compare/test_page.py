@@ -68,7 +68,7 @@ def test_a_pair_chosen_in_one_place_is_chosen_in_all(desk: Desk) -> None:
         for place in (4, 1):
             signal.emit(place)
             assert board.place == place
-            assert board.tables.pairs._selected() == {place}
+            assert board.tables.pairs.chosen() == {place}
             assert board.ratios.map._place == board.ratios.lines._place == place
             assert len(board.curves.plot._ring.data) == 2, "the baseline's point and the other's"
             pair = board.findings.pairs[place][1]  # type: ignore[union-attr] # there are some

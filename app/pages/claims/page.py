@@ -1,0 +1,136 @@
+"""The Claims page: what five documents claim of attention, each number with its experiment."""
+
+from typing import ClassVar
+
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+
+from app.control.actions import Action
+from app.control.controller import Controller
+from app.look.theme import Theme
+from app.pages.base import Page
+from app.pages.claims.columns import NOT_YET, WIDTHS, Row, columns
+from app.pages.claims.detail import Detail
+from app.pages.claims.testing import Testing
+from app.pages.compare.table import ListTable
+from app.widgets.buttons import text_button
+from app.widgets.drop_down import DropDown
+from app.widgets.lines import Lines
+from app.widgets.plain import Label, button_text
+from app.words.claims import summary
+from kernels.device import Device
+from profiles.claims import CLAIMS, DOCUMENTS, VERDICTS, Finding
+
+TEST, STOP = "Test all", "Stop"
+NAMES = {TEST: "Put every claim to the test", STOP: "Stop testing"}
+EVERY_DOCUMENT, EVERY_VERDICT = "all documents", "all verdicts"
+ON_GPU = "GPU figures are measured on {name}."
+RECORDED = "GPU figures come from the bundled recordings of an H200."
+
+
+class ClaimsPage(Page):
+    """A sentence over a table and the detail of one row.
+
+    Attributes:
+        rows: Every claim with what came of it so far.
+    """
+
+    key: ClassVar[str] = "claims"
+    title: ClassVar[str] = "Claims"
+    icon: ClassVar[str] = "mdi6.scale-balance"
+
+    def __init__(self, controller: Controller, theme: Theme) -> None:
+        super().__init__(controller, theme)
+        self.setObjectName("page")
+        self.rows = [Row(claim) for claim in CLAIMS]
+        self.testing = Testing(self)
+        self.sentence, self.source, self.detail = Label(wordWrap=True), Label(wordWrap=True), Detail()
+        self.table = ListTable("Claims", columns(lambda: self.theme), WIDTHS)
+        self.table.list.set_rows(self.rows)
+        self.documents, self.verdicts = DropDown(), DropDown()
+        self.button = text_button(TEST, NAMES[TEST], self.test, "primary")
+        self._lay_out()
+        self._connect()
+        self._tell()
+
+    def _lay_out(self) -> None:
+        self.sentence.setProperty("role", "title")
+        self.sentence.setAccessibleName("What came of the claims")
+        self.source.setProperty("role", "dim")
+        self.documents.setAccessibleName("Document on show")
+        self.verdicts.setAccessibleName("Verdict on show")
+        self.documents.addItems([EVERY_DOCUMENT, *(f"{one.number} {one.title}" for one in DOCUMENTS)])
+        self.documents.setSizeAdjustPolicy(DropDown.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.documents.setMinimumContentsLength(len(EVERY_DOCUMENT))
+        self.verdicts.addItems([EVERY_VERDICT, *VERDICTS, NOT_YET])
+        head = Lines((self.sentence, self.documents, self.verdicts, self.button), (self.sentence,), 8)
+        below = QHBoxLayout()
+        below.setSpacing(8)
+        below.addWidget(self.table, 7)
+        below.addWidget(self.detail, 4)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 12, 10)
+        column.setSpacing(8)
+        column.addWidget(head)
+        column.addLayout(below, 1)
+        column.addWidget(self.source)
+
+    def _connect(self) -> None:
+        self.testing.tested.connect(self._take)
+        self.testing.ended.connect(self._tell)
+        self.table.picked.connect(lambda number: self.detail.show_row(self.rows[number]))
+        for choice in (self.documents, self.verdicts):
+            choice.currentIndexChanged.connect(lambda _index: self.table.list.set_filter(self._wanted))
+        self.controller.machine_found.connect(lambda _machine: self._tell())
+
+    def actions_offered(self) -> list[Action]:
+        """What a user can do here."""
+        return [
+            Action("claims.test", "Put every claim to the test, or stop", self.test, "Claims", "T"),
+            Action("claims.next", "Choose the next claim", lambda: self.table.step(1), "Claims", "N"),
+            Action("claims.before", "Choose the claim before", lambda: self.table.step(-1), "Claims", "P"),
+        ]
+
+    def test(self) -> None:
+        """Test all claims anew, or stop that."""
+        if self.testing.active:
+            self.testing.cancel()
+        else:
+            self.rows[:] = [Row(claim) for claim in CLAIMS]
+            self.table.list.set_rows(self.rows)
+            self.testing.start(self._device())
+        self._tell()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        super().apply_theme(theme)
+        self.table.list.recolour()
+
+    def _device(self) -> Device | None:
+        """The GPU that measures; None: there is none, or a sweep has it."""
+        machine = self.controller.machine
+        return machine.device("cuda") if machine and not self.controller.running else None
+
+    def _take(self, number: int, finding: Finding) -> None:
+        row = self.rows[number] = Row(CLAIMS[number], finding)
+        if self.verdicts.currentIndex():
+            self.table.list.set_rows(self.rows)
+        else:
+            self.table.list.recolour()  # and leaves the table where it was scrolled to
+        if number in self.table.chosen():
+            self.detail.show_row(row)
+        self._tell()
+
+    def _wanted(self, row: Row) -> bool:
+        document, verdict = self.documents.currentIndex(), self.verdicts.currentText()
+        fits = not document or row.claim.document == DOCUMENTS[document - 1].number
+        return fits and (verdict == EVERY_VERDICT or row.verdict.endswith(verdict))
+
+    def _tell(self) -> None:
+        """Say how it stands, and what the button does."""
+        found = [(row.claim, row.finding) for row in self.rows if row.finding]
+        self.sentence.setText(summary(found))
+        device = self._device()
+        self.source.setText(ON_GPU.format(name=device.name) if device else RECORDED)
+        text = STOP if self.testing.active else TEST
+        self.button.setText(button_text(text))
+        self.button.setAccessibleName(NAMES[text])

@@ -1,0 +1,52 @@
+"""What experiments measure on a GPU: the plans, the engine that runs them, and the GPU itself."""
+
+from typing import get_args
+
+import pytest
+from msgspec.structs import replace
+
+from kernels.device import Device
+from kernels.problem import Problem
+from profiles.claims import CLAIMS, Lab
+from profiles.claims.assess import assess
+from profiles.claims.bench import PLANS, QUICK, Bench
+from profiles.claims.lab import Topic
+from profiles.plan.plan import Plan
+from tests.profiles.claims.test_claims import NOWHERE
+
+H200 = Device(backend="cuda", name="H200", memory_bytes=140 << 30, compute_capability=(9, 0))
+SMALL = Plan(
+    backend="cpu",
+    kernels=("standard", "flash2"),
+    problems=(Problem(seqlen_q=64, seqlen_k=64),),
+    protocol=replace(QUICK, repeats=3),
+)
+
+
+def test_there_is_a_plan_for_every_topic() -> None:
+    assert set(PLANS) == set(get_args(Topic))
+    for make in PLANS.values():
+        assert make(H200).points()
+
+
+def test_it_measures_a_plan_in_an_engine_of_its_own() -> None:
+    session = Bench(H200).measured(SMALL)
+    assert session is not None
+    assert [state.status for state in session.cells] == ["done", "done"]
+
+
+def test_one_that_was_stopped_ends_without_measuring_the_rest() -> None:
+    session = Bench(H200, lambda: True).measured(SMALL)
+    assert session is None or session.outcome != "finished" or len(session.cells) == 2
+
+
+@pytest.mark.gpu
+@pytest.mark.timeout(600)
+def test_every_claim_comes_to_a_verdict_on_the_gpu_here() -> None:
+    from kernels.cuda.device import describe  # noqa: PLC0415 - it needs the GPU
+
+    lab = Lab(NOWHERE.recordings, Bench(describe()))
+    broken = [claim.key for claim in CLAIMS if "broke" in assess(claim, lab).measured]
+    assert broken == []
+    assert {row.kernel for row in lab.rows("h200-peers")} >= {"standard", "flash2"}
+    assert assess(next(one for one in CLAIMS if one.key == "000-9"), lab).source.startswith("measured here")

@@ -1,0 +1,22 @@
+"""The JSON document of all findings: one schema, held by its structs and kept beside them."""
+
+import json
+
+import jsonschema
+import msgspec
+
+from profiles.claims import CLAIMS
+from profiles.claims.document import SCHEMA, document, schema
+from tests.profiles.claims.conftest import Findings
+
+
+def test_the_schema_beside_the_code_is_that_of_the_code() -> None:
+    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == schema()
+
+
+def test_every_finding_is_as_the_schema_says(findings: Findings) -> None:
+    told = [(claim, findings[claim.key]) for claim in CLAIMS if claim.key in findings]
+    made = msgspec.to_builtins(document(told, None))
+    jsonschema.validate(json.loads(json.dumps(made)), schema())
+    assert [one["key"] for one in made["claims"]] == [claim.key for claim, _ in told]
+    assert len(made["documents"]) == 5
