@@ -16,6 +16,7 @@ class Scrolling(QScrollArea):
     def __init__(self, content: QWidget) -> None:
         super().__init__(widgetResizable=True)
         self.whole = False
+        self._fitting = False  # the content in a size that it has just been given
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidget(content)
@@ -31,7 +32,19 @@ class Scrolling(QScrollArea):
 
     @guarded(bool)
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Ask for other room when the content has become higher."""
+        """Ask for other room when the content has become higher, and give it one size at a time.
+
+        What its lines need after they broke elsewhere reaches it with its next request. A bar that came and
+        went with what they had needed before would break them anew, and so on to the end of the stack.
+        """
         if self.whole and event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
-        return super().eventFilter(watched, event)
+        if event.type() != QEvent.Type.Resize:
+            return super().eventFilter(watched, event)
+        if self._fitting:
+            return False
+        self._fitting = True
+        try:
+            return super().eventFilter(watched, event)
+        finally:
+            self._fitting = False
