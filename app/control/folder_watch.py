@@ -33,6 +33,11 @@ class FolderWatch(QObject):
         if wanted - watched:
             self._watcher.addPaths(sorted(wanted - watched))
 
+    def stop(self) -> None:
+        """Tell nothing any more."""
+        self.watch(())
+        self._timer.stop()
+
     def _wait(self) -> None:
         """Tell after a pause; what comes meanwhile is told with it."""
         if not self._timer.isActive():

@@ -162,7 +162,8 @@ class SessionsPage(Page):
 
     @guarded()
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Wait for what is being read."""
+        """Wait for what is being read, and read no more."""
+        self._watch.stop()
         self._listing.wait()
         self.preview.wait()
         self.trend.wait()

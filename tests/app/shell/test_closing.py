@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
 
 from app.pages.profile import ProfilePage
+from app.pages.sessions import SessionsPage
 from app.plots import export_button
 from app.shell.closing import CLOSE_QUESTION
 from app.shell.main_window import MainWindow
-from profiles.store import write_whole
+from profiles.store import sessions_dir, write_whole
 from tests.app.fakes import PLAN, sweep
 from tests.app.shell.conftest import Rig, Save
 
@@ -71,3 +73,18 @@ def test_a_plot_that_is_being_written_is_written_whole_before_the_window_goes(
     threading.Timer(0.1, let.set).start()
     assert window.close()
     assert (tmp_path / "telemetry.csv").stat().st_size
+
+
+def test_a_change_of_the_folder_that_is_told_last_is_not_read_by_a_closed_window(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    page = window.pages["sessions"]
+    assert isinstance(page, SessionsPage)
+    sessions_dir().mkdir(parents=True)
+    with qtbot.waitSignal(page._listing.ended):
+        page.refresh()
+    (sessions_dir() / "new.flashscope").write_bytes(b"")
+    qtbot.waitUntil(page._watch._timer.isActive)
+    window.close_unasked()
+    assert not page._watch._timer.isActive()
+    assert not page._watch._watcher.directories()
