@@ -1,5 +1,6 @@
 """Opens the window and stays until it is closed, a signal ends the program or its display goes away."""
 
+import gc
 import signal
 import sys
 from pathlib import Path
@@ -55,6 +56,7 @@ def _open(controller: Controller, settings: Settings, open_path: Path | None) ->
         window.resize(*FIRST_SIZE)
     keep_on_screen(window)
     window.show()
+    gc.freeze()  # or each full collection would go through all that is there now: 50 ms
     if open_path is not None:
         QTimer.singleShot(0, lambda: window.open_path(open_path))
     return window

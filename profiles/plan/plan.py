@@ -128,7 +128,7 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ValueError(f"runs back to back last from 0 s, not {self.sustain_s}")
 
 
-class Point(msgspec.Struct, frozen=True, kw_only=True):
+class Point(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One cell of a plan: one kernel on one problem. `index` counts in running order from 0."""
 
     index: int

@@ -85,7 +85,7 @@ class Correctness(msgspec.Struct, frozen=True, kw_only=True):
         return next((one for one in self.outputs if one.output == output), None)
 
 
-class Measurement(msgspec.Struct, frozen=True, kw_only=True):
+class Measurement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What one point yielded.
 
     Attributes:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSplitter, QVBoxLayout, QWidget
 
+from app.control.chores import Chores
 from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import px
@@ -42,6 +43,8 @@ class Board(QWidget):
         self.findings: Findings | None = None
         self.place, self.current = NO_PLACE, 1
         self._curve: Curve | None = None
+        self._past: list[Findings] = []  # shown before
+        self._chores = Chores(self)
         self._hidden: set[str] = set()
         self._view_chosen = False  # by hand: then it stays
         self.head, self.ratios, self.curves = Head(theme), RatioCard(theme), CurvesCard(theme)
@@ -114,6 +117,8 @@ class Board(QWidget):
     def show_findings(self, findings: Findings) -> None:
         """Show another comparison; a pair that is in it too stays chosen, else the largest change is."""
         kept = self._kept(findings)
+        if self.findings is not None:
+            self._past.append(self.findings)
         self.findings = findings
         if self._curve not in findings.sheets:
             self._curve = next(iter(findings.sheets))
@@ -160,11 +165,10 @@ class Board(QWidget):
         self._staged.start([self.ratios])
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour."""
+        """Recolour; what is many is drawn anew, in turns."""
         for part in (self.head, self.ratios, self.curves, self.tables, self.detail):
             part.apply_theme(theme)
-        if self.findings is not None:
-            self._staged.start([self.head])
+        self.start_covered()
 
     def start_covered(self) -> None:
         """Paint part after part, as when the page has just been shown."""
@@ -202,15 +206,15 @@ class Board(QWidget):
 
     def _draw_ratios(self) -> Iterator[None]:
         if self.findings is not None and self._curve is not None:
+            self.ratios.lines.show_current(self.current)
             yield from self.ratios.draw(self.findings, self._curve, self.current, self._hidden)
             self.ratios.show_place(self.place)
-            self.ratios.lines.show_current(self.current)
 
     def _draw_curves(self) -> Iterator[None]:
         if self.findings is not None and self._curve is not None:
+            self.curves.plot.show_current(self.current)
             yield from self.curves.draw(self.findings, self._curve, self._hidden)
             self.curves.plot.show_place(self.place)
-            self.curves.plot.show_current(self.current)
 
     def _draw_tables(self) -> None:
         if self.findings is not None:
@@ -222,6 +226,12 @@ class Board(QWidget):
             self.detail.show_pair(self.findings, self.place)
         else:
             self.detail.show_nothing()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Drop what nothing shows any more, in the background: of ten thousand pairs it takes long."""
+        past, self._past = self._past, []
+        self._chores.do(past.clear)
 
 
 def _row(*parts: tuple[QWidget, int]) -> QBoxLayout:

@@ -1,6 +1,6 @@
 """The columns of the pairs and of the points without a partner."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -112,26 +112,3 @@ def _value(figure: Figure | None) -> float | None:
 @cache
 def _icon(kernel: str, theme: Theme) -> QIcon:
     return mark_icon(kernel, theme)
-
-
-def verdicts_in(pairs: Sequence[Numbered]) -> dict[str, int]:
-    """How many pairs have each verdict, in words, the changes first."""
-    counts: dict[str, int] = {}
-    for _, pair in pairs:
-        word = spoken(pair).word
-        counts[word] = counts.get(word, 0) + 1
-    return dict(sorted(counts.items(), key=lambda one: ORDER.index(one[0])))
-
-
-ORDER = (
-    "slower",
-    "faster",
-    "more",
-    "less",
-    "no longer done",
-    "done now",
-    "inconclusive",
-    "same",
-    "equal",
-    "not compared",
-)

@@ -1,5 +1,6 @@
 """All that the Compare page shows of a comparison, worked out before any of it is drawn."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -8,6 +9,7 @@ from pathlib import Path
 from app.plots.compare.grid import Grid, grid_of
 from app.plots.compare.strands import CHANGES, NO_PLACE, Sheet, curves_of, flattened, sheets
 from app.words.sessions import named
+from app.words.verdicts import spoken
 from kernels.problem import Problem
 from profiles.results.compare import Comparison, Lone, Pair, compare
 from profiles.results.curves import Curve
@@ -15,6 +17,19 @@ from profiles.results.quantity import Quantity
 from profiles.results.session import Session
 
 MANY = 60  # points from which a heat map tells more than curves
+ORDER = (
+    "slower",
+    "faster",
+    "more",
+    "less",
+    "no longer done",
+    "done now",
+    "inconclusive",
+    "same",
+    "equal",
+    "not compared",
+)
+"""Of verdicts, in words: the changes first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +68,7 @@ class Findings:
         members: The sessions, the baseline first.
         comparison: The baseline beside the others.
         pairs: Every pair with the number of its other session, from 1; its place is where it stands here.
+        verdicts: How many pairs have each verdict, in words, the changes first.
         alone: Every point without a partner.
         curves: The curve of each problem.
         sheets: What to draw over N, by curve.
@@ -62,6 +78,7 @@ class Findings:
     members: tuple[Member, ...]
     comparison: Comparison
     pairs: tuple[tuple[int, Pair], ...]
+    verdicts: dict[str, int]
     alone: tuple[Alone, ...]
     curves: dict[Problem, Curve]
     sheets: dict[Curve, Sheet]
@@ -116,6 +133,7 @@ def find(members: Sequence[Member], quantity: Quantity) -> Findings:
         members=tuple(members),
         comparison=comparison,
         pairs=flattened(comparison),
+        verdicts=_verdicts(comparison),
         alone=tuple(_alone(comparison)),
         curves=curves,
         sheets=sheets(comparison, curves),
@@ -123,6 +141,11 @@ def find(members: Sequence[Member], quantity: Quantity) -> Findings:
             grid_of(one, first, curves) for one, first in zip(comparison.contrasts, firsts, strict=False)
         ),
     )
+
+
+def _verdicts(comparison: Comparison) -> dict[str, int]:
+    counts = Counter(spoken(pair).word for one in comparison.contrasts for pair in one.pairs)
+    return {word: counts[word] for word in sorted(counts, key=ORDER.index)}
 
 
 def _alone(comparison: Comparison) -> list[Alone]:

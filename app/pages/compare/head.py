@@ -77,13 +77,12 @@ class Head(Card):
             frame.setFixedHeight(min(max(px(LOWEST), *heights), px(HEIGHT)))
 
     def show_words(self, text: str) -> None:
-        """Say what is being done, in place of a verdict."""
+        """Say what is being done, in place of a verdict, in the room of those that stood there."""
         _empty(self.sentences)
         _empty(self.circumstances)
         label = Label(text)
         label.setProperty("role", "readout")
         self.sentences.addWidget(label, 0, 0)
-        self._fit()
 
     def show_findings(self, findings: Findings, current: int) -> None:
         """Show every sentence, that of the current session large, and what differs around it."""

@@ -55,15 +55,15 @@ class ListModel(QAbstractTableModel, Generic[T]):
         self._rows: Sequence[T] = ()
         self._shown: list[int] = []
         self._order: tuple[int, bool] | None = None
-        self._wanted: Callable[[T], bool] = lambda _row: True
+        self._wanted: Callable[[T], bool] | None = None
 
-    def set_rows(self, rows: Sequence[T]) -> None:
-        """Show other rows."""
+    def set_rows(self, rows: Sequence[T], wanted: Callable[[T], bool] | None = None) -> None:
+        """Show other rows, only those that are wanted; None: all are."""
         self._rows = rows
-        self._arrange()
+        self.set_filter(wanted)
 
-    def set_filter(self, wanted: Callable[[T], bool]) -> None:
-        """Show only the rows that are wanted."""
+    def set_filter(self, wanted: Callable[[T], bool] | None) -> None:
+        """Show only the rows that are wanted; None: all are."""
         self._wanted = wanted
         self._arrange()
 
@@ -87,7 +87,7 @@ class ListModel(QAbstractTableModel, Generic[T]):
 
     def _arrange(self) -> None:
         self.beginResetModel()
-        shown = [number for number, row in enumerate(self._rows) if self._wanted(row)]
+        shown = [k for k, row in enumerate(self._rows) if self._wanted is None or self._wanted(row)]
         if self._order is not None:
             column, falling = self._order
             shown = _sorted(shown, [self.columns[column].raw(self._rows[one]) for one in shown], falling)

@@ -106,14 +106,12 @@ class RatioCard(Card):
     def _draw_map(self, findings: Findings, current: int) -> None:
         grid, quantity = findings.grids[current - 1], findings.comparison.quantity
         worse = quantity.better != "higher"
-        self.map.show_grid(
-            grid,
-            more_is_worse=worse,
-            glyph=lambda place: spoken(findings.pairs[place][1]).glyph,
-            tip=lambda place: _tip(findings, place),
-        )
+        self.map.show_grid(grid, more_is_worse=worse, tip=self._tip)
         ends = [change_word(quantity, more=more) for more in (not worse, worse)]
         self.bar.show_span(grid.span, *ends)
+
+    def _tip(self, place: int) -> str:
+        return "" if self._findings is None else _tip(self._findings, place)
 
     def show_place(self, place: int) -> None:
         """Mark a pair in both."""

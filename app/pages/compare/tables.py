@@ -1,11 +1,13 @@
 """The card of the tables: the pairs, filtered by verdict, and what has no partner."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget
 
 from app.look.theme import Theme
 from app.look.zoom import keep
-from app.pages.compare.columns import Shown, alone_columns, pair_columns, verdicts_in
+from app.pages.compare.columns import Numbered, Shown, alone_columns, pair_columns
 from app.pages.compare.findings import Findings
 from app.pages.compare.table import ListTable
 from app.widgets.buttons import text_button
@@ -66,7 +68,7 @@ class Tables(Card):
         self.pairs.setColumnHidden(SESSION, not several)
         self.pairs.setColumnHidden(PROBLEM, len(set(findings.curves.values())) <= 1)
         self._fill_verdicts(findings)
-        self.pairs.list.set_rows(findings.pairs)
+        self.pairs.list.set_rows(findings.pairs, self._wanted())
         self.alone.list.set_rows(findings.alone)
         self.tabs[0].setText(f"Pairs ({len(findings.pairs)})")
         self.tabs[1].setText(f"Without a partner ({len(findings.alone)})")
@@ -90,14 +92,17 @@ class Tables(Card):
         chosen = self.verdicts.currentData()
         self.verdicts.clear()
         self.verdicts.addItem(f"{ALL} ({len(findings.pairs)})", "")
-        for word, count in verdicts_in(findings.pairs).items():
+        for word, count in findings.verdicts.items():
             self.verdicts.addItem(f"{word} ({count})", word)
         self.verdicts.setCurrentIndex(max(0, self.verdicts.findData(chosen)))
-        self._filter()
 
     def _filter(self) -> None:
+        self.pairs.list.set_filter(self._wanted())
+
+    def _wanted(self) -> Callable[[Numbered], bool] | None:
+        """Whether a pair has the verdict that is chosen; None: all are shown."""
         word = self.verdicts.currentData()
-        self.pairs.list.set_filter(lambda row: not word or spoken(row[1]).word == word)
+        return (lambda row: spoken(row[1]).word == word) if word else None
 
     def _on_show(self) -> Findings:
         if self._findings is None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.plots.compare.strands import CHANGES, NO_PLACE, Numbers
+from app.words.verdicts import spoken
 from kernels.problem import Problem
 from profiles.results.compare import Contrast, Pair
 from profiles.results.curves import Curve
@@ -29,6 +30,7 @@ class Grid:
         change: The natural logarithm of the ratio, infinite where one side is 0, NaN where there is none.
         sure: Whether the verdict is that it changed.
         place: The pair's number in the comparison, -1 where a cell has no pair.
+        glyph: The verdict, empty where a cell has no pair.
         span: The logarithm that the ends of the colours stand for.
     """
 
@@ -38,6 +40,7 @@ class Grid:
     change: NDArray[np.float64]
     sure: NDArray[np.bool_]
     place: Numbers
+    glyph: NDArray[np.str_]
     span: float
 
     @property
@@ -66,11 +69,13 @@ def grid_of(contrast: Contrast, first: int, curves: Mapping[Problem, Curve]) -> 
     problems = {problem: column for column, problem in enumerate(_ordered(cells, curves))}
     change = np.full((len(kernels), len(problems)), np.nan)
     sure, place = np.zeros(change.shape, dtype=np.bool_), np.full(change.shape, NO_PLACE, dtype=np.intp)
+    glyph = np.full(change.shape, "", dtype="<U1")
     for number, pair in enumerate(contrast.pairs, first):
         cell = kernels[pair.kernel], problems[pair.base.problem]
         place[cell], change[cell], sure[cell] = number, _log(pair), pair.verdict in CHANGES
+        glyph[cell] = spoken(pair).glyph
     of_columns = tuple(curves[problem] for problem in problems)
-    return Grid(tuple(kernels), tuple(problems), of_columns, change, sure, place, _span(change))
+    return Grid(tuple(kernels), tuple(problems), of_columns, change, sure, place, glyph, _span(change))
 
 
 def _ordered(cells: Sequence[tuple[str, Problem]], curves: Mapping[Problem, Curve]) -> list[Problem]:

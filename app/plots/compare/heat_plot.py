@@ -105,24 +105,16 @@ class HeatPlot(Plot):
         keep(self, lambda: self.ask_for_room(self.isVisible()))
         self.setAccessibleName("Ratio to the baseline: kernels by problems")
 
-    def show_grid(
-        self,
-        grid: Grid,
-        *,
-        more_is_worse: bool,
-        glyph: Callable[[int], str],
-        tip: Callable[[int], str],
-    ) -> None:
+    def show_grid(self, grid: Grid, *, more_is_worse: bool, tip: Callable[[int], str]) -> None:
         """Show another grid.
 
         Args:
             grid: The cells.
             more_is_worse: Whether a ratio above 1 has the colour of what got worse.
-            glyph: Writes the verdict of a pair, by its place, into its cell.
             tip: Tells a pair in words.
         """
         self._grid, self._tip = grid, tip
-        self._item.show_grid(grid, more_is_worse=more_is_worse, glyph=glyph)
+        self._item.show_grid(grid, more_is_worse=more_is_worse)
         self._axes["left"].set_texts({k + 0.5: cut(name, LONGEST) for k, name in enumerate(grid.kernels)})
         self.ask_for_room(True)
         self._axes["top"].set_texts({a + n / 2: cut(label, LONGEST) for a, n, label in grid.groups})

@@ -12,7 +12,7 @@ from app.look.fonts import ui_font
 from app.look.theme import CAPTION_PX, Theme
 from app.look.zoom import keep, px
 from app.plots.axes import SeqlenAxis, ValueAxis
-from app.plots.compare.strand_item import StrandItem
+from app.plots.compare.strand_layer import StrandLayer, Stroke, stroke
 from app.plots.compare.strands import NO_PLACE, Strand
 from app.plots.dots import brush, dress, pen
 from app.plots.style import Plot, restyle
@@ -38,8 +38,10 @@ class StrandPlot(Plot):
         self._x_axis, self._y_axis = SeqlenAxis(), ValueAxis(words)
         super().__init__(axisItems={"bottom": self._x_axis, "left": self._y_axis}, enableMenu=False)
         self._theme = theme
-        self._items: dict[tuple[str, int], StrandItem] = {}
         self._strands: list[Strand] = []
+        self._strokes: list[Stroke] = []
+        self._current: int | None = None
+        self._layers = [StrandLayer(self, theme, behind=behind) for behind in (False, True)]
         self._place = NO_PLACE
         self._ring = pg.ScatterPlotItem(pxMode=True, symbol="o")
         self._ring.setZValue(20)
@@ -64,14 +66,14 @@ class StrandPlot(Plot):
     ) -> Iterator[None]:
         """Draw these but those of the hidden kernels, a strand a step."""
         self._strands = [one for one in strands if one.kernel not in hidden]
-        shown = {(one.kernel, one.session) for one in self._strands}
         self._x_axis.set_seqlens(seqlens[:: 1 + len(seqlens) // MOST_TICKS])
-        for key, item in self._items.items():
-            item.set_visible(key in shown)
         yield
+        self._strokes = []
         for strand in self._strands:
-            self._item(strand).draw(strand, self._y_axis.scale_name)
+            self._strokes.append(stroke(strand, self._y_axis.scale_name))
             yield
+        self._share_out()
+        yield
         self._range()
         self.show_place(self._place)
 
@@ -82,8 +84,9 @@ class StrandPlot(Plot):
 
     def show_current(self, session: int) -> None:
         """Let the strands of sessions other than this one and the baseline stand back."""
-        for (_, owner), item in self._items.items():
-            item.set_faint(owner not in {0, session})
+        if session != self._current:
+            self._current = session
+            self._share_out()
 
     def show_place(self, place: int) -> None:
         """Ring the points of this pair."""
@@ -97,7 +100,7 @@ class StrandPlot(Plot):
         self._hint.setVisible(bool(text))
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour everything that is drawn."""
+        """Recolour everything but the strands, which `draw_in_steps` draws anew."""
         self._theme = theme
         restyle(self, theme)
         for axis in (self._x_axis, self._y_axis):
@@ -108,14 +111,14 @@ class StrandPlot(Plot):
         self._hint.setFont(ui_font())
         self._hint.setColor(theme.dim)
         self._corner.setText("N", color=theme.dim, size=f"{px(CAPTION_PX)}px")
-        for item in self._items.values():
-            item.apply_theme(theme)
+        for layer in self._layers:
+            layer.apply_theme(theme)
 
-    def _item(self, strand: Strand) -> StrandItem:
-        key = strand.kernel, strand.session
-        if key not in self._items:
-            self._items[key] = StrandItem(self, *key, self._theme)
-        return self._items[key]
+    def _share_out(self) -> None:
+        """Put each strand into the layer where it belongs."""
+        own = {0, self._current}
+        for layer, behind in zip(self._layers, (False, True), strict=True):
+            layer.show([one for one in self._strokes if (one.strand.session not in own) is behind])
 
     def _places(self, strand: Strand) -> tuple[Any, Any]:
         return to_axis(strand.seqlen, "log2"), to_axis(strand.value, self._y_axis.scale_name)

@@ -8,7 +8,7 @@ from profiles.results.compare.circumstances import differences
 from profiles.results.compare.evidence import TIMED, Couple
 from profiles.results.compare.model import Comparison, Contrast, Pair
 from profiles.results.compare.noise import wander_of, wanders
-from profiles.results.compare.pairing import Pairing, paired
+from profiles.results.compare.pairing import Pairing, pairings
 from profiles.results.compare.summary import summary
 from profiles.results.compare.verdicts import judged
 from profiles.results.curves import baselines
@@ -29,16 +29,16 @@ def compare(base: Session, others: Sequence[Session], quantity: Quantity = RUNTI
     """
     if not 1 <= len(others) <= MOST_OTHERS:
         raise InputError(f"Compare a baseline with 1 to {MOST_OTHERS} other sessions, not {len(others)}.")
-    pairings = [paired(base, other) for other in others]
+    found = pairings(base, others)
     couples = [
         couple
-        for other, pairing in zip(others, pairings, strict=True)
+        for other, pairing in zip(others, found, strict=True)
         for couple in _couples(base, other, pairing, quantity)
     ]
     pairs = iter(judged(quantity, couples))
     contrasts = tuple(
         _contrast(base, other, pairing, tuple(islice(pairs, len(pairing.pairs))), quantity)
-        for other, pairing in zip(others, pairings, strict=True)
+        for other, pairing in zip(others, found, strict=True)
     )
     return Comparison(quantity, base, contrasts)
 

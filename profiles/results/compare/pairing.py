@@ -1,6 +1,7 @@
 """Which points of two sessions are the same point: like with like only."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 from kernels.problem import Problem
@@ -38,19 +39,28 @@ class Regime(NamedTuple):
         return "cold" if self.cold else "warm", "in turns" if self.in_turns else "one kernel after the other"
 
 
-def paired(base: Session, other: Session) -> Pairing:
-    """The points by kernel, problem and regime; whatever became of them.
+def pairings(base: Session, others: Iterable[Session]) -> list[Pairing]:
+    """The points of the baseline and of each other, by kernel, problem and regime; whatever became of them.
 
     A problem that a plan holds several times pairs repetition by repetition. The points of the drift check
     are no points of the plan: they tell the noise (see profiles.results.compare.noise).
     """
-    ours, theirs = _by_key(base), _by_key(other)
-    alike = Regime.of(base) == Regime.of(other)
-    common = ours.keys() & theirs.keys() if alike else set()
+    ours = _Side(Regime.of(base), _by_key(base))
+    return [_paired(ours, _Side(Regime.of(other), _by_key(other))) for other in others]
+
+
+class _Side(NamedTuple):
+    regime: Regime
+    rows: dict[Key, PointRow]
+
+
+def _paired(base: _Side, other: _Side) -> Pairing:
+    ours, theirs = base.rows, other.rows
+    common = ours.keys() & theirs.keys() if base.regime == other.regime else set()
     return Pairing(
         pairs=tuple((row, theirs[key]) for key, row in ours.items() if key in common),
-        base_only=_alone(ours, common, theirs, _told(Regime.of(base), Regime.of(other))),
-        other_only=_alone(theirs, common, ours, _told(Regime.of(other), Regime.of(base))),
+        base_only=_alone(ours, common, theirs, _told(base.regime, other.regime)),
+        other_only=_alone(theirs, common, ours, _told(other.regime, base.regime)),
     )
 
 

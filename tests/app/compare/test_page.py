@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import pytest
 from msgspec.structs import replace
@@ -184,6 +185,35 @@ def shown_pair(desk: Desk) -> tuple[int, int]:
     return found.pairs[desk.board.place][0], desk.board.current
 
 
+def test_sessions_other_than_the_chosen_one_and_the_baseline_stand_back(desk: Desk) -> None:
+    desk.choose(*(recorded(name, times=times) for name, times in (("a", 1.0), ("b", 1.1), ("c", 1.3))))
+    desk.board.show_current(1)
+    desk.drawn()
+    front, back = desk.board.curves.plot._layers
+    kernels = len(GPU_PLAN.kernels)
+    drawn = [len(layer._lines._paths) for layer in (front, back)]
+    assert drawn == [2 * 2 * kernels, 2 * kernels], "a line and whiskers for each kernel of each session"
+    assert back._lines.opacity() < front._lines.opacity() == 1
+
+
+def test_what_was_compared_before_is_let_go_of(desk: Desk) -> None:
+    base, slow, slower = (recorded(f"x{times}", times=times) for times in (1.0, 1.2, 1.5))
+    desk.choose(base, slow)
+    before = ref(desk.board.findings)
+    desk.choose(base, slower)
+    desk.qtbot.waitUntil(lambda: before() is None)
+
+
+def test_what_stands_below_the_sentences_keeps_its_place_while_others_are_found(desk: Desk) -> None:
+    desk.choose(*(recorded(f"run {k}", times=1 + k / 10) for k in range(5)))
+    QApplication.processEvents()
+    before = desk.board.ratios.geometry(), desk.board.head.height()
+    desk.board.show_words("Comparing …")
+    for _ in range(3):  # Qt lays out one level after the other
+        QApplication.processEvents()
+    assert (desk.board.ratios.geometry(), desk.board.head.height()) == before
+
+
 def test_a_newer_choice_is_what_is_shown(desk: Desk) -> None:
     base, slow, slower = (recorded(f"x{times}", times=times) for times in (1.0, 1.2, 1.5))
     desk.page.choose([base, slow])
@@ -223,7 +253,7 @@ def fill(item: HeatItem, comparison: Comparison, row: int) -> QColor:
     """The colour of a kernel's cell in a map of a comparison, which has one problem."""
     (contrast,) = comparison.contrasts
     problems = {pair.base.problem: curve_of(pair.base) for pair in contrast.pairs}
-    item.show_grid(grid_of(contrast, 0, problems), more_is_worse=True, glyph=lambda _place: "")
+    item.show_grid(grid_of(contrast, 0, problems), more_is_worse=True)
     canvas = QImage(10, 10 * len(contrast.pairs), QImage.Format.Format_RGB32)
     painter, option = QPainter(canvas), QStyleOptionGraphicsItem()
     painter.scale(10, 10)

@@ -3,11 +3,16 @@
 from msgspec.structs import replace
 
 from profiles.plan.plan import Protocol
-from profiles.results.compare.pairing import paired
+from profiles.results.compare.pairing import Pairing, pairings
 from profiles.results.session import Session
 from tests.profiles.results.compare.built import contrast, rounds, session
 
 TIMES = rounds(1.0)
+
+
+def paired(base: Session, other: Session) -> Pairing:
+    (found,) = pairings(base, [other])
+    return found
 
 
 def alone(base: Session, other: Session) -> list[str]:
@@ -79,3 +84,9 @@ def test_the_drift_check_is_no_point_of_its_own() -> None:
     found = contrast(base, other)
     assert len(found.pairs) == 2
     assert not (*found.base_only, *found.other_only)
+
+
+def test_the_baselines_points_are_the_same_beside_every_session() -> None:
+    base = session({("flash2", 512): TIMES})
+    first, second = pairings(base, [session({("flash2", 512): TIMES}) for _ in range(2)])
+    assert first.pairs[0][0] is second.pairs[0][0]
