@@ -4,17 +4,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QGraphicsPathItem
 
 from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.plots.style import Plot, UnitAxis, restyle, tick_font
-from app.words.units import digits
+from app.words.units import digits, gbs_text, ms_text, plain_tick
 from profiles.wire.traffic import Traffic
 
-HEIGHT_PX, AXIS_PX, TOP_PX = 96, 52, 8
-NS_IN_US = 1e3
+HEIGHT_PX, AXIS_PX, TOP_PX = 72, 52, 8
+LABEL_PX, ROOM_PX = 22, 68  # of the copy's label, and of a plot that has room for it
+TIGHT = 1.06  # of the axis over all of it, where there is no room
+NS_IN_US, US_IN_MS = 1e3, 1e3
 
 
 class Rates(NamedTuple):
@@ -36,7 +39,42 @@ class Rates(NamedTuple):
         if not 0 <= place < len(self.read):
             return ""
         read, written = digits(self.read[place]), digits(self.written[place])
-        return f"at {digits(us)} µs: {read} GB/s read, {written} GB/s written"
+        return f"at {ms_text(us / US_IN_MS)}: {read} GB/s read, {written} GB/s written"
+
+    def area(self, rates: Any) -> Any:
+        """The outline of what lies under one rate, as a path; empty without bins.
+
+        pyqtgraph's own filled curve is painted in pieces, between which the ground shows.
+        """
+        ends = np.repeat(self.us, 2) if len(rates) else np.zeros(0)
+        heights = np.concatenate(([0.0], np.repeat(rates, 2), [0.0])) if len(rates) else np.zeros(0)
+        return pg.arrayToQPath(ends, heights)
+
+
+def time_unit(us: float) -> str:
+    """The unit of an axis that ends there."""
+    return "ms" if us >= US_IN_MS else "µs"
+
+
+class Axes(NamedTuple):
+    """The axes of all plots.
+
+    Attributes:
+        us: Where time ends, in µs.
+        gbs: Where rates end, in GB/s.
+        labelled: Whether there is room for the label of the copy.
+    """
+
+    us: float
+    gbs: float
+    labelled: bool
+
+    @classmethod
+    def around(cls, us: float, gbs: float, height: float) -> "Axes":
+        """Those of plots of so many pixels in which all of this lies."""
+        labelled = height >= px(ROOM_PX)
+        beyond = height / (height - px(LABEL_PX)) if labelled else TIGHT
+        return cls(us, gbs * beyond, labelled)
 
 
 class TrafficPlot(Plot):
@@ -51,31 +89,48 @@ class TrafficPlot(Plot):
     def __init__(self, kernel: str, theme: Theme) -> None:
         axes = {"left": UnitAxis("left"), "bottom": UnitAxis("bottom")}
         super().__init__(axisItems=axes, enableMenu=False)
-        self.setAccessibleName(f"DRAM traffic of {kernel} over one run, GB/s over µs")
+        self._kernel = kernel
         self._rates = Rates(np.zeros(1), np.zeros(0), np.zeros(0))
         self._all = self._area(0)
         self._read = self._area(1)
         self._copy = pg.InfiniteLine(
-            angle=0, label="copy rate", labelOpts={"position": 0.985, "anchors": [(1, 1)] * 2}
+            angle=0, label="copy rate", labelOpts={"position": 0.01, "anchors": [(0, 1)] * 2}
         )
+        self._copy.setZValue(10)
         self.addItem(self._copy, ignoreBounds=True)
         self.range_by_hand()
         self.plotItem.layout.setContentsMargins(0, px(TOP_PX), px(TOP_PX), 0)
         left = self.getAxis("left")
         keep(left, left.setWidth, AXIS_PX)
+        for axis in axes.values():
+            axis.setStyle(tickLength=0, tickTextOffset=5)
+            axis.setZValue(-1000)
+        left.setGrid(255)
         keep(self, self.setMinimumHeight, HEIGHT_PX)
         self.scene().sigMouseMoved.connect(self._move)
         self.apply_theme(theme)
 
-    def show_curve(self, rates: Rates, copy_gbs: float | None, *, us: float, gbs: float) -> None:
-        """Draw a curve on axes that end there, the same for all kernels."""
+    @guarded(QSize)
+    def sizeHint(self) -> QSize:
+        """As high as it has to be: a page of several would else ask for as much as it has curves."""
+        return QSize(super().sizeHint().width(), px(HEIGHT_PX))
+
+    def show_curve(self, rates: Rates, copy_gbs: float | None, axes: Axes) -> None:
+        """Draw a curve on these axes, the same for all kernels."""
         self._rates = rates
-        self._all.setData(rates.us, rates.read + rates.written)
-        self._read.setData(rates.us, rates.read)
+        self._all.setPath(rates.area(rates.read + rates.written))
+        self._read.setPath(rates.area(rates.read))
+        unit = time_unit(axes.us)
+        self.getAxis("bottom").write_with(
+            (lambda value: plain_tick(value / US_IN_MS)) if unit == "ms" else plain_tick
+        )
+        self.setAccessibleName(f"DRAM traffic of {self._kernel} over one run, GB/s over {unit}")
         self._copy.setVisible(copy_gbs is not None)
+        self._copy.label.setVisible(axes.labelled)
         if copy_gbs is not None:
             self._copy.setValue(copy_gbs)
-        self.setRange(xRange=(0, us), yRange=(0, gbs), padding=0)
+            self._copy.label.setFormat(f"copy {gbs_text(copy_gbs)}")
+        self.setRange(xRange=(0, axes.us), yRange=(0, axes.gbs), padding=0)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours."""
@@ -84,10 +139,12 @@ class TrafficPlot(Plot):
             curve.setBrush(pg.mkBrush(colour))
         self._copy.setPen(pg.mkPen(theme.text, width=px(1), style=Qt.PenStyle.DashLine))
         self._copy.label.setColor(theme.text)
+        self._copy.label.fill = pg.mkBrush(theme.panel)  # bars may be higher than the line
         self._copy.label.setFont(tick_font())
 
-    def _area(self, depth: int) -> Any:
-        area = pg.PlotCurveItem(np.zeros(1), np.zeros(0), stepMode="center", fillLevel=0, pen=pg.mkPen(None))
+    def _area(self, depth: int) -> QGraphicsPathItem:
+        area = QGraphicsPathItem()
+        area.setPen(pg.mkPen(None))
         area.setZValue(depth)
         self.addItem(area, ignoreBounds=True)
         return area

@@ -6,10 +6,10 @@ from PySide6.QtCore import QSize, Signal
 
 from app.look.theme import Theme
 from app.look.zoom import px
-from app.pages.roofline.legend import Legend
 from app.plots.export import Cell, Export
 from app.plots.export_button import ExportButton
 from app.plots.export_header import session_header
+from app.plots.legend import Legend
 from app.plots.roofline.plot import RooflinePlot
 from app.plots.series import kernels_of
 from app.widgets.card import Card

@@ -1,15 +1,20 @@
 """One kernel on the Traffic page: its name, what one run moves, its curve."""
 
 from app.look.theme import Theme
-from app.pages.traffic.shown import Counted
+from app.pages.traffic.shown import NS_IN_MS, Counted
 from app.plots.marks import mark_pixmap
-from app.plots.traffic_plot import Rates, TrafficPlot
+from app.plots.traffic_plot import Axes, Rates, TrafficPlot
 from app.widgets.card import Card
 from app.widgets.plain import Label
 from app.words.units import bytes_text, ms_text
 from profiles.results.quantities import QUANTITIES
+from profiles.wire.traffic import WRITTEN_BACK
 
-NS_IN_MS = 1e6
+COUNTED = (
+    ("dram_read_bytes", "read"),
+    ("dram_write_bytes", "written"),
+    (WRITTEN_BACK, "written back after it"),
+)
 
 
 class TrafficCard(Card):
@@ -30,13 +35,13 @@ class TrafficCard(Card):
         self.setContentsMargins(0, -4, -4, -6)
         self.apply_theme(theme)
 
-    def show_point(self, one: Counted, *, us: float, gbs: float) -> None:
-        """Draw a point on axes that end there, and say what it moved."""
+    def show_point(self, one: Counted, axes: Axes) -> None:
+        """Draw a point on these axes, and say what it moved."""
         copy = one.row.measured("copy_gbs")
         self._totals = totals_text(one)
         self.set_unit(self._totals)
         self.plot.setAccessibleDescription(self._totals)
-        self.plot.show_curve(Rates.of(one.traffic), copy.value if copy else None, us=us, gbs=gbs)
+        self.plot.show_curve(Rates.of(one.traffic), copy.value if copy else None, axes)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -47,11 +52,11 @@ class TrafficCard(Card):
 def totals_text(one: Counted) -> str:
     """What a run reads and writes in all, over which time, and what it must move by formula."""
     parts = []
-    for key, what in (("dram_read_bytes", "read"), ("dram_write_bytes", "written")):
+    for key, what in COUNTED:
         figure = one.row.measured(key)
         if figure is not None and figure.value is not None:
             parts.append(f"{bytes_text(figure.value)} {what}")
-    parts.append(f"in {ms_text(one.traffic.run_ns / NS_IN_MS)}")
+    parts.insert(2, f"in {ms_text(one.traffic.run_ns / NS_IN_MS)}")
     least = QUANTITIES["compulsory_dram_bytes"].figure(one.row)
     if least is not None and least.value is not None:
         parts.append(f"formula: {bytes_text(least.value)}")

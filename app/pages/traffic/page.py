@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.control.controller import Controller
@@ -12,13 +12,14 @@ from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.pages.base import Page
-from app.pages.traffic.card import TrafficCard
-from app.pages.traffic.shown import Counted, groups, nearest, others, why_none
+from app.pages.traffic.card import TrafficCard, totals_text
+from app.pages.traffic.shown import Counted, groups, hidden_text, nearest, others, too_slow, why_none
 from app.pages.traffic.staging import TrafficStaging
 from app.plots.export import Cell, Export
 from app.plots.export_button import ExportButton
 from app.plots.export_header import session_header
-from app.plots.traffic_plot import Rates, read_colour, written_colour
+from app.plots.legend import Legend
+from app.plots.traffic_plot import Axes, Rates, read_colour, time_unit, written_colour
 from app.widgets.drop_down import DropDown
 from app.widgets.lines import Lines
 from app.widgets.plain import FormulaLabel, Label, set_tip
@@ -29,7 +30,7 @@ from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
 from profiles.wire.events import Event, PlanStarted, PointMeasured
 
-HEADROOM = 1.4  # of the axis over the fastest bin or the copy
+HEAD_PX, CARD_PX = 110, 62  # what the head of the page takes, and of a card all but the plot itself
 PICTURE = (900, 170)  # pixels at 100 % of a plot in an exported picture, at least
 MARGIN = 12
 CHOICE_PX = 84
@@ -47,6 +48,7 @@ class TrafficPage(Page):
         self.seqlen: int | None = None  # on show
         self._stale = True
         self._wanted = controller.seqlen
+        self._unit = "µs"  # of the time on show
         self._rows: Sequence[PointRow] = ()
         self._groups: dict[Curve, dict[int, list[Counted]]] = {}
         self.cards: dict[str, TrafficCard] = {}
@@ -58,7 +60,8 @@ class TrafficPage(Page):
         self.curves.activated.connect(self._draw)
         self.seqlens.activated.connect(self._choose_seqlen)
         keep(self.seqlens, self.seqlens.setMinimumWidth, CHOICE_PX)
-        self.legend, self.choice_words = FormulaLabel(), Label("N")
+        self.legend, self.kernels, self.choice_words = FormulaLabel(), Legend(theme), Label("N")
+        self.kernels.changed.connect(self._show_cards)
         self.left_out, self.words = Label(wordWrap=True), Label(wordWrap=True)
         self.export_button = ExportButton("the traffic curves", self.make_export, theme)
         self.export_button.failed.connect(controller.error_raised)
@@ -83,6 +86,7 @@ class TrafficPage(Page):
         column = QVBoxLayout(full)
         column.setContentsMargins(MARGIN, 8, MARGIN, 10)
         column.addWidget(head)
+        column.addWidget(self.kernels)
         column.addLayout(self._cards, 1)
         column.addWidget(self.left_out)
         self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -112,6 +116,13 @@ class TrafficPage(Page):
         if self._stale:
             self.refresh()
 
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the labels room where there is some now."""
+        super().resizeEvent(event)
+        if self.isVisible():
+            self._show_cards()
+
     def _changed(self) -> None:
         self._stale = True
         if self.isVisible():
@@ -139,14 +150,18 @@ class TrafficPage(Page):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         super().apply_theme(theme)
-        read, written = read_colour(theme), written_colour(theme)
-        self.legend.setText(
-            f'GB/s over µs · <span style="color:{read}">■</span> read '
-            f'<span style="color:{written}">■</span> written, on top · dashed: a copy within the memory'
-        )
+        self._write_legend()
         self.export_button.apply_theme(theme)
+        self.kernels.apply_theme(theme)
         for card in self.cards.values():
             card.apply_theme(theme)
+
+    def _write_legend(self) -> None:
+        read, written = read_colour(self.theme), written_colour(self.theme)
+        self.legend.setText(
+            f'GB/s over {self._unit} · <span style="color:{read}">■</span> read '
+            f'<span style="color:{written}">■</span> written, on top · dashed: a copy within the memory'
+        )
 
     def make_export(self) -> Export | None:
         """What the export menu writes; None while there is nothing to show."""
@@ -154,7 +169,8 @@ class TrafficPage(Page):
         if session is None or not shown:
             return None
         return Export(
-            title=f"DRAM traffic of one run at N = {seqlen_full(self.seqlen or 0)}, GB/s over µs",
+            title=f"DRAM traffic of one run at N = {seqlen_full(self.seqlen or 0)}, GB/s over {self._unit}: "
+            "read, and on top of it written",
             name="traffic",
             plots=[self.cards[one.row.kernel].plot for one in shown],
             theme=self.theme,
@@ -162,12 +178,16 @@ class TrafficPage(Page):
             columns=["kernel", "seqlen", "start_us", "read_GB/s", "written_GB/s"],
             rows=[line for one in shown for line in _lines(one)],
             least=QSize(*map(px, PICTURE)),
-            heads=[one.row.kernel for one in shown],
+            heads=[f"{one.row.kernel}: {totals_text(one)}" for one in shown],
         )
 
     @property
     def counted(self) -> Sequence[Counted]:
         """The points whose curves are on show."""
+        return [one for one in self._offered() if self.only or one.row.kernel not in self.kernels.hidden]
+
+    def _offered(self) -> list[Counted]:
+        """The points that have a curve at the N on show; on a stage, of the kernels wanted there."""
         there = [] if self.seqlen is None else self._of_curve().get(self.seqlen, [])
         return [one for one in there if not self.only or one.row.kernel in self.only]
 
@@ -185,15 +205,33 @@ class TrafficPage(Page):
         for seqlen in sorted(there):
             self.seqlens.addItem(seqlen_text(seqlen), seqlen)
         self.seqlens.setCurrentIndex(self.seqlens.findData(self.seqlen))
-        shown = self.counted
-        self._make_cards([one.row.kernel for one in shown])
-        us, gbs = _extent(shown)
-        for one in shown:
-            self.cards[one.row.kernel].show_point(one, us=us, gbs=gbs)
-        left = others(self._rows, shown)
-        self.left_out.setText(f"Without a curve here: {left}." if left else "")
-        self.left_out.setVisible(bool(left) and not self.only)
+        offered = self._offered()
+        kernels = [one.row.kernel for one in offered]
+        self._make_cards(kernels)
+        self.kernels.show_kernels(kernels)
+        if not self.kernels.touched:
+            self.kernels.hide_kernels(too_slow(offered))
+        self._show_cards()
         self.staging.changed.emit()
+
+    def _show_cards(self) -> None:
+        """Draw what is not hidden, on axes that end where the slowest of it does."""
+        offered, shown = self._offered(), self.counted
+        height = (self.height() - px(HEAD_PX)) / max(1, len(shown)) - px(CARD_PX)
+        axes = Axes.around(*_extent(shown), height)
+        self._unit = time_unit(axes.us)
+        self._write_legend()
+        drawn = {one.row.kernel for one in shown}
+        for kernel, card in self.cards.items():
+            card.setVisible(kernel in drawn)
+        for one in shown:
+            self.cards[one.row.kernel].show_point(one, axes)
+        without = others(self._rows, offered)
+        hidden = hidden_text(offered, self.kernels.hidden, chosen=self.kernels.touched) if offered else ""
+        self.left_out.setText(
+            " ".join(filter(None, (hidden, without and f"Without a curve here: {without}.")))
+        )
+        self.left_out.setVisible(bool(self.left_out.text()) and not self.only)
 
     def _make_cards(self, kernels: Sequence[str]) -> None:
         """A card for each of these, those that are there kept."""
@@ -213,13 +251,11 @@ class TrafficPage(Page):
 
 
 def _extent(shown: Sequence[Counted]) -> tuple[float, float]:
-    """Where the axes of all plots end: the longest curve, and above the fastest bin and every copy."""
+    """How far all of it goes: the longest curve in µs, the fastest bin and every copy in GB/s."""
     curves = [Rates.of(one.traffic) for one in shown]
     copies = [figure.value for one in shown if (figure := one.row.measured("copy_gbs")) and figure.value]
     fastest = [float((curve.read + curve.written).max()) for curve in curves]
-    return max((float(c.us[-1]) for c in curves), default=1.0), HEADROOM * max(
-        [*copies, *fastest], default=1.0
-    )
+    return max((float(c.us[-1]) for c in curves), default=1.0), max([*copies, *fastest], default=1.0)
 
 
 def _lines(one: Counted) -> list[list[Cell]]:

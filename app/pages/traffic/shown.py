@@ -1,9 +1,12 @@
 """What of a session the Traffic page shows: which curves there are, and why others are not."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
+from app.words.units import ms_text
 from profiles.results.curves import Curve, by_curve
+from profiles.results.quantities import FAVOURED_BASELINE
 from profiles.results.rows import PointRow
 from profiles.wire.traffic import Traffic
 
@@ -18,6 +21,9 @@ NOT_ASKED = (
     "Tick counters in the form of the Profile page (--counters on the command line) and run it again. "
     "The formulas are there all the same: click on a plot's title on the Profile page."
 )
+TOO_SLOW = 4  # times the next slower run
+FEWEST = 2  # kernels that stay on show
+NS_IN_MS = 1e6
 
 
 class Counted(NamedTuple):
@@ -41,6 +47,32 @@ def groups(rows: Sequence[PointRow]) -> dict[Curve, dict[int, list[Counted]]]:
 def nearest(seqlens: Sequence[int], wanted: int | None) -> int:
     """The one that is wanted, else the nearest to it; with no wish the longest."""
     return max(seqlens) if wanted is None else min(seqlens, key=lambda n: (abs(n - wanted), n))
+
+
+def too_slow(shown: Sequence[Counted]) -> list[str]:
+    """Kernels whose run is so long that on its axis the others' would be a line; two at least are left.
+
+    The baseline is none of them: the others are there to be seen beside it.
+    """
+    slowest_first = sorted(shown, key=lambda one: -one.traffic.run_ns)
+    hidden: list[str] = []
+    for one, following in pairwise(slowest_first[: 1 - FEWEST] if len(shown) > FEWEST else ()):
+        slow = one.traffic.run_ns > TOO_SLOW * following.traffic.run_ns
+        if not slow or one.row.kernel == FAVOURED_BASELINE:
+            break
+        hidden.append(one.row.kernel)
+    return hidden
+
+
+def hidden_text(shown: Sequence[Counted], hidden: Collection[str], *, chosen: bool) -> str:
+    """Which kernels are hidden that the user did not hide, and that all are; empty otherwise."""
+    if len(hidden) == len(shown):
+        return "All kernels are hidden: click on a name to show one."
+    left = [one for one in shown if one.row.kernel in hidden and not chosen]
+    times = ", ".join(f"{one.row.kernel} ({ms_text(one.traffic.run_ns / NS_IN_MS)} a run)" for one in left)
+    return (
+        f"Hidden, because it would stretch the axis: {times}; click on its name to show it." if times else ""
+    )
 
 
 def why_none(rows: Sequence[PointRow] | None) -> str:
