@@ -59,9 +59,9 @@ class ContextPlot(Plot):
         self._shown: dict[str, Shown] = {}
         self._memory = pg.InfiniteLine(angle=0, movable=False)
         self._asked = pg.InfiniteLine(angle=90, movable=False)
-        self._said = pg.TextItem(anchor=(0, 1))
+        self._said, self._context = pg.TextItem(anchor=(0, 1)), pg.TextItem(anchor=(0, 0))
         self._corner = pg.LabelItem("N")
-        for item in (self._memory, self._asked, self._said):
+        for item in (self._memory, self._asked, self._said, self._context):
             self.addItem(item, ignoreBounds=True)
         self._memory.setZValue(6)  # over the ground of a text, under the marks
         self.plotItem.layout.addItem(self._corner, 3, 0)
@@ -84,6 +84,7 @@ class ContextPlot(Plot):
         self._memory.setPos(log2(drawn.capacity))
         self._asked.setPos(log2(drawn.context))
         self._said.setText(f"{bytes_text(drawn.capacity)} of memory")
+        self._context.setText(f"context {seqlen_full(drawn.context)}")
         self._range()
 
     def apply_theme(self, theme: Theme) -> None:
@@ -97,8 +98,9 @@ class ContextPlot(Plot):
         self._corner.setText("N", color=theme.dim, size=f"{px(CAPTION_PX)}px")
         self._memory.setPen(pg.mkPen(theme.text, width=px(1.5)))
         self._asked.setPen(pg.mkPen(theme.dim, width=1, style=Qt.PenStyle.DotLine))
-        self._said.setFont(tick_font())
-        self._said.setColor(theme.text)
+        for said, colour in ((self._said, theme.text), (self._context, theme.dim)):
+            said.setFont(tick_font())
+            said.setColor(colour)
         self.draw(self.drawn)
 
     def _of(self, kernel: str) -> Shown:
@@ -141,3 +143,6 @@ class ContextPlot(Plot):
         view = self.getViewBox()
         view.setRange(xRange=(first, last), yRange=(low - BELOW, top + ABOVE), padding=0)
         self._said.setPos(first, top)
+        asked = log2(drawn.context)
+        self._context.setAnchor((int(asked > (first + last) / 2), 0))
+        self._context.setPos(asked, top + ABOVE)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from app.control.guard import guarded
-from app.look.zoom import keep
+from app.look.zoom import keep, px
 from app.pages.compare.list_model import ListColumn, ListModel
 
 ROW_PX = 24
@@ -21,6 +21,7 @@ class ListTable(QTableView):
         name: What a screen reader says.
         columns: Those of the model.
         widths: Of the columns, in pixels; the last one takes what is left.
+        spread: Where there is more room than that, all columns take their share of it.
 
     Signals:
         picked: A row was selected: its number before sorting and filtering (int).
@@ -28,8 +29,11 @@ class ListTable(QTableView):
 
     picked = Signal(int)
 
-    def __init__(self, name: str, columns: Sequence[ListColumn[Any]], widths: Sequence[int]) -> None:
+    def __init__(
+        self, name: str, columns: Sequence[ListColumn[Any]], widths: Sequence[int], *, spread: bool = False
+    ) -> None:
         super().__init__()
+        self._widths, self._spread = widths, spread
         self.list: ListModel[Any] = ListModel(columns, self)
         self._following = False
         self._number = -1
@@ -101,6 +105,14 @@ class ListTable(QTableView):
             self._number = self.list.number_at(rows[-1].row())
             self.picked.emit(self._number)
 
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the room out anew."""
+        super().resizeEvent(event)
+        if self._spread:
+            self._size_columns(*map(px, self._widths))
+
     def _size_columns(self, *widths: int) -> None:
+        wider = max(1.0, self.viewport().width() / sum(widths)) if self._spread else 1.0
         for column, width in enumerate(widths):
-            self.setColumnWidth(column, width)
+            self.setColumnWidth(column, int(width * wider))

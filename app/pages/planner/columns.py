@@ -18,7 +18,7 @@ from app.words.units import bytes_text
 from profiles.results.planner.ledger import Ledger
 from profiles.results.planner.outlook import Prospect
 
-WIDTHS = (106, 84, 84, 84, 84, 84, 92, 108, 90, 104, 104, 140)
+WIDTHS = (106, 80, 80, 76, 76, 80, 80, 110, 90, 104, 100, 166)
 Column = ListColumn[Prospect]
 
 

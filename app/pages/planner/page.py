@@ -60,7 +60,7 @@ class PlannerPage(Page):
         self._waits = True  # for the page to be shown
         self.form, self.memory, self.crossing = PlannerForm(), MemoryCard(theme), CrossingCard()
         self.finding = Finding(controller, self)
-        self.table = ListTable("Kernels", columns(lambda: self.theme, self._layers), WIDTHS)
+        self.table = ListTable("Kernels", columns(lambda: self.theme, self._layers), WIDTHS, spread=True)
         self.sentence, self.source = Label(wordWrap=True), Label(wordWrap=True)
         self._lay_out()
         self._connect()

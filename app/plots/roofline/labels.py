@@ -1,28 +1,33 @@
 """Names beside points: as many as have room, the first ones first."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QFontMetricsF
 
 from app.look.zoom import px
 from app.plots.style import Plot, tick_font
 
 BESIDE_PX = 9  # from the middle of a point to its name
-POINT_PX = 8
+POINT_PX, RING_PX = 8, 19
+CLEAR_PX = 7  # from the middle of a point to a text above or below it: others may lie beside it
 
 Place = tuple[float, float]
 
 
+Side = Literal["right", "above", "below"]
+
+
 class Label(NamedTuple):
-    """A text at a place: at its right, or above it."""
+    """A text beside a place, at the first of these sides that has room; `ringed`: with a ring around it."""
 
     text: str
     colour: str
     place: Place
-    above: bool
+    sides: Sequence[Side]
+    ringed: bool = False
 
 
 def label_px(texts: Sequence[str]) -> float:
@@ -65,12 +70,19 @@ class Labels:
     def _room(self, label: Label, taken: list[QRectF]) -> QRectF | None:
         """Where a text stands from now on, None where it has no room."""
         view, metrics = self._plot.getViewBox(), QFontMetricsF(tick_font())
-        at = view.mapViewToScene(QPointF(*label.place))
-        width, height = metrics.horizontalAdvance(label.text) + px(6), metrics.height()
-        left = at.x() - width / 2 if label.above else at.x() + px(BESIDE_PX)
-        top = at.y() - height - px(POINT_PX) / 2 if label.above else at.y() - height / 2
-        box = QRectF(left, top, width, height)
-        if not view.sceneBoundingRect().contains(box) or any(box.intersects(other) for other in taken):
-            return None
-        taken.append(box)
-        return box
+        at, inside = view.mapViewToScene(QPointF(*label.place)), view.sceneBoundingRect()
+        size = QSizeF(metrics.horizontalAdvance(label.text) + px(6), metrics.height())
+        for side in label.sides:
+            box = _beside(at, size, side, px(RING_PX / 2 if label.ringed else CLEAR_PX))
+            if inside.contains(box) and not any(box.intersects(other) for other in taken):
+                taken.append(box)
+                return box
+        return None
+
+
+def _beside(at: QPointF, size: QSizeF, side: Side, half: float) -> QRectF:
+    """What a text of that size takes at one side of a mark that goes so far from its middle."""
+    if side == "right":
+        return QRectF(at + QPointF(px(BESIDE_PX), -size.height() / 2), size)
+    down = -half - size.height() if side == "above" else half
+    return QRectF(at + QPointF(-size.width() / 2, down), size)

@@ -14,7 +14,7 @@ from app.look.zoom import keep, px
 from app.plots.axes import ValueAxis
 from app.plots.dots import brush, dress, pen
 from app.plots.roofline.axis import IntensityAxis
-from app.plots.roofline.labels import Label, Labels, label_px
+from app.plots.roofline.labels import RING_PX, Label, Labels, Side, label_px
 from app.plots.roofline.roof_item import RoofItem, finite_range
 from app.plots.roofline.spots_item import SpotsItem
 from app.plots.style import Plot, restyle
@@ -26,6 +26,9 @@ from profiles.results.roofline import Roofline, Spot
 NEAR_PX = 20  # the pointer this near to a point means it
 MARGIN = 0.12  # decades left free at every side
 HEAD = 0.22  # the same above the highest ceiling, whose name stands there
+NAME_SIDES: Sequence[Side] = ("right", "above", "below")
+LENGTH_SIDES: Sequence[Side] = ("above", "below", "right")
+CHOSEN_SIDES: Sequence[Side] = ("right", "above", "below")
 
 
 class RooflinePlot(Plot):
@@ -110,7 +113,7 @@ class RooflinePlot(Plot):
             axis.setZValue(-1000)
             axis.setStyle(tickLength=0, tickTextOffset=6)
             axis.setGrid(255)
-        dress(self._ring, pen(theme.text, px(2)), brush(None), px(19))
+        dress(self._ring, pen(theme.text, px(2)), brush(None), px(RING_PX))
         self._hint.setFont(ui_font())
         self._hint.setColor(theme.dim)
         for drawn in self._drawn:
@@ -161,33 +164,43 @@ class RooflinePlot(Plot):
             for item in self._shown
             for spot, *both in zip(item.spots, item.dram, item.l2, strict=True)
             for place in both
-            if spot.row.point.index == self._chosen and np.isfinite(place).all()
+            if self._is_spot(spot) and np.isfinite(place).all()
         ]
         self._ring.setData([x for x, _ in rings], [y for _, y in rings])
         self._draw_labels()
 
     def _draw_labels(self) -> None:
-        """The names of kernels at their longest N, and every N of the kernel that is chosen."""
+        """The chosen N, the names of kernels at their longest N, and every other N of the chosen kernel."""
         names: list[Label] = []
         lengths: list[Label] = []
         for item in self._shown:
             colour = kernel_mark(item.kernel).on(self._theme)
             longest = max(range(len(item.spots)), key=lambda n: item.spots[n].row.seqlen)
-            name = Label(cut(item.kernel, MOST_OF_NAME), colour, item.place(longest), above=False)
-            if self._is_chosen(item):
-                names.insert(0, name)
-                lengths = [
-                    Label(seqlen_text(spot.row.seqlen), colour, item.place(n), above=True)
-                    for n, spot in enumerate(item.spots)
-                ]
-            else:
+            name = Label(cut(item.kernel, MOST_OF_NAME), colour, item.place(longest), NAME_SIDES)
+            if not self._is_chosen(item):
                 names.append(name)
+                continue
+            names.insert(0, name)
+            chosen_first = sorted(enumerate(item.spots), key=lambda one: not self._is_spot(one[1]))
+            lengths = [
+                Label(
+                    seqlen_text(spot.row.seqlen),
+                    colour,
+                    item.place(n),
+                    CHOSEN_SIDES if self._is_spot(spot) else LENGTH_SIDES,
+                    self._is_spot(spot),
+                )
+                for n, spot in chosen_first
+            ]
         points = [place for item in self._shown for group in (item.dram, item.l2) for place in group]
         known = [(float(x), float(y)) for x, y in points if np.isfinite((x, y)).all()]
-        self._labels.show([*names[:1], *lengths, *names[1:]], known)
+        self._labels.show([*lengths[:1], *names[:1], *lengths[1:], *names[1:]], known)
+
+    def _is_spot(self, spot: Spot) -> bool:
+        return spot.row.point.index == self._chosen
 
     def _is_chosen(self, item: SpotsItem) -> bool:
-        return any(spot.row.point.index == self._chosen for spot in item.spots)
+        return any(map(self._is_spot, item.spots))
 
     def _spot_at(self, scene: QPointF) -> Spot | None:
         """The point nearest to a place of the scene, None where none is near."""

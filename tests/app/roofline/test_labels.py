@@ -1,0 +1,50 @@
+"""What is written in a roofline: every kernel's name and the chosen N, nothing on anything else."""
+
+from itertools import combinations
+
+import pytest
+from PySide6.QtCore import QRectF
+from pytestqt.qtbot import QtBot
+
+from app.control.bundled import bundled_sessions
+from app.look.theme import DARK
+from app.plots.roofline.plot import RooflinePlot
+from app.plots.series import kernels_of
+from app.words.units import seqlen_text
+from profiles.results.roofline import Roofline, roofline
+from profiles.results.rows import rows
+from profiles.store import load
+
+MARGIN = 4  # that a text item has around its text
+
+
+@pytest.fixture(scope="module")
+def found() -> Roofline:
+    session = load(next(path for path in bundled_sessions() if path.stem == "h200-traffic"))
+    return roofline(rows(session), session.ceilings)
+
+
+def written(plot: RooflinePlot) -> dict[str, QRectF]:
+    items = [item for item in plot._labels._items if item.isVisible()]
+    boxes = {item.toPlainText(): item.mapRectToScene(item.boundingRect()) for item in items}
+    return {text: box.adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN) for text, box in boxes.items()}
+
+
+@pytest.mark.parametrize("size", [(840, 530), (1500, 900)])
+def test_every_name_and_the_chosen_n_have_room_and_stand_on_nothing(
+    qtbot: QtBot, found: Roofline, size: tuple[int, int]
+) -> None:
+    plot = RooflinePlot(DARK)
+    qtbot.addWidget(plot)
+    plot.resize(*size)
+    plot.show()
+    qtbot.waitExposed(plot)
+    plot.show_roofline(found, frozenset())
+    for spot in found.spots:
+        plot.show_chosen(spot.row.point.index)
+        texts = written(plot)
+        if spot.row.kernel == "standard":
+            assert set(kernels_of([one.row for one in found.spots])) <= set(texts)
+            assert seqlen_text(spot.row.seqlen) in texts
+        assert not any(a.intersects(b) for a, b in combinations(texts.values(), 2))
+        assert all(plot.getViewBox().sceneBoundingRect().contains(box) for box in texts.values())
