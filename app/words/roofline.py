@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from app.words.ceilings import ceiling_name, rate_text
 from app.words.units import digits, ms_text, seqlen_full, tflops_text
-from profiles.results.moved import Moved
+from profiles.results.moved import FORMULA, LEAST, Moved
 from profiles.results.roofline import Roof, Roofline, Spot
 from profiles.results.why import Part, decimal
 from profiles.wire.ceilings import COPY, EXPONENTIALS, matmul_key
@@ -36,7 +36,8 @@ def tier_text(spots: Sequence[Spot]) -> str:
 
 
 def _sources(moved: Sequence[Moved | None]) -> str:
-    return " or ".join(dict.fromkeys(one.source for one in moved if one is not None))
+    known = (FORMULA if one.source == LEAST else one.source for one in moved if one is not None)
+    return " or ".join(dict.fromkeys(known))
 
 
 def missing_roofs(found: Roofline, *, measured: bool) -> str:

@@ -1,5 +1,6 @@
 """The bytes that a point's run moves, by formula and by the best source there is: hardware counters first."""
 
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -9,8 +10,9 @@ from profiles.results.rows import PointRow
 from profiles.results.theory import TILES, compulsory_dram_bytes, tile_io_bytes, tiles_of
 from profiles.wire.measurement import Figure
 
-COUNTERS, FORMULA = "by counters", "by formula"
-KNOWN = frozenset(spec.name for spec in KERNELS)
+COUNTERS, FORMULA, LEAST = "by counters", "by formula", "by formula, at least"
+SPECS = {spec.name: spec for spec in KERNELS}
+STATE_IN_MEMORY = frozenset({"flash1", "flash3-fp8"})  # formulas of kernels that pass more than S and P on
 MOST_TILES = 20_000  # with a block mask, where each is looked at
 TOO_MANY_TILES = "the tiles that this block mask keeps are too many to be counted here"
 ONCE = "inputs and outputs once; S and P written, and read as far as the cache has lost them"
@@ -24,16 +26,12 @@ class Moved(NamedTuple):
 
     Attributes:
         nbytes: How many.
-        counted: Whether hardware counted them; else a formula says what they are.
+        source: Where they come from, in words: hardware counted them, or a formula says what they are, or
+            what they are at least.
     """
 
     nbytes: float
-    counted: bool
-
-    @property
-    def source(self) -> str:
-        """Where they come from, in words."""
-        return COUNTERS if self.counted else FORMULA
+    source: str
 
 
 def tile_io(row: PointRow) -> Figure:
@@ -48,7 +46,7 @@ def tile_io(row: PointRow) -> Figure:
 
 def compulsory(row: PointRow) -> Figure:
     """What must cross the bus of the memory, by formula."""
-    missing = _without_formula(row)
+    missing = _without_formula(row) or _unfused(row)
     if row.cache_bytes is None:
         missing = missing or "the size of the device's cache is not known"
     if missing:
@@ -58,24 +56,33 @@ def compulsory(row: PointRow) -> Figure:
 
 
 def dram_bytes(row: PointRow) -> Moved | None:
-    """Bytes between memory and the last cache before it; None for a kernel that is not known here."""
+    """Bytes between memory and the last cache before it while it runs; None where nothing tells."""
     read, written = (_counted(row, key) for key in ("dram_read_bytes", "dram_write_bytes"))
     if read is not None and written is not None:
-        return Moved(read + written, counted=True)
-    return _by_formula(compulsory(row))
+        return Moved(read + written, COUNTERS)
+    spec = SPECS.get(row.kernel)
+    more = spec is not None and (spec.family == "library" or spec.io in STATE_IN_MEMORY)
+    return _by_formula(compulsory(row), LEAST if more else FORMULA)
 
 
 def l2_bytes(row: PointRow) -> Moved | None:
     """Bytes between the cache and whoever computes a tile; None without a formula."""
     counted = _counted(row, "l2_bytes")
-    return Moved(counted, counted=True) if counted is not None else _by_formula(tile_io(row))
+    return Moved(counted, COUNTERS) if counted is not None else _by_formula(tile_io(row), FORMULA)
 
 
 def _without_formula(row: PointRow) -> str:
     """Why no formula says anything of a point; empty where one does."""
-    if row.kernel not in KNOWN:
+    if row.kernel not in SPECS:
         return f"there is no formula for {row.kernel}"
     return TOO_MANY_TILES if _tiles(row.problem, row) > MOST_TILES else ""
+
+
+def _unfused(row: PointRow) -> str:
+    """Why no formula knows the bytes of a library that passes matrices through memory; empty for others."""
+    spec = SPECS[row.kernel]
+    passes = spec.family == "library" and spec.workspace(row.problem, row.backend)
+    return f"there is no formula for {row.kernel}, which passes S and P through memory" if passes else ""
 
 
 def _tiles(problem: Problem, row: PointRow) -> float:
@@ -85,10 +92,12 @@ def _tiles(problem: Problem, row: PointRow) -> float:
     return 0 if problem.block_mask is None else count
 
 
-def _by_formula(figure: Figure) -> Moved | None:
-    return None if figure.value is None else Moved(figure.value, counted=False)
+def _by_formula(figure: Figure, source: str) -> Moved | None:
+    return None if figure.value is None else Moved(figure.value, source)
 
 
 def _counted(row: PointRow, key: str) -> float | None:
+    """What counters say; None where they say nothing, or what cannot be."""
     known = row.measured(key)
-    return None if known is None else known.value
+    value = None if known is None else known.value
+    return value if value is not None and 0 <= value < math.inf else None

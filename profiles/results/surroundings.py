@@ -8,8 +8,10 @@ from profiles.wire.measurement import Figure
 def _efficiency(row: PointRow, _: PointRow | None) -> Figure | None:
     """Query tokens of the whole batch over the energy of one run."""
     energy, tokens = row.measured("energy_mj"), row.problem.batch * row.problem.seqlen_q
-    if energy is None or not energy.value or not energy.low or not energy.high:
+    if energy is None:
         return None
+    if not energy.value or not energy.low or not energy.high:
+        return Figure(missing=energy.missing or "no energy was counted that tokens could be divided by")
     low, value, high = (1e3 * tokens / mj for mj in (energy.high, energy.value, energy.low))
     return Figure(value=value, low=low, high=high, source="batch x N over the energy of a call")
 
@@ -56,6 +58,7 @@ SURROUNDINGS: tuple[Quantity, ...] = (
         "efficiency",
         "Query tokens of the batch that one joule of the whole device pays for.",
         better="higher",
+        telling=_counted,
         columns=("tokens_per_joule", "tokens_per_joule_low", "tokens_per_joule_high"),
         of=_efficiency,
         ends=ENDS,

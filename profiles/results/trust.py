@@ -16,12 +16,13 @@ The word is that of the gravest reason.
 | slowed down (heat, hardware, power brake), by NVML | any sample | half or more |
 | held back (power cap, clocks that were set), by NVML | half of the samples or more | |
 | other processes on the GPU | any | |
-| energy, half its uncertainty over its value | above 5% | |
+| energy, half its uncertainty over its value | above 5%, or no energy at all | |
 | the comparison with float64 | not made | failed |
 
 What was not read counts neither for nor against a point. One outlier of ten harms no median, and no word.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from typing import Literal, NamedTuple
@@ -118,7 +119,8 @@ def _outliers(_: Measurement, accepted: Samples) -> Finding | None:
 
 
 def _clock(_: Measurement, accepted: Samples) -> Finding | None:
-    clocks = sorted(sample.sm_clock_mhz for sample in accepted if sample.sm_clock_mhz is not None)
+    read = (sample.sm_clock_mhz for sample in accepted)
+    clocks = sorted(mhz for mhz in read if mhz is not None and 0 < mhz < math.inf)
     middle = clocks[len(clocks) // 2] if clocks else 0.0
     if middle <= 0:
         return None
@@ -127,7 +129,7 @@ def _clock(_: Measurement, accepted: Samples) -> Finding | None:
 
 
 def _heat(measurement: Measurement, _: Samples) -> Finding | None:
-    known = measurement.figures.get("temperature_c")
+    known = _known(measurement, "temperature_c")
     if known is None or known.low is None or known.high is None:
         return None
     if known.high >= 85:  # noqa: PLR2004 - the docstring's table
@@ -138,29 +140,32 @@ def _heat(measurement: Measurement, _: Samples) -> Finding | None:
 
 
 def _slowed(measurement: Measurement, _: Samples) -> Finding | None:
-    known = measurement.figures.get("slowed")
+    known = _known(measurement, "slowed")
     if known is None or not known.value:
         return None
     return _graded(known.value, 0.0, 0.5, f"slowed down: {_told(known)}")
 
 
 def _capped(measurement: Measurement, _: Samples) -> Finding | None:
-    known = measurement.figures.get("capped")
+    known = _known(measurement, "capped")
     if known is None or known.value is None:
         return None
     return _graded(known.value, 0.5, 2.0, f"clocks held back: {_told(known)}")
 
 
 def _others(measurement: Measurement, _: Samples) -> Finding | None:
-    count = measurement.value("other_processes") or 0
-    return Finding("fair", f"{count} other process{'es' * (count > 1)} on the GPU") if count > 0 else None
+    known = _known(measurement, "other_processes")
+    count = (known.value or 0) if known else 0
+    return Finding("fair", f"{count:.4g} other process{'es' * (count > 1)} on the GPU") if count > 0 else None
 
 
 def _energy(measurement: Measurement, _: Samples) -> Finding | None:
-    known = measurement.figures.get("energy_mj")
-    if known is None or not known.value or known.low is None or known.high is None:
+    known = _known(measurement, "energy_mj")
+    if known is None or known.value is None or known.low is None or known.high is None:
         return None
-    share = (known.high - known.low) / 2 / known.value
+    if known.value <= 0:
+        return Finding("fair", f"the energy of a run is given as {known.value:.3g} mJ, which none takes")
+    share = abs(known.high - known.low) / 2 / known.value
     return _graded(share, _above(0.05), 9.0, f"the energy counter's steps leave it to {_percent(share)}")
 
 
@@ -187,6 +192,13 @@ RULES: tuple[Rule, ...] = (
     _others,
     _energy,
 )
+
+
+def _known(measurement: Measurement, key: str) -> Figure | None:
+    """A figure that was read, None where it holds what is no number: nothing was read then."""
+    known = measurement.figures.get(key)
+    numbers = () if known is None else (known.value, known.low, known.high)
+    return known if all(one is None or math.isfinite(one) for one in numbers) else None
 
 
 def _times(accepted: Samples) -> list[float]:

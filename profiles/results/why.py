@@ -10,10 +10,11 @@ import math
 from typing import Literal
 
 import msgspec
+from msgspec import structs
 
 from kernels.problem import Backend
 from kernels.registry import KERNELS
-from profiles.results.moved import FORMULA, dram_bytes
+from profiles.results.moved import FORMULA, LEAST, compulsory, dram_bytes
 from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
 from profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
@@ -21,12 +22,20 @@ from profiles.wire.measurement import Figure
 
 Load = Literal["products", "bytes", "exponentials"]
 EXPLAINS = 0.5  # share of the runtime from which on a load explains it
-CERTAIN = 0.8  # the same, while another load's rate is not known
-REFUTED = 1.05  # the same, of bytes by formula: there were fewer
+CERTAIN = 0.8  # the same, while another load or its rate is not known
+REFUTED = 1.05  # the same, of a load alone: there was less of it, or its rate or the runtime is off
+MANY = 100.0  # from which on a share has a power of ten
 CLOSE = 0.85  # of the first load's time, at which the second is named, too
 UNITS = {"products": 1e9, "bytes": 1e6, "exponentials": 1e6}  # of an amount, in that of its rate times ms
-NO_CEILINGS = "this recording has no measured ceilings"
+NO_CEILINGS = "no ceilings were measured with it"
+NO_BYTES = "no formula knows its bytes"
+MORE = "it may move more bytes than the formula's"
+TOO_LONG = "{} alone would take {} of its time: their rate or the runtime is off"
 TOO_MANY = "the formula counts more bytes than it had time to move (the cache kept some)"
+REST = {
+    "cuda": "the rest is latency, launches, occupancy or other work",
+    "cpu": "the rest is other work, such as the passes over S, or waiting",
+}
 PRODUCTS = {spec.name: spec.products for spec in KERNELS}
 
 
@@ -103,7 +112,7 @@ def _binding(parts: tuple[Part, ...]) -> Part | None:
     """The load that would take longest, if that is long enough to be the reason."""
     known = [part for part in parts if part.share is not None]
     longest = max(known, key=lambda part: part.share or 0, default=None)
-    enough = EXPLAINS if len(known) == len(parts) else CERTAIN
+    enough = CERTAIN if any(map(_unknown, parts)) else EXPLAINS
     return longest if longest is not None and (longest.share or 0) >= enough else None
 
 
@@ -120,7 +129,8 @@ def _products(row: PointRow, ceilings: Ceilings | None) -> Part:
 def _bytes(row: PointRow, ceilings: Ceilings | None) -> Part:
     moved = dram_bytes(row)
     if moved is None:
-        return Part(load="bytes", amount=None, amount_source="", missing="no formula knows its bytes")
+        missing = compulsory(row).missing or NO_BYTES
+        return Part(load="bytes", amount=None, amount_source="", missing=missing)
     figure = _ceiling(ceilings, COPY).figure
     beside = row.measured(COPY)
     if figure.value is None and beside is not None:
@@ -135,8 +145,9 @@ def _exponentials(row: PointRow, ceilings: Ceilings | None) -> Part:
 
 
 def _part(load: Load, amount: float, source: str, rate: Figure) -> Part:
-    if rate.value is None or not 0 < rate.value < math.inf or not amount < math.inf:
-        return Part(load=load, amount=amount, amount_source=source, missing=rate.missing or NO_CEILINGS)
+    missing = _impossible(load, amount, rate)
+    if missing or rate.value is None:
+        return Part(load=load, amount=amount, amount_source=source, missing=missing or NO_CEILINGS)
     return Part(
         load=load,
         amount=amount,
@@ -147,14 +158,32 @@ def _part(load: Load, amount: float, source: str, rate: Figure) -> Part:
     )
 
 
+def _impossible(load: Load, amount: float, rate: Figure) -> str:
+    """Why a load has no time; empty where it has one."""
+    if rate.value is None:
+        return rate.missing or NO_CEILINGS
+    if not 0 < rate.value < math.inf:
+        return f"the rate of {load} is given as {rate.value:.3g}"
+    if not 0 <= amount / UNITS[load] / rate.value < math.inf:
+        return f"{load} are given as {amount:.3g} at a rate of {rate.value:.3g}"
+    return ""
+
+
 def _timed(part: Part, runtime_ms: float) -> Part:
-    """The part with its share; a formula that would take longer than the run is refuted by it."""
+    """The part with its share; one that would take longer than the run is refuted by it."""
     if part.ms is None:
         return part
     share = part.ms / runtime_ms
-    if part.load == "bytes" and part.amount_source == FORMULA and share > REFUTED:
-        return msgspec.structs.replace(part, ms=None, missing=TOO_MANY)
-    return msgspec.structs.replace(part, share=share)
+    if share <= REFUTED:
+        return structs.replace(part, share=share)
+    by_formula = part.amount_source in {FORMULA, LEAST}
+    missing = TOO_MANY if by_formula else TOO_LONG.format(part.load, _percent(share))
+    return structs.replace(part, ms=None, missing=missing)
+
+
+def _unknown(part: Part) -> str:
+    """What is not known of a load, as a clause; empty where all is."""
+    return part.missing or (MORE if part.amount_source == LEAST else "")
 
 
 def _ceiling(ceilings: Ceilings | None, key: str) -> Ceiling:
@@ -179,10 +208,10 @@ def _sentence(parts: tuple[Part, ...], binding: Part | None, backend: Backend) -
     known = [part for part in parts if part.share is not None]
     told = _listed([f"{part.load} {_percent(part.share)}" for part in known])
     alone = f"alone, {told.replace(' ', ' would take ', 1)} of its time; " if told else ""
-    unknown = dict.fromkeys(part.missing for part in parts if part.missing)
+    unknown = dict.fromkeys(filter(None, map(_unknown, parts)))
     if unknown:
         return f"What binds it is not known: {alone}{'; '.join(unknown)}."
-    return f"None of the three explains it: {alone}the rest is latency, launches, occupancy or other work."
+    return f"None of the three explains it: {alone}{REST[backend]}."
 
 
 def _said(part: Part, backend: Backend) -> str:
@@ -215,7 +244,8 @@ def decimal(value: float) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return f"{100 * (share or 0):.0f}%" if (share or 0) >= 0.01 else "under 1%"  # noqa: PLR2004 - a percent
+    text = f"{100 * (share or 0):.0f}" if (share or 0) < MANY else f"{100 * (share or 0):.2g}"
+    return f"{text}%" if (share or 0) >= 0.01 else "under 1%"  # noqa: PLR2004 - a percent
 
 
 def _listed(words: list[str]) -> str:

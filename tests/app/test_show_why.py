@@ -37,7 +37,7 @@ def test_why_prints_a_sentence_for_each_point_that_is_done(
 
 def test_why_of_a_recording_without_ceilings_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed(capsys, bundled_sessions()[0], "--why")
-    assert lines[-1].endswith("What binds it is not known: this recording has no measured ceilings.")
+    assert lines[-1].endswith("What binds it is not known: no ceilings were measured with it.")
 
 
 def test_why_excludes_the_other_forms(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -176,8 +176,9 @@ class RooflinePlot(Plot):
         for item in self._shown:
             colour = kernel_mark(item.kernel).on(self._theme)
             longest = max(range(len(item.spots)), key=lambda n: item.spots[n].row.seqlen)
-            name = Label(cut(item.kernel, MOST_OF_NAME), colour, item.place(longest), NAME_SIDES)
-            if not self._is_chosen(item):
+            chosen = self._is_chosen(item)
+            name = Label(cut(item.kernel, MOST_OF_NAME), colour, item.place(longest), NAME_SIDES, chosen)
+            if not chosen:
                 names.append(name)
                 continue
             names.insert(0, name)

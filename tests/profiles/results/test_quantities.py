@@ -173,6 +173,16 @@ def test_a_counter_that_could_not_be_read_gives_its_reason_for_the_sum_too() -> 
     assert QUANTITIES["dram_bytes"].figure(row) == missing
 
 
+@pytest.mark.parametrize(
+    ("energy", "why"), [(Figure(value=0.0), "no energy"), (Figure(missing="no GPU"), "no GPU")]
+)
+def test_tokens_per_joule_of_no_energy_say_why_there_are_none(energy: Figure, why: str) -> None:
+    figure = QUANTITIES["efficiency"].figure(row_of("flash2", figures={"energy_mj": energy}))
+    assert figure is not None
+    assert figure.value is None
+    assert why in figure.missing
+
+
 def test_what_an_older_version_counted_is_read_and_written_alone() -> None:
     older = {key: figure for key, figure in READ.items() if key != "dram_writeback_bytes"}
     row = row_of("flash2", figures=older)

@@ -1,5 +1,6 @@
 """Trust: each rule makes of a point what the table in its docstring says, and a good point is solid."""
 
+import math
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from profiles.results.trust import Trust, Word, trust_of
 from profiles.store import load
 from profiles.wire.measurement import Correctness, Figure, Measurement, Sample
 
+NAN, INF = math.nan, math.inf
 CHECKED = Correctness(outputs=(), rows=1, passed=True)
 STEADY = (1.0, 1.01, 0.99, 1.0, 1.02, 1.0, 0.98, 1.01, 1.0, 0.99)
 
@@ -54,6 +56,26 @@ def energy(off: float) -> Figure:
 
 
 CASES: dict[str, tuple[Measurement, Word, str]] = {
+    "no energy at all": (point(energy_mj=Figure(value=0.0, low=0.0, high=0.5)), "fair", "given as 0 mJ"),
+    "less than no energy": (
+        point(energy_mj=Figure(value=-5.0, low=-6.0, high=-4.0)),
+        "fair",
+        "given as -5 mJ",
+    ),
+    "an energy that is none": (point(energy_mj=Figure(value=NAN, low=NAN, high=NAN)), "solid", ""),
+    "ends the wrong way round": (
+        point(energy_mj=Figure(value=100.0, low=110.0, high=90.0)),
+        "fair",
+        "leave it to 10%",
+    ),
+    "a clock without end": (clocked(1800.0, INF), "solid", ""),
+    "a heat that is none": (point(temperature_c=Figure(value=NAN, low=NAN, high=INF)), "solid", ""),
+    "a share that is none": (point(slowed=Figure(value=NAN)), "solid", ""),
+    "others by a count of no whole type": (
+        point(other_processes=Figure(value=2.0)),
+        "fair",
+        "2 other processes on the GPU",
+    ),
     "steady samples": (point(), "solid", ""),
     "five samples": (point(STEADY[:5]), "solid", ""),
     "four samples": (point(STEADY[:4]), "fair", "only 4 samples"),

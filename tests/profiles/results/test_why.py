@@ -1,16 +1,20 @@
 """Why a point takes as long as it does, held against points whose bound is known."""
 
 import dataclasses
+import math
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
+from kernels.block_mask import BlockMask
 from kernels.problem import Problem
 from profiles.plan.plan import Point
+from profiles.results.moved import LEAST
 from profiles.results.rows import PointRow, rows
-from profiles.results.why import CERTAIN, EXPLAINS, Load, Part, Why, decimal, why, whys
+from profiles.results.why import CERTAIN, EXPLAINS, REFUTED, Load, Part, Why, decimal, why, whys
 from profiles.store import load
 from profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
 from profiles.wire.measurement import Figure, Measurement, Sample
@@ -147,10 +151,10 @@ def test_without_ceilings_the_copy_rate_beside_the_point_still_tells_what_is_bou
     )
     assert slow.binds == "bytes"
     assert fast.binds is None
-    words = "alone, bytes would take 4% of its time; this recording has no measured ceilings."
+    words = "alone, bytes would take 4% of its time; no ceilings were measured with it."
     assert fast.sentence == f"What binds it is not known: {words}"
     nothing = told(point("flash3", 0.8), None)
-    assert nothing.sentence == "What binds it is not known: this recording has no measured ceilings."
+    assert nothing.sentence == "What binds it is not known: no ceilings were measured with it."
 
 
 def test_a_rate_that_could_not_be_measured_gives_its_reason() -> None:
@@ -174,6 +178,76 @@ def test_of_a_causal_run_of_standard_the_bytes_of_the_tiles_it_visits_are_what_b
     assert found.sentence == "Bound by HBM: it moves 4.5 GB (by formula) and reaches 86% of the copy rate."
 
 
+def libraries(*names: str) -> list[PointRow]:
+    return [point(name, 2.0) for name in names]
+
+
+@pytest.mark.parametrize("row", libraries("torch-flash", "torch-cudnn", "flash-attn-4", "flash1"))
+def test_bytes_that_a_formula_gives_the_least_of_explain_nothing_by_being_few(row: PointRow) -> None:
+    found = told(row)
+    assert part(found, "bytes").amount_source == "by formula, at least"
+    assert found.sentence.endswith("; it may move more bytes than the formula's.")
+    assert found.sentence.startswith("What binds it is not known: alone, products would take 34%, bytes ")
+    fast = told(point(row.kernel, FLOPS / 800e9 / 0.9))
+    assert fast.binds == "products"
+    assert fast.share == pytest.approx(0.9)
+
+
+def test_a_library_that_keeps_s_and_p_in_memory_has_no_formula_of_its_bytes() -> None:
+    found = told(point("torch-math", 70.0))
+    assert (
+        part(found, "bytes").missing
+        == "there is no formula for torch-math, which passes S and P through memory"
+    )
+    counted = told(point("torch-math", 70.0, dram_read_bytes=1e11, dram_write_bytes=1e11))
+    assert counted.sentence == "Bound by HBM: it moves 200 GB (by counters) and reaches 71% of the copy rate."
+
+
+def test_a_cpu_has_neither_launches_nor_occupancy() -> None:
+    on_cpu = dataclasses.replace(point("standard", 1e5), backend="cpu")
+    assert told(on_cpu).sentence.endswith("; the rest is other work, such as the passes over S, or waiting.")
+    bound = dataclasses.replace(point("standard", MOVED / 4e9 / 0.9), backend="cpu")
+    assert told(bound).sentence.startswith("Bound by memory: it moves 8.7 GB (by formula)")
+
+
+def test_a_load_that_would_have_taken_longer_than_the_run_binds_nothing_and_says_what_is_off() -> None:
+    found = told(point("flash3", FLOPS / 800e9 / 1.3))
+    assert found.binds is None
+    assert "products alone would take 130% of its time: their rate or the runtime is off" in found.sentence
+    counted = told(point("flash3", 1.0, dram_read_bytes=9e12, dram_write_bytes=0.0))
+    assert "bytes alone would take 2.2e+05% of its time" in counted.sentence
+
+
+@pytest.mark.parametrize("counted", [-5e9, math.nan, math.inf])
+def test_counters_that_say_what_cannot_be_are_passed_over(counted: float) -> None:
+    found = told(point("standard", 2.4, dram_read_bytes=counted, dram_write_bytes=1e9))
+    assert part(found, "bytes").amount_source == "by formula"
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0, math.nan, math.inf, 1e-320])
+def test_a_rate_that_cannot_be_is_named_and_not_called_unmeasured(rate: float) -> None:
+    ceilings = Ceilings(rates=CEILINGS.rates | {matmul_key("bfloat16"): ceiling(rate)})
+    missing = part(told(point("flash3", 1.0), ceilings), "products").missing
+    assert f"{rate:.3g}" in missing
+    assert "no ceilings" not in missing
+
+
+def test_a_mask_that_keeps_nothing_leaves_nothing_to_explain() -> None:
+    nothing = BlockMask.random(64, 64, block_q=32, block_k=32, kept_share=0.0, seed=0)
+    found = told(
+        point("flash2", 0.01, Problem(seqlen_q=64, seqlen_k=64, dtype="bfloat16", block_mask=nothing))
+    )
+    assert [one.amount for one in found.parts if one.load != "bytes"] == [0, 0]
+    assert found.sentence.startswith("None of the three explains it: alone, products would take under 1%, ")
+
+
+def test_a_causal_window_moves_what_its_tiles_take() -> None:
+    whole = Problem(seqlen_q=4096, seqlen_k=4096, heads=16, dtype="bfloat16")
+    narrow = structs.replace(whole, causal=True, window=(128, 0))
+    moved = [part(told(point("standard", 0.9, one)), "bytes").amount or 0 for one in (whole, narrow)]
+    assert moved[1] < 0.1 * moved[0]
+
+
 def test_only_a_point_that_is_done_has_a_reason() -> None:
     assert why(dataclasses.replace(point("standard", 1.0), status="wrong"), CEILINGS) is None
 
@@ -185,8 +259,10 @@ def test_what_binds_is_the_longest_load_and_long_enough(ms: float, kernel: str) 
     found = told(point(kernel, ms))
     shares = [one.share for one in found.parts if one.share is not None]
     assert all(one.missing if one.share is None else not one.missing for one in found.parts)
+    assert all(share <= REFUTED for share in shares)
+    least = any(one.amount_source == LEAST for one in found.parts)
     if found.binds is None:
-        assert max(shares) < (EXPLAINS if len(shares) == 3 else CERTAIN)
+        assert max(shares, default=0) < (EXPLAINS if len(shares) == 3 and not least else CERTAIN)
     else:
         assert found.share == max(shares) == part(found, found.binds).share
     assert found.sentence.endswith(".")
