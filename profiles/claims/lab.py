@@ -50,6 +50,10 @@ class Lab:
         """Whether a GPU measures here."""
         return self._measure is not None
 
+    def recorded(self) -> "Lab":
+        """One that reads recordings alone: this one where no GPU measures."""
+        return Lab(self.recordings) if self.live else self
+
     def once(self, make: Callable[[], T]) -> T:
         """What a function makes, made once for all experiments that ask for it."""
         if make not in self._made:

@@ -3,7 +3,7 @@
 from functools import partial
 
 from profiles.claims.model import Claim
-from profiles.claims.trials import backward, fused, online, printed_code, recorded, traffic
+from profiles.claims.trials import backward, fused, memory, online, printed_code, recorded, traffic
 from profiles.claims.trials.arithmetic import number
 from profiles.claims.trials.gpu import needs_gpu
 from profiles.claims.trials.shared import (
@@ -45,6 +45,7 @@ CLAIMS: tuple[Claim, ...] = (
         "FlashAttention makes attention 2 to 3 times as fast.",
         recorded.speedup("flash2", "standard", 2, 3),
     ),
+    _claim((310,), "FlashAttention's memory is O(N).", memory.growth("flash2", 2)),
     _claim((341,), "FlashAttention is 2 to 4 times as fast.", recorded.speedup("flash2", "standard", 2, 4)),
     _claim(
         (349, 396),
@@ -90,6 +91,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Algorithm 1 as printed computes attention.",
         printed_code.agrees(printed_code.key_blocks, 64, 16, "Run it, K and V outside, on 64 tokens."),
     ),
+    _claim((967,), "Each tile takes four loads: Q, O, l and m.", traffic.loads_of_a_tile()),
     _claim((1067,), "The merging rule is e^−(m − m_new), as one slide prints it.", online.wrong_sign()),
     _claim((1196,), "FlashAttention's first algorithm writes O once.", traffic.output_written_once()),
     _claim((1200, 1232), "FlashAttention moves Θ(N²d² / M).", traffic.falls_with_memory()),

@@ -136,6 +136,11 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim((631,), "The backward pass has 2 to 3 times the operations.", backward.more_flops(2, 3)),
     _claim(
+        (640,),
+        "PyTorch dispatches to FlashAttention from 2.0 on.",
+        not_here("it takes an older PyTorch beside this one"),
+    ),
+    _claim(
         (655,),
         "d² / M is about 1/6.",
         number("6", lambda: 96 * 1024 / 2 / 64**2, "M / d² with M = 49,152", 0.1),

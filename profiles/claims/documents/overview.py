@@ -3,7 +3,7 @@
 from functools import partial
 
 from profiles.claims.model import Claim
-from profiles.claims.trials import backward, memory, online, printed_code, recorded
+from profiles.claims.trials import backward, memory, online, printed_code, recorded, traffic
 from profiles.claims.trials.gpu import history, needs_training
 from profiles.claims.trials.memory import square
 from profiles.claims.trials.shared import (
@@ -63,6 +63,7 @@ CLAIMS: tuple[Claim, ...] = (
         printed_code.agrees(printed_code.row_blocks, 600, 32, "Run it on 600 tokens."),
         part="b",
     ),
+    _claim((63, 64), "Blocks of 256 rows and 32 columns fit on the chip.", traffic.blocks_fit(256, 32)),
     _claim(
         (102, 174), "Training is 2 to 4 times as fast.", needs_training("a model, its data and days on GPUs")
     ),

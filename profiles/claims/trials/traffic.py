@@ -12,7 +12,7 @@ from kernels.registry import find_kernel
 from profiles.claims.model import Trial
 from profiles.claims.trials.arithmetic import check
 from profiles.claims.trials.memory import square
-from profiles.results.theory import Tiles, compulsory_dram_bytes, flash2_io
+from profiles.results.theory import Tiles, compulsory_dram_bytes, flash1_io, flash2_io
 
 KIB = 1024
 FORMULA = "computed here: the formulas of the Traffic page"
@@ -209,3 +209,31 @@ def ampere_memory(kibibytes: float) -> Trial:
         return abs(most - kibibytes) < 1, f"a block may have {most:g} KiB at compute capability 8.0"
 
     return check("Look up the shared memory of a block at compute capability 8.0.", test, LIMITS)
+
+
+def blocks_fit(rows: int, columns: int) -> Trial:
+    """Whether Q, K, V and O blocks of a size fit the shared memory of a block on Hopper, in 16 bits."""
+
+    def test() -> tuple[bool, str]:
+        from kernels.cuda.program import SHARED_MEMORY_LIMITS  # noqa: PLC0415 - NumPy comes along
+
+        limit = SHARED_MEMORY_LIMITS[9, 0]
+        takes = {d: 2 * (rows + columns) * d * 2 for d in (64, 128)}
+        told = ", ".join(f"{nbytes / KIB:g} KiB at d = {d}" for d, nbytes in takes.items())
+        return all(nbytes <= limit for nbytes in takes.values()), f"{told}, of {limit / KIB:g} KiB on Hopper"
+
+    return check("Add up Q, K, V and O blocks of that size in 16 bits.", test, LIMITS)
+
+
+def loads_of_a_tile() -> Trial:
+    """What flash1 moves for one row in one more tile of keys: Q, and O, m and l there and back."""
+
+    def test() -> tuple[bool, str]:
+        problem = square(4096, dtype="float32")
+        wide, narrow = (flash1_io(problem, Tiles(128, keys)) for keys in (128, 64))
+        visits = problem.seqlen_q * (4096 // 64 - 4096 // 128)
+        a_row, d = (narrow - wide) / visits / 4, problem.head_dim
+        told = f"flash1 moves {a_row:g} elements a row and tile: Q {d}, O {d} both ways, l and m both ways"
+        return a_row == d + 2 * (d + 2), told
+
+    return check("Compare flash1's loads and stores with twice as many tiles of keys.", test, FORMULA)
