@@ -8,7 +8,7 @@ from app.commands.local import Events, find_machine, local_engine
 from app.commands.messages import say, say_json, tell
 from app.commands.printing import print_table
 from app.control.bundled import BUNDLED
-from app.words.claims import HEADINGS, Found, count_rows, summary, verdict_text
+from app.words.claims import HEADINGS, Found, count_rows, summary, verdict_text, where_text
 from kernels.device import Device
 from profiles.claims import CLAIMS, Lab
 from profiles.claims.assess import assess
@@ -76,5 +76,4 @@ def _print(findings: list[Found], device: Device | None) -> None:
     say("")
     print_table(HEADINGS, count_rows(findings))
     say("")
-    where = f"on {device.name}" if device else "by the bundled recordings of an H200: there is no GPU here"
-    say(f"{summary(findings)} GPU figures are measured {where}.")
+    say(f"{summary(findings)} {where_text(device)}")

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from kernels.device import Device
 from profiles.claims import CLAIMS, DOCUMENTS, VERDICTS, Claim, Document, Finding, Verdict
 
 GLYPHS: dict[Verdict, str] = {"holds": "✓", "does not hold": "×", "cannot be tested": "–"}
@@ -44,6 +45,13 @@ def summary(findings: Sequence[Found]) -> str:
     )
     left = len(CLAIMS) - len(findings)
     return f"{told} {left} are left." if left else told
+
+
+def where_text(device: Device | None) -> str:
+    """Where figures of a GPU come from: the one here, or recordings."""
+    if device is None:
+        return "GPU figures come from the bundled recordings of an H200."
+    return f"GPU figures are measured on {device.name}."
 
 
 def _named(document: Document | None) -> str:

@@ -9,7 +9,7 @@ from app.words.claims import verdict_text
 from profiles.claims import VERDICTS, Claim, Finding
 
 NOT_YET = "not tested yet"
-WIDTHS = (142, 82, 360, 300)
+WIDTHS = (142, 102, 350, 300)
 
 
 class Row(NamedTuple):

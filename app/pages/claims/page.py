@@ -16,15 +16,13 @@ from app.widgets.buttons import text_button
 from app.widgets.drop_down import DropDown
 from app.widgets.lines import Lines
 from app.widgets.plain import Label, button_text
-from app.words.claims import summary
+from app.words.claims import summary, where_text
 from kernels.device import Device
 from profiles.claims import CLAIMS, DOCUMENTS, VERDICTS, Finding
 
 TEST, STOP = "Test all", "Stop"
 NAMES = {TEST: "Put every claim to the test", STOP: "Stop testing"}
 EVERY_DOCUMENT, EVERY_VERDICT = "all documents", "all verdicts"
-ON_GPU = "GPU figures are measured on {name}."
-RECORDED = "GPU figures come from the bundled recordings of an H200."
 
 
 class ClaimsPage(Page):
@@ -129,8 +127,7 @@ class ClaimsPage(Page):
         """Say how it stands, and what the button does."""
         found = [(row.claim, row.finding) for row in self.rows if row.finding]
         self.sentence.setText(summary(found))
-        device = self._device()
-        self.source.setText(ON_GPU.format(name=device.name) if device else RECORDED)
+        self.source.setText(where_text(self._device()))
         text = STOP if self.testing.active else TEST
         self.button.setText(button_text(text))
         self.button.setAccessibleName(NAMES[text])
