@@ -57,6 +57,10 @@ class Page(QWidget):
     def show_session(self, session: Session | None) -> None:
         """Show another session; None: show the empty state."""
 
+    def back(self) -> bool:
+        """Leave what fills the page, as Esc does; whether there was anything to leave."""
+        return False
+
     def actions_offered(self) -> list[Action]:
         """What a user can do on this page."""
         return []

@@ -14,6 +14,7 @@ from PySide6.QtGui import QFontMetrics
 from app.look.fonts import ui_font
 from app.look.theme import Theme
 from app.look.zoom import px
+from app.plots.sentence import sentence_px
 from app.words.plain import MOST_OF_NAME, cut
 from profiles.results.cells import cell, comment
 
@@ -30,6 +31,7 @@ class Export:
 
     Attributes:
         title: What stands above the picture, unit included.
+        headline: What it says, in a sentence above all else; empty: nothing.
         name: The file name proposed, without its ending.
         plots: The plots of the picture, from top to bottom.
         theme: The colours in use.
@@ -57,6 +59,7 @@ class Export:
     heads: Sequence[str] = field(default=())
     across: int = 1
     scale: int = SCALE
+    headline: str = ""
 
     @property
     def sizes(self) -> list[QSize]:
@@ -84,7 +87,8 @@ class Export:
     def size(self) -> QSize:
         """Size of the picture in pixels."""
         pad, lines = px(PAD), 2 + self.legend_lines
-        return QSize(self.width + 2 * pad + self.gutter, self.height + 2 * pad + lines * px(LINE))
+        height = self.height + 2 * pad + lines * px(LINE) + sentence_px(self.headline)
+        return QSize(self.width + 2 * pad + self.gutter, height)
 
     @property
     def width(self) -> int:

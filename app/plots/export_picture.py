@@ -17,6 +17,7 @@ from app.control.chores import Steps
 from app.look.zoom import px
 from app.plots.export import LINE, PAD, SCREEN_ONLY, SOURCE, Export, csv_text, legend
 from app.plots.marks import paint_mark
+from app.plots.sentence import paint_sentence, sentence_px
 from app.words.plain import cut
 from profiles.wire.text import harmless
 
@@ -121,7 +122,7 @@ def _sized(plot: pg.PlotWidget, size: QSize) -> Iterator[None]:
 
 def _paint(export: Export, painter: QPainter, prepared: Prepared) -> Iterator[None]:
     """What is said, then a plot a step; each where it is to stand when the first step is done."""
-    below = px(PAD) + (1 + export.legend_lines) * px(LINE)
+    below = px(PAD) + sentence_px(export.headline) + (1 + export.legend_lines) * px(LINE)
     areas = [place.translated(px(PAD) + export.gutter, below) for place in export.places]
     _paint_words(export, painter, areas)
     for plot, area in zip(export.plots, areas, strict=True):
@@ -140,9 +141,12 @@ def _paint_plot(plot: pg.PlotWidget, painter: QPainter, target: QRectF) -> None:
 def _paint_words(export: Export, painter: QPainter, areas: Sequence[QRect]) -> None:
     pad, line = px(PAD), px(LINE)
     whole = QRect(QPoint(), export.size).adjusted(pad, pad, -pad, -pad)
-    _use(painter, 13, export.theme.text, bold=True)
-    painter.drawText(_line(whole, whole.top()), Qt.AlignmentFlag.AlignVCenter, cut(export.title))
-    _paint_legend(export, painter, pad + line)
+    high = sentence_px(export.headline)
+    painter.setPen(QColor(export.theme.text))
+    paint_sentence(painter, export.headline, QRect(whole.topLeft(), QSize(whole.width(), high)))
+    _use(painter, 13, export.theme.text, bold=not high)
+    painter.drawText(_line(whole, whole.top() + high), Qt.AlignmentFlag.AlignVCenter, cut(export.title))
+    _paint_legend(export, painter, pad + high + line)
     _use(painter, 11, export.theme.dim)
     for text, area in zip(export.labels, areas, strict=False):
         beside = QRect(pad, area.y(), export.gutter, area.height())

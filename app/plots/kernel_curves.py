@@ -1,6 +1,6 @@
 """What one kernel draws in one plot: its curve, its whiskers and its model; created once."""
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyqtgraph as pg
@@ -21,12 +21,20 @@ FAINT = 0.2  # opacity of what stands back
 Stress = Literal["plain", "hero", "back"]
 
 
+class Ending(NamedTuple):
+    """Where the curve of a kernel ends, on the axes of its plot."""
+
+    kernel: str
+    x: float
+    y: float
+
+
 class KernelCurves:
     """The items of one kernel in one plot; making one takes time, so whiskers and model wait until needed."""
 
     def __init__(self, plot: pg.PlotWidget, kernel: str, theme: Theme) -> None:
         self._plot, self._theme = plot, theme
-        self._mark = kernel_mark(kernel)
+        self._kernel, self._mark = kernel, kernel_mark(kernel)
         self._drawn: tuple[Series, Scale] | None = None
         self._visible = True
         self._stress: Stress = "plain"
@@ -59,6 +67,17 @@ class KernelCurves:
             self._whiskers = self._line("pairs", self._whisker_pen(), depth=-5)
         if self._whiskers is not None:
             self._whiskers.setData(np.repeat(x[known], 2), ends[known].ravel())
+
+    def places(self) -> Values:
+        """Where its points stand on the axes, (points, 2); NaN where there is none."""
+        x, y = self.curve.getOriginalDataset()
+        return np.empty((0, 2)) if x is None else np.column_stack((x, y))
+
+    def ending(self) -> Ending | None:
+        """Its last point that has a value; None without any."""
+        places = self.places()
+        known = places[np.isfinite(places).all(axis=1)]
+        return Ending(self._kernel, *map(float, known[-1])) if len(known) else None
 
     def set_visible(self, visible: bool) -> None:
         """Show or hide all of them."""

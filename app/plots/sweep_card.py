@@ -2,8 +2,10 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 
+from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import px
 from app.plots.export import Cell, Export
@@ -15,7 +17,12 @@ from app.plots.sweep_plot import SweepPlot
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
 from app.widgets.staged_paint import draw_unless_waiting, waits
-from app.words.kinds import column_name, narrow_text, unit_text
+from app.widgets.typing_guard import COMMAND
+from app.words.headline import headline_text
+from app.words.kinds import column_name, narrow_text, unit_short, unit_text
+from profiles.results.compare.noise import wanders
+from profiles.results.curves import telling_seqlen
+from profiles.results.headline import headline
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
 from profiles.results.session import Session
@@ -31,9 +38,11 @@ class SweepCard(Card):
 
     Signals:
         quantity_chosen: Show the quantity with this key instead (str).
+        fill_requested: It is to fill the page, or to give it back.
     """
 
     quantity_chosen = Signal(str)
+    fill_requested = Signal()
 
     def __init__(self, quantity: Quantity, theme: Theme) -> None:
         super().__init__()
@@ -43,10 +52,12 @@ class SweepCard(Card):
         self._series: list[Series] = []
         self._baseline: str | None = None
         self._hidden: Collection[str] = ()
+        self._hero = ""
         self._cursor: int | None = None
         self._flight: tuple[int | None, Mapping[str, float | None]] = (None, {})
         self._recolours = False
         self.plot = SweepPlot(quantity, theme)
+        self.plot.fill_requested.connect(self.fill_requested)
         self.chooser = QuantityChooser()
         self.chooser.chosen.connect(self.quantity_chosen)
         self.export_button = ExportButton(quantity.title, self.make_export, theme)
@@ -99,6 +110,25 @@ class SweepCard(Card):
         if not waits(self):
             self.plot.set_cursor_at(seqlen)
 
+    def show_hero(self, kernel: str) -> None:
+        """Let this kernel's curve shine, or leave that to `draw`."""
+        self._hero = kernel
+        if not waits(self):
+            self.plot.stress(kernel)
+
+    def point_at(self, kernel: str) -> None:
+        """Let all other kernels' curves stand back for as long as this one is pointed at."""
+        if not waits(self):
+            self.plot.stress(self._hero, kernel)
+
+    @guarded()
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter asks for the whole page, or back."""
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and not event.modifiers() & COMMAND:
+            self.fill_requested.emit()
+        else:
+            super().keyPressEvent(event)
+
     def draw(self) -> None:
         """Draw what was shown last."""
         for _ in self.draw_in_steps():
@@ -111,8 +141,10 @@ class SweepCard(Card):
             self._recolours = False
             yield
         shown = [one for one in self._series if one.kernel not in self._hidden]
+        self.plot.first_named = self._baseline or ""
         seqlens = sorted({row.seqlen for row in self._rows})
         yield from self.plot.draw_in_steps(shown, seqlens_of(self._rows), seqlens)
+        self.plot.stress(self._hero)
         self.plot.show_flight(*self._flight)
         self.plot.set_cursor_at(self._cursor)
 
@@ -120,7 +152,7 @@ class SweepCard(Card):
         """Say what it shows."""
         self.chooser.show_quantity(self.quantity)
         over = self._baseline if self.quantity.relative else None
-        self._unit_label.setText(unit_text(self.quantity, over))
+        self._unit_label.set_texts(unit_text(self.quantity, over), unit_short(self.quantity, over))
 
     def text_at(self, kernel: str, seqlen: int | None) -> str | None:
         """A kernel's figure at a sequence length as the readout shows it, None when there is none."""
@@ -139,6 +171,7 @@ class SweepCard(Card):
             return None
         self.draw()  # its turn may be still to come
         return Export(
+            headline=self._headline(),
             title=", ".join(filter(None, (self.title, unit_text(self.quantity)))),
             name=self.quantity.key,
             plots=[self.plot],
@@ -157,6 +190,21 @@ class SweepCard(Card):
             rows=[self._export_row(row) for row in self._rows],
             least=QSize(*map(px, PICTURE)),
             kernels=[kernel for kernel in kernels_of(self._rows) if kernel not in self._hidden],
+        )
+
+    def _headline(self) -> str:
+        """What its picture says at the crosshair, or where there is none, where a comparison says most."""
+        seqlen = telling_seqlen(self._rows) if self._cursor is None else self._cursor
+        wandered = wanders(self._session) if self._session is not None else None
+        return headline_text(
+            headline(
+                self._rows,
+                seqlen,
+                self._baseline,
+                [self.quantity],
+                hidden=self._hidden,
+                wandered=wandered,
+            )
         )
 
     def _export_row(self, row: PointRow) -> list[Cell]:

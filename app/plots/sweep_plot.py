@@ -4,15 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, Signal
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QMouseEvent
 
+from app.control.guard import guarded
 from app.look.fonts import ui_font
 from app.look.theme import CAPTION_PX, Theme, kernel_mark
 from app.look.zoom import keep, px
 from app.plots.axes import SeqlenAxis, ValueAxis, seqlen_px
+from app.plots.curves import Curves
 from app.plots.dots import brush, pen
+from app.plots.end_labels import EndLabels
 from app.plots.export import SCREEN_ONLY
-from app.plots.kernel_curves import KernelCurves
 from app.plots.rail import FailureRail
 from app.plots.series import Series
 from app.plots.style import Plot, restyle
@@ -39,9 +42,17 @@ class SweepPlot(Plot):
 
     Signals:
         hovered: The pointer is nearest to this measured sequence length (int).
+        pointed_at: The pointer is on the curve of this kernel (str); empty: on none.
+        fill_requested: It is to fill the page, or to give it back.
+
+    Attributes:
+        first_named: The kernel that is named before others where there is little room, beside the one that
+            shines.
     """
 
     hovered = Signal(int)
+    pointed_at = Signal(str)
+    fill_requested = Signal()
 
     def __init__(self, quantity: Quantity, theme: Theme) -> None:
         words = words_of(quantity)
@@ -50,9 +61,10 @@ class SweepPlot(Plot):
         self.quantity, self.scale_name = quantity, words.scale
         self._theme, self._grid, self._auto = theme, True, True
         self._series: list[Series] = []
+        self.first_named = ""
         self._flight_values: list[float] = []
         self._measured: tuple[int, ...] = ()
-        self._curves: dict[str, KernelCurves] = {}
+        self._curves = Curves(self, theme)
         self._make_marks()
         self._set_up()
         self.apply_theme(theme)
@@ -63,6 +75,7 @@ class SweepPlot(Plot):
         self._cross = pg.InfiniteLine(angle=90, movable=False)
         self._cross.setData(SCREEN_ONLY, True)
         self.rail = FailureRail(self, self._theme)
+        self.labels = EndLabels(self, self._theme)
         for item in (self._band, self._cross, self._flight):
             self.addItem(item, ignoreBounds=True)
             item.hide()
@@ -114,14 +127,31 @@ class SweepPlot(Plot):
             for kernel, curves in self._curves.items():
                 curves.set_visible(kernel in shown)
             for one in series:
-                self._curves_of(one.kernel).set_series(one, self.scale_name)
+                self._curves[one.kernel].set_series(one, self.scale_name)
                 yield
             self.rail.set_failures([one.failures for one in series])
             self._range()
+            self._name_endings()
         except Exception:
             self._show_drawn()
             raise
         self._show_drawn()  # not in a `finally`: what is left half-way is begun anew, or the plot is gone
+
+    def stress(self, hero: str, lit: str = "") -> None:
+        """Let the curve of one kernel shine; all others stand behind one that is pointed at."""
+        if (hero, lit) != (self._curves.hero, self._curves.lit):
+            self._curves.stress(hero, lit)
+            self._name_endings()
+
+    def _name_endings(self) -> None:
+        hero = self._curves.lit or self._curves.hero
+        self.labels.show_endings(
+            self._curves.endings(self._shown, (hero, self.first_named)), hero, alone=bool(self._curves.lit)
+        )
+
+    @property
+    def _shown(self) -> list[str]:
+        return [one.kernel for one in self._series]
 
     def _show_drawn(self) -> None:
         self.setViewportUpdateMode(self.ViewportUpdateMode.MinimalViewportUpdate)
@@ -176,8 +206,9 @@ class SweepPlot(Plot):
         self._y_axis.set_scale(scale)
         self._limit_values()
         for one in self._series:
-            self._curves_of(one.kernel).set_series(one, scale)
+            self._curves[one.kernel].set_series(one, scale)
         self.autorange()
+        self._name_endings()
 
     def toggle_log(self) -> None:
         """Linear becomes logarithmic and back, of what spans decades; ratios and rates stay linear."""
@@ -205,8 +236,8 @@ class SweepPlot(Plot):
         self._corner.setText("N", color=theme.dim, size=f"{px(CAPTION_PX)}px")
         for line in self._band.lines:
             line.setPen(pg.mkPen(None))
-        for curves in self._curves.values():
-            curves.apply_theme(theme)
+        self._curves.apply_theme(theme)
+        self.labels.apply_theme(theme)
         self.rail.apply_theme(theme)
         self._hint.setFont(ui_font())
         self._hint.setColor(theme.dim)
@@ -223,11 +254,6 @@ class SweepPlot(Plot):
     def _limit_values(self) -> None:
         low, high = VALUE_LIMITS[self.scale_name]
         self.getViewBox().setLimits(yMin=low, yMax=high, minYRange=LEAST_RANGE)
-
-    def _curves_of(self, kernel: str) -> KernelCurves:
-        if kernel not in self._curves:
-            self._curves[kernel] = KernelCurves(self, kernel, self._theme)
-        return self._curves[kernel]
 
     def _place_hint(self) -> None:
         self._hint.setPos(self.getViewBox().viewRect().center())
@@ -253,7 +279,10 @@ class SweepPlot(Plot):
         first, last = float(xs.min()), float(xs.max())
         side = self._side(first, last)
         self.getViewBox().setRange(
-            xRange=(first - side, last + side), yRange=(low, top), padding=0, disableAutoRange=True
+            xRange=(first - side, last + self._right(last - first, side)),
+            yRange=(low, top),
+            padding=0,
+            disableAutoRange=True,
         )
 
     def _side(self, first: float, last: float) -> float:
@@ -261,6 +290,11 @@ class SweepPlot(Plot):
         label = max(seqlen_px([round(2.0**place) for place in (first, last)]))
         between = self.getViewBox().width() - label  # pixels from the first to the last
         return max(SIDE, (last - first) * label / 2 / between) if between > 0 else SIDE
+
+    def _right(self, between: float, side: float) -> float:
+        """Doublings of N to leave free right of the last, where the names of the curves stand."""
+        wide, room = self.getViewBox().width(), self.labels.room_px(self._shown)
+        return max(side, room * (between + side) / (wide - room)) if room else side
 
     def _extent(self) -> tuple[float, float]:
         columns = [c for one in self._series for c in (one.value, one.low, one.high, one.model)]
@@ -278,7 +312,26 @@ class SweepPlot(Plot):
 
     def _hover(self, position: QPointF) -> None:
         view = self.getViewBox()
-        if not self._measured or not view.sceneBoundingRect().contains(position):
+        inside = view.sceneBoundingRect().contains(position)
+        self._point_at(self._curves.near(self._shown, position) if inside else "")
+        if not self._measured or not inside:
             return
         place = view.mapSceneToView(position).x()
         self.hovered.emit(min(self._measured, key=lambda n: abs(np.log2(n) - place)))
+
+    def _point_at(self, kernel: str) -> None:
+        if kernel != self._curves.lit:
+            self.pointed_at.emit(kernel)
+
+    @guarded()
+    def leaveEvent(self, event: QEvent) -> None:
+        """Point at no curve any more."""
+        super().leaveEvent(event)
+        self._point_at("")
+
+    @guarded()
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Ask for the whole page, or back."""
+        super().mouseDoubleClickEvent(event)
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.fill_requested.emit()

@@ -1,17 +1,19 @@
 """Where values stand on an axis, and which of its places get a tick; no Qt."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from app.words.kinds import Scale
 
 Label = tuple[float, float, float]  # left end, position of the tick, right end
-FEWEST = 3  # ticks with labels on a logarithmic axis: fewer do not say that it is one
+FEWEST = 4  # ticks with labels: fewer do not say what scale an axis has
 DENSE = 2 * FEWEST  # pieces of a view, of which a round length makes as many ticks as that at least
 STEPS = (1, 2, 4, 5, 6, 8, 10, 20)  # decades or doublings between two ticks
 PARTS = ((1, 2, 5), (1, 3))  # of a decade
+DENSE_PARTS = ((1, 3), (1, 2, 5), (1, 2, 3, 5, 7), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9))
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -42,15 +44,38 @@ def value_ticks(
         scale: How values are placed.
         binary: Whether round is a power of two, as of bytes.
         room: How many labels fit, at least 2.
-        half: Half the height of a label in places: what leaves a logarithmic axis is not drawn.
+        half: Half the height of a label in places: what leaves the axis is not drawn.
     """
     if scale == "linear":
-        return multiples(low, high, (binary_step if binary else nice_step)((high - low) / room))
+        return _even_ticks(low, high, room, half, binary_step if binary else nice_step)
     inside = low + half, high - half
-    choices = _log_ticks(*inside, scale, binary=binary) if inside[1] > inside[0] else [[]]
+    if inside[1] <= inside[0]:
+        return []
+    choices = [c for c in _log_ticks(*inside, scale, binary=binary) if _apart(c, 2 * half)]
     good = (places for places in choices if FEWEST <= len(places) <= room)
-    enough = (places for places in choices if len(places) >= FEWEST)
-    return next(good, min(enough, key=len, default=choices[0]))
+    thinned = (_thinned(places, half) for places in _dense_ticks(*inside, scale, binary=binary))
+    enough = (places for places in (*choices, *thinned) if len(places) >= FEWEST)
+    return next(good, None) or next(enough, None) or max(choices, key=len, default=[])
+
+
+def _thinned(places: Sequence[float], half: float) -> list[float]:
+    """Those of them whose labels leave room for each other."""
+    return fitting([(place - half, place, place + half) for place in places], 0.0)
+
+
+def _apart(places: Sequence[float], least: float) -> bool:
+    """Whether no two labels stand on one another."""
+    return all(after - before >= least for before, after in pairwise(places))
+
+
+def _even_ticks(
+    low: float, high: float, room: int, half: float, step_of: Callable[[float], float]
+) -> list[float]:
+    """Multiples of the round step that leaves room for their labels, else of the next that makes enough."""
+    steps = (step_of((high - low) / most) for most in range(room, room + 2 * FEWEST))
+    choices = [multiples(low, high, step) for step in steps]
+    enough = (c for c in choices if sum(low + half <= place <= high - half for place in c) >= FEWEST)
+    return next(enough, choices[-1])
 
 
 def _log_ticks(low: float, high: float, scale: Scale, *, binary: bool) -> list[list[float]]:
@@ -61,6 +86,16 @@ def _log_ticks(low: float, high: float, scale: Scale, *, binary: bool) -> list[l
     powers = [multiples(low, high, step) for step in STEPS]
     parts = [] if binary else [_within_decades(low, high, part) for part in PARTS]
     return [*powers, *parts, even]
+
+
+def _dense_ticks(low: float, high: float, scale: Scale, *, binary: bool) -> Iterator[list[float]]:
+    """More places than have room, of which some may be enough, the roundest first."""
+    first, last = from_axis(low, scale), from_axis(high, scale)
+    if not binary:
+        yield from (_within_decades(low, high, part) for part in DENSE_PARTS)
+    for pieces in (DENSE, 2 * DENSE, 4 * DENSE):
+        step = (binary_step if binary else nice_step)((last - first) / pieces)
+        yield [float(place) for place in to_axis(multiples(first, last, step), scale)]
 
 
 def fitting(labels: Sequence[Label], gap: float) -> list[float]:
@@ -111,7 +146,7 @@ def multiples(low: float, high: float, step: float) -> list[float]:
     return [k * step for k in range(first, last + 1)]
 
 
-def _within_decades(low: float, high: float, factors: Sequence[int]) -> list[float]:
+def _within_decades(low: float, high: float, factors: Sequence[float]) -> list[float]:
     decades = range(math.floor(low), math.ceil(high) + 1)
     places = [k + math.log10(factor) for k in decades for factor in factors]
     return [place for place in places if low <= place <= high]

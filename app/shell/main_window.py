@@ -277,7 +277,7 @@ class MainWindow(QMainWindow):
             page.noticed.connect(self.errors.show_notice)
             page.plots.show_quantities(self.settings.quantities)
             page.plots.quantities_chosen.connect(self._keep_quantities)
-        if isinstance(page, StartPage | SessionsPage | ComparePage):
+        if isinstance(page, StartPage | ProfilePage | SessionsPage | ComparePage):
             page.file_chosen.connect(self.open_path)
         if isinstance(page, StartPage):
             self.start_page = page

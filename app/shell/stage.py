@@ -105,6 +105,12 @@ class Stage(QObject):
         self._registry.take_stage(on=True)
         self._show()
 
+    def back(self) -> bool:
+        """Leave the stage, or what fills the page in front; whether there was anything to leave."""
+        was = self.on
+        self.leave()
+        return was or self.window.page.back()
+
     def leave(self) -> None:
         """Show everything again; what runs goes on."""
         if not self.on:

@@ -27,7 +27,7 @@ class SweepActions:
 
     Args:
         full_screen: What Esc leaves first.
-        stage: What it leaves before that.
+        stage: What it leaves before that, or a plot that fills the page.
         controller: What runs and is cancelled.
         resumer: Goes on with what was broken off.
         errors: Tells what another Esc does.
@@ -60,9 +60,9 @@ class SweepActions:
 
     def _escape(self) -> None:
         """Leave what is open; a key hit by mistake, as on a stage, ends no sweep."""
-        if self._stage.on:
-            self._stage.leave()
-        elif self._full_screen.on:
+        if self._stage.back():
+            return
+        if self._full_screen.on:
             self._full_screen.toggle()
         elif self._asked.isActive():
             self._forget()

@@ -23,6 +23,8 @@ class ElidedLabel(QElidingLabel):
         padding: Pixels that the stylesheet takes on the left and right.
     """
 
+    _short = ""
+
     def __init__(
         self,
         text: str = "",
@@ -38,6 +40,19 @@ class ElidedLabel(QElidingLabel):
         keep(self, self.setEllipsesWidth, padding)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setText(text)
+
+    def set_texts(self, text: str, short: str) -> None:
+        """Show another text, or the short one where the other has no room."""
+        self._short = short
+        self.setText(text)
+
+    def _elidedText(self) -> str:
+        """The text, the short one, or what of it has room: of the first that fits, else of the last."""
+        room = self.width() - px(self._padding) - ROUNDING_PX
+        whole = self.text()
+        if self._short and self.fontMetrics().horizontalAdvance(whole) > room:
+            return self.fontMetrics().elidedText(cut(self._short), self.elideMode(), max(room, 0))
+        return str(super()._elidedText())
 
     def setText(self, text: str) -> None:
         """Show another text."""

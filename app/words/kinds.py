@@ -73,10 +73,16 @@ def words_of(quantity: Quantity) -> KindWords:
 
 
 def unit_text(quantity: Quantity, baseline: str | None = None) -> str:
-    """The unit of a quantity and what its figures are: `ms · median, quartiles`, `× · over standard, ...`."""
+    """The unit of a quantity and what its figures are: `ms · median, q1–q3`; of a ratio over which kernel."""
     over = f"over {baseline}" if baseline else ""
     what = ", ".join(filter(None, (over, quantity.caption)))
-    return " · ".join(filter(None, (words_of(quantity).unit, what)))
+    unit = "" if what and quantity.kind == "ratio" else words_of(quantity).unit
+    return " · ".join(filter(None, (unit, what)))
+
+
+def unit_short(quantity: Quantity, baseline: str | None = None) -> str:
+    """What of it stands where there is little room."""
+    return f"over {baseline}" if baseline else words_of(quantity).unit
 
 
 def heading(quantity: Quantity) -> str:

@@ -108,7 +108,8 @@ def headline(
         rows: Of one curve; a point measured twice counts as its last row does.
         seqlen: N.
         baseline: What others are compared with.
-        quantities: What is on show, the most important first; runtimes come before all else.
+        quantities: What is on show, the most important first; runtimes come before all else. Where nothing of
+            it was measured and is better one way, runtime and footprint are said.
         hidden: Kernels that are not to be named.
         wandered: See `profiles.results.compare.noise.wanders`.
     """
@@ -184,9 +185,10 @@ def _median(row: PointRow) -> float:
 def _clauses(
     row: PointRow, base: PointRow | None, quantities: Sequence[Quantity], wandered: Mapping[str, Wander]
 ) -> tuple[Clause, ...]:
-    said = dict.fromkeys(RUNTIME if one.key in OF_TIME else one for one in quantities if one.better)
+    better = [one for one in quantities if one.better and one.key not in FORMULAS]
+    said = dict.fromkeys(RUNTIME if one.key in OF_TIME else one for one in better or SHOWN)
     ordered = sorted(said, key=lambda one: one is not RUNTIME)
-    found = [_clause(one, row, base, wandered) for one in ordered if one.key not in FORMULAS]
+    found = [_clause(one, row, base, wandered) for one in ordered]
     return tuple(clause for clause in found if clause is not None)[:MOST_CLAUSES]
 
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QEnterEvent, QGuiApplication
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QPushButton, QWidget
 
+from app.control.guard import guarded
 from app.look.theme import TEXT_PX, Theme
 from app.look.zoom import keep
 from app.plots.marks import legend_icon
@@ -22,10 +24,32 @@ from profiles.results.quantity import Quantity
 from profiles.results.session import PointState
 
 WIDTH = 374
-ROW_PX, DENSE_ROW_PX = 24, 18
+ROW_PX, DENSE_ROW_PX = 24, 16
 ROOMY = 8  # kernels; of fifteen in dense rows all stand beside the plots of a window 720 pixels high
 ABSENT = "–"
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class LegendButton(QPushButton):
+    """A kernel's name.
+
+    Signals:
+        pointed_at: The pointer has come (True) or gone (False).
+    """
+
+    pointed_at = Signal(bool)
+
+    @guarded()
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Tell that the pointer has come."""
+        super().enterEvent(event)
+        self.pointed_at.emit(True)
+
+    @guarded()
+    def leaveEvent(self, event: QEvent) -> None:
+        """Tell that it has gone."""
+        super().leaveEvent(event)
+        self.pointed_at.emit(False)
 
 
 class LegendRow:
@@ -33,13 +57,13 @@ class LegendRow:
 
     def __init__(self, kernel: str, theme: Theme, height: int, figures: int) -> None:
         self.kernel = kernel
-        self.button = QPushButton(button_text(kernel))
+        self.button = LegendButton(button_text(kernel))
         self.button.setCheckable(True)
         self.button.setChecked(True)
         self.button.setProperty("role", "legend")
         size_icon(self.button, 13)
         keep(self.button, self.button.setFixedHeight, height)
-        set_tip(self.button, f"Show or hide {kernel} in the plots")
+        set_tip(self.button, f"Show or hide {kernel} in the plots; Alt-click: show it alone")
         self.values = [Label(ABSENT) for _ in range(figures)]
         for value in self.values:
             value.setAlignment(_RIGHT)
@@ -81,11 +105,15 @@ class CrosshairPanel(Card):
         curve_chosen: Show these problems (Curve).
         baseline_chosen: Speed-ups are to be over this kernel (str).
         kernel_toggled: Show this kernel's curves, or hide them (str, bool).
+        kernel_soloed: Show this kernel's curves alone, or all again (str).
+        kernel_pointed_at: The pointer is on this kernel's name (str); empty: on none.
     """
 
     curve_chosen = Signal(object)
     baseline_chosen = Signal(str)
     kernel_toggled = Signal(str, bool)
+    kernel_soloed = Signal(str)
+    kernel_pointed_at = Signal(str)
 
     def __init__(self, theme: Theme, quantities: Sequence[Quantity]) -> None:
         super().__init__("N", "dotted: model")
@@ -213,9 +241,21 @@ class CrosshairPanel(Card):
         for row in self._rows.values():
             row.apply_theme(theme)
 
+    def point_at(self, kernel: str) -> None:
+        """Let the name of the kernel whose curve is pointed at stand out."""
+        for row in self._rows.values():
+            row.button.setDown(row.kernel == kernel)
+
+    def _clicked(self, kernel: str, *, shown: bool) -> None:
+        if QGuiApplication.keyboardModifiers() & Qt.KeyboardModifier.AltModifier:
+            self.kernel_soloed.emit(kernel)
+        else:
+            self.kernel_toggled.emit(kernel, shown)
+
     def _place(self, kernel: str, line: int, height: int) -> LegendRow:
         row = LegendRow(kernel, self._theme, height, len(self._quantities))
-        row.button.toggled.connect(lambda shown: self.kernel_toggled.emit(kernel, shown))
+        row.button.clicked.connect(lambda shown: self._clicked(kernel, shown=shown))
+        row.button.pointed_at.connect(lambda on: self.kernel_pointed_at.emit(kernel if on else ""))
         self._grid.addWidget(row.button, line, 0)
         for column, value in enumerate(row.values, 1):
             self._grid.addWidget(value, line, column)

@@ -1,5 +1,7 @@
 """Where a point in flight stands so far: from its newest sample, before there is a median."""
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from kernels.problem import Backend
@@ -28,3 +30,13 @@ def _with_newest_sample(row: PointRow, last_ms: float | None) -> PointRow:
         return row
     measured = row.measurement or Measurement(timer="", cold=True)
     return row.with_measurement(replace(measured, samples=(Sample(last_ms),)))
+
+
+def running(rows: Sequence[PointRow]) -> bool:
+    """Whether the point in flight is one of these."""
+    return any(row.status == "running" for row in rows)
+
+
+def part_text(row: PointRow | None) -> str:
+    """Which part of its session a point was measured in; empty for the first."""
+    return f"Measured in part {row.part} of the session" if row is not None and (row.part or 1) > 1 else ""

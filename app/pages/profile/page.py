@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
-from app.control.actions import Action, staged
+from app.control.actions import Action
 from app.control.controller import Controller
 from app.control.guard import guarded
 from app.look.theme import Theme
@@ -18,7 +18,9 @@ from app.pages.profile.bottom import BottomCard, below_handle
 from app.pages.profile.form import SweepForm
 from app.pages.profile.form.form import WIDTH as FORM_PX
 from app.pages.profile.form.reasons import left_out, out_of_range
+from app.pages.profile.headline_bar import HeadlineBar
 from app.pages.profile.notes import NotesPanel
+from app.pages.profile.offers import offers
 from app.pages.profile.plots_view import PlotsView
 from app.pages.profile.replay_bar import ReplayBar
 from app.pages.profile.staging import ProfileStaging
@@ -55,6 +57,7 @@ class ProfilePage(Page):
 
     Signals:
         noticed: Something was done that the user should know of, in one line (str).
+        file_chosen: A session file to open (Path).
         run_blocked: Why the form's sweep cannot run now, empty when it can (str).
     """
 
@@ -63,20 +66,25 @@ class ProfilePage(Page):
     icon: ClassVar[str] = "mdi6.chart-line"
 
     noticed = Signal(str)
+    file_chosen = Signal(object)
     run_blocked = Signal(str)
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.form = SweepForm(controller.backend, theme)
+        self.headline = HeadlineBar()
         self.plots = PlotsView(theme)
         self.bottom = BottomCard(theme, NotesPanel(controller))
         self.replay = ReplayBar(controller, theme)
         self._rows: LiveRows | None = None  # of the session on show
         self._shown: Sequence[PointRow] = ()
         strip = self.bottom.strip
-        turns: dict[QWidget, Draw] = {self.plots.panel: self.plots.draw_panel_in_steps}
-        turns.update({card: card.draw_in_steps for card in self.plots.cells})
-        turns[self.bottom.table] = self._draw_table
+        turns: dict[QWidget, Draw] = {
+            self.plots.panel: self.plots.draw_panel_in_steps,
+            self.headline: self._say,
+            **{card: card.draw_in_steps for card in self.plots.cells},
+            self.bottom.table: self._draw_table,
+        }
         self._lanes = [strip.lanes[lane.field] for lane in LANES]
         turns.update({strip.lanes[lane.field]: partial(strip.draw_lane, lane) for lane in LANES})
         self._staged = StagedPaint(self, turns)
@@ -89,13 +97,15 @@ class ProfilePage(Page):
 
     def _lay_out(self) -> None:
         bottom = below_handle(self.bottom)
-        split = Split(self.plots, bottom, shares=(356, 278))
+        split = Split(self.plots, bottom, shares=(430, 204))
         split.handle(1).setAccessibleName("Height of the telemetry")
         right = QWidget()
         column = QVBoxLayout(right)
         column.setContentsMargins(MARGIN, 6, MARGIN, 10)
-        self.staging = ProfileStaging(self, self.controller, self.plots, (self.form, bottom, self.replay))
+        aside = self.headline, self.form, bottom, self.replay
+        self.staging = ProfileStaging(self, self.controller, self.plots, aside)
         column.addWidget(self.staging.legend)
+        column.addWidget(self.headline)
         column.addWidget(split, 1)
         column.addWidget(self.replay)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
@@ -103,7 +113,7 @@ class ProfilePage(Page):
         self._row.setSpacing(0)
         self._row.addWidget(self.form)
         self._row.addWidget(right, 1)
-        self._right = right
+        self._right, self._bottom, self._form_shown = right, bottom, True
         firsts = {self.form: self.form.kernels.rows[0].box, right: self.plots.cells[0].chooser}
         for whole, first in firsts.items():
             whole.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # by these Qt knows that parts follow a whole
@@ -139,6 +149,10 @@ class ProfilePage(Page):
         self.controller.seqlen_chosen.connect(self.plots.show_seqlen)
         self.plots.baseline_changed.connect(self._refresh_table)
         self.plots.changing.connect(self._staged.start)
+        for told in (self.plots.drawn, self.plots.cursor_moved):
+            told.connect(lambda *_: draw_unless_waiting(self.headline, self._say))
+        self.plots.full.changed.connect(self._fill)
+        self.headline.file_chosen.connect(self.file_chosen)
         self.bottom.strip.looked.connect(lambda: self._staged.start(self._lanes[1:]))
         self.bottom.strip.turned.connect(lambda: self._staged.start([self._lanes[0]]))
         self.plots.quantities_chosen.connect(self._show_hints_and_flight)
@@ -248,6 +262,10 @@ class ProfilePage(Page):
         self.replay.apply_theme(theme)
         self._staged.start_covered()
 
+    def back(self) -> bool:
+        """Show the whole page again."""
+        return self.plots.full.back()
+
     def use_session(self) -> None:
         """Fill the form with the parameters of the problems on show, and say which these are."""
         session, curve = self.controller.session, self.plots.curve
@@ -266,31 +284,20 @@ class ProfilePage(Page):
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
-        notes, step = self.bottom.notes, self.plots.step_cursor
-        return [
-            *staged(
-                Action("run", "Run the sweep", self.run, "Sweep", "Ctrl+Return; Ctrl+Enter", everywhere=True),
-                Action(
-                    "profile.log", "Logarithmic or linear bytes and times", self.plots.toggle_log, "View", "L"
-                ),
-                Action("profile.autorange", "Fit the plots to the data", self._fit, "View", "A"),
-                Action("profile.grid", "Show or hide the grid", self.plots.toggle_grid, "View", "G"),
-                Action("profile.next", "Crosshair to the next N", partial(step, 1), "View", "Alt+Right"),
-                Action("profile.back", "Crosshair to the previous N", partial(step, -1), "View", "Alt+Left"),
-            ),
-            Action("profile.copy", "Copy the sweep as a command line", self.copy_command_line, "Sweep"),
-            Action("profile.use", "Use the parameters of this session", self.use_session, "Sweep"),
-            Action("profile.form", "Show or hide the sweep form", self._toggle_form, "View", "P"),
-            Action("profile.telemetry", "Show the telemetry", lambda: self.bottom.show_tab(0), "View", "T"),
-            Action("profile.results", "Show the results", lambda: self.bottom.show_tab(1), "View", "R"),
-            Action("profile.notes", "Show the notes", lambda: self.bottom.show_tab(2), "View", "N"),
-            Action("profile.note_point", "Note on the chosen point", notes.note_point, "Sweep", "Ctrl+B"),
-            Action("profile.note_moment", "Note on the chosen moment", notes.note_moment, "Sweep", "Ctrl+M"),
-            Action("profile.freeze", "Freeze the telemetry", self.bottom.freeze.toggle, "View", "F"),
-            *self.replay.offered.values(),
-        ]
+        return offers(self)
 
-    def _fit(self) -> None:
+    def _say(self) -> None:
+        self.headline.say(self.plots.headline(), empty=self.controller.session is None)
+
+    def _fill(self, full: bool) -> None:
+        """Leave the page to one plot, or show what was there before."""
+        if full:
+            self._form_shown = not self.form.isHidden()
+        self.form.setVisible(not full and self._form_shown)
+        self._bottom.setVisible(not full)
+
+    def fit(self) -> None:
+        """Follow the data in all plots."""
         self.plots.autorange()
         self.bottom.strip.fit()
 
@@ -309,7 +316,8 @@ class ProfilePage(Page):
         self.bottom.strip.moment.show_at(at_s)
         self.bottom.show_tab(0)
 
-    def _toggle_form(self) -> None:
+    def toggle_form(self) -> None:
+        """Show or hide the form."""
         self.form.setVisible(self.form.isHidden())
 
     def _form_changed(self) -> None:

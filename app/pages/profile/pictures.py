@@ -16,10 +16,12 @@ from app.plots.export_header import own_version
 from app.plots.export_picture import WRITERS
 from app.plots.series import kernels_of
 from app.plots.sweep_card import SweepCard
+from app.words.headline import headline_text
 from app.words.plain import cut
 from app.words.provenance import Provenance
 from kernels.errors import InputError
 from profiles.results.curves import Curve, by_curve
+from profiles.results.headline import of_curve
 from profiles.results.quantities import QUANTITIES, favoured_baseline
 from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
@@ -64,7 +66,7 @@ def session_picture(kind: str, session: Session, source: Provenance, look: Look)
         for card in cards:
             card.plot.grab()  # an axis knows how high its labels are once it has been painted
             card.plot.plotItem.layout.activate()
-        export = _together(cards, session, curve)
+        export = _together(cards, session, curve, members)
         whole = replace(export, provenance={**told, **export.provenance}, scale=1)
         return at_once(WRITERS[kind](whole))()
 
@@ -91,7 +93,9 @@ def _nowhere() -> Iterator[QWidget]:
         place.deleteLater()
 
 
-def _together(cards: Sequence[SweepCard], session: Session, curve: Curve) -> Export:
+def _together(
+    cards: Sequence[SweepCard], session: Session, curve: Curve, members: Sequence[PointRow]
+) -> Export:
     """What is drawn: a plot alone under its title, or several under the session's name."""
     exports = [export for card in cards if (export := card.make_export()) is not None]
     if len(exports) == 1:
@@ -99,6 +103,7 @@ def _together(cards: Sequence[SweepCard], session: Session, curve: Curve) -> Exp
     return replace(
         exports[0],
         title=f"{session.name or session.started_at[:10]}: {curve.label}",
+        headline=headline_text(of_curve(session, members)),
         plots=[card.plot for card in cards],
         heads=[export.title for export in exports],
         across=2,
@@ -120,6 +125,9 @@ def _card(key: str, session: Session, members: Sequence[PointRow], theme: Theme,
     card = SweepCard(QUANTITIES[key], theme)
     card.setParent(place)
     card.resize(0, 0)  # the picture says how large its plots are
-    card.show_rows(session, members, favoured_baseline(kernels_of(members)))
+    baseline = favoured_baseline(kernels_of(members))
+    card.show_rows(session, members, baseline)
+    told = of_curve(session, members)
+    card.show_hero(told.kernel if told is not None else "")
     card.plot.show_hint("")
     return card

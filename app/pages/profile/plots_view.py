@@ -1,6 +1,6 @@
 """Four plots over N with one legend, one crosshair and one baseline beside them."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from textwrap import fill
 
@@ -12,13 +12,16 @@ from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.pages.profile.crosshair_panel import WIDTH, CrosshairPanel
-from app.pages.profile.in_flight import in_flight_value
+from app.pages.profile.full import Full
+from app.pages.profile.in_flight import in_flight_value, part_text, running
 from app.plots.series import kernels_of, seqlens_of
 from app.plots.statuses import STATUS_MARKS
 from app.plots.sweep_card import SweepCard
 from app.widgets.staged_paint import draw_unless_waiting
 from kernels.problem import Problem
+from profiles.results.compare.noise import Wander, wanders
 from profiles.results.curves import UNFINISHED, Curve, by_curve, telling_seqlen
+from profiles.results.headline import Headline, headline
 from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT, favoured_baseline
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
@@ -38,6 +41,7 @@ class PlotsView(QWidget):
         seqlen: The sequence length under the crosshair, None before there is one.
         baseline: The kernel that speed-ups are over, None without kernels.
         panel: The legend, and every kernel's figures at the crosshair.
+        full: Lets one of the plots fill the page.
         curve: The problems on show, where a session holds several at the same N; None without rows.
 
     Signals:
@@ -66,18 +70,22 @@ class PlotsView(QWidget):
         self._rows: Sequence[PointRow] = ()  # of the curve on show
         self._kernels: tuple[str, ...] = ()  # of these rows
         self._hidden: set[str] = set()  # of these kernels
+        self._wandered: Mapping[str, Wander] = {}
         self.panel = CrosshairPanel(theme, CELLS)
         self.panel.curve_chosen.connect(self._choose_curve)
         self.panel.baseline_chosen.connect(self._choose_baseline)
         self.panel.kernel_toggled.connect(self._show_kernel)
+        self.panel.kernel_soloed.connect(self._solo)
+        self.panel.kernel_pointed_at.connect(self._point_at)
         self.cells = tuple(SweepCard(quantity, theme) for quantity in CELLS)
-        grid = self._grid = QGridLayout()
+        grid = QGridLayout()
         grid.setSpacing(8)
         for index, card in enumerate(self.cells):
             card.quantity_chosen.connect(partial(self._choose_quantity, index))
-            grid.addWidget(card, index // 2, index % 2)
+            card.plot.pointed_at.connect(self._point_at)
             card.plot.hovered.connect(self.move_cursor)
-        self.stand(self.cells)
+        self.full = Full(grid, self.cells, self.panel)
+        self.full.changed.connect(self._draw_in_turns)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(0, 0, 0, 7)
         self._row.setSpacing(8)
@@ -99,14 +107,6 @@ class PlotsView(QWidget):
     def kernels(self) -> tuple[str, ...]:
         """Those whose curves are on show."""
         return tuple(kernel for kernel in self._kernels if kernel not in self._hidden)
-
-    def stand(self, cards: Collection[SweepCard]) -> None:
-        """Show these of the plots, which share all the room."""
-        for place, card in enumerate(self.cells):
-            card.setVisible(card in cards)
-            row, column = self.cells[place // 2 * 2 :][:2], self.cells[place % 2 :: 2]
-            self._grid.setRowStretch(place // 2, int(any(one in cards for one in row)))
-            self._grid.setColumnStretch(place % 2, int(any(one in cards for one in column)))
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
@@ -163,12 +163,25 @@ class PlotsView(QWidget):
         if kernels != self._kernels:
             self._kernels = kernels
             self._hidden.clear()
+        self._wandered = {} if session is None else wanders(session)
         for card in self.cells:
             card.show_rows(session, rows, self.baseline, self._hidden)
         if not self._placed_by_user or self.seqlen not in seqlens_of(rows):
             self._place_cursor(telling_seqlen(rows))
         self._draw_panel_unless_waiting()
         self.drawn.emit()
+
+    def headline(self) -> Headline | None:
+        """What there is to be said of what is on show; its kernel shines in the plots from now on.
+
+        None without a session, and where nothing has ended.
+        """
+        shown = [card.quantity for card in self.cells if self.full.card in {None, card}]
+        rows = self._rows if self._session is not None else ()
+        told = headline(rows, self.seqlen, self.baseline, shown, hidden=self._hidden, wandered=self._wandered)
+        for card in self.cells:
+            card.show_hero(told.kernel if told is not None else "")
+        return told
 
     def draw_panel_in_steps(self) -> Iterator[None]:
         """Write the legend and every kernel's figures where the crosshair stands, or how its point ended.
@@ -186,7 +199,7 @@ class PlotsView(QWidget):
             texts = [card.text_at(kernel, self.seqlen) for card in self.cells]
             row = ended.get(kernel)
             reason = "" if row is None or row.status in MEASURABLE else STATUS_MARKS[row.status].word
-            self.panel.show_figures(kernel, texts, reason, _part_text(row))
+            self.panel.show_figures(kernel, texts, reason, part_text(row))
 
     def _draw_panel_unless_waiting(self) -> None:
         if not draw_unless_waiting(self.panel, self.draw_panel_in_steps):
@@ -202,7 +215,7 @@ class PlotsView(QWidget):
     def show_flight(self, states: Sequence[PointState]) -> None:
         """Mark the points in flight in every plot."""
         self.panel.show_flight(states)
-        session, shown = self._session, states if _running(self._rows) else ()
+        session, shown = self._session, states if running(self._rows) else ()
         for card in self.cells:
             values = {
                 state.point.kernel: in_flight_value(card.quantity, session.backend, state)
@@ -301,6 +314,18 @@ class PlotsView(QWidget):
         (self._hidden.discard if shown else self._hidden.add)(kernel)
         self._draw_in_turns()
 
+    def _solo(self, kernel: str) -> None:
+        """Show this kernel alone, or all again."""
+        others = set(self._kernels) - {kernel}
+        self._hidden = set() if self._hidden == others else others
+        self._draw_in_turns()
+
+    def _point_at(self, kernel: str) -> None:
+        """Let the curves of all other kernels stand back, in every plot; an empty name: of none."""
+        for card in self.cells:
+            card.point_at(kernel)
+        self.panel.point_at(kernel)
+
     def _choose_baseline(self, kernel: str) -> None:
         if kernel not in self._kernels:
             return  # chosen from a list that waits to be drawn anew
@@ -323,13 +348,3 @@ class PlotsView(QWidget):
         keys[place] = key
         self.show_quantities(keys)
         self.quantities_chosen.emit(keys)
-
-
-def _running(rows: Sequence[PointRow]) -> bool:
-    """Whether the point in flight is one of these."""
-    return any(row.status == "running" for row in rows)
-
-
-def _part_text(row: PointRow | None) -> str:
-    """Which part of its session a point was measured in; empty for the first."""
-    return f"Measured in part {row.part} of the session" if row is not None and (row.part or 1) > 1 else ""

@@ -75,6 +75,7 @@ class ProfileStaging(Staging):
 
     def show_stop(self, stop: Stop) -> None:
         """Show its quantities, kernels and problems, the crosshair where it says."""
+        self._plots.full.back()
         super().show_stop(stop)
         keys = [card.quantity.key for card in self._plots.cells]
         self._before = self._before or keys
@@ -92,7 +93,7 @@ class ProfileStaging(Staging):
 
     def fill_with(self, exhibit: QWidget | None) -> None:
         """Show one plot, or all of the stop."""
-        self._plots.stand([card for card in self._shown if exhibit in {None, card}])
+        self._plots.full.stand([card for card in self._shown if exhibit in {None, card}])
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the legend."""
@@ -109,6 +110,6 @@ class ProfileStaging(Staging):
         if self._before:
             self._plots.show_quantities(self._before)
             self._plots.show_kernels((), "")
-            self._plots.stand(self._plots.cells)
+            self._plots.full.stand(self._plots.cells)
         self.legend.hide()
         self._before, self._shown = [], ()

@@ -100,7 +100,7 @@ def test_the_wheel_zooms_all_lanes_around_the_pointer_and_fitting_shows_all_agai
     assert lane.box.mapSceneToView(lane.mapToScene(place.toPoint())).x() == pytest.approx(before, rel=0.02)
     for plot in (strip.ruler, *(strip.lanes[one.field] for one in LANES if strip.offered(one))):
         assert plot.box.viewRange()[0] == pytest.approx(list(view))
-    saved.page._fit()
+    saved.page.fit()
     saved.drawn()
     assert strip._moment.view == whole
 

@@ -1,0 +1,54 @@
+"""The sentence over the plots, and under it what a user should know of it."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.control.bundled import NAMES, bundled_sessions
+from app.look.zoom import keep
+from app.widgets.buttons import text_button
+from app.widgets.elided import ElidedLabel
+from app.widgets.fitted import FittedLabel
+from app.words.headline import headline_text, needs_recording, note_text
+from profiles.results.headline import Headline
+
+HEIGHT_PX = 42  # whatever it says, so that the plots under it stay where they are
+EMPTY = "Run the sweep: what it shows is said here."
+
+
+class HeadlineBar(QWidget):
+    """Says what is on show.
+
+    Signals:
+        file_chosen: Open the recording of a GPU that comes with the program (Path).
+    """
+
+    file_chosen = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sentence = FittedLabel()
+        self.note = ElidedLabel()
+        self.note.setProperty("role", "dim")
+        self._recording = next(iter(bundled_sessions()), None)
+        name = NAMES[self._recording.stem] if self._recording else ""
+        self.link = text_button("Open the H200 recording", f"Open {name}", self._open)
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        column.addWidget(self.sentence, 1)
+        column.addWidget(self.note)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(2, 0, 0, 4)
+        row.addLayout(column, 1)
+        row.addWidget(self.link)
+        keep(self, self.setFixedHeight, HEIGHT_PX)
+        self.say(None)
+
+    def say(self, told: Headline | None, *, empty: bool = True) -> None:
+        """Say this; None: nothing yet, or what would fill it."""
+        self.sentence.setText(EMPTY if empty else headline_text(told))
+        self.note.setText(note_text(told))
+        self.note.setVisible(bool(self.note.text()))
+        self.link.setVisible(self._recording is not None and needs_recording(told))
+
+    def _open(self) -> None:
+        self.file_chosen.emit(self._recording)

@@ -1,0 +1,38 @@
+"""What a user can do on the Profile page, for menus, the palette and keys."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from app.control.actions import Action, staged
+
+if TYPE_CHECKING:
+    from app.pages.profile.page import ProfilePage
+
+
+def offers(page: ProfilePage) -> list[Action]:
+    """All of it, in the order of the menus."""
+    plots, notes = page.plots, page.bottom.notes
+    step = plots.step_cursor
+    return [
+        *staged(
+            Action("run", "Run the sweep", page.run, "Sweep", "Ctrl+Return; Ctrl+Enter", everywhere=True),
+            Action("profile.log", "Logarithmic or linear bytes and times", plots.toggle_log, "View", "L"),
+            Action("profile.autorange", "Fit the plots to the data", page.fit, "View", "A"),
+            Action("profile.grid", "Show or hide the grid", plots.toggle_grid, "View", "G"),
+            Action("profile.next", "Crosshair to the next N", partial(step, 1), "View", "Alt+Right"),
+            Action("profile.back", "Crosshair to the previous N", partial(step, -1), "View", "Alt+Left"),
+        ),
+        Action("profile.fill", "Fill the page with one plot, or show all", plots.full.fill, "View", "O"),
+        Action("profile.copy", "Copy the sweep as a command line", page.copy_command_line, "Sweep"),
+        Action("profile.use", "Use the parameters of this session", page.use_session, "Sweep"),
+        Action("profile.form", "Show or hide the sweep form", page.toggle_form, "View", "P"),
+        Action("profile.telemetry", "Show the telemetry", lambda: page.bottom.show_tab(0), "View", "T"),
+        Action("profile.results", "Show the results", lambda: page.bottom.show_tab(1), "View", "R"),
+        Action("profile.notes", "Show the notes", lambda: page.bottom.show_tab(2), "View", "N"),
+        Action("profile.note_point", "Note on the chosen point", notes.note_point, "Sweep", "Ctrl+B"),
+        Action("profile.note_moment", "Note on the chosen moment", notes.note_moment, "Sweep", "Ctrl+M"),
+        Action("profile.freeze", "Freeze the telemetry", page.bottom.freeze.toggle, "View", "F"),
+        *page.replay.offered.values(),
+    ]
