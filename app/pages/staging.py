@@ -54,11 +54,9 @@ class Staging(QObject):
 
     @property
     def source(self) -> str:
-        """The same in a line: the session's name, and its file."""
+        """The same in a line: the session's name."""
         session, path = self.controller.session, self.controller.path
-        if session is None or path is None:
-            return ""
-        return " · ".join(dict.fromkeys((named(session, path), path.name)))
+        return named(session, path) if session is not None and path is not None else ""
 
     @property
     def exhibits(self) -> Sequence[QWidget]:

@@ -140,7 +140,8 @@ class MainWindow(QMainWindow):
         if self.controller.measuring and not self._agreed and not ask_to_close(self):
             event.ignore()
             return
-        self.settings.geometry = self.saveGeometry()
+        if not self.stage.on:
+            self.settings.geometry = self.saveGeometry()
         self.hide()
         self._resumer.wait()
         self.controller.close()

@@ -37,10 +37,10 @@ def run_window(
     try:
         with left_in_order(app, lambda: _leave_lost_display(controller)):
             window = _open(controller, settings, open_path)
+            if splash is not None:
+                splash.finish(window)  # it waits until the window is there, which can fill the screen then
             if story is not None:
                 QTimer.singleShot(0, lambda: window.stage.enter(story))
-            if splash is not None:
-                splash.finish(window)
             return _until_closed(app, window)
     finally:
         controller.close()  # or the engine's thread would keep the process for ever

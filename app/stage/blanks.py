@@ -9,6 +9,7 @@ than under the crosshair. Where no kernel is named the last one on show is meant
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from app.stage.numbers import NUMBERS
 from app.stage.scene import Scene
@@ -120,10 +121,10 @@ def _figure(blank: Blank, quantity: Quantity, scene: Scene) -> str:
     kernel, seqlen = blank.kernel or scene.kernel, _place(blank, scene)
     if blank.growth:
         return ratio_text(_growth(quantity, scene, kernel, seqlen))
-    value = _value(quantity, scene, kernel, seqlen)
+    mine = _known(quantity, scene, kernel, seqlen)
     if blank.other is None:
-        return words_of(quantity).text(value)
-    return _compared(quantity, value, _value(quantity, scene, blank.other or scene.baseline, seqlen))
+        return words_of(quantity).text(mine.value)
+    return _compared(quantity, mine, _known(quantity, scene, blank.other or scene.baseline, seqlen))
 
 
 def _number(name: str, scene: Scene) -> str:
@@ -159,14 +160,23 @@ def _row(scene: Scene, kernel: str, seqlen: int | None) -> PointRow:
     return row
 
 
-def _value(quantity: Quantity, scene: Scene, kernel: str, seqlen: int | None) -> float:
+class Known(NamedTuple):
+    """A figure that there is, with the ends of its spread, which may be itself."""
+
+    value: float
+    low: float
+    high: float
+
+
+def _known(quantity: Quantity, scene: Scene, kernel: str, seqlen: int | None) -> Known:
     row = _row(scene, kernel, seqlen)
     base = scene.row(scene.baseline, seqlen) if quantity.relative else None
     figure = quantity.figure(row, base if base is not None and base.done else None) if row.done else None
     if figure is None or figure.value is None:
         where = f"at N = {_seqlen(seqlen)}"
         raise Unknown(f"{kernel} has no {quantity.short} {where}: it {_why(row, quantity)}.")
-    return float(figure.value)
+    ends = (figure.value if end is None else end for end in (figure.low, figure.high))
+    return Known(float(figure.value), *map(float, ends))
 
 
 def _why(row: PointRow, quantity: Quantity) -> str:
@@ -176,17 +186,22 @@ def _why(row: PointRow, quantity: Quantity) -> str:
 
 
 def _growth(quantity: Quantity, scene: Scene, kernel: str, seqlen: int | None) -> float:
-    half = _value(quantity, scene, kernel, None if seqlen is None else seqlen // 2)
-    return _ratio(_value(quantity, scene, kernel, seqlen), half, quantity)
+    half = _known(quantity, scene, kernel, None if seqlen is None else seqlen // 2)
+    return _ratio(_known(quantity, scene, kernel, seqlen).value, half.value, quantity)
 
 
-def _compared(quantity: Quantity, mine: float, other: float) -> str:
-    """How much more or less, with the larger over the smaller, so that the word never lies."""
-    less = mine < other
-    text = ratio_text(_ratio(max(mine, other), min(mine, other), quantity))
-    if quantity.kind == "time":
-        return "as fast" if text == ALIKE else f"{text} {'faster' if less else 'slower'}"
-    return "as much" if text == ALIKE else f"{text} {'less' if less else 'more'}"
+def _compared(quantity: Quantity, mine: Known, other: Known) -> str:
+    """How much more or less, the larger over the smaller, so that the word never lies.
+
+    Where the spreads meet, as where both would read the same, neither is called more.
+    """
+    less, more = sorted((mine, other))
+    times = "as fast" if quantity.kind == "time" else "as much"
+    text = ratio_text(_ratio(more.value, less.value, quantity))
+    if more.low <= less.high or text == ALIKE:
+        return times
+    words = ("faster", "slower") if quantity.kind == "time" else ("less", "more")
+    return f"{text} {words[mine is more]}"
 
 
 def _ratio(over: float, under: float, quantity: Quantity) -> float:

@@ -1,13 +1,15 @@
 """The numbers of a step of the Stepper, by the names that a story's sentences have for them."""
 
+import re
 from collections.abc import Mapping
 
 from app.stepper.formulas import terms
-from app.stepper.numbers import number, plain, power
+from app.stepper.numbers import number, power
 from app.stepper.step_view import StepView
 
 OF_STEP = ("step", "steps", "tile", "tiles", "exact", "error")
 OF_ROW = ("m", "m-before", "m-tile", "l", "l-before", "alpha", "o")
+EXPONENTS = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NUMBERS = (*OF_STEP, *OF_ROW)
 """Before the first tile there are `step`, `steps` and `tiles` alone; `error` is that of the whole output."""
 
@@ -23,7 +25,7 @@ def step_numbers(view: StepView) -> Mapping[str, str]:
     if cursor.ended:
         known |= {
             "exact": number(float(view.history.exact[0])),
-            "error": plain(power(recording.max_error)),
+            "error": _raised(power(recording.max_error)),
         }
     return known
 
@@ -41,3 +43,8 @@ def _of_row(view: StepView, local: int) -> dict[str, str]:
     if reached("output"):
         known["o"] = number(float(view.history.o[view.finished - 1, 0]))
     return known
+
+
+def _raised(text: str) -> str:
+    """Exponents in characters of their own instead of HTML."""
+    return re.sub("<sup>(.*?)</sup>", lambda found: found[1].translate(EXPONENTS), text)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -63,7 +63,7 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         seqlen: Where the crosshair stands; None: where it tells most.
         preset: What the Stepper walks through.
         step: Which step of it, from 0.
-        panels: Which of the Stepper's panels are shown; empty: formulas, scores and weights.
+        panels: Which of the Stepper's panels are shown; empty: formulas and scores.
         sentence: What is said, with blanks.
         notes: For the speaker alone.
     """
@@ -176,6 +176,8 @@ def _converted(data: Any, kind: type[T], remedy: str) -> T:
 
 
 def _stop(path: Path, data: dict[str, Any]) -> Stop:
+    if isinstance(page := data.get("page"), str):
+        _among(page, get_args(PageKey), "page")
     listed = {key: [data[key]] for key in ("quantity", "kernels", "panels") if isinstance(data.get(key), str)}
     stop = _converted(data | listed, Stop, f"a stop has {', '.join(Stop.__struct_fields__)}")
     for name in stop.quantity:

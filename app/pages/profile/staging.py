@@ -34,7 +34,8 @@ class ProfileStaging(Staging):
     def __init__(
         self, page: QWidget, controller: Controller, plots: PlotsView, aside: Sequence[QWidget]
     ) -> None:
-        super().__init__(page, "profile", controller, [*aside, plots.panel])
+        exports = [card.export_button for card in plots.cells]
+        super().__init__(page, "profile", controller, [*aside, plots.panel, *exports])
         self._plots = plots
         self._shown: Sequence[SweepCard] = ()
         self._before: list[str] = []  # what the plots showed before the stage

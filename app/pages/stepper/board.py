@@ -26,6 +26,7 @@ from profiles.results.curves import mask_words
 
 GAP = 8  # pixels
 WIDTHS = (920, 640, 480)  # pixels that the cards need side by side, three in a row, two in a row
+FIRST_SHARE, OTHERS_SHARE = 13, 9  # of the width of a stage
 NARROWEST = 344  # pixels that the widest panel needs
 CHART_TITLES = {"MaximumChart": "max m", "SumChart": "sum ℓ", "FactorChart": "rescale α"}
 
@@ -235,11 +236,11 @@ def _staged(cards: Sequence[QWidget]) -> QHBoxLayout:
     row, others = QHBoxLayout(), QVBoxLayout()
     for layout in (row, others):
         layout.setSpacing(GAP)
-    row.addWidget(cards[0], 1)
+    row.addWidget(cards[0], FIRST_SHARE)
     for card in cards[1:]:
         others.addWidget(card, 1)
     if cards[1:]:
-        row.addLayout(others, 1)
+        row.addLayout(others, OTHERS_SHARE)
     return row
 
 

@@ -17,7 +17,7 @@ from app.words.provenance import Provenance, of_machine
 if TYPE_CHECKING:
     from app.pages.stepper.page import StepperPage
 
-PANELS = ("formulas", "scores", "weights")
+PANELS = ("formulas", "scores")
 SENTENCE = "Step {step} of {steps}."
 
 

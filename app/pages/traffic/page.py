@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.control.controller import Controller
 from app.control.guard import guarded
@@ -34,6 +34,7 @@ HEAD_PX, CARD_PX = 110, 62  # what the head of the page takes, and of a card all
 PICTURE = (900, 170)  # pixels at 100 % of a plot in an exported picture, at least
 MARGIN = 12
 CHOICE_PX = 84
+BESIDE = 2  # kernels that a stage shows side by side
 
 
 class TrafficPage(Page):
@@ -60,7 +61,8 @@ class TrafficPage(Page):
         self.curves.activated.connect(self._draw)
         self.seqlens.activated.connect(self._choose_seqlen)
         keep(self.seqlens, self.seqlens.setMinimumWidth, CHOICE_PX)
-        self.legend, self.kernels, self.choice_words = FormulaLabel(), Legend(theme), Label("N")
+        self.heading, self.choice_words = Label("DRAM traffic of one run"), Label("N")
+        self.legend, self.kernels = FormulaLabel(), Legend(theme)
         self.kernels.changed.connect(self._show_cards)
         self.left_out, self.words = Label(wordWrap=True), Label(wordWrap=True)
         self.export_button = ExportButton("the traffic curves", self.make_export, theme)
@@ -73,13 +75,13 @@ class TrafficPage(Page):
         self.apply_theme(theme)
 
     def _lay_out(self) -> None:
-        title = Label("DRAM traffic of one run")
+        title = self.heading
         title.setProperty("role", "heading")
         self.legend.setProperty("role", "unit")
         self.legend.setWordWrap(True)
         parts = (title, self.legend, self.curves, self.choice_words, self.seqlens, self.export_button)
         head = Lines(parts, (title, self.legend), 8)
-        self._cards = QVBoxLayout()
+        self._cards = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._cards.setSpacing(8)
         self.left_out.setProperty("role", "unit")
         full = QWidget()
@@ -129,8 +131,10 @@ class TrafficPage(Page):
             self.refresh()
 
     def show_kernels(self, kernels: Collection[str]) -> None:
-        """Show the curves of these, or of all where none is named."""
+        """Show the curves of these, two of them side by side; or of all where none is named."""
         self.only = kernels
+        beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._cards.setDirection(beside if 0 < len(kernels) <= BESIDE else below)
         self._changed()
 
     def refresh(self) -> None:
@@ -138,7 +142,8 @@ class TrafficPage(Page):
         session, self._stale = self.controller.session, False
         self._rows = () if session is None else rows(session)
         self._groups = groups(self._rows)
-        self.words.setText(why_none(None if session is None else self._rows))
+        told = "" if self._groups else why_none(None if session is None else self._rows)
+        self.words.setText(told)  # a long text behind the curves would make the page higher
         self._stack.setCurrentIndex(int(bool(self._groups)))
         labels = [cut(curve.label, MOST_OF_NAME) for curve in self._groups]
         if labels != [self.curves.itemText(n) for n in range(self.curves.count())]:

@@ -18,7 +18,10 @@ class TrafficStaging(Staging):
     """Shows the curves of the kernels that a stop names."""
 
     def __init__(self, page: "TrafficPage") -> None:
-        aside = page.curves, page.seqlens, page.choice_words, page.kernels, page.export_button
+        aside = (
+            *(page.heading, page.curves, page.seqlens, page.choice_words),
+            *(page.kernels, page.export_button),
+        )
         super().__init__(page, page.key, page.controller, aside)
         self._page = page
 

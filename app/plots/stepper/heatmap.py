@@ -10,7 +10,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QLinearGradient,
 
 from app.control.guard import guarded
 from app.look.theme import Theme
-from app.look.zoom import keep
+from app.look.zoom import keep, px
 from app.plots.stepper.ink import on_fill, role_colour
 from app.plots.stepper.panel import SMALL, Panel, put
 from app.stepper.numbers import number
@@ -162,8 +162,8 @@ class Heatmap(Panel):
         left = metrics.horizontalAdvance(str(recording.seqlen_q)) + 7
         widest = max(metrics.horizontalAdvance(_end(level)) for level in self.levels(view))
         right, top = widest + BAR_ROOM, 1.2 * unit
-        width = min((self.width() - left - right) / recording.block_k, LARGEST_CELL[0])
-        height = min((self.height() - top - 4) / recording.block_q, LARGEST_CELL[1])
+        width = min((self.width() - left - right) / recording.block_k, px(LARGEST_CELL[0]))
+        height = min((self.height() - top - 4) / recording.block_q, px(LARGEST_CELL[1]))
         x = left + max(0.0, (self.width() - left - right - width * recording.block_k) / 2)
         y = top + max(0.0, (self.height() - top - 4 - height * recording.block_q) / 2)
         return Area(x, y, max(width, 1.0), max(height, 1.0), rows, columns)

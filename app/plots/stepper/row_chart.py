@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from app.look.theme import Theme
-from app.look.zoom import keep
+from app.look.zoom import ZOOM, keep
 from app.plots.stepper.ink import Role, mix, role_colour, role_ink
 from app.plots.stepper.panel import SMALL, Panel, put
 from app.stepper.numbers import number
@@ -82,7 +82,7 @@ class RowChart(Panel):
                 points.append(QPointF(slot.left(), axes.y(value)))
                 points.append(QPointF(slot.right(), axes.y(value)))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(QColor(role_colour(self.theme, self.role)), 2.4))
+        painter.setPen(QPen(QColor(role_colour(self.theme, self.role)), 2.4 * ZOOM.factor))
         painter.drawPolyline(points)
         for k in series.marks:
             if k < series.known:

@@ -8,7 +8,7 @@ from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPen, QPolygonF
 
 from app.control.guard import guarded
 from app.look.theme import KERNEL_MARKS, OTHER_MARK, Theme
-from app.look.zoom import keep
+from app.look.zoom import keep, px
 from app.plots.stepper.ink import mix, on_fill
 from app.plots.stepper.panel import SMALL, Panel, put
 from app.stepper.step_view import StepView
@@ -93,7 +93,7 @@ class TileMap(Panel):
         recording, unit = view.recording, self.unit()
         left, top, bottom = 2.0 * unit, 2.0 * unit, 1.3 * unit
         width, height = self.width() - left - 2, self.height() - top - bottom
-        cell = min(width / recording.blocks_k, height / recording.blocks_q, LARGEST_CELL)
+        cell = min(width / recording.blocks_k, height / recording.blocks_q, px(LARGEST_CELL))
         x = max(left, (self.width() - cell * recording.blocks_k) / 2)
         return Grid(x, top + max(0.0, (height - cell * recording.blocks_q) / 2), max(cell, 1.0))
 

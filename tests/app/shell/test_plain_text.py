@@ -148,7 +148,7 @@ OWNERS = {  # what takes text for markup, and the modules that may call it
     "appendHtml": (),
     "insertHtml": (),
     "QStaticText": ("plots/stepper/panel.py",),  # formulas
-    "setTextFormat": ("plots/stepper/panel.py", "widgets/elided.py", "shell/main_window.py"),
+    "setTextFormat": ("plots/stepper/panel.py", "widgets/elided.py", "shell/closing.py"),
 }
 
 

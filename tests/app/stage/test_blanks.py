@@ -1,0 +1,119 @@
+"""What a sentence says is what is on show: its figures, their order, or why there is none."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.stage.blanks import fill
+from app.stage.numbers import NUMBERS, step_numbers
+from app.stage.scene import Scene, scene_of
+from app.stepper.choice import RowChoice
+from app.stepper.cursor import Cursor
+from app.stepper.recording import Recording
+from app.stepper.step_view import StepView, Story
+from kernels.problem import Problem
+from profiles.plan.plan import Plan, Point, Protocol
+from profiles.results.rows import PointRow
+from profiles.wire.events import PointStatus
+from tests.app.fakes import measurement
+from tests.app.stepper.builders import slide_trace
+
+TIMES = st.floats(1e-3, 1e4)
+
+
+def row(
+    kernel: str, ms: float, seqlen: int = 1024, status: PointStatus = "done", nbytes: int = 3 << 20
+) -> PointRow:
+    problem = Problem(seqlen_q=seqlen, seqlen_k=seqlen)
+    plan = Plan(backend="cpu", kernels=(kernel,), problems=(problem,), protocol=Protocol(drift_check=False))
+    point: Point = plan.points()[0]
+    known = measurement(ms, nbytes) if status == "done" else None
+    return PointRow(point, "cpu", status, "", 5 << 30, None, known)
+
+
+def scene(*rows: PointRow, seqlen: int | None = 1024) -> Scene:
+    return Scene(rows, seqlen, rows[-1].kernel if rows else "", "standard")
+
+
+BOTH = scene(row("standard", 8.0), row("flash2", 2.0))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("{runtime of flash2}", "1.99 ms"),
+        ("{runtime}", "1.99 ms"),
+        ("{speedup}", "4.00×"),
+        ("{runtime against}", "4.00× faster"),
+        ("{runtime of standard against flash2}", "4.00× slower"),
+        ("{throughput against standard}", "4.00× more"),
+        ("{footprint against}", "as much"),
+        ("{runtime of flash2 against flash2}", "as fast"),
+        ("N = {n}", "N = 1k"),
+        ("flash2 {fate of flash2}.", "flash2 takes 1.99 ms."),
+        (
+            "{idea of flash2}",
+            "Q outer, K/V inner: O, l and m never leave the chip either, normalised once at the end",
+        ),
+        ("no blank } at all {", "no blank } at all {"),
+    ],
+)
+def test_a_blank_is_filled_from_the_points_on_show(sentence: str, told: str) -> None:
+    assert fill(sentence, BOTH) == told
+
+
+@given(mine=TIMES, other=TIMES)
+def test_the_faster_one_is_never_called_slower(mine: float, other: float) -> None:
+    told = fill("{runtime of flash2 against standard}", scene(row("standard", other), row("flash2", mine)))
+    assert ("faster" in told) <= (mine < other)
+    assert ("slower" in told) <= (mine > other)
+
+
+def test_where_the_spreads_meet_neither_is_called_faster() -> None:
+    near = scene(row("standard", 1.02), row("flash2", 1.0))
+    assert fill("{runtime of flash2 against standard}", near) == "as fast"
+
+
+def test_growth_is_beside_half_of_the_n() -> None:
+    grown = scene(row("standard", 1.0, 512), row("standard", 4.0, 1024))
+    assert fill("{growth of runtime of standard}", grown) == "4.00×"
+    assert fill("{growth of runtime of standard at 512}", grown) == "standard was not measured at N = 256."
+
+
+@pytest.mark.parametrize(
+    ("status", "fate"),
+    [
+        ("will-not-fit", "will not fit: it needs 5.00 GiB"),
+        ("failed", "failed"),
+        ("pending", "is still to come"),
+    ],
+)
+def test_a_sentence_that_cannot_be_told_says_why_instead(status: PointStatus, fate: str) -> None:
+    lost = scene(row("flash2", 2.0), row("standard", 8.0, status=status))
+    assert fill("Look: {runtime of standard}!", lost) == f"standard has no runtime at N = 1k: it {fate}."
+    assert fill("standard {fate of standard}", lost) == f"standard {fate}"
+
+
+def test_without_a_session_nothing_is_claimed() -> None:
+    nothing = scene_of(None, None)
+    assert fill("{runtime of flash2}", nothing) == "Nothing has been measured yet."
+    assert fill("At N = {n}", nothing) == "Nothing has been measured yet."
+    assert fill("{m}", nothing) == "This step is still being computed."
+    assert fill("{idea of rocket}", nothing) == "rocket is not one of this program's kernels."
+
+
+def test_a_kernel_that_was_not_measured_has_no_figure() -> None:
+    assert fill("{runtime of flash3}", BOTH) == "flash3 was not measured at N = 1k."
+
+
+def test_the_numbers_of_a_step_are_those_that_the_algorithm_has_computed_by_then() -> None:
+    walk = Story.of(Recording.of(slide_trace(reverse=True)))
+    seen: set[str] = set()
+    for at in range(len(walk.timeline.steps)):
+        numbers = step_numbers(StepView(walk, Cursor(walk.timeline, at), RowChoice()))
+        assert ("m" in numbers) <= ("m-tile" in numbers)
+        assert ("l" in numbers) <= ("m" in numbers)
+        assert ("o" in numbers) <= ("l" in numbers)
+        seen |= set(numbers)
+    assert seen == set(NUMBERS)
+    assert (numbers["o"], numbers["exact"], numbers["l"]) == ("2.250", "2.250", "1.585")

@@ -1,0 +1,196 @@
+"""A story is read whole, or refused with its file, its stop and a remedy."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from app.pages.registry import PAGES
+from app.stage.blanks import BLANK
+from app.stage.story import (
+    BUNDLED_STORIES,
+    ENDING,
+    STORIES,
+    PageKey,
+    Stop,
+    StoryError,
+    find_story,
+    read_story,
+)
+from app.stage.writing import add_stop, as_toml, session_named
+from profiles.results.quantities import QUANTITIES
+from profiles.store import SessionFileError
+
+GOOD = 'title = "A story"\n\n[[stop]]\npage = "profile"\nquantity = "runtime"\n'
+SPELLED = re.compile(r"flash\d(-\w+)?|float64")  # names with a digit
+KEYS = st.sampled_from([*Stop.__struct_fields__, "title", "stop", "pages"])
+VALUES = st.recursive(
+    st.text(max_size=10) | st.integers() | st.floats() | st.booleans(), lambda one: st.lists(one, max_size=3)
+)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+
+
+def write(folder: Path, text: str | bytes) -> Path:
+    path = folder / "mine.toml"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(StoryError) as caught:
+        read_story(path)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", BUNDLED_STORIES)
+def test_a_bundled_story_is_called_as_it_is_listed(name: str) -> None:
+    assert read_story(find_story(name)).title == BUNDLED_STORIES[name]
+
+
+def test_every_bundled_story_is_listed() -> None:
+    assert sorted(BUNDLED_STORIES) == sorted(path.stem for path in STORIES.glob(f"*{ENDING}"))
+
+
+@pytest.mark.parametrize("name", BUNDLED_STORIES)
+def test_no_figure_stands_in_a_bundled_story(name: str) -> None:
+    for stop in read_story(find_story(name)).stops:
+        assert not re.search(r"\d", SPELLED.sub("", BLANK.sub("", stop.sentence))), stop.sentence
+        assert stop.title
+        assert stop.notes
+        assert BLANK.search(stop.sentence)
+
+
+def test_pages_of_stops_are_pages_of_the_window() -> None:
+    assert set(PageKey.__args__) <= {page.key for page in PAGES}
+
+
+@pytest.mark.parametrize(
+    ("added", "told"),
+    [
+        ('quantity = "runtme"', "did you mean runtime?"),
+        ('preset = "sldie"', "did you mean slide?"),
+        ('panels = ["plots"]', "there are tiles"),
+        ('session = "nowhere.flashscope"', "name a file beside the story, or h200-standard-flash2"),
+        ('sentence = "{spedup}"', "did you mean"),
+        ('sentence = "{}"', "write it as {runtime of flash2 against standard}"),
+        ('sentence = "{growth of step}"', "take one, such as runtime"),
+        ('seqlen = "32k"', "Expected `int"),
+        ("seqlen = 0", ">= 1"),
+        ("step = -1", ">= 0"),
+        ('pages = "profile"', "a stop has page, title"),
+        ('page = "start"', "there are profile, stepper"),
+        ("kernels = 3", "kernels"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_file_its_stop_and_a_remedy(
+    tmp_path: Path, added: str, told: str
+) -> None:
+    stop = '\n[[stop]]\npage = "stepper"\n' if not added.startswith("page ") else "\n[[stop]]\n"
+    path = write(tmp_path, GOOD + stop + added)
+    said = refusal(path)
+    assert said.startswith(f"{path}, stop 2: ")
+    assert told in said
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("title = ", "not TOML"),
+        (b"\xff\xfe", "UTF-8"),
+        ("title = 'a'", "[[stop]]"),
+        ("title = 'a'\nstop = []", "it has 0 stops; write 1 to 99"),
+        ("title = 'a'\n" + "[[stop]]\npage = 'profile'\n" * 100, "it has 100 stops"),
+        ("x = " + "[" * 100_000, "not TOML"),
+        (" " * (1 << 21), "1 MiB"),
+    ],
+)
+def test_what_is_no_story_is_told_with_its_file(tmp_path: Path, content: str | bytes, told: str) -> None:
+    path = write(tmp_path, content)
+    said = refusal(path)
+    assert said.startswith(f"{path}: ")
+    assert told in said
+
+
+def test_a_story_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
+    assert "cannot be read" in refusal(tmp_path / "gone.toml")
+    with pytest.raises(StoryError, match="did you mean why-tiling-wins"):
+        find_story("why-tilling-wins")
+    with pytest.raises(StoryError, match="bundled are why-tiling-wins, online-softmax, flash1-to-flash3"):
+        find_story("xyz")
+
+
+@given(content=st.binary(max_size=60) | TEXT.map(str.encode))
+def test_no_content_is_answered_with_anything_but_a_refusal(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    path = write(tmp_path_factory.getbasetemp(), content)
+    assert refusal(path).startswith(str(path))
+
+
+@given(table=st.dictionaries(KEYS, VALUES, max_size=4))
+@example(table={"page": "profile"})
+def test_any_stop_is_read_or_refused_with_its_number(
+    tmp_path_factory: pytest.TempPathFactory, table: dict[str, object]
+) -> None:
+    path = write(tmp_path_factory.getbasetemp(), f"{GOOD}\n[[stop]]\n{lines(table)}")
+    said = outcome(path)
+    assert not said or said.startswith(f"{path}, stop 2: ")
+    assert not said or "; " in said
+
+
+def outcome(path: Path) -> str:
+    """Why a story was refused, empty when it was read."""
+    try:
+        read_story(path)
+    except StoryError as refused:
+        return str(refused)
+    return ""
+
+
+def lines(table: dict[str, object]) -> str:
+    """A table in TOML."""
+    return "".join(f"{key} = {toml(value)}\n" for key, value in table.items())
+
+
+def toml(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    if isinstance(value, str):
+        return as_toml(Stop("profile", title=value)).split("title = ")[-1].strip() if value else '""'
+    return str(value).lower() if isinstance(value, bool | float) else str(value)
+
+
+@given(title=TEXT, sentence=TEXT, notes=TEXT, quantity=st.lists(st.sampled_from([*QUANTITIES]), max_size=4))
+def test_a_stop_that_was_added_is_read_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, title: str, sentence: str, notes: str, quantity: list[str]
+) -> None:
+    told = sentence.replace("{", "(")
+    stop = Stop("profile", title=title, quantity=tuple(quantity), sentence=told, notes=notes, seqlen=64)
+    path = tmp_path_factory.mktemp("written") / "new.toml"
+    assert add_stop(path, Stop("roofline")) == 1
+    assert add_stop(path, stop) == 2
+    story = read_story(path)
+    assert story.title == "new"
+    assert story.stops == (Stop("roofline"), stop)
+
+
+def test_a_stop_is_added_to_no_file_that_is_no_story(tmp_path: Path) -> None:
+    path = write(tmp_path, "key = 1")
+    with pytest.raises(StoryError):
+        add_stop(path, Stop("profile"))
+    assert path.read_text() == "key = 1"
+    with pytest.raises((SessionFileError, OSError)):
+        add_stop(tmp_path / "no" / "folder.toml", Stop("profile"))
+
+
+def test_an_added_stop_names_a_bundled_session_by_its_name_and_another_from_where_the_story_is(
+    tmp_path: Path,
+) -> None:
+    bundled = read_story(find_story("why-tiling-wins"))
+    path = bundled.session_of(bundled.stops[0])
+    assert session_named(Stop("profile"), path, tmp_path / "a.toml").session == "h200-standard-flash2"
+    mine = tmp_path / "sessions" / "mine.flashscope"
+    assert session_named(Stop("profile"), mine, tmp_path / "a.toml").session == "sessions/mine.flashscope"
+    assert session_named(Stop("stepper"), mine, tmp_path / "a.toml").session == ""
