@@ -75,7 +75,7 @@ class ActionRegistry(QObject):
         self._owners: dict[str, str] = {}
         self._page = ""
         self._on_stage = False
-        self._claimed: frozenset[str] = frozenset()  # keys that mean one thing alone now
+        self._keys: dict[str, list[str]] = {}  # that each action has now
 
     def add(self, action: Action, page: str = "") -> QAction:
         """Take in an action; `page` is the key of the page it belongs to, empty for the window's own.
@@ -91,6 +91,7 @@ class ActionRegistry(QObject):
         qaction.setShortcuts([QKeySequence(keys) for keys in action.keys])
         qaction.triggered.connect(lambda _checked=False: action.trigger())
         self._actions[action.key], self._qactions[action.key] = action, qaction
+        self._keys[action.key] = action.keys
         self._owners[action.key] = page
         self.changed.emit()
         return qaction
@@ -119,13 +120,13 @@ class ActionRegistry(QObject):
 
     def _share_keys(self) -> None:
         """Leave keys that are claimed to those who claim them."""
-        able = [a for key, a in self._actions.items() if a.claims and self._qactions[key].isEnabled()]
-        claimed = frozenset(keys for action in able for keys in action.keys)
-        changed, self._claimed = claimed ^ self._claimed, claimed
+        able = (a for key, a in self._actions.items() if a.claims and self._qactions[key].isEnabled())
+        claimed = {keys for action in able for keys in action.keys}
         for key, action in self._actions.items():
-            if not action.claims and changed.intersection(action.keys):
-                left = [QKeySequence(keys) for keys in action.keys if keys not in claimed]
-                self._qactions[key].setShortcuts(left)
+            left = [keys for keys in action.keys if action.claims or keys not in claimed]
+            if left != self._keys[key]:
+                self._keys[key] = left
+                self._qactions[key].setShortcuts([QKeySequence(keys) for keys in left])
 
     def find(self, key: str) -> QAction | None:
         """The QAction of that key, None when no page brings it."""

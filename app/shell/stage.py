@@ -188,12 +188,12 @@ class Stage(QObject):
         self._stop = self.story.stops[self.at] if self.story is not None else self._own
         if self._page is not None and self._page.key != self._stop.page:
             self._take_back()
-        self.window.show_page(self._stop.page)
         if self._page is None:
-            self._page = self.window.page
+            self._page = self.window.pages[self._stop.page]
             self._page.staging.changed.connect(self._refresh)
         self._alone = False
-        self._page.staging.show_stop(self._stop)
+        self._page.staging.show_stop(self._stop)  # first: a page that is shown asks for what it lacks
+        self.window.show_page(self._stop.page)
         self._page.setFocus()
         self.frame.show(on=True)
         self._refresh()

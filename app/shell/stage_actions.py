@@ -31,7 +31,7 @@ class StageActions:
 
     def __init__(self, stage: Stage, errors: ErrorLine) -> None:
         self._stage, self._errors = stage, errors
-        self._notes: NotesWindow | None = None
+        self.notes: NotesWindow | None = None
         stage.changed.connect(self._follow)
 
     def offered(self) -> list[Action]:
@@ -128,14 +128,14 @@ class StageActions:
         stage = self._stage
         if not stage.on:
             self._close_notes()
-        elif self._notes is None and stage.venue.speaker_apart and stage.stops:
+        elif self.notes is None and stage.venue.speaker_apart and stage.stops:
             self._open_notes()
-        if self._notes is not None and stage.stop is not None:
+        if self.notes is not None and stage.stop is not None:
             after = stage.stops[stage.at + 1 : stage.at + 2]
-            self._notes.show_stop(stage.stop, after[0] if after else None, stage.at + 1)
+            self.notes.show_stop(stage.stop, after[0] if after else None, stage.at + 1)
 
     def _toggle_notes(self) -> None:
-        if self._notes is None:
+        if self.notes is None:
             self._open_notes()
             self._follow()
         else:
@@ -146,16 +146,16 @@ class StageActions:
         shared = [
             action for key in keys if isinstance(action := self._stage.window.registry.find(key), QAction)
         ]
-        self._notes = NotesWindow(self._stage.window, shared)
-        self._notes.closed.connect(self._forget_notes)
-        self._stage.venue.place(self._notes)
+        self.notes = NotesWindow(self._stage.window, shared)
+        self.notes.closed.connect(self._forget_notes)
+        self._stage.venue.place(self.notes)
 
     def _forget_notes(self) -> None:
-        self._notes = None
+        self.notes = None
 
     def _close_notes(self) -> None:
-        if self._notes is not None:
-            self._notes.close()
+        if self.notes is not None:
+            self.notes.close()
 
 
 def _walk(key: str, title: str, do: Callable[[], None], keys: str, can: Callable[[], bool]) -> Action:

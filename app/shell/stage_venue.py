@@ -8,7 +8,7 @@ from app.look.appearance import Appearance
 from app.shell.awake import Awake
 from app.shell.full_screen import FullScreen
 
-HEIGHT = 1080  # pixels of the highest screen on which LEAST is large enough for row 30
+HEIGHT = 900  # pixels of the highest screen on which LEAST is large enough for row 30
 LEAST = SCALES[-1]  # percent: the smallest text has 20 pt then, the thinnest curve 3 pixels
 
 

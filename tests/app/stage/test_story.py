@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import example, given
@@ -63,7 +64,7 @@ def test_no_figure_stands_in_a_bundled_story(name: str) -> None:
 
 
 def test_pages_of_stops_are_pages_of_the_window() -> None:
-    assert set(PageKey.__args__) <= {page.key for page in PAGES}
+    assert set(get_args(PageKey)) <= {page.key for page in PAGES}
 
 
 @pytest.mark.parametrize(
