@@ -82,6 +82,11 @@ class Appearance(QObject):
         self.choose(cast("Choice", theme.name))
         self.finish()
 
+    @property
+    def turning(self) -> bool:
+        """Whether a switch has begun and is not on show yet."""
+        return bool(self._steps)
+
     def finish(self) -> None:
         """Do what is left of a switch now."""
         while self._steps:

@@ -35,6 +35,7 @@ class Stage(QObject):
         on: Whether something is presented.
         story: What is walked, None: what was on show when the stage was taken.
         at: The stop on show, from 0.
+        black: Whether the speaker has blackened the screen.
         window: What presents.
         venue: The audience's screen, and the speaker's.
         frame: What stands around the page.
@@ -54,7 +55,7 @@ class Stage(QObject):
         self, window: "MainWindow", venue: Venue, frame: StageFrame, chrome: Sequence[QWidget]
     ) -> None:
         super().__init__(window.controller)
-        self.on, self.at = False, 0
+        self.on, self.at, self.black = False, 0, False
         self.story: Story | None = None
         self.window, self.venue, self.frame = window, venue, frame
         self.curtain, self.fallback = Curtain(window.centralWidget()), Fallback(window.controller)
@@ -77,6 +78,7 @@ class Stage(QObject):
         controller.error_raised.connect(lambda text, _details: self._tell(text))
         controller.running_changed.connect(lambda _running: self._refresh())
         self.fallback.changed.connect(self._refresh)
+        self.venue.settled.connect(lambda: self._blacken(self.black))
 
     @property
     def stop(self) -> Stop | None:
@@ -96,6 +98,7 @@ class Stage(QObject):
                 part.hide()
             self.on = True
             self.venue.take()
+            self._blacken(False)
         self.story, self.at = story, 0
         self.fallback.clear()
         if story is None:
@@ -116,7 +119,7 @@ class Stage(QObject):
         if not self.on:
             return
         self.on = False
-        self.curtain.draw(closed=False)
+        self._blacken(False)
         self._take_back()
         self._stop = None
         self.frame.show(on=False)
@@ -130,14 +133,14 @@ class Stage(QObject):
         """Go to a stop; beyond either end of the story nothing changes."""
         if self.on and 0 <= at < len(self.stops) and at != self.at:
             self.at = at
-            self.curtain.draw(closed=False)
+            self._blacken(False)
             self.fallback.clear()
             self._show()
 
     def step(self, by: int) -> None:
-        """Go some stops on, or back; a curtain that is drawn is opened first."""
-        if not self.curtain.isHidden():
-            self.curtain.draw(closed=False)
+        """Go some stops on, or back; a screen that was blackened is shown first."""
+        if self.black:
+            self._blacken(False)
         else:
             self.go(self.at + by)
 
@@ -150,8 +153,12 @@ class Stage(QObject):
         self.go((number or TENTH) - 1)
 
     def blacken(self) -> None:
-        """Draw the curtain, or open it."""
-        self.curtain.draw(closed=self.curtain.isHidden())
+        """Blacken the screen, or show it again."""
+        self._blacken(not self.black)
+
+    def _blacken(self, black: bool) -> None:
+        self.black = black
+        self.curtain.draw(closed=black or (self.on and self.venue.turning))
 
     def zoom(self) -> None:
         """Let the plot under the focus, else under the pointer, fill the stage; or show all of the stop."""

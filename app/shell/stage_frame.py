@@ -28,8 +28,10 @@ class Curtain(QWidget):
     def draw(self, closed: bool) -> None:
         """Cover what is under it, or not."""
         self._cover()
-        self.setVisible(closed)
         self.raise_()
+        self.setVisible(closed)
+        if closed:
+            self.repaint()  # at once: what follows may be a switch, in which nothing is painted
 
     def _cover(self) -> None:
         self.setGeometry(self._over.rect())

@@ -1,5 +1,6 @@
 """The screen that the audience sees: which it is, how large everything is on it, and that it stays on."""
 
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication, QScreen
 from PySide6.QtWidgets import QWidget
 
@@ -12,16 +13,32 @@ HEIGHT = 900  # pixels of the highest screen on which LEAST is large enough for 
 LEAST = SCALES[-1]  # percent: the smallest text has 20 pt then, the thinnest curve 3 pixels
 
 
-class Venue:
-    """Lets a window fill the audience's screen, in a size that can be read from afar."""
+class Venue(QObject):
+    """Lets a window fill the audience's screen, in a size that can be read from afar.
+
+    Attributes:
+        turning: Whether the window is on its way into its size.
+
+    Signals:
+        settled: The window is in its size.
+    """
+
+    settled = Signal()
 
     def __init__(
         self, window: QWidget, full_screen: FullScreen, appearance: Appearance, settings: Settings
     ) -> None:
+        super().__init__(window)
         self._window, self._full_screen = window, full_screen
         self._appearance, self._settings = appearance, settings
         self._awake = Awake()
         self._filled_before = False
+        self.turning = False
+        appearance.changed.connect(self._settle)
+
+    def _settle(self) -> None:
+        self.turning = False
+        self.settled.emit()
 
     @property
     def screens(self) -> tuple[QScreen, QScreen]:
@@ -53,11 +70,15 @@ class Venue:
         if not self._filled_before:
             self._full_screen.toggle(audience if audience is not speaker else None)
         height = (audience if audience is not speaker else self._window.screen()).geometry().height()
-        self._appearance.zoom(round(LEAST * max(1, height / HEIGHT)))
+        self._zoom(round(LEAST * max(1, height / HEIGHT)))
 
     def give_back(self) -> None:
         """Be what it was."""
         self._awake.end()
         if self._full_screen.on and not self._filled_before:
             self._full_screen.toggle()
-        self._appearance.zoom(self._settings.scale)
+        self._zoom(self._settings.scale)
+
+    def _zoom(self, percent: int) -> None:
+        self._appearance.zoom(percent)
+        self.turning = self._appearance.turning
