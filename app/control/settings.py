@@ -1,6 +1,7 @@
 """What the window remembers between starts: appearance, scale, geometry and recent files."""
 
 import os
+import time
 from pathlib import Path
 from typing import cast, get_args
 
@@ -54,16 +55,26 @@ class Settings:
         """Put a file first among the recents; `name` is the one given to its session, empty: none was."""
         recents = [path.absolute(), *(p for p in self.recents if p != path.absolute())][:RECENTS]
         names = {p: self.recent_name(p) for p in recents} | {path.absolute(): name or path.stem}
+        opened = {p: self.recent_ns(p) for p in recents} | {path.absolute(): time.time_ns()}
         self._store.setValue("recents", [str(p) for p in recents])
         self._store.remove(NAMES)
         for place, p in enumerate(recents):
-            self._store.setValue(f"{NAMES}/{place}", [str(p), names[p]])
+            self._store.setValue(f"{NAMES}/{place}", [str(p), names[p], str(opened[p])])
 
     def recent_name(self, path: Path) -> str:
         """What a recent file's session was called when it was opened last."""
+        return next(iter(self._known(path)), path.stem)
+
+    def recent_ns(self, path: Path) -> int:
+        """When a recent file was opened last, in ns since 1970; 0 where that is not on record."""
+        when = "".join(self._known(path)[1:])
+        return int(when) if when.isdecimal() else 0
+
+    def _known(self, path: Path) -> list[str]:
+        """Name and time of a recent file, as far as they are on record."""
         stored = (self._store.value(f"{NAMES}/{place}") for place in range(RECENTS))
-        pairs = [one for one in stored if isinstance(one, list)]
-        return next((str(name) for known, name in pairs if known == str(path)), path.stem)
+        known = (list(map(str, one)) for one in stored if isinstance(one, list))
+        return next((words for file, *words in known if file == str(path)), [])
 
     @property
     def commands(self) -> list[str]:

@@ -37,11 +37,6 @@ def device_text(info: SessionInfo) -> str:
     return f"{LABELS[info.backend]} · {info.device}" if info.backend else ""
 
 
-def date_text(info: SessionInfo) -> str:
-    """When it ran, to the minute."""
-    return info.started_at[:16].replace("T", " ")
-
-
 def seqlens_text(info: SessionInfo) -> str:
     """From which N to which."""
     if not info.seqlens:
@@ -68,7 +63,7 @@ def _tags(info: SessionInfo) -> str:
 COLUMNS = (
     SessionColumn("Name", session_name, lambda info: session_name(info).casefold()),
     SessionColumn("Device", device_text, device_text),
-    SessionColumn("Date", date_text, lambda info: moment(info.started_at)),
+    SessionColumn("Date", sessions.minute_of, lambda info: moment(info.started_at)),
     SessionColumn("Kernels", lambda info: ", ".join(info.kernels), lambda info: len(info.kernels)),
     SessionColumn("N", seqlens_text, lambda info: max(info.seqlens, default=0), right=True),
     SessionColumn("Points", _points, lambda info: sum(info.statuses.values()), right=True),

@@ -10,12 +10,13 @@ from PySide6.QtWidgets import QFormLayout, QScrollArea, QVBoxLayout, QWidget
 from app.control.chores import Chores
 from app.look.theme import Theme
 from app.look.zoom import keep
-from app.pages.sessions_columns import date_text, device_text, seqlens_text, session_name
+from app.pages.sessions_columns import device_text, seqlens_text, session_name
 from app.plots.statuses import STATUS_MARKS
 from app.plots.thumbnail import Thumbnail
 from app.widgets.card import Card
 from app.widgets.plain import Label
 from app.words.plain import cut
+from app.words.sessions import minute_of
 from app.words.units import bytes_text
 from profiles.store import SessionFileError, SessionInfo
 from profiles.store.glance import Glance, glance
@@ -128,7 +129,7 @@ def _facts(info: SessionInfo) -> dict[str, str]:
     """What there is to say of a session without looking at its points."""
     return {
         "Device": device_text(info),
-        "Date": date_text(info),
+        "Date": minute_of(info),
         "Kernels": ", ".join(info.kernels),
         "N": seqlens_text(info),
         "Points": _points(info, recorded=True),

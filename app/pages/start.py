@@ -1,5 +1,6 @@
 """The first page: four ways to begin, recent files, and what was found on this machine."""
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from app.control.quick import quick_plan
 from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.pages.base import Page
+from app.pages.start_recents import RecentsCard
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
-from app.widgets.plain import Label, set_tip
+from app.widgets.plain import Label
 from app.words.plain import MOST_OF_NAME, cut
 from app.words.provenance import LABELS
 from app.words.units import bytes_text
@@ -52,7 +54,8 @@ class StartPage(Page):
         self._grid = QGridLayout()
         self._grid.setSpacing(12)
         self._cards = [self._quick_card(), self._bundled_card(), self._stepper_card(), self._open_card()]
-        self._recents = Card("Recent sessions")
+        self._recents = RecentsCard(controller.sessions_dir)
+        self._recents.file_chosen.connect(self.file_chosen)
         self._findings = Card("This machine")
         self._lower = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lower.setSpacing(12)
@@ -66,7 +69,6 @@ class StartPage(Page):
         column.addLayout(self._lower)
         column.addStretch(1)
         keep(self, self._arrange)
-        self.show_recents({})
         self._show_machine(controller.machine)
         controller.machine_found.connect(self._show_machine)
         controller.running_changed.connect(lambda running: self.quick.setEnabled(not running))
@@ -84,20 +86,9 @@ class StartPage(Page):
         super().resizeEvent(event)  # type: ignore[arg-type] # Qt's own event, passed on
         self._arrange()
 
-    def show_recents(self, paths: dict[Path, str]) -> None:
-        """List the files opened or recorded lately, each by its session's name."""
-        _clear(self._recents)
-        if not paths:
-            self._recents.body.addWidget(
-                _words("Nothing yet. Sweeps are saved by themselves and appear here.")
-            )
-        for path, name in paths.items():
-            choose = partial(self.file_chosen.emit, path)
-            button = text_button(name, f"Open {name}", choose, "link")
-            set_tip(button, str(path))
-            button.setMinimumWidth(1)  # a long name makes no page wider
-            self._recents.body.addWidget(button)
-        self._recents.body.addStretch(1)
+    def show_recents(self, opened: Iterable[Path]) -> None:
+        """List the sessions recorded, changed or opened last, each by its name; these were opened."""
+        self._recents.show_opened(opened)
 
     def _arrange(self) -> None:
         columns = 4 if self.width() >= px(WIDE) else 2 if self.width() >= px(NARROW) else 1

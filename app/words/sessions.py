@@ -27,6 +27,6 @@ def device_of(session: Session) -> str:
     return device.name if device else session.backend
 
 
-def minute_of(session: Session) -> str:
+def minute_of(session: Session | SessionInfo) -> str:
     """When it was measured, to the minute."""
     return session.started_at[:16].replace("T", " ")

@@ -14,6 +14,7 @@ from profiles.store.errors import (
 )
 from profiles.store.headers import Headers
 from profiles.store.info import SessionInfo
+from profiles.store.latest import latest
 from profiles.store.library import (
     duplicate,
     new_session_path,
@@ -49,6 +50,7 @@ __all__ = [
     "check_resumable",
     "copy_session",
     "duplicate",
+    "latest",
     "list_sessions",
     "listing",
     "load",

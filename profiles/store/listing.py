@@ -32,7 +32,7 @@ def list_sessions(folder: Path) -> list[SessionInfo]:
 
 def listing(folder: Path, cache: Headers | None = None) -> Iterator[list[SessionInfo]]:
     """As `list_sessions`, in batches as they are read: first what the cache knows, then the newest files."""
-    stamps = _stamps(folder)
+    stamps = stamps_of(folder)
     known = cache.of(folder) if cache else {}
     yield [info for path, (stamp, info) in known.items() if stamps.get(path) == stamp]
     unread = [path for path in stamps if path not in known or known[path][0] != stamps[path]]
@@ -47,7 +47,7 @@ def listing(folder: Path, cache: Headers | None = None) -> Iterator[list[Session
             cache.keep(folder, read, gone)
 
 
-def _stamps(folder: Path) -> dict[Path, Stamp]:
+def stamps_of(folder: Path) -> dict[Path, Stamp]:
     """Every session file of a folder, and what tells whether it has changed."""
     try:
         entries = [entry for entry in os.scandir(folder) if entry.name.endswith(SUFFIX)]
@@ -68,14 +68,15 @@ def _in_batches(paths: Iterable[Path]) -> Iterator[list[SessionInfo]]:
     batch: list[SessionInfo] = []
     due = time.monotonic() + FIRST_BATCH_S
     for path in paths:
-        batch.append(_info(path))
+        batch.append(info_of(path))
         if time.monotonic() >= due:
             yield batch
             batch, due = [], time.monotonic() + BATCH_S
     yield batch
 
 
-def _info(path: Path) -> SessionInfo:
+def info_of(path: Path) -> SessionInfo:
+    """What is in a session file, or why that is not known."""
     try:
         return _readable(path)
     except (SessionFileError, OSError) as error:

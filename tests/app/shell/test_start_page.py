@@ -1,12 +1,15 @@
 """The start page: every recording that comes with the program, and recents by the names given to them."""
 
+import os
+from pathlib import Path
+
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.control.bundled import BUNDLED, NAMES, bundled_sessions
 from app.control.settings import Settings
 from app.shell.main_window import MainWindow
-from profiles.store import change
+from profiles.store import change, copy_session
 from tests.app.fakes import sweep
 from tests.app.shell.conftest import Rig, Save
 
@@ -23,13 +26,48 @@ def test_each_recording_that_comes_with_the_program_can_be_opened(
         assert rig.controller.path == path
 
 
-def test_recents_show_the_names_that_were_given(window: MainWindow, rig: Rig, save: Save) -> None:
+def test_recents_show_the_names_that_were_given(
+    window: MainWindow, rig: Rig, save: Save, qtbot: QtBot
+) -> None:
     named, plain = save(sweep(), "one"), save(sweep(), "two")
     change(named, "name", "before & after\nthe fan")
     for path in (named, plain):
         rig.open(path)
     window.show_page("start")
-    texts = [button.text() for button in window.start_page.findChildren(QPushButton)]
-    assert "before && after the fan" in texts
-    assert "two" in texts
+    qtbot.waitUntil(lambda: recents(window) == ["two", "before && after the fan"])
     assert Settings().recent_name(named) == "before & after\nthe fan"
+
+
+def test_sweeps_of_the_command_line_are_listed_unopened(rig: Rig, save: Save, qtbot: QtBot) -> None:
+    save(sweep(), "swept")
+    window = rig.window()
+    qtbot.waitUntil(lambda: recents(window) == ["swept"])
+
+
+def test_a_sweep_that_ends_elsewhere_comes_to_the_page_on_show(
+    window: MainWindow, save: Save, qtbot: QtBot
+) -> None:
+    save(sweep(), "one")
+    window.show_page("start")
+    qtbot.waitUntil(lambda: recents(window) == ["one"])
+    save(sweep(), "two")
+    qtbot.waitUntil(lambda: recents(window) == ["two", "one"])
+
+
+def test_the_file_recorded_or_opened_last_stands_first_and_each_stands_once(
+    window: MainWindow, rig: Rig, save: Save, qtbot: QtBot, tmp_path: Path
+) -> None:
+    first, second, elsewhere = save(sweep(), "first"), save(sweep(), "second"), tmp_path / "away.flashscope"
+    copy_session(first, elsewhere)
+    for path in (elsewhere, first):
+        rig.open(path)
+    window.show_page("start")
+    qtbot.waitUntil(lambda: recents(window) == ["first", "away", "second"])
+    os.utime(second)
+    window.show_page("start")
+    qtbot.waitUntil(lambda: recents(window) == ["second", "first", "away"])
+
+
+def recents(window: MainWindow) -> list[str]:
+    buttons = window.start_page.findChildren(QPushButton)
+    return [button.text() for button in buttons if button.property("role") == "link"]
