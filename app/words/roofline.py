@@ -32,7 +32,10 @@ def tier_text(spots: Sequence[Spot]) -> str:
         ("filled: DRAM bytes", [s.dram for s in spots]),
         ("hollow: L2 (tile) bytes", [s.l2 for s in spots]),
     )
-    return " · ".join(f"{name} {_sources(moved)}" for name, moved in named if any(moved))
+    told = [f"{name} {_sources(moved)}" for name, moved in named if any(moved)]
+    unplaced = dict.fromkeys(s.row.kernel for s in spots if s.intensities == (None, None))
+    left_out = f"not drawn, as nothing tells their bytes: {', '.join(unplaced)}" if unplaced else ""
+    return " · ".join(filter(None, (*told, left_out)))
 
 
 def _sources(moved: Sequence[Moved | None]) -> str:
@@ -71,7 +74,8 @@ def part_heading(part: Part) -> str:
     """A load alone: its name, its time, and what part of the runtime that is."""
     if part.ms is None or part.share is None:
         return f"{part.load} alone: not known"
-    return f"{part.load} alone: {ms_text(part.ms)}, {100 * part.share:.0f} %"
+    share = f"{100 * part.share:.0f} %" if part.share >= 0.01 else "under 1 %"  # noqa: PLR2004 - a percent
+    return f"{part.load} alone: {ms_text(part.ms)}, {share}"
 
 
 def part_lines(part: Part) -> list[str]:

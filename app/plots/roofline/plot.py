@@ -138,13 +138,13 @@ class RooflinePlot(Plot):
 
     def _range(self) -> None:
         """Show every point, where the slope meets the highest ceiling, and room for their names."""
-        places = [place for item in self._shown for group in (item.dram, item.l2) for place in group]
+        places = self._places()
         levels = [item.level for item in self._roofs if not item.rises]
         slope = next((item.level for item in self._roofs if item.rises), None)
-        heights = [float(y) for _, y in places] + levels
+        heights = [y for _, y in places] + levels
         low, high = finite_range(heights)
         meeting = [] if slope is None else [level - slope for level in levels]
-        left, right = finite_range([float(x) for x, _ in places] + meeting)
+        left, right = finite_range([x for x, _ in places] + meeting)
         x = (left - MARGIN, right + MARGIN + self._names_width(right - left + 2 * MARGIN))
         y = (low - MARGIN, high + HEAD)
         self.getViewBox().setRange(xRange=x, yRange=y, padding=0, disableAutoRange=True)
@@ -193,9 +193,12 @@ class RooflinePlot(Plot):
                 )
                 for n, spot in chosen_first
             ]
-        points = [place for item in self._shown for group in (item.dram, item.l2) for place in group]
-        known = [(float(x), float(y)) for x, y in points if np.isfinite((x, y)).all()]
-        self._labels.show([*lengths[:1], *names[:1], *lengths[1:], *names[1:]], known)
+        self._labels.show([*lengths[:1], *names[:1], *lengths[1:], *names[1:]], self._places())
+
+    def _places(self) -> list[tuple[float, float]]:
+        """Where marks stand; a point of which nothing tells the bytes has none."""
+        both = (place for item in self._shown for group in (item.dram, item.l2) for place in group)
+        return [(float(x), float(y)) for x, y in both if np.isfinite((x, y)).all()]
 
     def _is_spot(self, spot: Spot) -> bool:
         return spot.row.point.index == self._chosen

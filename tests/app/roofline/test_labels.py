@@ -10,6 +10,7 @@ from app.control.bundled import bundled_sessions
 from app.look.theme import DARK
 from app.plots.roofline.plot import RooflinePlot
 from app.plots.series import kernels_of
+from app.words.roofline import tier_text
 from app.words.units import seqlen_text
 from profiles.results.roofline import Roofline, roofline
 from profiles.results.rows import rows
@@ -48,3 +49,13 @@ def test_every_name_and_the_chosen_n_have_room_and_stand_on_nothing(
             assert seqlen_text(spot.row.seqlen) in texts
         assert not any(a.intersects(b) for a, b in combinations(texts.values(), 2))
         assert all(plot.getViewBox().sceneBoundingRect().contains(box) for box in texts.values())
+
+
+def test_points_of_which_nothing_tells_the_bytes_are_named_as_not_drawn() -> None:
+    session = load(next(path for path in bundled_sessions() if path.stem == "h200-peers"))
+    wide = [row for row in rows(session) if row.problem.head_dim == 128 and not row.problem.causal]
+    told = tier_text(roofline(wide, session.ceilings).spots)
+    assert told == (
+        "filled: DRAM bytes by formula · hollow: L2 (tile) bytes by formula · "
+        "not drawn, as nothing tells their bytes: torch-math"
+    )
