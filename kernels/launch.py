@@ -57,9 +57,11 @@ class Launch(Protocol):
         lse: Natural log-sum-exp of the scaled scores, float32 (batch, heads, seqlen_q); likewise, and None
             where the library returns none.
         workspace_bytes: Bytes held beside inputs and outputs.
+        note: What was chosen and why, in words; empty when nothing was left to choose.
     """
 
     workspace_bytes: int
+    note: str
 
     @property
     def output(self) -> Any:
@@ -98,13 +100,11 @@ class LibraryLaunch(Launch, Protocol):
     """A launch of a library that allocates for itself and may choose among kernels of its own.
 
     Attributes:
-        note: What the library chose, in words; empty when nothing was left to choose.
         allocator: What `allocated_bytes` was read from, in words, or why it could not be.
         allocated_bytes: The high-water mark of the library's own allocator over one run, O included;
             None: it cannot be read.
     """
 
-    note: str
     allocator: str
     allocated_bytes: int | None
 

@@ -69,7 +69,7 @@ class FaultyLaunch:
     def __init__(self, real: Launch, fault: Callable[["FaultyLaunch"], None]) -> None:
         self.output: Any = real.output
         self.lse: Any = real.lse
-        self.workspace_bytes = real.workspace_bytes
+        self.workspace_bytes, self.note = real.workspace_bytes, real.note
         self.runs = 0
         self._real, self._fault = real, fault
 

@@ -25,6 +25,7 @@ class CpuLaunch:
         workspace: The spec's buffers by name.
         workspace_bytes: Bytes of all of them.
         compute: Fills `output` and `lse`.
+        note: Empty: there is one way to compute it.
     """
 
     problem: Problem
@@ -34,6 +35,7 @@ class CpuLaunch:
     workspace: dict[str, Floats]
     workspace_bytes: int
     compute: Callable[["CpuLaunch"], None]
+    note: str = ""
 
     def run(self) -> None:
         """Compute O and LSE once."""

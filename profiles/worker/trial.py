@@ -97,14 +97,13 @@ class Trial:
         with self._watch.on("launch"):
             first_ms = self._bench.time_ms(launch.run)
         figures = {"first_run_ms": Figure(value=first_ms, source=self._bench.timer)}
-        note = launch.note if isinstance(launch, LibraryLaunch) else ""
         if not self._protocol.verify:
-            return FirstRun(figures, None, note)
+            return FirstRun(figures, None, launch.note)
         self.steps.enter("verify")
         with self._watch.on("check"):
             judged_by = self._criteria.of_kernel(self._spec, self._point.problem, inputs)
             verdict = judged_by.judge(launch.output, launch.lse)
-        return FirstRun(figures, correctness_of(verdict), note or _on_rounded_inputs(verdict))
+        return FirstRun(figures, correctness_of(verdict), launch.note or _on_rounded_inputs(verdict))
 
     def _read(self, launch: Launch) -> dict[str, Figure]:
         """What the bench's readers make of the kernel; a reader that raises says why it has no figure."""
