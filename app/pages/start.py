@@ -5,17 +5,22 @@ from functools import partial
 from pathlib import Path
 
 import qtawesome
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from app.control.bundled import NAMES, bundled_sessions
+from app.control.chores import Chores
 from app.control.controller import Controller
 from app.control.guard import guarded
 from app.control.quick import quick_plan
+from app.control.teasers import teaser_of
 from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.pages.base import Page
 from app.pages.start_recents import RecentsCard
+from app.pages.start_sessions import RecordingCard
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
@@ -27,6 +32,7 @@ from kernels.device import Device
 from profiles.plan.machine import Finding, Machine
 
 ICON_PX = 28
+LATER_MS = 100  # after the page is shown: it is painted before
 RECORDINGS = ("Open", "Libraries", "Traffic")  # of the bundled sessions, in their order
 WIDE, NARROW = 860, 500  # pixels: where there are fewer, the four cards stand two by two, or in one column
 
@@ -54,6 +60,16 @@ class StartPage(Page):
         self._grid = QGridLayout()
         self._grid.setSpacing(12)
         self._cards = [self._quick_card(), self._bundled_card(), self._stepper_card(), self._open_card()]
+        self._recordings = {
+            path: RecordingCard(NAMES[path.stem], partial(self.file_chosen.emit, path), theme)
+            for path in bundled_sessions()
+        }
+        self._unread = dict(self._recordings)
+        self._chores = Chores(self)
+        self._shelf = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._shelf.setSpacing(12)
+        for card in self._recordings.values():
+            self._shelf.addWidget(card, 1)
         self._recents = RecentsCard(controller.sessions_dir)
         self._recents.file_chosen.connect(self.file_chosen)
         self._findings = Card("This machine")
@@ -66,6 +82,7 @@ class StartPage(Page):
         column.setSpacing(16)
         column.addWidget(heading)
         column.addLayout(self._grid)
+        column.addLayout(self._shelf)
         column.addLayout(self._lower)
         column.addStretch(1)
         keep(self, self._arrange)
@@ -77,6 +94,8 @@ class StartPage(Page):
     def apply_theme(self, theme: Theme) -> None:
         """Draw the cards' icons in the accent."""
         super().apply_theme(theme)
+        for card in self._recordings.values():
+            card.thumbnail.apply_theme(theme)
         for label, name in self._icons:
             label.setPixmap(qtawesome.icon(name, color=theme.accent).pixmap(QSize(px(ICON_PX), px(ICON_PX))))
 
@@ -90,6 +109,29 @@ class StartPage(Page):
         """List the sessions recorded, changed or opened last, each by its name; these were opened."""
         self._recents.show_opened(opened)
 
+    def _read(self, path: Path, shown: RecordingCard) -> None:
+        """Have a session read, and shown there if that is still there then."""
+        self._chores.do(partial(teaser_of, path), lambda told: shown.tell(told) if isValid(shown) else None)
+
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        """Read the recordings once the page has been painted."""
+        super().showEvent(event)
+        if self._unread:
+            QTimer.singleShot(LATER_MS, self._read_recordings)
+
+    def _read_recordings(self) -> None:
+        unread, self._unread = self._unread, {}
+        for path, card in unread.items():
+            self._read(path, card)
+
+    @guarded()
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Wait for what is being read."""
+        self._unread = {}
+        self._chores.wait()
+        super().closeEvent(event)
+
     def _arrange(self) -> None:
         columns = 4 if self.width() >= px(WIDE) else 2 if self.width() >= px(NARROW) else 1
         if columns == self._columns:
@@ -98,7 +140,8 @@ class StartPage(Page):
         for place, card in enumerate(self._cards):
             self._grid.addWidget(card, place // columns, place % columns)
         beside, under = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._lower.setDirection(beside if columns > 1 else under)
+        for row in (self._lower, self._shelf):
+            row.setDirection(beside if columns > 1 else under)
         for column in range(4):
             self._grid.setColumnStretch(column, 1 if column < columns else 0)
 

@@ -5,15 +5,16 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from app.control.chores import Chores
 from app.control.folder_watch import FolderWatch
 from app.control.settings import RECENTS, Settings
-from app.widgets.buttons import text_button
+from app.control.teasers import teaser_of
+from app.pages.start_sessions import RecentRow
 from app.widgets.card import Card
-from app.widgets.elided import ElidedLabel
-from app.widgets.plain import Label, set_tip
+from app.widgets.plain import Label
 from app.words.plain import MOST_OF_NAME, cut
 from app.words.sessions import minute_of, named
 from profiles.store import SessionInfo, latest
@@ -39,7 +40,7 @@ class RecentsCard(Card):
         self._folder = folder
         self._opened: dict[Path, int] = {}
         self._shown: list[SessionInfo] | None = None
-        self._chores, self._watch = Chores(self), FolderWatch(self)
+        self._chores, self._teasers, self._watch = Chores(self), Chores(self), FolderWatch(self)
         self._watch.changed.connect(self._look)
         self._fill([_words(LOOKING)])
 
@@ -68,26 +69,18 @@ class RecentsCard(Card):
         self.body.addStretch(1)
 
     def _line(self, info: SessionInfo) -> QWidget:
-        """What opens a session, and where and when it ran."""
-        name = named(info, info.path)
-        button = text_button(name, f"Open {name}", partial(self.file_chosen.emit, info.path), "link")
-        set_tip(button, info.error or str(info.path))
-        button.setMinimumWidth(1)  # a long name makes no page wider
-        told = ElidedLabel(_circumstances(info))
-        told.setProperty("role", "dim")
-        line = QWidget()
-        row = QHBoxLayout(line)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(button)
-        row.addStretch(1)
-        row.addWidget(told)
-        return line
-
-
-def _circumstances(info: SessionInfo) -> str:
-    if info.error:
-        return "cannot be read"
-    return " · ".join(filter(None, (cut(info.device, MOST_OF_NAME), minute_of(info))))
+        row = RecentRow(
+            named(info, info.path),
+            tip=info.error or str(info.path),
+            when="" if info.error else minute_of(info),
+            facts="cannot be read" if info.error else cut(info.device, MOST_OF_NAME),
+            opened=partial(self.file_chosen.emit, info.path),
+        )
+        if not info.error:
+            self._teasers.do(
+                partial(teaser_of, info.path), lambda told: row.tell(told) if isValid(row) else None
+            )
+        return row
 
 
 def _words(text: str) -> Label:

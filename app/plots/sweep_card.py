@@ -52,7 +52,7 @@ class SweepCard(Card):
         self._series: list[Series] = []
         self._baseline: str | None = None
         self._hidden: Collection[str] = ()
-        self._hero = ""
+        self._hero = self._lit = ""  # the kernel that shines, and the one that is pointed at
         self._cursor: int | None = None
         self._flight: tuple[int | None, Mapping[str, float | None]] = (None, {})
         self._recolours = False
@@ -114,10 +114,11 @@ class SweepCard(Card):
         """Let this kernel's curve shine, or leave that to `draw`."""
         self._hero = kernel
         if not waits(self):
-            self.plot.stress(kernel)
+            self.plot.stress(kernel, self._lit)
 
     def point_at(self, kernel: str) -> None:
         """Let all other kernels' curves stand back for as long as this one is pointed at."""
+        self._lit = kernel
         if not waits(self):
             self.plot.stress(self._hero, kernel)
 
@@ -144,7 +145,7 @@ class SweepCard(Card):
         self.plot.first_named = self._baseline or ""
         seqlens = sorted({row.seqlen for row in self._rows})
         yield from self.plot.draw_in_steps(shown, seqlens_of(self._rows), seqlens)
-        self.plot.stress(self._hero)
+        self.plot.stress(self._hero, self._lit)
         self.plot.show_flight(*self._flight)
         self.plot.set_cursor_at(self._cursor)
 

@@ -23,12 +23,12 @@ HEIGHT_PX, EDGE_PX, MARK_PX = 130, 8, 6.0
 class Thumbnail(QWidget):
     """Draws the curves of some kernels."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, height: int = HEIGHT_PX) -> None:
         super().__init__()
         self._theme = theme
         self._curves: Mapping[str, Curve] = {}
         self._altered = 0
-        keep(self, self.setFixedHeight, HEIGHT_PX)
+        keep(self, self.setFixedHeight, height)
 
     def show_curves(self, curves: Mapping[str, Curve], altered: int = 0) -> None:
         """Draw these, and say how many points are altered."""

@@ -105,8 +105,7 @@ class MainWindow(QMainWindow):
         self.rail.show_page(key)
         self.registry.show_page(key)
         if isinstance(page, StartPage):
-            recents = self.settings.recents
-            page.show_recents({path: self.settings.recent_name(path) for path in recents})
+            page.show_recents(self.settings.recents)
 
     def open_path(self, path: Path) -> None:
         """Show a session file as soon as it is read; what is wrong with it is told in the error line."""

@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.control.bundled import BUNDLED, NAMES, bundled_sessions
 from app.control.settings import Settings
+from app.pages.start_sessions import RecentRow, RecordingCard
 from app.shell.main_window import MainWindow
 from profiles.store import change, copy_session
 from tests.app.fakes import sweep
@@ -71,3 +72,28 @@ def test_the_file_recorded_or_opened_last_stands_first_and_each_stands_once(
 def recents(window: MainWindow) -> list[str]:
     buttons = window.start_page.findChildren(QPushButton)
     return [button.text() for button in buttons if button.property("role") == "link"]
+
+
+def test_each_recording_shows_its_curves_and_what_they_say(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_page("start")
+    cards = window.start_page.findChildren(RecordingCard)
+    assert len(cards) == len(bundled_sessions())
+    qtbot.waitUntil(lambda: all(card.sentence.text() for card in cards), timeout=30_000)
+    assert cards[0].sentence.text() == (
+        "flash2 is 2.6× faster than standard and takes 255× less memory at N = 32k; "
+        "standard will not fit at 64k."
+    )
+    assert cards[0].thumbnail.accessibleName() == "Runtime over N of standard, flash2"
+
+
+def test_a_recent_session_tells_its_device_kernels_lengths_and_best_ratio(
+    window: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    rig.open(bundled_sessions()[0])
+    window.show_page("start")
+    told = "NVIDIA H200 · standard, flash2 · N 512 to 64k · flash2: 2.6× faster at 32k"
+    qtbot.waitUntil(lambda: told in facts(window), timeout=30_000)
+
+
+def facts(window: MainWindow) -> list[str]:
+    return [row.facts.text() for row in window.start_page.findChildren(RecentRow)]

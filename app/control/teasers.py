@@ -1,0 +1,71 @@
+"""What a session says in one sentence and a stamp, read in the background for lists of sessions."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from app.words.headline import headline_text, ratio_words
+from app.words.sessions import device_of
+from app.words.units import seqlen_text
+from profiles.results.curves import by_curve
+from profiles.results.headline import of_curve
+from profiles.results.rows import PointRow, rows
+from profiles.results.session import Session
+from profiles.store import SessionFileError, loading
+
+MOST_KERNELS = 3  # that are named
+
+
+class Teaser(NamedTuple):
+    """What a list shows of a session.
+
+    Attributes:
+        sentence: What its first curve says; empty: nothing.
+        facts: Device, kernels and N.
+        ratio: The sentence in a few words; empty: it compares nothing.
+        curves: Of each kernel (N, median runtime in ms), rising in N.
+        altered: Points that are not as they were recorded.
+    """
+
+    sentence: str
+    facts: str
+    ratio: str
+    curves: dict[str, tuple[tuple[int, float], ...]]
+    altered: int
+
+
+def teaser_of(path: Path) -> Teaser | None:
+    """Read a session but for its telemetry; None where it cannot be read: opening it says why."""
+    try:
+        with loading(path) as (session, _readings):
+            return _told(session)
+    except (SessionFileError, OSError):
+        return None
+
+
+def _told(session: Session) -> Teaser | None:
+    for members in by_curve(rows(session)).values():
+        told = of_curve(session, members)
+        ratio = ratio_words(told) if told is not None else ""
+        facts = (device_of(session), _kernels(session.plan.kernels), _lengths(members))
+        altered = sum(row.status == "altered" for row in members)
+        return Teaser(headline_text(told), " · ".join(facts), ratio, _curves(members), altered)
+    return None
+
+
+def _kernels(names: tuple[str, ...]) -> str:
+    """Few by their names, many by their number."""
+    return ", ".join(names) if len(names) <= MOST_KERNELS else f"{len(names)} kernels"
+
+
+def _lengths(members: list[PointRow]) -> str:
+    lengths = sorted({row.seqlen for row in members})
+    first, last = (seqlen_text(n) for n in (lengths[0], lengths[-1]))
+    return f"N {first}" if first == last else f"N {first} to {last}"
+
+
+def _curves(members: list[PointRow]) -> dict[str, tuple[tuple[int, float], ...]]:
+    found: dict[str, list[tuple[int, float]]] = {}
+    for row in members:
+        if row.done and row.times:
+            found.setdefault(row.kernel, []).append((row.seqlen, row.times.median))
+    return {kernel: tuple(sorted(points)) for kernel, points in found.items()}

@@ -1,0 +1,79 @@
+"""Sessions on the start page: a recording with its curves and its sentence, a recent one in two lines."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.control.teasers import Teaser
+from app.look.theme import Theme
+from app.plots.thumbnail import Thumbnail
+from app.widgets.buttons import text_button
+from app.widgets.card import Card
+from app.widgets.elided import ElidedLabel
+from app.widgets.plain import Label, set_tip
+
+STAMP_PX = 84  # height of the curves
+
+
+class RecordingCard(Card):
+    """A recording that comes with the program; its curves and its sentence follow when they are read."""
+
+    def __init__(self, name: str, opened: Callable[[], object], theme: Theme) -> None:
+        super().__init__()
+        self.thumbnail = Thumbnail(theme, STAMP_PX)
+        self.sentence = Label(wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop)
+        self.sentence.setProperty("role", "title")
+        self.sentence.setMinimumWidth(1)
+        self.facts = ElidedLabel()
+        self.facts.setProperty("role", "dim")
+        self.link = text_button(name, f"Open the recording {name}", opened, "link")
+        self.link.setMinimumWidth(1)
+        for part in (self.link, self.thumbnail, self.sentence):
+            self.body.addWidget(part)
+        self.body.addStretch(1)
+        self.body.addWidget(self.facts)
+
+    def tell(self, teaser: Teaser | None) -> None:
+        """Show what was read."""
+        if teaser is not None:
+            self.thumbnail.show_curves(teaser.curves, teaser.altered)
+            self.sentence.setText(teaser.sentence)
+            self.facts.setText(teaser.facts)
+
+
+class RecentRow(QWidget):
+    """A recent session: its name, which opens it, when it ran, and what is in it once that is read.
+
+    Args:
+        name: What the session is called.
+        tip: Where it is, or why it cannot be read.
+        when: To the minute.
+        facts: What is known of it before it is read.
+        opened: Opens it.
+    """
+
+    def __init__(self, name: str, *, tip: str, when: str, facts: str, opened: Callable[[], object]) -> None:
+        super().__init__()
+        button = text_button(name, f"Open {name}", opened, "link")
+        set_tip(button, tip)
+        button.setMinimumWidth(1)  # a long name makes no page wider
+        minute = ElidedLabel(when)
+        minute.setProperty("role", "dim")
+        line = QHBoxLayout()
+        line.addWidget(button)
+        line.addStretch(1)
+        line.addWidget(minute)
+        self.facts = ElidedLabel(facts, padding=6)
+        self.facts.setProperty("role", "unit")
+        self.facts.setIndent(5)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(line)
+        column.addWidget(self.facts)
+
+    def tell(self, teaser: Teaser | None) -> None:
+        """Show what was read."""
+        if teaser is not None:
+            self.facts.setText(" · ".join(filter(None, (teaser.facts, teaser.ratio))))

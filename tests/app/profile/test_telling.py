@@ -1,0 +1,187 @@
+"""The sentence over the plots, its kernel in them, and one plot in the place of all."""
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+
+from app.control.bundled import bundled_sessions
+from app.look.contrast import contrast
+from app.look.theme import DARK
+from app.plots.sweep_plot import SweepPlot
+from app.words.headline import ON_A_CPU
+from tests.app.profile.builders import CPU_TELEMETRY, Failure, make_plan, script
+from tests.app.profile.conftest import Bench
+
+KERNELS = ("standard", "flash1", "flash2")
+NO_ROOM: dict[tuple[str, int], Failure] = {("standard", 2048): ("will-not-fit", "1 TiB is more than 139 GiB")}
+
+
+@pytest.fixture
+def told(bench: Bench) -> Bench:
+    """A page that has been told of a sweep whose baseline does not fit at the end."""
+    bench.sweep(script(make_plan(KERNELS), NO_ROOM))
+    return bench
+
+
+def sentence(bench: Bench) -> str:
+    bench.drawn()
+    return bench.page.headline.sentence.text()
+
+
+def shining(plot: SweepPlot) -> str:
+    """The kernel whose curve stands out furthest from the card."""
+    drawn = {kernel: one.curve.opts["pen"].color().name() for kernel, one in plot._curves.items()}
+    return max(drawn, key=lambda kernel: contrast(drawn[kernel], DARK.panel))
+
+
+def test_it_follows_the_crosshair(told: Bench) -> None:
+    told.page.plots.move_cursor(1024)
+    assert sentence(told).startswith("flash2 is ")
+    assert sentence(told).endswith("at N = 1k; standard will not fit at 2k.")
+    told.page.plots.move_cursor(2048)
+    assert sentence(told).endswith("at N = 2k, where standard will not fit.")
+
+
+def test_it_follows_the_baseline(told: Bench) -> None:
+    told.page.plots.move_cursor(1024)
+    told.page.plots._choose_baseline("flash1")
+    assert " than flash1 " in sentence(told)
+
+
+def test_it_follows_the_quantities_on_show(told: Bench) -> None:
+    told.page.plots.move_cursor(1024)
+    told.page.plots.show_quantities(["footprint", "predicted", "samples", "kept"])
+    assert sentence(told).startswith("flash2 takes ")
+    assert "faster" not in sentence(told)
+
+
+def test_a_hidden_kernel_is_not_named(told: Bench) -> None:
+    told.page.plots.panel.button("flash2").click()
+    assert sentence(told).startswith("flash1 ")
+
+
+def test_before_a_sweep_it_says_what_would_fill_it(bench: Bench) -> None:
+    assert "Run the sweep" in sentence(bench)
+
+
+def test_its_height_is_the_same_whatever_it_says(bench: Bench) -> None:
+    before = bench.page.headline.height()
+    bench.sweep(script(make_plan(KERNELS, backend="cpu"), telemetry=CPU_TELEMETRY))
+    bench.drawn()
+    assert bench.page.headline.height() == before
+
+
+def test_on_a_cpu_that_shows_no_speed_up_the_recording_is_offered(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = {"standard": 330.0, "flash2": 90.0}
+    monkeypatch.setattr("tests.app.profile.builders.RATES", slow)
+    bench.sweep(script(make_plan(("standard", "flash2"), backend="cpu"), telemetry=CPU_TELEMETRY))
+    bench.drawn()
+    bar = bench.page.headline
+    assert bar.note.text() == ON_A_CPU
+    with bench.qtbot.waitSignal(bench.page.file_chosen) as chosen:
+        bar.link.click()
+    assert chosen.args == [bundled_sessions()[0]]
+
+
+def test_on_a_gpu_no_recording_is_offered(told: Bench) -> None:
+    told.drawn()
+    assert told.page.headline.link.isHidden()
+
+
+def test_the_kernel_that_it_names_outshines_the_others(told: Bench) -> None:
+    told.drawn()
+    for card in told.page.plots.cells:
+        assert shining(card.plot) == "flash2"
+    told.page.plots.panel.button("flash2").click()
+    told.drawn()
+    assert shining(told.page.plots.cells[1].plot) == "flash1"
+
+
+def test_a_picture_says_it_of_its_own_quantity(told: Bench) -> None:
+    told.page.plots.move_cursor(1024)
+    export = told.page.plots.cards["footprint"].make_export()
+    assert export is not None
+    assert export.headline.startswith("flash2 takes ")
+    silent = told.page.plots.cards["runtime"].make_export()
+    assert silent is not None
+    assert " faster than standard at N = 1k" in silent.headline
+
+
+def test_the_pointer_on_a_curve_lets_the_others_stand_back_in_every_plot(told: Bench) -> None:
+    told.drawn()
+    plot = told.page.plots.cards["runtime"].plot
+    x, y = plot._curves["standard"].places()[0]
+    plot._hover(plot.getViewBox().mapViewToScene(QPointF(x, y)))
+    for card in told.page.plots.cells:
+        faint = {kernel for kernel, one in card.plot._curves.items() if one.curve.opacity() < 1}
+        assert faint == {"flash1", "flash2"}
+    told.page.plots._point_at("")
+    assert all(one.curve.opacity() == 1 for one in plot._curves.values())
+
+
+def test_alt_click_shows_one_kernel_alone_and_again_all(told: Bench) -> None:
+    told.drawn()
+    plots = told.page.plots
+
+    def alt_click() -> None:
+        button = plots.panel.button("flash1")
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.AltModifier, QPoint(4, 4))
+        told.drawn()
+
+    alt_click()
+    assert set(plots.kernels) == {"flash1"}
+    alt_click()
+    assert set(plots.kernels) == set(KERNELS)
+
+
+def test_a_double_click_gives_the_page_to_one_plot_and_esc_takes_it_back(told: Bench) -> None:
+    plots, page = told.page.plots, told.page
+    card = plots.cards["speed-up"]
+    where = card.plot.viewport().rect().center()
+    QTest.mouseDClick(card.plot.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    told.drawn()
+    assert [one for one in plots.cells if one.isVisible()] == [card]
+    assert not plots.panel.isVisible()
+    assert not page.form.isVisible()
+    assert not page.bottom.isVisible()
+    assert card.height() > 0.8 * plots.height()
+    assert page.back()
+    assert all(one.isVisible() for one in plots.cells)
+    assert page.form.isVisible()
+    assert page.bottom.isVisible()
+    assert not page.back()
+
+
+def test_enter_on_a_plot_gives_it_the_page(told: Bench) -> None:
+    card = told.page.plots.cards["runtime"]
+    QTest.keyClick(card.plot, Qt.Key.Key_Return)
+    assert [one for one in told.page.plots.cells if one.isVisible()] == [card]
+    QTest.keyClick(card.plot, Qt.Key.Key_Return)
+    assert all(one.isVisible() for one in told.page.plots.cells)
+
+
+def test_curves_are_named_at_their_ends_where_there_is_room(told: Bench) -> None:
+    plots = told.page.plots
+    plots.full.turn(plots.cards["runtime"])
+    told.drawn()
+    labels = plots.cards["runtime"].plot.labels
+    told.qtbot.waitUntil(lambda: len(labels.written) == len(KERNELS))
+    assert {one.kernel for one in labels.written} == set(KERNELS)
+    boxes = [one.box for one in labels.written]
+    assert all(labels.boundingRect().contains(box) for box in boxes)
+    assert not any(a.adjusted(0, 1, 0, -1).intersects(b) for a in boxes for b in boxes if a is not b)
+
+
+def test_curves_are_not_named_where_there_is_no_room(told: Bench) -> None:
+    plot = told.page.plots.cards["runtime"].plot
+    plot.resize(170, 120)
+    told.drawn()
+    assert plot.labels.written == ()
+
+
+def test_a_point_that_failed_its_check_is_not_named(bench: Bench) -> None:
+    off: Failure = ("wrong", "row 3 is off")
+    bench.sweep(script(make_plan(KERNELS), {("flash2", n): off for n in (512, 1024, 2048)}))
+    assert sentence(bench).startswith("flash1 ")
