@@ -13,7 +13,16 @@ from app.look.zoom import keep, px
 from app.widgets.elided import ElidedLabel
 from app.widgets.error_line import ErrorLine
 from app.widgets.plain import Label
-from app.words.progress import NS, clock_text, device_text, job_text, memory_text, outcome_text, seconds_left
+from app.words.progress import (
+    NS,
+    clock_text,
+    count_text,
+    device_text,
+    job_text,
+    memory_text,
+    outcome_text,
+    seconds_left,
+)
 from profiles.results.session import Session
 from profiles.wire.events import Reading
 
@@ -114,10 +123,9 @@ class StatusBar(QFrame):
 
     def _show_session(self, session: Session) -> None:
         running = self._controller.running
-        ended, total = session.ended_points, session.plan.cells
-        self.bar.setMaximum(total)
-        self.bar.setValue(ended)
-        self.count.setText(f"{ended} of {total} points")
+        self.bar.setMaximum(session.plan.cells)
+        self.bar.setValue(session.ended_points)
+        self.count.setText(count_text(session))
         self.job.setText(job_text(session) if running else outcome_text(session))
         self.elapsed.setText(f"elapsed {clock_text(self._elapsed(session))}")
         left = seconds_left(session) if running and not self._controller.replaying else None

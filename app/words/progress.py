@@ -20,6 +20,12 @@ def job_text(session: Session) -> str:
     return " · ".join(filter(None, (repeated, flight_text(states))))
 
 
+def count_text(session: Session) -> str:
+    """How many points have an outcome, and how many were broken off."""
+    told = f"{session.ended_points} of {session.plan.cells} points"
+    return ", ".join([told, *(f"{count} {status}" for status, count in session.broken_off.items())])
+
+
 def repeat_text(session: Session, index: int) -> str:
     """Why a point is measured once more; empty for those of the plan's kernels x problems."""
     if index < session.plan.cells:

@@ -156,7 +156,7 @@ def _identity(machine: Machine, backend: Backend) -> Iterator[tuple[str, str | N
 
 
 def _measured(session: Session, number: int) -> int:
-    return sum(state.part == number for state in session.planned)
+    return sum(state.part == number and state.ended for state in session.planned)
 
 
 def _repeated(session: Session) -> Iterator[tuple[Drift, ...]]:

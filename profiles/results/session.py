@@ -1,8 +1,10 @@
 """A session in memory: a plain reducer over events. The window, the file and the command line all read it."""
 
 import dataclasses
+from collections import Counter
 from copy import copy
 from dataclasses import dataclass, field
+from typing import get_args
 
 from msgspec.structs import replace
 
@@ -13,6 +15,7 @@ from profiles.plan.plan import Plan, Point
 from profiles.results.bookmarks import Bookmark
 from profiles.wire.ceilings import Ceilings
 from profiles.wire.events import (
+    BrokenOff,
     CeilingsMeasured,
     Event,
     Outcome,
@@ -34,6 +37,8 @@ from profiles.wire.events import (
 )
 from profiles.wire.measurement import Measurement, joined_notes
 
+BROKEN_OFF: frozenset[PointStatus] = frozenset(get_args(BrokenOff))
+"""Points that began and have no outcome of their own."""
 NOT_REPEATED = "Its part of the session ended before it was measured once more."
 
 
@@ -72,6 +77,11 @@ class PointState:
     last_ms: float | None = None
     altered: bool | None = False
     part: int | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has an outcome of its own: it was measured, was refused or failed."""
+        return self.status not in {"pending", "running"} | BROKEN_OFF
 
     @property
     def began_ns(self) -> int:
@@ -170,8 +180,13 @@ class Session:
 
     @property
     def ended_points(self) -> int:
-        """How many of the cells have an outcome."""
-        return sum(s.status not in {"pending", "running"} for s in self.cells)
+        """How many of the cells have an outcome of their own, a failure among others."""
+        return sum(state.ended for state in self.cells)
+
+    @property
+    def broken_off(self) -> dict[PointStatus, int]:
+        """How many of the cells were broken off, by how."""
+        return Counter(state.status for state in self.cells if state.status in BROKEN_OFF)
 
     def apply(self, event: Event) -> None:
         """Take in one event; events that are not about a session change nothing."""

@@ -215,9 +215,11 @@ def _failure(state: PointState, t_ns: int) -> PointFailed:
 
 
 def _failed(status: PointStatus) -> FailedStatus:
-    """What a point's end says of it; one whose writer was killed has failed."""
+    """What a point's end says of it; one that never ended was interrupted."""
     match status:
-        case "pending" | "running" | "interrupted" | "altered" | "done":
+        case "pending" | "running":
+            return "interrupted"
+        case "altered" | "done":
             return "failed"
         case known:
             return known

@@ -28,7 +28,9 @@ PointStatus = Literal[
     "altered",  # its rows in a file are not those that were written
     "interrupted",  # found `running` in the file of a session that was killed
 ]
-FailedStatus = Literal["wrong", "oom", "will-not-fit", "unsupported", "timeout", "failed", "cancelled"]
+BrokenOff = Literal["cancelled", "interrupted"]
+FailedStatus = Literal["wrong", "oom", "will-not-fit", "unsupported", "timeout", "failed", BrokenOff]
+"""How a point may end that is not done; `interrupted` where a recording is replayed, no engine says so."""
 Phase = Literal["prepare", "verify", "warm-up", "measure", "sustain", "count"]
 Outcome = Literal["finished", "cancelled", "failed"]
 

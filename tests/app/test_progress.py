@@ -1,13 +1,15 @@
 """How far a sweep is, on stderr: lines in a pipe, one bar on a terminal."""
 
 import io
+import re
+from typing import get_args
 
 import pytest
 from rich.console import Console
 
 from app.commands.progress import Display, ProgressBar, ProgressLines, progress_display
 from profiles.results.session import Session
-from profiles.wire.events import Event, LogLine, PlanStarted
+from profiles.wire.events import Event, FailedStatus, LogLine, PlanStarted, PointFailed, PointMeasured
 from tests.app.fakes import sweep
 
 
@@ -52,6 +54,31 @@ def test_a_terminal_gets_one_bar_with_the_count_the_time_and_what_is_in_flight()
     assert " left" in drawn
     assert "\x1b[?25l" in drawn, "the cursor is hidden while the bar moves"
     assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h"), "and there again at the end"
+
+
+@pytest.mark.parametrize("status", sorted({*get_args(FailedStatus)} - {"cancelled", "interrupted"}))
+def test_the_bar_moves_on_where_points_fail(status: FailedStatus) -> None:
+    assert counted(drawn_by_bar(failing(status))) == set(range(7))
+
+
+def test_what_is_cancelled_is_not_counted_as_done() -> None:
+    assert counted(drawn_by_bar(failing("cancelled"))) == {0}
+
+
+def counted(drawn: str) -> set[int]:
+    """The counts that stood before the bar; the lines above it number the points."""
+    return {int(count) for count in re.findall(r"(\d) of 6 (?:[━╸╺]| {4})", drawn)}
+
+
+def failing(status: FailedStatus) -> list[Event]:
+    """A sweep of which every point ends like this."""
+    ends = (
+        PointFailed(index=e.index, t_ns=e.t_ns, status=status, reason="So it is.")
+        if isinstance(e, PointMeasured)
+        else e
+        for e in sweep()
+    )
+    return list(ends)
 
 
 def test_trouble_stands_above_the_bar() -> None:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.control.controller import Controller
 from app.words.planning import crossing_text
+from app.words.progress import count_text
 from app.words.units import seqlen_full
 from kernels.device import Device
 from kernels.errors import InputError
@@ -122,10 +123,8 @@ class Finding(QObject):
         if self._search is None or session is None or session.plan != self._plan:
             return
         self._ran.add(session.id)
-        done = f"{session.ended_points} of {len(session.cells)} points"
-        self.told.emit(
-            f"Sweep {self._sweeps}: {self._tiled} beside standard at N = {_lengths(session.plan)}, {done}"
-        )
+        at = f"{self._tiled} beside standard at N = {_lengths(session.plan)}"
+        self.told.emit(f"Sweep {self._sweeps}: {at}, {count_text(session)}")
 
     def _end(self, text: str) -> None:
         self._search = self._plan = None

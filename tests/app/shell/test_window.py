@@ -16,8 +16,8 @@ from app.pages.profile import ProfilePage
 from app.shell.main_window import MainWindow
 from app.shell.shots import picture
 from profiles.plan.plan import Protocol
-from profiles.wire.events import LogLine, MachineFound
-from tests.app.fakes import CPU_MACHINE, PLAN, sweep
+from profiles.wire.events import LogLine, MachineFound, PointFailed, PointStarted
+from tests.app.fakes import CPU_MACHINE, PLAN, SECOND, sweep
 from tests.app.shell.conftest import Rig, Save
 
 
@@ -118,6 +118,18 @@ def test_the_status_bar_tells_job_count_and_file(window: MainWindow, rig: Rig, q
     assert rig.controller.path.name in window.status.file.text()
     assert rig.controller.path.stem in window.windowTitle()
     assert rig.controller.path in window.settings.recents
+
+
+def test_failed_points_move_the_bar_on_and_interrupted_ones_do_not(
+    window: MainWindow, rig: Rig, save: Save
+) -> None:
+    failed = PointFailed(index=1, t_ns=3 * SECOND, status="failed", reason="It did.")
+    events = [*sweep(points=2)[:-2], failed, PointStarted(index=2, t_ns=4 * SECOND)]
+    rig.open(save(events, "broken off"))
+    status = window.status
+    status.refresh()
+    assert status.bar.value() == 2
+    assert status.count.text() == "2 of 6 points, 1 interrupted"
 
 
 def test_the_drift_check_is_told_in_the_status_bar_and_the_log_and_counts_as_no_point(

@@ -60,6 +60,19 @@ def test_every_status_is_either_answered_or_open_but_for_altered_ones() -> None:
     assert ANSWERED.isdisjoint(OPEN)
 
 
+def test_a_point_has_ended_by_its_own_outcome_and_not_where_it_was_broken_off() -> None:
+    for status in get_args(PointStatus):
+        session = session_of(["done", status])
+        broken_off = status in {"interrupted", "cancelled"}
+        assert session.ended_points == 1 + (status not in {"pending", "running"} and not broken_off)
+        assert session.broken_off == ({status: 1} if broken_off else {})
+
+
+def test_a_part_has_not_measured_what_was_broken_off_in_it() -> None:
+    session = session_of(["done", "failed", "interrupted", "running", "cancelled"])
+    assert [part.points for part in parts(session)] == [2]
+
+
 def test_the_first_stage_that_has_a_point_done_is_repeated_and_of_it_only_what_is_done() -> None:
     session = session_of(["failed", "oom", "wrong", "done", "interrupted", "pending"])
     assert rest_of(session).repeats == (3,)

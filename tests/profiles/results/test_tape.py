@@ -206,5 +206,5 @@ def test_a_recording_whose_writer_was_killed_ends_as_failed(recorded: Session) -
     tape = Tape(torn)
     whole = tape.at(tape.end_ns)
     assert whole.outcome == "failed"
-    assert whole.points[-1].status == "failed"
+    assert whole.points[-1].status == "interrupted"
     assert "interrupted" in whole.points[-1].reason
