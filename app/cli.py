@@ -41,6 +41,7 @@ from kernels.errors import InputError, KernelError
 from profiles.plan.choice import choices_of
 from profiles.plan.models import FAVOURITE, Model, Setting, find_model
 from profiles.plan.presets import PRESETS
+from profiles.plan.seqlens import parse_seqlens
 from profiles.results.quantities import RUNTIME
 from profiles.store.errors import SessionFileError
 
@@ -358,6 +359,19 @@ def doctor(**options: Any) -> int:
 
 
 @program.command()
+@click.option(
+    "--seqlen",
+    "seqlens",
+    callback=reading(parse_seqlens),
+    metavar="LENGTHS",
+    help="N, as sweep takes it; left out: 4096 and 8192 on a GPU, 256 and 512 on a CPU",
+)
+@click.option(
+    "--out",
+    callback=reading(new_file),
+    metavar="FILE",
+    help="Keep what was measured, and what Nsight Compute says of it, in a session file",
+)
 @json_option
 def selfcheck(**options: Any) -> int:
     """Say how far this machine's figures agree with other instruments'; takes minutes."""

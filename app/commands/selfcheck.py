@@ -5,11 +5,12 @@ number after Ctrl-C or SIGTERM.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
+from msgspec.structs import replace
 
 from app.commands.exit_codes import FAILED, SIGNALLED
 from app.commands.local import Events, find_machine, local_engine
@@ -25,9 +26,12 @@ from profiles.engine.arbiters import counted_by_ncu, timed_by_torch
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan, Protocol
 from profiles.results.rows import PointRow, rows
-from profiles.results.selfcheck import Check, checks
+from profiles.results.selfcheck import Answer, Check, checks, ncu_figures
 from profiles.results.session import Session
-from profiles.store import Recorder
+from profiles.results.tape import Tape
+from profiles.results.traffic import ARBITER
+from profiles.store import Recorder, check_place
+from profiles.wire.events import PointChecked
 
 KERNELS = ("standard", "flash1", "flash2", "flash3", "torch-cudnn")
 ON_A_GPU, ON_A_CPU = (4096, 8192), (256, 512)  # N
@@ -41,32 +45,44 @@ class StoppedError(Exception):
     """A signal came; its number is the argument."""
 
 
-def run(*, as_json: bool) -> int:
-    """Measure, ask the other instruments, print what agrees."""
+def run(*, seqlens: tuple[int, ...] | None, out: Path | None, as_json: bool) -> int:
+    """Measure, ask the other instruments, print what agrees.
+
+    Args:
+        seqlens: N; None: two that suit the device.
+        out: A session file for what was measured, with what Nsight Compute says; None: nothing is kept.
+        as_json: Print one JSON document.
+    """
+    if out is not None:
+        check_place(out)
     with local_engine() as (engine, events), TemporaryDirectory() as folder:
         machine = find_machine(engine, events)
         if isinstance(machine, int):
             return SIGNALLED + machine
         sweep = SweepRun(engine, events, Recorder(Path(folder) / "selfcheck.flashscope"))
-        sweep.follow(plan_for(machine))
+        sweep.follow(plan_for(machine, seqlens))
     if sweep.stopped_by is not None:
         return SIGNALLED + sweep.stopped_by
     if sweep.session is None:
         return FAILED
+    counted: dict[int, Answer] = {}
     try:
-        made = compared(sweep.session, events)
+        made = compared(sweep.session, events, counted)
     except StoppedError as stopped:
         return SIGNALLED + int(stopped.args[0])
     (print_json if as_json else print_checks)(sweep.session, made)
+    if out is not None:
+        keep(sweep.session, counted, out)
+        tell(f"Saved as {out}")
     return FAILED if not made or any(one.verdict == "differs" for one in made) else 0
 
 
-def plan_for(machine: Machine) -> Plan:
-    """What is measured: on the GPU, where there is one."""
+def plan_for(machine: Machine, seqlens: tuple[int, ...] | None = None) -> Plan:
+    """What is measured: on the GPU, where there is one; at these N, else at two that suit the device."""
     device = machine.device("cuda") or machine.device("cpu")
     if device is None:
         raise RuntimeError("a machine without a CPU")
-    problems = problems_for(device)
+    problems = problems_for(device, seqlens)
     return Plan(
         backend=device.backend,
         kernels=runnable(KERNELS, problems, device),
@@ -75,19 +91,24 @@ def plan_for(machine: Machine) -> Plan:
     )
 
 
-def problems_for(device: Device) -> tuple[Problem, ...]:
+def problems_for(device: Device, seqlens: tuple[int, ...] | None = None) -> tuple[Problem, ...]:
     """Large ones on a GPU, whose figures are known from other instruments; small ones on a CPU."""
     if device.backend == "cpu":
-        return tuple(Problem(seqlen_q=n, seqlen_k=n, heads=2) for n in ON_A_CPU)
+        return tuple(Problem(seqlen_q=n, seqlen_k=n, heads=2) for n in seqlens or ON_A_CPU)
     dtype = "bfloat16" if (device.compute_capability or AMPERE) >= AMPERE else "float16"
     return tuple(
         Problem(seqlen_q=n, seqlen_k=n, heads=16, head_dim=128, dtype=dtype)  # type: ignore[arg-type]
-        for n in ON_A_GPU
+        for n in seqlens or ON_A_GPU
     )
 
 
-def compared(session: Session, events: Events) -> list[Check]:
+def compared(session: Session, events: Events, answers: dict[int, Answer]) -> list[Check]:
     """Every point beside what the other instruments say.
+
+    Args:
+        session: What was measured.
+        events: Where signals come from.
+        answers: Takes what Nsight Compute says, by the points' indices.
 
     Raises:
         StoppedError: A signal came in the meantime.
@@ -100,11 +121,12 @@ def compared(session: Session, events: Events) -> list[Check]:
             raise StoppedError(stop)
         tell(f"{row.kernel}  N = {row.seqlen}: {what}")
 
-    def counted(row: PointRow) -> dict[str, float] | str:
+    def counted(row: PointRow) -> Answer:
         if not on_gpu:
             return NO_GPU
-        asked(row, "Nsight Compute")
-        return counted_by_ncu(row.kernel, row.problem)
+        asked(row, ARBITER)
+        answer = answers[row.point.index] = counted_by_ncu(row.kernel, row.problem)
+        return answer
 
     def timed(row: PointRow) -> list[float] | str:
         if not on_gpu:
@@ -113,6 +135,24 @@ def compared(session: Session, events: Events) -> list[Check]:
         return timed_by_torch(row.kernel, row.problem)
 
     return checks(rows(session), counted, timed)
+
+
+def keep(session: Session, answers: Mapping[int, Answer], path: Path) -> None:
+    """Record the session again, with what Nsight Compute says of its points.
+
+    Raises:
+        SessionFileError: It cannot be written.
+    """
+    recorder = Recorder(path)
+    for event in Tape(session).whole():
+        recorder.record(_with_ncu(event, answers) if isinstance(event, PointChecked) else event)
+    recorder.close()
+
+
+def _with_ncu(event: PointChecked, answers: Mapping[int, Answer]) -> PointChecked:
+    said = ncu_figures(answers[event.index]) if event.index in answers else {}
+    known = event.measurement
+    return replace(event, measurement=replace(known, figures=known.figures | said))
 
 
 def iter_now(events: Events) -> list[object]:

@@ -1,4 +1,4 @@
-"""What one kernel draws in one plot: its curve, its whiskers and its model; created once."""
+"""What one kernel draws in one plot: curve, whiskers, model, another instrument's rings; created once."""
 
 from typing import Any, Literal, NamedTuple
 
@@ -14,7 +14,7 @@ from app.plots.symbols import FILLED, symbol
 from app.plots.ticks import to_axis
 from app.words.kinds import Scale
 
-SYMBOL_PX = 8
+SYMBOL_PX, RING_PX = 8, 13
 HERO_PX = 3.2
 HERO_DEPTH = 5
 FAINT = 0.2  # opacity of what stands back
@@ -40,6 +40,7 @@ class KernelCurves:
         self._stress: Stress = "plain"
         self._model: pg.PlotCurveItem | None = None
         self._whiskers: pg.PlotCurveItem | None = None
+        self._rings: pg.ScatterPlotItem | None = None
         # The places are computed here, so the items never transform themselves: log mode stays off.
         self.curve = pg.PlotDataItem(
             connect="finite",
@@ -67,6 +68,18 @@ class KernelCurves:
             self._whiskers = self._line("pairs", self._whisker_pen(), depth=-5)
         if self._whiskers is not None:
             self._whiskers.setData(np.repeat(x[known], 2), ends[known].ravel())
+        self._draw_rings(x, to_axis(series.beside, scale))
+
+    def _draw_rings(self, x: Values, beside: Values) -> None:
+        known = np.isfinite(beside)
+        if self._rings is None and known.any():
+            self._rings = pg.ScatterPlotItem(size=px(RING_PX), pen=self._ring_pen(), brush=None)
+            self._rings.setZValue(5)
+            self._rings.setVisible(self._visible)
+            self._rings.setOpacity(self._opacity())
+            self._plot.addItem(self._rings, ignoreBounds=True)
+        if self._rings is not None:
+            self._rings.setData(x[known], beside[known])
 
     def places(self) -> Values:
         """Where its points stand on the axes, (points, 2); NaN where there is none."""
@@ -82,7 +95,7 @@ class KernelCurves:
     def set_visible(self, visible: bool) -> None:
         """Show or hide all of them."""
         self._visible = visible
-        for item in (self.curve, self._model, self._whiskers):
+        for item in (self.curve, self._model, self._whiskers, self._rings):
             if item is not None:
                 item.setVisible(visible)
 
@@ -92,7 +105,7 @@ class KernelCurves:
             return
         self._stress = stress
         self.curve.setZValue(HERO_DEPTH if stress == "hero" else 0)
-        for item in (self.curve, self._model, self._whiskers):
+        for item in (self.curve, self._model, self._whiskers, self._rings):
             if item is not None:
                 item.setOpacity(self._opacity())
         self.apply_theme(self._theme)
@@ -104,6 +117,9 @@ class KernelCurves:
         self.curve.setData(x=x, y=y, **self._look())
         if self._whiskers is not None:
             self._whiskers.setPen(self._whisker_pen())
+        if self._rings is not None:
+            self._rings.setPen(self._ring_pen())
+            self._rings.setSize(px(RING_PX))
         if self._model is not None:
             self._model.setPen(self._model_pen())
 
@@ -134,6 +150,9 @@ class KernelCurves:
     def _whisker_pen(self) -> Any:
         return pg.mkPen(self._colour(), width=1.5 * ZOOM.factor)
 
+    def _ring_pen(self) -> Any:
+        return pg.mkPen(self._colour(), width=ZOOM.factor)
+
     def _model_pen(self) -> Any:
         faint = pg.mkColor(self._mark.on(self._theme))
         faint.setAlpha(200)
@@ -157,5 +176,5 @@ def _draw(item: pg.PlotDataItem | pg.PlotCurveItem, x: Values, y: Values) -> Non
 
 def _same(one: Series, other: Series) -> bool:
     """Whether two series look the same."""
-    columns = ("seqlen", "value", "low", "high", "model")
+    columns = ("seqlen", "value", "low", "high", "model", "beside")
     return all(np.array_equal(getattr(one, c), getattr(other, c), equal_nan=True) for c in columns)

@@ -45,6 +45,7 @@ class Series:
         low: Lower end of the spread.
         high: Upper end of the spread.
         model: The figure by theory.
+        beside: The figure by another instrument.
         failures: What stands on the top rail.
         running: The sequence length in flight, None when there is none.
     """
@@ -55,6 +56,7 @@ class Series:
     low: Values
     high: Values
     model: Values
+    beside: Values
     failures: tuple[Failure, ...]
     running: int | None
 
@@ -96,6 +98,7 @@ def _series(kernel: str, rows: Sequence[PointRow], quantity: Quantity, base: dic
         low=_column(figure.low for figure in figures),
         high=_column(figure.high for figure in figures),
         model=_column(quantity.model(row) if quantity.model else None for row in rows),
+        beside=_column(quantity.beside(row) if quantity.beside else None for row in rows),
         failures=tuple(
             Failure(kernel, row.seqlen, row.status, row.reason, row.part or 1)
             for row in rows

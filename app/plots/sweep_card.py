@@ -186,6 +186,7 @@ class SweepCard(Card):
                 "low",
                 "high",
                 "model",
+                *([self.quantity.beside_source] if self.quantity.beside else []),
                 "reason",
             ],
             rows=[self._export_row(row) for row in self._rows],
@@ -210,5 +211,6 @@ class SweepCard(Card):
 
     def _export_row(self, row: PointRow) -> list[Cell]:
         one = next(series for series in self._series if series.kernel == row.kernel)
-        cells = [one.at(row.seqlen, column) for column in (one.value, one.low, one.high, one.model)]
+        columns = [one.value, one.low, one.high, one.model, *([one.beside] if self.quantity.beside else [])]
+        cells = [one.at(row.seqlen, column) for column in columns]
         return [row.kernel, row.seqlen, row.status, *cells, row.reason]

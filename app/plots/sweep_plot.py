@@ -297,7 +297,7 @@ class SweepPlot(Plot):
         return max(side, room * (between + side) / (wide - room)) if room else side
 
     def _extent(self) -> tuple[float, float]:
-        columns = [c for one in self._series for c in (one.value, one.low, one.high, one.model)]
+        columns = [c for one in self._series for c in (one.value, one.low, one.high, one.model, one.beside)]
         columns.append(np.array(self._flight_values or [np.nan]))
         places = to_axis(np.concatenate(columns), self.scale_name)
         places = places[np.isfinite(places)]

@@ -105,7 +105,8 @@ def column_name(quantity: Quantity) -> str:
 
 
 def in_full(quantity: Quantity) -> str:
-    """What a quantity says, which way is better, and what a dotted line beside it is."""
+    """What a quantity says, which way is better, and what dotted lines and rings beside it are."""
     better = f"{quantity.better.capitalize()} is better." if quantity.better else ""
     model = f"Dotted: {quantity.model_source}." if quantity.model_source else ""
-    return " ".join(filter(None, (quantity.about, better, model)))
+    beside = f"Ringed: {quantity.beside_source}, of recordings that hold it." if quantity.beside else ""
+    return " ".join(filter(None, (quantity.about, better, model, beside)))

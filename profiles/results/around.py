@@ -8,7 +8,7 @@ import msgspec
 from profiles.results.quantities import QUANTITIES
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Figure
-from profiles.wire.traffic import WRITTEN_BACK
+from profiles.wire.traffic import BY_NCU, WRITTEN_BACK
 
 LEDGER = (
     *("input_bytes", "output_bytes", "workspace_bytes", "footprint"),
@@ -16,11 +16,10 @@ LEDGER = (
 )
 FORMULAS = ("tile_io_bytes", "compulsory_dram_bytes")
 COUNTED = ("dram_read_bytes", "dram_write_bytes", WRITTEN_BACK, "dram_bytes", "l2_bytes")
-BY_NCU = ("dram_bytes", "l2_bytes")
 ENERGY = ("energy_mj", "efficiency", "power_w", "power_limit_w")
 CLOCKS = ("sm_clock_mhz", "sustained_mhz", "slowed", "capped", "temperature_c", "other_processes")
 UNWEIGHED = "nothing weighed it"
-NOT_IN_SESSIONS = "Nsight Compute is what `selfcheck` compares with; no session holds its figures"
+NOBODY_ASKED = "Nsight Compute was not asked: `selfcheck --out FILE` does"
 UNCOUNTED = "it takes runs back to back for a second or more (sweep --sustain 1) and a counter"
 SUSTAINED = "it takes runs back to back (sweep --sustain 1) on a GPU"
 UNREAD = "nothing told it beside the samples"
@@ -61,9 +60,9 @@ def ledger_of(row: PointRow) -> Figures:
 
 def traffic_of(row: PointRow) -> Traffic:
     """What a run moves."""
-    ncu = Figure(missing=NOT_IN_SESSIONS)
-    counted = _figures(row, COUNTED, UNREAD)
-    return Traffic(_figures(row, FORMULAS, ""), counted, dict.fromkeys(BY_NCU, ncu))
+    missing = Figure(missing=NOBODY_ASKED)
+    ncu = {key: row.measured(by_ncu) or missing for key, by_ncu in BY_NCU.items()}
+    return Traffic(_figures(row, FORMULAS, ""), _figures(row, COUNTED, UNREAD), ncu)
 
 
 def energy_of(row: PointRow) -> Figures:

@@ -50,6 +50,8 @@ class Quantity:
         relative: Whether the figure needs a baseline.
         model: The same figure by theory, known before a point has run.
         model_source: Where the model comes from.
+        beside: The same figure by another instrument, of points that it was asked about.
+        beside_source: Who that is.
         detail: Whether it is left out where there is room for the main figures alone.
         telling: Whether it says anything of a point; None: where there is a figure.
         rounds: The values of single rounds of which its figure is the median; None: there are none on record.
@@ -69,6 +71,8 @@ class Quantity:
     relative: bool = False
     model: Callable[[PointRow], float | None] | None = None
     model_source: str = ""
+    beside: Callable[[PointRow], float | None] | None = None
+    beside_source: str = ""
     detail: bool = False
     telling: Callable[[PointRow], bool] | None = None
     rounds: Callable[[PointRow], Sequence[float]] | None = None

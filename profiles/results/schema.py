@@ -9,7 +9,7 @@ from kernels.device import Device
 from kernels.problem import DTYPES, Backend, Problem
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
-from profiles.results.around import BY_NCU, CLOCKS, COUNTED, ENERGY, FORMULAS, LEDGER
+from profiles.results.around import CLOCKS, COUNTED, ENERGY, FORMULAS, LEDGER
 from profiles.results.bookmarks import Bookmark
 from profiles.results.efficiency import Spent
 from profiles.results.quantities import QUANTITIES
@@ -18,6 +18,7 @@ from profiles.results.why import Why
 from profiles.wire.ceilings import Ceiling
 from profiles.wire.events import Attempt, Outcome, PointStatus
 from profiles.wire.measurement import Figure
+from profiles.wire.traffic import BY_NCU
 
 SCHEMA = Path(__file__).with_name("session.schema.json")
 Schema = dict[str, Any]
@@ -74,7 +75,7 @@ def schema() -> Schema:
     figures = {name: NUMBER for quantity in QUANTITIES.values() for name in quantity.names}
     point = POINT | figures | {"figures": {"type": "object", "additionalProperties": figure}}
     reasons: Schema = {"type": "object", "additionalProperties": COUNT}
-    tiers = {"formula": FORMULAS, "counters": COUNTED, "ncu": BY_NCU}
+    tiers = {"formula": FORMULAS, "counters": COUNTED, "ncu": tuple(BY_NCU)}
     point |= {
         "ledger": _all_of(dict.fromkeys(LEDGER, figure)),
         "traffic": _all_of({tier: _all_of(dict.fromkeys(keys, figure)) for tier, keys in tiers.items()}),

@@ -15,7 +15,9 @@ import msgspec
 from profiles.results.quantities import QUANTITIES
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
-from profiles.wire.traffic import WRITTEN_BACK
+from profiles.results.traffic import ARBITER
+from profiles.wire.measurement import Figure
+from profiles.wire.traffic import BY_NCU, WRITTEN_BACK
 
 Verdict = Literal["agrees", "differs", "not tested"]
 DRAM, L2, TIMES = 0.02, 0.10, 0.05  # shares by which two figures may differ
@@ -110,12 +112,25 @@ def _ledger(row: PointRow) -> Check:
 def _traffic(row: PointRow, answer: Answer) -> list[Check]:
     missing = answer if isinstance(answer, str) else ""
     known = {} if isinstance(answer, str) else answer
-    dram = sum(known[key] for key in DRAM_PARTS) if known else None
-    by = "Nsight Compute"
+    dram = in_all(known) if known else None
+    by = ARBITER
     return [
         _check(row, "dram_bytes", dram, by, share=DRAM, missing=missing),
         _check(row, "l2_bytes", known.get("l2_bytes"), by, share=L2, missing=missing),
     ]
+
+
+def in_all(counted: Mapping[str, float]) -> float:
+    """The DRAM bytes of a run in all, of its parts by Nsight Compute."""
+    return sum(counted[key] for key in DRAM_PARTS)
+
+
+def ncu_figures(answer: Answer) -> dict[str, Figure]:
+    """What Nsight Compute counted of a point, or why it did not, as a session keeps it."""
+    if isinstance(answer, str):
+        return dict.fromkeys(BY_NCU.values(), Figure(missing=answer))
+    values = {"dram_bytes": in_all(answer), "l2_bytes": answer["l2_bytes"]}
+    return {BY_NCU[key]: Figure(value=value, source=ARBITER) for key, value in values.items()}
 
 
 def _times(row: PointRow, answer: Sequence[float] | str) -> Check:

@@ -77,6 +77,10 @@ class Tape:
         """What came after the one moment and until the other, in order; readings come as one batch, first."""
         return list(self._until(after_ns, until_ns))
 
+    def whole(self) -> list[Event]:
+        """All of it, from the plan's start on, as it could be recorded again."""
+        return [_opening(self._recorded), *self.between(self.start_ns - 1, self.end_ns)]
+
     def _until(self, after_ns: int, until_ns: int) -> Iterator[Event]:
         readings = self._recorded.readings[self._read(after_ns) : self._read(until_ns)]
         if readings:

@@ -1,16 +1,17 @@
 """The traffic of a point in tiers that are never mixed: by formula, and as hardware counters saw it.
 
-The third tier, Nsight Compute, is the arbiter of the second and in no session: profiles.results.selfcheck.
+The third tier, Nsight Compute, is the arbiter of the second; `selfcheck` asks it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from profiles.results.moved import ONCE, compulsory, tile_io
 from profiles.results.quantity import Derived, Quantity
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Figure, Number
-from profiles.wire.traffic import WRITTEN_BACK
+from profiles.wire.traffic import BY_NCU, WRITTEN_BACK
 
+ARBITER = "Nsight Compute"
 NOT_ASKED = "not counted: the sweep ran without --counters"
 NOT_FOLLOWED = "the version that counted did not look beyond the end of a run"
 
@@ -39,6 +40,16 @@ def _dram(row: PointRow, _: PointRow | None = None) -> Figure | None:
     return Figure(value=value, low=low, high=high, source=source)
 
 
+def _by_ncu(key: str) -> Callable[[PointRow], float | None]:
+    """What Nsight Compute counted of a quantity, if it was asked."""
+
+    def value(row: PointRow) -> float | None:
+        known = row.measured(BY_NCU[key])
+        return None if known is None else known.value
+
+    return value
+
+
 def _sum(values: Sequence[Number | None]) -> Number | None:
     """None where one of them is."""
     known = [value for value in values if value is not None]
@@ -60,6 +71,8 @@ TRAFFIC = (
         telling=lambda row: row.measured("dram_read_bytes") is not None,
         model=lambda row: compulsory(row).value,
         model_source=f"what must cross the bus: {ONCE}",
+        beside=_by_ncu("dram_bytes"),
+        beside_source=ARBITER,
     ),
     *(
         Quantity(
@@ -76,6 +89,8 @@ TRAFFIC = (
             telling=lambda row, key=key: row.measured(key) is not None,  # type: ignore[misc]
             model=(lambda row: tile_io(row).value) if key == "l2_bytes" else None,
             model_source="tile traffic: loads and stores of the algorithm's loops",
+            beside=_by_ncu(key) if key in BY_NCU else None,
+            beside_source=ARBITER,
             detail=True,
         )
         for key, title, heading, about in (

@@ -98,6 +98,9 @@ class LegendRow:
             widget.deleteLater()
 
 
+MODEL = "dotted: model"
+
+
 class CrosshairPanel(Card):
     """Where the crosshair stands, which problems are on show, and a row a kernel.
 
@@ -116,7 +119,7 @@ class CrosshairPanel(Card):
     kernel_pointed_at = Signal(str)
 
     def __init__(self, theme: Theme, quantities: Sequence[Quantity]) -> None:
-        super().__init__("N", "dotted: model")
+        super().__init__("N", MODEL)
         self._theme, self._quantities = theme, tuple(quantities)
         self._rows: dict[str, LegendRow] = {}
         keep(self, self.setMinimumWidth, WIDTH)
@@ -163,6 +166,8 @@ class CrosshairPanel(Card):
     def set_quantities(self, quantities: Sequence[Quantity]) -> None:
         """Head the columns of figures; as many quantities as before."""
         self._quantities = tuple(quantities)
+        besides = dict.fromkeys(one.beside_source for one in quantities if one.beside)
+        self.set_unit(" · ".join((MODEL, *(f"ringed: {source}" for source in besides))))
         words = [heading(quantity) for quantity in quantities]
         for label, quantity, word in zip(self._headings, quantities, words, strict=True):
             label.setText(word if words.count(word) == 1 else quantity.short)

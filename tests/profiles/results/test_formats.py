@@ -119,7 +119,7 @@ def test_a_point_has_its_ledger_its_traffic_by_tier_and_what_was_rejected() -> N
     assert counters["dram_bytes"]["value"] == point["dram_bytes"]
     assert counters["dram_bytes"]["source"].startswith("PM sampling")
     assert ncu["dram_bytes"] | {"missing": ""} == msgspec.to_builtins(Figure())
-    assert "selfcheck" in ncu["dram_bytes"]["missing"]
+    assert "selfcheck --out" in ncu["dram_bytes"]["missing"]
     uncounted = json.loads(to_json(lesson()))["points"][0]["traffic"]["counters"]["l2_bytes"]
     assert (uncounted["value"], uncounted["missing"]) == (
         None,
