@@ -46,6 +46,7 @@ class ElidedLabel(QElidingLabel):
         self._short = short
         self.setText(text)
 
+    @guarded(str)
     def _elidedText(self) -> str:
         """The text, the short one, or what of it has room: of the first that fits, else of the last."""
         room = self.width() - px(self._padding) - ROUNDING_PX

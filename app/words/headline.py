@@ -37,7 +37,7 @@ def headline_text(told: Headline | None) -> str:
     if told is None:
         return ""
     if not told.kernel:
-        return f"No runtime counts at N = {seqlen_text(told.seqlen)}{_lost(told)}."
+        return f"No runtime can be trusted at N = {seqlen_text(told.seqlen)}{_lost(told)}."
     clauses = [_clause(told, place) for place in range(len(told.clauses))]
     joined = "".join(f"{_link(told, place)}{text}" for place, text in enumerate(clauses))
     return f"{_named(told.kernel)} {joined} at N = {seqlen_text(told.seqlen)}{_lost(told)}."
@@ -62,18 +62,19 @@ def ratio_words(told: Headline) -> str:
 
 def note_text(told: Headline | None) -> str:
     """The sentence after it where a user needs one; else empty."""
-    if told is None or not told.kernel:
+    if told is None:
         return ""
     if needs_recording(told):
         return ON_A_CPU
-    return "" if told.checked else UNCHECKED
+    return UNCHECKED if told.kernel and not told.checked else ""
 
 
 def needs_recording(told: Headline | None) -> bool:
     """Whether it is of a CPU that does not show what a GPU would."""
     if told is None or told.backend != "cpu":
         return False
-    return any(one.quantity is RUNTIME and one.verdict in {"worse", "same"} for one in told.clauses)
+    slow = any(one.quantity is RUNTIME and one.verdict in {"worse", "same"} for one in told.clauses)
+    return slow or not told.kernel
 
 
 def factor_text(factor: float) -> str:

@@ -73,7 +73,7 @@ def test_without_a_baseline_the_figures_stand_alone() -> None:
 
 def test_where_nothing_counts_it_says_so() -> None:
     none = Headline("", "standard", 65536, "cuda", lost=Lost(65536, "oom"))
-    assert headline_text(none) == "No runtime counts at N = 64k; standard ran out of memory."
+    assert headline_text(none) == "No runtime can be trusted at N = 64k; standard ran out of memory."
     assert not headline_text(None)
 
 
@@ -111,6 +111,10 @@ def test_a_cpu_that_shows_no_speed_up_is_explained(verdict: Verdict, needed: boo
     assert needs_recording(told) is needed
     assert (note_text(told) == ON_A_CPU) is needed
     assert not needs_recording(dataclasses.replace(told, backend="cuda"))
+
+
+def test_a_cpu_whose_runtimes_cannot_be_trusted_is_explained_too() -> None:
+    assert note_text(Headline("", "standard", 512, "cpu", lost=Lost(512, "doubtful"))) == ON_A_CPU
 
 
 def test_an_output_that_was_not_compared_is_said_to_be_so() -> None:

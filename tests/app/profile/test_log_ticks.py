@@ -1,6 +1,7 @@
-"""A logarithmic axis has three labelled ticks at least: narrow view, low plot, large text."""
+"""An axis has four labelled ticks at least, on every scale: narrow view, low plot, large text."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from PySide6.QtGui import QFontMetricsF
@@ -26,7 +27,7 @@ def factor(request: pytest.FixtureRequest, qapp: object) -> Iterator[float]:
 @pytest.mark.parametrize("kind", LOGARITHMIC)
 @chosen("span", [0.3, 0.7, 1.3, 2.2, 3.0, 4.4, 9.0], {0.7, 4.4})
 @pytest.mark.parametrize("start", [-3.3, -0.1, 0.6])
-def test_there_are_three_ticks_whose_labels_fit(factor: float, kind: Kind, span: float, start: float) -> None:
+def test_there_are_four_ticks_whose_labels_fit(factor: float, kind: Kind, span: float, start: float) -> None:
     axis, height = ValueAxis(KINDS[kind]), 90 * factor
     low = start + 20 * (kind == "bytes")  # from about a MiB on, or a thousandth of a unit
     high = low + span
@@ -36,7 +37,16 @@ def test_there_are_three_ticks_whose_labels_fit(factor: float, kind: Kind, span:
     assert len(set(axis.tickStrings(places, 1.0, 1.0))) == len(places)
 
 
-def test_the_rail_of_failures_leaves_three_below_it(qapp: object) -> None:
+@pytest.mark.parametrize("high", [1.07, 3.0, 5.6, 12.4, 706.0, 9.9e5])
+def test_a_linear_axis_has_four_ticks_whose_labels_fit(factor: float, high: float) -> None:
+    axis, height = ValueAxis(KINDS["rate"]), 90 * factor
+    ((_, places),) = axis.tickValues(0.0, high, height)
+    half = QFontMetricsF(tick_font()).height() / 2 * high / height
+    assert sum(half <= place <= high - half for place in places) >= FEWEST
+    assert all(after - before >= 1.6 * half for before, after in pairwise(places))
+
+
+def test_the_rail_of_failures_leaves_four_below_it(qapp: object) -> None:
     axis = ValueAxis(KINDS["time"])
     axis.end_at(2.0)
     ((_, places),) = axis.tickValues(-1.0, 4.0, 150.0)
