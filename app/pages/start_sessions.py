@@ -13,7 +13,7 @@ from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label, set_tip
 
-STAMP_PX = 84  # height of the curves
+STAMP_PX = 76  # height of the curves
 
 
 class RecordingCard(Card):

@@ -70,7 +70,7 @@ def test_the_file_recorded_or_opened_last_stands_first_and_each_stands_once(
 
 
 def recents(window: MainWindow) -> list[str]:
-    buttons = window.start_page.findChildren(QPushButton)
+    buttons = window.start_page._recents.findChildren(QPushButton)
     return [button.text() for button in buttons if button.property("role") == "link"]
 
 
