@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QGraphicsPathItem
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGraphicsPathItem, QSizePolicy
 
 from app.control.guard import guarded
 from app.look.theme import Theme
@@ -107,13 +107,10 @@ class TrafficPlot(Plot):
             axis.setZValue(-1000)
         left.setGrid(255)
         keep(self, self.setMinimumHeight, HEIGHT_PX)
+        # Or a page of several would ask for as much room as they all would like to have.
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.scene().sigMouseMoved.connect(self._move)
         self.apply_theme(theme)
-
-    @guarded(QSize)
-    def sizeHint(self) -> QSize:
-        """As high as it has to be: a page of several would else ask for as much as it has curves."""
-        return QSize(super().sizeHint().width(), px(HEIGHT_PX))
 
     def show_curve(self, rates: Rates, copy_gbs: float | None, axes: Axes) -> None:
         """Draw a curve on these axes, the same for all kernels."""

@@ -12,6 +12,7 @@ from app.pages.compare import ComparePage
 from app.pages.compare.plot_cards import View
 from app.pages.sessions import SessionsPage
 from app.plots.compare.strip_plot import StripPlot
+from app.plots.legend import KernelButton
 from app.plots.quantity_chooser import QuantityChooser
 from app.plots.stepper.panel import Panel
 from app.plots.time_plot import TimePlot
@@ -94,6 +95,8 @@ def _touch(widget: QWidget) -> None:
         _turn_wheel(widget.viewport())
         _drag_over(widget.viewport())
         QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
+    elif isinstance(widget, KernelButton):
+        QTest.mouseDClick(widget, Qt.MouseButton.LeftButton)
     elif isinstance(widget, QDoubleSpinBox):
         _leave_empty(widget)
         widget.setValue(widget.value() + widget.singleStep())
