@@ -83,7 +83,8 @@ def _series(kernel: str, pairs: Sequence[Pair], columns: Mapping[str, Values]) -
     seqlens = np.array([pair.base.seqlen for pair in pairs], dtype=np.float64)
     others = [pair.other for pair in pairs if not pair.other.done and pair.other.status not in UNFINISHED]
     failures = tuple(Failure(kernel, row.seqlen, row.status, row.reason) for row in others)
-    return Series(kernel=kernel, seqlen=seqlens, failures=failures, running=None, **columns)
+    beside = _column([None] * len(pairs))
+    return Series(kernel=kernel, seqlen=seqlens, beside=beside, failures=failures, running=None, **columns)
 
 
 def _column(values: Sequence[Number | None]) -> Values:
