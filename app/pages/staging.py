@@ -48,6 +48,11 @@ class Staging(QObject):
         return scene_of(self.controller.session, self.controller.seqlen)
 
     @property
+    def sentence(self) -> str:
+        """What the page itself has to say of it, where a stop says nothing."""
+        return ""
+
+    @property
     def provenance(self) -> Provenance:
         """Where the figures on show come from, for the badge."""
         return self.controller.provenance

@@ -218,7 +218,9 @@ class Stage(QObject):
         if not self.on or self._page is None or self._stop is None:
             return
         staging, frame = self._page.staging, self.frame
-        frame.say("" if self._alone else fill(self._stop.sentence, staging.scene))
+        told = self._stop.sentence
+        said = fill(told, staging.scene) if told else staging.sentence
+        frame.say("" if self._alone else said)
         frame.show_provenance(staging.provenance, fallback=self.fallback.standing_in)
         frame.place.setText(f"{self.at + 1} / {len(self.stops)}" if self.stops else "")
         if self.fallback.reason and not self.fallback.standing_in:

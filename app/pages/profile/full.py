@@ -35,13 +35,17 @@ class Full(QObject):
         for place, card in enumerate(cards):
             grid.addWidget(card, *divmod(place, ACROSS))
             card.fill_requested.connect(partial(self.turn, card))
-        self.stand(cards)
+        self._share(cards)  # to show them here would open a window for each: nothing holds them yet
 
     def stand(self, shown: Collection[SweepCard]) -> None:
         """Show these of the plots, which share all the room."""
-        for place, card in enumerate(self._cards):
-            row, column = divmod(place, ACROSS)
+        for card in self._cards:
             card.setVisible(card in shown)
+        self._share(shown)
+
+    def _share(self, shown: Collection[SweepCard]) -> None:
+        for place in range(len(self._cards)):
+            row, column = divmod(place, ACROSS)
             beside, under = self._cards[row * ACROSS :][:ACROSS], self._cards[column::ACROSS]
             self._grid.setRowStretch(row, int(any(one in shown for one in beside)))
             self._grid.setColumnStretch(column, int(any(one in shown for one in under)))

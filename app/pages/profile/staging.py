@@ -13,6 +13,7 @@ from app.pages.staging import Staging
 from app.plots.sweep_card import SweepCard
 from app.stage.scene import Scene
 from app.stage.story import Stop
+from app.words.headline import headline_text, note_text
 from profiles.results.quantities import QUANTITIES
 
 UPPER_ROW = 2  # plots that a stop has which names none
@@ -51,6 +52,12 @@ class ProfileStaging(Staging):
         plots = self._plots
         kernels = plots.kernels
         return Scene(plots.rows, plots.seqlen, kernels[-1] if kernels else "", plots.baseline or "")
+
+    @property
+    def sentence(self) -> str:
+        """The headline, and what a user should know of it."""
+        told = self._plots.headline()
+        return " ".join(filter(None, (headline_text(told), note_text(told))))
 
     @property
     def exhibits(self) -> Sequence[QWidget]:

@@ -19,6 +19,7 @@ from app.shell.shots import picture
 from app.stage.blanks import fill
 from app.stage.scene import Scene
 from app.stage.story import BUNDLED_STORIES, Stop, Story, find_story, read_story
+from app.words.headline import headline_text
 from profiles.results.curves import by_curve
 from profiles.results.rows import rows
 from profiles.store import load
@@ -311,6 +312,8 @@ def test_a_stop_of_traffic_shows_the_curves_of_its_kernels_alone(
     page = window.page
     assert isinstance(page, TrafficPage)
     assert list(page.cards) == ["standard", "flash2"]
+    window.resize(1280, 720)
+    qtbot.waitUntil(lambda: page.height() <= window._frames["traffic"].viewport().height())
     window.stage.leave()
     assert len(page.cards) > 2
 
@@ -410,3 +413,13 @@ def test_a_closed_window_leaves_nothing_of_a_stage(rig: Rig, qtbot: QtBot, story
     window.close_unasked()
     assert window.settings.geometry is None, "how large it was on the stage is not how large it is to be"
     assert isinstance(window.stage, QObject)
+
+
+def test_without_a_story_the_stage_says_the_headline(window: MainWindow, rig: Rig, save: Save) -> None:
+    rig.open(save(sweep(), "swept"))
+    window.activateWindow()
+    press(window, Key.Key_F11)
+    said = window.stage.frame.sentence.text()
+    assert said.startswith(headline_text(profile(window).plots.headline()))
+    assert "flash2" in said
+    assert not profile(window).headline.isVisible()
