@@ -23,6 +23,7 @@ from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
 from profiles.results.rest import Rest
 from profiles.results.session import Session
+from profiles.store import Mark
 from profiles.wire.events import (
     Event,
     MachineFound,
@@ -139,6 +140,11 @@ class Controller(QObject):
     def path(self) -> Path | None:
         """File of the session on show, None while it has none."""
         return self._shown.path
+
+    @property
+    def mark(self) -> Mark | None:
+        """Which session is on show, None before the first: its file may hold another one by now."""
+        return self._shown.mark
 
     @property
     def running(self) -> bool:

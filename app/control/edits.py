@@ -10,7 +10,7 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from app.control.chores import Chores
 from app.control.guard import guarded
-from profiles.store import SessionFileError
+from profiles.store import ReplacedFileError, SessionFileError
 
 NOTHING_CHANGED = "Nothing was changed since Flashscope was started."
 
@@ -46,7 +46,9 @@ class Edits(QObject):
         withdrawn: What undoes a change has been called, or cannot be any more (callable).
         touched: Files are other than they were: the steps that were taken (list of Step).
         failed: Something could not be changed: one sentence, and details (str, str).
-        refused: A file keeps what it has, but a copy of it would not: a sentence, the file (str, Path).
+        refused: A file keeps what it has, but a copy of it would not: a sentence, details, the file
+            (str, str, Path).
+        replaced: A file keeps what it has, as it holds another session: likewise (str, str, Path).
     """
 
     made = Signal(str, object)
@@ -54,7 +56,8 @@ class Edits(QObject):
     withdrawn = Signal(object)
     touched = Signal(list)
     failed = Signal(str, str)
-    refused = Signal(str, object)
+    refused = Signal(str, str, object)
+    replaced = Signal(str, str, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -147,7 +150,9 @@ class Edits(QObject):
 
     def _tell(self, error: SessionFileError | None) -> None:
         if isinstance(error, FixedFileError):
-            self.refused.emit(str(error), error.path)
+            self.refused.emit(str(error), error.detail, error.path)
+        elif isinstance(error, ReplacedFileError):
+            self.replaced.emit(str(error), error.detail, error.path)
         elif error is not None:
             self.failed.emit(str(error), error.detail)
 

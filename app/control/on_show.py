@@ -11,6 +11,7 @@ from app.control.playback import Clock, Playback
 from app.control.recording import RecordingWriter
 from app.words.provenance import Kind
 from profiles.results.session import Session
+from profiles.store import Mark
 from profiles.wire.events import Reading, Readings
 
 
@@ -62,6 +63,12 @@ class OnShow(QObject):
     def path(self) -> Path | None:
         """File of the session, None while it has none."""
         return self._path if self._recording is None else self._recording.path
+
+    @property
+    def mark(self) -> Mark | None:
+        """Which session it is, also while it is played again."""
+        session = self.session if self.playback is None else self.playback.recorded
+        return None if session is None else Mark.of(session)
 
     def show_sweep(self, session: Session, writer: RecordingWriter) -> None:
         """Show a sweep that begins, and is written by this."""

@@ -11,8 +11,9 @@ from app.control.controller import Controller
 from profiles.store import BusyFileError, SessionFileError
 from profiles.store.errors import explain_os
 from profiles.store.held import Identity, identity
+from profiles.store.mark import Mark
 from profiles.store.opening import being_written
-from profiles.store.reader import Mark, read_mark
+from profiles.store.reader import read_mark
 from profiles.store.words import Field, Words
 
 PERIOD_MS = 1000
@@ -101,12 +102,10 @@ class Presence(QObject):
             self._chores.do(partial(_read, path), partial(self._take_content, path))
 
     def _take_content(self, path: Path, content: Content | None) -> None:
-        session = self._controller.session
-        if path != self._path or session is None or content is None:
+        if path != self._path or self._controller.mark is None or content is None:
             return
-        playback = self._controller.playback
         mark, words = content
-        self._other = mark != Mark.of(playback.recorded if playback else session)
+        self._other = mark != self._controller.mark
         if self._other:
             self._be("replaced")
         elif self._controller.words.take(path, words):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.control.bundled import BUNDLED
 from app.control.edits import FixedFileError
-from profiles.store import change, duplicate, restore, trash
+from profiles.store import SessionFileError, change, duplicate, restore, trash
 from profiles.store.library import TRASH
 from profiles.store.words import Field, Words
 
@@ -20,6 +20,7 @@ class Said:
         field: What is changed.
         before: What the user saw.
         after: What it is to be.
+        meant: Id of the session that it is said of; empty: of whichever is in the file.
         now: What the file has since the last time, which another program may have had a part in.
     """
 
@@ -27,16 +28,29 @@ class Said:
     field: Field
     before: Words
     after: Words
+    meant: str = ""
     now: Words | None = None
 
     def forth(self) -> None:
-        """Write them."""
-        check_changeable(self.path)
-        self.now = change(self.path, self.field, self.after, self.before)
+        """Write them; where that cannot be, the error's details have what was to be written."""
+        try:
+            check_changeable(self.path)
+            self.now = change(self.path, self.field, self.after, self.before, self.meant)
+        except SessionFileError as error:
+            error.detail = "\n".join(filter(None, (error.detail, self._unwritten)))
+            raise
 
     def back(self) -> None:
         """Write those from before."""
-        self.now = change(self.path, self.field, self.before, self.after)
+        self.now = change(self.path, self.field, self.before, self.after, self.meant)
+
+    @property
+    def _unwritten(self) -> str:
+        if isinstance(self.after, str):
+            new = [self.after]
+        else:
+            new = [str(getattr(one, "text", one)) for one in self.after if one not in self.before]
+        return f"Not written: {'; '.join(new)}" if any(new) else ""
 
 
 @dataclass

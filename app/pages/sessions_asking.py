@@ -18,7 +18,7 @@ def ask_name(parent: QWidget, info: SessionInfo | None, edits: Edits) -> None:
         return
     answer = _asked(parent, QInputDialog.getText, "Name", session_name(info))
     if answer is not None:
-        step = Said(info.path, "name", info.name, answer)
+        step = Said(info.path, "name", info.name, answer, info.id)
         edits.do(f"Renamed {session_name(info)}", [step])
 
 
@@ -28,7 +28,7 @@ def ask_note(parent: QWidget, info: SessionInfo | None, edits: Edits) -> None:
         return
     answer = _asked(parent, QInputDialog.getMultiLineText, "Note", info.note)
     if answer is not None:
-        step = Said(info.path, "note", info.note, answer)
+        step = Said(info.path, "note", info.note, answer, info.id)
         edits.do(f"Changed the note on {session_name(info)}", [step])
 
 
@@ -40,7 +40,7 @@ def ask_tags(parent: QWidget, chosen: Sequence[SessionInfo], edits: Edits) -> No
     if not accepted or answer == text:
         return
     steps = [
-        Said(info.path, "tags", info.tags, after)
+        Said(info.path, "tags", info.tags, after, info.id)
         for info in infos
         if (after := tagged(info, answer, alone=len(infos) == 1)) != info.tags
     ]

@@ -24,6 +24,7 @@ class EditActions:
         self._edits.withdrawn.connect(errors.withdraw)
         self._edits.failed.connect(controller.error_raised)
         self._edits.refused.connect(self._offer_copy)
+        self._edits.replaced.connect(self._offer_reload)
 
     def offered(self) -> list[Action]:
         """Both of them."""
@@ -32,10 +33,15 @@ class EditActions:
             Action("redo", "Make the undone change again", self._edits.redo, "Edit", "Ctrl+Shift+Z; Ctrl+Y"),
         ]
 
-    def _offer_copy(self, sentence: str, path: Path) -> None:
+    def _offer_copy(self, sentence: str, details: str, path: Path) -> None:
         """Tell why a file keeps what it has, and offer a copy that would not."""
-        self._controller.error_raised.emit(sentence, "")
+        self._controller.error_raised.emit(sentence, details)
         self._errors.offer("Save a copy", partial(self._copy, path))
+
+    def _offer_reload(self, sentence: str, details: str, path: Path) -> None:
+        """Tell that a file holds another session, and offer to show that."""
+        self._controller.error_raised.emit(sentence, details)
+        self._errors.offer("Reload", partial(self._controller.open_session, path))
 
     def _copy(self, path: Path) -> None:
         step = Duplicated(path, self._controller.sessions_dir)

@@ -23,7 +23,8 @@ from app.words.provenance import Provenance
 from app.words.sessions import as_file_name, named
 from kernels.errors import UnsupportedError
 from profiles.results.session import Session
-from profiles.store import SUFFIX, SessionFileError, copy_session, write_whole
+from profiles.store import SUFFIX, Mark, ReplacedFileError, SessionFileError, copy_session, write_whole
+from profiles.store.reader import read_mark
 
 FILTER = f"Flashscope sessions (*{SUFFIX})"
 
@@ -76,7 +77,8 @@ class FileActions:
         chosen, _filter = QFileDialog.getSaveFileName(self._window, "Save a copy", name, FILTER)
         if not chosen:
             return
-        self._write(Path(chosen), (SUFFIX,), partial(copy_session, source), "Saved a copy as")
+        copy = partial(copy_session, source, meant=controller.mark)
+        self._write(Path(chosen), (SUFFIX,), copy, "Saved a copy as")
 
     def _export(self) -> None:
         controller = self._controller
@@ -111,9 +113,10 @@ class FileActions:
 
     def _export_as(self, session: Session, kind: str, look: Look) -> None:
         """Ask where to, and write."""
-        path, source = self._controller.path, self._controller.provenance
+        controller = self._controller
+        path, source = controller.path, controller.provenance
         of_kind = KINDS[kind]
-        if of_kind.picture and (path is None or self._controller.running):
+        if of_kind.picture and (path is None or controller.running):
             self._errors.show_error("A picture is drawn from a finished session's file; wait for the end.")
             return
         name = f"{_proposed(session, path)}{of_kind.suffix}"
@@ -122,7 +125,7 @@ class FileActions:
         if not chosen:
             return
         if of_kind.picture and path is not None:
-            write = partial(draw_elsewhere, path, kind, look)
+            write = partial(_draw, path, controller.mark, kind, look)
         else:
             write = partial(_export_to, kind, session.snapshot(), path, source)
         self._write(Path(chosen), (of_kind.suffix,), write, f"Exported {session.plan.cells} points to")
@@ -132,10 +135,14 @@ class FileActions:
     ) -> None:
         """Write the file that the choice leads to in the background, and say so; or why it was not."""
         self._errors.show_progress(f"Writing {chosen.name} …")
-        self._chores.do(
-            partial(write_chosen, chosen, suffixes, write),
-            lambda target: self._errors.show_notice(f"{said} {target.name}."),
-        )
+        self._chores.do(partial(_written, chosen, suffixes, write), partial(self._tell_written, said))
+
+    def _tell_written(self, said: str, result: Path | ReplacedFileError) -> None:
+        if isinstance(result, ReplacedFileError):
+            self._errors.show_error(str(result), result.detail)
+            self._errors.offer("Reload", partial(self._open_path, result.path))
+        else:
+            self._errors.show_notice(f"{said} {result.name}.")
 
     def _quit(self) -> None:
         self._window.close()
@@ -144,6 +151,23 @@ class FileActions:
 def _proposed(session: Session | None, path: Path | None) -> str:
     """The name of a new file for a session, without an ending."""
     return "flashscope" if path is None else as_file_name(named(session, path) if session else path.stem)
+
+
+def _written(
+    chosen: Path, suffixes: tuple[str, ...], write: Callable[[Path], object]
+) -> Path | ReplacedFileError:
+    """The file that was written, or that the session's file holds another one."""
+    try:
+        return write_chosen(chosen, suffixes, write)
+    except ReplacedFileError as error:
+        return error
+
+
+def _draw(path: Path, meant: Mark | None, kind: str, look: Look, target: Path) -> None:
+    """Draw a picture of what is on show: it is another process that reads its file."""
+    if meant is not None:
+        meant.check(path, read_mark(path)[0], recorded=False)
+    draw_elsewhere(path, kind, look, target)
 
 
 def _export_to(kind: str, session: Session, path: Path | None, source: Provenance, target: Path) -> None:

@@ -9,6 +9,7 @@ from profiles.store.errors import (
     ForeignFileError,
     MovedFileError,
     NewerFileError,
+    ReplacedFileError,
     SessionFileError,
     TakenFileError,
 )
@@ -23,6 +24,7 @@ from profiles.store.library import (
     trash,
 )
 from profiles.store.listing import list_sessions, listing
+from profiles.store.mark import Mark
 from profiles.store.places import check_place
 from profiles.store.reader import load, loading
 from profiles.store.resuming import check_resumable
@@ -39,9 +41,11 @@ __all__ = [
     "EmptyFileError",
     "ForeignFileError",
     "Headers",
+    "Mark",
     "MovedFileError",
     "NewerFileError",
     "Recorder",
+    "ReplacedFileError",
     "SessionFileError",
     "SessionInfo",
     "TakenFileError",

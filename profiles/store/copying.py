@@ -6,10 +6,12 @@ from contextlib import closing
 from pathlib import Path
 
 from profiles.store.errors import SessionFileError, explain_os, explain_sqlite
-from profiles.store.opening import checked, connect
+from profiles.store.mark import Mark
+from profiles.store.opening import being_written, checked, connect
+from profiles.store.reader import read_mark
 
 
-def copy_session(path: Path, target: Path) -> None:
+def copy_session(path: Path, target: Path, meant: Mark | None = None) -> None:
     """Write what a session file holds into another, which stands there whole or not at all.
 
     The bytes alone would not do: a write that was cut off, or is under way, is undone by the journal beside
@@ -18,10 +20,13 @@ def copy_session(path: Path, target: Path) -> None:
     Args:
         path: The session; it stays as it is, and so does its version.
         target: The file to make; one that is there is replaced.
+        meant: The session that is to be copied; None: whichever is there.
 
     Raises:
+        ReplacedFileError: The file holds another one than is meant; the target stays as it is.
         SessionFileError: The session cannot be opened, or the target not be written.
     """
+    recorded = being_written(path)
     with checked(path) as (source, _version):
         if target.exists() and target.samefile(path):
             raise SessionFileError(f"{target} is the session itself; choose another name.")
@@ -30,6 +35,8 @@ def copy_session(path: Path, target: Path) -> None:
                 part = Path(folder) / "copy"
                 part.touch()
                 _fill(part, source)
+                if meant is not None:
+                    meant.check(path, read_mark(part)[0], recorded=recorded)
                 part.replace(target)
         except sqlite3.Error as error:
             raise explain_sqlite(error, target) from error

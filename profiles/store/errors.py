@@ -49,6 +49,22 @@ class ChangedFileError(SessionFileError):
     """Another program has changed what was to be changed."""
 
 
+class ReplacedFileError(SessionFileError):
+    """The file holds another session than the one that is meant.
+
+    Attributes:
+        path: The file.
+    """
+
+    def __init__(self, path: Path, detail: str = "") -> None:
+        super().__init__(
+            f"{path.name} was replaced or written by another program and does not hold what is on show any "
+            "more; nothing was done. Reload it to see what it holds, or export the figures on show.",
+            detail,
+        )
+        self.path = path
+
+
 class MovedFileError(SessionFileError):
     """The file was moved or replaced while it was recorded; what it held is in another one now."""
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -16,6 +15,7 @@ from profiles.plan.plan import Plan
 from profiles.results.session import Session
 from profiles.store.batches import Row, read_batches
 from profiles.store.errors import AlteredFileError, CorruptFileError
+from profiles.store.mark import Mark
 from profiles.store.opening import being_written, opened
 from profiles.store.parts import read_parts
 from profiles.store.points import read_points
@@ -25,7 +25,7 @@ from profiles.store.statements import records
 from profiles.store.traces import decode_trace
 from profiles.store.words import Field, Words, read_bookmarks, read_tags
 from profiles.wire.ceilings import Ceilings
-from profiles.wire.events import Outcome, Reading, TelemetryStarted
+from profiles.wire.events import Reading, TelemetryStarted
 
 INTERRUPTED = "The session's writer ended while this point was running; resume the sweep to measure it."
 
@@ -100,27 +100,6 @@ def read_head(connection: sqlite3.Connection) -> tuple[SessionRecord, Plan, Mach
     return head, plan, msgspec.json.decode(head.machine, type=Machine)
 
 
-class Mark(NamedTuple):
-    """What tells a session from others, and from itself after it has gone on.
-
-    Attributes:
-        id: Its UUID in hex.
-        parts: How many it has.
-        outcome: How it ended.
-        ended_ns: When.
-    """
-
-    id: str
-    parts: int
-    outcome: Outcome | None
-    ended_ns: int | None
-
-    @classmethod
-    def of(cls, session: Session) -> "Mark":
-        """That of a session in memory."""
-        return cls(session.id, 1 + len(session.resumed), session.outcome, session.ended_ns)
-
-
 def read_words(path: Path) -> dict[Field, Words]:
     """What the user says of a session, as its file has it now.
 
@@ -138,8 +117,7 @@ def read_mark(path: Path) -> tuple[Mark, dict[Field, Words]]:
     """
     with validating(path), opened(path) as connection:
         head, _plan, _machine = read_head(connection)
-        (last,) = connection.execute("SELECT max(part) FROM parts").fetchone()
-        return Mark(head.id, last or 1, head.outcome, head.ended_ns), {
+        return Mark.read(connection), {
             "name": head.name,
             "note": head.note,
             "tags": read_tags(head.tags),

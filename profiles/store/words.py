@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias, cast
 import msgspec
 
 from profiles.results.bookmarks import Bookmark
-from profiles.store.errors import ChangedFileError, SessionFileError
+from profiles.store.errors import ChangedFileError, ReplacedFileError, SessionFileError
+from profiles.store.mark import Mark
 from profiles.store.opening import editing
 from profiles.store.schema import (
     MAX_BOOKMARK,
@@ -33,7 +34,7 @@ CALLED: dict[Field, str] = {
 }
 
 
-def change(path: Path, field: Field, after: Words, before: Words | None = None) -> Words:
+def change(path: Path, field: Field, after: Words, before: Words | None = None, meant: str = "") -> Words:
     """Write other words of the user's into a session and return what it has now.
 
     An empty name names it by its start.
@@ -45,13 +46,17 @@ def change(path: Path, field: Field, after: Words, before: Words | None = None) 
         field: What is changed.
         after: What it is from now on.
         before: What it was when the user saw it; None: whatever it was.
+        meant: Id of the session that is meant; empty: whichever is there.
 
     Raises:
+        ReplacedFileError: The file holds another session; nothing is written.
         ChangedFileError: It is other than it was then; nothing is written.
         SessionFileError: It is too long, or the file cannot be written.
     """
     wanted = _normal(field, after)
     with editing(path) as connection:
+        if meant not in {"", Mark.read(connection).id}:
+            raise ReplacedFileError(path)
         if before is not None:
             wanted = _merged(path, field, _normal(field, before), wanted, _now(connection, field))
         stored = wanted if isinstance(wanted, str) else msgspec.json.encode(wanted).decode()

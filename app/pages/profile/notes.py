@@ -125,7 +125,8 @@ class NotesPanel(QWidget):
         session, path = self._controller.session, self._controller.path
         if session is not None and path is not None:
             before = session.bookmarks
-            self._controller.edits.do(words, [Said(path, "bookmarks", before, change(before))])
+            step = Said(path, "bookmarks", before, change(before), session.id)
+            self._controller.edits.do(words, [step])
 
     def _chosen(self) -> Bookmark | None:
         session, row = self._controller.session, self.list.currentRow()

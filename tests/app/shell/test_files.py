@@ -167,7 +167,7 @@ class Slow:
     def __init__(self) -> None:
         self.begun, self.let = threading.Event(), threading.Event()
 
-    def __call__(self, *arguments: object) -> bytes:
+    def __call__(self, *arguments: object, **_others: object) -> bytes:
         self.begun.set()
         assert threading.current_thread() is not threading.main_thread()
         assert self.let.wait(60)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from profiles.store import Recorder, SessionFileError, copy_session, load
+from profiles.store import Mark, Recorder, ReplacedFileError, SessionFileError, copy_session, load
 from profiles.store.opening import being_written, checked
 from tests.profiles.store import builders
 from tests.profiles.store.test_reading_writes_nothing import (
@@ -71,3 +71,24 @@ def test_a_copy_that_fails_leaves_what_stood_there(tmp_path: Path) -> None:
     with pytest.raises(SessionFileError, match="not a Flashscope session"):
         copy_session(path, target)
     assert target.read_text() == "kept"
+
+
+def test_another_session_than_the_one_meant_is_not_copied(tmp_path: Path) -> None:
+    path, target = written(tmp_path), tmp_path / "b.flashscope"
+    meant = Mark.of(load(path))
+    copy_session(path, target, meant)
+    assert load(target) == load(path)
+    for other in (meant._replace(id="b" * 32), meant._replace(parts=2), meant._replace(ended_ns=1)):
+        target.write_text("kept")
+        with pytest.raises(ReplacedFileError, match="does not hold what is on show any more"):
+            copy_session(path, target, other)
+        assert target.read_text() == "kept"
+
+
+def test_the_session_meant_is_copied_while_it_is_recorded_though_it_has_no_end_yet(tmp_path: Path) -> None:
+    recorder, target = Recorder(tmp_path / "a.flashscope"), tmp_path / "b.flashscope"
+    recorder.record(builders.plan_started())
+    ended = Mark.of(load(recorder.path))._replace(outcome="finished", ended_ns=9)
+    copy_session(recorder.path, target, ended)
+    recorder.close()
+    assert load(target).id == ended.id

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from app.commands.table import print_session
 from profiles.results.bookmarks import Bookmark
 from profiles.results.export import to_csv, to_json
-from profiles.store import ChangedFileError, SessionFileError, change, list_sessions, load, with_tags
+from profiles.store import (
+    ChangedFileError,
+    ReplacedFileError,
+    SessionFileError,
+    change,
+    list_sessions,
+    load,
+    with_tags,
+)
 from profiles.store.errors import CorruptFileError
 from profiles.store.schema import MAX_BOOKMARK, MAX_BOOKMARKS, MAX_TAG, MAX_TAGS
 from tests.profiles.store import builders
@@ -44,6 +52,13 @@ def test_a_file_from_before_has_neither(tmp_path: Path) -> None:
 def test_a_tag_stands_there_once_however_it_is_written() -> None:
     assert with_tags(("a", "B"), ("  b ", "c  d", "")) == ("a", "B", "c d")
     assert with_tags(("a", "B"), (), ("b",)) == ("a",)
+
+
+def test_words_about_another_session_than_the_one_meant_are_not_written(path: Path) -> None:
+    change(path, "note", "mine", meant=load(path).id)
+    with pytest.raises(ReplacedFileError, match="does not hold what is on show any more"):
+        change(path, "note", "yours", meant="b" * 32)
+    assert load(path).note == "mine"
 
 
 def test_a_note_that_another_program_changed_meanwhile_is_not_overwritten(path: Path) -> None:
