@@ -51,7 +51,7 @@ def _print(curves: dict[Kind, list[Entry]], kernel: str, seqlen: int, quantity: 
     say(f"{quantity.title} of {kernel} at N = {seqlen_text(seqlen)}")
     for kind, members in curves.items():
         say("")
-        say(f"{kind.machine}, {kind.problem}, {kind.protocol}")
+        say(f"{kind.device}, {kind.problem}, {kind.protocol}")
         print_table(("date", "session", quantity.short), [_line(one, quantity) for one in members], keys=2)
 
 

@@ -156,7 +156,7 @@ def _offer(choice: QComboBox, offered: Mapping[Any, str], first: object) -> None
 
 def _legend(kinds: Sequence[Kind], quantity: Quantity) -> str:
     """What is drawn, and each curve by its mark."""
-    names = (f"{kind.machine}, {kind.protocol}" for kind in kinds)
+    names = (f"{kind.device}, {kind.protocol}" for kind in kinds)
     marked = (f"{_mark(place)} {escaped(name)}" for place, name in enumerate(names))
     return " &nbsp; ".join([escaped(f"{quantity.title}, {unit_text(quantity)}"), *marked])
 

@@ -14,16 +14,23 @@ class Kind(NamedTuple):
     """What the entries of one curve share: only like is compared with like.
 
     Attributes:
-        machine: The device that ran it.
+        machine: The model of the device that ran it.
+        card: The UUID of the GPU; None: the sessions do not tell one device of the model from another.
         problem: Head dim, mask, heads, batch and dtype in words.
         cold: Whether the cache was flushed.
         in_turns: Whether the kernels of a problem took turns.
     """
 
     machine: str
+    card: str | None
     problem: str
     cold: bool
     in_turns: bool
+
+    @property
+    def device(self) -> str:
+        """The device in words: the first eight digits of its UUID tell it from others of its model."""
+        return f"{self.machine}, {'-'.join(self.card.split('-')[:2]) if self.card else 'by model'}"
 
     @property
     def protocol(self) -> str:

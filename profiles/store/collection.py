@@ -50,13 +50,13 @@ def _of_file(path: Path, kernel: str, seqlen: int, quantity: Quantity) -> list[E
         states = read_some_points(connection, plan, _wanted(plan, kernel, seqlen, quantity))
     rows = [PointRow.of(plan.backend, state) for state in states]
     device = machine.device(plan.backend)
-    name = device.name if device else plan.backend
+    whose = (device.name, device.uuid) if device else (plan.backend, None)
     return [
         Entry(
             file=str(path),
             name=head.name,
             started_at=head.started_at,
-            kind=Kind(name, _problem(row), plan.protocol.cold, plan.protocol.interleave),
+            kind=Kind(*whose, _problem(row), plan.protocol.cold, plan.protocol.interleave),
             figure=figure,
             reason="" if figure else row.reason or _missing(row, quantity) or row.status,
         )

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.cli import main
+from kernels.device import Device
 from profiles.plan.plan import Plan
 from profiles.store import Recorder, change
 from profiles.wire.events import Event, PlanStarted, PointFailed, PointMeasured
@@ -19,19 +20,22 @@ def recorded(
     slower: float = 1.0,
     device: str = "Test CPU",
     *,
+    uuid: str | None = None,
     hour: str = "10:00:00+00:00",
     plan: Plan = PLAN,
 ) -> Path:
     recorder = Recorder(path)
     for event in sweep(plan):
-        recorder.record(moved(event, f"2026-03-{day:02}T{hour}", slower, device))
+        recorder.record(
+            moved(event, f"2026-03-{day:02}T{hour}", slower, replace(CPU, name=device, uuid=uuid))
+        )
     recorder.close()
     return path
 
 
-def moved(event: Event, started_at: str, slower: float, device: str) -> Event:
+def moved(event: Event, started_at: str, slower: float, device: Device) -> Event:
     if isinstance(event, PlanStarted):
-        machine = replace(CPU_MACHINE, devices=(replace(CPU, name=device),))
+        machine = replace(CPU_MACHINE, devices=(device,))
         return replace(event, started_at=started_at, machine=machine)
     if isinstance(event, PointMeasured):
         return replace(event, samples=tuple(replace(s, ms=s.ms * slower) for s in event.samples))
@@ -99,6 +103,26 @@ def test_a_table_names_sessions_and_what_has_no_figure_says_why(
 def test_a_kernel_that_no_session_has_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trend", str(folder), "--kernel", "flash3", "--seqlen", "512"]) == 2
     assert "no session in" in capsys.readouterr().err
+
+
+def test_two_cards_of_one_model_are_two_machines(
+    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    for day, uuid in enumerate(("GPU-11111111-aaaa", "GPU-22222222-bbbb", "GPU-11111111-aaaa"), 1):
+        recorded(folder / f"h{day}.flashscope", day, device="H200", uuid=uuid)
+    curves = [one for one in document(capfdbinary, str(folder), *ASKED)["curves"] if one["machine"] == "H200"]
+    of_card = {one["card"]: [Path(session["file"]).stem for session in one["sessions"]] for one in curves}
+    assert of_card == {"GPU-11111111-aaaa": ["h1", "h3"], "GPU-22222222-bbbb": ["h2"]}
+
+
+def test_a_curve_says_whose_card_it_is_or_that_it_goes_by_the_model(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded(folder / "h.flashscope", 5, device="Another CPU", uuid="GPU-11111111-aaaa")
+    assert main(["trend", str(folder), *ASKED]) == 0
+    told = capsys.readouterr().out
+    assert "Another CPU, GPU-11111111, d 64" in told
+    assert "Another CPU, by model, d 64" in told
 
 
 def test_other_dtypes_and_heads_are_other_problems(
