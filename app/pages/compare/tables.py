@@ -63,13 +63,13 @@ class Tables(Card):
 
     def draw(self, findings: Findings) -> None:
         """Show the pairs and lone points of a comparison."""
-        self._findings = findings
+        self._fill_verdicts(findings)
+        self._findings = findings  # the rows must follow at once: theirs are still of the comparison before
+        self.pairs.list.set_rows(findings.pairs, self._wanted())
+        self.alone.list.set_rows(findings.alone)
         several = len(findings.members) > 2  # noqa: PLR2004 - the baseline and one other
         self.pairs.setColumnHidden(SESSION, not several)
         self.pairs.setColumnHidden(PROBLEM, len(set(findings.curves.values())) <= 1)
-        self._fill_verdicts(findings)
-        self.pairs.list.set_rows(findings.pairs, self._wanted())
-        self.alone.list.set_rows(findings.alone)
         self.tabs[0].setText(f"Pairs ({len(findings.pairs)})")
         self.tabs[1].setText(f"Without a partner ({len(findings.alone)})")
         if not findings.pairs or not findings.alone:

@@ -80,17 +80,17 @@ class StrandLayer:
             plot.addItem(item, ignoreBounds=True)
 
     def apply_theme(self, theme: Theme) -> None:
-        """Take other colours: `show` draws with them."""
+        """Take other colours: `draw` draws with them."""
         self._theme = theme
 
-    def show(self, strokes: Sequence[Stroke]) -> None:
+    def draw(self, strokes: Sequence[Stroke]) -> None:
         """Draw these and no others."""
         marked = strokes if sum(one.x.size for one in strokes) <= MOST_IN_ALL else ()
         inked = [
             (one, *_pens(one.strand.kernel, one.strand.session, self._theme, ZOOM.factor)) for one in strokes
         ]
         whiskers = [(pen, one.whiskers) for one, _, pen in inked if marked]
-        self._lines.show([*whiskers, *((pen, one.line) for one, pen, _ in inked)])
+        self._lines.draw([*whiskers, *((pen, one.line) for one, pen, _ in inked)])
         self._mark(marked)
 
     def _mark(self, strokes: Iterable[Stroke]) -> None:
@@ -106,7 +106,7 @@ class LinesItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
         super().__init__()
         self._paths: Sequence[tuple[QPen, QPainterPath]] = ()
 
-    def show(self, paths: Sequence[tuple[QPen, QPainterPath]]) -> None:
+    def draw(self, paths: Sequence[tuple[QPen, QPainterPath]]) -> None:
         """Draw these."""
         self._paths = paths
         self.update()
@@ -116,7 +116,8 @@ class LinesItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
         """All that is in view."""
         return QRectF(self.viewRect())
 
-    def viewTransformChanged(self) -> None:
+    @guarded()
+    def viewTransformChanged(self, *_view: object) -> None:
         """Another part is in view."""
         super().viewTransformChanged()
         self.prepareGeometryChange()

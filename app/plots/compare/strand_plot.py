@@ -118,7 +118,7 @@ class StrandPlot(Plot):
         """Put each strand into the layer where it belongs."""
         own = {0, self._current}
         for layer, behind in zip(self._layers, (False, True), strict=True):
-            layer.show([one for one in self._strokes if (one.strand.session not in own) is behind])
+            layer.draw([one for one in self._strokes if (one.strand.session not in own) is behind])
 
     def _places(self, strand: Strand) -> tuple[Any, Any]:
         return to_axis(strand.seqlen, "log2"), to_axis(strand.value, self._y_axis.scale_name)

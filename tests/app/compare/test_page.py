@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QStyleOptionGraphicsIte
 from pytestqt.qtbot import QtBot
 
 from app.pages.compare.list_model import ListColumn, ListModel
+from app.pages.compare.tables import PROBLEM
 from app.plots.compare.grid import grid_of
 from app.plots.compare.heat_item import HeatItem, shades
 from app.plots.compare.strands import NO_PLACE
@@ -390,3 +391,16 @@ def test_six_sessions_fit_a_small_window_at_every_zoom(desk: Desk, percent: int)
     desk.window.appearance.finish()
     assert not any(sideways), sideways
     assert not cut, "\n".join(cut)
+
+
+def test_sorted_and_filtered_tables_take_other_problems(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    desk.board.tables.pairs.sortByColumn(PROBLEM, Qt.SortOrder.DescendingOrder)
+    verdicts = desk.board.tables.verdicts
+    verdicts.setCurrentIndex(verdicts.count() - 1)
+    verdicts.activated.emit(verdicts.count() - 1)
+    fewer = replace(GPU_PLAN, problems=tuple(replace(one, head_dim=32) for one in GPU_PLAN.problems[:1]))
+    desk.choose(recorded("base of 32", fewer), recorded("other of 32", fewer, times=1.2))
+    findings = desk.board.findings
+    assert findings is not None
+    assert desk.board.tables.pairs.list.rowCount() == len(findings.pairs) > 0

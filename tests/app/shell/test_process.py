@@ -33,7 +33,7 @@ if __name__ == "__main__":
 GONE_S = 120
 LOOK_S = 0.1
 NOT_BEFORE_IT_IS_SHOWN = {"cupy", "torch", "pynvml", "scipy", "pandas", "matplotlib"}
-MOST_MODULES = 1_060
+MOST_MODULES = 1_160
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from app.look.stylesheet import stylesheet
 from app.look.theme import CONTRAST, DARK, LIGHT, Theme
 from app.pages.profile import ProfilePage
 from app.shell.main_window import MainWindow
+from app.widgets.badge import Badge
 from app.widgets.split import Split
 
 MOST_WIDGETS = 260  # that take a stylesheet in one step
@@ -62,9 +63,7 @@ def test_a_switch_dresses_part_after_part_in_several_turns(
         pass
     qtbot.waitUntil(window.updatesEnabled)
     assert len({turn for turn, _part, _sheet in switches}) > 2
-    assert {sheet for _turn, part, sheet in switches if part is not window.top_bar.badge} == {
-        stylesheet(LIGHT)
-    }
+    assert {sheet for _turn, part, sheet in switches if not isinstance(part, Badge)} == {stylesheet(LIGHT)}
     assert window.palette().window().color().name() == LIGHT.bg.lower()
 
 
