@@ -57,6 +57,8 @@ def _different(*files: Path) -> tuple[Path, ...]:
 
 def _print(comparison: Comparison, files: tuple[Path, ...], found: Regressions | None) -> None:
     say(f"{comparison.quantity.title}, beside the baseline {titled(comparison.base, files[0])}")
+    if comparison.caution:
+        say(f"Note: {comparison.caution}")
     for contrast, file in zip(comparison.contrasts, files[1:], strict=True):
         say("")
         print_contrast(comparison.quantity, contrast, file)
@@ -75,6 +77,8 @@ def _told(found: Regressions) -> str:
     told = [f"{count} {words}" for count, words in counts if count]
     if found.unjudged and not told:
         return "Failed: nothing could be compared, so nothing says that there is no regression"
+    if found.undecided and not told:
+        return "Failed: the rounds are too few to find any regression among so many pairs, see the note"
     unsure = f"; {found.inconclusive} inconclusive" if found.inconclusive else ""
     most = f"Regressions: {', '.join(told)}" if told else f"No regression of {percent(found.share)} or more"
     return most + unsure

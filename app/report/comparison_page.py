@@ -33,6 +33,7 @@ def comparison_page(comparison: Comparison, files: Sequence[Path]) -> bytes:
     classes = classes_of(list(dict.fromkeys(pair.kernel for pair in pairs)))
     title = f"{comparison.quantity.title}, beside {titled(comparison.base, files[0])}"
     body = [tag("p", of_session(comparison.base, "saved").badge, class_="badge"), tag("h1", title)]
+    body += [tag("p", comparison.caution, class_="may")] if comparison.caution else []
     for contrast, file in zip(comparison.contrasts, files[1:], strict=True):
         body += _contrast(comparison.quantity, contrast, file, classes)
     rule = (

@@ -22,6 +22,12 @@ def p_value(base: Floats, other: Floats) -> float:
     return min(1.0, 2 * _tail(few, many, max(behind, ahead)))
 
 
+def least_p(few: int, many: int) -> float:
+    """The smallest p-value there is for so many rounds of either side: all of one beyond all of the other."""
+    few, many = sorted((few, many))
+    return min(1.0, 2 * _tail(few, many, few * many))
+
+
 def _tail(few: int, many: int, pairs: int) -> float:
     """How probable it is that at least so many pairs favour one given side."""
     if many <= EXACT:

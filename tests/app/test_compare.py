@@ -1,14 +1,19 @@
 """`compare` as it is typed: what it prints, what it writes, how it ends."""
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from app.cli import main
+from app.commands.compare import _told
+from profiles.results.compare import Comparison, compare
 from profiles.results.compare.document import Document
+from profiles.results.compare.regressions import Regressions
 from tests.app.hostile import hostile_file
 from tests.app.test_escapes import CONTROLS, HARMFUL
 from tests.end_to_end.program import ROOT
@@ -57,6 +62,20 @@ def test_a_point_without_a_partner_is_a_regression(
     assert code == 1
     assert "Regressions: 15 without a partner" in out
     assert run(capsys, RECORDED, copied, partial)[0] == 0
+
+
+def test_rounds_that_can_decide_nothing_are_told_and_pass_no_check(
+    copied: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_few(*arguments: Any) -> Comparison:
+        return dataclasses.replace(compare(*arguments), caution="5 rounds cannot decide among 15 pairs.")
+
+    monkeypatch.setattr("app.commands.compare.compare", too_few)
+    code, out, _ = run(capsys, RECORDED, copied)
+    assert (code, out.splitlines()[1]) == (0, "Note: 5 rounds cannot decide among 15 pairs.")
+    found = Regressions(0.02, worse=0, broken=0, missing=0, unjudged=0, inconclusive=12, undecided=12)
+    assert found.any
+    assert _told(found).startswith("Failed: the rounds are too few to find any regression")
 
 
 def test_nothing_to_compare_is_no_pass(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -99,6 +99,8 @@ class Head(Card):
             self.sentences.addWidget(sentence, row, 1)
         self.sentences.setColumnStretch(1, 1)
         self.sentences.setRowStretch(MOST_OTHERS, 1)
+        if findings.comparison.caution:
+            self.circumstances.addWidget(_words(f"▲ {findings.comparison.caution}", "warn"))
         self._show_differences(findings.comparison.contrasts[current - 1].differences)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -123,9 +125,7 @@ class Head(Card):
         for difference in differences:
             self.circumstances.addWidget(_line(difference))
         if not differences:
-            label = Label(NO_DIFFERENCE, wordWrap=True)
-            label.setProperty("role", "dim")
-            self.circumstances.addWidget(label)
+            self.circumstances.addWidget(_words(NO_DIFFERENCE, "dim"))
         self.circumstances.addStretch(1)
         self._fit()
 
@@ -133,8 +133,12 @@ class Head(Card):
 def _line(difference: Difference) -> Label:
     told = bearing(difference)
     text = f"{told.glyph} {difference.title}: {difference.base} → {difference.other} · {told.words}"
+    return _words(text, told.role)
+
+
+def _words(text: str, role: str) -> Label:
     label = Label(text, wordWrap=True)
-    label.setProperty("role", told.role)
+    label.setProperty("role", role)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
 

@@ -35,12 +35,13 @@ def compare(base: Session, others: Sequence[Session], quantity: Quantity = RUNTI
         for other, pairing in zip(others, found, strict=True)
         for couple in _couples(base, other, pairing, quantity)
     ]
-    pairs = iter(judged(quantity, couples))
+    verdicts, caution = judged(quantity, couples)
+    pairs = iter(verdicts)
     contrasts = tuple(
         _contrast(base, other, pairing, tuple(islice(pairs, len(pairing.pairs))), quantity)
         for other, pairing in zip(others, found, strict=True)
     )
-    return Comparison(quantity, base, contrasts)
+    return Comparison(quantity, base, contrasts, caution)
 
 
 def _contrast(

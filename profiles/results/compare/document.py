@@ -113,15 +113,20 @@ class RegressionsSaid(Said, frozen=True, kw_only=True):
     missing: int
     unjudged: int
     inconclusive: int
+    undecided: int
 
 
 class Document(Said, frozen=True, kw_only=True):
-    """The whole; `regressions` is null where they were not asked for."""
+    """The whole.
+
+    `caution` says why the rounds can decide nothing, `regressions` is null where they were not asked for.
+    """
 
     format: Literal[1] = 1
     quantity: str
     unit: str
     base: SessionSaid
+    caution: str
     comparisons: tuple[ContrastSaid, ...]
     regressions: RegressionsSaid | None
 
@@ -148,6 +153,7 @@ def document(
         quantity=comparison.quantity.key,
         unit=unit,
         base=_session(comparison.base, files[0]),
+        caution=comparison.caution,
         comparisons=tuple(_contrast(one, file) for one, file in others),
         regressions=regressions and RegressionsSaid(**regressions._asdict()),
     )

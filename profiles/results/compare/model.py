@@ -160,8 +160,10 @@ class Comparison:
         quantity: What is compared.
         base: The baseline.
         contrasts: The baseline beside each of the others, in the order given.
+        caution: Why no pair's rounds can call it changed, and what to do; empty where they can.
     """
 
     quantity: Quantity
     base: Session
     contrasts: tuple[Contrast, ...]
+    caution: str

@@ -15,6 +15,7 @@ class Regressions(NamedTuple):
         missing: Points that were done and have no partner.
         unjudged: Sessions of which no point has a verdict, so that nothing speaks for them.
         inconclusive: Pairs done in both of which nothing sure is known; they are none.
+        undecided: As many where the rounds could have found none at all (`Comparison.caution`), else 0.
     """
 
     share: float
@@ -23,11 +24,12 @@ class Regressions(NamedTuple):
     missing: int
     unjudged: int
     inconclusive: int
+    undecided: int
 
     @property
     def any(self) -> bool:
         """Whether there is one at all."""
-        return bool(self.worse or self.broken or self.missing or self.unjudged)
+        return bool(self.worse or self.broken or self.missing or self.unjudged or self.undecided)
 
 
 def regressions(comparison: Comparison, share: float) -> Regressions:
@@ -37,4 +39,5 @@ def regressions(comparison: Comparison, share: float) -> Regressions:
     missing = sum(len(one.missing) for one in comparison.contrasts)
     unjudged = sum(not any(pair.verdict for pair in one.pairs) for one in comparison.contrasts)
     unsure = sum(pair.unsure for one in comparison.contrasts for pair in one.pairs)
-    return Regressions(share, len(worse) - broken, broken, missing, unjudged, unsure)
+    undecided = unsure if comparison.caution else 0
+    return Regressions(share, len(worse) - broken, broken, missing, unjudged, unsure, undecided)

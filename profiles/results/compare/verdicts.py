@@ -32,6 +32,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from profiles.results.bootstrap import LEAST_ROUNDS
+from profiles.results.compare.design import LEVEL, shortfall
 from profiles.results.compare.evidence import TIMED, Couple, rounds_of
 from profiles.results.compare.figures import figure_pair, improved
 from profiles.results.compare.model import Pair, Verdict
@@ -51,13 +52,22 @@ class Judgement(NamedTuple):
     by_clock: bool = False
 
 
-def judged(quantity: Quantity, couples: Sequence[Couple]) -> list[Pair]:
+class Judged(NamedTuple):
+    """A verdict for each pair, and why their rounds can decide nothing; empty where they can."""
+
+    pairs: list[Pair]
+    caution: str
+
+
+def judged(quantity: Quantity, couples: Sequence[Couple]) -> Judged:
     """A verdict for every pair of a comparison, in the same order."""
     told = [_settled(quantity, couple) for couple in couples]
     open_ones = [couple for couple, one in zip(couples, told, strict=True) if not isinstance(one, Pair)]
     rounds = [one for one in told if not isinstance(one, Pair)]
     tested = iter(trials(open_ones, rounds, quantity.kind))
-    return [one if isinstance(one, Pair) else _pair(quantity, next(tested)) for one in told]
+    pairs = [one if isinstance(one, Pair) else _pair(quantity, next(tested)) for one in told]
+    counts = [(len(base.figures.values), len(other.figures.values)) for base, other in rounds]
+    return Judged(pairs, shortfall(counts))
 
 
 def _settled(quantity: Quantity, couple: Couple) -> Pair | Both:

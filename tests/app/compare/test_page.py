@@ -1,5 +1,6 @@
 """The Compare page: what is chosen is compared, and a pair chosen anywhere is chosen everywhere."""
 
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any
 from weakref import ref
@@ -43,6 +44,16 @@ def test_the_sentence_stands_large_above_what_differs(desk: Desk) -> None:
     told = [label.text() for label in desk.board.head.findChildren(Label)]
     assert "standard 20% slower; 3 more of 6 points slower; NVIDIA driver differs" in told
     assert "▲ NVIDIA driver: 580.1 → 590.2 · may explain any change" in told
+
+
+def test_rounds_that_can_decide_nothing_are_told_beside_the_sentence(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    found = desk.board.findings
+    assert found is not None
+    caution = "5 rounds cannot decide among 12 pairs."
+    desk.board.show_findings(replaced(found, comparison=replaced(found.comparison, caution=caution)))
+    desk.drawn()
+    assert f"▲ {caution}" in [label.text() for label in desk.board.head.findChildren(Label)]
 
 
 def test_of_each_session_that_shares_no_point_what_is_nearest_is_said(desk: Desk) -> None:

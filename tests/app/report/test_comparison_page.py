@@ -1,5 +1,6 @@
 """The page of a comparison: what differs, the verdicts, and nothing of a file as markup."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,12 @@ def test_a_page_says_what_differs_before_the_summary_and_that_before_the_points(
     assert places == sorted(places)
     for said in ("1.100", "slower", "was done, now out of memory"):
         assert said in text
+
+
+def test_rounds_that_can_decide_nothing_are_told_above_everything() -> None:
+    comparison = replace(compare(BASE, [OTHER]), caution="5 rounds cannot decide among 12 pairs.")
+    text = seen(comparison_page(comparison, FILES)).text
+    assert text.index("5 rounds cannot decide") < text.index("after (")
 
 
 @pytest.mark.parametrize("key", QUANTITIES)
