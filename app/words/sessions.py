@@ -27,6 +27,11 @@ def device_of(session: Session) -> str:
     return device.name if device else session.backend
 
 
+def short_device(session: Session) -> str:
+    """Its device without what every name of its maker has: GeForce RTX 4090, Intel Xeon Processor."""
+    return re.sub(r"^NVIDIA |\((R|TM)\)", "", device_of(session))
+
+
 def minute_of(session: Session | SessionInfo) -> str:
     """When it was measured, to the minute."""
     return session.started_at[:16].replace("T", " ")

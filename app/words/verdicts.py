@@ -18,6 +18,7 @@ GLYPHS = {
     "equal": "=",
     "inconclusive": "?",
 }
+LEAST_PLAIN, DIGITS = 0.1, 5  # of a ratio: from where it has decimals, and how many characters
 BROKE, MENDED, NOTHING = "no longer done", "done now", "not compared"
 
 
@@ -52,9 +53,10 @@ def _tone(pair: Pair) -> Tone:
 
 def ratio_digits(ratio: float) -> str:
     """A ratio with as many digits as tell a change of 1 ‰, however small or large it is."""
-    if 0.1 <= ratio < 100:  # noqa: PLR2004 - where three decimals are about four digits
-        return f"{ratio:.3f}"
-    return f"{ratio:,.0f}" if 1000 <= ratio < MOST_DIGITS else f"{ratio:.4g}"  # noqa: PLR2004 - as above
+    if not LEAST_PLAIN <= ratio < MOST_DIGITS:
+        return f"{ratio:.4g}"
+    texts = (f"{ratio:,.{decimals}f}" for decimals in (3, 2, 1, 0))
+    return next(text for text in texts if len(text) <= DIGITS or "." not in text)
 
 
 def ratio_text(ratio: float | None) -> str:

@@ -15,10 +15,10 @@ from app.widgets.buttons import icon_button, recolour
 from app.widgets.flowing import Flowing
 from app.widgets.plain import set_tip
 from app.words.plain import cut
-from app.words.sessions import device_of, minute_of, named
+from app.words.sessions import device_of, minute_of, named, short_device
 
-WIDTH = 274  # pixels of a chip
-LONGEST = 24  # characters of a name
+WIDTH = 290  # pixels of a chip
+LONGEST, DEVICE = 24, 16  # characters of a name, and of a device
 READING = "reading …"
 
 
@@ -80,8 +80,9 @@ class Chip(QWidget):
     def _fill(self, chosen: Chosen, name: str) -> None:
         session = chosen.session
         circumstances = READING if session is None else f"{device_of(session)} · {minute_of(session)}"
+        short = READING if session is None else f"{cut(short_device(session), DEVICE)} · {minute_of(session)}"
         role = "baseline" if self.number == 0 else f"session {self.number}"
-        text = f"{cut(' '.join(name.split()), LONGEST)}\n{cut(circumstances, LONGEST + 10)}"
+        text = f"{cut(' '.join(name.split()), LONGEST)}\n{short}"
         self.button.setText(text.replace("&", "&&"))
         self.button.setAccessibleName(f"{role}: {cut(name)}, {cut(circumstances)}")
         hint = "The baseline" if self.number == 0 else "B makes it the baseline, Del removes it"

@@ -34,15 +34,15 @@ class Detail(Card):
         self.reason.setProperty("role", "dim")
         self.sides = [(ElidedLabel(), Label()) for _ in range(2)]
         self.strips = StripPlot(theme)
-        caption = Label("raw samples, ms · the baseline's above")
-        caption.setProperty("role", "unit")
+        self.caption = Label()
+        self.caption.setProperty("role", "unit")
         words = QVBoxLayout()
         words.setContentsMargins(0, 0, 8, 0)
         words.setSpacing(4)
         words.addWidget(self.verdict)
         words.addLayout(self._grid())
         words.addWidget(self.strips, 1)
-        words.addWidget(caption)
+        words.addWidget(self.caption)
         words.addWidget(self.reason)
         content = QWidget()
         content.setLayout(words)
@@ -101,6 +101,8 @@ class Detail(Card):
 
     def _show_strips(self, pair: Pair, session: int) -> None:
         self.strips.show_rows(pair.base, pair.other, session)
+        scale = ", log scale" if self.strips.logarithmic else ""
+        self.caption.setText(f"raw samples, ms{scale} · the baseline's above")
         told = [f"{whose}: {_counted(row)}" for whose, row in (("Above", pair.base), ("Below", pair.other))]
         set_tip(self.strips, "\n".join(["Raw samples in ms; the line is the median", *told]))
 

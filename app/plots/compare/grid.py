@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.plots.compare.strands import CHANGES, NO_PLACE, Numbers
-from app.words.verdicts import spoken
+from app.words.verdicts import ratio_text, spoken
 from kernels.problem import Problem
 from profiles.results.compare import Contrast, Pair
 from profiles.results.curves import Curve
@@ -53,6 +53,17 @@ class Grid:
             first, count, label = found[-1]
             found[-1] = (first, count + 1, label)
         return found
+
+    def told(self, rows: Numbers, columns: Numbers, *, ratios: bool) -> list[str]:
+        """What is written into cells: the verdicts, and the ratios too if asked for."""
+        glyphs: list[str] = self.glyph[rows, columns].tolist()
+        changes = self.change[rows, columns].tolist()
+        if not ratios:
+            return glyphs
+        return [
+            f"{glyph} {ratio_text(math.exp(change))}" if math.isfinite(change) else glyph
+            for glyph, change in zip(glyphs, changes, strict=True)
+        ]
 
 
 def grid_of(contrast: Contrast, first: int, curves: Mapping[Problem, Curve]) -> Grid:

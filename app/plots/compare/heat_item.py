@@ -24,6 +24,7 @@ UNKNOWN, ALONE = SHADES, SHADES + 1  # after the shades: a pair without a ratio,
 UNCHANGED = GLYPHS["same"]  # most cells say so: what changed has to stand out
 FAINT = 0.3  # of its colour has a cell whose verdict is no change: nobody may read one from afar
 GLYPH_PX = 10  # a smaller cell has none, without its gap
+RATIO_PX = 72  # a narrower one has no ratio beside its glyph
 GAP_PX = 8  # of a cell's side from which cells stand apart
 
 
@@ -85,14 +86,15 @@ class HeatItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes n
         painter.drawRects(*self._rects.drawargs())
 
     def _write(self, painter: QPainter, cells: "Cells", rects: NDArray[np.float64]) -> None:
-        """Write the verdicts into their cells."""
+        """Write the verdicts into their cells, with the ratios where they are wide enough."""
         painter.setFont(ui_font(CAPTION_PX))
         dim = QColor(self._theme.dim)
-        glyphs = [] if self._grid is None else self._grid.glyph[cells.rows, cells.columns].tolist()
-        for glyph, shade, rect in zip(glyphs, cells.shades.tolist(), rects.tolist(), strict=True):
-            if glyph:
-                painter.setPen(dim if glyph == UNCHANGED else self._inks[shade])
-                painter.drawText(QRectF(*rect), Qt.AlignmentFlag.AlignCenter, glyph)
+        wide = rects[0, 2] >= px(RATIO_PX)
+        told = [] if self._grid is None else self._grid.told(cells.rows, cells.columns, ratios=wide)
+        for text, shade, rect in zip(told, cells.shades.tolist(), rects.tolist(), strict=True):
+            if text:
+                painter.setPen(dim if text[0] == UNCHANGED else self._inks[shade])
+                painter.drawText(QRectF(*rect), Qt.AlignmentFlag.AlignCenter, text)
 
 
 class Cells(NamedTuple):

@@ -15,7 +15,9 @@ from app.plots.compare.dashes import session_pen
 from app.plots.dots import brush, dress, pen
 from app.plots.series import Values
 from app.plots.style import Plot, UnitAxis, restyle, tick_font
-from app.plots.ticks import multiples, nice_step
+from app.plots.ticks import FEWEST, from_axis, multiples, nice_step, to_axis, value_ticks
+from app.words.kinds import Scale
+from app.words.units import plain_tick
 from profiles.results.rows import PointRow
 from profiles.wire.measurement import Sample
 
@@ -26,19 +28,32 @@ MEDIAN = 0.36  # half the length of a median's line
 APART = 5  # heights of a text between two ticks
 DOT_PX = 7
 FAINT = 150  # opacity of a sample, of 255
+FAR = 10  # times as long as the shortest sample the longest one is, from which the axis is logarithmic
 PARTS = 12  # of the jitter, one after the other
 
 
 class SampleAxis(UnitAxis):
-    """Round values, as many as fit, with as many digits as tell them apart."""
+    """Round values, as many as fit, with as many digits as tell them apart.
+
+    Attributes:
+        scale_name: How values are placed.
+    """
 
     def __init__(self) -> None:
         super().__init__("bottom")
+        self.scale_name: Scale = "linear"
 
     @guarded(list)
     def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803
         """Positions of the ticks."""
-        room = max(size, 1.0) / (QFontMetricsF(tick_font()).height() * APART)
+        height = QFontMetricsF(tick_font()).height()
+        room = max(size, 1.0) / (height * APART)
+        if self.scale_name != "linear":
+            half = height * (maxVal - minVal) / max(size, 1.0)
+            places = value_ticks(
+                minVal, maxVal, self.scale_name, binary=False, room=max(FEWEST, int(room)), half=half
+            )
+            return [(1.0, places)]
         step = nice_step(max(maxVal - minVal, 1e-12) / room)
         return [(step, multiples(minVal, maxVal, step))]
 
@@ -46,15 +61,21 @@ class SampleAxis(UnitAxis):
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         """The values with as many digits as their step has."""
         del scale
+        if self.scale_name != "linear":
+            return [plain_tick(from_axis(value, self.scale_name)) for value in values]
         digits = len(f"{spacing:.9f}".rstrip("0").partition(".")[2])
         return [f"{value:.{digits}f}" for value in values]
 
 
 class StripPlot(Plot):
-    """The samples of the baseline's point above, those of the other's below, in ms."""
+    """The samples of the baseline's point above, those of the other's below, in ms.
+
+    Where some are many times as long as others their axis is logarithmic: else the short ones were one dot.
+    """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(axisItems={"bottom": SampleAxis()}, enableMenu=False)
+        self._axis = SampleAxis()
+        super().__init__(axisItems={"bottom": self._axis}, enableMenu=False)
         self._theme, self._kernel = theme, ""
         self._samples: tuple[tuple[Sample, ...], tuple[Sample, ...]] = ((), ())
         self._taken = [pg.ScatterPlotItem(pxMode=True, symbol="o") for _ in ROWS]
@@ -78,16 +99,23 @@ class StripPlot(Plot):
         """As low as it may be: what is around it has words to show."""
         return QSize(self.minimumWidth(), self.minimumHeight())
 
+    @property
+    def logarithmic(self) -> bool:
+        """Whether the axis is."""
+        return self._axis.scale_name != "linear"
+
     def show_rows(self, base: PointRow, other: PointRow, session: int) -> None:
         """Draw the samples of two points of one kernel."""
         self._kernel = base.kernel
         self._samples = (_samples(base), _samples(other))
+        self._axis.scale_name = _scale([one.ms for samples in self._samples for one in samples])
+        self._axis.picture = None
         for row, y, strip, line in zip((base, other), ROWS, self._taken, self._medians, strict=True):
-            strip.setData(*_placed([one for one in _samples(row) if one.rejected is None], y))
-            middle = [row.times.median] * 2 if row.times else []
+            strip.setData(*self._placed([one for one in _samples(row) if one.rejected is None], y))
+            middle = self._places([row.times.median] * 2 if row.times else [])
             line.setData(middle, [y - MEDIAN, y + MEDIAN][: len(middle)])
         rejected = [
-            _placed([one for one in samples if one.rejected is not None], y)
+            self._placed([one for one in samples if one.rejected is not None], y)
             for samples, y in zip(self._samples, ROWS, strict=True)
         ]
         self._rejected.setData(*(np.concatenate(column) for column in zip(*rejected, strict=True)))
@@ -107,6 +135,14 @@ class StripPlot(Plot):
             line.setPen(pg.mkPen(theme.text, width=2 * ZOOM.factor))
         self._paint()
 
+    def _placed(self, samples: Sequence[Sample], y: float) -> tuple[Values, Values]:
+        """Positions of samples about a strip's middle, in the order they were taken."""
+        step = np.arange(len(samples)) * 5 % PARTS
+        return self._places([one.ms for one in samples]), y + JITTER * (2 * step / (PARTS - 1) - 1)
+
+    def _places(self, times: Sequence[float]) -> Values:
+        return to_axis(times, self._axis.scale_name)
+
     def _paint(self) -> None:
         colour = kernel_mark(self._kernel).on(self._theme)
         for strip in self._taken:
@@ -114,19 +150,20 @@ class StripPlot(Plot):
         dress(self._rejected, pen(self._theme.warn, 1.4 * ZOOM.factor), brush(self._theme.warn), px(DOT_PX))
 
     def _range(self) -> None:
-        times = [one.ms for samples in self._samples for one in samples if np.isfinite(one.ms)]
-        low, high = (min(times), max(times)) if times else (0.0, 1.0)
+        places = self._places([one.ms for samples in self._samples for one in samples])
+        places = places[np.isfinite(places)]
+        low, high = (float(places.min()), float(places.max())) if places.size else (0.0, 1.0)
         room = max((high - low) * MARGIN, abs(high) * 1e-3, 1e-9)
         self.getViewBox().setRange(
             xRange=(low - room, high + room), yRange=(-0.55, 1.55), padding=0, disableAutoRange=True
         )
 
 
+def _scale(times: Sequence[float]) -> Scale:
+    known = [ms for ms in times if np.isfinite(ms)]
+    far = len(known) > 0 and min(known) > 0 and max(known) >= FAR * min(known)
+    return "log10" if far else "linear"
+
+
 def _samples(row: PointRow) -> tuple[Sample, ...]:
     return row.measurement.samples if row.measurement else ()
-
-
-def _placed(samples: Sequence[Sample], y: float) -> tuple[Values, Values]:
-    """Positions of samples about a strip's middle, in the order they were taken."""
-    step = np.arange(len(samples)) * 5 % PARTS
-    return np.array([one.ms for one in samples], float), y + JITTER * (2 * step / (PARTS - 1) - 1)

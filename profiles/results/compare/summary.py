@@ -3,6 +3,7 @@
 1. For each way there is to change, the kernel with most such points is named with the geometric mean of its
    changes and where they are, if it has at least two such points and half of all of them. The others are
    counted: "3 of 60 points slower".
+   Where no kernel is named, several have the range of their changes behind them.
 2. Where: nothing if all its points changed; else head dim and mask if all points of these changed, and from,
    to or at which length if that is the same on all curves concerned; else how many of its points.
 3. Then points changed by the clock alone, broken, mended and without a partner; if there is nothing at all to
@@ -46,7 +47,8 @@ def _changes(pairs: Sequence[Pair]) -> Iterator[str]:
             yield f"{named[0].kernel} {_mean(named)}{word}{_where(named, pairs)}"
         left = len(changed) - len(named)
         if left:
-            yield f"{left} {'more ' if named else ''}of {judged} points {word}"
+            range_ = "" if named or left < LEAST_NAMED else _range(changed)
+            yield f"{left} {'more ' if named else ''}of {judged} points {word}{range_}"
 
 
 def _named(changed: Sequence[Pair]) -> list[Pair]:
@@ -64,6 +66,16 @@ def _mean(pairs: Sequence[Pair]) -> str:
     return (
         f"{percent(prod(one ** (1 / len(known)) for one in known) - 1)} " if len(known) == len(pairs) else ""
     )
+
+
+def _range(pairs: Sequence[Pair]) -> str:
+    """From the least to the largest of their changes, after a comma; nothing where one is from or to 0."""
+    known = [pair.change for pair in pairs if pair.change is not None]
+    if len(known) < len(pairs):
+        return ""
+    least, largest = min(known), max(known)
+    told = f"{1 + least:.3g}×" if percent(largest).endswith("×") else percent(least)
+    return ", " + " to ".join(dict.fromkeys((told, percent(largest))))
 
 
 def _where(named: Sequence[Pair], pairs: Sequence[Pair]) -> str:

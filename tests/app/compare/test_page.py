@@ -27,6 +27,7 @@ from profiles.results.compare import Comparison, compare
 from profiles.results.curves import curve_of
 from profiles.results.quantities import FOOTPRINT, QUANTITIES
 from tests.app.compare.conftest import GPU_PLAN, Desk, recorded
+from tests.app.fakes import GPU_MACHINE
 from tests.app.hostile import hostile_file
 from tests.app.shell.test_fits import is_cut, texts
 from tests.profiles.results.compare.built import rounds, session, with_workspace
@@ -118,6 +119,30 @@ def test_the_largest_change_is_on_show_first_with_both_sets_of_samples(desk: Des
     assert [len(strip.data) for strip in detail.strips._taken] == [11, 11]
     assert len(detail.strips._rejected.data) == 2, "rejected samples are drawn, apart"
     assert "1 rejected (×): throttled" in detail.sides[0][1].text()
+
+
+def test_samples_that_are_far_apart_stand_on_a_logarithmic_axis(desk: Desk) -> None:
+    base, near, far = (recorded(f"x{times}", times=times) for times in (1.0, 1.2, 400.0))
+    desk.choose(base, near)
+    strips, caption = desk.board.detail.strips, desk.board.detail.caption
+    assert "log scale" not in caption.text()
+    assert strips._taken[1].data["x"].min() > 1, "in ms"
+    desk.choose(base, far)
+    assert "log scale" in caption.text()
+    low, high = strips.getViewBox().viewRange()[0]
+    above, below = (strip.data["x"].mean() for strip in strips._taken)
+    assert below - above == pytest.approx(2.602, abs=0.01), "decades"
+    ticks = strips.getAxis("bottom").tickValues(low, high, 300)[0][1]
+    assert strips.getAxis("bottom").tickStrings(ticks, 1.0, 1.0) == ["1", "10", "100"]
+
+
+def test_a_chip_shows_the_whole_date_however_long_the_device_is_called(desk: Desk) -> None:
+    device = replace(GPU_MACHINE.devices[0], name="Intel(R) Xeon(R) Platinum 8480+ Processor")
+    desk.choose(recorded("base"), recorded("other", devices=(device, *GPU_MACHINE.devices[1:])))
+    told = [chip.button.text().splitlines()[1] for chip in desk.page.chips.chips]
+    assert told[1] == "Intel Xeon Plat… · 2026-11-21 10:00"
+    assert told[0] == f"{GPU_MACHINE.devices[0].name} · 2026-11-21 10:00"
+    assert not any(is_cut(chip.button) for chip in desk.page.chips.chips)
 
 
 def test_one_key_makes_another_session_the_baseline(desk: Desk) -> None:

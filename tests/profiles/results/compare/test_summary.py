@@ -75,6 +75,14 @@ def test_where_it_changed_is_said_by_head_dim() -> None:
     assert sentence == "flash3 7.0% slower at d = 128"
 
 
+def test_where_no_kernel_stands_for_the_rest_the_range_of_the_changes_is_told() -> None:
+    assert told({("flash2", 512): 1.05, ("flash3", 512): 1.2, ("flash3", 1024): 1 / 1.05}) == (
+        "1 of 12 points faster; 2 of 12 points slower, 5.0% to 20%"
+    )
+    assert told({(kernel, 512): 1.05 for kernel in KERNELS}) == "2 of 12 points slower, 5.0%"
+    assert told({("flash2", 512): 5.97, ("flash3", 512): 376.6}) == "2 of 12 points slower, 5.97× to 377×"
+
+
 def test_another_quantity_is_named_first() -> None:
     one = session({("flash2", 512): rounds(1.0)})
     assert contrast(one, one, QUANTITIES["footprint"]).summary == (
