@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from itertools import count
 
+from profiles.results.compare.trials import LEVEL
 from profiles.results.ranks import least_p
-
-LEVEL = 0.05  # of all tests together
 
 
 def shortfall(rounds: Sequence[tuple[int, int]]) -> str:

@@ -32,7 +32,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from profiles.results.bootstrap import LEAST_ROUNDS
-from profiles.results.compare.design import LEVEL, shortfall
+from profiles.results.compare.design import shortfall
 from profiles.results.compare.evidence import TIMED, Couple, rounds_of
 from profiles.results.compare.figures import figure_pair, improved
 from profiles.results.compare.model import Pair, Verdict

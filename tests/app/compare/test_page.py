@@ -133,7 +133,7 @@ def test_samples_that_are_far_apart_stand_on_a_logarithmic_axis(desk: Desk) -> N
     above, below = (strip.data["x"].mean() for strip in strips._taken)
     assert below - above == pytest.approx(2.602, abs=0.01), "decades"
     ticks = strips.getAxis("bottom").tickValues(low, high, 300)[0][1]
-    assert strips.getAxis("bottom").tickStrings(ticks, 1.0, 1.0) == ["1", "10", "100"]
+    assert {"1", "10", "100"} <= {*strips.getAxis("bottom").tickStrings(ticks, 1.0, 1.0)}
 
 
 def test_a_chip_shows_the_whole_date_however_long_the_device_is_called(desk: Desk) -> None:
