@@ -34,7 +34,11 @@ def covering(cases: Sequence[Case], interacting: Iterable[tuple[int, ...]]) -> l
 
 
 def matrix(
-    names: str, cases: Iterable[Case], *interacting: str, ids: Callable[[Any], str] | None = None
+    names: str,
+    cases: Iterable[Case],
+    *interacting: str,
+    ids: Callable[[Any], str] | None = None,
+    few: int | None = None,
 ) -> pytest.MarkDecorator:
     """A test for each case; those beyond the covering set carry the marker `matrix`.
 
@@ -43,9 +47,11 @@ def matrix(
         cases: A value of each.
         interacting: Names, divided by blanks, of parameters that interact.
         ids: What a value is called in the name of its test.
+        few: So many of the covering set are enough for every run, where each costs seconds.
     """
     every, order = [*cases], names.split()
-    kept = set(covering(every, [tuple(map(order.index, group.split())) for group in interacting]))
+    cover = covering(every, [tuple(map(order.index, group.split())) for group in interacting])
+    kept = set(cover if few is None else cover[:: -(-len(cover) // few)])
     rest = pytest.mark.matrix
     parameters = [
         pytest.param(*case, marks=() if place in kept else rest) for place, case in enumerate(every)

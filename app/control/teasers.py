@@ -1,5 +1,6 @@
 """What a session says in one sentence and a stamp, read in the background for lists of sessions."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from profiles.results.session import Session
 from profiles.store import SessionFileError, loading
 
 MOST_KERNELS = 3  # that are named
+MOST_KEPT = 32  # sessions, which is more than a list has
 
 
 class Teaser(NamedTuple):
@@ -35,6 +37,16 @@ class Teaser(NamedTuple):
 
 def teaser_of(path: Path) -> Teaser | None:
     """Read a session but for its telemetry; None where it cannot be read: opening it says why."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return _read(path, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _read(path: Path, _mtime_ns: int, _size: int) -> Teaser | None:
+    """The same of a file as it was then: lists are shown again and again."""
     try:
         with loading(path) as (session, _readings):
             return _told(session)

@@ -28,6 +28,7 @@ def show_splash() -> QSplashScreen:
     """Name and icon, on show until a window's first paint: `finish` it with that."""
     app = bare_application()
     splash = QSplashScreen(_picture(app))
+    splash.setWindowTitle("Flashscope is starting")
     splash.show()
     app.processEvents()
     return splash

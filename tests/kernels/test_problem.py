@@ -95,7 +95,9 @@ def test_what_cannot_run_says_why(problem: dict[str, Any], device: dict[str, Any
 
 def test_an_unknown_kernel_is_answered_with_those_there_are() -> None:
     assert find_kernel("flash2") is FLASH2
-    with pytest.raises(KeyError, match=r"did you mean flash3.*there are standard, standard-fp32s, simt"):
+    with pytest.raises(
+        KeyError, match=r"did you mean flash3.*there are standard, standard-fp32s, fused, simt"
+    ):
         find_kernel("flash7")
 
 

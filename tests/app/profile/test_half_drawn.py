@@ -23,6 +23,7 @@ PLAN = Plan(
     problems=tuple(Problem(seqlen_q=n, seqlen_k=n, head_dim=d) for d in (64, 128) for n in LENGTHS),
 )
 TURNS = 30  # at least as many as a page of three kernels takes with one step a turn
+from tests.matrix import chosen
 
 
 def hide_a_kernel(page: ProfilePage) -> None:
@@ -169,7 +170,7 @@ def test_all_lanes_end_at_the_newest_reading_also_of_one_that_came_while_they_we
     assert ends == dict.fromkeys(ends, 200.0)
 
 
-@pytest.mark.parametrize("box", ["baseline", "curves"])
+@chosen("box", ["baseline", "curves"], {"curves"})
 def test_a_choice_from_a_list_of_the_session_before_harms_nothing(
     bench: Bench, box: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -146,7 +146,7 @@ def test_a_double_click_gives_the_page_to_one_plot_and_esc_takes_it_back(told: B
     assert not plots.panel.isVisible()
     assert not page.form.isVisible()
     assert not page.bottom.isVisible()
-    assert card.height() > 0.8 * plots.height()
+    told.qtbot.waitUntil(lambda: card.height() > 0.8 * plots.height())
     assert page.back()
     assert all(one.isVisible() for one in plots.cells)
     assert page.form.isVisible()

@@ -20,6 +20,7 @@ def test_no_widget_lays_out_more_than_can_be_read(rig: Rig, qtbot: QtBot) -> Non
     assert MOST_SHOWN <= max(longest.values()) <= MOST_SHOWN * 1.1, longest  # a tip is broken into lines
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_no_page_grows_wider(rig: Rig, qtbot: QtBot) -> None:
     def widths(text: str) -> list[int]:
         window = window_full_of(text, rig, qtbot)

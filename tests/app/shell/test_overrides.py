@@ -65,7 +65,7 @@ def test_every_method_that_qt_calls_is_guarded() -> None:
 
 
 @pytest.mark.qt_log_ignore("Keyboard event not accepted")  # by a window whose handling of events is broken
-@chosen("name", BY_NAME, [*BY_NAME][::24])
+@chosen("name", BY_NAME, [*BY_NAME][::48])
 def test_a_window_outlives_an_error_in_a_method_that_qt_calls(name: str, rig: Rig, told: list[str]) -> None:
     file = hostile_file(sessions_dir() / "a.flashscope", "a")
     window = rig.window()

@@ -273,6 +273,7 @@ def two_curves(rig: Rig, save: Save, qtbot: QtBot) -> Stage:
     return Stage(rig, save, qtbot, sweep(replace(PLAN, problems=(*PLAN.problems, *causal))))
 
 
+@pytest.mark.matrix  # it takes seconds
 @settings(
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None
 )

@@ -377,9 +377,9 @@ def test_what_is_on_show_can_be_added_as_a_stop_and_is_shown_by_it(
 
 
 def test_a_story_that_cannot_be_read_is_told_and_nothing_is_presented(
-    window: MainWindow, tmp_path: Path
+    window: MainWindow,
 ) -> None:
-    window.presenting.present(str(tmp_path / "gone.toml"))
+    window.presenting.present("gone.toml")
     assert not window.stage.on
     assert "gone.toml" in window.errors.text
 

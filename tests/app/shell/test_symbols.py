@@ -57,6 +57,7 @@ def zoom(window: MainWindow, turn: int) -> None:
     window.appearance.finish()
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_switches_of_theme_and_zoom_leave_no_pictures_of_symbols_behind(
     window: MainWindow, qtbot: QtBot
 ) -> None:

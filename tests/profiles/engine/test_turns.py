@@ -196,7 +196,7 @@ def test_a_fault_costs_the_others_neither_their_samples_nor_their_turns(
     [
         ("abort-in-turns", "failed", "was killed by SIGABRT while it ran abort-in-turns at N = 64"),
         pytest.param("out-of-memory-in-turns", "oom", "Memory ran out", marks=pytest.mark.matrix),
-        ("hang-in-turns", "timeout", "deadline"),
+        pytest.param("hang-in-turns", "timeout", "deadline", marks=pytest.mark.matrix),
     ],
 )
 def test_when_turns_break_down_each_kernel_is_sampled_alone_and_shows_whether_it_was_to_blame(
