@@ -91,8 +91,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """What `-n auto` stands for: a worker for each core, 8 at most, and one while others wait for a child."""
-    return min(len(os.sched_getaffinity(0)), 8) + 1
+    """What `-n auto` stands for: a worker for each core, 8 at most, and two while others wait for a child."""
+    return min(len(os.sched_getaffinity(0)), 8) + 2
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

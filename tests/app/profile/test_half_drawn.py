@@ -14,6 +14,7 @@ from profiles.plan.plan import Plan
 from profiles.wire.events import Reading, Readings
 from tests.app.profile.builders import T0, make_plan, script, session_of
 from tests.app.profile.conftest import Bench
+from tests.matrix import chosen
 
 KERNELS = ("standard", "flash1", "flash2")
 LENGTHS = (256, 512, 1024)
@@ -23,7 +24,6 @@ PLAN = Plan(
     problems=tuple(Problem(seqlen_q=n, seqlen_k=n, head_dim=d) for d in (64, 128) for n in LENGTHS),
 )
 TURNS = 30  # at least as many as a page of three kernels takes with one step a turn
-from tests.matrix import chosen
 
 
 def hide_a_kernel(page: ProfilePage) -> None:
