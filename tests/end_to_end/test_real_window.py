@@ -116,7 +116,8 @@ def wait_for_title(process: subprocess.Popen[str], display: Display, title: str)
 def test_the_window_opens_on_a_display_and_closes_without_an_orphan(display: Display, tmp_path: Path) -> None:
     with program.started(home=tmp_path, DISPLAY=display.name) as process:
         wait_for_title(process, display, "Flashscope")
-        children = psutil.Process(process.pid).children(recursive=True)
+        while not (children := psutil.Process(process.pid).children(recursive=True)):
+            time.sleep(POLL_S)  # the window is there when its engine has a child, and no sooner
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, said
