@@ -140,8 +140,8 @@ class StartPage(Page):
         for place, card in enumerate(self._cards):
             self._grid.addWidget(card, place // columns, place % columns)
         beside, under = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        for row in (self._lower, self._shelf):
-            row.setDirection(beside if columns > 1 else under)
+        self._lower.setDirection(beside if columns > 1 else under)
+        self._shelf.setDirection(beside if columns > 2 else under)  # noqa: PLR2004 - three stand in it
         for column in range(4):
             self._grid.setColumnStretch(column, 1 if column < columns else 0)
 

@@ -60,18 +60,17 @@ class RecentRow(QWidget):
         button.setMinimumWidth(1)  # a long name makes no page wider
         minute = ElidedLabel(when)
         minute.setProperty("role", "dim")
-        line = QHBoxLayout()
-        line.addWidget(button)
-        line.addStretch(1)
-        line.addWidget(minute)
         self.facts = ElidedLabel(facts, padding=6)
         self.facts.setProperty("role", "unit")
         self.facts.setIndent(5)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        line = QHBoxLayout()
+        line.addWidget(self.facts, 1)
+        line.addWidget(minute)
+        column.addWidget(button)
         column.addLayout(line)
-        column.addWidget(self.facts)
 
     def tell(self, teaser: Teaser | None) -> None:
         """Show what was read."""

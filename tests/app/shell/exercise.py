@@ -3,13 +3,22 @@
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent, QFont, QMouseEvent, QWheelEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QEnterEvent,
+    QFont,
+    QMouseEvent,
+    QWheelEvent,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QMenu, QTableView, QWidget
 
 from app.control.steps import Restored
 from app.pages.compare import ComparePage
 from app.pages.compare.plot_cards import View
+from app.pages.profile.crosshair_panel import LegendButton
 from app.pages.sessions import SessionsPage
 from app.plots.compare.strip_plot import StripPlot
 from app.plots.legend import KernelButton
@@ -83,9 +92,17 @@ def _turn_wheel(widget: QWidget) -> None:
     QApplication.sendEvent(widget, wheel)
 
 
+def _pass_over(widget: QWidget) -> None:
+    """The pointer comes and goes."""
+    if isinstance(widget, LegendButton):
+        QApplication.sendEvent(widget, QEnterEvent(QPointF(1, 1), QPointF(1, 1), QPointF(1, 1)))
+        QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
+
+
 def _touch(widget: QWidget) -> None:
     """What a pointer does to what is painted by hand, and what the look and a layout do to all."""
     widget.sizeHint(), widget.minimumSizeHint(), widget.hasHeightForWidth()
+    _pass_over(widget)
     if isinstance(widget, Panel | Scrubber) and widget.isVisible():
         _drag_over(widget)
         QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
