@@ -11,6 +11,7 @@ from app.plots.spans import Span, seqlen_changes
 
 Ends = tuple[float, float]
 OPAQUE = 255
+MOST_CHANGES = 100  # of N that have a line
 
 
 class Shades:
@@ -51,6 +52,7 @@ class Shades:
             brushes=[brushes[kernel] for _, _, kernel in bands],
         )
         changes = seqlen_changes(list(spans))
+        changes = changes if len(changes) <= MOST_CHANGES else []  # they would hide what they part
         self._changes.setData(np.repeat([time for time, _ in changes], 2), np.tile(height, len(changes)))
         self._changes.setPen(pg.mkPen(theme.dim, width=1, dash=[2, 3]))
 

@@ -1,8 +1,9 @@
 """Which kernels ran when: the shaded spans behind the telemetry."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import inf
 
 from profiles.results.activity import Activity, activities
 from profiles.results.session import Session
@@ -70,6 +71,33 @@ def seqlen_stretches(spans: Sequence[Span], end_s: float) -> list[tuple[float, f
     """From when to when the sequence length was the same; the last stretch goes to the end."""
     changes = [*seqlen_changes(list(spans)), (end_s, 0)]
     return [(start, following, seqlen) for (start, seqlen), (following, _) in pairwise(changes)]
+
+
+def coarse(spans: Sequence[Span], view: tuple[float, float], least_s: float) -> list[Span]:
+    """Those that lie in a view; of ten thousand only as many as can be told apart.
+
+    What ends less than `least_s` after the span drawn before it began is drawn as part of that.
+    """
+    drawn: list[Span] = []
+    end_s = -inf  # of the last one drawn
+    for span in spans:
+        ends = inf if span.end_s is None else span.end_s
+        if ends < view[0] or span.start_s > view[1]:
+            continue
+        if drawn and ends - drawn[-1].start_s < least_s:
+            end_s = ends
+            continue
+        _lengthen(drawn, end_s)
+        drawn.append(span)
+        end_s = ends
+    _lengthen(drawn, end_s)
+    return drawn
+
+
+def _lengthen(drawn: list[Span], end_s: float) -> None:
+    """Let the last one go on to there."""
+    if drawn and drawn[-1].end_s is not None and drawn[-1].end_s < end_s:
+        drawn[-1] = replace(drawn[-1], end_s=end_s)
 
 
 def running_at(spans: Sequence[Span], at_s: float) -> Span | None:

@@ -1,6 +1,6 @@
 """The results as a table, linked with the crosshair both ways."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
@@ -84,11 +84,7 @@ class ResultsTable(QTableView):
         if seqlen in self._selected_seqlens():
             return
         chosen = QItemSelection()
-        matching = [
-            row
-            for row in range(self.proxy.rowCount())
-            if self._seqlen(self.proxy.index(row, 0).row()) == seqlen
-        ]
+        matching = sorted(self._shown(lambda row: row.seqlen == seqlen))
         for row in matching:
             chosen.select(self.proxy.index(row, 0), self.proxy.index(row, len(self.results.columns) - 1))
         self._following = True
@@ -102,13 +98,15 @@ class ResultsTable(QTableView):
 
     def choose_point(self, index: int) -> None:
         """Select the row of a point, as a click on it does."""
-        for place in range(self.proxy.rowCount()):
-            if self._row(place).point.index == index:
-                flags = QItemSelectionModel.SelectionFlag  # whatever keys are held
-                chosen = self.proxy.index(place, 0)
-                self.selectionModel().setCurrentIndex(chosen, flags.ClearAndSelect | flags.Rows)
-                self.scrollTo(chosen)
-                return
+        for place in self._shown(lambda row: row.point.index == index):
+            flags = QItemSelectionModel.SelectionFlag  # whatever keys are held
+            chosen = self.proxy.index(place, 0)
+            self.selectionModel().setCurrentIndex(chosen, flags.ClearAndSelect | flags.Rows)
+            self.scrollTo(chosen)
+
+    def _shown(self, wanted: Callable[[PointRow], bool]) -> list[int]:
+        """In which rows the points that are wanted stand: to ask every row of ten thousand takes too long."""
+        return [self.proxy.mapFromSource(self.results.index(k, 0)).row() for k in self.results.places(wanted)]
 
     def _seqlen(self, proxy_row: int) -> int:
         return self._row(proxy_row).seqlen

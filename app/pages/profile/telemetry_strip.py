@@ -20,7 +20,7 @@ from app.plots.moment import MomentLine, TimeLine
 from app.plots.ring import ReadingRing, Values
 from app.plots.ruler import Ruler
 from app.plots.shades import Ends
-from app.plots.spans import Span, ends_of, running_at, spans_of
+from app.plots.spans import Span, coarse, ends_of, running_at, spans_of
 from app.plots.telemetry import TelemetryLane, peak_and_mean
 from app.plots.time_view import LEAST_S, TimeView
 from app.widgets.elided import ElidedLabel
@@ -34,17 +34,27 @@ from profiles.wire.events import Reading, TelemetryStarted
 IDLE_S = 60.0  # how far back the strip looks while nothing is measured
 PIECE = 2000  # readings recorded in a step: about two milliseconds of work
 HOVER_MS = 33  # between two looks at where the pointer is
+FINEST_PX = 2  # of a span that is drawn by itself
 SPAN_STEPS = 150  # the open span grows in so many steps, not with every reading
 HOST_SOURCE = "psutil"  # watches the CPU, which has no driver and so no driver's window
 WAITING = "Waiting for the first reading."
 
 
 class Moment(NamedTuple):
-    """What all lanes show: the readings, the kernels' spans, the ends of the time axis in s."""
+    """What all lanes show.
+
+    Attributes:
+        times: Of the readings, in s.
+        values: Of each field, likewise.
+        spans: What ran when.
+        drawn: As much of that as can be told apart.
+        view: The ends of the time axis in s.
+    """
 
     times: Values
     values: dict[str, Values]
     spans: list[Span]
+    drawn: list[Span]
     view: Ends
 
 
@@ -72,6 +82,7 @@ class TelemetryStrip(QWidget):
         self.ring = ReadingRing()
         self.view = TimeView()
         self._session: Session | None = None
+        self._ended: tuple[Session, list[Span]] | None = None  # what ran in the session on show, if it has
         self._moment = self._now()
         self._taken = 0  # readings of the session that are in the ring
         self._missing: dict[str, str] = {}
@@ -206,14 +217,14 @@ class TelemetryStrip(QWidget):
             return
         if lane is LANES[0]:
             self._moment = self._now()
-            self.ruler.show_spans(self._moment.spans, self._moment.view)
+            self.ruler.show_spans(self._moment.drawn, self._moment.view)
             self._show_offered()
             self.looked.emit()
         if not self.offered(lane):
             return
-        times, values, spans, view = self._moment
+        times, values, _spans, drawn, view = self._moment
         row = self.rows[lane.field]
-        row.lane.show_readings(times, values[lane.field], spans, view)
+        row.lane.show_readings(times, values[lane.field], drawn, view)
         row.lane.show_note(WAITING if lane is LANES[0] and not times.size else "")
         saved = self._session is not None and self._session.ended_ns is not None
         row.show_stats(peak_and_mean(times, values[lane.field], view) if saved else None)
@@ -250,9 +261,19 @@ class TelemetryStrip(QWidget):
         view = self.view.of(self._whole(newest))
         step = (view[1] - view[0]) / SPAN_STEPS
         until = math.floor(newest / step) * step
-        spans = [] if self._session is None else spans_of(self._session)
-        closed = [span if span.end_s is not None else replace(span, end_s=until) for span in spans]
-        return Moment(times, values, closed, view)
+        closed = [span if span.end_s is not None else replace(span, end_s=until) for span in self._spans()]
+        finest = FINEST_PX * (view[1] - view[0]) / max(1, self.width() - LEFT_PX)
+        return Moment(times, values, closed, coarse(closed, view, finest), view)
+
+    def _spans(self) -> list[Span]:
+        """What ran when; of a session that has ended it is worked out once."""
+        session = self._session
+        if session is None or session.ended_ns is None:
+            self._ended = None
+            return [] if session is None else spans_of(session)
+        if self._ended is None or self._ended[0] is not session:
+            self._ended = session, spans_of(session)
+        return self._ended[1]
 
     def _whole(self, newest: float) -> Ends:
         """All of the time that there is to be seen."""

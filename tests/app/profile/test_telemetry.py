@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from app.look.theme import LIGHT
 from app.plots.lanes import FIELDS, LANES
 from app.plots.ring import ReadingRing
-from app.plots.spans import ends_of, running_at, seqlen_stretches, spans_of
+from app.plots.spans import Span, coarse, ends_of, running_at, seqlen_stretches, spans_of
 from app.plots.telemetry import peak_and_mean
 from app.plots.time_view import NEAREST_S, TimeView
 from app.words.units import seqlen_text
@@ -211,6 +211,32 @@ def test_what_ran_is_found_by_the_moment() -> None:
     assert running_at(spans, first.start_s) is first
     assert running_at(spans, -1.0) is None
     assert running_at(spans, 1e9) is None
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.001, 5), st.floats(0, 2)), min_size=1, max_size=60),
+    st.floats(0.01, 10),
+    st.tuples(st.floats(0, 100), st.floats(0.1, 100)),
+)
+def test_spans_too_fine_to_be_told_apart_are_drawn_as_one_and_none_is_left_out(
+    lengths: list[tuple[float, float]], least_s: float, where: tuple[float, float]
+) -> None:
+    spans, at_s = [], 0.0
+    for lasts, pause in lengths:
+        spans.append(Span(("k",), 256, at_s, at_s + lasts))
+        at_s += lasts + pause
+    view = where[0], where[0] + where[1]
+    drawn = coarse(spans, view, least_s)
+    assert len(drawn) <= 2 * where[1] / least_s + 3
+    for span in spans:
+        if (span.end_s or 0) >= view[0] and span.start_s <= view[1]:
+            assert any(one.start_s <= span.start_s and (span.end_s or 0) <= (one.end_s or 0) for one in drawn)
+    assert coarse(spans, (0.0, at_s), 0.0) == spans
+
+
+def test_an_open_span_is_drawn_open_and_by_itself() -> None:
+    spans = [Span(("a",), 256, 0.0, 0.001), Span(("a",), 512, 0.001, 0.002), Span(("b",), 512, 0.002, None)]
+    assert coarse(spans, (0.0, 60.0), 1.0) == [Span(("a",), 256, 0.0, 0.002), spans[2]]
 
 
 def test_runs_back_to_back_have_spans_of_their_own_after_the_samples() -> None:
