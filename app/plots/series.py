@@ -1,6 +1,6 @@
 """From rows to what a plot draws: one series a kernel, with gaps where there is no value."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,15 +78,20 @@ def seqlens_of(rows: Sequence[PointRow]) -> tuple[int, ...]:
 
 def extract(rows: Sequence[PointRow], quantity: Quantity, baseline: str | None = None) -> list[Series]:
     """One series for each kernel; a sequence length measured twice shows its last row."""
+    return list(each_series(rows, quantity, baseline))
+
+
+def each_series(
+    rows: Sequence[PointRow], quantity: Quantity, baseline: str | None = None
+) -> Iterator[Series]:
+    """The same one by one: of thousands of points all at once take too long."""
     table = {(row.kernel, row.seqlen): row for row in rows}
     base = {seqlen: row for (kernel, seqlen), row in table.items() if kernel == baseline and row.done}
     by_kernel: dict[str, list[PointRow]] = {kernel: [] for kernel in kernels_of(rows)}
     for row in table.values():
         by_kernel[row.kernel].append(row)
-    return [
-        _series(kernel, sorted(members, key=lambda row: row.seqlen), quantity, base)
-        for kernel, members in by_kernel.items()
-    ]
+    for kernel, members in by_kernel.items():
+        yield _series(kernel, sorted(members, key=lambda row: row.seqlen), quantity, base)
 
 
 def _series(kernel: str, rows: Sequence[PointRow], quantity: Quantity, base: dict[int, PointRow]) -> Series:

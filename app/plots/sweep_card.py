@@ -12,7 +12,7 @@ from app.plots.export import Cell, Export
 from app.plots.export_button import ExportButton
 from app.plots.export_header import session_header
 from app.plots.quantity_chooser import QuantityChooser
-from app.plots.series import Series, extract, kernels_of, seqlens_of
+from app.plots.series import Series, each_series, extract, kernels_of, seqlens_of
 from app.plots.sweep_plot import SweepPlot
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
@@ -49,7 +49,7 @@ class SweepCard(Card):
         self.quantity, self._theme = quantity, theme
         self._session: Session | None = None
         self._rows: Sequence[PointRow] = ()
-        self._series: list[Series] = []
+        self._known: list[Series] | None = []  # None: still to be extracted
         self._baseline: str | None = None
         self._hidden: Collection[str] = ()
         self._hero = self._lit = ""  # the kernel that shines, and the one that is pointed at
@@ -95,7 +95,7 @@ class SweepCard(Card):
         """Draw the rows of a session but those of the hidden kernels, or leave that to `draw`."""
         self._session, self._rows, self._hidden = session, rows, hidden
         self._baseline = baseline
-        self._series = extract(rows, self.quantity, baseline)
+        self._known = None
         self._name()
         draw_unless_waiting(self, self.draw_in_steps)
 
@@ -130,6 +130,13 @@ class SweepCard(Card):
         else:
             super().keyPressEvent(event)
 
+    @property
+    def _series(self) -> list[Series]:
+        """What is drawn."""
+        if self._known is None:
+            self._known = extract(self._rows, self.quantity, self._baseline)
+        return self._known
+
     def draw(self) -> None:
         """Draw what was shown last."""
         for _ in self.draw_in_steps():
@@ -141,6 +148,7 @@ class SweepCard(Card):
             self.plot.apply_theme(self._theme)
             self._recolours = False
             yield
+        yield from self.extract_in_steps()
         shown = [one for one in self._series if one.kernel not in self._hidden]
         self.plot.first_named = self._baseline or ""
         seqlens = sorted({row.seqlen for row in self._rows})
@@ -148,6 +156,15 @@ class SweepCard(Card):
         self.plot.stress(self._hero, self._lit)
         self.plot.show_flight(*self._flight)
         self.plot.set_cursor_at(self._cursor)
+
+    def extract_in_steps(self) -> Iterator[None]:
+        """Read the figures of what was shown last, a kernel a step."""
+        if self._known is None:
+            found = []
+            for one in each_series(self._rows, self.quantity, self._baseline):
+                found.append(one)
+                yield
+            self._known = found
 
     def _name(self) -> None:
         """Say what it shows."""

@@ -71,7 +71,9 @@ def by_curve(rows: Sequence[PointRow]) -> dict[Curve, list[PointRow]]:
 
     The batch or the seed tells curves apart where a kernel would otherwise stand twice at one N.
     """
-    placed = [(curve_of(row), row) for row in rows]
+    known = {row.problem: row for row in rows}  # several kernels have each
+    of_problem = {problem: curve_of(row) for problem, row in known.items()}
+    placed = [(of_problem[row.problem], row) for row in rows]
     batches, seeds = (_several(placed, name) for name in ("batch", "seed"))
     curves: dict[Curve, list[PointRow]] = {}
     for shared, row in placed:
@@ -82,6 +84,8 @@ def by_curve(rows: Sequence[PointRow]) -> dict[Curve, list[PointRow]]:
 
 def _several(placed: Sequence[tuple[Curve, PointRow]], name: str) -> bool:
     """Whether points that differ in this field of their problem would fall on one another."""
+    if len({getattr(row.problem, name) for _, row in placed}) <= 1:
+        return False
     known: dict[tuple[str, int, int, Curve], set[object]] = {}
     for curve, row in placed:
         place = (row.kernel, row.seqlen, row.problem.seqlen_k, curve)

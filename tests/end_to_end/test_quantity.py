@@ -78,7 +78,7 @@ def test_show_prints_it_as_json_as_csv_and_in_the_table(
 def test_the_results_table_has_a_column_of_it(session: Session, qtbot: QtBot) -> None:
     table = ResultsTable(DARK)
     qtbot.addWidget(table)
-    table.show_rows(rows(session), {})
+    list(table.show_rows_in_steps(rows(session), {}))
     place = [column.title for column in table.results.columns].index("processor time")
     assert not table.isColumnHidden(place)
     texts = [table.results.index(row, place).data() for row in range(table.results.rowCount())]

@@ -1,6 +1,6 @@
 """What stands under the plots: the live telemetry, the results as a table, or the user's notes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget, QVBoxLayout, QWidget
@@ -86,16 +86,20 @@ class BottomCard(Card):
         self.legend.show_kernels(session.plan.kernels if session else ())
         self.notes.show_session()
 
-    def show_rows(self, rows: Sequence[PointRow], known: Mapping[Problem, PointRow]) -> None:
+    def show_rows_in_steps(
+        self, rows: Sequence[PointRow], known: Mapping[Problem, PointRow]
+    ) -> Iterator[None]:
         """Show points in the table, and over it where the time of the whole sweep went.
 
         Args:
             rows: The points.
             known: What relative quantities compare with.
         """
-        self.table.show_rows(rows, known)
+        yield from self.table.show_rows_in_steps(rows, known)
+        yield
         session = self._session
         self.summary.setText(efficiency_short(session) if session else "")
+        yield
         set_tip(self.summary, "\n".join((ABOUT, *efficiency_lines(session))) if session else "")
 
     def apply_theme(self, theme: Theme) -> None:

@@ -1,6 +1,6 @@
 """The Profile page: form, plots over N, telemetry and results of one sweep."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -339,9 +339,9 @@ class ProfilePage(Page):
     def _refresh_table(self) -> None:
         draw_unless_waiting(self.bottom.table, self._draw_table)
 
-    def _draw_table(self) -> None:
+    def _draw_table(self) -> Iterator[None]:
         shown = () if self._rows is None else self._shown
-        self.bottom.show_rows(shown, baselines(shown, self.plots.baseline))
+        yield from self.bottom.show_rows_in_steps(shown, baselines(shown, self.plots.baseline))
         self.bottom.table.show_cursor(self.plots.seqlen)
         self._show_point(self.controller.point)
 

@@ -188,6 +188,8 @@ class PlotsView(QWidget):
 
         For a panel that has waited, when its turn comes.
         """
+        for card in self.cells:
+            yield from card.extract_in_steps()
         self.panel.set_curves(list(self._curves), self.curve)
         if self._kernels != self.panel.kernels:
             yield from self.panel.set_kernels(self._kernels)

@@ -1,6 +1,6 @@
 """The results as a table, linked with the crosshair both ways."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
@@ -57,10 +57,16 @@ class ResultsTable(QTableView):
         self.clicked.connect(self._tell_point)
         self.activated.connect(self._tell_point)
 
-    def show_rows(self, rows: Sequence[PointRow], compared: Mapping[Problem, PointRow]) -> None:
+    def show_rows_in_steps(
+        self, rows: Sequence[PointRow], compared: Mapping[Problem, PointRow]
+    ) -> Iterator[None]:
         """Show these rows beside the baseline's, by problem, in the columns that say anything of them."""
-        for index, column in enumerate(self.results.columns):
-            self.setColumnHidden(index, not _says(column, rows))
+        hidden = []
+        for column in self.results.columns:
+            hidden.append(not _says(column, rows))
+            yield
+        for index, unsaid in enumerate(hidden):
+            self.setColumnHidden(index, unsaid)
         self.results.set_rows(rows, compared)
 
     @guarded()

@@ -217,6 +217,7 @@ class TelemetryStrip(QWidget):
             return
         if lane is LANES[0]:
             self._moment = self._now()
+            yield
             self.ruler.show_spans(self._moment.drawn, self._moment.view)
             self._show_offered()
             self.looked.emit()

@@ -21,7 +21,6 @@ from app.words.kinds import KindWords
 
 SIDE = 0.35  # doublings of N left free on either side
 MARGIN = 0.08  # share of the range left free above and below
-MOST_TICKS = 64  # lengths that may have one: which of them fit takes time by their square
 NEAR_PX = 24  # a click this near to a point means it
 
 
@@ -66,7 +65,7 @@ class StrandPlot(Plot):
     ) -> Iterator[None]:
         """Draw these but those of the hidden kernels, a strand a step."""
         self._strands = [one for one in strands if one.kernel not in hidden]
-        self._x_axis.set_seqlens(seqlens[:: 1 + len(seqlens) // MOST_TICKS])
+        self._x_axis.set_seqlens(seqlens)
         yield
         self._strokes = []
         for strand in self._strands:
