@@ -4,7 +4,7 @@ import math
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, repeat
 from typing import TypeVar
 
 import msgspec
@@ -50,7 +50,8 @@ def read_points(connection: sqlite3.Connection, plan: Plan, parts: Sequence[Plan
     begun = [part.t_ns for part in parts]
     if begun != sorted(begun):
         raise ValueError("parts that do not follow one another")
-    least = chain((1 for _ in plan.points()), (part.part for part in parts for _ in part.repeats))
+    repeated = [part.part for part in parts for _ in part.repeats]
+    least = chain(repeat(1, len(states) - len(repeated)), repeated)
     for state, earliest in zip(states, least, strict=True):
         state.part = None if state.started_ns is None else bisect_right(begun, state.started_ns) + 1
         if state.part is not None and state.part < earliest:
