@@ -1,6 +1,9 @@
 """Does with a window whatever makes Qt call the window's own code."""
 
+from collections.abc import Callable
 from pathlib import Path
+from types import UnionType
+from typing import Any
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import (
@@ -24,6 +27,8 @@ from app.plots.compare.strip_plot import StripPlot
 from app.plots.legend import KernelButton
 from app.plots.quantity_chooser import QuantityChooser
 from app.plots.stepper.panel import Panel
+from app.plots.sweep_card import SweepCard
+from app.plots.sweep_plot import SweepPlot
 from app.plots.time_plot import TimePlot
 from app.shell.main_window import MainWindow
 from app.shell.shots import picture
@@ -56,6 +61,7 @@ def exercise(window: MainWindow, file: Path) -> None:
     _edit(window, sessions)
     _type(window)
     _drag(window, file)
+    _present(window)
     window.controller._shown._opener._chores.wait()
     window.close_unasked()
     _settle()
@@ -92,48 +98,80 @@ def _turn_wheel(widget: QWidget) -> None:
     QApplication.sendEvent(widget, wheel)
 
 
-def _pass_over(widget: QWidget) -> None:
-    """The pointer comes and goes."""
-    if isinstance(widget, LegendButton):
-        QApplication.sendEvent(widget, QEnterEvent(QPointF(1, 1), QPointF(1, 1), QPointF(1, 1)))
-        QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
-
-
 def _touch(widget: QWidget) -> None:
-    """What a pointer does to what is painted by hand, and what the look and a layout do to all."""
+    """What a pointer or a key does to what is made by hand, and what the look and a layout do to all."""
     widget.sizeHint(), widget.minimumSizeHint(), widget.hasHeightForWidth()
-    _pass_over(widget)
-    if isinstance(widget, Panel | Scrubber) and widget.isVisible():
+    touch = next((touch for kind, touch in TOUCHES if isinstance(widget, kind)), None)
+    if touch is not None:
+        touch(widget)
+
+
+def _touch_painted(widget: QWidget) -> None:
+    if widget.isVisible():
         _drag_over(widget)
-        QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
+        _leave(widget)
         widget.setFont(QFont(widget.font()))
         QApplication.sendEvent(widget, QEvent(QEvent.Type.FontChange))
-    elif isinstance(widget, TimePlot) and widget.isVisible():
-        _turn_wheel(widget.viewport())
-        _drag_over(widget.viewport())
-        QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
-    elif isinstance(widget, KernelButton):
-        QTest.mouseDClick(widget, Qt.MouseButton.LeftButton)
-    elif isinstance(widget, QDoubleSpinBox):
-        _leave_empty(widget)
-        widget.setValue(widget.value() + widget.singleStep())
-    elif isinstance(widget, QTableView):
-        for column in range(widget.model().columnCount()):
-            widget.sortByColumn(column, Qt.SortOrder.AscendingOrder)
-        QTest.keyClick(widget, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    elif isinstance(widget, DropDown):
-        widget.showPopup()
-        widget.hidePopup()
-    elif isinstance(widget, QuantityChooser | StripPlot):
-        widget.updateGeometry()
-    elif isinstance(widget, QAbstractSpinBox):
-        _leave_empty(widget)
+
+
+def _touch_time_plot(plot: TimePlot) -> None:
+    if plot.isVisible():
+        _turn_wheel(plot.viewport())
+        _drag_over(plot.viewport())
+        _leave(plot)
+
+
+def _touch_sweep_plot(plot: SweepPlot) -> None:
+    for _fill_and_give_back in range(2):
+        QTest.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton)
+    _leave(plot)
+
+
+def _pass_over(button: LegendButton) -> None:
+    QApplication.sendEvent(button, QEnterEvent(QPointF(1, 1), QPointF(1, 1), QPointF(1, 1)))
+    _leave(button)
+
+
+def _sort_and_copy(table: QTableView) -> None:
+    for column in range(table.model().columnCount()):
+        table.sortByColumn(column, Qt.SortOrder.AscendingOrder)
+    QTest.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+
+
+def _open_and_close(choice: DropDown) -> None:
+    choice.showPopup()
+    choice.hidePopup()
+
+
+def _change_number(field: QDoubleSpinBox) -> None:
+    _leave_empty(field)
+    field.setValue(field.value() + field.singleStep())
+
+
+def _leave(widget: QWidget) -> None:
+    QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
 
 
 def _leave_empty(field: QAbstractSpinBox) -> None:
     """What makes it say that the number before stays."""
     field.clear()
     field.stepUp()
+
+
+TOUCHES: tuple[tuple[type[QWidget] | UnionType, Callable[[Any], object]], ...] = (
+    (LegendButton, _pass_over),
+    (Panel | Scrubber, _touch_painted),
+    (TimePlot, _touch_time_plot),
+    (SweepPlot, _touch_sweep_plot),
+    (SweepCard, lambda card: QTest.keyClick(card, Qt.Key.Key_A)),
+    (KernelButton, lambda button: QTest.mouseDClick(button, Qt.MouseButton.LeftButton)),
+    (QDoubleSpinBox, _change_number),
+    (QAbstractSpinBox, _leave_empty),
+    (QTableView, _sort_and_copy),
+    (DropDown, _open_and_close),
+    (QuantityChooser | StripPlot, QWidget.updateGeometry),
+)
+"""What is done with a widget of each kind."""
 
 
 def _edit(window: MainWindow, sessions: SessionsPage) -> None:
@@ -186,6 +224,21 @@ def _type(window: MainWindow) -> None:
     palette.open_over(window)
     QTest.keyClick(palette._query, Qt.Key.Key_Down)
     palette.close()
+
+
+def _present(window: MainWindow) -> None:
+    """Take the stage, open the notes and close them, blacken the screen, and leave."""
+    for key in ("stage", "stage.notes"):
+        action = window.registry.find(key)
+        assert action is not None
+        action.trigger()
+    notes = window.presenting.notes
+    assert notes is not None
+    notes.close()
+    window.stage.blacken()
+    picture(window)
+    window.stage.leave()
+    _settle()
 
 
 def _drag(window: QWidget, file: Path) -> None:
