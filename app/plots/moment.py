@@ -1,6 +1,5 @@
 """A moment chosen on a common time axis: a line through all its plots, set by a click in any of them."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -19,18 +18,26 @@ class TimeLine(QObject):
 
     Attributes:
         at_s: Where it stands, in seconds of the axis; None: nowhere.
+
+    Args:
+        theme: Its colour.
+        pictured: Whether it is in pictures.
     """
 
-    def __init__(self, plots: Sequence[Plot], theme: Theme) -> None:
+    def __init__(self, theme: Theme, *, pictured: bool = True) -> None:
         super().__init__()
         self.at_s: float | None = None
+        self._theme, self._pictured = theme, pictured
         self._lines: list[Any] = []
-        for plot in plots:
-            line = pg.InfiniteLine(angle=90, movable=False)
-            line.hide()
-            plot.addItem(line, ignoreBounds=True)
-            self._lines.append(line)
-        self.apply_theme(theme)
+
+    def cross(self, plot: Plot) -> None:
+        """Go through this plot, too."""
+        line = pg.InfiniteLine(angle=90, movable=False, pen=self._pen(self._theme))
+        if not self._pictured:
+            line.setData(SCREEN_ONLY, True)
+        plot.addItem(line, ignoreBounds=True)
+        self._lines.append(line)
+        self.show_at(self.at_s)
 
     def show_at(self, at_s: float | None) -> None:
         """Put it there; None: take it away."""
@@ -40,13 +47,9 @@ class TimeLine(QObject):
             if at_s is not None:
                 line.setValue(at_s)
 
-    def keep_on_screen(self) -> None:
-        """Leave it out of pictures."""
-        for line in self._lines:
-            line.setData(SCREEN_ONLY, True)
-
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours."""
+        self._theme = theme
         for line in self._lines:
             line.setPen(self._pen(theme))
 
@@ -63,10 +66,10 @@ class MomentLine(TimeLine):
 
     chosen = Signal(float)
 
-    def __init__(self, plots: Sequence[Plot], theme: Theme) -> None:
-        super().__init__(plots, theme)
-        for plot in plots:
-            plot.scene().sigMouseClicked.connect(partial(self._click, plot))
+    def cross(self, plot: Plot) -> None:
+        """Go through this plot, too, and let a click in it choose."""
+        super().cross(plot)
+        plot.scene().sigMouseClicked.connect(partial(self._click, plot))
 
     def _pen(self, theme: Theme) -> Any:
         return pg.mkPen(theme.accent, width=px(2))

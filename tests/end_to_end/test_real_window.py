@@ -107,7 +107,7 @@ def titles(display: Display) -> str:
 def wait_for_title(process: subprocess.Popen[str], display: Display, title: str) -> None:
     """Return once a window with this title is there; fail when the program ends before that."""
     end = time.monotonic() + PATIENCE_S
-    while f'"{title}"' not in titles(display):
+    while f' "{title}": ' not in titles(display):  # a class, which stands in brackets, is no title
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < end, titles(display)
         time.sleep(POLL_S)  # another program's window sends no signal

@@ -123,7 +123,7 @@ class BottomCard(Card):
             title="Telemetry over time",
             labels=["N", *(f"{lane.title}, {lane.unit}" for lane in shown)],
             name="telemetry",
-            plots=[self.strip.ruler, *(self.strip.lanes[lane.field] for lane in shown)],
+            plots=[self.strip.ruler, *(self.strip.rows[lane.field].lane for lane in shown)],
             theme=self._theme,
             provenance=header,
             columns=self.strip.export_columns(),

@@ -1,5 +1,7 @@
 """One lane of the telemetry with its name, what it reads, and its peak and mean."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
@@ -18,15 +20,21 @@ class LaneRow(QWidget):
     """Words and trace of one quantity.
 
     Attributes:
-        lane: The trace.
+        about: What it shows.
         field: The field of a Reading.
+        made: The trace, None before somebody asked for it: many devices have nothing for it.
+
+    Args:
+        lane: What it shows.
+        make: Makes the trace.
     """
 
-    def __init__(self, lane: TelemetryLane) -> None:
+    def __init__(self, lane: Lane, make: Callable[[Lane], TelemetryLane]) -> None:
         super().__init__()
-        self.lane, self._about, self.field = lane, lane.lane, lane.lane.field
+        self.about, self.field, self._make = lane, lane.field, make
+        self.made: TelemetryLane | None = None
         self._name, self._value, self._stats = Label(), Label(), Label()
-        self.show_title(self._about.title)
+        self.show_title(self.about.title)
         self._name.setProperty("role", "unit")
         self._value.setProperty("role", "title")
         self._stats.setProperty("role", "unit")
@@ -40,12 +48,20 @@ class LaneRow(QWidget):
         grid.addWidget(self._value, 0, 1, right)
         grid.addWidget(self._stats, 1, 0, 1, 2, right)
         for label in (self._name, self._value, self._stats):
-            set_tip(label, self._about.about)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        row.addWidget(words, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(lane, 1)
+            set_tip(label, self.about.about)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(6)
+        self._row.addWidget(words, 0, Qt.AlignmentFlag.AlignVCenter)
+
+    @property
+    def lane(self) -> TelemetryLane:
+        """The trace; it is made when it is first asked for."""
+        if self.made is None:
+            self.made = self._make(self.about)
+            self._row.addWidget(self.made, 1)
+            self.made.show()  # in this turn: the layout would do it in the next
+        return self.made
 
     @property
     def value_text(self) -> str:
@@ -59,18 +75,18 @@ class LaneRow(QWidget):
 
     def show_title(self, title: str) -> None:
         """Name it otherwise."""
-        self._name.setText(f"{title}, {self._about.unit}")
+        self._name.setText(f"{title}, {self.about.unit}")
 
     def show_value(self, value: float | None) -> None:
         """A reading, or that there is none."""
-        self._value.setText("–" if value is None else f"{lane_text(self._about, value)} {self._about.unit}")
+        self._value.setText("–" if value is None else f"{lane_text(self.about, value)} {self.about.unit}")
 
     def show_stats(self, peak_and_mean: tuple[float, float] | None) -> None:
         """Of what is on show; None: nothing is known."""
         known = peak_and_mean is not None
         self._stats.setVisible(known)
         if peak_and_mean is not None:
-            peak, mean = (lane_text(self._about, value) for value in peak_and_mean)
+            peak, mean = (lane_text(self.about, value) for value in peak_and_mean)
             self._stats.setText(f"peak {peak} · mean {mean}")
 
 

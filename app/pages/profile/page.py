@@ -24,7 +24,6 @@ from app.pages.profile.offers import offers
 from app.pages.profile.plots_view import PlotsView
 from app.pages.profile.replay_bar import ReplayBar
 from app.pages.profile.staging import ProfileStaging
-from app.plots.lanes import LANES
 from app.widgets.split import Split
 from app.widgets.staged_paint import Draw, StagedPaint, draw_unless_waiting
 from app.words.command_line import command_line
@@ -85,8 +84,8 @@ class ProfilePage(Page):
             **{card: card.draw_in_steps for card in self.plots.cells},
             self.bottom.table: self._draw_table,
         }
-        self._lanes = [strip.lanes[lane.field] for lane in LANES]
-        turns.update({strip.lanes[lane.field]: partial(strip.draw_lane, lane) for lane in LANES})
+        self._lanes = list(strip.rows.values())
+        turns.update({row: partial(strip.draw_lane, row.about) for row in self._lanes})
         self._staged = StagedPaint(self, turns)
         self._lay_out()
         self._connect()

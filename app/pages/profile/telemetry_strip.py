@@ -22,6 +22,7 @@ from app.plots.ruler import Ruler
 from app.plots.shades import Ends
 from app.plots.spans import Span, coarse, ends_of, running_at, spans_of
 from app.plots.telemetry import TelemetryLane, peak_and_mean
+from app.plots.time_plot import TimePlot
 from app.plots.time_view import LEAST_S, TimeView
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import set_tip
@@ -66,7 +67,7 @@ class TelemetryStrip(QWidget):
         ring: The readings.
         moment: The moment that was chosen.
         view: Which part of the time is on show.
-        rows: What stands in each lane's row, by field.
+        rows: What stands in each lane's row, by field; its trace is made when there is one to draw.
 
     Signals:
         looked: The first lane has looked at another moment: the others are to be drawn after it.
@@ -86,21 +87,35 @@ class TelemetryStrip(QWidget):
         self._moment = self._now()
         self._taken = 0  # readings of the session that are in the ring
         self._missing: dict[str, str] = {}
+        self._capacities: dict[str, float | None] = {}
+        self._theme = theme
         self._pointed: float | None = None
         self.ruler = Ruler(theme)
-        self.lanes = {lane.field: TelemetryLane(lane, theme) for lane in LANES}
-        self.rows = {field: LaneRow(lane) for field, lane in self.lanes.items()}
-        plots = [self.ruler, *self.lanes.values()]
-        self.moment, self._pointer = MomentLine(plots, theme), TimeLine(plots, theme)
-        self._pointer.keep_on_screen()
+        self.rows = {lane.field: LaneRow(lane, self._make_lane) for lane in LANES}
+        self.moment, self._pointer = MomentLine(theme), TimeLine(theme, pictured=False)
         self._hover = QTimer(self, interval=HOVER_MS, singleShot=True)
         self._hover.timeout.connect(self._show_pointed)
-        for plot in plots:
-            plot.box.zoomed.connect(self._zoom)
-            plot.box.panned.connect(self._pan)
-            plot.pointed.connect(self._point)
+        self._follow(self.ruler)
         self._lay_out()
         self.draw()
+
+    @property
+    def lanes(self) -> dict[str, TelemetryLane]:
+        """The traces that have been made, by field."""
+        return {field: row.made for field, row in self.rows.items() if row.made is not None}
+
+    def _make_lane(self, lane: Lane) -> TelemetryLane:
+        made = TelemetryLane(lane, self._theme)
+        made.show_capacity(self._capacities.get(lane.field))
+        self._follow(made)
+        return made
+
+    def _follow(self, plot: TimePlot) -> None:
+        self.moment.cross(plot)
+        self._pointer.cross(plot)
+        plot.box.zoomed.connect(self._zoom)
+        plot.box.panned.connect(self._pan)
+        plot.pointed.connect(self._point)
 
     def _lay_out(self) -> None:
         self.pointed_at, self.running, self.absent = ElidedLabel(), ElidedLabel(), ElidedLabel()
@@ -121,8 +136,8 @@ class TelemetryStrip(QWidget):
         column = QVBoxLayout(lanes)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        for row in self.rows.values():
-            column.addWidget(row, row.lane.lane.height)
+        for lane in LANES:
+            column.addWidget(self.rows[lane.field], lane.height)
         self._scrolling = Scrolling(lanes)
         bar = self._scrolling.verticalScrollBar()
         bar.rangeChanged.connect(
@@ -177,9 +192,10 @@ class TelemetryStrip(QWidget):
         self._missing = telemetry.missing
         host = telemetry.source == HOST_SOURCE
         for row in self.rows.values():
-            row.show_title("busy" if host and row.field == "utilisation" else row.lane.lane.title)
-        self.lanes["memory_used"].show_capacity(telemetry.memory_total)
-        self.lanes["power_w"].show_capacity(telemetry.power_limit_w)
+            row.show_title("busy" if host and row.field == "utilisation" else row.about.title)
+        self._capacities = {"memory_used": telemetry.memory_total, "power_w": telemetry.power_limit_w}
+        for field, lane in self.lanes.items():
+            lane.show_capacity(self._capacities.get(field))
         if self._session is None:
             self.ring.clear()
 
@@ -188,8 +204,9 @@ class TelemetryStrip(QWidget):
         return self.rows[field].value_text
 
     def offered(self, lane: Lane) -> bool:
-        """Whether there is such a lane: the device tells it, or nothing has been read yet."""
-        return lane.field not in self._missing and (not len(self.ring) or lane.field in self.ring.seen)
+        """Whether there is such a lane: the device tells it; the first one waits for the first reading."""
+        read = lane.field in self.ring.seen if len(self.ring) else lane is LANES[0]
+        return read and lane.field not in self._missing
 
     def show_point(self, index: int) -> None:
         """Frame the span of a point, and of a session that has ended look so near that it is to be seen."""
@@ -207,7 +224,7 @@ class TelemetryStrip(QWidget):
     def draw(self) -> None:
         """Draw what the ring holds, unless frozen; lanes that wait are drawn in their turns."""
         for lane in LANES:
-            draw_unless_waiting(self.lanes[lane.field], partial(self.draw_lane, lane))
+            draw_unless_waiting(self.rows[lane.field], partial(self.draw_lane, lane))
 
     def draw_lane(self, lane: Lane) -> Iterator[None]:
         """Draw one lane, unless frozen. The first looks at the time that all show until it is drawn again."""
@@ -239,6 +256,7 @@ class TelemetryStrip(QWidget):
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
+        self._theme = theme
         for line in (self.moment, self._pointer):
             line.apply_theme(theme)
         for plot in (self.ruler, *self.lanes.values()):

@@ -287,7 +287,7 @@ def test_freezing_stops_the_display_and_not_the_recording(bench: Bench) -> None:
     bench.page.bottom.freeze.setChecked(True)
     bench.sweep(EVENTS)
     strip = bench.page.bottom.strip
-    shown = strip.lanes["memory_used"].curve.getData()[0]
+    shown = strip.rows["memory_used"].lane.curve.getData()[0]
     assert shown is None or not len(shown)
     session = bench.controller.session
     assert session is not None
@@ -302,7 +302,7 @@ def test_a_lane_that_does_not_exist_here_is_not_drawn_and_its_reason_is_told(ben
     bench.drawn()
     strip = bench.page.bottom.strip
     assert strip.lanes["memory_used"].isVisible()
-    assert not strip.lanes["power_w"].isVisible()
+    assert not strip.rows["power_w"].isVisible()
     assert strip.absent.text().startswith("n/a here: ")
     assert "power: psutil does not read power" in strip.absent.toolTip()
 

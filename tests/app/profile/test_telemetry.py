@@ -43,13 +43,13 @@ def session(bench: Bench) -> Session:
 
 def test_lanes_of_shares_are_there_once_a_reading_has_one(saved: Bench) -> None:
     strip = saved.page.bottom.strip
-    assert not any(strip.lanes[field].isVisible() for field in SHARES)
+    assert not any(strip.rows[field].isVisible() for field in SHARES)
     last = strip.ring.times()[-1]
     shares = Reading(t_ns=session(saved).t0_ns + round((last + 0.1) * 1e9), sm_share=0.9, tensor_share=0.5)
     session(saved).apply(Readings(readings=(shares,)))
     strip.draw()
     saved.drawn()
-    assert [strip.lanes[field].isVisible() for field in SHARES] == [True, True, False]
+    assert [strip.rows[field].isVisible() for field in SHARES] == [True, True, False]
     assert strip.value_text("sm_share") == "90 %"
     assert np.nanmax(strip.lanes["sm_share"].curve.getData()[1]) == pytest.approx(90)
 
@@ -168,7 +168,7 @@ def test_the_cpu_names_in_one_line_what_it_cannot_tell(bench: Bench) -> None:
     assert strip.rows["utilisation"]._name.text() == "busy, %"
     for field, reason in CPU_TELEMETRY.missing.items():
         if field in strip.lanes:
-            assert not strip.lanes[field].isVisible()
+            assert not strip.rows[field].isVisible()
             assert reason in " ".join(strip.absent.toolTip().split())
 
 
