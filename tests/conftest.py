@@ -14,6 +14,8 @@ from hypothesis import settings
 from kernels.spec import install_command, installed
 from profiles.worker.child import use_one_blas_thread
 
+# Some machines keep no compiled modules: each of hundreds of processes would compile anew all it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # of the processes that follow, pytest's own workers too
 os.environ["QT_QPA_PLATFORM"] = "offscreen"  # whatever folder makes a widget: without a screen, Qt aborts
 use_one_blas_thread()  # before NumPy is imported: a product whose threads wait for a busy core takes seconds
 settings.register_profile("no stopwatch", deadline=None)
