@@ -78,7 +78,7 @@ def _figures(row: PointRow, baseline: PointRow | None) -> dict[str, float]:
 def _point(session: Session, stretch: Activity, state: PointState, figures: Figures) -> Iterator[Slice]:
     """What a kernel was at in this stretch, and its timed runs inside it; without an end it only begins."""
     point, sampled = state.point, state.sampling_ns == stretch.start_ns
-    row = PointRow.of(session.backend, state)
+    row = PointRow.of(session.backend, state, session)
     yield {
         "name": f"{point.kernel} N = {point.problem.seqlen_q}",
         "cat": "sampling" if sampled else "check",

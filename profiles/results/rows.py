@@ -1,5 +1,6 @@
 """One row a point: what tables, plots, readouts and exports show of it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +12,9 @@ from profiles.results.stats import Quartiles, quartiles, quartiles_of
 from profiles.results.trust import Trust, trust_of
 from profiles.wire.events import PointStatus
 from profiles.wire.measurement import Figure, Measurement, Sample
+
+# NVIDIA's devices with stacked memory, from Pascal to Blackwell; all others have GDDR or LPDDR.
+WITH_HBM = re.compile(r"\b(P100|V100|TITAN V|A100|A30|A800|H20|H[128]00|G[HB][23]00|B[123]00)\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +32,7 @@ class PointRow:
         altered: Whether its rows in the file are other than those written; None: the file does not tell.
         part: In which part of its session it was started, from 1; None before.
         cache_bytes: Size of the last cache before its device's memory, None where that is not known.
+        memory: What that memory is called.
     """
 
     point: Point
@@ -40,10 +45,11 @@ class PointRow:
     altered: bool | None = False
     part: int | None = None
     cache_bytes: int | None = None
+    memory: str = "memory"
 
     @classmethod
-    def of(cls, backend: Backend, state: PointState, cache_bytes: int | None = None) -> "PointRow":
-        """The row of a point as it stands now."""
+    def of(cls, backend: Backend, state: PointState, session: Session | None = None) -> "PointRow":
+        """The row of a point as it stands now; what its device is comes from its session."""
         return cls(
             point=state.point,
             backend=backend,
@@ -54,7 +60,8 @@ class PointRow:
             measurement=state.measurement,
             altered=state.altered,
             part=state.part,
-            cache_bytes=cache_bytes,
+            cache_bytes=_cache_bytes(session, state) if session else None,
+            memory=_memory(session) if session else "memory",
         )
 
     def with_measurement(self, measurement: Measurement) -> "PointRow":
@@ -120,13 +127,19 @@ class PointRow:
 
 def rows(session: Session) -> list[PointRow]:
     """A row for each of the plan's kernels x problems, in running order; the drift check has none."""
-    return [PointRow.of(session.backend, state, _cache_bytes(session, state)) for state in session.cells]
+    return [PointRow.of(session.backend, state, session) for state in session.cells]
 
 
 def _cache_bytes(session: Session, state: PointState) -> int | None:
     """As the point's part of the session measured it, or as the device tells."""
     ceilings, device = session.ceilings.get(state.part or 1), session.machine.device(session.backend)
     return (ceilings.cache_bytes if ceilings else None) or (device.l2_bytes if device else None)
+
+
+def _memory(session: Session) -> str:
+    """What the device's memory is called: HBM where it is such by the name of the device."""
+    device = session.machine.device(session.backend)
+    return "HBM" if device and session.backend == "cuda" and WITH_HBM.search(device.name) else "memory"
 
 
 class LiveRows:
@@ -143,7 +156,6 @@ class LiveRows:
     def _row(self, state: PointState) -> PointRow:
         known = self._known.get(state.point.index)
         if known is None or known.measurement is not state.measurement or known.status != state.status:
-            known = self._known[state.point.index] = PointRow.of(
-                self._session.backend, state, _cache_bytes(self._session, state)
-            )
+            known = PointRow.of(self._session.backend, state, self._session)
+            self._known[state.point.index] = known
         return known

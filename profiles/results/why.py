@@ -12,7 +12,6 @@ from typing import Literal
 import msgspec
 from msgspec import structs
 
-from kernels.problem import Backend
 from kernels.registry import KERNELS
 from profiles.results.moved import FORMULA, LEAST, compulsory, dram_bytes
 from profiles.results.rows import PointRow, rows
@@ -104,7 +103,7 @@ def why(row: PointRow, ceilings: Ceilings | None) -> Why | None:
         parts=parts,
         binds=binding.load if binding else None,
         share=binding.share if binding else None,
-        sentence=_sentence(parts, binding, row.backend),
+        sentence=_sentence(parts, binding, row),
     )
 
 
@@ -202,25 +201,24 @@ def _rate(ceilings: Ceilings | None, key: str, row: PointRow) -> Figure:
     return Figure(value=figure.value * here.median / there, source=source)
 
 
-def _sentence(parts: tuple[Part, ...], binding: Part | None, backend: Backend) -> str:
+def _sentence(parts: tuple[Part, ...], binding: Part | None, row: PointRow) -> str:
     if binding is not None:
-        return f"Bound by {_said(binding, backend)}{_close(parts, binding)}."
+        return f"Bound by {_said(binding, row.memory)}{_close(parts, binding)}."
     known = [part for part in parts if part.share is not None]
     told = _listed([f"{part.load} {_percent(part.share)}" for part in known])
     alone = f"alone, {told.replace(' ', ' would take ', 1)} of its time; " if told else ""
     unknown = dict.fromkeys(filter(None, map(_unknown, parts)))
     if unknown:
         return f"What binds it is not known: {alone}{'; '.join(unknown)}."
-    return f"None of the three explains it: {alone}{REST[backend]}."
+    return f"None of the three explains it: {alone}{REST[row.backend]}."
 
 
-def _said(part: Part, backend: Backend) -> str:
+def _said(part: Part, memory: str) -> str:
     """The load that binds, how much of it there is, and what is reached of its rate."""
     share, amount = _percent(part.share), decimal(part.amount or 0)
     match part.load:
         case "bytes":
-            where = "HBM" if backend == "cuda" else "memory"
-            return f"{where}: it moves {amount}B ({part.amount_source}) and reaches {share} of the copy rate"
+            return f"{memory}: it moves {amount}B ({part.amount_source}) and reaches {share} of the copy rate"
         case "products":
             return f"products: it does {amount}FLOP and reaches {share} of the matmul rate"
         case "exponentials":

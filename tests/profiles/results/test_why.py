@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from kernels.block_mask import BlockMask
+from kernels.device import Device
 from kernels.problem import Problem
 from profiles.plan.plan import Point
 from profiles.results.moved import LEAST
@@ -64,6 +65,7 @@ def point(
         ),
         part=1,
         cache_bytes=DEVICE_L2,
+        memory="HBM",
     )
 
 
@@ -206,8 +208,30 @@ def test_a_library_that_keeps_s_and_p_in_memory_has_no_formula_of_its_bytes() ->
 def test_a_cpu_has_neither_launches_nor_occupancy() -> None:
     on_cpu = dataclasses.replace(point("standard", 1e5), backend="cpu")
     assert told(on_cpu).sentence.endswith("; the rest is other work, such as the passes over S, or waiting.")
-    bound = dataclasses.replace(point("standard", MOVED / 4e9 / 0.9), backend="cpu")
+    bound = dataclasses.replace(point("standard", MOVED / 4e9 / 0.9), backend="cpu", memory="memory")
     assert told(bound).sentence.startswith("Bound by memory: it moves 8.7 GB (by formula)")
+
+
+@pytest.mark.parametrize(
+    ("device", "memory"),
+    [
+        ("NVIDIA H200", "HBM"),
+        ("NVIDIA A100-SXM4-80GB", "HBM"),
+        ("Tesla V100-PCIE-16GB", "HBM"),
+        ("NVIDIA GH200 480GB", "HBM"),
+        ("NVIDIA B200", "HBM"),
+        ("NVIDIA GeForce RTX 4090", "memory"),
+        ("NVIDIA L40S", "memory"),
+        ("NVIDIA RTX A3000 Laptop GPU", "memory"),
+        ("NVIDIA GB10", "memory"),
+    ],
+)
+def test_memory_is_called_hbm_where_the_device_has_such(device: str, memory: str) -> None:
+    session = load(SESSIONS / "h200-traffic.flashscope")
+    found = Device(backend="cuda", name=device, memory_bytes=1 << 34)
+    session.machine = structs.replace(session.machine, devices=(found,))
+    row = next(row for row in rows(session) if row.kernel == "standard" and row.seqlen == 16384)
+    assert told(row).sentence.startswith(f"Bound by {memory}: it moves ")
 
 
 def test_a_load_that_would_have_taken_longer_than_the_run_binds_nothing_and_says_what_is_off() -> None:
