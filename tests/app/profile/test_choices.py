@@ -32,18 +32,18 @@ def made_with(declared: Declared) -> Request:
     return Request.of("cuda", **beside, **{declared.name: another(declared)})
 
 
-@of_each_choice
-def test_the_form_shows_a_choice_and_gives_it_back(bench: Bench, declared: Declared) -> None:
-    request = made_with(declared)
+def test_the_form_shows_every_choice_and_gives_it_back(bench: Bench) -> None:
     form = bench.page.form
-    form.show_request(request)
-    assert form.request() == request
-    if declared.name in form.inputs:
-        shown = form.inputs[declared.name]
-        assert shown.toolTip().startswith(declared.choice.help)
-        assert shown.isVisibleTo(form)
-        named = {label.text() for label in form.findChildren(QLabel)} | {shown.property("text")}
-        assert declared.choice.label in named
+    for declared in CHOICES:
+        request = made_with(declared)
+        form.show_request(request)
+        assert form.request() == request, declared.name
+        if declared.name in form.inputs:
+            shown = form.inputs[declared.name]
+            assert shown.toolTip().startswith(declared.choice.help)
+            assert shown.isVisibleTo(form), declared.name
+            named = {label.text() for label in form.findChildren(QLabel)} | {shown.property("text")}
+            assert declared.choice.label in named
 
 
 @of_each_choice
