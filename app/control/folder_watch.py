@@ -25,13 +25,14 @@ class FolderWatch(QObject):
         self._watcher.directoryChanged.connect(lambda _folder: self._wait())
 
     def watch(self, folders: Iterable[Path]) -> None:
-        """Watch those that are there."""
+        """Watch those that are there; one that was not watched may have changed since it was looked at."""
         wanted = {str(folder) for folder in folders if folder.is_dir()}
         watched = set(self._watcher.directories())
         if watched - wanted:
             self._watcher.removePaths(sorted(watched - wanted))
         if wanted - watched:
             self._watcher.addPaths(sorted(wanted - watched))
+            self._wait()
 
     def stop(self) -> None:
         """Tell nothing any more."""

@@ -39,10 +39,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def no_widget_is_left() -> None:
     """Without a running event loop, what the test before let go of is deleted only when it is asked for.
 
-    Its Python halves go here too: collected while a signal is being disconnected, they can hang Qt.
+    Its Python halves go here too: collected while a signal is being disconnected, they can hang Qt. What is
+    left stays for good, such as the modules of PyTorch: to go through them in every test takes half a second.
     """
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
