@@ -1,0 +1,7 @@
+"""What reading a source can fail with."""
+
+from kernels.errors import KernelError
+
+
+class SourceError(KernelError):
+    """A source has something that this reader does not understand; the text says where and what."""

@@ -1,0 +1,106 @@
+"""A kernel of the ladder as it is compiled for one problem: its source without the branches not taken."""
+
+import importlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+from kernels.cuda.compile import FOLDER, INCLUDES, read_source
+from kernels.cuda.program import HOPPER, SHARED_MEMORY_LIMITS, Program, Target
+from kernels.cuda.reading.constants import without_choices
+from kernels.cuda.reading.directives import without_branches
+from kernels.device import Device
+from kernels.errors import InputError, UnsupportedError
+from kernels.problem import Problem
+from kernels.registry import LADDER, find_kernel
+
+READ = Device(backend="cuda", name="NVIDIA H200", memory_bytes=141 << 30, compute_capability=HOPPER)
+TARGET = Target(HOPPER, SHARED_MEMORY_LIMITS[HOPPER], multiprocessors=132)
+BEFORE = {
+    "standard-fp32s": "standard",
+    "fused": "standard",
+    "flash1": "standard",
+    "flash2": "flash1",
+    "flash3-a": "flash2",
+    "flash3-b": "flash3-a",
+    "flash3-c": "flash3-b",
+    "flash3": "flash3-c",
+    "flash3-fp8": "flash3",
+}
+"""What each kernel of the ladder goes on from; the others begin one."""
+
+
+class StepSource(NamedTuple):
+    """What the compiler is given of a kernel.
+
+    Attributes:
+        kernel: Its name.
+        file: The source's name in kernels/cuda.
+        heading: Both, and what it is compiled for, in a line.
+        text: Its defines and the source without the branches they leave out; it compiles by itself.
+    """
+
+    kernel: str
+    file: str
+    heading: str
+    text: str
+
+
+def source_of(kernel: str, problem: Problem) -> StepSource:
+    """The source of a kernel of the ladder, for a problem on an H200.
+
+    Raises:
+        InputError: It is no kernel of ours with a source in CUDA.
+        UnsupportedError: It does not take the problem; the text says why.
+        SourceError: The source has something that is not understood.
+    """
+    program = program_of(kernel, problem)
+    words = f"head dim {problem.head_dim}, {problem.dtype}, {'causal' if problem.causal else 'no mask'}"
+    arch = f"{TARGET.arch}{program.arch_suffix}"
+    heading = f"{kernel}: kernels/cuda/{program.source} as compiled for {arch}, {words}"
+    return StepSource(kernel, program.source, heading, text_of(program))
+
+
+def program_of(kernel: str, problem: Problem) -> Program:
+    """The program of a kernel for a problem on an H200.
+
+    Raises:
+        InputError: It is no kernel of ours with a source in CUDA.
+        UnsupportedError: It does not take the problem; the text says why.
+    """
+    names = [spec.name for spec in LADDER]
+    if kernel not in names:
+        raise InputError(f"{kernel} is none of the ladder's kernels; there are {', '.join(names)}.")
+    spec = find_kernel(kernel)
+    reason = spec.unsupported(problem, READ)
+    if reason is not None:
+        raise UnsupportedError(reason)
+    make: Callable[..., Program] = importlib.import_module(spec.implementation["cuda"]).program
+    if kernel == "standard-fp32s":
+        make = partial(make, float_scores=True)
+    if spec.implementation["cuda"].endswith(".flash3"):
+        make = partial(make, step=kernel)
+    return make(problem, TARGET)
+
+
+def text_of(program: Program) -> str:
+    """The defines of a program, and its source without the branches that they leave out.
+
+    Raises:
+        SourceError: The source has something that is not understood.
+    """
+    arch = 10 * (10 * TARGET.compute_capability[0] + TARGET.compute_capability[1])
+    given = {**program.defines, "__CUDA_ARCH__": arch}
+    text, known = without_branches(FOLDER / program.source, read_source(program), INCLUDES, given)
+    text = without_choices(text, {**known.values, **given}, known.kept)
+    defines = (f"#define {name} {value}" for name, value in program.defines.items())
+    return "\n".join([*defines, "", *_single_spaced(text)]) + "\n"
+
+
+def _single_spaced(text: str) -> Iterator[str]:
+    """Lines, of several blank ones the first."""
+    blank = True
+    for line in text.rstrip("\n").split("\n"):
+        if line.strip() or not blank:
+            yield line.rstrip()
+        blank = not line.strip()

@@ -1,0 +1,105 @@
+"""What is printed of a step is what the compiler makes the step of: the same machine code comes of it."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+from msgspec import structs
+
+from kernels.block_mask import BlockMask
+from kernels.cuda import compile as cuda_compile
+from kernels.cuda.compile import compile_offline
+from kernels.cuda.program import Program
+from kernels.cuda.reading.step import BEFORE, TARGET, program_of, source_of, text_of
+from kernels.errors import InputError, UnsupportedError
+from kernels.problem import Problem
+from kernels.registry import LADDER
+from tests.matrix import matrix
+
+FLASH3 = ("flash3-a", "flash3-b", "flash3-c", "flash3")
+SWITCHES = ("OVERLAP", "PINGPONG", "SCHEDULE", "CROSS", "SPARSE", "SPLIT", "PACKED", "TABLES")
+
+
+def workload(head_dim: int = 128, *, causal: bool = True, dtype: str = "bfloat16") -> Problem:
+    shape = {"batch": 4, "heads": 16, "seqlen_q": 4096, "seqlen_k": 4096}
+    return Problem(**shape, head_dim=head_dim, causal=causal, dtype=dtype)  # type: ignore[arg-type]
+
+
+def code_of(text: str) -> str:
+    """Without comments and defines."""
+    lines = (line.partition("//")[0] for line in text.splitlines() if not line.startswith("#define"))
+    return "\n".join(lines)
+
+
+def compiled(program: Program, text: str, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    monkeypatch.setattr(cuda_compile, "read_source", lambda _program: text)
+    return compile_offline(program, TARGET)[0]
+
+
+@matrix(
+    "kernel head_dim causal",
+    itertools.product([spec.name for spec in LADDER], (64, 128, 256), (False, True)),
+    "kernel",
+    few=4,
+)
+def test_what_is_printed_compiles_by_itself_to_the_same_machine_code(
+    kernel: str, head_dim: int, causal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = program_of(kernel, workload(head_dim, causal=causal))
+    as_it_runs, printed = compile_offline(program, TARGET)[0], text_of(program)
+    assert compiled(replace(program, defines={}), printed, monkeypatch) == as_it_runs
+
+
+@pytest.mark.parametrize("kernel", ["flash2", "flash3"])
+def test_so_it_does_under_a_window_and_a_block_mask(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = BlockMask.random(4096, 4096, block_q=128, block_k=128, kept_share=0.5)
+    masked = structs.replace(workload(64, causal=False), window=(256, 64), block_mask=blocks)
+    program = program_of(kernel, masked)
+    as_it_runs, printed = compile_offline(program, TARGET)[0], text_of(program)
+    assert compiled(replace(program, defines={}), printed, monkeypatch) == as_it_runs
+
+
+def test_a_line_that_is_left_out_by_mistake_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison above is one: other text makes other machine code."""
+    program = program_of("flash1", workload(64))
+    printed = text_of(program)
+    altered = printed.replace("if (scale < 0.0f)", "if (scale < 1.0f)")
+    assert altered != printed
+    codes = {compiled(replace(program, defines={}), text, monkeypatch) for text in (printed, altered)}
+    assert len(codes) == 2
+
+
+@pytest.mark.parametrize("kernel", FLASH3)
+def test_no_switch_is_left_in_a_step_of_flash3(kernel: str) -> None:
+    code = code_of(source_of(kernel, workload()).text)
+    assert "#if" not in code
+    assert not [name for name in SWITCHES if name in code.replace("Q_STAGES", "")]
+
+
+def test_a_step_has_its_own_idea_and_not_the_next_ones() -> None:
+    a, b, c, whole = (code_of(source_of(kernel, workload(64)).text) for kernel in FLASH3)
+    assert ["void overlap(" in text for text in (a, b, c, whole)] == [False, True, True, True]
+    assert ["named_sync" in text for text in (a, b, c, whole)] == [False, True, True, True]
+    assert ["atomicAdd(counter, 1)" in text for text in (a, b, c, whole)] == [False, False, True, True]
+    assert ["const Softmax old = state" in text for text in (a, b, c, whole)] == [False, False, False, True]
+
+
+def test_the_heading_says_what_it_was_compiled_for() -> None:
+    found = source_of("flash3-b", workload(128))
+    assert found.heading == (
+        "flash3-b: kernels/cuda/flash3.cu as compiled for sm_90a, head dim 128, bfloat16, causal"
+    )
+    assert found.text.startswith("#define DTYPE_bfloat16 1\n")
+
+
+def test_a_predecessor_is_a_kernel_of_the_ladder_and_none_goes_round() -> None:
+    names = [spec.name for spec in LADDER]
+    for kernel, before in BEFORE.items():
+        assert names.index(before) < names.index(kernel)
+
+
+def test_what_has_no_source_is_refused_with_what_has_and_the_reason_is_told() -> None:
+    with pytest.raises(InputError, match=r"there are standard, .*flash3-b"):
+        source_of("torch-flash", workload())
+    with pytest.raises(UnsupportedError, match="float32"):
+        source_of("flash3", workload(dtype="float32"))
