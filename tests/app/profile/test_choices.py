@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QSpinBox
 from pytestqt.qtbot import QtBot
 
-from app.cli import sweep as sweep_command
 from app.commands.arguments import option_of
+from app.commands.declared.measuring import sweep as sweep_command
 from app.commands.together import asked_for
 from app.pages.profile.form.fields import Decimal, input_of
 from profiles.plan.choice import Choice, Declared, choices_of

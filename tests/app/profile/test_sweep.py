@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from app.cli import sweep as sweep_command
+from app.commands.declared.measuring import sweep as sweep_command
 from app.commands.sweep import make_plan
 from app.commands.together import asked_for
 from app.pages.profile.form.dry_run import dry_run, fit

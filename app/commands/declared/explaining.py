@@ -1,0 +1,101 @@
+"""The commands that explain, and those that show the window."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from app.commands.arguments import folder, numbers, option_of, positive, reading
+from app.commands.declared.options import ANY_PATH, command, json_option, run
+from app.commands.together import given
+from profiles.plan.choice import choices_of
+from profiles.plan.models import FAVOURITE, Model, Setting, find_model
+
+
+@command(
+    "plan --model Llama-3-8B --context 128k",
+    "plan --session assets/sessions/h200-peers.flashscope --every-layer",
+    params=[option_of(declared) for declared in choices_of(Setting)],
+)
+@click.option(
+    "--model",
+    callback=reading(find_model),
+    default=FAVOURITE.name,
+    show_default=True,
+    metavar="NAME",
+    help="The model; an unknown name lists them",
+)
+@click.option(
+    "--session",
+    type=ANY_PATH,
+    metavar="FILE",
+    help="A session whose GPU's memory is taken, and from whose points runtimes are forecast; left out: none",
+)
+@json_option
+@click.pass_context
+def plan(context: click.Context, /, model: Model, session: Path | None, *, as_json: bool, **_: Any) -> int:
+    """Say how long a context of a model fits in a GPU's memory, with S and P and without."""
+    said = {name: value for name, value in given(context).items() if name in Setting.__struct_fields__}
+    return run("plan", model, said, session=session, as_json=as_json)
+
+
+@command(
+    "trace --scores 1,3,2,0.5",
+    "trace --scores 1,3,2,0.5 --values 1,2,3,4 --block 2 --reverse",
+)
+@click.option(
+    "--scores", callback=reading(numbers), required=True, metavar="S,S,...", help="The row of scores"
+)
+@click.option(
+    "--values",
+    callback=reading(numbers),
+    metavar="V,V,...",
+    help="One value a score",
+    show_default="1, 2, 3, ...",
+)
+@click.option(
+    "--block",
+    callback=reading(positive),
+    default="2",
+    show_default=True,
+    metavar="B",
+    help="Scores in a block",
+)
+@click.option("--reverse", is_flag=True, help="Walk the blocks from the last to the first")
+@click.option(
+    "--order",
+    type=click.Choice(("flash1", "flash2")),
+    default="flash2",
+    show_default=True,
+    help="Loop order of the kernel",
+)
+@json_option
+def trace(**options: Any) -> int:
+    """Walk the online softmax of one row of scores, block by block."""
+    return run("trace", **options)
+
+
+@command(
+    "present",
+    "present why-tiling-wins",
+)
+@click.argument("story", required=False)
+def present(story: str | None) -> int:
+    """Present STORY in the window, a file or a bundled one by its name; left out: list these."""
+    return run("present", story)
+
+
+@command(
+    "shots pictures",
+    "shots pictures --open assets/sessions/h200-peers.flashscope",
+)
+@click.argument("folder", callback=reading(folder), metavar="DIR")
+@click.option(
+    "--open", "session", type=ANY_PATH, metavar="FILE", help="A session to show on the pages; left out: none"
+)
+def shots(folder: Path, session: Path | None) -> int:
+    """Render every page to PNG files, light and dark."""
+    return run("shots", folder, session)
+
+
+COMMANDS = (plan, trace, present, shots)

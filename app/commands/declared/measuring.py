@@ -1,0 +1,119 @@
+"""The commands that measure, or say what can be measured here."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from app.commands.arguments import new_file, option_of, reading
+from app.commands.declared.options import ANY_PATH, command, json_option, run
+from app.commands.together import CHOSEN, asked_for, refuse_beside_resume
+from profiles.plan.presets import PRESETS
+from profiles.plan.seqlens import parse_seqlens
+
+
+@command(
+    "window",
+    "window assets/sessions/h200-peers.flashscope",
+)
+@click.argument("file", type=ANY_PATH, required=False)
+def window(file: Path | None) -> int:
+    """Open the window, with a session in it when FILE is given."""
+    return run("window", file)
+
+
+@command(
+    "sweep --backend cpu --seqlen 256:2048 --heads 2 --out first.flashscope",
+    "sweep --kernels flash2,flash3 --seqlen 1k,4k --causal --sustain 2",
+    params=[option_of(declared) for declared in CHOSEN.values()],
+)
+@click.option(
+    "--preset",
+    type=click.Choice(PRESETS),
+    help="A sweep with a name: peers compares with libraries' kernels; left out: the choices above",
+)
+@click.option(
+    "--out",
+    callback=reading(new_file),
+    metavar="FILE",
+    help="The session file; left out: a new one among your sessions",
+)
+@click.option(
+    "--resume",
+    type=ANY_PATH,
+    metavar="FILE",
+    help="Go on with a sweep that was broken off, in its file and by its plan; left out: a new one",
+)
+@json_option
+@click.pass_context
+def sweep(
+    context: click.Context,
+    /,
+    preset: str | None,
+    out: Path | None,
+    resume: Path | None,
+    *,
+    as_json: bool,
+    **_: Any,
+) -> int:
+    """Measure kernels over sequence lengths and save a session."""
+    if resume is not None:
+        refuse_beside_resume(context)
+        return run("resume", resume, as_json=as_json)
+    return run("sweep", asked_for(context), preset=preset, out=out, as_json=as_json)
+
+
+@command(
+    "kernels",
+    "kernels --json",
+)
+@json_option
+def kernels(**options: Any) -> int:
+    """List the kernels, and where each runs or why not."""
+    return run("kernels", **options)
+
+
+@command(
+    "claims",
+    "claims --json",
+)
+@json_option
+def claims(**options: Any) -> int:
+    """Put what five documents claim of attention to the test, each number with its experiment."""
+    return run("claims", **options)
+
+
+@command(
+    "doctor",
+    "doctor --json",
+)
+@json_option
+def doctor(**options: Any) -> int:
+    """Say what is missing on this machine, with the remedy."""
+    return run("doctor", **options)
+
+
+@command(
+    "selfcheck",
+    "selfcheck --seqlen 1k:16k --out check.flashscope",
+)
+@click.option(
+    "--seqlen",
+    "seqlens",
+    callback=reading(parse_seqlens),
+    metavar="LENGTHS",
+    help="N, as sweep takes it; left out: 4096 and 8192 on a GPU, 256 and 512 on a CPU",
+)
+@click.option(
+    "--out",
+    callback=reading(new_file),
+    metavar="FILE",
+    help="A session file that keeps what was measured, and Nsight Compute's figures; left out: none",
+)
+@json_option
+def selfcheck(**options: Any) -> int:
+    """Say how far this machine's figures agree with other instruments'; takes minutes."""
+    return run("selfcheck", **options)
+
+
+COMMANDS = (window, sweep, kernels, claims, doctor, selfcheck)

@@ -1,0 +1,41 @@
+"""The help of every command: what is taken when nothing is said, and examples that can be typed."""
+
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from app.cli import program
+from app.words.command_line import PROGRAM
+
+of_each_command = pytest.mark.parametrize("name", program.commands)
+
+
+def examples(name: str) -> list[list[str]]:
+    told = program.commands[name].get_help(click.Context(program.commands[name], max_content_width=110))
+    lines = told.partition("Examples:\n")[2].splitlines()
+    return [shlex.split(line.strip().removeprefix(PROGRAM)) for line in lines]
+
+
+@of_each_command
+def test_the_help_ends_with_two_examples_that_parse(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = examples(name)
+    assert len(found) == 2
+    for first, *others in found:
+        assert first == name
+        with program.commands[name].make_context(name, others):
+            pass
+
+
+@of_each_command
+def test_the_help_says_what_each_option_is_left_at(name: str) -> None:
+    context = click.Context(program.commands[name])
+    for option in program.commands[name].params:
+        if isinstance(option, click.Option) and not option.is_flag and not option.required:
+            told = option.get_help_record(context)
+            assert told is not None
+            assert "[default: " in told[1] or "left out: " in told[1], option.name
