@@ -8,8 +8,11 @@ import click
 from app.commands.arguments import folder, numbers, option_of, positive, reading
 from app.commands.declared.options import ANY_PATH, command, json_option, run
 from app.commands.together import given
+from kernels.problem import DTYPES
 from profiles.plan.choice import choices_of
 from profiles.plan.models import FAVOURITE, Model, Setting, find_model
+
+FORMS = ("sides", "diff")
 
 
 @command(
@@ -76,6 +79,42 @@ def trace(**options: Any) -> int:
 
 
 @command(
+    "source flash3-b --head-dim 64",
+    "source flash3-b --against flash3-a --causal",
+)
+@click.argument("kernel")
+@click.option(
+    "--against",
+    metavar="KERNEL",
+    help="Another kernel of the ladder, to print what has changed from it; left out: the whole source",
+)
+@click.option(
+    "--head-dim", type=int, default=128, show_default=True, metavar="D", help="Width of one head, d"
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(DTYPES),
+    default="bfloat16",
+    show_default=True,
+    help="Element type of Q, K, V and O",
+)
+@click.option(
+    "--causal/--no-causal", default=False, show_default=True, help="Under a causal mask, or without"
+)
+@click.option(
+    "--form",
+    type=click.Choice(FORMS),
+    help="What --against prints; left out: sides on a terminal that is wide enough, else diff",
+)
+@click.pass_context
+def source(context: click.Context, /, kernel: str, **options: Any) -> int:
+    """Print the CUDA source of KERNEL as it is compiled, without other steps' branches."""
+    if options["form"] and not options["against"]:
+        raise click.UsageError("--form belongs to --against; give that too", context)
+    return run("source", kernel, **options)
+
+
+@command(
     "present",
     "present why-tiling-wins",
 )
@@ -98,4 +137,4 @@ def shots(folder: Path, session: Path | None) -> int:
     return run("shots", folder, session)
 
 
-COMMANDS = (plan, trace, present, shots)
+COMMANDS = (plan, trace, source, present, shots)

@@ -11,7 +11,7 @@ from kernels.cuda.reading.constants import without_choices
 from kernels.cuda.reading.directives import without_branches
 from kernels.device import Device
 from kernels.errors import InputError, UnsupportedError
-from kernels.problem import Problem
+from kernels.problem import Dtype, Problem
 from kernels.registry import LADDER, find_kernel
 
 READ = Device(backend="cuda", name="NVIDIA H200", memory_bytes=141 << 30, compute_capability=HOPPER)
@@ -44,6 +44,13 @@ class StepSource(NamedTuple):
     file: str
     heading: str
     text: str
+
+
+def read_problem(head_dim: int = 128, *, dtype: Dtype = "bfloat16", causal: bool = False) -> Problem:
+    """A problem that a GPU has enough to do with: 4 sequences of 4096, 16 heads."""
+    return Problem(
+        batch=4, heads=16, seqlen_q=4096, seqlen_k=4096, head_dim=head_dim, dtype=dtype, causal=causal
+    )
 
 
 def source_of(kernel: str, problem: Problem) -> StepSource:

@@ -1,0 +1,37 @@
+"""`source KERNEL`: the CUDA source of a kernel of the ladder as it is compiled, alone or beside another's."""
+
+import sys
+
+from app.commands.code import print_code, print_sides, terminal_width
+from app.commands.messages import say
+from app.words.beside import beside, unified
+from kernels.cuda.reading.step import StepSource, read_problem, source_of
+from kernels.problem import Dtype
+
+LEAST_COLUMNS = 120  # of a terminal for two sources side by side
+
+
+def run(
+    kernel: str, *, against: str | None, head_dim: int, dtype: Dtype, causal: bool, form: str | None
+) -> int:
+    """Print the source, or what has changed in it from another kernel's."""
+    problem = read_problem(head_dim, dtype=dtype, causal=causal)
+    found = source_of(kernel, problem)
+    if against is None:
+        print_code(f"// {found.heading}\n{found.text}", "cuda")
+        return 0
+    _print_both(source_of(against, problem), found, form)
+    return 0
+
+
+def _print_both(before: StepSource, after: StepSource, form: str | None) -> None:
+    if before.text == after.text:
+        say(f"{after.heading}: the same as {before.kernel}")
+    elif (form or _form()) == "diff":
+        print_code(unified(before.text, after.text, (before.heading, after.heading)), "diff")
+    else:
+        print_sides((before.heading, after.heading), beside(before.text, after.text))
+
+
+def _form() -> str:
+    return "sides" if sys.stdout.isatty() and terminal_width() >= LEAST_COLUMNS else "diff"

@@ -1,0 +1,82 @@
+"""`source`: a kernel's source in a terminal and in a pipe, alone, as a diff and side by side."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.cli import main
+from app.words.beside import beside, cells
+from kernels.cuda.reading.step import read_problem, source_of
+from tests.app.terminal import pretend_terminal, uncoloured
+
+Printed = pytest.CaptureFixture[str]
+LINES = st.lists(st.sampled_from(["a;", "b;", "    c;", "", "d" * 30, "e f " * 12]), max_size=12)
+
+
+def test_a_pipe_gets_the_source_that_is_compiled(capsys: Printed) -> None:
+    assert main(["source", "flash3-b", "--head-dim", "64", "--causal"]) == 0
+    found = source_of("flash3-b", read_problem(64, causal=True))
+    assert capsys.readouterr().out == f"// {found.heading}\n{found.text}"
+
+
+def test_a_terminal_gets_it_in_colours(monkeypatch: pytest.MonkeyPatch, capsys: Printed) -> None:
+    pretend_terminal(monkeypatch, 200)
+    main(["source", "fused"])
+    printed = capsys.readouterr().out
+    assert "\x1b[" in printed
+    assert 'extern "C" __global__' in uncoloured(printed)
+
+
+def test_what_has_changed_is_a_diff_in_a_pipe(capsys: Printed) -> None:
+    assert main(["source", "flash3-c", "--against", "flash3-b"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("--- flash3-b: kernels/cuda/flash3.cu")
+    assert "-#define SCHEDULE 0" in printed
+    assert "+#define SCHEDULE 1" in printed
+
+
+def test_it_stands_side_by_side_on_a_wide_terminal_with_signs_and_not_by_colour_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: Printed
+) -> None:
+    pretend_terminal(monkeypatch, 160)
+    main(["source", "flash3-c", "--against", "flash3-b"])
+    printed = capsys.readouterr().out
+    line = next(one for one in uncoloured(printed).splitlines() if "SCHEDULE 0" in one)
+    assert line.split() == ["-", "#define", "SCHEDULE", "0", "|", "+", "#define", "SCHEDULE", "1"]
+    assert max(map(len, uncoloured(printed).splitlines())) <= 160
+    assert "\x1b[32m+ #define SCHEDULE 1" in printed
+
+
+def test_kernels_of_one_source_are_told_to_be_alike(capsys: Printed) -> None:
+    main(["source", "flash3", "--against", "flash3"])
+    assert capsys.readouterr().out.endswith(": the same as flash3\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        ("flash9", 2, "flash9 is none of the ladder's kernels"),
+        ("flash3 --head-dim 40", 1, "flash3 takes head dims 64 to 256"),
+        ("flash3 --form diff", 2, "--form belongs to --against"),
+    ],
+)
+def test_what_cannot_be_printed_is_told_in_a_line(
+    arguments: str, code: int, told: str, capsys: Printed
+) -> None:
+    assert main(["source", *arguments.split()]) == code
+    said = capsys.readouterr()
+    assert told in said.err
+    assert (said.out, said.err.count("\n")) == ("", 1)
+
+
+@given(LINES, LINES, st.integers(13, 60))
+def test_no_line_is_lost_or_wider_than_its_column(old: list[str], new: list[str], width: int) -> None:
+    hunks = beside(*("".join(f"{line}\n" for line in lines) for lines in (old, new)))
+    pairs = [pair for hunk in hunks for pair in hunk.pairs]
+    gone = [pair.left for pair in pairs if pair.changed and pair.left is not None]
+    fresh = [pair.right for pair in pairs if pair.changed and pair.right is not None]
+    assert len(old) - len(gone) == len(new) - len(fresh)
+    for pair in pairs:
+        lines = list(cells(pair, width))
+        assert all(len(text) <= width for one in lines for text in one[:2])
+        assert "".join("".join(one.left for one in lines).split()) == "".join((pair.left or "").split())
