@@ -1,17 +1,18 @@
 """Source on stdout: coloured on a terminal, plain text in a pipe."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
 from app.commands.messages import say
-from app.words.beside import AFTER, BEFORE, Cells, Hunk, cells
+from app.words.beside import AFTER, BEFORE, GAP, Hunk, Row, sides
 
 COLOURS = "ansi_dark"  # the terminal's own
-STYLES = {BEFORE: "red", AFTER: "green"}
+SIGNS = (BEFORE, AFTER)
+STYLES = {BEFORE: "red", AFTER: "green", GAP: "dim"}
 PIPE_COLUMNS = 80  # of each of two sources where no terminal says how wide it is
 EDGES = 7  # columns that are no source: two signs with a blank each, and a line between with blanks
 
@@ -36,28 +37,15 @@ def print_sides(headings: tuple[str, str], hunks: Sequence[Hunk]) -> None:
     console = Console(force_terminal=on_terminal)
     width = (console.width - EDGES) // 2 if on_terminal else PIPE_COLUMNS
     console.width = 2 * width + EDGES
-    for heading, sign in zip(headings, STYLES, strict=True):
+    for heading, sign in zip(headings, SIGNS, strict=True):
         console.print(Text(f"{sign} {heading}", style=f"bold {STYLES[sign]}"))
-    for hunk in hunks:
-        console.print(Text(_place(hunk), style="dim"))
-        for line in _lines(hunk, width):
-            console.print(line, soft_wrap=True)
+    for left, right in zip(*sides(hunks, width), strict=True):
+        console.print(_line(left, right, width), soft_wrap=True)
 
 
-def _place(hunk: Hunk) -> str:
-    return f"--- line {hunk.left} | line {hunk.right} ---"
-
-
-def _lines(hunk: Hunk, width: int) -> Iterator[Text]:
-    for pair in hunk.pairs:
-        for one in cells(pair, width):
-            yield _line(one, width)
-
-
-def _line(one: Cells, width: int) -> Text:
-    left, right = one.signs
-    line = Text(f"{left} {one.left:<{width}}", style=STYLES.get(left, ""))
+def _line(left: Row, right: Row, width: int) -> Text:
+    line = Text(f"{left.sign} {left.text:<{width}}", style=STYLES.get(left.sign, ""))
     line.append(" | ", style="dim not bold default")
-    line.append(f"{right} {one.right}", style=STYLES.get(right, "default"))
+    line.append(f"{right.sign} {right.text}", style=STYLES.get(right.sign, "default"))
     line.rstrip()
     return line

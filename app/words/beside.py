@@ -6,62 +6,58 @@ from itertools import chain, zip_longest
 from typing import NamedTuple
 
 CONTEXT = 3  # lines around a change
-BEFORE, AFTER, SAME = "-", "+", " "
+BEFORE, AFTER, SAME, GAP = "-", "+", " ", "⋯"
 INDENT = 4  # of what goes on in the next line, beyond its own line
 LEAST = 12  # characters of a line that are its own, however narrow a column is
 
 
+class Line(NamedTuple):
+    """A line of a text: its number, from 0, and what stands in it."""
+
+    number: int
+    text: str
+
+
 class Pair(NamedTuple):
-    """A line of each text, None where one has none there.
+    """A line of each text, None where one has none there; and whether they differ."""
 
-    Attributes:
-        left: Of the text before.
-        right: Of the text after.
-        changed: Whether they differ.
-    """
-
-    left: str | None
-    right: str | None
+    left: Line | None
+    right: Line | None
     changed: bool
 
 
-class Hunk(NamedTuple):
-    """Neighbouring lines with a change among them.
+Hunk = Sequence[Pair]
+"""Neighbouring lines with a change among them."""
+
+
+class Row(NamedTuple):
+    """A line of a column.
 
     Attributes:
-        left: The number of its first line in the text before, from 1.
-        right: The same in the text after.
-        pairs: The lines.
+        text: What stands there: a line, or a part of one.
+        sign: The same, gone, new, or that lines are left out.
+        number: Of the line in its text, from 0; None: of no line.
+        shift: How much further to the right it stands in its line.
     """
 
-    left: int
-    right: int
-    pairs: Sequence[Pair]
+    text: str = ""
+    sign: str = SAME
+    number: int | None = None
+    shift: int = 0
 
 
-class Cells(NamedTuple):
-    """A line of two columns, with the sign of each: the same, gone or new."""
-
-    left: str
-    right: str
-    signs: tuple[str, str]
-
-
-def beside(before: str, after: str) -> list[Hunk]:
-    """Two texts by their changes, each with a little around it; alike they have none."""
-    old, new = before.splitlines(), after.splitlines()
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
+def beside(before: str, after: str, *, whole: bool = False) -> list[Hunk]:
+    """Two texts by their changes, each with a little around it, or as a whole; alike they have none."""
+    old, new = ([Line(*one) for one in enumerate(text.splitlines())] for text in (before, after))
+    matcher = SequenceMatcher(None, *([line.text for line in lines] for lines in (old, new)), autojunk=False)
+    around = len(old) + len(new) if whole else CONTEXT
     return [
-        Hunk(
-            group[0][1] + 1,
-            group[0][3] + 1,
-            [*chain.from_iterable(_pairs(old[a:b], new[c:d], tag) for tag, a, b, c, d in group)],
-        )
-        for group in matcher.get_grouped_opcodes(CONTEXT)
+        [*chain.from_iterable(_pairs(old[a:b], new[c:d], tag) for tag, a, b, c, d in group)]
+        for group in matcher.get_grouped_opcodes(around)
     ]
 
 
-def _pairs(old: Sequence[str], new: Sequence[str], tag: str) -> Iterator[Pair]:
+def _pairs(old: Sequence[Line], new: Sequence[Line], tag: str) -> Iterator[Pair]:
     for left, right in zip_longest(old, new):
         yield Pair(left, right, tag != "equal")
 
@@ -72,23 +68,62 @@ def unified(before: str, after: str, names: tuple[str, str]) -> str:
     return "\n".join(lines)
 
 
-def cells(pair: Pair, width: int) -> Iterator[Cells]:
-    """A pair in two columns of so many characters, in as many lines as the longer one takes."""
-    signs = (
-        BEFORE if pair.changed and pair.left is not None else SAME,
-        AFTER if pair.changed and pair.right is not None else SAME,
-    )
-    for left, right in zip_longest(*(_broken(text or "", width) for text in pair[:2]), fillvalue=""):
-        yield Cells(left, right, signs)
+def sides(hunks: Sequence[Hunk], width: int, *, aligned: bool = True) -> tuple[list[Row], list[Row]]:
+    """Two columns of so many characters; each hunk without the indentation that all of it has.
+
+    Args:
+        hunks: What stands in them.
+        width: Characters of a column.
+        aligned: Whether lines that belong together stand beside each other.
+    """
+    columns: tuple[list[Row], list[Row]] = ([], [])
+    for hunk in hunks:
+        common = _common(hunk)
+        _put(columns, *([gap] if (gap := _gap(hunk, side)) else [] for side in (0, 1)), aligned=True)
+        for pair in hunk:
+            rows = [_rows(line, width, common, _sign(pair, side)) for side, line in enumerate(pair[:2])]
+            _put(columns, *rows, aligned=aligned)
+    return columns
 
 
-def _broken(text: str, width: int) -> list[str]:
-    """A line of code in lines that are no longer than this, broken at blanks where there are any."""
-    lines, indent = [], min(len(text) - len(text.lstrip()) + INDENT, max(0, width - LEAST))
+def _put(columns: tuple[list[Row], list[Row]], left: list[Row], right: list[Row], *, aligned: bool) -> None:
+    most = max(len(left), len(right)) if aligned else 0
+    for column, rows in zip(columns, (left, right), strict=True):
+        column.extend([*rows, *[Row()] * (most - len(rows))])
+
+
+def _gap(hunk: Hunk, side: int) -> Row | None:
+    """Says where a hunk begins; None at the beginning of the text."""
+    first = next((line.number for pair in hunk if (line := pair[:2][side]) is not None), 0)
+    return Row(f"line {first + 1}", GAP) if first else None
+
+
+def _sign(pair: Pair, side: int) -> str:
+    return (BEFORE, AFTER)[side] if pair.changed else SAME
+
+
+def _common(hunk: Hunk) -> int:
+    """Blanks that every line of code begins with; directives begin at the edge."""
+    lines = (line.text for pair in hunk for line in pair[:2] if line is not None)
+    return min((_indent(text) for text in lines if text.strip() and text[0] != "#"), default=0)
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _rows(line: Line | None, width: int, common: int, sign: str) -> list[Row]:
+    """A line in rows that are no longer than this, broken at blanks where there are any."""
+    if line is None:
+        return []
+    shift = min(common, _indent(line.text))
+    text, rows = line.text[shift:], []
+    further = min(_indent(text) + INDENT, max(0, width - LEAST))
     while len(text) > width:
-        own = len(text) - len(text.lstrip())
-        at = text.rfind(" ", own + 1, width + 1)
+        at = text.rfind(" ", _indent(text) + 1, width + 1)
         at = at if at > 0 else width
-        lines.append(text[:at])
-        text = " " * indent + text[at:].lstrip()
-    return [*lines, text]
+        rows.append(Row(text[:at], sign, line.number, shift))
+        at += _indent(text[at:])
+        shift += at - further
+        text = " " * further + text[at:]
+    return [*rows, Row(text, sign, line.number, shift)]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.cli import main
-from app.words.beside import beside, cells
+from app.words.beside import beside, sides
 from kernels.cuda.reading.step import read_problem, source_of
 from tests.app.terminal import pretend_terminal, uncoloured
 
@@ -69,14 +69,27 @@ def test_what_cannot_be_printed_is_told_in_a_line(
     assert (said.out, said.err.count("\n")) == ("", 1)
 
 
+@given(LINES, LINES, st.integers(13, 60), st.booleans())
+def test_no_line_is_lost_or_wider_than_its_column(
+    old: list[str], new: list[str], width: int, aligned: bool
+) -> None:
+    texts = ["".join(f"{line}\n" for line in lines) for lines in (old, new)]
+    columns = sides(beside(*texts, whole=True), width, aligned=aligned)
+    for lines, column in zip((old, new), columns, strict=True):
+        assert all(len(row.text) <= width for row in column)
+        if old != new:
+            for number, line in enumerate(lines):
+                told = "".join(row.text for row in column if row.number == number)
+                assert "".join(told.split()) == "".join(line.split())
+    if aligned:
+        assert len(columns[0]) == len(columns[1])
+
+
 @given(LINES, LINES, st.integers(13, 60))
-def test_no_line_is_lost_or_wider_than_its_column(old: list[str], new: list[str], width: int) -> None:
-    hunks = beside(*("".join(f"{line}\n" for line in lines) for lines in (old, new)))
-    pairs = [pair for hunk in hunks for pair in hunk.pairs]
-    gone = [pair.left for pair in pairs if pair.changed and pair.left is not None]
-    fresh = [pair.right for pair in pairs if pair.changed and pair.right is not None]
-    assert len(old) - len(gone) == len(new) - len(fresh)
-    for pair in pairs:
-        lines = list(cells(pair, width))
-        assert all(len(text) <= width for one in lines for text in one[:2])
-        assert "".join("".join(one.left for one in lines).split()) == "".join((pair.left or "").split())
+def test_a_row_knows_where_it_stands_in_its_line(old: list[str], new: list[str], width: int) -> None:
+    texts = ["".join(f"{line}\n" for line in lines) for lines in (old, new)]
+    for lines, column in zip((old, new), sides(beside(*texts), width), strict=True):
+        for row in column:
+            if row.number is not None and row.text.strip():
+                at = len(row.text) - len(row.text.lstrip())
+                assert lines[row.number][at + row.shift :].startswith(row.text.strip())
