@@ -24,14 +24,14 @@ def ui_font(size: int = TEXT_PX, *, bold: bool = False) -> QFont:
     return _font(UI_FAMILIES, size, bold=bold)
 
 
-def mono_font(size: int = TEXT_PX - 1) -> QFont:
+def mono_font(size: float = TEXT_PX - 1) -> QFont:
     """The font of code, logs and shell commands."""
     font = _font(MONO_FAMILIES, size, bold=False)
     font.setStyleHint(QFont.StyleHint.Monospace)
     return font
 
 
-def _font(families: list[str], size: int, *, bold: bool) -> QFont:
+def _font(families: list[str], size: float, *, bold: bool) -> QFont:
     font = QFont()
     font.setFamilies(families)
     font.setPixelSize(px(size))

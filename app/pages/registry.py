@@ -3,6 +3,7 @@
 from app.pages.base import Page
 from app.pages.claims import ClaimsPage
 from app.pages.compare import ComparePage
+from app.pages.ladder import LadderPage
 from app.pages.planner import PlannerPage
 from app.pages.profile import ProfilePage
 from app.pages.roofline import RooflinePage
@@ -19,4 +20,5 @@ PAGES: tuple[type[Page], ...] = (
     TrafficPage,
     RooflinePage,
     ClaimsPage,
+    LadderPage,
 )

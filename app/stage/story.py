@@ -39,7 +39,7 @@ PANELS = (
     "naive",
 )
 
-PageKey = Literal["profile", "stepper", "compare", "planner", "traffic", "roofline"]
+PageKey = Literal["profile", "stepper", "compare", "planner", "traffic", "roofline", "ladder"]
 Text = Annotated[str, msgspec.Meta(max_length=2000)]
 Name = Annotated[str, msgspec.Meta(max_length=100)]
 T = TypeVar("T")
@@ -64,6 +64,8 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         preset: What the Stepper walks through.
         step: Which step of it, from 0.
         panels: Which of the Stepper's panels are shown; empty: formulas and scores.
+        lines: What the lines of source hold that stand on top, of the one before and of the kernel, or of
+            both; empty: the first change.
         sentence: What is said, with blanks.
         notes: For the speaker alone.
     """
@@ -79,6 +81,7 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     preset: Name = ""
     step: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] | None = None
     panels: Annotated[tuple[Name, ...], msgspec.Meta(max_length=4)] = ()
+    lines: Annotated[tuple[Name, ...], msgspec.Meta(max_length=2)] = ()
     sentence: Text = ""
     notes: Annotated[str, msgspec.Meta(max_length=20_000)] = ""
 
@@ -178,7 +181,11 @@ def _converted(data: Any, kind: type[T], remedy: str) -> T:
 def _stop(path: Path, data: dict[str, Any]) -> Stop:
     if isinstance(page := data.get("page"), str):
         _among(page, get_args(PageKey), "page")
-    listed = {key: [data[key]] for key in ("quantity", "kernels", "panels") if isinstance(data.get(key), str)}
+    listed = {
+        key: [data[key]]
+        for key in ("quantity", "kernels", "panels", "lines")
+        if isinstance(data.get(key), str)
+    }
     stop = _converted(data | listed, Stop, f"a stop has {', '.join(Stop.__struct_fields__)}")
     for name in stop.quantity:
         _among(name, tuple(QUANTITIES), "quantity")

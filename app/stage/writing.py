@@ -27,8 +27,8 @@ def add_stop(path: Path, stop: Stop) -> int:
 
 
 def session_named(stop: Stop, session: Path | None, story: Path) -> Stop:
-    """The stop with the session on show as the story's file names it; a step of the Stepper needs none."""
-    if session is None or stop.page == "stepper":
+    """The stop with the session on show as the story's file names it; Stepper and Ladder need none."""
+    if session is None or stop.page in {"stepper", "ladder"}:
         return stop
     bundled = session.parent == BUNDLED and session.stem in NAMES
     return replace(

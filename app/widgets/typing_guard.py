@@ -45,7 +45,7 @@ def belongs_to_input(event: QEvent, focused: QWidget | None) -> bool:
     if isinstance(focused, QAbstractSpinBox):
         return not event.text().isprintable() or not event.text() or event.text() in OF_NUMBERS
     if isinstance(focused, TYPED_INTO):
-        return True
+        return not focused.isReadOnly() or key in MOVES
     if isinstance(focused, MOVED_IN) and key in MOVES:
         return not focused.property(MOVED_BY_SHORTCUTS)
     return isinstance(focused, PRESSED) and key == Qt.Key.Key_Space

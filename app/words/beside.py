@@ -8,6 +8,7 @@ from typing import NamedTuple
 CONTEXT = 3  # lines around a change
 BEFORE, AFTER, SAME, GAP = "-", "+", " ", "⋯"
 INDENT = 4  # of what goes on in the next line, beyond its own line
+DEEP = 3  # the part of a column that is the most indentation of a line that does not fit
 LEAST = 12  # characters of a line that are its own, however narrow a column is
 
 
@@ -49,7 +50,8 @@ class Row(NamedTuple):
 def beside(before: str, after: str, *, whole: bool = False) -> list[Hunk]:
     """Two texts by their changes, each with a little around it, or as a whole; alike they have none."""
     old, new = ([Line(*one) for one in enumerate(text.splitlines())] for text in (before, after))
-    matcher = SequenceMatcher(None, *([line.text for line in lines] for lines in (old, new)), autojunk=False)
+    texts = [[line.text for line in lines] for lines in (old, new)]
+    matcher = SequenceMatcher(None, texts[0], texts[1], autojunk=False)
     around = len(old) + len(new) if whole else CONTEXT
     return [
         [*chain.from_iterable(_pairs(old[a:b], new[c:d], tag) for tag, a, b, c, d in group)]
@@ -117,6 +119,8 @@ def _rows(line: Line | None, width: int, common: int, sign: str) -> list[Row]:
     if line is None:
         return []
     shift = min(common, _indent(line.text))
+    if len(line.text) - shift > width:  # what does not fit needs no deep indentation
+        shift += max(0, _indent(line.text) - shift - width // DEEP)
     text, rows = line.text[shift:], []
     further = min(_indent(text) + INDENT, max(0, width - LEAST))
     while len(text) > width:

@@ -1,0 +1,154 @@
+"""A column of source: its rows with their signs, in the colours of the language."""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QSyntaxHighlighter,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+)
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
+
+from app.control.guard import guarded
+from app.look.contrast import mixed
+from app.look.theme import LEGIBLE, Theme
+from app.plots.stepper.ink import mix
+from app.words.beside import AFTER, BEFORE, GAP, SAME, Row
+from app.words.tokens import Kind, Token
+
+SIGN = 2  # characters in front of a row: its sign and a blank
+TINT = 0.86  # of the card in the ground of a line that has changed
+
+
+def grounds(theme: Theme) -> Mapping[str, str]:
+    """What is behind a row, by its sign."""
+    return {
+        SAME: theme.raised,
+        GAP: theme.panel,
+        BEFORE: mix(theme.error, theme.raised, TINT).name(),
+        AFTER: mix(theme.ok, theme.raised, TINT).name(),
+    }
+
+
+def inks(theme: Theme, ground: str) -> Mapping[Kind | str, str]:
+    """The colours of what stands there, each legible on it."""
+    wanted = {
+        "comment": theme.dim,
+        "keyword": theme.accent,
+        "literal": theme.warn,
+        "directive": theme.dim,
+        BEFORE: theme.error,
+        AFTER: theme.ok,
+        GAP: theme.dim,
+        SAME: theme.text,
+    }
+    return {kind: mixed(colour, theme.text, ground, LEGIBLE) for kind, colour in wanted.items()}
+
+
+class Colours(QSyntaxHighlighter):
+    """Colours the rows of a document."""
+
+    def __init__(self, document: QTextDocument) -> None:
+        super().__init__(document)
+        self.rows: Sequence[Row] = ()
+        self.tokens: Sequence[Sequence[Token]] = ()
+        self._formats: dict[str, dict[str, QTextCharFormat]] = {}
+
+    def use(self, theme: Theme) -> None:
+        """Take a theme's colours."""
+        self._formats = {
+            sign: {
+                kind: _format(colour, bold=kind in {BEFORE, AFTER})
+                for kind, colour in inks(theme, ground).items()
+            }
+            for sign, ground in grounds(theme).items()
+        }
+
+    @guarded()
+    def highlightBlock(self, text: str) -> None:
+        """Colour a row: its sign, then its tokens as far as they stand in it."""
+        number = self.currentBlock().blockNumber()
+        if number >= len(self.rows):
+            return
+        row = self.rows[number]
+        formats = self._formats[row.sign]
+        self.setFormat(0, len(text) if row.sign == GAP else SIGN, formats[row.sign])
+        for token in self.tokens[row.number] if row.number is not None else ():
+            start, end = (place - row.shift for place in (token.start, token.start + token.length))
+            if end > 0:
+                self.setFormat(SIGN + max(0, start), end - max(0, start), formats[token.kind])
+
+
+def _format(colour: str, *, bold: bool) -> QTextCharFormat:
+    form = QTextCharFormat()
+    form.setForeground(QColor(colour))
+    form.setFontWeight(QFont.Weight.Bold if bold else QFont.Weight.Normal)
+    return form
+
+
+class CodeColumn(QPlainTextEdit):
+    """Source that is read; lines that are gone or new have a sign and a ground.
+
+    Args:
+        name: What a screen reader calls it.
+        theme: The colours in use.
+    """
+
+    def __init__(self, name: str, theme: Theme) -> None:
+        super().__init__(readOnly=True)
+        self.setAccessibleName(name)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setTabChangesFocus(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self._theme = theme
+        self._colours = Colours(self.document())
+        self._colours.use(theme)
+
+    @property
+    def columns(self) -> int:
+        """Characters of source that a row has room for."""
+        room = self.viewport().width() - 2 * self.document().documentMargin()
+        return int(room / QFontMetricsF(self.font()).horizontalAdvance("0")) - SIGN
+
+    def show_rows(self, rows: Sequence[Row], tokens: Sequence[Sequence[Token]]) -> None:
+        """Show these, from the first."""
+        self._colours.rows, self._colours.tokens = rows, tokens
+        self.setPlainText("\n".join(f"{row.sign} {row.text}" for row in rows))
+        self._mark()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        self._theme = theme
+        self._colours.use(theme)
+        self._colours.rehighlight()
+        self._mark()
+
+    @property
+    def top(self) -> int:
+        """The row on top."""
+        return self.verticalScrollBar().value()
+
+    def show_row(self, number: int) -> None:
+        """Have this row on top."""
+        self.verticalScrollBar().setValue(number)
+
+    def _mark(self) -> None:
+        """Give the rows their grounds."""
+        behind = grounds(self._theme)
+        block, marks = self.document().firstBlock(), []
+        for row in self._colours.rows:
+            if row.sign != SAME:
+                mark = QTextEdit.ExtraSelection()
+                mark.cursor = QTextCursor(block)
+                mark.format.setBackground(QColor(behind[row.sign]))
+                mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+                marks.append(mark)
+            block = block.next()
+        self.setExtraSelections(marks)

@@ -1,0 +1,184 @@
+"""The Ladder page: the source of each kernel beside its predecessor's, its idea, and what it gained."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar
+
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout
+
+from app.control.actions import Action, staged
+from app.control.chores import Chores
+from app.control.controller import Controller
+from app.control.guard import guarded
+from app.look.theme import Theme
+from app.pages.base import Page
+from app.pages.ladder.board import Board
+from app.pages.ladder.reading import KERNELS, PROBLEMS, Reading, read
+from app.pages.ladder.recorded import Recorded, gain_text, recorded
+from app.pages.ladder.staging import LadderStaging
+from app.widgets.badge import Badge
+from app.widgets.drop_down import DropDown
+from app.widgets.lines import Lines
+from app.widgets.plain import Label, set_tip
+from kernels.cuda.reading.step import BEFORE
+from kernels.registry import find_kernel
+from profiles.results.rows import PointRow
+
+FIRST, FIRST_PROBLEM = "flash3-b", "d 128, no mask"
+READING = "Reading the recording…"
+STRIDE = 3  # rows that a key goes on
+
+
+class LadderPage(Page):
+    """A sentence over two columns of source.
+
+    Attributes:
+        kernel: The step on show.
+        starts: What the lines hold that are on top of the two columns, or of both; none: the first change is.
+        recorded: What the bundled recording measured; None before it is read, or where it cannot be.
+    """
+
+    key: ClassVar[str] = "ladder"
+    title: ClassVar[str] = "Ladder"
+    icon: ClassVar[str] = "mdi6.ladder"
+
+    def __init__(self, controller: Controller, theme: Theme) -> None:
+        super().__init__(controller, theme)
+        self.setObjectName("page")
+        self.kernel = FIRST
+        self.recorded: Recorded | None = None
+        self.starts: Sequence[str] = ()
+        self._asked = False
+        self._reading: Reading | None = None
+        self.chores = Chores(self)
+        self.idea, self.gain, self.badge = Label(wordWrap=True), Label(READING, wordWrap=True), Badge()
+        self.kernels, self.problems = DropDown(), DropDown()
+        self.whole = QCheckBox("Whole source")
+        self.board = Board(theme)
+        self._lay_out()
+        self._connect()
+        self.apply_theme(theme)
+
+    def _lay_out(self) -> None:
+        self.idea.setProperty("role", "title")
+        self.idea.setAccessibleName("Idea of the step")
+        self.gain.setAccessibleName("What the step gained")
+        self.kernels.setAccessibleName("Step on show")
+        self.problems.setAccessibleName("Problem that it is compiled for")
+        self.kernels.addItems(KERNELS)
+        self.problems.addItems(list(PROBLEMS))
+        self.kernels.setCurrentText(FIRST)
+        self.problems.setCurrentText(FIRST_PROBLEM)
+        set_tip(self.whole, "All lines, not those around a change alone (W)")
+        head = Lines((self.idea, self.kernels, self.problems, self.whole), (self.idea,), 8)
+        gained = QHBoxLayout()
+        gained.setSpacing(8)
+        gained.addWidget(self.gain, 1)
+        gained.addWidget(self.badge)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 12, 10)
+        column.setSpacing(8)
+        column.addWidget(head)
+        column.addLayout(gained)
+        column.addWidget(self.board, 1)
+        self.badge.hide()
+        self.staging = LadderStaging(self, (head, self.gain, self.badge))
+
+    def _connect(self) -> None:
+        self.kernels.currentTextChanged.connect(lambda _name: self._chosen())
+        self.problems.currentTextChanged.connect(lambda _label: self._chosen())
+        self.whole.toggled.connect(lambda _on: self._show())
+        self.chores.failed.connect(lambda text, _details: self.gain.setText(text))
+
+    def actions_offered(self) -> list[Action]:
+        """What a user can do here."""
+        return [
+            Action("ladder.next", "Show the next step", lambda: self._step(1), "Ladder", "N"),
+            Action("ladder.before", "Show the step before", lambda: self._step(-1), "Ladder", "P"),
+            Action("ladder.whole", "Show the whole source, or its changes", self.whole.toggle, "Ladder", "W"),
+            *staged(
+                Action(
+                    "ladder.on", "Go on in the source", lambda: self.board.go_on(STRIDE), "Ladder", "Down"
+                ),
+                Action(
+                    "ladder.up", "Go back in the source", lambda: self.board.go_on(-STRIDE), "Ladder", "Up"
+                ),
+            ),
+        ]
+
+    @property
+    def before(self) -> str:
+        """The kernel that the step goes on from; empty: none."""
+        return BEFORE.get(self.kernel, "")
+
+    @property
+    def label(self) -> str:
+        """The problem on show, as its curve is called."""
+        return self.problems.currentText()
+
+    @property
+    def members(self) -> Sequence[PointRow]:
+        """What the recording measured of such problems."""
+        return self.recorded.curves.get(self.label, ()) if self.recorded is not None else ()
+
+    def show_step(self, kernel: str, label: str, starts: Sequence[str] = ()) -> None:
+        """Show a step of the ladder; what is unknown or empty leaves what is on show."""
+        self.starts = starts
+        for choice, text in ((self.kernels, kernel), (self.problems, label)):
+            if choice.findText(text) >= 0:
+                choice.setCurrentText(text)
+        self._show()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        super().apply_theme(theme)
+        self.badge.apply_theme(theme)
+        self.board.apply_theme(theme)
+
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        """Read what there is to show, once."""
+        super().showEvent(event)
+        if not self._asked:
+            self._asked = True
+            self._chosen()
+            self.chores.do(recorded, self._take_recorded)
+
+    def _step(self, by: int) -> None:
+        self.kernels.setCurrentIndex(min(max(0, self.kernels.currentIndex() + by), len(KERNELS) - 1))
+
+    def _chosen(self) -> None:
+        self.kernel = self.kernels.currentText()
+        self._tell()
+        if self._asked:
+            wanted = self.kernel, self.label
+            self.chores.do(partial(read, *wanted), partial(self._take, wanted))
+
+    def _take(self, wanted: tuple[str, str], found: Reading | str) -> None:
+        if wanted != (self.kernel, self.label):
+            return  # another was chosen meanwhile
+        if isinstance(found, str):
+            self.idea.setText(found)
+        else:
+            self._reading = found
+            self._show()
+
+    def _take_recorded(self, found: Recorded) -> None:
+        self.recorded = found
+        self.badge.show_provenance(found.provenance)
+        self.badge.show()
+        self._tell()
+
+    def _show(self) -> None:
+        if self._reading is not None and self._reading.sources[1].kernel == self.kernel:
+            self.board.show_reading(self._reading, whole=self.whole.isChecked(), starts=self.starts)
+            self.staging.changed.emit()
+
+    def _tell(self) -> None:
+        """Say what the step is, and what it gained."""
+        self.idea.setText(f"{self.kernel}: {find_kernel(self.kernel).idea}.")
+        if self.recorded is not None:
+            self.gain.setText(gain_text(self.members, self.kernel, self.before))
+            set_tip(self.badge, self.recorded.version_text(self.kernel))
+        self.staging.changed.emit()
