@@ -8,7 +8,7 @@ from typing import NamedTuple
 CONTEXT = 3  # lines around a change
 BEFORE, AFTER, SAME, GAP = "-", "+", " ", "⋯"
 INDENT = 4  # of what goes on in the next line, beyond its own line
-DEEP = 3  # the part of a column that is the most indentation of a line that does not fit
+DEEP = 2  # the part of a column that is the most indentation of a line that does not fit
 LEAST = 12  # characters of a line that are its own, however narrow a column is
 
 

@@ -15,6 +15,7 @@ from app.pages.ladder.reading import Reading
 from app.widgets.plain import Label
 from app.words.beside import AFTER, BEFORE, GAP, SAME, Row, sides
 from app.words.tokens import Token
+from kernels.cuda.reading.step import StepSource
 
 CODE_PX = TEXT_PX - 1
 LEAST_COLUMNS = 24
@@ -139,8 +140,9 @@ class Board(QWidget):
             firsts = map(_first, self._rows, reading.tokens)
             tops = [_with_place(self._rows[1], min(firsts))] * 2
         else:
-            starts = (self._starts or [KERNEL])[:1], (self._starts or [KERNEL])[-1:]
-            tops = [_row_with(rows, text) for rows, (text,) in zip(self._rows, starts, strict=True)]
+            starts = self._starts or (KERNEL,)
+            told = zip(self._rows, reading.sources, (starts[0], starts[-1]), strict=True)
+            tops = [_row_of(rows, _line_with(source, text)) for rows, source, text in told]
         for column, top in zip(self.columns, tops, strict=True):
             column.show_row(top)
 
@@ -169,9 +171,10 @@ def _first(rows: Sequence[Row], tokens: Sequence[Sequence[Token]]) -> int:
     return len(rows)
 
 
-def _row_with(rows: Sequence[Row], text: str) -> int:
-    """The first row that holds a text."""
-    return next((at for at, row in enumerate(rows) if text in row.text), 0)
+def _line_with(source: StepSource | None, text: str) -> int:
+    """The number of the first line that holds a text."""
+    lines = source.text.splitlines() if source is not None else ()
+    return next((number for number, line in enumerate(lines) if text in line), 0)
 
 
 def _with_place(rows: Sequence[Row], number: int) -> int:
