@@ -79,6 +79,8 @@ def blanks(sentence: str) -> list[Blank]:
 
 def fill(sentence: str, scene: Scene) -> str:
     """The sentence with its blanks filled; one that cannot be told says why instead, as a whole."""
+    if scene.waiting and BLANK.search(sentence):
+        return scene.waiting
     try:
         return BLANK.sub(lambda found: _text(_read(found[1]), scene), sentence)
     except Unknown as why:

@@ -18,6 +18,7 @@ class Scene:
         kernel: Whose figures are meant where a sentence names no kernel; empty: nobody's.
         baseline: What it is compared with where a sentence names nothing else; empty: nothing.
         numbers: Those of a step of the Stepper, by name, as text.
+        waiting: What is said as long as none of it is there yet; empty: it is.
     """
 
     rows: Sequence[PointRow] = ()
@@ -25,6 +26,7 @@ class Scene:
     kernel: str = ""
     baseline: str = ""
     numbers: Mapping[str, str] = field(default_factory=dict)
+    waiting: str = ""
 
     def row(self, kernel: str, seqlen: int | None) -> PointRow | None:
         """The last point of a kernel at one N, None where there is none."""

@@ -89,7 +89,7 @@ class LadderPage(Page):
         self.kernels.currentTextChanged.connect(lambda _name: self._chosen())
         self.problems.currentTextChanged.connect(lambda _label: self._chosen())
         self.whole.toggled.connect(lambda _on: self._show())
-        self.chores.failed.connect(lambda text, _details: self.gain.setText(text))
+        self.chores.failed.connect(lambda text, _details: self._not_recorded(text))
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
@@ -169,6 +169,10 @@ class LadderPage(Page):
         self.badge.show_provenance(found.provenance)
         self.badge.show()
         self._tell()
+
+    def _not_recorded(self, reason: str) -> None:
+        self.gain.setText(reason)
+        self.staging.changed.emit()
 
     def _show(self) -> None:
         if self._reading is not None and self._reading.sources[1].kernel == self.kernel:

@@ -31,6 +31,8 @@ class LadderStaging(Staging):
     def scene(self) -> Scene:
         """What the recording measured of the step and its predecessor."""
         page = self._page
+        if page.recorded is None:
+            return Scene(waiting=page.gain.text())
         both = lengths(page.members, [name for name in (page.before, page.kernel) if name])
         return Scene(page.members, self._seqlen or max(both, default=None), page.kernel, page.before)
 

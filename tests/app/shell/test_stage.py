@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.control.bundled import bundled_sessions
 from app.look.zoom import ZOOM, px
+from app.pages.ladder import LadderPage
 from app.pages.profile import ProfilePage
 from app.pages.stepper import StepperPage
 from app.pages.traffic import TrafficPage
@@ -52,6 +53,9 @@ def settle(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     wanted = stage.story.session_of(stop) if stage.story else None
     qtbot.waitUntil(lambda: stage.stop is stop and (wanted is None or rig.controller.path == wanted))
     answer(rig)
+    if isinstance(window.page, LadderPage):
+        window.page.chores.wait()
+        qtbot.waitUntil(lambda: not window.page.staging.scene.waiting)
     window.appearance.finish()
 
 

@@ -117,3 +117,9 @@ def test_the_numbers_of_a_step_are_those_that_the_algorithm_has_computed_by_then
         seen |= set(numbers)
     assert seen == set(NUMBERS)
     assert (numbers["o"], numbers["exact"], numbers["l"]) == ("2.250", "2.250", "1.585")
+
+
+def test_as_long_as_nothing_is_there_a_sentence_with_blanks_says_what_is_waited_for() -> None:
+    scene = Scene(waiting="Reading the recording…")
+    assert fill("{runtime of flash2}", scene) == "Reading the recording…"
+    assert fill("No blank.", scene) == "No blank."

@@ -1,0 +1,217 @@
+"""The Ladder page: a step's source beside its predecessor's, and what it gained by the recording."""
+
+import itertools
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.control.bundled import BUNDLED
+from app.look.contrast import contrast
+from app.look.theme import LEGIBLE, THEMES
+from app.pages.ladder import LadderPage
+from app.pages.ladder.column import SIGN, CodeColumn, grounds, inks
+from app.pages.ladder.reading import KERNELS, PROBLEMS
+from app.pages.ladder.recorded import NAME, Recorded, recorded
+from app.shell.main_window import MainWindow
+from app.stage.story import find_story, read_story
+from app.words.beside import AFTER, BEFORE, GAP, SAME
+from kernels.cuda.reading.step import source_of
+from kernels.sources import source_digests
+from profiles.results.curves import by_curve
+from profiles.results.rows import rows
+from profiles.store import SUFFIX, SessionFileError, load
+from tests.app.shell.conftest import Rig, rig, window
+
+__all__ = ["rig", "window"]
+
+READABLE_PX = 24  # 18 pt at 96 dots an inch
+STORY = read_story(find_story("flash1-to-flash3"))
+LADDER_STOPS = [stop for stop in STORY.stops if stop.page == "ladder"]
+
+
+def shown(page: LadderPage, kernel: str, label: str = "d 128, no mask") -> LadderPage:
+    page.show_step(kernel, label)
+    page.chores.wait()
+    QTest.qWait(0)
+    return page
+
+
+@pytest.fixture
+def page(window: MainWindow, qtbot: QtBot) -> LadderPage:
+    window.resize(1280, 720)
+    window.show_page("ladder")
+    found = window.pages["ladder"]
+    assert isinstance(found, LadderPage)
+    qtbot.waitUntil(lambda: found.recorded is not None and bool(texts(found.board.columns[1])))
+    return found
+
+
+def texts(column: CodeColumn) -> list[str]:
+    return [line for line in column.toPlainText().split("\n") if line]
+
+
+def test_a_line_that_changed_has_a_sign_and_a_ground_on_its_side(page: LadderPage) -> None:
+    before, after = shown(page, "flash3-c").board.columns
+    assert "- #define SCHEDULE 0" in texts(before)
+    assert "+ #define SCHEDULE 1" in texts(after)
+    assert {line[0] for line in texts(before)} <= {BEFORE, SAME, GAP}
+    assert {line[0] for line in texts(after)} <= {AFTER, SAME, GAP}
+    marked = {mark.cursor.block().text()[0] for mark in after.extraSelections()}
+    assert marked == {AFTER, GAP}
+
+
+def test_lines_that_belong_together_stand_beside_each_other_and_scroll_together(page: LadderPage) -> None:
+    before, after = shown(page, "flash3-b").board.columns
+    assert before.blockCount() == after.blockCount()
+    page.board.go_on(7)
+    assert before.top == after.top > 7
+    before.show_row(3)
+    assert after.top == 3
+
+
+def test_what_is_on_top_is_the_first_change_of_the_code_and_not_of_a_directive(page: LadderPage) -> None:
+    after = shown(page, "flash3-b").board.columns[1]
+    assert after.document().findBlockByNumber(after.top).text().startswith(GAP)
+    below = [after.document().findBlockByNumber(after.top + row).text() for row in range(12)]
+    assert any("template <bool MASK>" in line for line in below)
+
+
+def test_the_whole_source_is_there_when_it_is_asked_for(page: LadderPage) -> None:
+    shown(page, "flash3-b").whole.setChecked(True)
+    wanted = "".join(source_of("flash3-b", PROBLEMS["d 128, no mask"]).text.split())
+    told = "".join("".join(line[SIGN:].split()) for line in texts(page.board.columns[1]))
+    assert told == wanted
+
+
+def test_a_kernel_with_nothing_before_it_stands_alone_and_nothing_in_it_is_new(page: LadderPage) -> None:
+    before, after = shown(page, "simt").board.columns
+    assert not before.isVisible()
+    assert {line[0] for line in texts(after)} == {SAME}
+    assert page.gain.text() == "simt begins a ladder: nothing goes before it."
+
+
+def test_steps_that_are_compiled_alike_are_said_to_be(page: LadderPage) -> None:
+    """Wide heads leave no room for the second buffer of Q."""
+    shown(page, "flash3", "d 256, causal")
+    assert page.board.headings[1].text() == "flash3 · flash3.cu, the same for this problem"
+    assert {line[0] for line in texts(page.board.columns[1])} == {SAME}
+
+
+def test_what_a_step_gained_is_the_recording_s_own_ratio(page: LadderPage) -> None:
+    session = load(BUNDLED / f"{NAME}{SUFFIX}")
+    curves = {curve.label: members for curve, members in by_curve(rows(session)).items()}
+    times = {
+        row.kernel: row.times.median
+        for row in curves["d 128, no mask"]
+        if row.seqlen == 16384 and row.times is not None
+    }
+    shown(page, "flash3-b")
+    ratio = times["flash3-a"] / times["flash3-b"]
+    assert page.gain.text().startswith("Beside flash3-a: ")
+    assert f"{ratio:.2f}× faster at 16k." in page.gain.text()
+    assert page.badge.text() == "SAVED · GPU NVIDIA H200 · 2026-11-22"
+
+
+def test_what_the_recording_does_not_hold_is_absent_with_its_reason(page: LadderPage) -> None:
+    assert "did not measure fused and standard" in shown(page, "fused").gain.text()
+
+
+def test_a_recording_that_cannot_be_read_is_told_and_the_source_is_there_all_the_same(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    def broken() -> Recorded:
+        raise SessionFileError("The recording is damaged; install Flashscope again.")
+
+    monkeypatch.setattr("app.pages.ladder.page.recorded", broken)
+    window.show_page("ladder")
+    page = window.pages["ladder"]
+    assert isinstance(page, LadderPage)
+    qtbot.waitUntil(lambda: "damaged" in page.gain.text())
+    assert page.staging.scene.waiting == page.gain.text()
+    assert not page.badge.isVisible()
+    qtbot.waitUntil(lambda: bool(texts(page.board.columns[1])))
+
+
+def test_whether_the_recording_ran_this_very_source_is_told() -> None:
+    mine = source_digests()["cuda"]["flash2"]
+    same, other, unknown = (
+        recorded()._replace(digests=known) for known in ({"flash2": mine}, {"flash2": "x"}, {})
+    )
+    assert same.version_text("flash2") == ""
+    assert "another version" in other.version_text("flash2")
+    assert "does not say" in unknown.version_text("flash2")
+
+
+def test_keys_walk_the_ladder_also_while_source_has_the_focus(window: MainWindow, page: LadderPage) -> None:
+    window.activateWindow()
+    shown(page, "flash2")
+    page.board.columns[1].setFocus()
+    QTest.keyClick(page.board.columns[1], Qt.Key.Key_N)
+    assert page.kernel == "flash3-a"
+    QTest.keyClick(page.board.columns[1], Qt.Key.Key_P)
+    assert page.kernel == "flash2"
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_no_line_is_cut_off_at_the_edge(window: MainWindow, page: LadderPage, width: int) -> None:
+    window.resize(width, 900)
+    shown(page, "flash3-b").whole.setChecked(True)
+    for column in page.board.columns:
+        room = column.viewport().width() - 2 * column.document().documentMargin()
+        metrics = QFontMetricsF(column.font())
+        assert max(metrics.horizontalAdvance(line) for line in texts(column)) <= room
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_every_colour_of_source_is_legible_on_every_ground(name: str) -> None:
+    theme = THEMES[name]
+    for ground in grounds(theme).values():
+        for ink in inks(theme, ground).values():
+            assert contrast(ink, ground) >= LEGIBLE
+
+
+def test_every_kernel_can_be_read_for_every_problem() -> None:
+    for kernel, problem in itertools.product(KERNELS, PROBLEMS.values()):
+        assert source_of(kernel, problem).text
+
+
+def test_the_story_of_the_ladder_shows_each_step_s_source_beside_its_predecessor_s() -> None:
+    assert [stop.kernels for stop in LADDER_STOPS] == [
+        ("flash1", "flash2"),
+        ("flash2", "flash3-a"),
+        ("flash3-a", "flash3-b"),
+        ("flash3-b", "flash3-c"),
+        ("flash3-c", "flash3"),
+    ]
+    for stop in LADDER_STOPS:
+        for kernel, line in zip(stop.kernels, (stop.lines[:1], stop.lines[-1:]), strict=True):
+            source = source_of(kernel, PROBLEMS[stop.curve]).text
+            assert not line or line[0] in source
+
+
+def test_on_a_stage_the_source_is_large_and_begins_where_the_stop_says(
+    window: MainWindow, page: LadderPage, rig: Rig, qtbot: QtBot
+) -> None:
+    window.stage.enter(STORY)
+    number = next(n for n, stop in enumerate(STORY.stops) if stop.kernels[-1] == "flash3-b" and stop.lines)
+    window.stage.go(number)
+    page.chores.wait()
+    window.appearance.finish()
+    qtbot.waitUntil(lambda: "flash3-b" in page.board.headings[1].text())
+    for column in page.board.columns:
+        assert QFontMetricsF(column.font()).height() >= READABLE_PX
+        assert column.font().pixelSize() >= READABLE_PX
+        assert "wait(at.k_full(rk.stage)" in column.document().findBlockByNumber(column.top).text()
+    assert not page.kernels.isVisible()
+    assert window.stage.frame.sentence.text().endswith("faster.")
+    assert window.stage.frame.badge == "SAVED · GPU NVIDIA H200 · 2026-11-22"
+    top = page.board.columns[0].top
+    QTest.keyClick(window, Qt.Key.Key_Down)
+    assert page.board.columns[0].top > top
+    window.stage.leave()
+    window.appearance.finish()
+    assert page.kernels.isVisible()
+    assert page.board.columns[0].font().pixelSize() < READABLE_PX
