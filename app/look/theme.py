@@ -114,7 +114,7 @@ class Mark:
         return mixed(self.on(theme), theme.text, THEMES[theme.name].panel, LEGIBLE)
 
 
-# Found by search: no two are less than 13 apart (CIEDE2000) for whom red, green or blue cones are missing.
+# Found by search: no two are less than 12 apart (CIEDE2000) for whom red, green or blue cones are missing.
 _HUES = {
     "standard": ("#E4501C", "#D0702A"),
     "simt": ("#969696", "#8C8C8C"),

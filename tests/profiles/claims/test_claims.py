@@ -132,3 +132,10 @@ def test_linformer_is_called_approximate_everywhere_and_is_no_kernel(findings: F
         assert findings[key].measured.startswith("approximate"), key
     assert not any("linformer" in spec.name for spec in KERNELS)
     assert found(holds=True, measured="", source="").verdict == "holds"
+
+
+@pytest.mark.parametrize("key", ["002-89", "004-80", "004-304"])
+def test_where_a_range_is_our_own_choice_the_experiment_says_so(key: str) -> None:
+    words = next(claim.trial.words for claim in CLAIMS if claim.key == key)
+    assert "1.5 to 2.5" in words
+    assert "Flashscope chose this range" in words
