@@ -42,6 +42,11 @@ class Action:
         """Its key sequences, one by one."""
         return [keys for keys in self.shortcut.split("; ") if keys]
 
+    @property
+    def shown_keys(self) -> list[str]:
+        """The same as this system writes them."""
+        return [QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText) for keys in self.keys]
+
 
 def staged(*actions: Action) -> list[Action]:
     """The same, which work on a stage, too."""
@@ -133,6 +138,10 @@ class ActionRegistry(QObject):
         if key not in self._qactions:
             self._complete()
         return self._qactions.get(key)
+
+    def known(self, key: str) -> Action | None:
+        """The action of that key, None when none has been added yet."""
+        return self._actions.get(key)
 
     def groups(self) -> dict[str, list[Action]]:
         """All actions by group: what the window does with files, what the pages do, what is seen of it."""

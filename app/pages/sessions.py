@@ -35,6 +35,7 @@ from app.pages.sessions_tags import TagChooser
 from app.pages.sessions_trend import SessionsTrend
 from app.pages.sessions_verbs import VERBS, actions_of, buttons_of
 from app.widgets.buttons import text_button
+from app.widgets.keyed import does
 from app.widgets.lines import Lines
 from app.widgets.plain import Label
 from profiles.results.dates import moment
@@ -248,10 +249,11 @@ class SessionsPage(Page):
             self.speed.addItem(f"{speed:g}×", speed)
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
         self._buttons = buttons_of(self._acts())
-        self.trash = text_button("Trash", "Show deleted sessions", lambda: None)
+        self.trash = does(text_button("Trash", "Show deleted sessions", lambda: None), "sessions.trash")
         self.trash.setCheckable(True)
         self.trash.toggled.connect(self._enter_trash)
         self.over_time = text_button("Over time", "Show the sessions over time", lambda: None)
+        does(self.over_time, "sessions.trend")
         self.over_time.setCheckable(True)
         self.over_time.toggled.connect(self._turn_over)
         heading = Label("Sessions")

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QPushButton
 
 from app.control.actions import Action
 from app.widgets.buttons import text_button
+from app.widgets.keyed import does
 
 
 class Verb(NamedTuple):
@@ -47,7 +48,10 @@ Acts = Mapping[str, Callable[[], None]]
 
 def buttons_of(acts: Acts) -> dict[str, QPushButton]:
     """A button for each, by key."""
-    return {one.key: text_button(one.label, one.title, acts[one.key], one.role) for one in VERBS}
+    return {
+        one.key: does(text_button(one.label, one.title, acts[one.key], one.role), f"sessions.{one.key}")
+        for one in VERBS
+    }
 
 
 def actions_of(acts: Acts) -> list[Action]:

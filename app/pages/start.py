@@ -24,6 +24,7 @@ from app.pages.start_sessions import RecordingCard
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
+from app.widgets.keyed import does
 from app.widgets.plain import Label
 from app.words.plain import MOST_OF_NAME, cut
 from app.words.provenance import LABELS
@@ -32,6 +33,7 @@ from kernels.device import Device
 from profiles.plan.machine import Finding, Machine
 
 ICON_PX = 28
+SLIDES = "stepper.preset.slide"  # the action
 LATER_MS = 100  # after the page is shown: it is painted before
 RECORDINGS = ("Open", "Libraries", "Traffic")  # of the bundled sessions, in their order
 WIDE, NARROW = 860, 500  # pixels: where there are fewer, the four cards stand two by two, or in one column
@@ -167,6 +169,7 @@ class StartPage(Page):
 
     def _stepper_card(self) -> Card:
         button = text_button("Step", "Step through the slide example", self._step)
+        does(button, SLIDES)
         return self._card(
             "mdi6.stairs",
             "Step through the softmax",
@@ -176,6 +179,7 @@ class StartPage(Page):
 
     def _open_card(self) -> Card:
         button = text_button("Choose a file", "Open a session file", self.dialog_requested.emit)
+        does(button, "open")
         return self._card(
             "mdi6.folder-open-outline",
             "Open a session",
@@ -205,7 +209,7 @@ class StartPage(Page):
 
     def _step(self) -> None:
         self.page_requested.emit("stepper")
-        self.action_requested.emit("stepper.preset.slide")
+        self.action_requested.emit(SLIDES)
 
     def _show_machine(self, machine: Machine | None) -> None:
         _clear(self._findings)

@@ -42,6 +42,7 @@ from app.shell.stage_frame import StageFrame
 from app.shell.stage_venue import Venue
 from app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from app.widgets.error_line import ErrorLine
+from app.widgets.keyed import name_keys
 from app.widgets.log_panel import LogPanel
 from app.widgets.rail import Rail, RailEntry
 from app.widgets.scrolling import Scrolling
@@ -266,6 +267,7 @@ class MainWindow(QMainWindow):
         self._connect_page(page)
         self.appearance.dress(self._frames[page.key], page.large)
         page.apply_theme(self.appearance.theme)
+        name_keys(self, self.registry)
         self.registry.refresh()
 
     def _connect_page(self, page: Page) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from app.control.actions import ActionRegistry
@@ -92,10 +92,8 @@ class CommandPalette(QDialog):
         )
         for _score, _place, action in ranked:
             qaction = self._registry.find(action.key)
-            keys = QKeySequence(action.shortcut.split("; ")[0]).toString(
-                QKeySequence.SequenceFormat.NativeText
-            )
-            item = QListWidgetItem(f"{action.group}: {action.title}" + (f"   ({keys})" if keys else ""))
+            keys = "".join(f"   ({keys})" for keys in action.shown_keys[:1])
+            item = QListWidgetItem(f"{action.group}: {action.title}{keys}")
             item.setData(KEY_ROLE, action.key)
             if qaction is None or not qaction.isEnabled():
                 item.setFlags(Qt.ItemFlag.NoItemFlags)

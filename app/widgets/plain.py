@@ -15,6 +15,7 @@ from app.words.plain import MOST_OF_NAME, cut
 
 TIP_COLUMNS = 100
 FORMULA_PX = 240
+KEYS = "keys"  # the property that has them
 _WORD_JOINER = "\u2060"  # takes no room
 
 
@@ -65,8 +66,9 @@ def plain_tip(text: str) -> str:
 
 
 def set_tip(shown: QWidget | QAction, text: str) -> None:
-    """Give a widget or an action its tool tip."""
-    shown.setToolTip(plain_tip(text))
+    """Give a widget or an action its tool tip; one that has keys names them at its end."""
+    keys = shown.property(KEYS)
+    shown.setToolTip(plain_tip(f"{text} ({keys})" if text and keys else text))
 
 
 def button_text(text: str) -> str:

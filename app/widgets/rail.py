@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 from app.look.theme import Theme
 from app.look.zoom import keep
 from app.widgets.buttons import recolour, size_icon
-from app.widgets.plain import set_tip
+from app.widgets.keyed import does
 
 WIDTH = 72
 ICON_PX = 22
@@ -40,8 +40,8 @@ class Rail(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 8)
         column.setSpacing(4)
-        for number, page in enumerate(pages, 1):
-            column.addWidget(self._button(number, page))
+        for page in pages:
+            column.addWidget(self._button(page))
         column.addStretch(1)
 
     def show_page(self, key: str) -> None:
@@ -54,11 +54,10 @@ class Rail(QFrame):
         for button in self._buttons.values():
             recolour(button, theme)
 
-    def _button(self, number: int, page: RailEntry) -> QToolButton:
+    def _button(self, page: RailEntry) -> QToolButton:
         button = QToolButton()
         button.setText(page.title)
         button.setCheckable(True)
-        set_tip(button, f"{page.title} (Ctrl+{number})")
         button.setAccessibleName(f"{page.title} page")
         button.setProperty("role", "rail")
         button.setProperty("iconName", page.icon)
@@ -68,4 +67,4 @@ class Rail(QFrame):
         keep(button, button.setFixedSize, WIDTH - 1, 60)
         button.clicked.connect(lambda _checked=False: self.chosen.emit(page.key))
         self._buttons[page.key] = button
-        return button
+        return does(button, f"page.{page.key}")

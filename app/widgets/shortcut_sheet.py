@@ -1,7 +1,6 @@
 """The `?` sheet: every key, by group."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -49,12 +48,7 @@ class ShortcutSheet(QDialog):
         grid.addWidget(caption, grid.rowCount(), 0, 1, 2)
         for action in actions:
             row = grid.rowCount()
-            keys = Label(
-                "  or  ".join(
-                    QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
-                    for keys in action.shortcut.split("; ")
-                )
-            )
+            keys = Label("  or  ".join(action.shown_keys))
             keys.setProperty("role", "dim")
             grid.addWidget(Label(action.title), row, 0)
             grid.addWidget(keys, row, 1, Qt.AlignmentFlag.AlignRight)

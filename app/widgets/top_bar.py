@@ -15,6 +15,7 @@ from app.look.zoom import keep, px
 from app.widgets.badge import Badge
 from app.widgets.buttons import ICON_PX, icon_button, recolour, size_icon, text_button
 from app.widgets.drop_down import DropDown
+from app.widgets.keyed import does
 from app.widgets.plain import plain_tip, set_tip
 from app.words.plain import MOST_OF_NAME, cut
 from app.words.sessions import named
@@ -48,6 +49,7 @@ class TopBar(QFrame):
         self._controller, self._registry = controller, registry
         self._menu_button = icon_button("mdi6.menu", "Menu", self._open_menu)
         self._home = text_button("Flashscope", "Start page", self.home_requested.emit, "brand")
+        does(self._home, "page.start")
         self.backend = DropDown()
         self.backend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         keep(self.backend, self.backend.setMinimumWidth, NARROWEST)
@@ -60,6 +62,8 @@ class TopBar(QFrame):
         self.cancel = text_button("Cancel", "Cancel the sweep", lambda: self._trigger("cancel"))
         self.resume = text_button("Resume", RESUME_TIP, lambda: self._trigger("resume"))
         self.run = text_button(RUN_ROOMY, "Run the sweep", lambda: self._trigger("run"), "primary")
+        for key, button in (("cancel", self.cancel), ("resume", self.resume), ("run", self.run)):
+            does(button, key)
         self.run.setProperty("iconName", "mdi6.play")
         size_icon(self.run, ICON_PX)
         self._lay_out()

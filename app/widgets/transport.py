@@ -9,6 +9,7 @@ from app.control.actions import Action
 from app.look.theme import Theme
 from app.widgets.buttons import icon_button, recolour
 from app.widgets.card import Card
+from app.widgets.keyed import does
 from app.widgets.lines import Lines
 from app.widgets.plain import Label, set_tip
 from app.widgets.scrubber import Scrubber
@@ -110,6 +111,4 @@ def _speeds(speeds: Sequence[float]) -> QComboBox:
 
 
 def _button(icon: str, action: Action) -> QToolButton:
-    button = icon_button(icon, action.title, action.trigger)
-    set_tip(button, f"{action.title} ({action.shortcut.replace('; ', ', ')})")
-    return button
+    return does(icon_button(icon, action.title, action.trigger), action.key)

@@ -14,6 +14,7 @@ from app.pages.claims.testing import Testing
 from app.pages.compare.table import ListTable
 from app.widgets.buttons import text_button
 from app.widgets.drop_down import DropDown
+from app.widgets.keyed import does
 from app.widgets.lines import Lines
 from app.widgets.plain import Label, button_text
 from app.words.claims import summary, where_text
@@ -45,7 +46,7 @@ class ClaimsPage(Page):
         self.table = ListTable("Claims", columns(lambda: self.theme), WIDTHS)
         self.table.list.set_rows(self.rows)
         self.documents, self.verdicts = DropDown(), DropDown()
-        self.button = text_button(TEST, NAMES[TEST], self.test, "primary")
+        self.button = does(text_button(TEST, NAMES[TEST], self.test, "primary"), "claims.test")
         self._lay_out()
         self._connect()
         self._tell()

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.control.guard import guarded
 from app.widgets.buttons import text_button
+from app.widgets.keyed import does
 from app.widgets.plain import Label
 from profiles.results.compare import MOST_OTHERS
 
@@ -40,12 +41,25 @@ class EmptyState(QWidget):
         column.addStretch(2)
         for part in (heading, self.words):
             column.addWidget(part)
-        for text, name, signal, role in (
-            ("Open sessions …", "Open session files to compare", self.opening_wanted, "primary"),
-            ("Choose on the Sessions page", "Show the Sessions page", self.sessions_wanted, ""),
-            ("Compare the bundled recordings", "Compare the bundled recordings", self.bundled_wanted, ""),
+        bundled = "Compare the bundled recordings"
+        for text, name, signal, role, key in (
+            (
+                "Open sessions …",
+                "Open session files to compare",
+                self.opening_wanted,
+                "primary",
+                "compare.open",
+            ),
+            (
+                "Choose on the Sessions page",
+                "Show the Sessions page",
+                self.sessions_wanted,
+                "",
+                "page.sessions",
+            ),
+            (bundled, bundled, self.bundled_wanted, "", ""),
         ):
-            button = text_button(text, name, signal.emit, role)
+            button = does(text_button(text, name, signal.emit, role), key)
             column.addWidget(button, alignment=Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
 

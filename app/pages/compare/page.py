@@ -25,6 +25,7 @@ from app.pages.compare.report import FILTERS, HTML, JSON, proposed, write_report
 from app.pages.staging import Staging
 from app.plots.quantity_chooser import QuantityChooser
 from app.widgets.buttons import icon_button, recolour, text_button
+from app.widgets.keyed import does
 from app.widgets.saving import write_chosen
 from app.words.command_line import compare_line
 from app.words.sessions import named
@@ -69,13 +70,12 @@ class ComparePage(Page):
         self._follow()
 
     def _lay_out(self) -> None:
-        self._copy = icon_button(
-            "mdi6.console-line", "Copy the comparison as a command line", self.copy_command
-        )
+        words = "Copy the comparison as a command line"
+        self._copy = does(icon_button("mdi6.console-line", words, self.copy_command), "compare.copy")
         self._tools = [
             self.chooser,
-            text_button("Add …", "Add sessions to compare", self.open_files),
-            text_button("Export", "Export the comparison as a report", self.export),
+            does(text_button("Add …", "Add sessions to compare", self.open_files), "compare.open"),
+            does(text_button("Export", "Export the comparison as a report", self.export), "compare.export"),
             self._copy,
         ]
         self.staging = Staging(self, self.key, self.controller, self._tools)

@@ -21,6 +21,7 @@ from app.widgets.buttons import text_button
 from app.widgets.card import Card
 from app.widgets.drop_down import DropDown
 from app.widgets.elided import ElidedLabel
+from app.widgets.keyed import does
 from app.widgets.plain import button_text, set_tip
 from app.words.kinds import unit_text, words_of
 from app.words.verdicts import ratio_text, spoken
@@ -59,6 +60,7 @@ class RatioCard(Card):
         self.legend, self.bar = KernelLegend(theme), ScaleBar(theme)
         self.legend.toggled.connect(self.toggled)
         self.switch = text_button("Heat map", "Show the heat map", self.view_chosen.emit, "quiet")
+        does(self.switch, "compare.view")
         self.export_button = ExportButton("the ratio", self.make_export, theme)
         self._words = ElidedLabel()
         self._words.setProperty("role", "unit")
@@ -85,7 +87,7 @@ class RatioCard(Card):
         self.map.ask_for_room(maps)
         self.switch.setText("Over N" if maps else "Heat map")
         self.switch.setAccessibleName("Show lines over N" if maps else "Show the heat map")
-        set_tip(self.switch, f"{self.switch.accessibleName()}, kernels by problems (H)")
+        set_tip(self.switch, f"{self.switch.accessibleName()}, kernels by problems")
 
     def draw(self, findings: Findings, curve: Curve, current: int, hidden: set[str]) -> Iterator[None]:
         """Draw a curve's lines and the current session's map, in steps."""

@@ -13,6 +13,7 @@ from app.pages.compare.table import ListTable
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
 from app.widgets.drop_down import DropDown
+from app.widgets.keyed import does
 from app.widgets.plain import set_tip
 from app.words.verdicts import spoken
 
@@ -51,6 +52,8 @@ class Tables(Card):
             text_button("Alone", "Show the points without a partner", lambda: self.show_tab(1), "quiet"),
         ]
         self._stack = QStackedWidget()
+        for tab, key in zip(self.tabs, ("compare.pairs", "compare.alone"), strict=True):
+            does(tab, key)
         for place, (tab, table) in enumerate(zip(self.tabs, (self.pairs, self.alone), strict=True)):
             tab.setCheckable(True)
             self.header.insertWidget(place, tab)

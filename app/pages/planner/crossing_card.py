@@ -4,6 +4,7 @@ from PySide6.QtCore import Signal
 
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
+from app.widgets.keyed import does
 from app.widgets.plain import Label, button_text
 
 FIND, STOP = "Find it here", "Stop"
@@ -22,7 +23,7 @@ class CrossingCard(Card):
     def __init__(self) -> None:
         super().__init__("Where tiled overtakes standard")
         self.recorded, self.found = Label(wordWrap=True), Label(wordWrap=True)
-        self.button = text_button(FIND, NAMES[FIND], self.pressed.emit)
+        self.button = does(text_button(FIND, NAMES[FIND], self.pressed.emit), "planner.find")
         self.recorded.setProperty("role", "dim")
         self.found.hide()
         self.header.addWidget(self.button)

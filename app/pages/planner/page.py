@@ -20,6 +20,7 @@ from app.pages.planner.form import PlannerForm
 from app.pages.planner.memory_card import MemoryCard
 from app.pages.staging import Staging
 from app.widgets.buttons import text_button
+from app.widgets.keyed import does
 from app.widgets.plain import Label
 from app.words.command_line import plan_line
 from app.words.planning import NOT_RECORDED, recorded_text, summary
@@ -71,6 +72,7 @@ class PlannerPage(Page):
         self.source.setProperty("role", "dim")
         self.sentence.setAccessibleName("How long a context fits")
         self.copy_button = text_button("Copy command", "Copy this plan as a command line", self.copy_command)
+        does(self.copy_button, "planner.copy")
         below = QHBoxLayout()
         below.addWidget(self.source, 1)
         below.addWidget(self.copy_button, alignment=Qt.AlignmentFlag.AlignTop)

@@ -15,6 +15,7 @@ from app.plots.export_button import ExportButton
 from app.plots.export_header import session_header
 from app.plots.lanes import LANES
 from app.widgets.card import Card
+from app.widgets.keyed import does
 from app.widgets.plain import Label, set_tip
 from app.words.efficiency import ABOUT, efficiency_lines, efficiency_short
 from kernels.problem import Problem
@@ -61,10 +62,10 @@ class BottomCard(Card):
             tab.setChecked(index == 0)
             tab.setProperty("role", "quiet")
             set_tip(tab, hint)
-            self.tabs.addButton(tab, index)
+            self.tabs.addButton(does(tab, f"profile.{title.lower()}"), index)
             self.header.insertWidget(index, tab)
         self.tabs.idToggled.connect(self._turn)
-        self.freeze = QPushButton("Freeze")
+        self.freeze = does(QPushButton("Freeze"), "profile.freeze")
         self.freeze.setCheckable(True)
         self.freeze.setProperty("role", "quiet")
         set_tip(self.freeze, "Stop the display; readings are recorded all the same")

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QInputDialog, QListWidget, QVBoxLayout, QWidget
 from app.control.controller import Controller
 from app.control.steps import Said
 from app.widgets.buttons import text_button
+from app.widgets.keyed import does
 from app.widgets.lines import Lines
 from app.widgets.plain import Label
 from app.words.plain import cut
@@ -147,7 +148,9 @@ class NotesPanel(QWidget):
 
     def _lay_out(self) -> None:
         point = text_button("Note on the point", "Note on the chosen point", self.note_point)
+        does(point, "profile.note_point")
         moment = text_button("Note on the moment", "Note on the chosen moment", self.note_moment)
+        does(moment, "profile.note_moment")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(Lines((point, moment, self._edit, self._delete), (), 8))

@@ -26,6 +26,7 @@ from app.pages.profile.form.mask_fields import MaskFields
 from app.pages.profile.form.masks import Masks
 from app.pages.profile.form.preview import preview_rows
 from app.pages.profile.form.reasons import blocked, impossible
+from app.widgets.keyed import does
 from app.widgets.plain import Label, set_tip
 from app.widgets.scrolling import Scrolling
 from app.words.units import bytes_text
@@ -108,9 +109,9 @@ class SweepForm(QFrame):
         self.message = Label()
         self.message.setProperty("role", "error")
         self.message.setWordWrap(True)
-        self.copy_button = QPushButton("Copy command")
+        self.copy_button = does(QPushButton("Copy command"), "profile.copy")
         set_tip(self.copy_button, "Copy this sweep as a command line")
-        self.use_button = QPushButton("From session")
+        self.use_button = does(QPushButton("From session"), "profile.use")
         set_tip(
             self.use_button,
             "Use the parameters of what is on show; choose among a session's problems beside the plots",
