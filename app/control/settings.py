@@ -87,6 +87,15 @@ class Settings:
         self._store.setValue("commands", [key, *(k for k in self.commands if k != key)][:RECENTS])
 
     @property
+    def tour_shown(self) -> bool:
+        """Whether the tour through the window has been shown."""
+        return bool(self._store.value("tourShown", False, bool))
+
+    @tour_shown.setter
+    def tour_shown(self, shown: bool) -> None:
+        self._store.setValue("tourShown", shown)
+
+    @property
     def quantities(self) -> list[str]:
         """Keys of the quantities that the four plots over N show; empty: nobody has chosen."""
         stored = self._store.value("quantities", [])

@@ -21,6 +21,7 @@ from app.look.zoom import keep, px
 from app.pages.base import Page
 from app.pages.start_recents import RecentsCard
 from app.pages.start_sessions import RecordingCard
+from app.pages.start_stories import StoriesCard
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
@@ -36,11 +37,13 @@ ICON_PX = 28
 SLIDES = "stepper.preset.slide"  # the action
 LATER_MS = 100  # after the page is shown: it is painted before
 RECORDINGS = ("Open", "Libraries", "Traffic")  # of the bundled sessions, in their order
+LARGE = 1300, 800  # pixels from which on there is room for large sentences
+SHELF, LOWER = 3, 2  # shares of what height is left over
 WIDE, NARROW = 860, 500  # pixels: where there are fewer, the four cards stand two by two, or in one column
 
 
 class StartPage(Page):
-    """Four cards, recents, findings.
+    """Four cards, recordings, recents, stories, findings.
 
     Signals:
         file_chosen: A session file to open (Path).
@@ -56,7 +59,7 @@ class StartPage(Page):
         super().__init__(controller, theme)
         self.setObjectName("page")
         self._icons: list[tuple[Label, str]] = []
-        self._columns = 0
+        self._columns, self._large = 0, False
         heading = Label("What do you want to see?")
         heading.setProperty("role", "heading")
         self._grid = QGridLayout()
@@ -77,16 +80,17 @@ class StartPage(Page):
         self._findings = Card("This machine")
         self._lower = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lower.setSpacing(12)
-        self._lower.addWidget(self._recents, 1)
-        self._lower.addWidget(self._findings, 1)
+        self._stories = StoriesCard()
+        self._stories.action_requested.connect(self.action_requested)
+        for part in (self._recents, self._stories, self._findings):
+            self._lower.addWidget(part, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 24, 24, 24)
         column.setSpacing(16)
         column.addWidget(heading)
         column.addLayout(self._grid)
-        column.addLayout(self._shelf)
-        column.addLayout(self._lower)
-        column.addStretch(1)
+        column.addLayout(self._shelf, SHELF)
+        column.addLayout(self._lower, LOWER)
         keep(self, self._arrange)
         self._show_machine(controller.machine)
         controller.machine_found.connect(self._show_machine)
@@ -100,6 +104,11 @@ class StartPage(Page):
             card.thumbnail.apply_theme(theme)
         for label, name in self._icons:
             label.setPixmap(qtawesome.icon(name, color=theme.accent).pixmap(QSize(px(ICON_PX), px(ICON_PX))))
+
+    @property
+    def recording(self) -> QPushButton | None:
+        """What opens the first of the recordings, None in a copy without any."""
+        return next((card.link for card in self._recordings.values()), None)
 
     @guarded()
     def resizeEvent(self, event: object) -> None:
@@ -135,6 +144,12 @@ class StartPage(Page):
         super().closeEvent(event)
 
     def _arrange(self) -> None:
+        large = self.width() >= px(LARGE[0]) and self.height() >= px(LARGE[1])
+        if large != self._large:
+            self._large = large
+            self._stories.show_large(large)
+            for recording in self._recordings.values():
+                recording.show_large(large)
         columns = 4 if self.width() >= px(WIDE) else 2 if self.width() >= px(NARROW) else 1
         if columns == self._columns:
             return
@@ -142,8 +157,8 @@ class StartPage(Page):
         for place, card in enumerate(self._cards):
             self._grid.addWidget(card, place // columns, place % columns)
         beside, under = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._lower.setDirection(beside if columns > 1 else under)
-        self._shelf.setDirection(beside if columns > 2 else under)  # noqa: PLR2004 - three stand in it
+        for row in (self._shelf, self._lower):
+            row.setDirection(beside if columns > 2 else under)  # noqa: PLR2004 - three stand in it
         for column in range(4):
             self._grid.setColumnStretch(column, 1 if column < columns else 0)
 

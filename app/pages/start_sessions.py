@@ -13,7 +13,7 @@ from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label, set_tip
 
-STAMP_PX = 76  # height of the curves
+STAMP_PX = 60  # least height of the curves
 
 
 class RecordingCard(Card):
@@ -29,10 +29,15 @@ class RecordingCard(Card):
         self.facts.setProperty("role", "dim")
         self.link = text_button(name, f"Open the recording {name}", opened, "link")
         self.link.setMinimumWidth(1)
-        for part in (self.link, self.thumbnail, self.sentence):
-            self.body.addWidget(part)
-        self.body.addStretch(1)
+        self.body.addWidget(self.link)
+        self.body.addWidget(self.thumbnail, 1)
+        self.body.addWidget(self.sentence)
         self.body.addWidget(self.facts)
+
+    def show_large(self, large: bool) -> None:
+        """Write the sentence large, where there is room for it."""
+        self.sentence.setProperty("role", "readout" if large else "title")
+        self.sentence.style().polish(self.sentence)
 
     def tell(self, teaser: Teaser | None) -> None:
         """Show what was read."""

@@ -21,14 +21,19 @@ HEIGHT_PX, EDGE_PX, MARK_PX = 130, 8, 6.0
 
 
 class Thumbnail(QWidget):
-    """Draws the curves of some kernels."""
+    """Draws the curves of some kernels.
 
-    def __init__(self, theme: Theme, height: int = HEIGHT_PX) -> None:
+    Args:
+        theme: The colours in use.
+        least: Its height in pixels; it takes more where it can have more.
+    """
+
+    def __init__(self, theme: Theme, least: int | None = None) -> None:
         super().__init__()
         self._theme = theme
         self._curves: Mapping[str, Curve] = {}
         self._altered = 0
-        keep(self, self.setFixedHeight, height)
+        keep(self, self.setMinimumHeight if least else self.setFixedHeight, least or HEIGHT_PX)
 
     def show_curves(self, curves: Mapping[str, Curve], altered: int = 0) -> None:
         """Draw these, and say how many points are altered."""

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QChildEvent, QEvent, QObject, QRect, QTimer
@@ -40,6 +41,7 @@ from app.shell.stage import Stage
 from app.shell.stage_actions import StageActions
 from app.shell.stage_frame import StageFrame
 from app.shell.stage_venue import Venue
+from app.shell.tour import Tour
 from app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from app.widgets.error_line import ErrorLine
 from app.widgets.keyed import name_keys
@@ -70,6 +72,7 @@ class MainWindow(QMainWindow):
         notices: What it says of the session on show and of what happens.
         stage: Presents what is on show, or a story.
         presenting: What a speaker can do.
+        tour: Five steps through all this, for the first start.
     """
 
     def __init__(self, controller: Controller, appearance: Appearance, settings: Settings) -> None:
@@ -114,7 +117,7 @@ class MainWindow(QMainWindow):
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour what is painted by hand."""
-        for part in (self.top_bar, self.rail, self.log, self.errors, self._stage_frame):
+        for part in (self.top_bar, self.rail, self.log, self.errors, self._stage_frame, self.tour):
             part.apply_theme(theme)
         for page in self.pages.made:
             page.apply_theme(theme)
@@ -213,11 +216,13 @@ class MainWindow(QMainWindow):
             appearance=self.appearance,
             settings=self.settings,
         )
-        self._help = HelpActions(self, self.registry, self.settings)
         venue = Venue(self, full_screen, self.appearance, self.settings)
         self.stage = Stage(self, venue, self._stage_frame, (self.top_bar, self.rail, self.log, self.status))
         self.presenting = StageActions(self.stage, self.errors)
-        self._sweep = SweepActions(full_screen, self.stage, self.controller, self._resumer, self.errors)
+        self.tour = Tour(self)
+        self._help = HelpActions(self, self.registry, self.settings, self.tour)
+        leaves = self.tour.leave, self.stage.back
+        self._sweep = SweepActions(full_screen, leaves, self.controller, self._resumer, self.errors)
         self._edit = EditActions(self.controller, self.errors)
         groups = self._files, self._edit, self._sweep, self._view, self.presenting, self._help
         actions = [action for group in groups for action in group.offered()]
@@ -276,18 +281,16 @@ class MainWindow(QMainWindow):
         if isinstance(page, ProfilePage):
             page.run_blocked.connect(self.top_bar.block_run)
             self.top_bar.block_run(page.form.blocked_reason or "")
-            page.noticed.connect(self.errors.show_notice)
             page.plots.show_quantities(self.settings.quantities)
-            page.plots.quantities_chosen.connect(self._keep_quantities)
+            page.plots.quantities_chosen.connect(partial(setattr, self.settings, "quantities"))
         if isinstance(page, StartPage | ProfilePage | SessionsPage | ComparePage):
             page.file_chosen.connect(self.open_path)
         if isinstance(page, StartPage):
             self.start_page = page
             page.dialog_requested.connect(self._files.open_dialog)
-        if isinstance(page, PlannerPage):
+        if isinstance(page, ProfilePage | PlannerPage | ComparePage):
             page.noticed.connect(self.errors.show_notice)
         if isinstance(page, ComparePage):
-            page.noticed.connect(self.errors.show_notice)
             page.offered.connect(self.notices.offer_comparison)
         if isinstance(page, SessionsPage):
             page.resume_requested.connect(self._resumer.resume)
@@ -300,9 +303,6 @@ class MainWindow(QMainWindow):
         if isinstance(page, ComparePage):
             page.choose(paths)
             self.show_page(page.key)
-
-    def _keep_quantities(self, keys: list[str]) -> None:
-        self.settings.quantities = keys
 
     def _connect(self) -> None:
         self.rail.chosen.connect(self.show_page)

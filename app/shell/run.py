@@ -41,6 +41,8 @@ def run_window(
                 splash.finish(window)  # it waits until the window is there, which can fill the screen then
             if story is not None:
                 QTimer.singleShot(0, lambda: window.stage.enter(story))
+            elif open_path is None:
+                QTimer.singleShot(0, window.tour.begin_first)
             return _until_closed(app, window)
     finally:
         controller.close()  # or the engine's thread would keep the process for ever

@@ -1,6 +1,6 @@
 """What a user can do in the window itself, whatever page is in front; files have a module of their own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QTimer
@@ -13,7 +13,7 @@ from app.control.settings import SCALES, Settings
 from app.look.appearance import Appearance, Choice
 from app.pages.registry import PAGES
 from app.shell.full_screen import FullScreen
-from app.shell.stage import Stage
+from app.shell.tour import Tour
 from app.widgets.error_line import ErrorLine
 from app.widgets.palette import CommandPalette
 from app.widgets.shortcut_sheet import ShortcutSheet
@@ -27,7 +27,7 @@ class SweepActions:
 
     Args:
         full_screen: What Esc leaves first.
-        stage: What it leaves before that, or a plot that fills the page.
+        leaves: What it leaves before that, one a time; each says whether there was anything to leave.
         controller: What runs and is cancelled.
         resumer: Goes on with what was broken off.
         errors: Tells what another Esc does.
@@ -36,13 +36,13 @@ class SweepActions:
     def __init__(
         self,
         full_screen: FullScreen,
-        stage: Stage,
+        leaves: Sequence[Callable[[], bool]],
         controller: Controller,
         resumer: Resumer,
         errors: ErrorLine,
     ) -> None:
         self._full_screen, self._controller, self._errors = full_screen, controller, errors
-        self._stage, self._resumer = stage, resumer
+        self._leaves, self._resumer = leaves, resumer
         self._asked = QTimer(full_screen, interval=ESCAPE_MS, singleShot=True)
         self._asked.timeout.connect(self._forget)
         controller.running_changed.connect(lambda _running: self._forget())
@@ -60,7 +60,7 @@ class SweepActions:
 
     def _escape(self) -> None:
         """Leave what is open; a key hit by mistake, as on a stage, ends no sweep."""
-        if self._stage.back():
+        if any(leave() for leave in self._leaves):
             return
         if self._full_screen.on:
             self._full_screen.toggle()
@@ -142,10 +142,10 @@ class ViewActions:
 
 
 class HelpActions:
-    """The palette and the shortcut sheet of a registry, over a window."""
+    """The palette and the shortcut sheet of a registry, over a window, and the tour through it."""
 
-    def __init__(self, window: QWidget, registry: ActionRegistry, settings: Settings) -> None:
-        self._window, self._registry, self._settings = window, registry, settings
+    def __init__(self, window: QWidget, registry: ActionRegistry, settings: Settings, tour: Tour) -> None:
+        self._window, self._registry, self._settings, self._tour = window, registry, settings, tour
         self._palette: CommandPalette | None = None
 
     def offered(self) -> list[Action]:
@@ -154,7 +154,8 @@ class HelpActions:
             *staged(
                 Action("palette", "Find a command", self._open_palette, "Help", "Ctrl+Shift+P"),
                 Action("shortcuts", "Show the keyboard shortcuts", self._open_sheet, "Help", "?; F1"),
-            )
+            ),
+            Action("tour", "Take the tour", self._tour.begin, "Help"),
         ]
 
     def _open_palette(self) -> None:

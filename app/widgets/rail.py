@@ -49,6 +49,10 @@ class Rail(QFrame):
         for owner, button in self._buttons.items():
             button.setChecked(owner == key)
 
+    def button(self, page: str) -> QToolButton:
+        """The one of a page, by its key."""
+        return self._buttons[page]
+
     def apply_theme(self, theme: Theme) -> None:
         """Draw the icons in a theme's colours."""
         for button in self._buttons.values():

@@ -48,8 +48,8 @@ class TopBar(QFrame):
         self.setObjectName("topBar")
         self._controller, self._registry = controller, registry
         self._menu_button = icon_button("mdi6.menu", "Menu", self._open_menu)
-        self._home = text_button("Flashscope", "Start page", self.home_requested.emit, "brand")
-        does(self._home, "page.start")
+        self.home = text_button("Flashscope", "Start page", self.home_requested.emit, "brand")
+        does(self.home, "page.start")
         self.backend = DropDown()
         self.backend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         keep(self.backend, self.backend.setMinimumWidth, NARROWEST)
@@ -73,7 +73,7 @@ class TopBar(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 6, 16, 6)
         row.setSpacing(8)
-        for widget in (self._menu_button, self._home, self.backend, self.badge):
+        for widget in (self._menu_button, self.home, self.backend, self.badge):
             row.addWidget(widget, alignment=Qt.AlignmentFlag.AlignVCenter)
         row.addStretch(1)
         row.addWidget(self.resume)
@@ -90,7 +90,7 @@ class TopBar(QFrame):
     def _share_room(self) -> None:
         roomy = self.width() >= px(ROOMY)
         self.run.setText(RUN_ROOMY if roomy else RUN)
-        self._home.setVisible(self.width() >= px(BRANDED))
+        self.home.setVisible(self.width() >= px(BRANDED))
 
     def _follow(self, controller: Controller) -> None:
         for signal in (

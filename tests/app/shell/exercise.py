@@ -62,6 +62,7 @@ def exercise(window: MainWindow, file: Path) -> None:
     _type(window)
     _drag(window, file)
     _present(window)
+    _tour(window)
     window.controller._shown._opener._chores.wait()
     window.close_unasked()
     _settle()
@@ -224,6 +225,15 @@ def _type(window: MainWindow) -> None:
     palette.open_over(window)
     QTest.keyClick(palette._query, Qt.Key.Key_Down)
     palette.close()
+
+
+def _tour(window: MainWindow) -> None:
+    """Take the tour, and leave it in its second step."""
+    window.tour.begin()
+    window.tour.callout.next.click()
+    _settle()
+    picture(window)
+    window.tour.leave()
 
 
 def _present(window: MainWindow) -> None:

@@ -70,7 +70,7 @@ def test_keys_are_silent_while_something_is_typed(window: MainWindow, qtbot: QtB
 def test_space_presses_the_focused_button_and_is_no_shortcut_there(window: MainWindow, qtbot: QtBot) -> None:
     window.show_page("stepper")
     window.activateWindow()
-    button = window.rail._buttons["sessions"]
+    button = window.rail.button("sessions")
     button.setFocus()
     qtbot.waitUntil(button.hasFocus)
     QTest.keyClick(button, Qt.Key.Key_Space)
@@ -220,7 +220,7 @@ def test_tab_reaches_the_form_before_the_plots_beside_it_and_after_those_above_i
         window.resize(width, 720)
         beside = width == 1280
         qtbot.waitUntil(lambda: (page.form.y() == 0) == (window.width() == 1280), timeout=5000)
-        window.rail._buttons["profile"].setFocus()
+        window.rail.button("profile").setFocus()
         chain = tabbed(page)
         inside = [page.form.isAncestorOf(widget) for widget in chain]
         assert set(inside) == {True, False}

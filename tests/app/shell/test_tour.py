@@ -1,0 +1,160 @@
+"""The first run: five steps, each on the real control, which can be left at any time and never block."""
+
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.control.settings import Settings
+from app.pages.profile import ProfilePage
+from app.shell.main_window import MainWindow
+from app.widgets.callout import seen
+from tests.app.fakes import PLAN, plan_started
+from tests.app.shell.conftest import Rig
+
+SLACK = 2  # pixels that rounding takes
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def touring(window: MainWindow) -> MainWindow:
+    """A window at its first start."""
+    window.activateWindow()
+    window.tour.begin_first()
+    return window
+
+
+def profile(window: MainWindow) -> ProfilePage:
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    return page
+
+
+def step(window: MainWindow) -> int | None:
+    """The step on show, None when the tour is over."""
+    return window.tour.at
+
+
+def pointed_at(window: MainWindow) -> QWidget:
+    """What the callout stands beside, with the ring around it."""
+    callout = window.tour.callout
+    target = callout.target
+    assert target is not None
+    assert callout.isVisible()
+    assert callout.ring.geometry().contains(seen(target, window.centralWidget()))
+    return target
+
+
+def test_each_step_goes_on_when_its_own_control_is_clicked(
+    touring: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    tour, page = touring.tour, profile(touring)
+    assert pointed_at(touring) is touring.start_page.recording
+    rig.opening(lambda: QTest.mouseClick(pointed_at(touring), LEFT))
+    qtbot.waitUntil(lambda: step(touring) == 1 and pointed_at(touring) is page.plots.cells[0])
+    page.plots.move_cursor(4096)
+    assert step(touring) == 1, "the pointer on its way elsewhere has ended the step"
+    QTest.mouseClick(page.plots.cells[0].plot.viewport(), LEFT)
+    assert step(touring) == 2
+    QTest.mouseClick(pointed_at(touring), LEFT)
+    assert page.bottom.tabs.checkedId() == 1
+    assert step(touring) == 3
+    assert pointed_at(touring) is touring.rail.button("stepper")
+    QTest.mouseClick(pointed_at(touring), LEFT)
+    assert touring.page.key == "stepper"
+    assert step(touring) == 4
+    assert tour.callout.next.text() == "Done"
+    assert pointed_at(touring) is touring.top_bar.run
+    QTest.mouseClick(pointed_at(touring), LEFT)
+    assert rig.engine.plans
+    assert step(touring) is None
+    assert not tour.callout.isVisible()
+    assert not tour.callout.ring.isVisible()
+
+
+def test_the_keys_walk_and_leave_it_and_it_does_not_come_again(
+    touring: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    tour = touring.tour
+    assert touring.focusWidget() is tour.callout.next
+    QTest.keyClick(tour.callout.next, Qt.Key.Key_Return)
+    assert step(touring) == 1
+    QTest.keyClick(touring.focusWidget(), Qt.Key.Key_Backtab)
+    assert touring.focusWidget() is tour.callout.skip
+    rig.controller.run(PLAN)
+    rig.say([plan_started()])
+    QTest.keyClick(touring, Qt.Key.Key_Escape)
+    assert step(touring) is None
+    assert not tour.callout.isAncestorOf(touring.focusWidget())
+    assert not rig.engine.cancelled, "leaving the tour has cancelled the sweep"
+    assert "Take the tour" in touring.errors.text
+    tour.begin_first()
+    assert step(touring) is None
+    assert Settings().tour_shown
+    action = touring.registry.find("tour")
+    assert action is not None
+    action.trigger()
+    assert step(touring) == 0
+    assert touring.page.key == "start"
+    QTest.keyClick(touring.focusWidget(), Qt.Key.Key_Backtab)
+    QTest.keyClick(touring.focusWidget(), Qt.Key.Key_Return)
+    assert step(touring) is None
+
+
+def test_a_stage_ends_it_and_offers_none(touring: MainWindow) -> None:
+    touring.stage.enter()
+    assert touring.tour.at is None
+    assert not touring.tour.callout.isVisible()
+    action = touring.registry.find("tour")
+    assert action is not None
+    assert not action.isEnabled()
+
+
+def test_it_leads_back_to_the_page_of_its_step(touring: MainWindow, qtbot: QtBot) -> None:
+    tour = touring.tour
+    tour.callout.next.click()
+    qtbot.waitUntil(lambda: pointed_at(touring) is touring.rail.button("profile"))
+    assert "Profile page" in tour.callout.sentence.text()
+    touring.show_page("profile")
+    qtbot.waitUntil(lambda: pointed_at(touring) is profile(touring).plots.cells[0])
+    touring.show_page("planner")
+    qtbot.waitUntil(lambda: pointed_at(touring) is touring.rail.button("profile"))
+    tour.begin()
+    touring.show_page("planner")
+    qtbot.waitUntil(lambda: pointed_at(touring) is touring.top_bar.home)
+
+
+@pytest.fixture
+def zoomed(touring: MainWindow) -> Iterator[MainWindow]:
+    yield touring
+    touring.appearance.zoom(100)
+    touring.appearance.finish()
+
+
+def test_a_step_hides_no_control_of_its_own_and_is_whole_at_every_zoom(
+    zoomed: MainWindow, qtbot: QtBot
+) -> None:
+    callout, wrong = zoomed.tour.callout, []
+    for percent, size in product((100, 250), ((1280, 720), (1920, 1080))):
+        zoomed.resize(*size)
+        zoomed.appearance.zoom(percent)
+        zoomed.appearance.finish()
+        zoomed.tour.begin()
+        for at in range(5):
+            QApplication.processEvents()
+            qtbot.waitUntil(lambda: not callout._soon.isActive())
+            room, taken = zoomed.centralWidget().rect(), QRect(callout.geometry())
+            target = callout.target
+            sentence = callout.sentence
+            cut = sentence.height() + SLACK < sentence.heightForWidth(sentence.width())
+            if cut or not room.contains(taken):
+                wrong.append(f"{at} at {percent} % in {size}: {taken}")
+            if target is not None and callout.ring.isVisible() and target.width() < room.width() / 4:
+                button = seen(target, zoomed.centralWidget())
+                wrong += [f"{at} at {percent} % in {size} is hidden"] if taken.intersects(button) else []
+            callout.next.click()
+    assert not wrong, "\n".join(wrong)
