@@ -21,10 +21,12 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 @pytest.fixture
-def touring(window: MainWindow) -> MainWindow:
+def touring(window: MainWindow, qtbot: QtBot) -> MainWindow:
     """A window at its first start."""
     window.activateWindow()
+    window.resize(1280, 720)
     window.tour.begin_first()
+    qtbot.waitUntil(window.tour.callout.ring.isVisible)
     return window
 
 
