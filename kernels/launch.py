@@ -83,9 +83,11 @@ class BackwardLaunch(Protocol):
     Attributes:
         gradients: dQ, dK and dV in the dtype of Q; valid after `run`.
         workspace_bytes: Bytes held beside `Saved` and the gradients.
+        note: What was chosen and why, in words; empty when nothing was left to choose.
     """
 
     workspace_bytes: int
+    note: str
 
     @property
     def gradients(self) -> Gradients:
@@ -96,12 +98,12 @@ class BackwardLaunch(Protocol):
 
 
 @runtime_checkable
-class LibraryLaunch(Launch, Protocol):
-    """A launch of a library that allocates for itself and may choose among kernels of its own.
+class LibraryLaunch(Protocol):
+    """A launch, of either pass, of a library that allocates for itself.
 
     Attributes:
         allocator: What `allocated_bytes` was read from, in words, or why it could not be.
-        allocated_bytes: The high-water mark of the library's own allocator over one run, O included;
+        allocated_bytes: The high-water mark of the library's own allocator over one run, outputs included;
             None: it cannot be read.
     """
 
@@ -109,12 +111,17 @@ class LibraryLaunch(Launch, Protocol):
     allocated_bytes: int | None
 
     def release(self) -> None:
-        """Drop the output and give back what the library's allocator keeps cached."""
+        """Drop the outputs and give back what the library's allocator keeps cached."""
 
 
 def make_inputs(problem: Problem, backend: Backend) -> Inputs:
     """Draw standard-normal Q, K, V from the problem's seed, in its dtype, in the backend's memory."""
     return import_module(f"kernels.{backend}.inputs").make_inputs(problem)  # type: ignore[no-any-return]
+
+
+def make_grad_output(problem: Problem, backend: Backend) -> Any:
+    """Draw a standard-normal dO like Q from the seed behind the problem's, in the backend's memory."""
+    return import_module(f"kernels.{backend}.inputs").make_grad_output(problem)
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs, backend: Backend) -> Launch:

@@ -12,8 +12,12 @@ from kernels.mask import Mask
 Backend = Literal["cpu", "cuda"]
 Dtype = Literal["float32", "float16", "bfloat16"]
 Feature = Literal["causal", "window", "gqa", "block_mask"]
+Passes = Literal["forward", "backward", "both"]
 
 DTYPES: tuple[Dtype, ...] = get_args(Dtype)
+PASSES: tuple[Passes, ...] = get_args(Passes)
+PRODUCTS: dict[Passes, int] = {"forward": 2, "backward": 5, "both": 7}
+"""Matrix products of each by FlashAttention's convention (FA2, section 4.1): S is computed again backward."""
 ITEMSIZE: dict[Dtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 LSE_ITEMSIZE = 4  # float32, whatever the dtype of the inputs
 UNBOUNDED = -1  # a side of a window
@@ -41,6 +45,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         window: (left, right): keep only keys q + D - left <= k <= q + D + right (sliding window); -1 is
             unbounded, and causal bounds the right by 0.
         block_mask: Keep only these blocks of the score matrix, in every head.
+        passes: What is computed: O and LSE, or from these and a random dO the gradients dQ, dK and dV, or
+            both. In files and on the wire it is called `pass`; where it is missing, it is forward.
     """
 
     seqlen_q: int
@@ -55,6 +61,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     kv_heads: int | None = None
     window: tuple[int, int] | None = None
     block_mask: BlockMask | None = None
+    passes: Passes = msgspec.field(default="forward", name="pass")
 
     def __post_init__(self) -> None:
         for name in ("seqlen_q", "seqlen_k", "batch", "heads", "head_dim"):
@@ -64,6 +71,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             raise InputError(f"seed must be at least 0, not {self.seed}.")
         if self.dtype not in ITEMSIZE:
             raise InputError(f"dtype must be one of {', '.join(DTYPES)}, not {self.dtype!r}.")
+        if self.passes not in PASSES:
+            raise InputError(f"pass must be one of {', '.join(PASSES)}, not {self.passes!r}.")
         if self.scale is not None and not abs(self.scale) <= LARGEST_SCALE:
             raise InputError(f"scale must be a finite number in float32, not {self.scale}.")
         if self.kv_heads is not None and (self.kv_heads < 1 or self.heads % self.kv_heads):
@@ -114,6 +123,16 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return frozenset(feature for feature, used in asked.items() if used)
 
     @property
+    def runs_forward(self) -> bool:
+        """Whether a run computes O and LSE."""
+        return self.passes != "backward"
+
+    @property
+    def runs_backward(self) -> bool:
+        """Whether a run computes gradients."""
+        return self.passes != "forward"
+
+    @property
     def softmax_scale(self) -> float:
         """The factor on the scores that is really used."""
         return 1.0 / math.sqrt(self.head_dim) if self.scale is None else self.scale
@@ -149,6 +168,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return (math.prod(self.q_shape) + 2 * math.prod(self.k_shape)) * self.itemsize
 
     @property
+    def drawn_bytes(self) -> int:
+        """Exact bytes of what is drawn: Q, K and V, and where gradients are asked for dO."""
+        return self.input_bytes + (math.prod(self.q_shape) * self.itemsize if self.runs_backward else 0)
+
+    @property
     def output_bytes(self) -> int:
         """Exact bytes of O and of the log-sum-exp (float32)."""
         return math.prod(self.q_shape) * self.itemsize + self.rows * LSE_ITEMSIZE
@@ -170,9 +194,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def flops(self) -> int:
-        """Floating-point operations of the two matrix products, 4 * d for each kept pair.
+        """Floating-point operations of the matrix products, 2 * d each for each kept pair.
 
-        The usual convention (4 B H Nq Nk d, halved when causal) counted exactly: for causal squares the two
-        differ by 1/N.
+        The usual convention (forward 4 B H Nq Nk d, halved when causal, backward 2.5 times that) counted
+        exactly: for causal squares the two differ by 1/N. A kernel that keeps P does one product less.
         """
-        return 4 * self.batch * self.heads * self.kept_pairs * self.head_dim
+        pairs = self.batch * self.heads * self.kept_pairs
+        return 2 * PRODUCTS[self.passes] * pairs * self.head_dim

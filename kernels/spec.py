@@ -156,7 +156,12 @@ class KernelSpec:
     limit: Callable[[Problem, Device], str | None] | None = None
 
     def unsupported(self, problem: Problem, device: Device) -> str | None:
-        """Why this kernel cannot run the problem on the device, or None when it can."""
+        """Why this kernel cannot run the problem's passes on the device, or None when it can."""
+        reason = self.unsupported_forward(problem, device)  # a backward pass alone starts from its O and LSE
+        return reason or (self.unsupported_backward(problem, device) if problem.runs_backward else None)
+
+    def unsupported_forward(self, problem: Problem, device: Device) -> str | None:
+        """Why its forward pass cannot run the problem on the device, or None when it can."""
         dtypes = self.dtypes.get(device.backend)
         if dtypes is None:
             return f"{self.name} is not implemented on the {device.backend} backend"
@@ -190,7 +195,7 @@ class KernelSpec:
             head_dims={**self.head_dims, **own.head_dims},
             features={**self.features, **own.features},
             min_compute_capability=max(self.min_compute_capability, own.min_compute_capability),
-        ).unsupported(problem, device)
+        ).unsupported_forward(problem, device)
         if reason is None and deterministic and device.backend not in own.deterministic:
             return f"{self.name} offers no deterministic backward pass on {device.backend}"
         return reason
@@ -214,5 +219,8 @@ class KernelSpec:
         return sum(buffer.nbytes for buffer in self.workspace(problem, backend))
 
     def predicted_bytes(self, problem: Problem, backend: Backend) -> int:
-        """Footprint before a launch: inputs + outputs + workspace, in bytes."""
+        """Footprint before a launch of the problem's passes: inputs + outputs + workspace, in bytes."""
+        if problem.runs_backward and self.backward is not None:
+            forward = self.workspace_bytes(problem, backend) if problem.runs_forward else 0
+            return forward + self.backward.predicted_bytes(problem, backend)
         return problem.input_bytes + problem.output_bytes + self.workspace_bytes(problem, backend)

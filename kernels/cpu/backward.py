@@ -38,6 +38,7 @@ class CpuBackward:
         workspace_bytes: Bytes of all of them.
         compute: Adds one query head's part to the gradients, which are zero at first; dQ and dK still lack
             the scale.
+        note: Empty: there is one way to compute it.
     """
 
     problem: Problem
@@ -46,6 +47,7 @@ class CpuBackward:
     workspace: dict[str, Floats]
     workspace_bytes: int
     compute: Callable[["CpuBackward", tuple[int, ...]], None]
+    note: str = ""
 
     def run(self) -> None:
         """Compute the gradients once."""

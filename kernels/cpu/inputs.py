@@ -1,7 +1,10 @@
 """Random inputs in host memory."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from kernels.cpu.launch import Floats
 from kernels.errors import UnsupportedError
 from kernels.launch import Inputs
 from kernels.problem import Problem
@@ -13,8 +16,21 @@ def make_inputs(problem: Problem) -> Inputs:
     Raises:
         UnsupportedError: The dtype is not float32.
     """
+    return Inputs(*_drawn(problem, problem.seed, (problem.q_shape, problem.k_shape, problem.k_shape)))
+
+
+def make_grad_output(problem: Problem) -> Floats:
+    """Draw a standard-normal dO (float32) from the seed behind the problem's.
+
+    Raises:
+        UnsupportedError: The dtype is not float32.
+    """
+    (grad_output,) = _drawn(problem, problem.seed + 1, (problem.q_shape,))
+    return grad_output
+
+
+def _drawn(problem: Problem, seed: int, shapes: Sequence[tuple[int, ...]]) -> list[Floats]:
     if problem.dtype != "float32":
         raise UnsupportedError(f"The CPU backend computes in float32, not {problem.dtype}; choose float32.")
-    draw = np.random.default_rng(problem.seed).standard_normal
-    shapes = (problem.q_shape, problem.k_shape, problem.k_shape)
-    return Inputs(*(draw(shape, dtype=np.float32) for shape in shapes))
+    draw = np.random.default_rng(seed).standard_normal
+    return [draw(shape, dtype=np.float32) for shape in shapes]

@@ -24,6 +24,7 @@ class CudaBackward:
         workspace: The buffers that the spec's backward pass declares and a launch takes, by name.
         workspace_bytes: Bytes of all of them.
         stages: The launches in order.
+        note: Why the kernel cut the problem as it did, in words, where it had a choice.
     """
 
     saved: Saved
@@ -31,6 +32,7 @@ class CudaBackward:
     workspace: dict[str, Any]
     workspace_bytes: int
     stages: tuple[BoundStage, ...]
+    note: str = ""
 
     def run(self) -> None:
         """Enqueue all launches on the current stream."""
@@ -70,7 +72,7 @@ def bind(
     for stage in stages[:once]:
         stage()
     held = sum(array.nbytes for array in workspace.values())
-    return CudaBackward(saved, gradients, workspace, held, stages[once:])
+    return CudaBackward(saved, gradients, workspace, held, stages[once:], ready.program.note)
 
 
 def _named(spec: KernelSpec, problem: Problem, program: Program) -> tuple[Buffer, ...]:

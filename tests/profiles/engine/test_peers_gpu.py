@@ -43,9 +43,9 @@ def cp() -> Any:
     return cupy
 
 
-def prepared(spec: KernelSpec, problem: Problem) -> tuple[Any, LibraryLaunch]:
+def prepared(spec: KernelSpec, problem: Problem) -> tuple[Any, Any]:
     inputs = make_inputs(problem, "cuda")
-    launch = prepare(spec, problem, inputs, "cuda")
+    launch: Any = prepare(spec, problem, inputs, "cuda")
     assert isinstance(launch, LibraryLaunch)
     return inputs, launch
 
