@@ -249,7 +249,16 @@ CUDA_FAULTS = ("illegal-address", "illegal-address-in-turns", "endless")
 EXACT_AS_8_BIT = replace(find_kernel("flash2"), name="exact-as-8-bit", rounding=lambda _: Rounding(32))
 """Judged as if it rounded its inputs, which it does not."""
 
-KERNELS: tuple[KernelSpec, ...] = (*REAL, EXACT_AS_8_BIT, *map(_spec, (*FAULTS, *CUDA_FAULTS)))
+_FLASH2_BACKWARD = find_kernel("flash2").backward
+assert _FLASH2_BACKWARD is not None
+WRONG_DK = replace(
+    find_kernel("flash2"),
+    name="wrong-dk",
+    backward=replace(_FLASH2_BACKWARD, implementation={"cpu": "tests.faults_backward"}),
+)
+"""Its forward pass is right, its backward pass is not."""
+
+KERNELS: tuple[KernelSpec, ...] = (*REAL, EXACT_AS_8_BIT, WRONG_DK, *map(_spec, (*FAULTS, *CUDA_FAULTS)))
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:

@@ -10,7 +10,7 @@ GIB = 1 << 30
 
 
 class Held(NamedTuple):
-    """What a point that was tried holds, in bytes: the inputs, which others may share, and all else."""
+    """What a point that was tried holds, in bytes: the drawn inputs, which others may share, and all else."""
 
     point: Point
     inputs: int
@@ -19,7 +19,7 @@ class Held(NamedTuple):
     @classmethod
     def by(cls, point: Point, measurement: Measurement) -> "Held":
         """By the ledger of its measurement; what is not known counts as nothing."""
-        inputs = int(measurement.value("input_bytes") or 0)
+        inputs = min(int(measurement.value("input_bytes") or 0), point.problem.drawn_bytes)
         return cls(point, inputs, (measurement.held_bytes or 0) - inputs)
 
 

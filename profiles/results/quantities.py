@@ -9,7 +9,7 @@ from profiles.results.rows import PointRow
 from profiles.results.stats import Quartiles
 from profiles.results.surroundings import SURROUNDINGS
 from profiles.results.traffic import TRAFFIC
-from profiles.wire.measurement import Figure
+from profiles.wire.measurement import Figure, OutputError
 
 
 def _spread(known: Quartiles | None, source: str) -> Figure | None:
@@ -70,7 +70,7 @@ def _error(output: str) -> Derived:
     def error(row: PointRow, _: PointRow | None) -> Figure | None:
         checked = row.measurement.correctness if row.measurement else None
         known = checked.of(output) if checked else None
-        return None if known is None else Figure(value=known.error, source=_oracle_at(known.place))
+        return None if known is None else Figure(value=known.error, source=_oracle_at(known))
 
     return error
 
@@ -81,11 +81,8 @@ def _row_error(row: PointRow, _: PointRow | None) -> Figure | None:
     return of_a_row[0](row, None) or of_a_row[1](row, None)
 
 
-def _oracle_at(place: tuple[int, int, int] | None) -> str:
-    if place is None:
-        return "float64 oracle"
-    sequence, head, row = place
-    return f"float64 oracle: sequence {sequence}, head {head}, query row {row}"
+def _oracle_at(known: OutputError) -> str:
+    return f"float64 oracle: {known.where}" if known.where else "float64 oracle"
 
 
 def _bound(row: PointRow, _: PointRow | None) -> Figure | None:

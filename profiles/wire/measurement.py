@@ -49,11 +49,13 @@ class OutputError(msgspec.Struct, frozen=True, kw_only=True):
     """One output of a kernel beside the float64 oracle's.
 
     Attributes:
-        output: Which one: `O`, `LSE`, or the worst row of one: `O of a row` (see kernels.verify).
-        error: max |output - oracle's| over the rows compared; of a row of O, the L2 norm of its error
+        output: Which one: `O`, `LSE`, `dQ`, `dK`, `dV`, or the worst row of one: `O of a row` (see
+            kernels.verify).
+        error: max |output - oracle's| over the rows compared; of a row, but for LSE, the L2 norm of its error
             relative to the oracle's. NaN or inf where the output holds one.
         bound: The largest error that passes.
-        place: Sequence, head and query row of the worst row; None where no row is meant.
+        place: Sequence, head and row of the worst row, of dK and dV key/value head and key; None where no row
+            is meant.
     """
 
     output: str
@@ -66,12 +68,21 @@ class OutputError(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the error lies within its bound; False where it is NaN."""
         return self.error <= self.bound
 
+    @property
+    def where(self) -> str:
+        """The place in words; empty where no row is meant."""
+        if self.place is None:
+            return ""
+        sequence, head, row = self.place
+        of_keys = self.output.startswith(("dK", "dV"))
+        return f"sequence {sequence}, head {head}, {'key row' if of_keys else 'query row'} {row}"
+
 
 class Correctness(msgspec.Struct, frozen=True, kw_only=True):
     """Comparison with the float64 oracle.
 
     Attributes:
-        outputs: Every output that the kernel returns, O first.
+        outputs: Every output that the kernel returns: O and LSE, then dQ, dK and dV.
         rows: How many query rows were compared, of all `batch * heads * seqlen_q`.
         passed: Whether every error lies within its bound and nothing is NaN.
     """
@@ -122,7 +133,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 LEDGER = ("input_bytes", "output_bytes", "workspace_bytes")
-"""Keys of the figures that make up the footprint: Q, K and V; O and LSE; what is held beside them."""
+"""Keys of the figures that make up the footprint: what is given, what is written, what is held beside."""
 
 
 SEPARATOR = " · "  # between two notes

@@ -12,7 +12,7 @@ import cupy
 import msgspec
 from cupy.cuda import runtime
 
-from kernels.launch import Launch, make_inputs, prepare
+from kernels.passes import PassLaunch, after_forward, draw, prepare_passes
 from kernels.problem import Problem
 from kernels.registry import find_kernel
 from profiles.worker.cache_fill import cache_fill
@@ -25,14 +25,16 @@ FLUSH_BYTES = 256 << 20
 def main(what: str, kernel: str, problem: str) -> None:
     """Prepare the kernel on the problem (JSON), warm it up, and have it measured."""
     decoded = msgspec.json.decode(problem, type=Problem)
-    launch = prepare(find_kernel(kernel), decoded, make_inputs(decoded, "cuda"), "cuda")
+    spec = find_kernel(kernel)
+    given = after_forward(spec, decoded, draw(decoded, "cuda"), "cuda")
+    launch = prepare_passes(spec, decoded, given, "cuda")
     for _ in range(WARM_UP):
         launch.run()
     runtime.deviceSynchronize()
     {"counters": profiled, "times": timed}[what](launch)
 
 
-def profiled(launch: Launch) -> None:
+def profiled(launch: PassLaunch) -> None:
     """Two cold runs, each in a range; in the second one all that it has changed is written to DRAM."""
     fill = cache_fill(runtime.getDeviceProperties(runtime.getDevice())["l2CacheSize"])
     for ranged in ((launch.run,), (launch.run, fill)):
@@ -45,7 +47,7 @@ def profiled(launch: Launch) -> None:
         runtime.profilerStop()
 
 
-def timed(launch: Launch) -> None:
+def timed(launch: PassLaunch) -> None:
     """Print what each run's kernels took."""
     from kernels.library.kernel_times import kernel_times_ms  # noqa: PLC0415 - ncu's run needs no PyTorch
 

@@ -31,7 +31,12 @@ def refuse_oversize(
 
 def _arithmetic(spec: KernelSpec, problem: Problem, backend: Backend, margin: float, free_bytes: int) -> str:
     parts = [("inputs Q, K, V", problem.input_bytes), ("outputs O, LSE", problem.output_bytes)]
-    parts += [(f"workspace {b.name} {b.shape}", b.nbytes) for b in spec.workspace(problem, backend)]
+    buffers = spec.workspace(problem, backend) if problem.runs_forward else ()
+    if problem.runs_backward and spec.backward is not None:
+        drawn = problem.drawn_bytes - problem.input_bytes
+        parts += [("dO", drawn), ("gradients dQ, dK, dV", problem.input_bytes)]
+        buffers += spec.backward.workspace(problem, backend)
+    parts += [(f"workspace {b.name} {b.shape}", b.nbytes) for b in buffers]
     predicted = spec.predicted_bytes(problem, backend)
     parts += [
         ("predicted", predicted),

@@ -1,6 +1,7 @@
 """The memory ledger of one point, from a run of its own that is never timed."""
 
-from kernels.launch import Inputs, Launch, LibraryLaunch, make_inputs, prepare
+from kernels.launch import LibraryLaunch
+from kernels.passes import Given, PassLaunch, after_forward, draw, prepare_passes
 from kernels.problem import Backend, Problem
 from kernels.spec import KernelSpec
 from profiles.wire.measurement import Figure
@@ -8,6 +9,7 @@ from profiles.worker.bench import Bench, Peak
 from profiles.worker.stopwatch import Stopwatch
 
 BY_SHAPE = "shapes and dtypes"
+BY_AUTOGRAD = "shapes and dtypes of what autograd is known to keep, at least"
 
 
 def measure_footprint(
@@ -15,42 +17,52 @@ def measure_footprint(
 ) -> dict[str, Figure]:
     """Allocate inputs, outputs and workspace, run once, and read the allocator's peak; all in bytes.
 
-    Inputs and outputs are exact by the problem's shapes, the workspace is what the launch says it holds.
-    Their sum is the ledger, and the peak must equal it to the allocator's rounding: up to 512 bytes an
-    allocation on CUDA, Python's own objects of a few KiB on the CPU. A library has an allocator of its own:
-    what that says is added to the peak, and what it held beside O is the workspace.
+    Inputs and outputs are exact by their shapes, the workspace is what the launch says it holds. A backward
+    pass alone is also given O, LSE and dO. Their sum is the ledger, and the peak must equal it to the
+    allocator's rounding: up to 512 bytes an allocation on CUDA, Python's own objects of a few KiB on the CPU.
+    A library has an allocator of its own: what that says is added to the peak, and what it held beside its
+    outputs is the workspace.
 
     Returns:
-        The figures of `input_bytes`, `output_bytes`, `workspace_bytes`, `peak_bytes`, `device_delta_bytes`.
+        The figures of `input_bytes`, `output_bytes`, `workspace_bytes`, `peak_bytes`, `device_delta_bytes`,
+        and with a backward pass of `kept_bytes`: what the forward pass leaves for it besides Q, K and V.
 
     Raises:
         MemoryError: It does not fit.
     """
-    made: list[Inputs] = []
-    launched: list[Launch] = []
+    made: list[Given] = []
+    launched: list[PassLaunch] = []
 
     def make() -> None:
-        made.append(make_inputs(problem, backend))
+        made.append(after_forward(spec, problem, draw(problem, backend), backend))
 
     def run() -> None:
-        launched.append(prepare(spec, problem, made[0], backend))
+        launched.append(prepare_passes(spec, problem, made[0], backend))
         with watch.on("launch"):
             bench.time_ms(launched[0].run)
 
     peak = bench.peak(make, run)
-    (launch,) = launched
-    outputs, highest = problem.output_bytes, Figure(value=peak.allocator, source=bench.memory_source)
-    if isinstance(launch, LibraryLaunch):
-        outputs = sum(array.nbytes for array in (launch.output, launch.lse) if array is not None)
-        launch.release()
-        highest = _with_library(highest, launch)
+    (given,), (launch,) = made, launched
+    outputs, highest = launch.answer().nbytes, Figure(value=peak.allocator, source=bench.memory_source)
+    launch.release()
+    for library in launch.libraries:
+        highest = _with_library(highest, library)
     return {
-        "input_bytes": Figure(value=problem.input_bytes, source=BY_SHAPE),
+        "input_bytes": Figure(value=given.nbytes, source=BY_SHAPE),
         "output_bytes": Figure(value=outputs, source=BY_SHAPE),
         "workspace_bytes": Figure(value=launch.workspace_bytes, source="what the launch holds"),
         "peak_bytes": highest,
         "device_delta_bytes": _device_delta(peak),
+        **_kept(spec, problem, backend),
     }
+
+
+def _kept(spec: KernelSpec, problem: Problem, backend: Backend) -> dict[str, Figure]:
+    """What is kept between the two passes, where there is a backward pass."""
+    if not problem.runs_backward or spec.backward is None:
+        return {}
+    source = BY_AUTOGRAD if spec.family == "library" else BY_SHAPE
+    return {"kept_bytes": Figure(value=spec.backward.kept_bytes(problem, backend), source=source)}
 
 
 def _with_library(peak: Figure, launch: LibraryLaunch) -> Figure:

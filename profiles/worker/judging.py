@@ -2,16 +2,35 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
 from kernels.fp8 import Rounding
-from kernels.launch import Inputs, Launch
+from kernels.launch import Inputs
+from kernels.passes import Answer, Given
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 from kernels.verify import Criterion, Verdict, criterion
+from kernels.verify_gradients import GradientCriterion, gradient_criterion
 from profiles.wire.measurement import Correctness, OutputError
 
-Judge = Callable[[Any, Any], Verdict]
+Judge = Callable[[Answer], Verdict]
+
+
+class PassCriterion(NamedTuple):
+    """What the passes of a problem are judged by; None where there is no such pass."""
+
+    forward: Criterion | None
+    backward: GradientCriterion | None
+
+    def judge(self, answer: Answer) -> Verdict:
+        """Compare all that was written with the oracle: O and LSE, then the gradients."""
+        verdicts = []
+        if self.forward is not None:
+            verdicts.append(self.forward.judge(answer.output, answer.lse))
+        if self.backward is not None:
+            verdicts.append(self.backward.judge(answer.gradients))
+        outputs = tuple(one for verdict in verdicts for one in verdict.outputs)
+        return Verdict(outputs, min(verdict.rows for verdict in verdicts))
 
 
 class Criteria:
@@ -20,25 +39,33 @@ class Criteria:
     def __init__(self) -> None:
         self._problem: Problem | None = None
         self._known: dict[Rounding | None, Criterion] = {}
+        self._of_gradients: GradientCriterion | None = None
 
     def of(self, problem: Problem, inputs: Inputs, rounding: Rounding | None) -> Criterion:
         """The criterion of a problem, whose inputs follow from it; in host memory."""
-        if problem != self._problem:
-            self._problem, self._known = problem, {}
+        self._turn_to(problem)
         if rounding not in self._known:
             self._known[rounding] = criterion(problem, inputs, rounding=rounding)
         return self._known[rounding]
 
-    def of_kernel(self, spec: KernelSpec, problem: Problem, inputs: Inputs) -> Criterion:
+    def of_gradients(self, problem: Problem, given: Given) -> GradientCriterion:
+        """The criterion of a problem's gradients, from what was drawn for it; in host memory."""
+        self._turn_to(problem)
+        if self._of_gradients is None:
+            self._of_gradients = gradient_criterion(problem, given.inputs, given.grad_output)
+        return self._of_gradients
+
+    def of_kernel(self, spec: KernelSpec, problem: Problem, given: Given) -> PassCriterion:
         """The criterion of a kernel's answers to a problem."""
-        return self.of(problem, inputs, spec.rounding and spec.rounding(problem))
+        rounding = spec.rounding and spec.rounding(problem)
+        return PassCriterion(
+            self.of(problem, given.inputs, rounding) if problem.runs_forward else None,
+            self.of_gradients(problem, given) if problem.runs_backward else None,
+        )
 
-
-def spoil(launch: Launch) -> None:
-    """Fill O and LSE with NaN: what a run does not write never passes."""
-    for array in (launch.output, launch.lse):
-        if array is not None:
-            array.fill(math.nan)
+    def _turn_to(self, problem: Problem) -> None:
+        if problem != self._problem:
+            self._problem, self._known, self._of_gradients = problem, {}, None
 
 
 def correctness_of(verdict: Verdict) -> Correctness:
@@ -55,10 +82,7 @@ def what_is_wrong(correctness: Correctness) -> str:
     if any(math.isnan(one.error) for one in correctness.outputs):
         return "The output holds NaN where the float64 oracle does not."
     wrong = next(one for one in correctness.outputs if not one.passed)
-    where = ""
-    if wrong.place is not None:
-        sequence, head, row = wrong.place
-        where = f" (sequence {sequence}, head {head}, query row {row})"
+    where = f" ({wrong.where})" if wrong.where else ""
     return (
         f"{wrong.output}{where} differs from the float64 oracle by {wrong.error:.3g}; "
         f"{wrong.bound:.3g} would pass."

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from kernels.launch import Inputs, Launch, LibraryLaunch, make_inputs, prepare
+from kernels.passes import Given, PassLaunch, after_forward, draw, prepare_passes
 from kernels.problem import Backend
 from kernels.registry import find_kernel
 from kernels.spec import KernelSpec
@@ -19,7 +19,7 @@ from profiles.worker.child import CancelledError, Link
 from profiles.worker.conditions import Condition, condition_figures
 from profiles.worker.counting import count
 from profiles.worker.failures import Refusal, explain
-from profiles.worker.judging import Criteria, Judge, correctness_of, spoil, what_is_wrong
+from profiles.worker.judging import Criteria, Judge, correctness_of, what_is_wrong
 from profiles.worker.steps import Steps
 from profiles.worker.stopwatch import Stopwatch
 from profiles.worker.sustain import sustain
@@ -40,7 +40,7 @@ class Member:
         self.steps = Steps(point, link)
         self.closed = False
         self._spec = spec
-        self._launch: Launch | None = None
+        self._launch: PassLaunch | None = None
         self._judge: Judge | None = None
         self._samples: list[Sample] = []
         self._figures: dict[str, Figure] = {}
@@ -49,19 +49,20 @@ class Member:
         self._spent_s = 0.0
         self._watch = Stopwatch("sampling")
 
-    def prepare(self, inputs: Inputs, backend: Backend, criteria: Criteria | None) -> None:
+    def prepare(self, drawn: Given, backend: Backend, criteria: Criteria | None) -> None:
         """Allocate what it needs; what was compiled for the check is compiled no more.
 
         Args:
-            inputs: Q, K and V, which all members share.
+            drawn: Q, K and V, and dO where there is one, which all members share.
             backend: Where it runs.
             criteria: What the last timed run is judged by; None: by nothing.
         """
         self.steps.enter("prepare")
         with self._watch.on("prepare"):
-            self._launch = prepare(self._spec, self.point.problem, inputs, backend)
+            given = after_forward(self._spec, self.point.problem, drawn, backend)
+            self._launch = prepare_passes(self._spec, self.point.problem, given, backend)
         if criteria is not None:
-            self._judge = criteria.of_kernel(self._spec, self.point.problem, inputs).judge
+            self._judge = criteria.of_kernel(self._spec, self.point.problem, drawn).judge
 
     def warm_up(self, protocol: Protocol, bench: Bench) -> None:
         """Unrecorded runs, fewer when they alone use up the time cap."""
@@ -86,7 +87,7 @@ class Member:
             with self._watch.on("launch"):
                 bench.time_ms(self._run)
         if self._launch is not None and self._judge is not None:
-            spoil(self._launch)
+            self._launch.spoil()
         with self._watch.on("flush"):
             taken = bench.sample(self._run, cold=protocol.cold)
         self._watch.move(taken.ms, "flush", "launch")
@@ -125,7 +126,7 @@ class Member:
         if self._launch is not None and self._judge is not None:
             self.steps.enter("verify")
             with self._watch.on("check"):
-                correctness = correctness_of(self._judge(self._launch.output, self._launch.lse))
+                correctness = correctness_of(self._judge(self._launch.answer()))
             if not correctness.passed:
                 reason = (
                     f"Of the last timed run, though the first run was right: {what_is_wrong(correctness)}"
@@ -143,7 +144,7 @@ class Member:
 
     def release(self) -> None:
         """Give its memory back."""
-        if isinstance(self._launch, LibraryLaunch):
+        if self._launch is not None:
             self._launch.release()
         self._launch = self._judge = None
 
@@ -188,9 +189,9 @@ class Sampling:
 
     def _sample(self) -> None:
         problem = self._members[0].point.problem
-        inputs = make_inputs(problem, self._backend)
+        drawn = draw(problem, self._backend)
         for member in self._members:
-            self._attempt(member, lambda one: one.prepare(inputs, self._backend, self._criteria))
+            self._attempt(member, lambda one: one.prepare(drawn, self._backend, self._criteria))
         for member in self._members:
             self._attempt(member, lambda one: one.warm_up(self._protocol, self._bench))
         take_turns(self._members, self._sampled, self._turn, problem.seed)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from kernels.launch import Inputs, Launch, LibraryLaunch, make_inputs, prepare
+from kernels.passes import Given, PassLaunch, after_forward, draw, prepare_passes
 from kernels.spec import KernelSpec
 from kernels.verify import ON_ROUNDED, Verdict
 from profiles.wire.events import LogLine, PointFailed
@@ -16,7 +16,7 @@ from profiles.worker.child import Link
 from profiles.worker.failures import Refusal
 from profiles.worker.fitting import refuse_oversize, refuse_unsupported
 from profiles.worker.footprint import measure_footprint
-from profiles.worker.judging import Criteria, correctness_of, spoil, what_is_wrong
+from profiles.worker.judging import Criteria, correctness_of, what_is_wrong
 from profiles.worker.steps import Steps
 from profiles.worker.stopwatch import Stopwatch
 
@@ -80,20 +80,19 @@ class Trial:
         """Compile, run once, compare with the oracle, read what can be read."""
         problem, backend = self._point.problem, self._device.backend
         self.steps.enter("prepare")
-        inputs = make_inputs(problem, backend)
+        given = after_forward(self._spec, problem, draw(problem, backend), backend)
         start = time.perf_counter_ns()
-        launch = prepare(self._spec, problem, inputs, backend)
+        launch = prepare_passes(self._spec, problem, given, backend)
         prepare_ms = (time.perf_counter_ns() - start) / 1e6
         try:
-            first = self._verified(launch, inputs)
+            first = self._verified(launch, given)
             figures = {"prepare_ms": Figure(value=prepare_ms, source="perf_counter"), **first.figures}
             return first._replace(figures=figures | self._read(launch))
         finally:
-            if isinstance(launch, LibraryLaunch):
-                launch.release()
+            launch.release()
 
-    def _verified(self, launch: Launch, inputs: Inputs) -> FirstRun:
-        spoil(launch)
+    def _verified(self, launch: PassLaunch, given: Given) -> FirstRun:
+        launch.spoil()
         with self._watch.on("launch"):
             first_ms = self._bench.time_ms(launch.run)
         figures = {"first_run_ms": Figure(value=first_ms, source=self._bench.timer)}
@@ -101,11 +100,11 @@ class Trial:
             return FirstRun(figures, None, launch.note)
         self.steps.enter("verify")
         with self._watch.on("check"):
-            judged_by = self._criteria.of_kernel(self._spec, self._point.problem, inputs)
-            verdict = judged_by.judge(launch.output, launch.lse)
+            judged_by = self._criteria.of_kernel(self._spec, self._point.problem, given)
+            verdict = judged_by.judge(launch.answer())
         return FirstRun(figures, correctness_of(verdict), launch.note or _on_rounded_inputs(verdict))
 
-    def _read(self, launch: Launch) -> dict[str, Figure]:
+    def _read(self, launch: PassLaunch) -> dict[str, Figure]:
         """What the bench's readers make of the kernel; a reader that raises says why it has no figure."""
         figures = {}
         for key, reader in self._bench.readers.items():
@@ -114,7 +113,7 @@ class Trial:
                 figures[key] = self._attempted(key, reader, launch)
         return figures
 
-    def _attempted(self, key: str, reader: Reader, launch: Launch) -> Figure:
+    def _attempted(self, key: str, reader: Reader, launch: PassLaunch) -> Figure:
         try:
             return reader(launch.run)
         except Exception as error:  # noqa: BLE001 - whatever an instrument raises, the point goes on without it

@@ -7,8 +7,10 @@ import pytest
 from msgspec import structs
 
 from kernels.fp8 import Rounding
-from kernels.launch import Inputs, make_inputs
+from kernels.launch import Gradients, Inputs, make_inputs
+from kernels.passes import Answer, draw
 from kernels.problem import Problem
+from kernels.registry import FLASH2
 from kernels.verify import Criterion, criterion, verify
 from profiles.worker import judging
 from profiles.worker.judging import Criteria
@@ -56,3 +58,31 @@ def test_a_shared_oracle_judges_as_one_computed_for_the_answer_alone() -> None:
     output[0, 1, 3, 5] += 1e-3
     assert oracle.judge(output, lse) == verify(PROBLEM, inputs, output, lse)
     assert oracle.judge(output, None) == verify(PROBLEM, inputs, output, None)
+
+
+def test_kernels_share_the_oracle_of_the_gradients_and_another_problem_has_its_own() -> None:
+    problem = structs.replace(PROBLEM, passes="both")
+    criteria, given = Criteria(), draw(problem, "cpu")
+    first = criteria.of_kernel(FLASH2, problem, given)
+    again = criteria.of_kernel(FLASH2, problem, given)
+    assert first.backward is again.backward is not None
+    backward = structs.replace(problem, passes="backward")
+    other = criteria.of_kernel(FLASH2, backward, given)
+    assert other.forward is None
+    assert other.backward is not first.backward
+
+
+@pytest.mark.parametrize("output", ["O", "LSE", "dQ", "dK", "dV"])
+def test_of_both_passes_each_output_is_judged_by_itself(output: str) -> None:
+    problem = structs.replace(PROBLEM, passes="both")
+    given = draw(problem, "cpu")
+    judged_by = Criteria().of_kernel(FLASH2, problem, given)
+    assert judged_by.forward is not None
+    assert judged_by.backward is not None
+    arrays = [array.astype(np.float32) for array in judged_by.forward.given.exact]
+    arrays += [oracle.exact.astype(np.float32) for oracle in judged_by.backward.oracles]
+    answer = Answer(arrays[0], arrays[1], Gradients(*arrays[2:]))
+    assert judged_by.judge(answer).passed
+    arrays[["O", "LSE", "dQ", "dK", "dV"].index(output)][0, 1, 3] += 1e-2
+    wrong = [one.output for one in judged_by.judge(answer).outputs if not one.passed]
+    assert wrong == [output, f"{output} of a row"]

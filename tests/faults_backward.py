@@ -1,0 +1,32 @@
+"""A backward pass that is wrong on purpose: flash2's, with dK off by one entry."""
+
+from kernels.cpu import flash2_backward
+from kernels.launch import BackwardLaunch, Gradients, Saved
+from kernels.problem import Problem
+from kernels.registry import find_kernel
+from kernels.spec import KernelSpec
+
+
+class WrongDk:
+    """The real one, spoilt."""
+
+    def __init__(self, real: BackwardLaunch) -> None:
+        self.workspace_bytes, self.note = real.workspace_bytes, real.note
+        self._real = real
+
+    @property
+    def gradients(self) -> Gradients:
+        return self._real.gradients
+
+    def run(self) -> None:
+        self._real.run()
+        self.gradients.dk[0, 0, 5, 3] += 1
+
+
+def prepare(
+    spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
+) -> BackwardLaunch:
+    del spec
+    return WrongDk(
+        flash2_backward.prepare(find_kernel("flash2"), problem, saved, deterministic=deterministic)
+    )
