@@ -17,8 +17,10 @@ Passes = Literal["forward", "backward", "both"]
 DTYPES: tuple[Dtype, ...] = get_args(Dtype)
 PASSES: tuple[Passes, ...] = get_args(Passes)
 PRODUCTS: dict[Passes, int] = {"forward": 2, "backward": 5, "both": 7}
-"""Matrix products of each by FlashAttention's convention (FA2, section 4.1): S is computed again backward."""
+"""Matrix products of each as FlashAttention counts them (FA2, section 4.1): backward computes S again."""
 ITEMSIZE: dict[Dtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
+PASS_WORDS: dict[Passes, str] = {"forward": "", "backward": "backward", "both": "forward + backward"}
+"""Each as it stands beside a problem: the usual one goes without saying."""
 LSE_ITEMSIZE = 4  # float32, whatever the dtype of the inputs
 UNBOUNDED = -1  # a side of a window
 MOST_ELEMENTS = 1 << 58  # of an array; what several take, in bytes, is then a 64-bit number
@@ -121,6 +123,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "block_mask": self.block_mask is not None,
         }
         return frozenset(feature for feature, used in asked.items() if used)
+
+    @property
+    def place(self) -> str:
+        """N, and the pass where it is not forward: `N = 64`, `N = 64, backward`."""
+        return ", ".join(filter(None, (f"N = {self.seqlen_q}", PASS_WORDS[self.passes])))
 
     @property
     def runs_forward(self) -> bool:

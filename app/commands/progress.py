@@ -107,4 +107,4 @@ def _left(session: Session, words: str) -> str:
 def _place(session: Session, index: int) -> str:
     point, cells = session.points[index].point, session.plan.cells
     place = f"{index + 1} of {cells}" if index < cells else repeat_text(session, index)
-    return f"{place}  {point.kernel}  N = {point.problem.seqlen_q}"
+    return f"{place}  {point.kernel}  {point.problem.place}"

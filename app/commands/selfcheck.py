@@ -119,7 +119,7 @@ def compared(session: Session, events: Events, answers: dict[int, Answer]) -> li
         stop = next((one for one in iter_now(events) if isinstance(one, int)), None)
         if stop is not None:
             raise StoppedError(stop)
-        tell(f"{row.kernel}  N = {row.seqlen}: {what}")
+        tell(f"{row.kernel}  {row.problem.place}: {what}")
 
     def counted(row: PointRow) -> Answer:
         if not on_gpu:
@@ -180,7 +180,7 @@ def print_checks(session: Session, made: Sequence[Check]) -> None:
         say(f"Not tested, {why} ({', '.join(dict.fromkeys(kernels))}).")
     for state in session.cells:
         if state.status != "done":
-            say(f"{state.point.kernel} at N = {state.point.problem.seqlen_q}: {state.status}. {state.reason}")
+            say(f"{state.point.kernel} at {state.point.problem.place}: {state.status}. {state.reason}")
     counts = Counter[str](one.verdict for one in made)
     say(", ".join(f"{counts[verdict]} {verdict}" for verdict in STYLES))
 

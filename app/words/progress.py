@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import log
 
 from app.words.units import bytes_text, seqlen_full, temperature_text, whole_text
+from kernels.problem import PASS_WORDS
 from profiles.results.activity import seconds_by_point
 from profiles.results.drift import drifts
 from profiles.results.session import PointState, Session
@@ -43,7 +44,9 @@ def flight_text(states: Sequence[PointState]) -> str:
     first, names = states[0], [state.point.kernel for state in states]
     kernels = " and ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} kernels in turns"
     step = f" {first.done} of {first.total}" if first.total else ""
-    return f"{kernels} · N = {seqlen_full(first.point.problem.seqlen_q)} · {first.phase or 'prepare'}{step}"
+    problem = first.point.problem
+    at = ", ".join(filter(None, (f"N = {seqlen_full(problem.seqlen_q)}", PASS_WORDS[problem.passes])))
+    return f"{kernels} · {at} · {first.phase or 'prepare'}{step}"
 
 
 def outcome_text(session: Session) -> str:

@@ -83,7 +83,7 @@ class StageRun:
             command=TryPoint(point=point, device=self._device, protocol=self._protocol),
             closed_by=(PointChecked, PointFailed),
             deadline_s=self._protocol.deadline_s,
-            what=f"ran {point.kernel} at N = {point.problem.seqlen_q}",
+            what=f"ran {point.kernel} at {point.problem.place}",
             start=start,
             fail=fail,
         )
@@ -107,7 +107,7 @@ class StageRun:
             command=SamplePoints(points=points, device=self._device, protocol=self._protocol),
             closed_by=(SamplingEnded,),
             deadline_s=(self._protocol.deadline_s + self._protocol.sustain_s) * len(points),
-            what=f"ran {names}{' in turns' if len(points) > 1 else ''} at N = {points[0].problem.seqlen_q}",
+            what=f"ran {names}{' in turns' if len(points) > 1 else ''} at {points[0].problem.place}",
             start=start,
             fail=fail,
         )

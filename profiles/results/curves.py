@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kernels.problem import UNBOUNDED, Dtype, Problem
+from kernels.problem import PASS_WORDS, UNBOUNDED, Dtype, Passes, Problem
 from profiles.results.rows import PointRow
 
 UNFINISHED = frozenset({"pending", "running"})
@@ -24,13 +24,15 @@ class Curve(NamedTuple):
     window: tuple[int, int] | None
     block_mask: str
     scale: float | None = None
+    passes: Passes = "forward"
     batch: int | None = None
     seed: int | None = None
 
     @property
     def label(self) -> str:
-        """Head dim and mask in words, and what else is unusual or tells curves apart."""
+        """Head dim and mask in words, the pass, and what else is unusual or tells curves apart."""
         parts = [f"d {self.head_dim}", self.mask]
+        parts += filter(None, [PASS_WORDS[self.passes]])
         parts += [] if self.kv_heads == self.heads else [f"{self.kv_heads} kv heads"]
         parts += [] if self.scale is None else [f"scale {self.scale:g}"]
         parts += [] if self.batch is None else [f"batch {self.batch}"]
@@ -63,6 +65,7 @@ def curve_of(row: PointRow) -> Curve:
         window=problem.window if "window" in problem.features else None,
         block_mask=row.block_mask,
         scale=problem.scale,
+        passes=problem.passes,
     )
 
 

@@ -163,6 +163,7 @@ def columns(row: PointRow, baseline: PointRow | None, told: Mapping[int, str]) -
         "kv_heads": problem.key_heads,
         "window": problem.window,
         "block_mask": row.block_mask,
+        "pass": problem.passes,
         "altered": row.altered,
         "part": row.part,
         "bookmark": told.get(row.point.index),

@@ -14,6 +14,7 @@ COUNTERS, FORMULA, LEAST = "by counters", "by formula", "by formula, at least"
 SPECS = {spec.name: spec for spec in KERNELS}
 STATE_IN_MEMORY = frozenset({"flash1", "flash3-fp8"})  # formulas of kernels that pass more than S and P on
 MOST_TILES = 20_000  # with a block mask, where each is looked at
+BACKWARD = "no formula for the bytes of a backward pass has been derived here"
 TOO_MANY_TILES = "the tiles that this block mask keeps are too many to be counted here"
 ONCE = "inputs and outputs once; S and P written, and read as far as the cache has lost them"
 
@@ -75,6 +76,8 @@ def _without_formula(row: PointRow) -> str:
     """Why no formula says anything of a point; empty where one does."""
     if row.kernel not in SPECS:
         return f"there is no formula for {row.kernel}"
+    if row.problem.runs_backward:
+        return BACKWARD
     return TOO_MANY_TILES if _tiles(row.problem, row) > MOST_TILES else ""
 
 

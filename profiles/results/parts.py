@@ -118,7 +118,7 @@ def failed_before(session: Session, part: Part) -> list[str]:
     """How points had failed that the part measured anew, each as a sentence."""
     failed = [(one, session.points[one.index].point) for one in part.again if one.status in FAULTS]
     return [
-        f"{point.kernel} at N = {point.problem.seqlen_q}, measured anew; {one.status} before: {one.reason}"
+        f"{point.kernel} at {point.problem.place}, measured anew; {one.status} before: {one.reason}"
         for one, point in failed
     ]
 

@@ -80,7 +80,7 @@ def _point(session: Session, stretch: Activity, state: PointState, figures: Figu
     point, sampled = state.point, state.sampling_ns == stretch.start_ns
     row = PointRow.of(session.backend, state, session)
     yield {
-        "name": f"{point.kernel} N = {point.problem.seqlen_q}",
+        "name": f"{point.kernel} {point.problem.place}",
         "cat": "sampling" if sampled else "check",
         **_span(session, stretch.start_ns, stretch.end_ns),
         "args": {

@@ -4,12 +4,13 @@ Tables, plots, readouts, exports and the command line iterate over `QUANTITIES`.
 here, and a reader in a worker where it is measured (see profiles.worker.bench.Bench.readers).
 """
 
-from profiles.results.quantity import Derived, Quantity
+from profiles.results.errors import GRADIENTS, bound_of, error_of, worst_row
+from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
 from profiles.results.stats import Quartiles
 from profiles.results.surroundings import SURROUNDINGS
 from profiles.results.traffic import TRAFFIC
-from profiles.wire.measurement import Figure, OutputError
+from profiles.wire.measurement import Figure
 
 
 def _spread(known: Quartiles | None, source: str) -> Figure | None:
@@ -64,31 +65,6 @@ def _sustained_throughput(row: PointRow, _: PointRow | None) -> Figure | None:
 
 def _kept(row: PointRow, _: PointRow | None) -> Figure:
     return Figure(value=row.problem.kept_share, source="counted")
-
-
-def _error(output: str) -> Derived:
-    def error(row: PointRow, _: PointRow | None) -> Figure | None:
-        checked = row.measurement.correctness if row.measurement else None
-        known = checked.of(output) if checked else None
-        return None if known is None else Figure(value=known.error, source=_oracle_at(known))
-
-    return error
-
-
-def _row_error(row: PointRow, _: PointRow | None) -> Figure | None:
-    """Of a kernel that rounds its inputs, on the inputs as it rounds them."""
-    of_a_row = _error("O of a row"), _error("O of a row on 8-bit inputs")
-    return of_a_row[0](row, None) or of_a_row[1](row, None)
-
-
-def _oracle_at(known: OutputError) -> str:
-    return f"float64 oracle: {known.where}" if known.where else "float64 oracle"
-
-
-def _bound(row: PointRow, _: PointRow | None) -> Figure | None:
-    checked = row.measurement.correctness if row.measurement else None
-    known = checked.of("O") if checked else None
-    return None if known is None else Figure(value=known.bound, source="FlashAttention's criterion")
 
 
 def _samples(row: PointRow, _: PointRow | None) -> Figure | None:
@@ -147,10 +123,11 @@ THROUGHPUT = Quantity(
     "throughput",
     "Throughput",
     "rate",
-    "Floating-point operations of the query-key pairs that the masks keep, over the median runtime.",
+    "Floating-point operations of the query-key pairs that the masks keep, over the median runtime: of each "
+    "4·d forward and 10·d backward.",
     better="higher",
     columns=("tflops",),
-    caption="4·d per kept pair",
+    caption="4·d per kept pair, backward 10·d",
     of=_throughput,
     rounds=_round_rates,
 )
@@ -208,6 +185,15 @@ QUANTITIES: dict[str, Quantity] = {
             exact=True,
         ),
         Quantity(
+            "kept_bytes",
+            "Kept between the passes",
+            "bytes",
+            "What a forward pass leaves for the backward pass besides Q, K and V.",
+            better="lower",
+            heading="kept between",
+            exact=True,
+        ),
+        Quantity(
             "max-error",
             "Largest error of O",
             "error",
@@ -215,9 +201,10 @@ QUANTITIES: dict[str, Quantity] = {
             better="lower",
             columns=("max_abs_error",),
             heading="max error",
-            of=_error("O"),
+            of=error_of("O"),
             exact=True,
         ),
+        *GRADIENTS,
         Quantity(
             "sm_clock_mhz",
             "SM clock",
@@ -284,7 +271,7 @@ QUANTITIES: dict[str, Quantity] = {
             "error",
             "The largest error of O that passes.",
             columns=("error_bound",),
-            of=_bound,
+            of=bound_of("O"),
             detail=True,
             exact=True,
         ),
@@ -295,7 +282,7 @@ QUANTITIES: dict[str, Quantity] = {
             "max |LSE - oracle's| against float64 attention.",
             better="lower",
             columns=("lse_error",),
-            of=_error("LSE"),
+            of=error_of("LSE"),
             detail=True,
             exact=True,
         ),
@@ -306,12 +293,26 @@ QUANTITIES: dict[str, Quantity] = {
             "L2 norm of a row's error of O relative to the oracle's, of the row nearest to its bound.",
             better="lower",
             columns=("row_error",),
-            of=_row_error,
+            of=worst_row,
             detail=True,
             exact=True,
         ),
-        Quantity("input_bytes", "Inputs", "bytes", "Q, K and V.", detail=True, exact=True),
-        Quantity("output_bytes", "Outputs", "bytes", "O and LSE.", detail=True, exact=True),
+        Quantity(
+            "input_bytes",
+            "Inputs",
+            "bytes",
+            "Q, K and V; with a backward pass dO, too, and O and LSE where it is run alone.",
+            detail=True,
+            exact=True,
+        ),
+        Quantity(
+            "output_bytes",
+            "Outputs",
+            "bytes",
+            "O and LSE of a forward pass, dQ, dK and dV of a backward pass.",
+            detail=True,
+            exact=True,
+        ),
         Quantity(
             "workspace_bytes",
             "Workspace",

@@ -6,7 +6,7 @@ from typing import Any, get_args
 import msgspec
 
 from kernels.device import Device
-from kernels.problem import DTYPES, Backend, Problem
+from kernels.problem import DTYPES, PASSES, Backend, Problem
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
 from profiles.results.around import CLOCKS, COUNTED, ENERGY, FORMULAS, LEDGER
@@ -38,6 +38,7 @@ POINT: dict[str, Schema] = {
     "note": TEXT,
     "window": {"type": ["array", "null"], "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
     "block_mask": TEXT,
+    "pass": {"enum": list(PASSES)},
     "altered": {"type": ["boolean", "null"]},
     "part": {"type": ["integer", "null"], "minimum": 1},
     "bookmark": {"type": ["string", "null"]},

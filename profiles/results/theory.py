@@ -54,7 +54,9 @@ def footprint_bytes(kernel: str, problem: Problem, backend: Backend) -> int:
 
 
 def tile_io_bytes(kernel: str, problem: Problem, backend: Backend) -> int | None:
-    """Bytes that thread blocks move between SM and L2 in one run; None for a kernel without a formula.
+    """Bytes that thread blocks move between SM and L2 in one run; None where there is no formula.
+
+    There is none for some kernels, nor for any backward pass.
 
     On the CPU: between the last cache and the tile that is computed.
 
@@ -62,7 +64,7 @@ def tile_io_bytes(kernel: str, problem: Problem, backend: Backend) -> int | None
         KeyError: No kernel has this name.
     """
     spec = find_kernel(kernel)
-    if spec.io is None:
+    if spec.io is None or problem.runs_backward:
         return None
     return FORMULAS[spec.io](_as_computed(spec, problem, backend), tiles_of(kernel, problem, backend))
 
@@ -195,7 +197,7 @@ FORMULAS = {
 
 
 def compulsory_dram_bytes(kernel: str, problem: Problem, backend: Backend, cache_bytes: int = 0) -> int:
-    """Bytes that cross the bus of the memory on account of one run: inputs once, outputs once, S and P.
+    """Bytes that cross the bus of the memory on account of a forward pass: inputs and outputs once, S and P.
 
     `standard` makes S of all heads before it reads any of it, and P likewise: both are written, at the latest
     when other data take their place, and read again as far as the cache has lost them. Assumes that the masks
@@ -203,7 +205,7 @@ def compulsory_dram_bytes(kernel: str, problem: Problem, backend: Backend, cache
 
     Args:
         kernel: By name.
-        problem: What it computes.
+        problem: What it computes, forward.
         backend: Where.
         cache_bytes: Size of the last cache before the memory, for all heads together.
 

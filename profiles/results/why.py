@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import structs
 
+from kernels.problem import PRODUCTS as PRODUCTS_OF
 from kernels.registry import KERNELS
 from profiles.results.moved import FORMULA, LEAST, compulsory, dram_bytes
 from profiles.results.rows import PointRow, rows
@@ -27,6 +28,7 @@ MANY = 100.0  # from which on a share has a power of ten
 CLOSE = 0.85  # of the first load's time, at which the second is named, too
 UNITS = {"products": 1e9, "bytes": 1e6, "exponentials": 1e6}  # of an amount, in that of its rate times ms
 NO_CEILINGS = "no ceilings were measured with it"
+RECOMPUTED = "how many exponentials a backward pass takes depends on what was kept for it"
 NO_BYTES = "no formula knows its bytes"
 MORE = "it may move more bytes than the formula's"
 TOO_LONG = "{} alone would take {} of its time: their rate or the runtime is off"
@@ -116,7 +118,7 @@ def _binding(parts: tuple[Part, ...]) -> Part | None:
 
 
 def _products(row: PointRow, ceilings: Ceilings | None) -> Part:
-    amount, source = float(row.problem.flops), "4·d per kept pair"
+    amount, source = float(row.problem.flops), f"{2 * PRODUCTS_OF[row.problem.passes]}·d per kept pair"
     dtype = PRODUCTS.get(row.kernel) or row.problem.dtype
     if dtype == "float8":
         missing = "it multiplies in 8 bits, of which no rate was measured"
@@ -139,6 +141,8 @@ def _bytes(row: PointRow, ceilings: Ceilings | None) -> Part:
 
 def _exponentials(row: PointRow, ceilings: Ceilings | None) -> Part:
     problem = row.problem
+    if problem.runs_backward:
+        return Part(load="exponentials", amount=None, amount_source="", missing=RECOMPUTED)
     amount = float(problem.batch * problem.heads * problem.kept_pairs)
     return _part("exponentials", amount, "one per kept pair", _rate(ceilings, EXPONENTIALS, row))
 

@@ -118,7 +118,7 @@ class Trial:
             return reader(launch.run)
         except Exception as error:  # noqa: BLE001 - whatever an instrument raises, the point goes on without it
             missing = f"{type(error).__name__}: {error}"
-            told = f"{self._point.kernel} has no {key} at N = {self._point.problem.seqlen_q}: {missing}"
+            told = f"{self._point.kernel} has no {key} at {self._point.problem.place}: {missing}"
             self._link.send(LogLine(source="worker", text=told, level="warning"))
             return Figure(missing=missing)
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from kernels.problem import Backend
+from kernels.problem import Backend, Passes
 from profiles.results.compare.model import Comparison, Contrast, Difference, Lone, Pair, Reach, Verdict
 from profiles.results.compare.regressions import Regressions
 from profiles.results.rows import PointRow
@@ -52,6 +52,7 @@ class PointSaid(Said, frozen=True, kw_only=True):
     block_mask: str
     scale: float | None
     seed: int
+    passes: Passes = msgspec.field(name="pass")
 
 
 class PairSaid(PointSaid, frozen=True, kw_only=True):
@@ -210,6 +211,7 @@ def _point(row: PointRow) -> dict[str, Any]:
         "block_mask": row.block_mask,
         "scale": problem.scale,
         "seed": problem.seed,
+        "passes": problem.passes,
     }
 
 

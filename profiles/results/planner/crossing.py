@@ -89,7 +89,7 @@ def recorded(rows: Sequence[PointRow], tiled: Sequence[str], problem: Problem) -
         tiled: Kernels, of which the last is taken that was measured beside standard.
         problem: One layer of a model, at any N.
     """
-    curves = by_curve(rows)
+    curves = by_curve([row for row in rows if row.problem.passes == problem.passes])
     for kernel in reversed(tiled):
         both = {curve: points for curve, members in curves.items() if (points := beside(members, kernel))}
         if both:

@@ -52,6 +52,7 @@ class _Known(NamedTuple):
 def forecast(rows: Sequence[PointRow], kernel: str, problem: Problem) -> Forecast | str:
     """The runtime of a kernel on a problem, or why these rows say nothing of it."""
     done = [row for row in rows if row.kernel == kernel and row.done and _is_timed(row)]
+    done = [row for row in done if row.problem.passes == problem.passes]
     if not done:
         return f"no measured point of {kernel}"
     curves = by_curve(done)

@@ -19,6 +19,7 @@ from profiles.store.migrations.v009_words import keep_words
 from profiles.store.migrations.v010_traffic import keep_traffic
 from profiles.store.migrations.v011_ceilings import keep_ceilings
 from profiles.store.migrations.v012_gpm import keep_shares
+from profiles.store.migrations.v013_passes import name_passes
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -35,6 +36,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     keep_traffic,
     keep_ceilings,
     keep_shares,
+    name_passes,
 )
 
 

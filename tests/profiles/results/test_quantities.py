@@ -27,6 +27,7 @@ READ = {
     "input_bytes": Figure(value=10, source="shapes"),
     "output_bytes": Figure(value=20, source="shapes"),
     "workspace_bytes": Figure(value=5, source="shapes"),
+    "kept_bytes": Figure(value=6, source="shapes"),
     "peak_bytes": Figure(value=44, source="an allocator"),
     "device_delta_bytes": Figure(value=3, source="NVML"),
     "prepare_ms": Figure(value=7.0, source="perf_counter"),
@@ -53,6 +54,14 @@ OUTPUTS = (
     OutputError(output="O", error=0.25, bound=0.5),
     OutputError(output="LSE", error=0.125, bound=2.0),
     OutputError(output="O of a row", error=0.0625, bound=0.25, place=(0, 1, 5)),
+    *(
+        one
+        for name in ("dQ", "dK", "dV")
+        for one in (
+            OutputError(output=name, error=0.75, bound=1.5),
+            OutputError(output=f"{name} of a row", error=0.375, bound=1.0, place=(1, 0, 7)),
+        )
+    ),
 )
 ORACLE = "float64 oracle"
 EXPECTED: dict[str, tuple[Any, ...]] = {  # value, low, high, source
@@ -85,6 +94,11 @@ EXPECTED: dict[str, tuple[Any, ...]] = {  # value, low, high, source
     "error-bound": (0.5, None, None, "FlashAttention's criterion"),
     "lse-error": (0.125, None, None, ORACLE),
     "row-error": (0.0625, None, None, f"{ORACLE}: sequence 0, head 1, query row 5"),
+    **dict.fromkeys(("dq-error", "dk-error", "dv-error"), (0.75, None, None, ORACLE)),
+    **dict.fromkeys(("dq-bound", "dk-bound", "dv-bound"), (1.5, None, None, "FlashAttention's criterion")),
+    "dq-row-error": (0.375, None, None, f"{ORACLE}: sequence 1, head 0, query row 7"),
+    "dk-row-error": (0.375, None, None, f"{ORACLE}: sequence 1, head 0, key row 7"),
+    "dv-row-error": (0.375, None, None, f"{ORACLE}: sequence 1, head 0, key row 7"),
     **{key: (figure.value, figure.low, figure.high, figure.source) for key, figure in READ.items()},
 }
 of_each_quantity = pytest.mark.parametrize("quantity", QUANTITIES.values(), ids=QUANTITIES)

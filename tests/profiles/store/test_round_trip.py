@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from kernels.block_mask import BlockMask
-from kernels.problem import Problem
+from kernels.problem import PASSES, Problem
 from kernels.trace import Array, Trace
 from profiles.plan.plan import Plan
 from profiles.results.session import Session
@@ -71,16 +71,43 @@ def test_masks_and_grouped_heads_are_read_back_also_from_a_large_block_mask(tmp_
     assert load(tmp_path / "a.flashscope").plan == plan
 
 
-def test_a_session_written_before_there_were_masks_is_read_as_one_without(tmp_path: Path) -> None:
+def test_passes_and_the_errors_of_gradients_are_read_back(tmp_path: Path) -> None:
+    problems = tuple(Problem(seqlen_q=64, seqlen_k=64, passes=passes) for passes in PASSES)
+    plan = Plan(backend="cpu", kernels=("flash2",), problems=problems)
+    errors = (OutputError(output="dK of a row", error=0.5, bound=1.0, place=(0, 1, 2)),)
+    right = Correctness(outputs=errors, rows=64, passed=True)
+    measured = msgspec.structs.replace(builders.MEASUREMENT, correctness=right, samples=())
+    events: list[Event] = [builders.plan_started(plan)]
+    events.append(PointChecked(index=1, t_ns=1, measurement=measured, free_bytes=0))
+    record_all(tmp_path / "a.flashscope", events)
+    found = load(tmp_path / "a.flashscope")
+    assert found.plan == plan
+    assert [state.point.problem.passes for state in found.cells] == list(PASSES)
+    assert found.points[1].measurement is not None
+    assert found.points[1].measurement.correctness == right
+
+
+def test_a_file_of_a_pass_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    record_all(path, [builders.plan_started()])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for table, column in (("session", "plan"), ("points", "problem")):
+            known, other = '"pass":"forward"', '"pass":"sideways"'
+            connection.execute(f"UPDATE {table} SET {column} = replace({column}, ?, ?)", (known, other))  # noqa: S608 - constants
+    with pytest.raises(SessionFileError, match="sideways"):
+        load(path)
+
+
+def test_a_session_written_before_there_were_masks_or_passes_is_read_as_one_without(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     record_all(path, list(builders.whole_sweep()))
-    remove = "json_remove({0}, '$.kv_heads', '$.window', '$.block_mask')"
+    remove = "json_remove({0}, '$.kv_heads', '$.window', '$.block_mask', '$.pass')"
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"UPDATE points SET problem = {remove.format('problem')}, digest = ''")  # noqa: S608 - constants
         (text,) = connection.execute("SELECT plan FROM session").fetchone()
         plan = msgspec.json.decode(text)
         for problem in plan["problems"]:
-            for name in ("kv_heads", "window", "block_mask"):
+            for name in ("kv_heads", "window", "block_mask", "pass"):
                 del problem[name]
         connection.execute("UPDATE session SET plan = ?", (msgspec.json.encode(plan).decode(),))
     expected = builders.reduced(builders.whole_sweep())

@@ -1,0 +1,163 @@
+"""What results say of a backward pass, and that it never stands in for a forward pass."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+from msgspec import structs
+
+from app.plots.export_header import session_header
+from app.words.headline import headline_text, ratio_words
+from app.words.progress import flight_text
+from app.words.units import seqlen_full
+from kernels.problem import PASSES, Passes, Problem
+from profiles.plan.plan import Plan, Point
+from profiles.results.compare.document import PointSaid, schema
+from profiles.results.compare.nearest import Neighbours
+from profiles.results.compare.pairing import pairings
+from profiles.results.curves import by_curve
+from profiles.results.export import to_csv, to_json
+from profiles.results.headline import headline
+from profiles.results.moved import BACKWARD
+from profiles.results.planner.crossing import recorded
+from profiles.results.planner.forecast import forecast
+from profiles.results.quantities import QUANTITIES, THROUGHPUT
+from profiles.results.roofline import roofline
+from profiles.results.rows import PointRow
+from profiles.results.schema import schema as session_schema
+from profiles.results.session import PointState, Session
+from profiles.results.theory import tile_io_bytes
+from profiles.results.why import RECOMPUTED, why
+from profiles.wire.ceilings import EXPONENTIALS, Ceiling, Ceilings, matmul_key
+from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
+from tests.profiles.store import builders
+
+CHECKED = Correctness(outputs=(OutputError(output="dQ", error=0.1, bound=0.2),), rows=9, passed=True)
+
+
+def problem_of(passes: Passes, n: int = 1024) -> Problem:
+    return Problem(seqlen_q=n, seqlen_k=n, head_dim=128, dtype="float16", passes=passes)
+
+
+def row(passes: Passes, ms: float = 1.0, kernel: str = "flash2", n: int = 1024) -> PointRow:
+    return PointRow(
+        point=Point(index=0, kernel=kernel, problem=problem_of(passes, n)),
+        backend="cuda",
+        status="done",
+        reason="",
+        predicted_bytes=0,
+        sampling_ns=None,
+        measurement=Measurement(
+            samples=tuple(Sample(ms * (1 + k / 1000)) for k in range(10)),
+            timer="CUDA events",
+            cold=True,
+            figures={"kept_bytes": Figure(value=7, source="shapes and dtypes")},
+            correctness=CHECKED,
+        ),
+        cache_bytes=60 << 20,
+        part=1,
+    )
+
+
+def session_of(*problems: Problem) -> Session:
+    whole = builders.reduced(builders.whole_sweep())
+    plan = Plan(backend="cpu", kernels=("standard", "flash2"), problems=problems)
+    whole.plan, whole.points = plan, [PointState(point, 1) for point in plan.points()]
+    return whole
+
+
+def test_the_rate_counts_the_operations_of_the_pass() -> None:
+    forward, backward, both = (THROUGHPUT.figure(row(one)) for one in PASSES)
+    assert forward and backward and both  # noqa: PT018 - three figures
+    values = [float(one.value or 0) for one in (forward, backward, both)]
+    assert [value / values[0] for value in values] == pytest.approx([1, 2.5, 3.5])
+
+
+def test_passes_stand_on_curves_of_their_own_which_say_which() -> None:
+    curves = by_curve([row(one, n=n) for one in PASSES for n in (512, 1024)])
+    assert [curve.label for curve in curves] == [
+        "d 128, no mask",
+        "d 128, no mask, backward",
+        "d 128, no mask, forward + backward",
+    ]
+    assert [len(members) for members in curves.values()] == [2, 2, 2]
+
+
+def test_a_sentence_about_another_pass_begins_with_it() -> None:
+    told = headline([row("backward", 2.0, "standard"), row("backward")], 1024, "standard")
+    assert told is not None
+    assert headline_text(told).startswith("Backward: flash2 is 2.0× faster than standard at N = 1k")
+    assert ratio_words(told) == "Backward: flash2: 2.0× faster at 1k"
+    forward = headline([row("forward", 2.0, "standard"), row("forward")], 1024, "standard")
+    assert headline_text(forward).startswith("flash2 is")
+
+
+def test_a_point_in_flight_and_a_header_name_the_pass() -> None:
+    session = session_of(problem_of("both"))
+    assert (
+        flight_text(session.points[:1]) == f"standard · N = {seqlen_full(1024)}, forward + backward · prepare"
+    )
+    assert "no mask, forward + backward, seed" in session_header(session)["problem"]
+    assert "backward" not in session_header(session_of(problem_of("forward")))["problem"]
+
+
+@pytest.mark.parametrize("passes", ["backward", "both"])
+def test_bytes_by_formula_are_absent_with_the_reason(passes: Passes) -> None:
+    for key in ("tile_io_bytes", "compulsory_dram_bytes"):
+        assert QUANTITIES[key].figure(row(passes)) == Figure(missing=BACKWARD)
+    assert tile_io_bytes("flash2", problem_of(passes), "cuda") is None
+
+
+def test_what_binds_a_backward_pass_reckons_with_its_products_and_guesses_no_exponentials() -> None:
+    keys = matmul_key("float16"), EXPONENTIALS
+    rates = {key: Ceiling(figure=Figure(value=1000.0, source="a load")) for key in keys}
+    known = Ceilings(rates=rates)
+    found = why(row("backward"), known)
+    assert found is not None
+    products, moved, exponentials = found.parts
+    assert (products.amount, products.amount_source) == (
+        problem_of("backward").flops,
+        "10·d per kept pair",
+    )
+    assert (moved.missing, exponentials.missing) == (BACKWARD, RECOMPUTED)
+    assert EXPONENTIALS in {roof.key for roof in roofline([row("forward")], {1: known}).roofs}
+    assert EXPONENTIALS not in {roof.key for roof in roofline([row("backward")], {1: known}).roofs}
+
+
+def test_a_backward_pass_forecasts_no_forward_pass_and_places_no_crossing() -> None:
+    points = [row("backward", ms, kernel) for ms, kernel in ((2.0, "standard"), (1.0, "flash2"))]
+    assert forecast(points, "flash2", problem_of("forward", 4096)) == "no measured point of flash2"
+    assert recorded(points, ("flash2",), problem_of("forward")) is None
+    assert not isinstance(forecast(points, "flash2", problem_of("backward", 4096)), str)
+
+
+def test_sessions_pair_pass_by_pass_and_the_nearest_of_another_pass_is_told_as_such() -> None:
+    ours, theirs = session_of(problem_of("forward")), session_of(problem_of("backward"))
+    (found,) = pairings(ours, [theirs])
+    assert found.pairs == ()
+    assert {one.reason for one in found.base_only} == {"backward instead of forward"}
+    (same,) = pairings(theirs, [theirs])
+    assert len(same.pairs) == 2
+
+
+def test_the_nearest_has_the_same_pass_before_the_same_width() -> None:
+    problem = structs.replace(problem_of("backward"), heads=4)
+    wide = replace(row("backward"), point=Point(index=0, kernel="flash2", problem=problem))
+    near = Neighbours([row("forward"), wide]).lone(row("backward"), "").nearest
+    assert near is wide
+
+
+def test_csv_and_json_carry_the_pass_as_the_schemas_have_it() -> None:
+    session = session_of(problem_of("backward"))
+    document_of: dict[str, Any] = json.loads(to_json(session))
+    jsonschema.validate(document_of, session_schema())
+    assert {point["pass"] for point in document_of["points"]} == {"backward"}
+    assert {problem["pass"] for problem in document_of["session"]["plan"]["problems"]} == {"backward"}
+    head, first = [line for line in to_csv(session).splitlines() if not line.startswith("#")][:2]
+    assert ("pass", "backward") in zip(head.split(","), first.split(","), strict=False)
+    assert "pass" in PointSaid.__struct_encode_fields__
+    assert "pass" in json.dumps(schema())
+    assert msgspec.json.encode(problem_of("backward")).count(b'"pass"') == 1
