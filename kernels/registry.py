@@ -43,6 +43,7 @@ STANDARD = KernelSpec(
         workspace=workspace_backward.standard,
         kept=workspace_backward.kept_weights,
         implementation={"cpu": "kernels.cpu.standard_backward", "cuda": "kernels.cuda.standard_backward"},
+        recomputes=False,
     ),
 )
 
@@ -200,6 +201,7 @@ TORCH_MATH = KernelSpec(
         _through_autograd(DTYPES_BY_BACKEND),
         workspace=workspace_backward.torch_math,
         kept=workspace_backward.kept_by_torch_math,
+        recomputes=False,
     ),
 )
 

@@ -78,6 +78,7 @@ class Backward:
         min_compute_capability: The oldest GPU it runs on.
         needs_lse: Whether it is given LSE; else it keeps something else, or a library keeps its own.
         deterministic: The backends on which it can give the same bits in every run.
+        recomputes: Whether it computes S and P again; else its forward pass kept P.
     """
 
     idea: str
@@ -90,6 +91,7 @@ class Backward:
     min_compute_capability: tuple[int, int] = (8, 0)
     needs_lse: bool = True
     deterministic: frozenset[Backend] = frozenset({"cpu", "cuda"})
+    recomputes: bool = True
 
     def kept_bytes(self, problem: Problem, backend: Backend) -> int:
         """Exact bytes of what is kept between the two passes."""

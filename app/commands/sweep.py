@@ -82,7 +82,8 @@ def make_plan(choices: Mapping[str, Any], device: Device, preset: str | None = N
     """The plan of these choices, or of the preset; what was left out depends on the device."""
     request = Request.of(**{**choices, "backend": device.backend})
     if preset == PEERS:
-        return peers_plan(request.backend, request.protocol, request.seed, choices.get("kernels"))
+        kernels, passes = choices.get("kernels"), request.passes
+        return peers_plan(request.backend, request.protocol, request.seed, kernels, passes)
     plan = request.plan()
     if "kernels" in choices:
         return plan

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from app.words.headline import headline_text, ratio_words
 from app.words.sessions import device_of
 from app.words.units import seqlen_text
+from kernels.problem import PASS_WORDS
 from profiles.results.curves import by_curve
 from profiles.results.headline import of_curve
 from profiles.results.rows import PointRow, rows
@@ -72,7 +73,8 @@ def _kernels(names: tuple[str, ...]) -> str:
 def _lengths(members: list[PointRow]) -> str:
     lengths = sorted({row.seqlen for row in members})
     first, last = (seqlen_text(n) for n in (lengths[0], lengths[-1]))
-    return f"N {first}" if first == last else f"N {first} to {last}"
+    span = f"N {first}" if first == last else f"N {first} to {last}"
+    return ", ".join(filter(None, (span, PASS_WORDS[members[0].problem.passes])))
 
 
 def _curves(members: list[PointRow]) -> dict[str, tuple[tuple[int, float], ...]]:

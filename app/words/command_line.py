@@ -35,10 +35,11 @@ def repeating(plan: Plan, problems: Sequence[Problem]) -> str | None:
 
 def repeating_preset(plan: Plan) -> str | None:
     """The command that runs the preset that a plan is; None: it is none."""
-    if peers_plan(plan.backend, plan.protocol, plan.seed, plan.kernels) != plan:
+    passes = plan.problems[0].passes
+    if peers_plan(plan.backend, plan.protocol, plan.seed, plan.kernels, passes) != plan:
         return None
     said = ["sweep", "--preset", PEERS]
-    asked = Request.of(plan.backend, kernels=plan.kernels, seed=plan.seed)
+    asked = Request.of(plan.backend, kernels=plan.kernels, passes=passes, seed=plan.seed)
     asked = msgspec.structs.replace(asked, protocol=plan.protocol)
     for declared in choices_of(Request):
         if declared.name in CHOICES or declared.name not in Request.__struct_fields__:

@@ -7,7 +7,7 @@ import msgspec
 
 from kernels.block_mask import BlockMask
 from kernels.block_pattern import BLOCK, EXAMPLES, BlockPattern
-from kernels.problem import UNBOUNDED, Backend, Dtype, Problem
+from kernels.problem import UNBOUNDED, Backend, Dtype, Passes, Problem
 from kernels.registry import AUTO, find_kernel, lesson_on
 from kernels.spec import HEAD_DIMS
 from profiles.plan.choice import LARGEST, Choice, choices_of
@@ -145,6 +145,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             defaults={"cpu": "float32", "cuda": "float16"},
         ),
     ]
+    passes: Annotated[
+        Passes,
+        Choice(
+            label="pass",
+            help="What a run computes: O, the gradients from it and a random dO, or both",
+            flag="--pass",
+        ),
+    ] = "forward"
     causal: Annotated[
         bool,
         Choice(

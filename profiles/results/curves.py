@@ -30,9 +30,8 @@ class Curve(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Head dim and mask in words, the pass, and what else is unusual or tells curves apart."""
-        parts = [f"d {self.head_dim}", self.mask]
-        parts += filter(None, [PASS_WORDS[self.passes]])
+        """Head dim, pass and mask in words, and what else is unusual or tells curves apart."""
+        parts = [f"d {self.head_dim}", *filter(None, [PASS_WORDS[self.passes]]), self.mask]
         parts += [] if self.kv_heads == self.heads else [f"{self.kv_heads} kv heads"]
         parts += [] if self.scale is None else [f"scale {self.scale:g}"]
         parts += [] if self.batch is None else [f"batch {self.batch}"]

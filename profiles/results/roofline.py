@@ -99,7 +99,7 @@ def _roofs(rows: Sequence[PointRow], ceilings: Ceilings | None) -> list[Roof]:
         return [Roof(COPY, median(beside), median(beside) / 1e3, BESIDE)] if beside else []
     dims = {row.problem.head_dim for row in rows if not row.problem.runs_backward}
     in_tflops = {COPY: 1e-3, **dict.fromkeys(map(matmul_key, _dtypes(rows)), 1.0)}
-    if len(dims) == 1:  # of backward passes it is not known how many exponentials they take
+    if len(dims) == 1:  # in a backward pass it is another number to each exponential
         in_tflops[EXPONENTIALS] = 4 * dims.pop() / 1e3  # FLOPs of the products to each exponential
     known = (
         (key, ceilings.rates[key].figure, each) for key, each in in_tflops.items() if key in ceilings.rates

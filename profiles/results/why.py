@@ -28,7 +28,6 @@ MANY = 100.0  # from which on a share has a power of ten
 CLOSE = 0.85  # of the first load's time, at which the second is named, too
 UNITS = {"products": 1e9, "bytes": 1e6, "exponentials": 1e6}  # of an amount, in that of its rate times ms
 NO_CEILINGS = "no ceilings were measured with it"
-RECOMPUTED = "how many exponentials a backward pass takes depends on what was kept for it"
 NO_BYTES = "no formula knows its bytes"
 MORE = "it may move more bytes than the formula's"
 TOO_LONG = "{} alone would take {} of its time: their rate or the runtime is off"
@@ -38,6 +37,8 @@ REST = {
     "cpu": "the rest is other work, such as the passes over S, or waiting",
 }
 PRODUCTS = {spec.name: spec.products for spec in KERNELS}
+KEEPING = frozenset(spec.name for spec in KERNELS if spec.backward and not spec.backward.recomputes)
+"""Kernels whose backward pass takes P as the forward pass left it."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,8 +119,10 @@ def _binding(parts: tuple[Part, ...]) -> Part | None:
 
 
 def _products(row: PointRow, ceilings: Ceilings | None) -> Part:
-    amount, source = float(row.problem.flops), f"{2 * PRODUCTS_OF[row.problem.passes]}·d per kept pair"
-    dtype = PRODUCTS.get(row.kernel) or row.problem.dtype
+    problem = row.problem
+    products = PRODUCTS_OF[problem.passes] - (problem.runs_backward and row.kernel in KEEPING)
+    amount, source = 2.0 * products * problem.head_dim * _pairs(row), f"{2 * products}·d per kept pair"
+    dtype = PRODUCTS.get(row.kernel) or problem.dtype
     if dtype == "float8":
         missing = "it multiplies in 8 bits, of which no rate was measured"
         return Part(load="products", amount=amount, amount_source=source, missing=missing)
@@ -141,10 +144,14 @@ def _bytes(row: PointRow, ceilings: Ceilings | None) -> Part:
 
 def _exponentials(row: PointRow, ceilings: Ceilings | None) -> Part:
     problem = row.problem
-    if problem.runs_backward:
-        return Part(load="exponentials", amount=None, amount_source="", missing=RECOMPUTED)
-    amount = float(problem.batch * problem.heads * problem.kept_pairs)
-    return _part("exponentials", amount, "one per kept pair", _rate(ceilings, EXPONENTIALS, row))
+    each = problem.runs_forward + (problem.runs_backward and row.kernel not in KEEPING)
+    source = {0: "none: P was kept", 1: "one per kept pair", 2: "two per kept pair"}[each]
+    return _part("exponentials", float(each * _pairs(row)), source, _rate(ceilings, EXPONENTIALS, row))
+
+
+def _pairs(row: PointRow) -> int:
+    """Query-key pairs that the masks keep, of all heads."""
+    return row.problem.batch * row.problem.heads * row.problem.kept_pairs
 
 
 def _part(load: Load, amount: float, source: str, rate: Figure) -> Part:

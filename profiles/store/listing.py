@@ -107,6 +107,7 @@ def _readable(path: Path) -> SessionInfo:
         kernels=plan.kernels,
         seqlens=_rising(problem.seqlen_q for problem in plan.problems),
         dtype=plan.problems[0].dtype,
+        passes=tuple(dict.fromkeys(problem.passes for problem in plan.problems)),
         outcome=head.outcome,
         statuses=statuses,
     )

@@ -10,8 +10,8 @@ from app.pages.profile.form.dry_run import dry_run
 from app.pages.profile.form.kernel_list import PEERS, KernelList
 from app.pages.profile.form.reasons import unavailable
 from kernels.block_pattern import BlockPattern
-from kernels.problem import Backend
-from kernels.registry import KERNELS, LADDER
+from kernels.problem import PASSES, Backend, Passes
+from kernels.registry import KERNELS, LADDER, find_kernel
 from profiles.plan.request import Request
 from tests.app.profile.builders import MACHINE
 from tests.app.profile.conftest import Bench
@@ -184,3 +184,25 @@ def test_the_variants_of_a_kernel_are_folded_under_it_and_a_chosen_one_is_never_
     kernels.folds["flash3"].click()
     assert f"({len(steps)}, 1 chosen)" in kernels.folds["flash3"].text()
     assert kernels.chosen() == (steps[1],)
+
+
+@pytest.mark.parametrize("passes", ["backward", "both"])
+def test_the_form_asks_for_a_pass_and_kernels_without_one_say_so(bench: Bench, passes: Passes) -> None:
+    form = bench.page.form
+    form.set_machine(MACHINE)
+    form.show_request(replace(BASE, passes=passes))
+    assert {problem.passes for problem in form.request().plan().problems} == {passes}
+    cpu = MACHINE.device("cpu")
+    assert cpu is not None
+    told = {name: unavailable(find_kernel(name), form.request(), cpu) for name in ("fused", "flash2")}
+    assert told == {"fused": "fused has no backward pass", "flash2": None}
+
+
+def test_the_dry_run_predicts_the_footprint_of_the_pass() -> None:
+    asked = replace(BASE, kernels=("standard", "flash2"), seqlens=(1024,))
+    rows = [dry_run(replace(asked, passes=passes), 1 << 34)[0] for passes in PASSES]
+    for name, needed in zip(asked.kernels, zip(*(row.cells for row in rows), strict=True), strict=True):
+        forward, backward, both = (cell.predicted_bytes for cell in needed)
+        workspace = find_kernel(name).workspace_bytes(asked.problem(1024), "cpu")
+        assert both == backward + workspace
+        assert backward > forward - workspace

@@ -30,11 +30,13 @@ from profiles.results.rows import PointRow
 from profiles.results.schema import schema as session_schema
 from profiles.results.session import PointState, Session
 from profiles.results.theory import tile_io_bytes
-from profiles.results.why import RECOMPUTED, why
+from profiles.results.why import why
 from profiles.wire.ceilings import EXPONENTIALS, Ceiling, Ceilings, matmul_key
 from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
 from tests.profiles.store import builders
 
+RATE = Ceiling(figure=Figure(value=1000.0, source="a load"))
+CEILINGS = Ceilings(rates={matmul_key("float16"): RATE, EXPONENTIALS: RATE})
 CHECKED = Correctness(outputs=(OutputError(output="dQ", error=0.1, bound=0.2),), rows=9, passed=True)
 
 
@@ -80,8 +82,8 @@ def test_passes_stand_on_curves_of_their_own_which_say_which() -> None:
     curves = by_curve([row(one, n=n) for one in PASSES for n in (512, 1024)])
     assert [curve.label for curve in curves] == [
         "d 128, no mask",
-        "d 128, no mask, backward",
-        "d 128, no mask, forward + backward",
+        "d 128, backward, no mask",
+        "d 128, forward + backward, no mask",
     ]
     assert [len(members) for members in curves.values()] == [2, 2, 2]
 
@@ -111,20 +113,32 @@ def test_bytes_by_formula_are_absent_with_the_reason(passes: Passes) -> None:
     assert tile_io_bytes("flash2", problem_of(passes), "cuda") is None
 
 
-def test_what_binds_a_backward_pass_reckons_with_its_products_and_guesses_no_exponentials() -> None:
-    keys = matmul_key("float16"), EXPONENTIALS
-    rates = {key: Ceiling(figure=Figure(value=1000.0, source="a load")) for key in keys}
-    known = Ceilings(rates=rates)
-    found = why(row("backward"), known)
+@pytest.mark.parametrize(
+    ("passes", "kernel", "products", "exponentials"),
+    [
+        ("forward", "flash2", 2, 1),
+        ("backward", "flash2", 5, 1),
+        ("both", "flash2", 7, 2),
+        ("forward", "standard", 2, 1),
+        ("backward", "standard", 4, 0),  # P was kept: neither S nor P is computed again
+        ("both", "standard", 6, 1),
+    ],
+)
+def test_what_binds_a_pass_reckons_with_what_it_computes_again(
+    passes: Passes, kernel: str, products: int, exponentials: int
+) -> None:
+    found = why(row(passes, kernel=kernel), CEILINGS)
     assert found is not None
-    products, moved, exponentials = found.parts
-    assert (products.amount, products.amount_source) == (
-        problem_of("backward").flops,
-        "10·d per kept pair",
-    )
-    assert (moved.missing, exponentials.missing) == (BACKWARD, RECOMPUTED)
-    assert EXPONENTIALS in {roof.key for roof in roofline([row("forward")], {1: known}).roofs}
-    assert EXPONENTIALS not in {roof.key for roof in roofline([row("backward")], {1: known}).roofs}
+    multiplied, moved, raised = found.parts
+    pairs = 1024 * 1024
+    assert (multiplied.amount, raised.amount) == (products * 2 * 128 * pairs, exponentials * pairs)
+    assert multiplied.amount_source == f"{2 * products}·d per kept pair"
+    assert (moved.missing == BACKWARD) == (passes != "forward")
+
+
+def test_the_roof_of_exponentials_stands_over_forward_passes_alone() -> None:
+    assert EXPONENTIALS in {roof.key for roof in roofline([row("forward")], {1: CEILINGS}).roofs}
+    assert EXPONENTIALS not in {roof.key for roof in roofline([row("backward")], {1: CEILINGS}).roofs}
 
 
 def test_a_backward_pass_forecasts_no_forward_pass_and_places_no_crossing() -> None:

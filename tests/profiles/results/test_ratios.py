@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app.words.command_line import repeating_preset
 from kernels.problem import Problem
 from kernels.registry import KERNELS, lesson_on
 from profiles.plan.plan import Plan, Point, Protocol
@@ -121,6 +122,17 @@ def test_the_peers_preset_is_small_on_the_cpu_and_offers_only_what_exists_there(
     assert max(p.score_elements for p in plan.problems) < 2**22
     assert set(plan.kernels) >= {*lesson_on("cpu"), "torch-math", "torch-flash", "torch-auto"}
     assert not set(plan.kernels) & {"torch-efficient", "torch-cudnn"}
+
+
+def test_the_peers_preset_of_a_backward_pass_has_the_same_problems_and_the_kernels_that_have_one() -> None:
+    forward, backward = (peers_plan("cuda", Protocol(), passes=passes) for passes in ("forward", "backward"))
+    assert shape(forward) == shape(backward)
+    assert {problem.passes for problem in backward.problems} == {"backward"}
+    assert {"standard", "flash2", "torch-cudnn", "flash-attn-4"} <= set(backward.kernels)
+    assert not set(backward.kernels) & {"flash1", "fused", "flash3-fp8"}
+    assert "flash1" in peers_plan("cpu", Protocol(), passes="both").kernels
+    assert "--preset peers" in str(repeating_preset(backward))
+    assert "--pass backward" in str(repeating_preset(backward))
 
 
 def test_kernels_take_turns_within_a_problem() -> None:
