@@ -141,7 +141,11 @@ def after_forward(spec: KernelSpec, problem: Problem, drawn: Given, backend: Bac
         return drawn
     launch = prepare(spec, problem, drawn.inputs, backend)
     launch.run()
-    return drawn._replace(output=launch.output, lse=launch.lse)
+    output, lse = launch.output, launch.lse
+    if isinstance(launch, LibraryLaunch):  # whose memory is its own: the copy is ours, as all inputs are
+        output, lse = (None if array is None else array.copy() for array in (output, lse))
+        launch.release()
+    return drawn._replace(output=output, lse=lse)
 
 
 def prepare_passes(spec: KernelSpec, problem: Problem, given: Given, backend: Backend) -> PassLaunch:

@@ -34,6 +34,7 @@ def _print(described: list[dict[str, Any]], machine: Machine) -> None:
         for name, backend in kernel["backends"].items():
             missing = NO_GPU if backend["dtypes"] and machine.device(name) is None else backend["reason"]
             supported = f"{', '.join(backend['dtypes'])}; {', '.join(backend['features'])}"
+            supported += f"; backward: {', '.join(backend['backward'])}" if backend["backward"] else ""
             say(f"  {name}: {missing or supported}")
     if machine.device("cuda") is None:
         say(f"{NO_GPU}: {machine.why_no_gpu()}")
@@ -51,7 +52,7 @@ def describe(spec: KernelSpec, machine: Machine) -> dict[str, Any]:
 
 
 def _support(spec: KernelSpec, backend: Backend, machine: Machine) -> dict[str, Any]:
-    """Whether a kernel runs on a backend here, which dtypes it takes, and why it does not run."""
+    """Whether a kernel runs on a backend here, which dtypes it takes, forward and backward, and why not."""
     dtypes, device = spec.dtypes.get(backend, ()), machine.device(backend)
     head_dims = list(spec.head_dims[backend]) if dtypes else []
     reason: str | None = None
@@ -66,6 +67,7 @@ def _support(spec: KernelSpec, backend: Backend, machine: Machine) -> dict[str, 
         "supported": reason is None,
         "reason": reason,
         "dtypes": list(dtypes),
+        "backward": list(spec.backward.dtypes.get(backend, ())) if spec.backward else [],
         "head_dims": head_dims,
         "features": [name for name in FEATURES if dtypes and name in spec.features[backend]],
     }

@@ -79,8 +79,9 @@ def correctness_of(verdict: Verdict) -> Correctness:
 
 def what_is_wrong(correctness: Correctness) -> str:
     """One sentence on an answer that differs from the oracle: the first of its outputs that does."""
-    if any(math.isnan(one.error) for one in correctness.outputs):
-        return "The output holds NaN where the float64 oracle does not."
+    for one in correctness.outputs:
+        if math.isnan(one.error):
+            return f"{one.output} holds NaN where the float64 oracle does not."
     wrong = next(one for one in correctness.outputs if not one.passed)
     where = f" ({wrong.where})" if wrong.where else ""
     return (

@@ -215,6 +215,8 @@ def test_every_kernel_is_listed_with_where_it_runs_or_why_not() -> None:
             assert kernel["backends"]["cpu"]["supported"] is True
         for backend in kernel["backends"].values():
             assert backend["supported"] is (backend["reason"] is None)
+    backward = {kernel["name"]: kernel["backends"]["cpu"]["backward"] for kernel in found}
+    assert (backward["flash2"], backward["fused"], backward["flash3"]) == (["float32"], [], [])
 
 
 def test_why_there_is_no_gpu_is_said_once_for_all_kernels() -> None:

@@ -45,7 +45,7 @@ QWIDGETSIZE_MAX = (1 << 24) - 1  # Qt's own: no limit
 MASK = "mask"  # stands for the choice among masks, of which each is a choice of its own
 DRAWING = "The blocks of the mask are being drawn …"
 Lines: TypeAlias = tuple[tuple[str, ...], ...]
-PROBLEM_LINES: Lines = (("dtype", "head_dim", "batch"), ("heads", "kv_heads", MASK), ("passes",))
+PROBLEM_LINES: Lines = (("dtype", "head_dim", "batch"), ("heads", "kv_heads"), ("passes", MASK))
 PROTOCOL_LINES: Lines = (
     ("repeats", "time_cap_s", "sustain_s"),
     ("cold", "seed"),
@@ -138,7 +138,7 @@ class SweepForm(QFrame):
         keep(self, self._fit)
 
     def _problem_fields(self) -> QWidget:
-        """Two lines of fields, and a third while the mask needs one."""
+        """Three lines of fields, and a fourth while the mask needs one."""
         box = QWidget()
         column = QVBoxLayout(box)
         column.setContentsMargins(0, 0, 0, 0)
