@@ -14,6 +14,7 @@ DENSE = 2 * FEWEST  # pieces of a view, of which a round length makes as many ti
 STEPS = (1, 2, 4, 5, 6, 8, 10, 20)  # decades or doublings between two ticks
 PARTS = ((1, 2, 5), (1, 3))  # of a decade
 DENSE_PARTS = ((1, 3), (1, 2, 5), (1, 2, 3, 5, 7), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9))
+SMALLEST = 1e-300  # a step, from which on arithmetic is exact
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -80,9 +81,7 @@ def _even_ticks(
 
 def _log_ticks(low: float, high: float, scale: Scale, *, binary: bool) -> list[list[float]]:
     """Ways to put ticks on a logarithmic axis, the best first; the last serves the narrowest view."""
-    first, last = from_axis(low, scale), from_axis(high, scale)
-    step = (binary_step if binary else nice_step)((last - first) / DENSE)
-    even = [float(place) for place in to_axis(multiples(first, last, step), scale)]
+    even = _even_places(low, high, scale, DENSE, binary=binary)
     powers = [multiples(low, high, step) for step in STEPS]
     parts = [] if binary else [_within_decades(low, high, part) for part in PARTS]
     return [*powers, *parts, even]
@@ -90,12 +89,20 @@ def _log_ticks(low: float, high: float, scale: Scale, *, binary: bool) -> list[l
 
 def _dense_ticks(low: float, high: float, scale: Scale, *, binary: bool) -> Iterator[list[float]]:
     """More places than have room, of which some may be enough, the roundest first."""
-    first, last = from_axis(low, scale), from_axis(high, scale)
     if not binary:
         yield from (_within_decades(low, high, part) for part in DENSE_PARTS)
     for pieces in (DENSE, 2 * DENSE, 4 * DENSE):
-        step = (binary_step if binary else nice_step)((last - first) / pieces)
-        yield [float(place) for place in to_axis(multiples(first, last, step), scale)]
+        yield _even_places(low, high, scale, pieces, binary=binary)
+
+
+def _even_places(low: float, high: float, scale: Scale, pieces: int, *, binary: bool) -> list[float]:
+    """Where values stand that a round step parts; none where the ends are one value."""
+    first, last = from_axis(low, scale), from_axis(high, scale)
+    at_least = (last - first) / pieces
+    if not SMALLEST < at_least < math.inf:
+        return []
+    step = (binary_step if binary else nice_step)(at_least)
+    return [float(place) for place in to_axis(multiples(first, last, step), scale)]
 
 
 def fitting(labels: Sequence[Label], gap: float) -> list[float]:

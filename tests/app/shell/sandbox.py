@@ -30,7 +30,7 @@ def closed_in(patch: pytest.MonkeyPatch, dice: random.Random, folder: Path) -> N
     """Let every question be answered at random, in this folder, and every sweep be a short one."""
     files = files_in(folder)
 
-    def saved(*_arguments: object) -> tuple[str, str]:
+    def saved(*_arguments: object, **_options: object) -> tuple[str, str]:
         return dice.choice(["", str(folder / f"saved-{dice.randrange(5)}")]), ""
 
     def asked(*_arguments: object, **_options: object) -> tuple[str, bool]:
