@@ -12,7 +12,7 @@ from app.look.zoom import ZOOM
 from app.plots.axes import ValueAxis
 from app.plots.style import tick_font
 from app.plots.ticks import FEWEST, value_ticks
-from app.words.kinds import KINDS, Scale
+from app.words.kinds import KINDS
 from profiles.results.quantity import Kind
 from tests.matrix import chosen
 
@@ -42,17 +42,16 @@ def test_there_are_four_ticks_whose_labels_fit(factor: float, kind: Kind, span: 
 @given(
     low=st.floats(-300, 300),
     span=st.floats(0, 12) | st.floats(1e-12, 1e-3),
-    scale=st.sampled_from(["log2", "log10"]),
-    binary=st.booleans(),
+    kind=st.sampled_from(LOGARITHMIC),
     room=st.integers(2, 40),
     height=st.floats(20, 2000),
 )
-@example(low=2.0, span=1e-7, scale="log10", binary=False, room=5, height=100.0)  # one value in six digits
+@example(low=2.0, span=1e-7, kind="time", room=5, height=100.0)  # one value in six digits
 def test_however_near_or_far_one_looks_ticks_are_inside(
-    low: float, span: float, scale: Scale, binary: bool, room: int, height: float
+    low: float, span: float, kind: Kind, room: int, height: float
 ) -> None:
-    high = low + span
-    places = value_ticks(low, high, scale, binary=binary, room=room, half=7 * span / height)
+    high, binary = low + span, kind == "bytes"
+    places = value_ticks(low, high, KINDS[kind].scale, binary=binary, room=room, half=7 * span / height)
     assert all(low - 1e-5 <= place <= high + 1e-5 for place in places)  # labels have six digits
 
 
