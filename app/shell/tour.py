@@ -27,6 +27,7 @@ class Step(NamedTuple):
         target: The control, None where there is none.
         signals: One of them is heard when it is used.
         done: Whether it has been used then.
+        shows: The page that shows what comes of it; empty: the one in front.
     """
 
     page: str
@@ -34,6 +35,7 @@ class Step(NamedTuple):
     target: Callable[[], QWidget | None]
     signals: Callable[[], list[SignalInstance]]
     done: Callable[[], bool] = lambda: True
+    shows: str = ""
 
 
 def steps_of(window: "MainWindow") -> Sequence[Step]:
@@ -69,6 +71,7 @@ def steps_of(window: "MainWindow") -> Sequence[Step]:
             lambda: window.top_bar.run,
             lambda: [controller.running_changed],
             lambda: controller.running,
+            shows="profile",
         ),
     )
 
@@ -161,6 +164,7 @@ class Tour(QObject):
 
     def _hear(self, step: Step, *_said: object) -> None:
         if step.done():
+            self._window.show_page(step.shows or self._window.page.key)
             self._go_on()
 
     def _go_on(self) -> None:
@@ -175,7 +179,11 @@ class Tour(QObject):
             return
         step = self._steps[self.at]
         here = step.page in {"", self._window.page.key}
-        says = step.says if here else f"This step is on the {self._window.pages[step.page].title} page."
+        says = (
+            step.says
+            if here
+            else f"Go to the {self._window.pages[step.page].title} page: this step is there."
+        )
         forth = "Next" if self.at + 1 < len(self._steps) else "Done"
         self.callout.say(f"{self.at + 1} of {len(self._steps)}", says, forth)
         target = self._target(step)

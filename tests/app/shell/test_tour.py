@@ -73,6 +73,7 @@ def test_each_step_goes_on_when_its_own_control_is_clicked(
     assert pointed_at(touring) is touring.top_bar.run
     QTest.mouseClick(pointed_at(touring), LEFT)
     assert rig.engine.plans
+    assert touring.page.key == "profile", "nothing is seen of the sweep"
     assert step(touring) is None
     assert not tour.callout.isVisible()
     assert not tour.callout.ring.isVisible()
@@ -120,7 +121,7 @@ def test_it_leads_back_to_the_page_of_its_step(touring: MainWindow, qtbot: QtBot
     tour = touring.tour
     tour.callout.next.click()
     qtbot.waitUntil(lambda: pointed_at(touring) is touring.rail.button("profile"))
-    assert "Profile page" in tour.callout.sentence.text()
+    assert "Go to the Profile page" in tour.callout.sentence.text()
     touring.show_page("profile")
     qtbot.waitUntil(lambda: pointed_at(touring) is profile(touring).plots.cells[0])
     touring.show_page("planner")
