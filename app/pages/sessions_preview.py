@@ -27,7 +27,20 @@ WIDTH_PX = 300
 MOST_NOTE = 400
 ALTERED = "Left out of the curves, not as measured: {}"
 NOTHING, SEVERAL = "Choose a session to see what is in it.", "{} sessions are chosen."
-FACTS = ("Altered", "Problem", "Device", "Date", "Kernels", "N", "Points", "Size", "Tags", "Notes", "Note")
+FACTS = (
+    "Altered",
+    "Problem",
+    "Pass",
+    "Device",
+    "Date",
+    "Kernels",
+    "N",
+    "Points",
+    "Size",
+    "Tags",
+    "Notes",
+    "Note",
+)
 
 
 class SessionPreview(Card):
