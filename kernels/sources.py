@@ -4,11 +4,12 @@ import hashlib
 import re
 from pathlib import Path
 
-from kernels.problem import Backend
+from kernels.problem import Backend, Passes
 from kernels.registry import KERNELS
 
 ROOT = Path(__file__).parent
 DIGITS = 12
+BACKWARD = " backward"  # behind the name of the kernel whose backward pass a digest is of
 _NAMED = re.compile(
     r"""kernels\.(?P<module>[\w.]+)\simport\s(?P<names>[^()\n]*)  # a module, or modules of a folder
     | "(?P<cuda>\w+\.cuh?)" """,
@@ -17,16 +18,24 @@ _NAMED = re.compile(
 
 
 def source_digests() -> dict[Backend, dict[str, str]]:
-    """A digest for every kernel that wraps no library, by backend and name.
+    """A digest for every kernel that wraps no library, and for its backward pass, by backend and key.
 
-    It is of the module that implements the kernel, of what that takes from its own folder, and of the CUDA
+    It is of the module that implements the pass, of what that takes from its own folder, and of the CUDA
     sources and headers that any of these name. Options of the compiler follow from these files.
     """
     found: dict[Backend, dict[str, str]] = {}
-    for spec in KERNELS:
-        for backend, module in spec.implementation.items() if spec.extra is None else ():
-            found.setdefault(backend, {})[spec.name] = _digest(ROOT.parent / f"{module.replace('.', '/')}.py")
+    for spec in (one for one in KERNELS if one.extra is None):
+        backward = spec.backward.implementation if spec.backward else {}
+        for key, modules in ((spec.name, spec.implementation), (spec.name + BACKWARD, backward)):
+            for backend, module in modules.items():
+                found.setdefault(backend, {})[key] = _digest(ROOT.parent / f"{module.replace('.', '/')}.py")
     return found
+
+
+def digest_keys(kernel: str, passes: Passes) -> tuple[str, ...]:
+    """The keys of the digests of the code that these passes of a kernel run."""
+    forward = () if passes == "backward" else (kernel,)
+    return forward if passes == "forward" else (*forward, kernel + BACKWARD)
 
 
 def _digest(start: Path) -> str:

@@ -5,6 +5,7 @@ from itertools import product
 from statistics import mean
 from typing import NamedTuple, TypeAlias
 
+from kernels.sources import digest_keys
 from profiles.results.compare.facts import FACTS, OURS, Fact, uses
 from profiles.results.compare.model import Difference, Pair, Reach
 from profiles.results.parts import parts, views
@@ -35,13 +36,13 @@ class Meeting(NamedTuple):
         numbers: Those of the parts.
         base: The baseline as its part tells it.
         other: The other session likewise.
-        kernels: Of the pairs that are in these parts.
+        kernels: Of the pairs that are in these parts, and the keys of the digests of what each ran.
     """
 
     numbers: Numbers
     base: Session
     other: Session
-    kernels: tuple[str, ...]
+    kernels: Mapping[str, tuple[str, ...]]
 
 
 def differences(base: Session, other: Session, pairs: Sequence[Pair]) -> tuple[Difference, ...]:
@@ -68,11 +69,13 @@ def _same_recording(base: Session, other: Session, pairs: Sequence[Pair]) -> tup
 def _meetings(base: Session, other: Session, pairs: Sequence[Pair]) -> list[Meeting]:
     """Which parts meet in the pairs; without pairs, each does each."""
     ours, theirs = views(base), views(other)
-    kernels: dict[Numbers, dict[str, None]] = {}
+    kernels: dict[Numbers, dict[str, tuple[str, ...]]] = {}
     for pair in pairs:
-        kernels.setdefault((pair.base.part or 1, pair.other.part or 1), {})[pair.kernel] = None
+        of_parts = kernels.setdefault((pair.base.part or 1, pair.other.part or 1), {})
+        keys = digest_keys(pair.kernel, pair.base.problem.passes)
+        of_parts[pair.kernel] = tuple(dict.fromkeys((*of_parts.get(pair.kernel, ()), *keys)))
     met = kernels or {parts: {} for parts in product(ours, theirs)}
-    return [Meeting(both, ours[both[0]], theirs[both[1]], tuple(named)) for both, named in met.items()]
+    return [Meeting(both, ours[both[0]], theirs[both[1]], named) for both, named in met.items()]
 
 
 def _difference(fact: Fact, meetings: Sequence[Meeting]) -> Difference | None:
@@ -162,8 +165,7 @@ def _sources(meetings: Sequence[Meeting]) -> Difference | None:
         return None
     changed = tuple(dict.fromkeys(kernel for _meeting, kernel in apart))
     known = {
-        one.numbers: (_digests(_known(one.base), changed), _digests(_known(one.other), changed))
-        for one in meetings
+        one.numbers: (_digests(one, one.base, changed), _digests(one, one.other, changed)) for one in meetings
     }
     values = _values(known, 0), _values(known, 1)
     partly = len({meeting.numbers for meeting, _kernel in apart}) < len(meetings)
@@ -171,8 +173,9 @@ def _sources(meetings: Sequence[Meeting]) -> Difference | None:
 
 
 def _other_source(meeting: Meeting, kernel: str) -> bool:
-    """Whether the kernel's source is another one."""
-    return _known(meeting.base).get(kernel) != _known(meeting.other).get(kernel)
+    """Whether the source of a pass that the kernel ran is another one."""
+    base, other = _known(meeting.base), _known(meeting.other)
+    return any(base.get(key) != other.get(key) for key in meeting.kernels[kernel])
 
 
 def _known(session: Session) -> dict[str, str]:
@@ -183,9 +186,10 @@ def _ours(meeting: Meeting) -> list[str]:
     return [kernel for kernel in meeting.kernels if uses(kernel, meeting.base.backend) & {*OURS}]
 
 
-def _digests(known: dict[str, str], kernels: tuple[str, ...]) -> str:
-    """The digests of these kernels, those there are, each once."""
-    return ", ".join(dict.fromkeys(known[one] for one in kernels if one in known)) or UNKNOWN
+def _digests(meeting: Meeting, session: Session, kernels: tuple[str, ...]) -> str:
+    """The digests of what these kernels ran, those there are, each once."""
+    known, keys = _known(session), (key for one in kernels for key in meeting.kernels.get(one, ()))
+    return ", ".join(dict.fromkeys(known[key] for key in keys if key in known)) or UNKNOWN
 
 
 def _told(

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from kernels.device import Device
+from kernels.problem import Passes
 from profiles.plan.plan import Protocol
 from profiles.results.compare import Difference
 from profiles.results.session import Session
@@ -96,6 +97,24 @@ def test_another_source_explains_changes_of_its_kernel_alone() -> None:
     assert (one.base, one.other, one.kernels) == ("aaa", "ccc", ("flash2",))
     untold = found(session(POINTS), base)["sources"]
     assert (untold.base, untold.other) == ("aaa", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("passes", "told"),
+    [("forward", None), ("backward", ("bbb", "ddd")), ("both", ("aaa, bbb", "aaa, ddd"))],
+)
+def test_another_source_of_a_backward_pass_explains_changes_of_that_alone(
+    passes: Passes, told: tuple[str, str] | None
+) -> None:
+    base, other = (
+        session(
+            POINTS, machine={"sources": {"cuda": {"flash2": "aaa", "flash2 backward": digest}}}, passes=passes
+        )
+        for digest in ("bbb", "ddd")
+    )
+    one = found(other, base).get("sources")
+    assert (one and (one.base, one.other)) == told
+    assert one is None or one.kernels == ("flash2",)
 
 
 @pytest.mark.parametrize(
