@@ -2,7 +2,8 @@
 
 A backward pass alone starts from what the same kernel's forward pass left; of both, each run computes O and
 LSE, and from these the gradients. A library's backward pass goes by the graph of a forward pass that ran
-once (see `kernels.library.tensor_launch`), also where the run of both begins with another forward pass.
+once (see `kernels.library.tensor_launch`), also where the run of both begins with another forward pass; and
+standard's holds a P of its own, which is made while it is prepared.
 """
 
 from collections.abc import Iterable, Iterator
