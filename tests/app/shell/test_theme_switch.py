@@ -3,11 +3,12 @@
 from collections import Counter
 
 import pytest
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QCoreApplication, QObject, QTimer
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.control.chores import wait_for_all
 from app.look.stylesheet import stylesheet
 from app.look.theme import CONTRAST, DARK, LIGHT, Theme
 from app.pages.profile import ProfilePage
@@ -73,6 +74,8 @@ def test_no_part_is_so_large_that_it_would_hold_the_window_up(
     for key in window.pages:
         window.show_page(key)
         window.grab()
+    wait_for_all(window)  # what pages read
+    QCoreApplication.processEvents()
     switches = request.getfixturevalue("switches")
     window.appearance.use(LIGHT)
     assert max(len(part.findChildren(QWidget)) for _turn, part, _sheet in switches) < MOST_WIDGETS
