@@ -5,7 +5,7 @@ from app.commands.printing import Cell, print_table, status_cell, trust_cell
 from app.plots.export_header import session_header
 from app.words.ceilings import ceilings_lines
 from app.words.efficiency import efficiency_lines
-from app.words.figures import NOTHING, figure_text, shown_of, spread_heading
+from app.words.figures import NOTHING, column, shown_of
 from app.words.headline import session_headlines
 from app.words.trust import trust_line
 from app.words.units import ms_text
@@ -94,17 +94,19 @@ def _print_figures(session: Session, placed: list[tuple[str, PointRow]], *, alon
     measured = [row for _, row in placed]
     shown = shown_of(measured)
     compared = baselines(measured, favoured_baseline(session.plan.kernels))
+    columns = [column(quantity, measured, compared) for quantity in shown]
     lines: list[tuple[Cell, ...]] = [
         (
             row.kernel if alone else f"{row.kernel}, {label}",
             str(row.seqlen),
             status_cell(row.status),
             trust_cell(row.trust.word) if row.trust else NOTHING,
-            *(figure_text(quantity, row, compared.get(row.problem)) for quantity in shown),
+            *(cells[place] for _, cells in columns),
         )
-        for label, row in placed
+        for place, (label, row) in enumerate(placed)
     ]
-    headings = ("kernel" if alone else "kernel, problem", "N", "status", "trust", *map(spread_heading, shown))
+    named = (heading for heading, _ in columns)
+    headings = ("kernel" if alone else "kernel, problem", "N", "status", "trust", *named)
     if session.resumed:
         headings = (*headings, "part")
         lines = [(*line, str(row.part or NOTHING)) for line, (_, row) in zip(lines, placed, strict=True)]

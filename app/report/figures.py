@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 from app.plots.series import kernels_of
 from app.plots.statuses import STATUS_MARKS
 from app.report.markup import table, tag
-from app.words.figures import NOTHING, figure_text, shown_of, spread_heading
+from app.words.figures import NOTHING, column, shown_of
 from app.words.units import digits, ms_text, ratio_text, seqlen_text
 from kernels.problem import Problem
 from profiles.results.curves import UNFINISHED, curve_of
@@ -78,7 +78,8 @@ def _cell(row: PointRow | None, best: PointRow | None) -> Element | str:
 
 def all_figures(rows: Sequence[PointRow], baselines: Baselines) -> Element:
     """A line for each point with every main figure, and its part where the session has several."""
-    shown, parted = shown_of(rows), any((row.part or 1) > 1 for row in rows)
+    columns = [column(quantity, rows, baselines) for quantity in shown_of(rows)]
+    parted = any((row.part or 1) > 1 for row in rows)
     lines = [
         (
             row.kernel,
@@ -86,11 +87,12 @@ def all_figures(rows: Sequence[PointRow], baselines: Baselines) -> Element:
             STATUS_MARKS[row.status].word,
             row.trust.word if row.trust else NOTHING,
             *([str(row.part or NOTHING)] if parted else ()),
-            *(figure_text(quantity, row, baselines.get(row.problem)) for quantity in shown),
+            *(cells[place] for _, cells in columns),
         )
-        for row in rows
+        for place, row in enumerate(rows)
     ]
-    headings = ("kernel", "N", "status", "trust", *(["part"] if parted else ()), *map(spread_heading, shown))
+    named = (heading for heading, _ in columns)
+    headings = ("kernel", "N", "status", "trust", *(["part"] if parted else ()), *named)
     words = f"All figures of {len(lines)} points"
     return tag("details", tag("summary", words), table(headings, lines))
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app import cli
+from app.commands.declared import measuring
 from app.commands.sweep import make_plan
 from app.control.bundled import bundled_sessions
 from app.report.session_page import session_page
@@ -77,7 +78,7 @@ def test_a_report_of_480_points_has_a_section_for_every_curve() -> None:
 def test_the_command_of_a_report_measures_the_same_again(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     session = load(bundled_sessions()[place])
     asked: list[tuple[Any, Any]] = []
-    monkeypatch.setattr(cli, "run", lambda _, choices, preset, **__: asked.append((choices, preset)))
+    monkeypatch.setattr(measuring, "run", lambda _, choices, preset, **__: asked.append((choices, preset)))
     (command,) = re.findall(r"python main\.py (sweep .*? --out sweep\.flashscope)", report(session).text)
     cli.main(shlex.split(command))
     device = session.machine.device("cuda")
