@@ -9,6 +9,7 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.control.bundled import bundled_sessions
+from app.control.chores import wait_for_all
 from app.control.controller import Controller
 from app.look.theme import DARK, LIGHT, Theme
 from app.pages.compare import ComparePage
@@ -70,6 +71,7 @@ def picture(window: QWidget) -> QPixmap:
 
 def _save(window: MainWindow, key: str, path: Path) -> None:
     window.show_page(key)
+    wait_for_all(window.pages[key])  # what it reads in the background
     _run_loop(SETTLE_MS)
     if not picture(window).save(str(path)):
         raise SessionFileError(f"{path} cannot be written: check the folder's permissions and the disk.")

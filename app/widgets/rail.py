@@ -3,16 +3,20 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QLayout, QToolButton, QVBoxLayout, QWidget
 
+from app.control.guard import guarded
 from app.look.theme import Theme
-from app.look.zoom import keep
+from app.look.zoom import ZOOM, keep, px
 from app.widgets.buttons import recolour, size_icon
 from app.widgets.keyed import does
 
 WIDTH = 72
 ICON_PX = 22
+TALL, LEAST = 60, 28  # pixels of a button with its word, and of one without
+MARGIN, GAP = 8, 4
 
 
 class RailEntry(NamedTuple):
@@ -24,7 +28,7 @@ class RailEntry(NamedTuple):
 
 
 class Rail(QFrame):
-    """Brings pages to the front.
+    """Brings pages to the front. Where a window is too low for all of their words, icons stand alone.
 
     Signals:
         chosen: Key of the page to show.
@@ -38,11 +42,24 @@ class Rail(QFrame):
         keep(self, self.setFixedWidth, WIDTH)
         self._buttons: dict[str, QToolButton] = {}
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 8)
-        column.setSpacing(4)
+        column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # as low as is said below
+        column.setContentsMargins(0, MARGIN, 0, MARGIN)
+        column.setSpacing(GAP)
         for page in pages:
             column.addWidget(self._button(page))
         column.addStretch(1)
+        ZOOM.changed.connect(self._fit)
+
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """Room for the icons."""
+        return QSize(px(WIDTH), len(self._buttons) * (px(LEAST) + GAP) + 2 * MARGIN)
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show words, or leave them out."""
+        super().resizeEvent(event)
+        self._fit()
 
     def show_page(self, key: str) -> None:
         """Mark the page in front; one that has no button leaves all unmarked."""
@@ -58,6 +75,15 @@ class Rail(QFrame):
         for button in self._buttons.values():
             recolour(button, theme)
 
+    def _fit(self) -> None:
+        """Share the height among the buttons."""
+        room = (self.height() - 2 * MARGIN) // max(1, len(self._buttons)) - GAP
+        tall = room >= px(TALL)
+        under, alone = Qt.ToolButtonStyle.ToolButtonTextUnderIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
+        for button in self._buttons.values():
+            button.setToolButtonStyle(under if tall else alone)
+            button.setFixedHeight(px(TALL) if tall else max(px(LEAST), room))
+
     def _button(self, page: RailEntry) -> QToolButton:
         button = QToolButton()
         button.setText(page.title)
@@ -65,10 +91,9 @@ class Rail(QFrame):
         button.setAccessibleName(f"{page.title} page")
         button.setProperty("role", "rail")
         button.setProperty("iconName", page.icon)
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         size_icon(button, ICON_PX)
-        keep(button, button.setFixedSize, WIDTH - 1, 60)
+        keep(button, button.setFixedWidth, WIDTH - 1)
         button.clicked.connect(lambda _checked=False: self.chosen.emit(page.key))
         self._buttons[page.key] = button
         return does(button, f"page.{page.key}")

@@ -12,6 +12,7 @@ from app import cli
 from app.look.theme import DARK
 from app.pages.profile.plots_view import PlotsView
 from app.pages.profile.results_table import ResultsTable
+from app.words.one_unit import unit_of
 from app.words.units import ms_text
 from profiles.results.quantities import QUANTITIES
 from profiles.results.rows import rows
@@ -71,8 +72,10 @@ def test_show_prints_it_as_json_as_csv_and_in_the_table(
     table = csv.DictReader(io.StringIO("\n".join(lines)))
     assert [float(line["processor_ms"]) for line in table] == values(session)
     printed = shown()
-    assert "processor time" in printed
-    assert all(ms_text(value) in printed for value in values(session))
+    unit = unit_of(PROCESSOR_TIME, values(session))
+    assert unit is not None
+    assert f"processor time, {unit.name}" in printed
+    assert all(unit.write(value) in printed for value in values(session))
 
 
 def test_the_results_table_has_a_column_of_it(session: Session, qtbot: QtBot) -> None:

@@ -68,6 +68,7 @@ class LadderPage(Page):
         self.problems.setAccessibleName("Problem that it is compiled for")
         self.kernels.addItems(KERNELS)
         self.problems.addItems(list(PROBLEMS))
+        self.problems.setMinimumContentsLength(max(map(len, PROBLEMS)))
         self.kernels.setCurrentText(FIRST)
         self.problems.setCurrentText(FIRST_PROBLEM)
         set_tip(self.whole, "All lines, not those around a change alone (W)")

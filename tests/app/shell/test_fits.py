@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.pages.stepper import StepperPage
@@ -38,7 +39,12 @@ def full(rig: Rig, save: Save) -> Iterator[MainWindow]:
 def texts(window: MainWindow) -> list[QWidget]:
     """What shows a text that is neither broken into lines nor shortened."""
     labels = [one for one in window.findChildren(Label) if one.text() and not one.wordWrap()]
-    buttons = [one for one in window.findChildren(QAbstractButton) if one.text()]
+    alone = Qt.ToolButtonStyle.ToolButtonIconOnly
+    buttons = [
+        one
+        for one in window.findChildren(QAbstractButton)
+        if one.text() and not (isinstance(one, QToolButton) and one.toolButtonStyle() == alone)
+    ]
     return [one for one in (*labels, *buttons) if one.isVisible()]
 
 
