@@ -27,6 +27,12 @@ MOST_ELEMENTS = 1 << 58  # of an array; what several take, in bytes, is then a 6
 LARGEST_SCALE = 3.4e38  # kernels take it as float32
 
 
+def unusual(passes: Passes, queries: int) -> str:
+    """What of a run goes not without saying, in words: another pass than forward, other query rows than N."""
+    rows = f"{queries} query row{'s' * (queries > 1)}" if queries else ""
+    return ", ".join(filter(None, (PASS_WORDS[passes], rows)))
+
+
 class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One attention workload; arrays are (batch, heads, seqlen, head_dim), row-major.
 
@@ -126,8 +132,23 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def place(self) -> str:
-        """N, and the pass where it is not forward: `N = 64`, `N = 64, backward`."""
-        return ", ".join(filter(None, (f"N = {self.seqlen_q}", PASS_WORDS[self.passes])))
+        """N and what is unusual: `N = 64`, `N = 64, backward, 1 query row`."""
+        return ", ".join(filter(None, (f"N = {self.seqlen}", self.unusual)))
+
+    @property
+    def unusual(self) -> str:
+        """The pass where it is not forward, and the query rows where they are not N; in words."""
+        return unusual(self.passes, self.queries)
+
+    @property
+    def seqlen(self) -> int:
+        """N: the number of keys, and of query rows where a problem does not say otherwise."""
+        return self.seqlen_k
+
+    @property
+    def queries(self) -> int:
+        """The number of query rows where it is not N, as in decoding; 0 where it is."""
+        return 0 if self.seqlen_q == self.seqlen_k else self.seqlen_q
 
     @property
     def runs_forward(self) -> bool:

@@ -7,7 +7,6 @@ from app.commands.messages import say
 from app.commands.printing import BEST, Cell, Styled, print_table, status_cell
 from app.words.figures import NOTHING
 from app.words.units import digits, ratio_text, seqlen_text
-from kernels.problem import PASS_WORDS
 from profiles.results.drift import drift_text
 from profiles.results.quantities import THROUGHPUT
 from profiles.results.quantity import value_of
@@ -59,7 +58,7 @@ def _cells(contest: Contest, kernels: list[str]) -> tuple[Cell, ...]:
     curve = contest.curve
     problem = (
         str(curve.head_dim),
-        ", ".join(filter(None, (curve.mask.replace("no mask", "none"), PASS_WORDS[curve.passes]))),
+        ", ".join(filter(None, (curve.mask.replace("no mask", "none"), curve.unusual))),
         str(contest.batch),
         seqlen_text(contest.seqlen),
     )

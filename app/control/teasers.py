@@ -7,7 +7,6 @@ from typing import NamedTuple
 from app.words.headline import headline_text, ratio_words
 from app.words.sessions import device_of
 from app.words.units import seqlen_text
-from kernels.problem import PASS_WORDS
 from profiles.results.curves import by_curve
 from profiles.results.headline import of_curve
 from profiles.results.rows import PointRow, rows
@@ -74,7 +73,7 @@ def _lengths(members: list[PointRow]) -> str:
     lengths = sorted({row.seqlen for row in members})
     first, last = (seqlen_text(n) for n in (lengths[0], lengths[-1]))
     span = f"N {first}" if first == last else f"N {first} to {last}"
-    return ", ".join(filter(None, (span, PASS_WORDS[members[0].problem.passes])))
+    return ", ".join(filter(None, (span, members[0].problem.unusual)))
 
 
 def _curves(members: list[PointRow]) -> dict[str, tuple[tuple[int, float], ...]]:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from kernels.problem import PASS_WORDS
 from profiles.results.curves import Curve, by_curve
 from profiles.results.export import metadata
 from profiles.results.rows import PointRow
@@ -32,7 +31,7 @@ def _problem(curve: Curve, rows: Sequence[PointRow]) -> str:
     batch = f"{batches[0]}" if len(batches) == 1 else f"{batches[0]} to {batches[-1]}"
     heads = f"{curve.heads}" if curve.kv_heads == curve.heads else f"{curve.heads} over {curve.kv_heads}"
     told = f"batch {batch}, heads {heads}, head dim {curve.head_dim}, {curve.dtype}, {curve.mask}"
-    return ", ".join(filter(None, (told, PASS_WORDS[curve.passes])))
+    return ", ".join(filter(None, (told, curve.unusual)))
 
 
 def own_version() -> str:

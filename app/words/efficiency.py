@@ -47,9 +47,9 @@ def _by_seqlen(session: Session) -> dict[int, float]:
     """The share over all problems of one N."""
     used: dict[int, tuple[float, float]] = {}
     for one in by_problem(session):
-        seconds, wall = used.get(one.problem.seqlen_q, (0.0, 0.0))
+        seconds, wall = used.get(one.problem.seqlen, (0.0, 0.0))
         more = one.spent.efficiency * one.spent.wall_s
-        used[one.problem.seqlen_q] = seconds + more, wall + one.spent.wall_s
+        used[one.problem.seqlen] = seconds + more, wall + one.spent.wall_s
     return {seqlen: seconds / wall for seqlen, (seconds, wall) in sorted(used.items())}
 
 

@@ -3,7 +3,6 @@
 from app.words.kinds import words_of
 from app.words.plain import MOST_OF_NAME, cut
 from app.words.units import seqlen_text
-from kernels.problem import PASS_WORDS
 from profiles.results.curves import by_curve
 from profiles.results.headline import Clause, Headline, Loss, of_curve
 from profiles.results.quantities import FOOTPRINT, RUNTIME
@@ -38,10 +37,10 @@ def headline_text(told: Headline | None) -> str:
     if told is None:
         return ""
     if not told.kernel:
-        return f"{_passes(told)}No runtime can be trusted at N = {seqlen_text(told.seqlen)}{_lost(told)}."
+        return f"{_run(told)}No runtime can be trusted at N = {seqlen_text(told.seqlen)}{_lost(told)}."
     clauses = [_clause(told, place) for place in range(len(told.clauses))]
     joined = "".join(f"{_link(told, place)}{text}" for place, text in enumerate(clauses))
-    return f"{_passes(told)}{_named(told.kernel)} {joined} at N = {seqlen_text(told.seqlen)}{_lost(told)}."
+    return f"{_run(told)}{_named(told.kernel)} {joined} at N = {seqlen_text(told.seqlen)}{_lost(told)}."
 
 
 def session_headlines(session: Session) -> tuple[list[str], list[str]]:
@@ -58,7 +57,7 @@ def ratio_words(told: Headline) -> str:
     if not told.clauses or told.clauses[0].verdict is None:
         return ""
     said = "as fast" if _alike(told.clauses[0]) else _beside(told.clauses[0]).removeprefix("is ")
-    return f"{_passes(told)}{_named(told.kernel)}: {said} at {seqlen_text(told.seqlen)}"
+    return f"{_run(told)}{_named(told.kernel)}: {said} at {seqlen_text(told.seqlen)}"
 
 
 def note_text(told: Headline | None) -> str:
@@ -84,9 +83,9 @@ def factor_text(factor: float) -> str:
     return f"{factor:,.{decimals}f}×"
 
 
-def _passes(told: Headline) -> str:
+def _run(told: Headline) -> str:
     """What was run, before the sentence; the usual goes without saying."""
-    words = PASS_WORDS[told.passes]
+    words = told.unusual
     return f"{words[0].upper()}{words[1:]}: " if words else ""
 
 

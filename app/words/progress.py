@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from math import log
 
 from app.words.units import bytes_text, seqlen_full, temperature_text, whole_text
-from kernels.problem import PASS_WORDS
 from profiles.results.activity import seconds_by_point
 from profiles.results.drift import drifts
 from profiles.results.session import PointState, Session
@@ -45,7 +44,7 @@ def flight_text(states: Sequence[PointState]) -> str:
     kernels = " and ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} kernels in turns"
     step = f" {first.done} of {first.total}" if first.total else ""
     problem = first.point.problem
-    at = ", ".join(filter(None, (f"N = {seqlen_full(problem.seqlen_q)}", PASS_WORDS[problem.passes])))
+    at = ", ".join(filter(None, (f"N = {seqlen_full(problem.seqlen)}", problem.unusual)))
     return f"{kernels} · {at} · {first.phase or 'prepare'}{step}"
 
 

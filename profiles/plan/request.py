@@ -7,6 +7,7 @@ import msgspec
 
 from kernels.block_mask import BlockMask
 from kernels.block_pattern import BLOCK, EXAMPLES, BlockPattern
+from kernels.errors import InputError
 from kernels.problem import UNBOUNDED, Backend, Dtype, Passes, Problem
 from kernels.registry import AUTO, find_kernel, lesson_on
 from kernels.spec import HEAD_DIMS
@@ -58,7 +59,7 @@ def read_window(text: str) -> tuple[int, int]:
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The choices of one sweep over square problems.
+    """The choices of one sweep over the number of keys, N.
 
     A block mask is held as its pattern: the mask itself depends on the sequence length. What a field means,
     its declaration says; those that a Problem has too mean the same there. The protocol's choices are
@@ -133,6 +134,16 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             unset="as many as heads",
         ),
     ] = None
+    queries: Annotated[
+        int,
+        Choice(
+            label="query rows",
+            help="Rows of Q, fewer than N, as in decoding with a cache of keys; 0: N",
+            flag="--queries",
+            metavar="NQ",
+            low=0,
+        ),
+    ] = 0
     batch: Annotated[
         int, Choice(label="batch", help="Independent sequences", flag="--batch", metavar="B", low=1)
     ] = 1
@@ -236,7 +247,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         chosen |= {declared.name: getattr(plan.protocol, declared.name) for declared in choices_of(Protocol)}
         chosen |= {
             "kernels": plan.kernels,
-            "seqlens": tuple(sorted({problem.seqlen_q for problem in problems})),
+            "seqlens": tuple(sorted({problem.seqlen for problem in problems})),
+            "queries": queries_of(problems) or 0,
             "batch": min(problem.batch for problem in problems),
             "blocks": BlockPattern.parse(mask.pattern) if mask else None,
             "block_size": mask.block_q if mask else BLOCK,
@@ -249,13 +261,19 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return getattr(self if name in self.__struct_fields__ else self.protocol, name)
 
     def problem(self, seqlen: int) -> Problem:
-        """The square problem of one sequence length.
+        """The problem of one sequence length.
 
         Raises:
             InputError: There is no such problem.
         """
+        if self.queries >= seqlen:
+            remedy = "leave them out, or take longer sequences"
+            raise InputError(f"{self.queries} query rows are not fewer than N = {seqlen}; {remedy}.")
+        if self.queries and self.blocks is not None:
+            raise InputError("A pattern of blocks takes all of N; leave out the query rows or the pattern.")
         chosen = {name: getattr(self, name) for name in _of_problem()}
-        return Problem(seqlen_q=seqlen, seqlen_k=seqlen, block_mask=self._block_mask(seqlen), **chosen)
+        rows, mask = self.queries or seqlen, self._block_mask(seqlen)
+        return Problem(seqlen_q=rows, seqlen_k=seqlen, block_mask=mask, **chosen)
 
     def _block_mask(self, seqlen: int) -> BlockMask | None:
         if self.blocks is None:
@@ -284,6 +302,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             if not needed or self.value(needed) is not None:
                 said += declared.command_words(self.value(declared.name))
         return said
+
+
+def queries_of(problems: Sequence[Problem]) -> int | None:
+    """The query rows that a request of these problems asks for, 0: N; None where it cannot ask for them."""
+    asked = {problem.queries for problem in problems}
+    fewer = all(problem.seqlen_q <= problem.seqlen_k for problem in problems)
+    return asked.pop() if len(asked) == 1 and fewer else None
 
 
 def _of_problem() -> list[str]:

@@ -27,7 +27,7 @@ class Activity(NamedTuple):
     @property
     def seqlen(self) -> int:
         """N of all of them."""
-        return self.states[0].point.problem.seqlen_q
+        return self.states[0].point.problem.seqlen
 
 
 def activities(session: Session) -> list[Activity]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kernels.problem import PASS_WORDS, UNBOUNDED, Dtype, Passes, Problem
+from kernels.problem import UNBOUNDED, Dtype, Passes, Problem, unusual
 from profiles.results.rows import PointRow
 
 UNFINISHED = frozenset({"pending", "running"})
@@ -25,18 +25,24 @@ class Curve(NamedTuple):
     block_mask: str
     scale: float | None = None
     passes: Passes = "forward"
+    queries: int = 0
     batch: int | None = None
     seed: int | None = None
 
     @property
     def label(self) -> str:
         """Head dim, pass and mask in words, and what else is unusual or tells curves apart."""
-        parts = [f"d {self.head_dim}", *filter(None, [PASS_WORDS[self.passes]]), self.mask]
+        parts = [f"d {self.head_dim}", *filter(None, [self.unusual]), self.mask]
         parts += [] if self.kv_heads == self.heads else [f"{self.kv_heads} kv heads"]
         parts += [] if self.scale is None else [f"scale {self.scale:g}"]
         parts += [] if self.batch is None else [f"batch {self.batch}"]
         parts += [] if self.seed is None else [f"seed {self.seed}"]
         return ", ".join(parts)
+
+    @property
+    def unusual(self) -> str:
+        """Pass and query rows in words, where they are not what goes without saying."""
+        return unusual(self.passes, self.queries)
 
     @property
     def mask(self) -> str:
@@ -65,6 +71,7 @@ def curve_of(row: PointRow) -> Curve:
         block_mask=row.block_mask,
         scale=problem.scale,
         passes=problem.passes,
+        queries=problem.queries,
     )
 
 
@@ -88,9 +95,9 @@ def _several(placed: Sequence[tuple[Curve, PointRow]], name: str) -> bool:
     """Whether points that differ in this field of their problem would fall on one another."""
     if len({getattr(row.problem, name) for _, row in placed}) <= 1:
         return False
-    known: dict[tuple[str, int, int, Curve], set[object]] = {}
+    known: dict[tuple[str, int, Curve], set[object]] = {}
     for curve, row in placed:
-        place = (row.kernel, row.seqlen, row.problem.seqlen_k, curve)
+        place = (row.kernel, row.seqlen, curve)
         known.setdefault(place, set()).add(getattr(row.problem, name))
     return any(len(values) > 1 for values in known.values())
 

@@ -54,7 +54,7 @@ def drift_between(first: PointState, repeat: PointState) -> Drift | None:
     if not (first_ms > 0 and last_ms > 0 and 0 < last_ms / first_ms < inf):
         return None
     noise = max(LEAST_CHANGE, SPREADS * max(_scatter(before), _scatter(after)))
-    return Drift(first.point.kernel, first.point.problem.seqlen_q, first_ms, last_ms, noise)
+    return Drift(first.point.kernel, first.point.problem.seqlen, first_ms, last_ms, noise)
 
 
 def drift_text(session: Session) -> str:

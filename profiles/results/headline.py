@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kernels.problem import Backend, Passes
+from kernels.problem import Backend
 from kernels.registry import KERNELS, LADDER, base_of
 from profiles.results.compare.apart import apart, timed
 from profiles.results.compare.noise import Wander, wanders
@@ -77,7 +77,7 @@ class Headline:
         clauses: What is said of it, the most important first; at most two.
         lost: Where the baseline was lost: here, or at a longer N where it was refused; None: nowhere.
         checked: Whether the output of the kernel was compared with float64.
-        passes: What they ran.
+        unusual: What they ran, in words, where it does not go without saying.
     """
 
     kernel: str
@@ -87,7 +87,7 @@ class Headline:
     clauses: tuple[Clause, ...] = ()
     lost: Lost | None = None
     checked: bool = True
-    passes: Passes = "forward"
+    unusual: str = ""
 
 
 def exact(kernel: str) -> bool:
@@ -123,9 +123,9 @@ def headline(
     if named is None and base is not None and _counts(base):
         named = base
     one = next(iter(here.values()))
-    backend, passes = one.backend, one.problem.passes
+    backend, unusual = one.backend, one.problem.unusual
     if named is None:
-        return Headline("", baseline or "", seqlen, backend, lost=_lost_here(base), passes=passes)
+        return Headline("", baseline or "", seqlen, backend, lost=_lost_here(base), unusual=unusual)
     beside = base if base is not None and base is not named else None
     counted = beside if beside is not None and _counts(beside) else None
     return Headline(
@@ -136,7 +136,7 @@ def headline(
         clauses=_clauses(named, counted, quantities, wandered or {}),
         lost=_lost(rows, beside, seqlen),
         checked=named.measurement is not None and named.measurement.correctness is not None,
-        passes=passes,
+        unusual=unusual,
     )
 
 

@@ -80,7 +80,7 @@ def _contest(problem: Problem, entered: dict[str, PointRow], peers: Sequence[str
     fastest = max((peer for peer in peers if peer in known), key=known.__getitem__, default="")
     ratios = {kernel: value / known[fastest] for kernel, value in known.items()} if fastest else {}
     curve = curve_of(next(iter(entered.values())))
-    return Contest(curve, problem.seqlen_q, problem.batch, entered, fastest, ratios)
+    return Contest(curve, problem.seqlen, problem.batch, entered, fastest, ratios)
 
 
 def _throughput(row: PointRow) -> float | None:

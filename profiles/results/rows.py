@@ -80,8 +80,8 @@ class PointRow:
 
     @property
     def seqlen(self) -> int:
-        """The query sequence length, N."""
-        return self.point.problem.seqlen_q
+        """N, see Problem."""
+        return self.point.problem.seqlen
 
     @property
     def done(self) -> bool:

@@ -76,7 +76,7 @@ def _wanted(plan: Plan, kernel: str, seqlen: int, quantity: Quantity) -> list[in
     """The indices of the points that are read."""
     baseline = favoured_baseline(plan.kernels) if quantity.relative else None
     cells = plan.points()[: plan.cells]
-    return [p.index for p in cells if p.problem.seqlen_q == seqlen and p.kernel in {kernel, baseline}]
+    return [p.index for p in cells if p.problem.seqlen == seqlen and p.kernel in {kernel, baseline}]
 
 
 def _figure(row: PointRow, rows: list[PointRow], quantity: Quantity, baseline: str | None) -> Figure | None:

@@ -105,7 +105,7 @@ def _readable(path: Path) -> SessionInfo:
         backend=plan.backend,
         device=device.name if device else "",
         kernels=plan.kernels,
-        seqlens=_rising(problem.seqlen_q for problem in plan.problems),
+        seqlens=_rising(problem.seqlen for problem in plan.problems),
         dtype=plan.problems[0].dtype,
         passes=tuple(dict.fromkeys(problem.passes for problem in plan.problems)),
         outcome=head.outcome,

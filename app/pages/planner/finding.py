@@ -146,5 +146,5 @@ def _tiled_on(device: Device, problem: Problem) -> str:
 
 
 def _lengths(plan: Plan) -> str:
-    lengths = [seqlen_full(problem.seqlen_q) for problem in plan.problems]
+    lengths = [seqlen_full(problem.seqlen) for problem in plan.problems]
     return f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else lengths[0]

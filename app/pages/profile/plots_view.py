@@ -224,7 +224,7 @@ class PlotsView(QWidget):
                 for state in shown
                 if session is not None
             }
-            card.show_flight(shown[0].point.problem.seqlen_q if shown else None, values)
+            card.show_flight(shown[0].point.problem.seqlen if shown else None, values)
 
     def show_quantities(self, keys: Sequence[str]) -> None:
         """Show these quantities in the four plots; nothing changes unless these are four that are known."""

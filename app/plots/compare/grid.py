@@ -93,7 +93,7 @@ def _ordered(cells: Sequence[tuple[str, Problem]], curves: Mapping[Problem, Curv
     """The problems curve by curve, those in the order of their first point, by rising length."""
     problems = dict.fromkeys(problem for _, problem in cells)
     order = {curve: number for number, curve in enumerate(dict.fromkeys(curves[one] for one in problems))}
-    return sorted(problems, key=lambda one: (order[curves[one]], one.seqlen_q, one.seqlen_k))
+    return sorted(problems, key=lambda one: (order[curves[one]], one.seqlen_k, one.seqlen_q))
 
 
 def _log(pair: Pair) -> float:

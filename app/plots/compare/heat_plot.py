@@ -164,7 +164,7 @@ class HeatPlot(Plot):
         """Write as many lengths as fit, the same ones of every curve."""
         if self._grid is None:
             return
-        texts = [seqlen_text(problem.seqlen_q) for problem in self._grid.problems]
+        texts = [seqlen_text(problem.seqlen) for problem in self._grid.problems]
         metrics = QFontMetricsF(tick_font())
         widest = max((metrics.horizontalAdvance(text) for text in set(texts)), default=0.0) + LABEL_GAP_PX
         step = max(1, math.ceil(widest / max(cell_px, 1.0)))

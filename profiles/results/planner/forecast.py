@@ -58,7 +58,7 @@ def forecast(rows: Sequence[PointRow], kernel: str, problem: Problem) -> Forecas
     curves = by_curve(done)
     curve = min(curves, key=lambda one: distance(one, problem))
     known = [_known(row) for row in curves[curve]]
-    nearest = min(known, key=lambda one: abs(log2(problem.seqlen_q / one.seqlen)))
+    nearest = min(known, key=lambda one: abs(log2(problem.seqlen / one.seqlen)))
     ms = _work(kernel, problem) / nearest.rate
     error = _error(known, nearest, problem)
     return Forecast(
@@ -100,7 +100,7 @@ def _error(known: Sequence[_Known], nearest: _Known, problem: Problem) -> float 
         for one in known
         if 0 < (away := abs(log2(one.seqlen / nearest.seqlen))) <= NEAR
     ]
-    away = abs(log2(problem.seqlen_q / nearest.seqlen))
+    away = abs(log2(problem.seqlen / nearest.seqlen))
     away += abs(log2(problem.batch * problem.heads / nearest.heads))
     if away and not drifts:
         return None

@@ -14,10 +14,11 @@ from app.commands.declared.measuring import sweep as sweep_command
 from app.commands.sweep import make_plan
 from app.commands.together import asked_for
 from app.pages.profile.form.dry_run import dry_run, fit
-from app.pages.profile.form.reasons import blocked, left_out, unavailable
+from app.pages.profile.form.reasons import blocked, impossible, left_out, unavailable
 from app.words.command_line import command_line
 from kernels.block_mask import BlockMask
 from kernels.block_pattern import BLOCK, BlockPattern
+from kernels.errors import InputError
 from kernels.problem import Problem
 from kernels.registry import KERNELS, find_kernel
 from profiles.plan.choice import LARGEST, Declared, choices_of
@@ -39,6 +40,7 @@ OWN: dict[str, st.SearchStrategy[Any]] = {
     "blocks": st.none() | st.builds(BlockPattern, local=st.integers(0, 4), strided=st.none() | st.just(8)),
     "block_size": st.sampled_from((100, 128, 512)),
     "kv_heads": st.none(),  # see with_kv_heads
+    "queries": st.just(0),  # see with_queries
 }
 FEW = ("head_dim", "heads", "batch")  # that make the problems of a plan large
 MANY = 64
@@ -62,6 +64,12 @@ def with_kv_heads(sweep: Request) -> st.SearchStrategy[Request]:
     return st.sampled_from((None, *divisors)).map(lambda kv_heads: replace(sweep, kv_heads=kv_heads))
 
 
+def with_queries(sweep: Request) -> st.SearchStrategy[Request]:
+    """The same sweep with fewer query rows than keys, where there are no blocks and that is possible."""
+    most = 0 if sweep.blocks else min(sweep.seqlens) - 1
+    return st.integers(0, most).map(lambda queries: replace(sweep, queries=queries))
+
+
 def without_idle_size(sweep: Request) -> Request:
     """The same sweep; without blocks their size is nobody's choice."""
     return sweep if sweep.blocks else replace(sweep, block_size=BLOCK)
@@ -73,6 +81,7 @@ SWEEPS = (
     st.fixed_dictionaries({declared.name: values_of(declared) for declared in CHOICES})
     .map(lambda chosen: without_idle_size(Request.of(**chosen)))
     .flatmap(with_kv_heads)
+    .flatmap(with_queries)
 )
 
 
@@ -85,7 +94,10 @@ def parsed(words: Sequence[str]) -> dict[str, Any]:
 @given(SWEEPS)
 def test_a_plan_holds_every_choice_and_gives_the_same_choices_back(sweep: Request) -> None:
     plan = sweep.plan()
-    assert tuple(problem.seqlen_q for problem in plan.problems) == sweep.seqlens
+    assert tuple(problem.seqlen for problem in plan.problems) == sweep.seqlens
+    assert tuple(problem.seqlen_q for problem in plan.problems) == tuple(
+        sweep.queries or n for n in sweep.seqlens
+    )
     assert {problem.dtype for problem in plan.problems} == {sweep.dtype}
     assert plan.protocol == sweep.protocol
     assert Request.of_plan(plan) == sweep
@@ -175,6 +187,20 @@ def test_the_dry_run_predicts_what_the_kernels_predict() -> None:
     assert set(tiled) == {"fits"}
 
 
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"queries": 64}, "64 query rows are not fewer than N = 64"),
+        ({"queries": 1, "blocks": BlockPattern(local=0)}, "leave out the query rows or the pattern"),
+    ],
+)
+def test_query_rows_that_make_no_problem_are_refused(choices: dict[str, Any], said: str) -> None:
+    asked = Request.of("cpu", seqlens=(64, 128), **choices)
+    with pytest.raises(InputError, match=said):
+        asked.plan()
+    assert said in (impossible(asked) or "")
+
+
 def test_what_the_form_cannot_hold_of_a_session_is_said() -> None:
     plain = Problem(seqlen_q=64, seqlen_k=64)
     pattern = BlockPattern(local=0).mask(64, 64, block=16)
@@ -182,7 +208,7 @@ def test_what_the_form_cannot_hold_of_a_session_is_said() -> None:
     assert left_out([plain, replace(plain, seqlen_q=128, seqlen_k=128)]) == []
     for problems, said in (
         ((replace(plain, batch=4), plain), "batch goes from 4 to 1 along N; the form takes 1"),
-        ((replace(plain, seqlen_k=32),), "as many keys as queries"),
+        ((replace(plain, seqlen_k=32),), "query rows are neither N nor one lower number"),
         ((replace(plain, window=(9, 0), block_mask=pattern),), "window is left out"),
         ((replace(plain, block_mask=by_hand),), "not made from a pattern and is left out"),
     ):

@@ -88,6 +88,25 @@ def test_passes_stand_on_curves_of_their_own_which_say_which() -> None:
     assert [len(members) for members in curves.values()] == [2, 2, 2]
 
 
+def test_few_query_rows_stand_on_a_curve_of_their_own_over_the_number_of_keys() -> None:
+    def decoded(queries: int, n: int) -> PointRow:
+        whole = row("forward", n=n)
+        problem = structs.replace(whole.problem, seqlen_q=queries)
+        return replace(whole, point=structs.replace(whole.point, problem=problem))
+
+    points = [decoded(queries, n) for queries in (1, 16) for n in (512, 1024)]
+    curves = by_curve([*points, row("forward", n=512)])
+    assert [curve.label for curve in curves] == [
+        "d 128, 1 query row, no mask",
+        "d 128, 16 query rows, no mask",
+        "d 128, no mask",
+    ]
+    assert [[one.seqlen for one in members] for members in curves.values()] == [[512, 1024]] * 2 + [[512]]
+    told = headline(points[:2], 1024, None)
+    assert told is not None
+    assert headline_text(told).startswith("1 query row: flash2 ")
+
+
 def test_a_sentence_about_another_pass_begins_with_it() -> None:
     told = headline([row("backward", 2.0, "standard"), row("backward")], 1024, "standard")
     assert told is not None

@@ -50,7 +50,7 @@ def dry_run(request: Request, free_bytes: int | None) -> list[DryRow]:
     margin = request.protocol.fit_margin
     return [
         DryRow(
-            problem.seqlen_q,
+            problem.seqlen,
             tuple(_cell(name, problem, request.backend, free_bytes, margin) for name in request.kernels),
             problem.kept_share,
         )

@@ -45,7 +45,7 @@ QWIDGETSIZE_MAX = (1 << 24) - 1  # Qt's own: no limit
 MASK = "mask"  # stands for the choice among masks, of which each is a choice of its own
 DRAWING = "The blocks of the mask are being drawn …"
 Lines: TypeAlias = tuple[tuple[str, ...], ...]
-PROBLEM_LINES: Lines = (("dtype", "head_dim", "batch"), ("heads", "kv_heads"), ("passes", MASK))
+PROBLEM_LINES: Lines = (("dtype", "head_dim", "batch"), ("heads", "kv_heads", "queries"), ("passes", MASK))
 PROTOCOL_LINES: Lines = (
     ("repeats", "time_cap_s", "sustain_s"),
     ("cold", "seed"),

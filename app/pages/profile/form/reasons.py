@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import structs
+
 from kernels.device import Device
 from kernels.errors import InputError
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 from profiles.plan.choice import choices_of
 from profiles.plan.machine import Machine
-from profiles.plan.request import Request
+from profiles.plan.request import Request, queries_of
 
 
 def left_out(problems: Sequence[Problem]) -> list[str]:
@@ -18,8 +20,8 @@ def left_out(problems: Sequence[Problem]) -> list[str]:
     if len(batches) > 1:
         along = f"from {batches[0]} to {batches[-1]} along N"
         said.append(f"Their batch goes {along}; the form takes {min(batches)}.")
-    if any(problem.seqlen_q != problem.seqlen_k for problem in problems):
-        said.append("It takes as many keys as queries.")
+    if queries_of(problems) is None:
+        said.append("Their query rows are neither N nor one lower number; it takes N.")
     mask = problems[0].block_mask
     if mask is not None and mask.pattern and problems[0].window:
         said.append("Their window is left out: the form holds either a window or blocks.")
@@ -46,7 +48,7 @@ def unavailable(spec: KernelSpec, request: Request, device: Device | None) -> st
     if device is None:
         return None
     try:
-        return spec.unsupported(request.problem(1), device)
+        return spec.unsupported(structs.replace(request, queries=0).problem(1), device)
     except InputError as error:
         return str(error)
 
