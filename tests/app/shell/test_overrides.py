@@ -99,7 +99,7 @@ def test_what_is_done_with_a_window_calls_each_of_them(rig: Rig) -> None:
     assert not BY_NAME.keys() - called
 
 
-@pytest.mark.qt_log_ignore("Keyboard event not accepted")  # by a window whose handling of events is broken
+@pytest.mark.qt_log_ignore(r"(Keyboard|Mouse) event .*not accepted")  # by a window that handles none any more
 @chosen("name", BY_NAME, [*BY_NAME][::72])
 def test_a_window_outlives_an_error_in_a_method_that_qt_calls(name: str, rig: Rig, told: list[str]) -> None:
     file = hostile_file(sessions_dir() / "a.flashscope", "a")
