@@ -39,6 +39,7 @@ class Board(QWidget):
         self.columns = (CodeColumn("Source before", theme), CodeColumn("Source", theme))
         self.headings = (Label(), Label())
         self._reading: Reading | None = None
+        self._alone: QWidget | None = None  # the column that is to fill the board
         self._whole, self._starts = False, cast("Sequence[str]", ())
         self._px: float = CODE_PX
         self._rows: tuple[Sequence[Row], Sequence[Row]] = ((), ())
@@ -67,7 +68,7 @@ class Board(QWidget):
         """Show what has changed, or all of it; `starts` is what the lines hold that are to be on top."""
         self._reading, self._starts = reading, starts
         self._whole = whole or not reading.hunks or bool(starts)
-        self._sides[0].setVisible(reading.sources[0] is not None)
+        self._stand()
         for heading, sign, source in zip(self.headings, (BEFORE, AFTER), reading.sources, strict=True):
             if source is not None:
                 alike = "" if reading.hunks else ", the same for this problem"
@@ -89,9 +90,17 @@ class Board(QWidget):
 
     def fill_with(self, exhibit: QWidget | None) -> None:
         """Show one column alone, or both."""
-        one = self._reading is not None and self._reading.sources[0] is None
-        for side, column in zip(self._sides, self.columns, strict=True):
-            side.setVisible(exhibit in {None, column} and not (one and column is self.columns[0]))
+        self._alone = exhibit
+        self._stand()
+
+    def _stand(self) -> None:
+        """Show the columns that have a source; one alone, if that is wanted and it has one."""
+        sources = self._reading.sources if self._reading is not None else (None, None)
+        there = [source is not None or self._reading is None for source in sources]
+        wanted = [self._alone in {None, column} for column in self.columns]
+        both = [one and other for one, other in zip(there, wanted, strict=True)]
+        for side, seen in zip(self._sides, both if any(both) else there, strict=True):
+            side.setVisible(seen)
 
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -53,6 +53,20 @@ def texts(column: CodeColumn) -> list[str]:
     return [line for line in column.toPlainText().split("\n") if line]
 
 
+def test_a_step_without_predecessor_is_shown_though_the_predecessors_column_was_alone(
+    page: LadderPage,
+) -> None:
+    board = shown(page, "flash3-b").board
+    board.fill_with(board.columns[0])
+    assert [column.isVisible() for column in board.columns] == [True, False]
+    shown(page, KERNELS[0])
+    assert [column.isVisible() for column in board.columns] == [False, True]
+    shown(page, "flash3-b")
+    assert [column.isVisible() for column in board.columns] == [True, False]
+    board.fill_with(None)
+    assert [column.isVisible() for column in board.columns] == [True, True]
+
+
 def test_a_line_that_changed_has_a_sign_and_a_ground_on_its_side(page: LadderPage) -> None:
     before, after = shown(page, "flash3-c").board.columns
     assert "- #define SCHEDULE 0" in texts(before)
