@@ -103,6 +103,7 @@ class SweepForm(QFrame):
             for name, choice in declared.items()
             if name not in elsewhere
         }
+        self.inputs["queries"].setProperty("specialValueText", "N")  # in place of 0
         self.dry_table = DryRunTable()
         self.free_label = Label()
         self.free_label.setProperty("role", "unit")
