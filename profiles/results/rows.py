@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from kernels.problem import Backend, Problem
 from profiles.plan.plan import Point
@@ -139,7 +139,12 @@ def _cache_bytes(session: Session, state: PointState) -> int | None:
 def _memory(session: Session) -> str:
     """What the device's memory is called: HBM where it is such by the name of the device."""
     device = session.machine.device(session.backend)
-    return "HBM" if device and session.backend == "cuda" and WITH_HBM.search(device.name) else "memory"
+    return "HBM" if device and session.backend == "cuda" and _has_hbm(device.name) else "memory"
+
+
+@cache  # every row of a session asks
+def _has_hbm(device: str) -> bool:
+    return WITH_HBM.search(device) is not None
 
 
 class LiveRows:

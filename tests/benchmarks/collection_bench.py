@@ -25,12 +25,12 @@ from app.widgets.staged_paint import waits
 from kernels.problem import Problem
 from profiles.plan.plan import Plan
 from profiles.results.rows import rows
-from profiles.store import Headers, Recorder, listing, load, sessions_dir
+from profiles.store import Headers, listing, load, sessions_dir
 from profiles.wire.events import Readings
 from tests.app.fakes import PLAN, FakeEngine, sweep
 from tests.benchmarks.compare_bench import KERNELS
 from tests.benchmarks.heart import PATIENCE_MS, Heart, line, now, settle, shown
-from tests.benchmarks.large_bench import BATCH, reading, recorded
+from tests.benchmarks.large_bench import recorded
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(1800)]
 
@@ -156,15 +156,7 @@ def plan_of(points: int) -> Plan:
 
 
 def long_session(path: Path, points: int, readings: int) -> Path:
-    recorder = Recorder(path)
-    *events, ending = (e for e in sweep(plan_of(points)) if not isinstance(e, Readings))
-    for event in events:
-        recorder.record(event)
-    for first in range(0, readings, BATCH):
-        recorder.record(Readings(readings=tuple(reading(first + k) for k in range(BATCH))))
-    recorder.record(ending)
-    recorder.close()
-    return path
+    return recorded(path, readings, [e for e in sweep(plan_of(points)) if not isinstance(e, Readings)])
 
 
 def opened(window: MainWindow, page: ProfilePage, qtbot: QtBot, path: Path, points: int) -> None:

@@ -5,7 +5,7 @@ file that another process holds.
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
@@ -44,10 +44,10 @@ def page_of(window: MainWindow) -> ProfilePage:
     return page
 
 
-def recorded(path: Path, readings: int) -> Path:
-    """A session with so many readings, ten a second."""
+def recorded(path: Path, readings: int, told: Sequence[Event] = ()) -> Path:
+    """A session with so many readings, ten a second, and these events, else those of a short sweep."""
     recorder = Recorder(path)
-    *events, ending = sweep()
+    *events, ending = told or sweep()
     for event in events:
         recorder.record(event)
     for first in range(0, readings, BATCH):

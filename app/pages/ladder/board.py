@@ -95,8 +95,7 @@ class Board(QWidget):
 
     def _stand(self) -> None:
         """Show the columns that have a source; one alone, if that is wanted and it has one."""
-        sources = self._reading.sources if self._reading is not None else (None, None)
-        there = [source is not None or self._reading is None for source in sources]
+        there = [source is not None for source in self._reading.sources] if self._reading else [True, True]
         wanted = [self._alone in {None, column} for column in self.columns]
         both = [one and other for one, other in zip(there, wanted, strict=True)]
         for side, seen in zip(self._sides, both if any(both) else there, strict=True):

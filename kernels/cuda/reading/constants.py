@@ -94,39 +94,34 @@ def _start_of_condition(plain: str, at: int) -> int:
 
 def _colon(plain: str, at: int) -> int:
     """The colon of the question mark before here."""
-    nested = 0
-    while True:
-        at = end_of(plain, at, "?:;")
-        if plain[at : at + 2] == "::":
-            at += 1
-        elif plain[at : at + 1] == "?":
-            nested += 1
-        elif plain[at : at + 1] != ":":
-            raise SourceError(f"a choice has no other side: {excerpt(plain, at - 1)}")
-        elif not nested:
-            return at
-        else:
-            nested -= 1
-        at += 1
+    colon = _unnested(plain, at, ";")
+    if plain[colon : colon + 1] != ":":
+        raise SourceError(f"a choice has no other side: {excerpt(plain, colon - 1)}")
+    return colon
 
 
 def _end_of_other(plain: str, at: int) -> int:
     """Where the other side of a choice ends that begins here."""
-    end, nested = at, 0
-    while True:
-        end = end_of(plain, end, ",;:?")
-        if plain[end : end + 2] == "::":
-            end += 1
-        elif plain[end : end + 1] == "?":
-            nested += 1
-        elif plain[end : end + 1] == ":" and nested:
-            nested -= 1
-        else:
-            break
-        end += 1
+    end = _unnested(plain, at, ",;")
     if plain[end : end + 1] == "," and re.search(r"\w<", plain[at:end]):
         raise SourceError(f"a comma after < may be a template's: {excerpt(plain, at)}")
     return end
+
+
+def _unnested(plain: str, at: int, stops: str) -> int:
+    """The first of these characters from here on, or a colon that belongs to no choice begun since."""
+    nested = 0
+    while True:
+        at = end_of(plain, at, f"{stops}?:")
+        if plain[at : at + 2] == "::":
+            at += 1
+        elif plain[at : at + 1] == "?":
+            nested += 1
+        elif plain[at : at + 1] == ":" and nested:
+            nested -= 1
+        else:
+            return at
+        at += 1
 
 
 def _ifs(text: str, plain: str, known: Mapping[str, int]) -> Iterator[Edit]:
