@@ -38,6 +38,7 @@ ON_A_GPU, ON_A_CPU = (4096, 8192), (256, 512)  # N
 NO_GPU = "there is no GPU here"
 STYLES = {"agrees": "green", "differs": "bold red", "not tested": "dim"}
 HEADINGS = ("kernel", "N", "figure", "ours", "from", "theirs", "by", "ratio", "verdict")
+SUSTAIN_S = 1.5  # back to back, for the energy
 AMPERE = (8, 0)  # the first with bfloat16
 
 
@@ -87,7 +88,7 @@ def plan_for(machine: Machine, seqlens: tuple[int, ...] | None = None) -> Plan:
         backend=device.backend,
         kernels=runnable(KERNELS, problems, device),
         problems=problems,
-        protocol=Protocol(counters=True, drift_check=False),
+        protocol=Protocol(counters=True, sustain_s=SUSTAIN_S),
     )
 
 

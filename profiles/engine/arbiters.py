@@ -9,9 +9,10 @@ import msgspec
 from kernels.problem import Problem
 from kernels.spec import installed
 from profiles.engine.ncu import ROOT, TIMEOUT_S, NcuError, find_ncu, ncu_bytes
+from profiles.wire.measurement import Figure
 
 
-def counted_by_ncu(kernel: str, problem: Problem) -> dict[str, float] | str:
+def counted_by_ncu(kernel: str, problem: Problem) -> dict[str, Figure] | str:
     """The bytes of a run by Nsight Compute, by the keys of their quantities, or why there are none."""
     ncu = find_ncu()
     if ncu is None:

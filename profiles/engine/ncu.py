@@ -10,11 +10,14 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 
 import msgspec
 
 from kernels.problem import Problem
-from profiles.wire.traffic import WRITTEN_BACK
+from profiles.results.traffic import ARBITER
+from profiles.wire.measurement import Figure
+from profiles.wire.traffic import NCU_RUNS
 
 METRICS = {
     "dram__bytes_read.sum": "dram_read_bytes",
@@ -22,8 +25,8 @@ METRICS = {
     "lts__t_bytes.sum": "l2_bytes",
 }
 """ncu's names, and the quantities that they are."""
-WRITTEN = "dram_write_bytes"
-RANGES = 2  # a run, and a run with what fills the cache after it
+READ, WRITTEN, L2 = METRICS.values()
+RANGES = 2 * NCU_RUNS  # each run is counted alone, and with what fills the cache after it
 UNITS = {"byte": 1, "kbyte": 1e3, "mbyte": 1e6, "gbyte": 1e9, "tbyte": 1e12}
 PLACES = ("/usr/local/cuda/bin/ncu", "/opt/nvidia/nsight-compute/*/ncu")
 TIMEOUT_S = 180
@@ -44,8 +47,8 @@ def find_ncu() -> str | None:
     return None
 
 
-def ncu_bytes(ncu: str, kernel: str, problem: Problem) -> dict[str, float]:
-    """The bytes of a cold run, by the keys of their quantities; those written back after it among them.
+def ncu_bytes(ncu: str, kernel: str, problem: Problem) -> dict[str, Figure]:
+    """The `dram_bytes` of a cold run, with what is written back after it, and its `l2_bytes`.
 
     Raises:
         NcuError: ncu failed, or says nothing of them.
@@ -66,16 +69,22 @@ def ncu_bytes(ncu: str, kernel: str, problem: Problem) -> dict[str, float]:
     return of_ranges(read_csv(ended.stdout))
 
 
-def of_ranges(ranges: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The bytes of a run, of what was counted of it alone and with what filled the cache after it.
+def of_ranges(ranges: Sequence[Mapping[str, float]]) -> dict[str, Figure]:
+    """Medians, least and most of the runs, of what was counted of each alone and with the fill after it.
 
     Raises:
         NcuError: These are not the ranges that there should be.
     """
     if len(ranges) != RANGES:
         raise NcuError(f"ncu counted {len(ranges)} ranges, not {RANGES}")
-    alone, filled = ranges
-    return {**alone, WRITTEN_BACK: max(0.0, filled[WRITTEN] - alone[WRITTEN])}
+    pairs = list(zip(ranges[::2], ranges[1::2], strict=True))
+    dram = [alone[READ] + max(alone[WRITTEN], filled[WRITTEN]) for alone, filled in pairs]
+    return {"dram_bytes": _figure(dram), L2: _figure([alone[L2] for alone, _ in pairs])}
+
+
+def _figure(values: Sequence[float]) -> Figure:
+    told = f"{ARBITER}, {len(values)} runs"
+    return Figure(value=median(values), low=min(values), high=max(values), source=told)
 
 
 def ncu_command(ncu: str, kernel: str, problem: Problem) -> list[str]:

@@ -3,7 +3,8 @@
 Tolerances: counters within 2% of Nsight Compute in DRAM bytes, both with what L2 still held changed when a
 run ended; in L2 bytes 10%, because how often multiprocessors find each other's lines there differs from run
 to run; medians within 5% of the kernels' durations by CUPTI, which leave out what events add and the gaps
-between launches; the ledger to the rounding of the allocator.
+between launches; energy by the counter within 5% of the mean of the power's readings times the time; the
+ledger to the rounding of the allocator.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,14 +17,13 @@ from profiles.results.quantities import QUANTITIES
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
 from profiles.results.traffic import ARBITER
-from profiles.wire.measurement import Figure
-from profiles.wire.traffic import BY_NCU, WRITTEN_BACK
+from profiles.wire.measurement import BY_POWER, Figure
+from profiles.wire.traffic import BY_NCU
 
 Verdict = Literal["agrees", "differs", "not tested"]
-DRAM, L2, TIMES = 0.02, 0.10, 0.05  # shares by which two figures may differ
-DRAM_PARTS = ("dram_read_bytes", "dram_write_bytes", WRITTEN_BACK)
+DRAM, L2, TIMES, ENERGY = 0.02, 0.10, 0.05, 0.05  # shares by which two figures may differ
 ROUNDING = {"cuda": 16 * 512, "cpu": 64 << 10}  # bytes: CuPy's of each array; Python's own objects
-Answer = Mapping[str, float] | str
+Answer = Mapping[str, Figure] | str
 """Another instrument's figures by the keys of their quantities, or why there are none, as a clause."""
 
 
@@ -35,10 +35,12 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         kernel: Of which kernel.
         seqlen: At which N.
         ours: Our figure, None where there is none.
-        low: Lower end of its spread over runs that were counted, None where there is none.
+        low: Lower end of its spread or uncertainty, None where there is none.
         high: Upper end of the same.
         source: Where it comes from.
         theirs: The other figure, None where there is none.
+        their_low: Lower end of its spread over runs, None where there is none.
+        their_high: Upper end of the same.
         arbiter: Where that comes from.
         share: By how much the two may differ, as a share of the other.
         slack: By how much they may differ in any case, in the quantity's unit.
@@ -53,6 +55,8 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None = None
     source: str
     theirs: float | None
+    their_low: float | None = None
+    their_high: float | None = None
     arbiter: str
     share: float = 0.0
     slack: float = 0.0
@@ -65,16 +69,15 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether they agree: what of our spread is nearest to theirs counts, of counted runs alone."""
+        """Whether they agree: what of each spread is nearest to the other counts."""
         if self.ours is None or self.theirs is None:
             return "not tested"
         low, high = (self.ours if end is None else end for end in (self.low, self.high))
-        nearest = min(max(self.theirs, low), high)
-        return (
-            "agrees"
-            if abs(nearest - self.theirs) <= self.share * abs(self.theirs) + self.slack
-            else "differs"
+        their_low, their_high = (
+            self.theirs if end is None else end for end in (self.their_low, self.their_high)
         )
+        apart = max(0.0, low - their_high, their_low - high)
+        return "agrees" if apart <= self.share * abs(self.theirs) + self.slack else "differs"
 
     @property
     def quantity(self) -> Quantity:
@@ -97,72 +100,60 @@ def checks(
     made: list[Check] = []
     for row in points:
         if row.done:
-            made += [_ledger(row), *_traffic(row, counted(row)), _times(row, timed(row))]
+            made += [_ledger(row), *_traffic(row, counted(row)), _times(row, timed(row)), *_energy(row)]
     return made
 
 
 def _ledger(row: PointRow) -> Check:
-    peak = row.measured("peak_bytes")
-    theirs = None if peak is None else peak.value
-    slack = ROUNDING[row.backend]
-    why = peak.missing if peak is not None else "no allocator was read"
-    return _check(row, "footprint", theirs, peak.source if peak else "", slack=slack, missing=why)
+    peak = row.measured("peak_bytes") or Figure(missing="no allocator was read")
+    return _check(row, "footprint", peak, slack=ROUNDING[row.backend])
 
 
 def _traffic(row: PointRow, answer: Answer) -> list[Check]:
-    missing = answer if isinstance(answer, str) else ""
-    known = {} if isinstance(answer, str) else answer
-    dram = in_all(known) if known else None
-    by = ARBITER
-    return [
-        _check(row, "dram_bytes", dram, by, share=DRAM, missing=missing),
-        _check(row, "l2_bytes", known.get("l2_bytes"), by, share=L2, missing=missing),
-    ]
+    known = dict.fromkeys(BY_NCU, _not_told(answer)) if isinstance(answer, str) else answer
+    shares = {"dram_bytes": DRAM, "l2_bytes": L2}
+    return [_check(row, key, known[key], share=share) for key, share in shares.items()]
 
 
-def in_all(counted: Mapping[str, float]) -> float:
-    """The DRAM bytes of a run in all, of its parts by Nsight Compute."""
-    return sum(counted[key] for key in DRAM_PARTS)
+def _not_told(why: str) -> Figure:
+    return Figure(missing=why, source=ARBITER)
 
 
 def ncu_figures(answer: Answer) -> dict[str, Figure]:
     """What Nsight Compute counted of a point, or why it did not, as a session keeps it."""
     if isinstance(answer, str):
         return dict.fromkeys(BY_NCU.values(), Figure(missing=answer))
-    values = {"dram_bytes": in_all(answer), "l2_bytes": answer["l2_bytes"]}
-    return {BY_NCU[key]: Figure(value=value, source=ARBITER) for key, value in values.items()}
+    return {BY_NCU[key]: figure for key, figure in answer.items()}
 
 
 def _times(row: PointRow, answer: Sequence[float] | str) -> Check:
-    missing = answer if isinstance(answer, str) else ""
-    theirs = None if isinstance(answer, str) else median(answer)
-    return _check(row, "runtime", theirs, "PyTorch's profiler", share=TIMES, missing=missing)
+    known = {"missing": answer} if isinstance(answer, str) else {"value": median(answer)}
+    return _check(row, "runtime", Figure(source="PyTorch's profiler", **known), share=TIMES)
 
 
-def _check(
-    row: PointRow,
-    what: str,
-    theirs: float | None,
-    arbiter: str,
-    *,
-    share: float = 0.0,
-    slack: float = 0.0,
-    missing: str = "",
-) -> Check:
+def _energy(row: PointRow) -> list[Check]:
+    """Nothing where no runs were made back to back, or nothing but the counter tells the power."""
+    theirs = row.measured(BY_POWER)
+    return [] if theirs is None else [_check(row, "energy_mj", theirs, share=ENERGY)]
+
+
+def _check(row: PointRow, what: str, theirs: Figure, *, share: float = 0.0, slack: float = 0.0) -> Check:
     """Our figure of a point beside theirs; why ours is missing counts before why theirs is."""
-    figure = QUANTITIES[what].figure(row)
-    ours = None if figure is None else figure.value
+    ours = QUANTITIES[what].figure(row) or Figure()
+    spread = what != "runtime"  # samples scatter, and the medians are compared
     return Check(
         what=what,
         kernel=row.kernel,
         seqlen=row.seqlen,
-        ours=ours,
-        low=figure.low if figure and what != "runtime" else None,
-        high=figure.high if figure and what != "runtime" else None,
-        source=figure.source if figure else "",
-        theirs=theirs,
-        arbiter=arbiter,
+        ours=ours.value,
+        low=ours.low if spread else None,
+        high=ours.high if spread else None,
+        source=ours.source,
+        theirs=theirs.value,
+        their_low=theirs.low,
+        their_high=theirs.high,
+        arbiter=theirs.source,
         share=share,
         slack=slack,
-        missing=(figure.missing if figure and ours is None else "") or missing,
+        missing=(ours.missing if ours.value is None else "") or theirs.missing,
     )

@@ -7,6 +7,7 @@ import msgspec
 from profiles.wire.traffic import Traffic
 
 Number = int | float
+BY_POWER = "energy_by_power_mj"  # the figure beside `energy_mj` that leaves the counter out
 
 
 class Sample(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ import msgspec
 WRITTEN_BACK = "dram_writeback_bytes"  # the figure of what a run left changed in the cache
 BY_NCU = {"dram_bytes": "ncu_dram_bytes", "l2_bytes": "ncu_l2_bytes"}
 """Quantities that Nsight Compute has a figure of, too, and its key: where `selfcheck` has asked it."""
+NCU_RUNS = 3  # that Nsight Compute counts: traffic differs from run to run where the cache is nearly full
 MOST_BINS = 2000  # at most 44 KB of a point
 Length = Annotated[int, msgspec.Meta(gt=0)]
 Bytes = Annotated[int, msgspec.Meta(ge=0)]

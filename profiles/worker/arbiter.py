@@ -1,8 +1,8 @@
 """One kernel for another instrument to measure: `python -m profiles.worker.arbiter`, a process of its own.
 
-`counters`: cold runs between the calls that a profiler such as ncu waits for, in two ranges: a run, and a run
-with what fills the cache after it. `times`: prints as JSON what each of some cold runs took in its kernels by
-PyTorch's profiler, in ms.
+`counters`: cold runs between the calls that a profiler such as ncu waits for, each in two ranges: a run, and
+a run with what fills the cache after it. `times`: prints as JSON what each of some cold runs took in its
+kernels by PyTorch's profiler, in ms.
 """
 
 import sys
@@ -15,10 +15,11 @@ from cupy.cuda import runtime
 from kernels.passes import PassLaunch, after_forward, draw, prepare_passes
 from kernels.problem import Problem
 from kernels.registry import find_kernel
+from profiles.wire.traffic import NCU_RUNS
 from profiles.worker.cache_fill import cache_fill
 
 WARM_UP = 3
-RUNS = 20
+TIMED = 20  # runs
 FLUSH_BYTES = 256 << 20
 
 
@@ -35,9 +36,9 @@ def main(what: str, kernel: str, problem: str) -> None:
 
 
 def profiled(launch: PassLaunch) -> None:
-    """Two cold runs, each in a range; in the second one all that it has changed is written to DRAM."""
+    """Cold runs in pairs, each in a range; in every second one all that it has changed is written to DRAM."""
     fill = cache_fill(runtime.getDeviceProperties(runtime.getDevice())["l2CacheSize"])
-    for ranged in ((launch.run,), (launch.run, fill)):
+    for ranged in ((launch.run,), (launch.run, fill)) * NCU_RUNS:
         fill()
         runtime.deviceSynchronize()
         runtime.profilerStart()
@@ -57,7 +58,7 @@ def timed(launch: PassLaunch) -> None:
         runtime.memset(memory.ptr, 0, memory.size)
         runtime.deviceSynchronize()
 
-    print(msgspec.json.encode(kernel_times_ms(launch.run, flush, RUNS)).decode())  # noqa: T201 - its answer
+    print(msgspec.json.encode(kernel_times_ms(launch.run, flush, TIMED)).decode())  # noqa: T201 - its answer
 
 
 if __name__ == "__main__":

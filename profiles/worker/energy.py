@@ -3,10 +3,11 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from statistics import mean
 from threading import Event, Thread
 from typing import NamedTuple, Protocol
 
-from profiles.wire.measurement import Figure
+from profiles.wire.measurement import BY_POWER, Figure
 
 LEAST_S = 1.0  # of runs: a counter that steps every 0.1 s says nothing of less
 LEAST_SHARE = 0.5  # of the loop, that must lie between the first step and the last
@@ -24,11 +25,13 @@ class Counter(NamedTuple):
         read: What it has taken since some moment, in mJ.
         source: What is read, in words.
         limit_w: The most that the device may draw, in W; None where none is known.
+        power: What it draws at this moment, in W, from another sensor's reading; None: it does not tell.
     """
 
     read: Callable[[], float]
     source: str
     limit_w: float | None = None
+    power: Callable[[], float | None] = lambda: None
 
 
 class Counting(Protocol):
@@ -85,11 +88,13 @@ class Watch:
 
     Attributes:
         steps: How it moved.
+        powers: What the device drew at each reading, in W.
         seconds: How long it was watched.
     """
 
     def __init__(self, counter: Counter) -> None:
         self.steps: list[Step] = []
+        self.powers: list[float] = []
         self.seconds = 0.0
         self._counter, self._ended = counter, Event()
         self._thread = Thread(target=self._poll, daemon=True)
@@ -115,6 +120,8 @@ class Watch:
                 if now != known:
                     self.steps.append(Step(began, time.monotonic(), now))
                 began, known = again, now
+                power = self._counter.power()
+                self.powers += [] if power is None else [power]
 
 
 def spend(bench: Counting, loop: Callable[[], int], seconds: float) -> dict[str, Figure]:
@@ -127,7 +134,7 @@ def spend(bench: Counting, loop: Callable[[], int], seconds: float) -> dict[str,
 
     Returns:
         `energy_mj` of one run and `power_w`, the mean, of the whole device with all that runs on it; where
-        it is known `power_limit_w`.
+        they are known `power_limit_w`, and as a check on the counter the energy by `BY_POWER`.
     """
     try:
         counter = bench.energy_counter()
@@ -152,7 +159,15 @@ def _figures(watch: Watch, runs: int, source: str) -> dict[str, Figure]:
     watts = Figure(value=power.mean, low=power.low, high=power.high, source=told)
     each = watch.seconds / runs * 1e3
     energy = Figure(value=power.mean * each, low=power.low * each, high=power.high * each, source=told)
-    return {"energy_mj": energy, "power_w": watts}
+    return {"energy_mj": energy, "power_w": watts} | _by_power(watch.powers, each)
+
+
+def _by_power(powers: list[float], each: float) -> dict[str, Figure]:
+    """The energy of a run of so many ms once more, without the counter."""
+    if not powers:
+        return {}
+    told = f"mean of {len(powers)} readings of the power, times the time"
+    return {BY_POWER: Figure(value=mean(powers) * each, source=told)}
 
 
 def _missing(reason: str) -> dict[str, Figure]:

@@ -7,7 +7,15 @@ from typing import Any
 from profiles.wire.measurement import Figure
 from profiles.worker.conditions import Condition
 from profiles.worker.energy import Counter, NoCounterError
-from profiles.worker.nvml import SLOWDOWN, NvmlError, explain, find_gpu, open_nvml, throttle_words
+from profiles.worker.nvml import (
+    SLOWDOWN,
+    NvmlError,
+    explain,
+    find_gpu,
+    open_nvml,
+    power_instant,
+    throttle_words,
+)
 
 UNSEEN = "NVML shows no process on this GPU, this one neither"
 
@@ -78,7 +86,12 @@ class GpuState:
                 raise NoCounterError("this GPU has no energy counter") from error
             raise NoCounterError(explain(self._nvml, error).cause) from error
         limit = self._ask(lambda nvml, gpu: nvml.nvmlDeviceGetEnforcedPowerLimit(gpu))
-        return Counter(read, "NVML's energy counter, whole board", limit and limit / 1000)
+        return Counter(
+            read,
+            "NVML's energy counter, whole board",
+            limit and limit / 1000,
+            lambda: self._ask(power_instant),
+        )
 
     def _reasons(self) -> int | None:
         mask = self._ask(lambda nvml, gpu: nvml.nvmlDeviceGetCurrentClocksEventReasons(gpu))

@@ -67,6 +67,18 @@ def open_nvml(nvml: Any | None = None) -> Any:
     return nvml
 
 
+def power_instant(nvml: Any, gpu: Any) -> float:
+    """Watts now; nvmlDeviceGetPowerUsage is an average over a second on Ampere and newer.
+
+    Raises:
+        NVMLError: This GPU does not tell.
+    """
+    (field,) = nvml.nvmlDeviceGetFieldValues(gpu, [nvml.NVML_FI_DEV_POWER_INSTANT])
+    if field.nvmlReturn != nvml.NVML_SUCCESS:
+        raise nvml.NVMLError(field.nvmlReturn)
+    return float(field.value.uiVal) / 1000
+
+
 def find_gpu(nvml: Any, uuid: str | None) -> Any:
     """The handle of a GPU by its UUID; the first GPU when it is None.
 

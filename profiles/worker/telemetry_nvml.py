@@ -8,7 +8,7 @@ from typing import Any
 
 from profiles.wire.events import Reading, TelemetryStarted
 from profiles.worker.gpm import Gpm
-from profiles.worker.nvml import explain, find_gpu, open_nvml, throttle_words, under_wsl
+from profiles.worker.nvml import explain, find_gpu, open_nvml, power_instant, throttle_words, under_wsl
 
 
 class NvmlSource:
@@ -85,7 +85,7 @@ class NvmlSource:
         return {
             "memory_used": [self._memory_v2, self._memory_v1],
             "utilisation": [lambda: float(nvml.nvmlDeviceGetUtilizationRates(gpu).gpu)],
-            "power_w": [self._power_instant, lambda: nvml.nvmlDeviceGetPowerUsage(gpu) / 1000],
+            "power_w": [lambda: power_instant(nvml, gpu), lambda: nvml.nvmlDeviceGetPowerUsage(gpu) / 1000],
             "temperature_c": [lambda: float(nvml.nvmlDeviceGetTemperature(gpu, nvml.NVML_TEMPERATURE_GPU))],
             "sm_clock_mhz": [lambda: float(nvml.nvmlDeviceGetClockInfo(gpu, nvml.NVML_CLOCK_SM))],
             "memory_clock_mhz": [lambda: float(nvml.nvmlDeviceGetClockInfo(gpu, nvml.NVML_CLOCK_MEM))],
@@ -100,13 +100,6 @@ class NvmlSource:
     def _memory_v1(self) -> int:
         """Used bytes with what the driver reserves: all that older drivers tell."""
         return int(self._nvml.nvmlDeviceGetMemoryInfo(self._gpu).used)
-
-    def _power_instant(self) -> float:
-        """Watts now; nvmlDeviceGetPowerUsage is an average over a second on Ampere and newer."""
-        (field,) = self._nvml.nvmlDeviceGetFieldValues(self._gpu, [self._nvml.NVML_FI_DEV_POWER_INSTANT])
-        if field.nvmlReturn != self._nvml.NVML_SUCCESS:
-            raise self._nvml.NVMLError(field.nvmlReturn)
-        return float(field.value.uiVal) / 1000
 
     def _share(self, field: str) -> float | None:
         """A share of GPM's, which is set up when it is asked for first."""

@@ -15,8 +15,12 @@ from profiles.results.quantities import QUANTITIES
 from profiles.results.rows import rows
 from profiles.results.session import Session
 from profiles.store import SessionFileError, load
+from profiles.wire.measurement import Figure
 
-COUNTED = {"dram_read_bytes": 3e9, "dram_write_bytes": 1e9, "dram_writeback_bytes": 5e8, "l2_bytes": 9e9}
+COUNTED = {
+    "dram_bytes": Figure(value=4.5e9, low=4.4e9, high=4.6e9, source="Nsight Compute, 3 runs"),
+    "l2_bytes": Figure(value=9e9, source="Nsight Compute, 3 runs"),
+}
 
 
 @pytest.fixture
@@ -37,7 +41,7 @@ def test_a_file_has_all_that_was_measured_and_the_third_tier(recorded: Session, 
         len(state.measurement.samples) for state in recorded.points if state.measurement
     ]
     first, second, third, *_ = (point["traffic"]["ncu"] for point in json.loads(to_json(kept))["points"])
-    assert (first["dram_bytes"]["value"], first["dram_bytes"]["source"]) == (4.5e9, "Nsight Compute")
+    assert (first["dram_bytes"]["value"], first["dram_bytes"]["source"]) == (4.5e9, "Nsight Compute, 3 runs")
     assert first["l2_bytes"]["value"] == 9e9
     assert second["dram_bytes"]["missing"] == "ncu did not answer"
     assert third["dram_bytes"]["missing"] == "Nsight Compute was not asked: `selfcheck --out FILE` does"

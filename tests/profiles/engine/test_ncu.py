@@ -7,6 +7,7 @@ import pytest
 
 from kernels.problem import Problem
 from profiles.engine.ncu import METRICS, NcuError, ncu_bytes, ncu_command, of_ranges, read_csv
+from profiles.wire.traffic import NCU_RUNS
 
 WIDE = """==PROF== Connected to process 511 (/usr/bin/python3.12)
 a line that the program printed
@@ -41,18 +42,23 @@ def test_a_line_a_metric_is_read_with_its_unit() -> None:
 
 
 def test_what_is_read_is_of_the_run_alone_and_what_is_written_also_of_the_fill_after_it() -> None:
-    assert of_ranges(read_csv(WIDE)) == {
-        "dram_read_bytes": 1_000_000,
-        "dram_write_bytes": 20,
-        "l2_bytes": 400,
-        "dram_writeback_bytes": 50,
+    told = of_ranges(read_csv(WIDE) * NCU_RUNS)
+    assert {key: (figure.value, figure.low, figure.high) for key, figure in told.items()} == {
+        "dram_bytes": (1_000_070, 1_000_070, 1_000_070),
+        "l2_bytes": (400, 400, 400),
     }
 
 
+def test_runs_that_differ_are_told_by_their_median_with_the_least_and_the_most() -> None:
+    first, filled = read_csv(WIDE)
+    runs = [first | {"l2_bytes": value} for value in (500.0, 100.0, 400.0)]
+    told = of_ranges([one for run in runs for one in (run, filled)])["l2_bytes"]
+    assert (told.value, told.low, told.high, told.source) == (400, 100, 500, "Nsight Compute, 3 runs")
+
+
 def test_another_number_of_ranges_is_no_answer() -> None:
-    (alone, _), one_range = read_csv(WIDE), 1
-    with pytest.raises(NcuError, match=f"counted {one_range} ranges, not 2"):
-        of_ranges([alone])
+    with pytest.raises(NcuError, match="counted 2 ranges, not 6"):
+        of_ranges(read_csv(WIDE))
 
 
 @pytest.mark.parametrize(
@@ -85,9 +91,11 @@ def program(folder: Path, text: str) -> str:
 
 def test_the_answer_of_a_program_is_the_bytes_of_a_run(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
-    table.write_text(WIDE, encoding="utf-8")
+    lines = WIDE.splitlines()
+    ranges = [f'"{number}"{lines[4 + number % 2][3:]}' for number in range(2 * NCU_RUNS)]
+    table.write_text("\n".join([*lines[:4], *ranges]), encoding="utf-8")
     counted = ncu_bytes(program(tmp_path, f"cat {table}"), "flash2", PROBLEM)
-    assert counted["dram_writeback_bytes"] == 50
+    assert counted["dram_bytes"].value == 1_000_070
 
 
 def test_no_permission_and_no_program_are_told_as_such(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles.wire.measurement import BY_POWER
 from profiles.worker import energy as module
 from profiles.worker.energy import Counter, NoCounterError, Step, power_between, spend
 from profiles.worker.gpu_state import GpuState
@@ -53,9 +54,15 @@ class Board:
 
     def __init__(self, limit_w: float | None = 700.0) -> None:
         self.now, self.limit_w = 0.0, limit_w
+        self.sensed_w: float | None = None
 
     def energy_counter(self) -> Counter:
-        return Counter(lambda: 200e3 * (self.now // PERIOD_S) * PERIOD_S, "a counter", self.limit_w)
+        return Counter(
+            lambda: 200e3 * (self.now // PERIOD_S) * PERIOD_S,
+            "a counter",
+            self.limit_w,
+            lambda: self.sensed_w,
+        )
 
     def loop(self) -> int:
         self.now += 2.0
@@ -73,6 +80,8 @@ def board(monkeypatch: pytest.MonkeyPatch) -> Board:
             self.steps = [
                 Step(k * PERIOD_S - 0.005, k * PERIOD_S + 0.005, 200e3 * k * PERIOD_S) for k in steps
             ]
+            power = self._counter.power()
+            self.powers = [] if power is None else [power - 20.0, power + 10.0]
 
     monkeypatch.setattr(module, "Watch", Stepped)
     monkeypatch.setattr("profiles.worker.energy.time.monotonic", lambda: made.now)
@@ -89,6 +98,14 @@ def test_the_energy_of_a_run_is_the_power_times_what_a_run_took(board: Board) ->
     assert (energy.low or 0.0) < energy.value < (energy.high or 0.0)
     assert energy.source == "a counter, 19 steps over 1.8 s"
     assert figures["power_limit_w"].value == 700.0
+
+
+def test_where_another_sensor_tells_the_power_the_energy_is_told_by_it_too(board: Board) -> None:
+    assert BY_POWER not in spend(board, board.loop, 2.0)
+    board.sensed_w = 210.0
+    told = spend(board, board.loop, 2.0)[BY_POWER]
+    assert told.value == pytest.approx((190.0 + 220.0) / 2 * 2.0 / 100 * 1e3)
+    assert told.source == "mean of 2 readings of the power, times the time"
 
 
 def test_a_loop_too_short_for_the_counter_has_no_energy_and_says_so(board: Board) -> None:
@@ -148,7 +165,9 @@ def test_without_a_counter_the_reason_is_named(name: str) -> None:
 
 def test_nvmls_counter_comes_with_the_power_limit() -> None:
     counter = GpuState(UUID, FakeNvml()).energy_counter()
-    assert (counter.read(), counter.limit_w) == (5_000_000.0, 700.0)
+    assert (counter.read(), counter.limit_w, counter.power()) == (5_000_000.0, 700.0, 321.0)
+    silent = GpuState(UUID, FakeNvml({"nvmlDeviceGetFieldValues": pynvml.NVML_ERROR_NOT_SUPPORTED}))
+    assert silent.energy_counter().power() is None
 
 
 def test_a_cpus_counter_goes_on_where_a_package_starts_anew(tmp_path: Path) -> None:
