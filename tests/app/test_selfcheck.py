@@ -25,7 +25,8 @@ COUNTED = {
 
 @pytest.fixture
 def recorded() -> Session:
-    return load(next(path for path in bundled_sessions() if path.stem == "h200-traffic"))
+    """Nsight Compute was not asked about it."""
+    return load(next(path for path in bundled_sessions() if path.stem == "h200-standard-flash2"))
 
 
 @pytest.fixture
@@ -51,8 +52,8 @@ def test_a_plot_rings_what_the_other_instrument_says(kept: Session) -> None:
     quantity = QUANTITIES["dram_bytes"]
     by_kernel = {one.kernel: one for one in extract(rows(kept), quantity)}
     one = by_kernel[rows(kept)[0].kernel]
-    assert one.at(1024, one.beside) == 4.5e9
-    assert one.at(2048, one.beside) is None
+    assert one.at(512, one.beside) == 4.5e9
+    assert one.at(1024, one.beside) is None
     assert "Ringed: Nsight Compute" in in_full(quantity)
     assert "Ringed" not in in_full(QUANTITIES["runtime"])
 

@@ -118,9 +118,12 @@ def test_a_point_has_its_ledger_its_traffic_by_tier_and_what_was_rejected() -> N
     assert formula["tile_io_bytes"]["source"].startswith("loads and stores of the algorithm's loops")
     assert counters["dram_bytes"]["value"] == point["dram_bytes"]
     assert counters["dram_bytes"]["source"].startswith("PM sampling")
-    assert ncu["dram_bytes"] | {"missing": ""} == msgspec.to_builtins(Figure())
-    assert "selfcheck --out" in ncu["dram_bytes"]["missing"]
-    uncounted = json.loads(to_json(lesson()))["points"][0]["traffic"]["counters"]["l2_bytes"]
+    assert ncu["dram_bytes"]["source"] == "Nsight Compute, 3 runs"
+    assert ncu["dram_bytes"]["value"] == pytest.approx(point["dram_bytes"], rel=0.02)
+    silent = json.loads(to_json(lesson()))["points"][0]["traffic"]
+    assert silent["ncu"]["dram_bytes"] | {"missing": ""} == msgspec.to_builtins(Figure())
+    assert "selfcheck --out" in silent["ncu"]["dram_bytes"]["missing"]
+    uncounted = silent["counters"]["l2_bytes"]
     assert (uncounted["value"], uncounted["missing"]) == (
         None,
         "not counted: the sweep ran without --counters",
