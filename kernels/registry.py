@@ -146,6 +146,16 @@ FLASH3 = replace(
     _hopper("flash3", "Hopper's asynchronous units kept busy from the first tile to the last"),
     workspace=workspace.flash3,
     io="flash3",
+    backward=Backward(
+        idea="flash2's order on Hopper's asynchronous units: dS passes shared memory, dQ is added to in HBM",
+        dtypes={"cuda": SIXTEEN_BIT},
+        workspace=workspace_backward.flash3,
+        kept=workspace_backward.kept_rows,
+        implementation={"cuda": "kernels.cuda.flash3_backward"},
+        head_dims={"cuda": range(64, 129, 64)},
+        features={"cuda": EVERY_FEATURE - {"block_mask"}},
+        deterministic=frozenset(),
+    ),
 )
 
 FLASH3_FP8 = KernelSpec(

@@ -8,6 +8,9 @@ from kernels import workspace
 from kernels.problem import Backend, Problem
 from kernels.spec import Buffer
 
+DQ_SUMS, ROW_STATES = "dQ sums", "LSE and delta"
+FLASH3_TILE = 8192  # elements of Q in a tile of flash3
+
 
 def kept_weights(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """P as standard's forward pass holds it, Nq x Nk for every head, and O."""
@@ -45,7 +48,24 @@ def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     delta = Buffer("delta", _rows(problem), "float32")
     if backend == "cpu":
         return (delta, *_cpu_tile(problem))
-    return (delta, Buffer("dQ sums", problem.q_shape, "float32"), *_kept_blocks(problem))
+    return (delta, Buffer(DQ_SUMS, problem.q_shape, "float32"), *_kept_blocks(problem))
+
+
+def flash3_tile_q(problem: Problem) -> int:
+    """Queries of a tile."""
+    return FLASH3_TILE // problem.head_dim
+
+
+def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """The next key tile to draw; in whole tiles of queries LSE and delta, and sums of dQ in float32."""
+    del backend
+    tile_q = flash3_tile_q(problem)
+    tiles = (problem.batch, problem.heads, -(-problem.seqlen_q // tile_q))
+    return (
+        Buffer(workspace.TILE_COUNTER, (1,), "int32"),
+        Buffer(ROW_STATES, (*tiles, 2, tile_q), "float32"),
+        Buffer(DQ_SUMS, (*tiles, tile_q, problem.head_dim), "float32"),
+    )
 
 
 def torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:

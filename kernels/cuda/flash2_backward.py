@@ -25,8 +25,8 @@ from kernels.errors import InputError
 from kernels.launch import BackwardLaunch, Saved
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
+from kernels.workspace_backward import DQ_SUMS
 
-DQ_SUMS = "dQ sums"
 FINISH_THREADS = 256
 STATE_BYTES = 8  # LSE and delta of a query
 

@@ -3,6 +3,7 @@
 // i / 4 * 8 + lane % 4 * 2 + i % 2 of row i / 2 % 2. Needs WINDOW; SPARSE, with a block mask.
 #pragma once
 #include "flash3_layout.cuh"
+#include "quad.cuh"
 
 #if defined(DTYPE_float16)
 #define PACK "cvt.rn.f16x2.f32 %0, %1, %2;"
@@ -91,19 +92,6 @@ struct Softmax {
 __device__ __forceinline__ void pack_all(u32 (&p)[S_REGS / 2], const float (&s)[S_REGS]) {
 #pragma unroll
     for (int i = 0; i < S_REGS / 2; ++i) p[i] = pack(s[2 * i], s[2 * i + 1]);
-}
-
-// One row of a quad: 4 registers of 4 chunks become one 16-byte piece a thread.
-__device__ __forceinline__ uint4 quad_transpose(u32 a, u32 b, u32 c, u32 d, int lane) {
-    u32 x = lane & 1 ? a : b, y = lane & 1 ? c : d;
-    x = __shfl_xor_sync(~0u, x, 1);
-    y = __shfl_xor_sync(~0u, y, 1);
-    if (lane & 1) a = x, c = y; else b = x, d = y;
-    x = lane & 2 ? a : c, y = lane & 2 ? b : d;
-    x = __shfl_xor_sync(~0u, x, 2);
-    y = __shfl_xor_sync(~0u, y, 2);
-    if (lane & 2) a = x, b = y; else c = x, d = y;
-    return make_uint4(a, b, c, d);
 }
 
 #if SPLIT

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from kernels.cuda import flash3, flash3_fp8
+from kernels.cuda import flash3, flash3_backward, flash3_fp8
 from kernels.cuda.device import describe
 from kernels.cuda.launch import bind
 from kernels.cuda.program import Program, Target
@@ -78,6 +78,16 @@ def guarded(problem: Problem, target: Target, step: str) -> Program:
         program = flash3_fp8.program(problem, target)
     else:
         program = flash3.program(problem, target, step)
+    return trapping(program)
+
+
+def guarded_backward(problem: Problem, target: Target) -> Program:
+    """The same of flash3's backward pass."""
+    return trapping(flash3_backward.program(problem, target))
+
+
+def trapping(program: Program) -> Program:
+    """The program that traps instead of waiting for ever."""
     return replace(program, defines={**program.defines, "MAX_POLLS": MAX_POLLS})
 
 

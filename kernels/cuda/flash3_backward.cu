@@ -1,0 +1,251 @@
+// flash3, backward, on Hopper (FlashAttention-3, arXiv 2407.08608, Appendix B.1): TMA loads, wgmma, a warpgroup that only
+// copies. sm_90a only.
+//
+// Idea: as in flash2's backward pass a block owns the keys and passes the queries that see them, and S^T = K Q^T and
+// dP^T = V dO^T leave P^T and dS^T in the registers that dV += P^T dO and dK += dS^T Q take them from. Each of two
+// warpgroups has 64 of the block's 128 keys. For dQ = dS K both put dS^T in shared memory, and each computes half of
+// dQ's elements over all keys; the sums of dQ lie in HBM as they lie in registers, so that additions are coalesced.
+// The warpgroups take turns at the tensor cores: from dQ, dV and dK of a step to S and dP of the next one these belong
+// to one of them, while the other computes P and dS. So the first one's dQ is a step behind. Blocks draw tiles of keys
+// from a counter, those with most queries first, and load the next one's K and V while they finish one.
+// Changed from flash2's: operands stay in shared memory, where wgmma reads them; mbarriers and numbered barriers for two
+// warpgroups replace __syncthreads.
+// Known to be wrong with it: the order of the additions to dQ is not the same in every run.
+// Limit: shared memory. S and dP, 64 rows of either operand a product, read it as fast as it can be read; then the turns,
+// which leave the tensor cores idle from a step's dK to the next one's S; few queries, where three launches and 8 bytes
+// an element for the sums of dQ show. Figures, and what was tried: flash3-backward-attempts.md.
+#include "flash3_backward_layout.cuh"
+#include "flash3_backward_loads.cuh"
+#include "flash3_backward_rows.cuh"
+#include "wgmma.cuh"
+
+// The products, each under way until it is waited for. S^T or dP^T: 64 keys by the queries of a tile; both operands with
+// the head dimension contiguous.
+__device__ __forceinline__ void start_rows(float (&s)[S_REGS], u32 keys, u32 queries) {
+    pin(s);
+    wgmma_fence();
+    const u64 a = descriptor(keys, 16), b = descriptor(queries, 16);
+    wgmma_ss<0>(s, a, b);
+#pragma unroll
+    for (int i = 1; i < HEAD_DIM / 16; ++i)
+        wgmma_ss<1>(s, a + (i / 4 * K_PANEL + i % 4 * 32 >> 4), b + (i / 4 * Q_PANEL + i % 4 * 32 >> 4));
+    wgmma_commit();
+}
+// dV += P^T dO or dK += dS^T Q: the queries are what is summed over, 16 of them 2048 bytes.
+__device__ __forceinline__ void start_columns(float (&sums)[D_REGS], u32 (&p)[S_REGS / 2], u32 queries) {
+    const u64 b = descriptor(queries, Q_PANEL);
+#pragma unroll
+    for (int i = 0; i < BLOCK_Q / 16; ++i)
+        wgmma_rs(sums, p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3], b + (i * 2048 >> 4));
+    wgmma_commit();
+}
+// dQ: 64 queries of dS by 64 columns of K, over all keys of the block.
+__device__ __forceinline__ void start_dq(float (&dq)[DQ_REGS], u32 ds, u32 k) {
+    pin(dq);
+    wgmma_fence();
+    const u64 a = descriptor(ds, K_PANEL), b = descriptor(k, K_PANEL);
+    wgmma_tt<0>(dq, a, b);
+#pragma unroll
+    for (int i = 1; i < BLOCK_K / 16; ++i) wgmma_tt<1>(dq, a + (i * 2048 >> 4), b + (i * 2048 >> 4));
+    wgmma_commit();
+}
+
+// Of each of a thread's two keys the queries that see it, counted from the thread's first: from .. to.
+struct Visible {
+    int from[2], to[2];
+    __device__ __forceinline__ Visible(const Mask& mask, int key, int query) {
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            const int at = key + 8 * r;
+            from[r] = at >= mask.seqlen_k ? BLOCK_Q : CAUSAL || WINDOW ? at - mask.right + 1 - query : 0;
+            to[r] = WINDOW ? at - mask.left - query : BLOCK_Q;
+        }
+    }
+};
+
+__device__ __forceinline__ float2 load_pair(u32 address) {
+    float2 x;
+    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(x.x), "=f"(x.y) : "r"(address) : "memory");
+    return x;
+}
+
+// Scores become P = exp2(c s - LSE). `lse`: of the thread's first query, negative.
+__device__ __forceinline__ void probabilities(float (&s)[S_REGS], u32 lse, float c) {
+#pragma unroll
+    for (int i = 0; i < S_REGS; i += 4) {
+        const float2 minus = load_pair(lse + i * 8);
+        s[i] = exp2_approx(fmaf(s[i], c, minus.x));
+        s[i + 1] = exp2_approx(fmaf(s[i + 1], c, minus.y));
+        s[i + 2] = exp2_approx(fmaf(s[i + 2], c, minus.x));
+        s[i + 3] = exp2_approx(fmaf(s[i + 3], c, minus.y));
+    }
+}
+__device__ __forceinline__ void hide(float (&p)[S_REGS], const Visible& visible) {
+#pragma unroll
+    for (int i = 0; i < S_REGS; ++i) {
+        const int column = i / 4 * 8 + i % 2, r = i / 2 % 2;
+        if (column < visible.from[r] || (WINDOW && column > visible.to[r])) p[i] = 0.0f;
+    }
+}
+// dP becomes dS = P (dP - delta). `delta`: of the thread's first query.
+__device__ __forceinline__ void weights(float (&dp)[S_REGS], const float (&p)[S_REGS], u32 delta) {
+#pragma unroll
+    for (int i = 0; i < S_REGS; i += 4) {
+        const float2 d = load_pair(delta + i * 8);
+        dp[i] = p[i] * (dp[i] - d.x);
+        dp[i + 1] = p[i + 1] * (dp[i + 1] - d.y);
+        dp[i + 2] = p[i + 2] * (dp[i + 2] - d.x);
+        dp[i + 3] = p[i + 3] * (dp[i + 3] - d.y);
+    }
+}
+__device__ __forceinline__ void pack_all(u32 (&packed)[S_REGS / 2], const float (&x)[S_REGS]) {
+#pragma unroll
+    for (int i = 0; i < S_REGS / 2; ++i) packed[i] = pack(x[2 * i], x[2 * i + 1]);
+}
+// dS^T to shared memory: rows of keys, panels of 64 queries. `row`: this thread's of the 16 of its warp.
+__device__ __forceinline__ void put_weights(u32 row, const u32 (&ds)[S_REGS / 2]) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < BLOCK_Q / 16; ++i) {
+        const u32 chunk = (i % 4 * 2 + lane / 16) ^ lane % 8;
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row + i / 4 * K_PANEL +
+                                                                                              chunk * 16),
+                     "r"(ds[4 * i]), "r"(ds[4 * i + 1]), "r"(ds[4 * i + 2]), "r"(ds[4 * i + 3])
+                     : "memory");
+    }
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+__device__ __forceinline__ void add_dq(float4* sums, const float (&dq)[DQ_REGS]) {
+#pragma unroll
+    for (int i = 0; i < DQ_REGS / 4; ++i)
+        asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(sums + i * 128), "f"(dq[4 * i]),
+                     "f"(dq[4 * i + 1]), "f"(dq[4 * i + 2]), "f"(dq[4 * i + 3])
+                     : "memory");
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    flash3_backward(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
+                    const __grid_constant__ TensorMap map_v, const __grid_constant__ TensorMap map_grad,
+                    const float* states, float* dq_sums, element* dk_out, element* dv_out, int* counter, int kv_heads,
+                    int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right, float scale) {
+    extern __shared__ __align__(1024) unsigned char raw[];
+    const Shared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
+    const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
+    const int tiles_q = (seqlen_q + BLOCK_Q - 1) / BLOCK_Q;
+    if (threadIdx.x == 0) initialise(at);
+    __syncthreads();
+    const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
+
+    if (warpgroup == 0) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
+        if (threadIdx.x == 0) load_tiles(at, map_q, map_k, map_v, map_grad, states, group, tiles_q);
+        else if (threadIdx.x == 32) draw_keys(at, counter, kv_heads, section, seqlen_q, seqlen_k, mask);
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
+        const int part = warpgroup - 1, lane = threadIdx.x % 32, warp_row = threadIdx.x % 128 / 32 * 16;
+        const bool leader = lane == 0;
+        const int lag = 1 - part;  // steps by which dQ comes behind: the other warpgroup's dS of this one is not there yet
+        const int row = part * 64 + warp_row + lane / 4;
+        const float c = scale * LOG2E;
+        const u32 ds_row = at.ds + (part * 64 + warp_row + lane % 16) * 128;
+        const u32 ds_own = __shfl_sync(~0u, at.ds + part % Q_PANELS * K_PANEL, 0);
+        constexpr int TILE_STRIDE = GROUPS * DQ_PART / 4;
+        float dk[D_REGS], dv[D_REGS], s[S_REGS], dp[S_REGS], dq[DQ_REGS];
+        u32 p[S_REGS / 2], ds[S_REGS / 2];
+        Ring ring;
+        KeyRing key_ring;
+        int buffer = 0;  // of dS
+        // Numbered barriers: 1 and 2 give the first and the second warpgroup their turns; what the other one wrote to
+        // the buffers of dS before is there then, and what it read is done with. 3 says that the tile's last dS is there.
+#pragma unroll 1
+        for (;; key_ring.next()) {
+            const int ks = key_ring.stage;
+            wait(at.drawn_full(ks), key_ring.phase);
+            Keys keys = Keys::read(at.drawn(ks));
+            keys = Keys{__shfl_sync(~0u, keys.head, 0), __shfl_sync(~0u, keys.k0, 0), __shfl_sync(~0u, keys.first, 0),
+                        __shfl_sync(~0u, keys.end, 0)};
+            if (keys.head < 0) break;
+            const int steps = keys.steps(group), k_first = keys.k0 + part * 64;
+            const u32 k_tile = __shfl_sync(~0u, at.k + ks * K_BYTES, 0), v_tile = k_tile + KEY_STAGES * K_BYTES;
+            float4* sums =
+                reinterpret_cast<float4*>(
+                    dq_sums + (((long long)keys.head * group * tiles_q + keys.first) * GROUPS + part) * DQ_PART) +
+                threadIdx.x % 128;
+            int tile = keys.first, tile_dq = tile;
+            const auto start_dq_of = [&](int buffer) {
+                start_dq(dq, __shfl_sync(~0u, ds_own + buffer * DS_BYTES, 0), k_tile + part % PANELS * K_PANEL);
+            };
+            const auto finish_dq = [&] {
+                add_dq(sums, dq);
+                sums += TILE_STRIDE;
+                if (++tile_dq == keys.end) {
+                    tile_dq = keys.first;
+                    sums += (tiles_q - (keys.end - keys.first)) * TILE_STRIDE;
+                }
+            };
+#pragma unroll
+            for (int i = 0; i < D_REGS; ++i) dk[i] = dv[i] = 0.0f;
+            if (steps) {
+                wait(at.k_full(ks), key_ring.phase);
+                if (part) named_arrive(1);
+            }
+#pragma unroll 1
+            for (int step = 0; step < steps; ++step) {
+                const int stage = ring.stage;
+                const u32 q_now = __shfl_sync(~0u, at.q + stage * Q_BYTES, 0);
+                const u32 grad_now = q_now + STAGES * Q_BYTES;
+                const u32 state = at.states + stage * STATE_BYTES + lane % 4 * 8;
+                wait(at.q_full(stage), ring.phase);
+                start_rows(s, k_tile + part * 64 * 128, q_now);
+                if (step == 0) wait(at.v_full(ks), key_ring.phase);
+                wait(at.grad_full(stage), ring.phase);
+                start_rows(dp, v_tile + part * 64 * 128, grad_now);
+                if (step) named_arrive(2 - part);
+                wgmma_wait<1>();
+                pin(s);
+                probabilities(s, state, c);
+                const int q0 = tile * BLOCK_Q;
+                if (k_first + 64 > mask.end(q0) || k_first < mask.begin(q0 + BLOCK_Q - 1))
+                    hide(s, Visible(mask, keys.k0 + row, q0 + lane % 4 * 2));
+                pack_all(p, s);
+                wgmma_wait<0>();
+                pin(dp);
+                weights(dp, s, state + BLOCK_Q * 4);
+                pack_all(ds, dp);
+                put_weights(ds_row + buffer * DS_BYTES, ds);
+                named_sync(1 + part);
+                start_dq_of(buffer ^ lag);
+                pin(dv); pin(p); pin(dk); pin(ds);
+                wgmma_fence();
+                start_columns(dv, p, grad_now);
+                start_columns(dk, ds, q_now);
+                wgmma_wait<2>();
+                pin(dq);
+                if (step >= lag) finish_dq();
+                wgmma_wait<1>();
+                pin(dv); pin(p);
+                if (leader) arrive(at.grad_empty(stage));
+                wgmma_wait<0>();
+                pin(dk); pin(ds);
+                if (leader) arrive(at.q_empty(stage));
+                buffer ^= 1;
+                ring.next();
+                if (++tile == keys.end) tile = keys.first;
+            }
+            if (steps) {
+                named_arrive(part ? 3 : 2);
+                if (lag) {
+                    named_sync(3);
+                    start_dq_of(buffer ^ 1);
+                    wgmma_wait<0>();
+                    pin(dq);
+                    finish_dq();
+                }
+            }
+            if (leader) arrive(at.keys_empty(ks));
+            const long long first_key = (long long)keys.head * seqlen_k * HEAD_DIM;
+            store_rows(dk, scale, dk_out + first_key, keys.k0 + row, seqlen_k);
+            store_rows(dv, 1.0f, dv_out + first_key, keys.k0 + row, seqlen_k);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+"""flash3, backward, on CUDA: rows, blocks that draw tiles of 128 keys, conversion of dQ; on Hopper alone."""
+
+import numpy as np
+
+from kernels.cuda.backward import bind
+from kernels.cuda.program import Boxes, Program, Stage, Target, ceil_div, defines_of, shape_arguments
+from kernels.cuda.tensor import tile_bytes
+from kernels.launch import BackwardLaunch, Saved
+from kernels.problem import Problem
+from kernels.spec import KernelSpec
+from kernels.workspace import TILE_COUNTER
+from kernels.workspace_backward import DQ_SUMS, ROW_STATES, flash3_tile_q
+
+KEYS, THREADS, ROW_THREADS = 128, 384, 256  # flash3_backward_layout.cuh
+STAGES = 2
+SHARED_ALIGNMENT, BARRIER_BYTES = 1024, 160
+SECTION_BYTES = 32 << 20
+"""Q, dO and the sums of dQ of the heads whose causal tiles are taken together (H200, 50 MiB of L2)."""
+
+
+def prepare(
+    spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
+) -> BackwardLaunch:
+    """Compile for the current device, allocate the gradients and the workspace, and bind them."""
+    del deterministic  # the spec refuses it
+    return bind(spec, problem, saved, program)
+
+
+def program(problem: Problem, target: Target) -> Program:
+    """Source, defines and the three launches for a problem."""
+    tile_q = flash3_tile_q(problem)
+    heads, kv_heads = problem.batch * problem.heads, problem.batch * problem.key_heads
+    tiles_q, tiles_k = ceil_div(problem.seqlen_q, tile_q), kv_heads * ceil_div(problem.seqlen_k, KEYS)
+    scale, rows = np.float32(problem.softmax_scale), (np.int32(tiles_q), np.int32(problem.seqlen_q))
+    stages = (
+        Stage(
+            "flash3_backward_rows",
+            grid=heads * tiles_q,
+            arguments=("output", "grad_output", "lse", ROW_STATES, DQ_SUMS, TILE_COUNTER, *rows),
+            threads=ROW_THREADS,
+        ),
+        Stage(
+            "flash3_backward",
+            grid=min(tiles_k, target.multiprocessors or tiles_k),
+            arguments=(
+                *(Boxes("q", tile_q), Boxes("k", KEYS), Boxes("v", KEYS), Boxes("grad_output", tile_q)),
+                *(ROW_STATES, DQ_SUMS, "dk", "dv", TILE_COUNTER, np.int32(kv_heads)),
+                *(
+                    shape_arguments(problem)[0],
+                    np.int32(section(problem)),
+                    *shape_arguments(problem)[1:],
+                    scale,
+                ),
+            ),
+            threads=THREADS,
+            shared_bytes=shared_bytes(problem),
+        ),
+        Stage(
+            "flash3_backward_finish",
+            grid=heads * tiles_q,
+            arguments=(DQ_SUMS, "dq", *rows, scale),
+            threads=ROW_THREADS,
+        ),
+    )
+    return Program("flash3_backward.cu", defines_of(problem), stages, arch_suffix="a")
+
+
+def shared_bytes(problem: Problem) -> int:
+    """Shared memory of a block: K and V, stages of Q, dO and rows' states, two of dS, barriers, alignment."""
+    tile_q = flash3_tile_q(problem)
+    tiles = tile_bytes(2 * STAGES * KEYS + 2 * STAGES * tile_q, problem.head_dim) + 2 * tile_bytes(
+        KEYS, tile_q
+    )
+    return tiles + STAGES * tile_q * 8 + BARRIER_BYTES + SHARED_ALIGNMENT
+
+
+def section(problem: Problem) -> int:
+    """K/V heads whose blocks are taken together, so that the longest come first; 1 where all are alike."""
+    if not problem.causal:
+        return 1
+    group = problem.heads // problem.key_heads
+    head_bytes = group * problem.seqlen_q * problem.head_dim * (2 * problem.itemsize + 4)
+    return max(1, min(problem.batch * problem.key_heads, SECTION_BYTES // head_bytes))

@@ -1,0 +1,69 @@
+// How flash3's backward pass cuts registers and shared memory: two warpgroups with 64 keys each, and tiles of queries of
+// as many rows as make 8192 elements. The 16-bit tiles lie in panels of 64 columns, 128 bytes a row, swizzled.
+#pragma once
+#include "mask.cuh"
+#include "mma.cuh"
+#include "mbarrier.cuh"
+
+constexpr int GROUPS = 2, BLOCK_K = GROUPS * 64, BLOCK_Q = 8192 / HEAD_DIM, STAGES = 2, KEY_STAGES = 2;
+constexpr int THREADS = (GROUPS + 1) * 128;
+constexpr int PANELS = HEAD_DIM / 64, Q_PANELS = BLOCK_Q / 64;
+constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
+constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL, DS_BYTES = Q_PANELS * K_PANEL;
+constexpr int STATE = 2 * BLOCK_Q;  // floats of a tile: -LSE in base 2 of every row, then delta
+constexpr u32 STATE_BYTES = STATE * 4;
+constexpr int S_REGS = BLOCK_Q / 2, D_REGS = HEAD_DIM / 2, DQ_REGS = 32;
+constexpr int CONSUMER_REGISTERS = 240, PRODUCER_REGISTERS = 24;
+static_assert(PANELS * Q_PANELS == GROUPS, "a warpgroup computes 64 rows by 64 columns of dQ");
+constexpr int DQ_PART = 64 * 64;  // elements of them; in the sums of dQ they lie as registers do, 4 of each thread in turn
+
+// Addresses in shared memory.
+struct Shared {
+    u32 k, v, q, grad, ds, states, barriers;
+    explicit __device__ Shared(u32 base)
+        : k(base), v(k + KEY_STAGES * K_BYTES), q(v + KEY_STAGES * K_BYTES), grad(q + STAGES * Q_BYTES), ds(grad + STAGES * Q_BYTES),
+          states(ds + 2 * DS_BYTES), barriers(states + STAGES * STATE_BYTES) {}
+    __device__ u32 q_full(int s) const { return barriers + 8 * s; }
+    __device__ u32 q_empty(int s) const { return barriers + 8 * (STAGES + s); }
+    __device__ u32 grad_full(int s) const { return barriers + 8 * (2 * STAGES + s); }
+    __device__ u32 grad_empty(int s) const { return barriers + 8 * (3 * STAGES + s); }
+    __device__ u32 k_full(int s) const { return barriers + 8 * (4 * STAGES + s); }
+    __device__ u32 v_full(int s) const { return barriers + 8 * (4 * STAGES + KEY_STAGES + s); }
+    __device__ u32 keys_empty(int s) const { return barriers + 8 * (4 * STAGES + 2 * KEY_STAGES + s); }
+    __device__ u32 drawn_full(int s) const { return barriers + 8 * (4 * STAGES + 3 * KEY_STAGES + s); }
+    __device__ u32 drawn(int s) const { return barriers + 8 * (4 * STAGES + 4 * KEY_STAGES + 2 * s); }  // Keys
+};
+using Ring = RingOf<STAGES>;
+using KeyRing = RingOf<KEY_STAGES>;
+
+// A tile of keys, and the query tiles first .. end - 1 that see one of them.
+struct Keys {
+    int head, k0, first, end;  // head < 0: none is left
+
+    // Tiles are numbered by sections of heads that the L2 holds together; in a section those with most queries, under a
+    // causal mask, come first.
+    static __device__ __forceinline__ Keys of(int tile, int heads, int section, int seqlen_q, int seqlen_k,
+                                              const Mask& mask) {
+        const int tiles_k = (seqlen_k + BLOCK_K - 1) / BLOCK_K;
+        if (tile >= tiles_k * heads) return Keys{-1, 0, 0, 0};
+        const int before = tile / (section * tiles_k) * section, rest = tile % (section * tiles_k);
+        const int width = min(section, heads - before), k0 = rest / width * BLOCK_K;
+        int first = 0, last_row = seqlen_q - 1;
+        if (CAUSAL || WINDOW) first = max(0, k0 - mask.right + 1) / BLOCK_Q;
+        if (WINDOW) last_row = min(last_row, min(k0 + BLOCK_K, seqlen_k) - 1 - mask.left);
+        return Keys{before + rest % width, k0, first, last_row < 0 ? first : max(first, last_row / BLOCK_Q + 1)};
+    }
+    static __device__ __forceinline__ Keys read(u32 address) {
+        Keys keys;
+        asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(keys.head), "=r"(keys.k0), "=r"(keys.first), "=r"(keys.end)
+                     : "r"(address)
+                     : "memory");
+        return keys;
+    }
+    __device__ __forceinline__ void write(u32 address) const {
+        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(head), "r"(k0), "r"(first), "r"(end)
+                     : "memory");
+    }
+    __device__ __forceinline__ int steps(int group) const { return (end - first) * group; }
+};

@@ -1,0 +1,67 @@
+// What the warpgroup that only copies does in flash3's backward pass: one thread draws tiles of keys, another loads them
+// and the tiles of queries that see them.
+#pragma once
+#include "flash3_backward_layout.cuh"
+#include "tma.cuh"
+#include "tma_bulk.cuh"
+
+// By one thread, before any other touches them.
+__device__ __forceinline__ void initialise(const Shared& at) {
+    for (int s = 0; s < STAGES; ++s) {
+        barrier_init(at.q_full(s), 2);  // Q, and the state of its rows
+        barrier_init(at.grad_full(s), 1);
+        barrier_init(at.q_empty(s), GROUPS * 4);
+        barrier_init(at.grad_empty(s), GROUPS * 4);
+    }
+    for (int s = 0; s < KEY_STAGES; ++s) {
+        barrier_init(at.k_full(s), 1);
+        barrier_init(at.v_full(s), 1);
+        barrier_init(at.drawn_full(s), 1);
+        barrier_init(at.keys_empty(s), GROUPS * 4 + 1);
+    }
+    barriers_are_initialised();
+}
+// The loads of all tiles of keys that are drawn, and of the tiles of queries that see them.
+__device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& map_q, const TensorMap& map_k,
+                                           const TensorMap& map_v, const TensorMap& map_grad, const float* states,
+                                           int group, int tiles_q) {
+    Ring ring;
+    for (KeyRing key_ring;; key_ring.next()) {
+        const int ks = key_ring.stage;
+        wait(at.drawn_full(ks), key_ring.phase);
+        const Keys keys = Keys::read(at.drawn(ks));
+        arrive(at.keys_empty(ks));
+        if (keys.head < 0) break;
+        int head = keys.head * group, tile = keys.first;
+        const int steps = keys.steps(group);
+        for (int step = 0; step < steps; ++step) {
+            const int s = ring.stage;
+            if (step == 0)
+                load_tile<PANELS>(at.k + ks * K_BYTES, K_PANEL, map_k, at.k_full(ks), keys.k0, keys.head);
+            wait(at.q_empty(s), ring.phase ^ 1);
+            load_bytes(at.states + s * STATE_BYTES, states + ((long long)head * tiles_q + tile) * STATE,
+                       STATE_BYTES, at.q_full(s));
+            load_tile<PANELS>(at.q + s * Q_BYTES, Q_PANEL, map_q, at.q_full(s), tile * BLOCK_Q, head);
+            if (step == 0)
+                load_tile<PANELS>(at.v + ks * K_BYTES, K_PANEL, map_v, at.v_full(ks), keys.k0, keys.head);
+            wait(at.grad_empty(s), ring.phase ^ 1);
+            load_tile<PANELS>(at.grad + s * Q_BYTES, Q_PANEL, map_grad, at.grad_full(s), tile * BLOCK_Q, head);
+            ring.next();
+            if (++tile == keys.end) tile = keys.first, ++head;
+        }
+    }
+}
+// Draws tiles of keys: the block's own number first, then from the counter, two ahead of the warpgroups at most.
+__device__ __forceinline__ void draw_keys(const Shared& at, int* counter, int kv_heads, int section, int seqlen_q,
+                                          int seqlen_k, const Mask& mask) {
+    Keys keys{};
+    int drawn = blockIdx.x;
+    for (KeyRing key_ring; keys.head >= 0; key_ring.next()) {
+        const int ks = key_ring.stage;
+        wait(at.keys_empty(ks), key_ring.phase ^ 1);
+        keys = Keys::of(drawn, kv_heads, section, seqlen_q, seqlen_k, mask);
+        keys.write(at.drawn(ks));
+        arrive(at.drawn_full(ks));
+        drawn = gridDim.x + atomicAdd(counter, 1);
+    }
+}

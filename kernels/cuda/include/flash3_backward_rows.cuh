@@ -1,0 +1,77 @@
+// What surrounds flash3's backward pass: delta, LSE and zeros before it, and the stores of gradients. A thread holds of
+// 64 rows what a product leaves it: of rows lane / 4 and 8 below, register i is column i / 4 * 8 + lane % 4 * 2 + i % 2.
+#pragma once
+#include "flash3_backward_layout.cuh"
+#include "quad.cuh"
+
+// Times the factor, rounded. `out`: of the tensor's first column here; `row`: of this thread's first, of `rows`.
+template <int REGS>
+__device__ __forceinline__ void store_rows(const float (&x)[REGS], float factor, element* out, int row, int rows) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+#pragma unroll
+        for (int i = 0; i < REGS; i += 16) {
+            u32 y[4];
+#pragma unroll
+            for (int j = 0; j < 4; ++j)
+                y[j] = pack(x[i + 4 * j + 2 * r] * factor, x[i + 4 * j + 2 * r + 1] * factor);
+            const uint4 piece = quad_transpose(y[0], y[1], y[2], y[3], lane);
+            if (row + 8 * r < rows)
+                *reinterpret_cast<uint4*>(out + (long long)(row + 8 * r) * HEAD_DIM + i * 2 + lane % 4 * 8) = piece;
+        }
+    }
+}
+
+constexpr int ROW_THREADS = 256, CHUNKS = BLOCK_Q * HEAD_DIM / VECTOR / ROW_THREADS;
+
+// Before: a block a tile of queries. -LSE in base 2 and delta = rowsum(dO O) of its rows, and its sums of dQ become 0,
+// as does the counter that key tiles are drawn from. Of a row that keeps no key, or does not exist, P becomes 0.
+extern "C" __global__ void __launch_bounds__(ROW_THREADS)
+    flash3_backward_rows(const element* o, const element* grad_output, const float* lse, float* states, float* dq_sums,
+                         int* counter, int tiles_q, int seqlen_q) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) *counter = 0;
+    constexpr int LANES = HEAD_DIM / VECTOR;  // of a row
+    const int head = blockIdx.x / tiles_q, q0 = blockIdx.x % tiles_q * BLOCK_Q, rows = min(BLOCK_Q, seqlen_q - q0);
+    const long long first = (long long)head * seqlen_q + q0;
+    float* const state = states + (long long)blockIdx.x * STATE;
+    Vector a[CHUNKS], b[CHUNKS];
+#pragma unroll
+    for (int i = 0; i < CHUNKS; ++i) {
+        const int chunk = i * ROW_THREADS + threadIdx.x;
+        const long long at = first * HEAD_DIM + min(chunk, rows * LANES - 1) * VECTOR;
+        a[i] = load_vector(o + at);
+        b[i] = load_vector(grad_output + at);
+    }
+    float4* const sums = reinterpret_cast<float4*>(dq_sums + (long long)blockIdx.x * BLOCK_Q * HEAD_DIM) + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < 2 * CHUNKS; ++i) sums[i * ROW_THREADS] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll
+    for (int i = 0; i < CHUNKS; ++i) {
+        const int row = (i * ROW_THREADS + threadIdx.x) / LANES;
+        float sum = 0.0f;
+#pragma unroll
+        for (int j = 0; j < VECTOR; ++j) sum = fmaf(to_float(a[i].x[j]), to_float(b[i].x[j]), sum);
+#pragma unroll
+        for (int other = LANES / 2; other > 0; other /= 2) sum += __shfl_xor_sync(~0u, sum, other);
+        if (threadIdx.x % LANES) continue;
+        const float natural = row < rows ? lse[first + row] : MINUS_INFINITY;
+        state[row] = natural == MINUS_INFINITY ? natural : -natural * LOG2E;
+        state[BLOCK_Q + row] = row < rows ? sum : 0.0f;
+    }
+}
+
+// After: a block a tile of queries. dQ from its sums.
+extern "C" __global__ void __launch_bounds__(ROW_THREADS)
+    flash3_backward_finish(const float* dq_sums, element* dq, int tiles_q, int seqlen_q, float scale) {
+    const int part = threadIdx.x / 128, head = blockIdx.x / tiles_q;
+    const float4* const sums =
+        reinterpret_cast<const float4*>(dq_sums + ((long long)blockIdx.x * GROUPS + part) * DQ_PART) +
+        threadIdx.x % 128;
+    float x[DQ_REGS];
+#pragma unroll
+    for (int i = 0; i < DQ_REGS / 4; ++i) *reinterpret_cast<float4*>(x + 4 * i) = sums[i * 128];
+    const int row = blockIdx.x % tiles_q * BLOCK_Q + part % Q_PANELS * 64 + threadIdx.x % 128 / 32 * 16 +
+                    threadIdx.x % 32 / 4;
+    store_rows(x, scale, dq + (long long)head * seqlen_q * HEAD_DIM + part % PANELS * 64, row, seqlen_q);
+}

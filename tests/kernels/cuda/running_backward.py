@@ -1,0 +1,95 @@
+"""Run one backward pass on a GPU: bound to its arrays, what it writes poisoned, compared with the oracle."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import pytest
+
+from kernels.cuda.backward import bind
+from kernels.cuda.device import describe
+from kernels.launch import Inputs, Saved, make_inputs, prepare_backward
+from kernels.problem import Dtype, Problem
+from kernels.reference import attention_reference
+from kernels.registry import FLASH3, LADDER, find_kernel
+from kernels.verify import Verdict, storage_dtype
+from kernels.verify_gradients import verify_gradients
+from tests.kernels.cuda.running import guarded_backward
+from tests.kernels.report import note
+
+
+class Mode(NamedTuple):
+    """A kernel's backward pass, and whether every run is to give the same bits."""
+
+    name: str
+    deterministic: bool = False
+
+
+OURS = [
+    Mode(spec.name, deterministic)
+    for spec in LADDER
+    if spec.backward is not None and "cuda" in spec.backward.implementation
+    for deterministic in ((False, True) if spec.name == "flash2" else (False,))
+]
+each_mode = pytest.mark.parametrize(
+    "mode", OURS, ids=[f"{mode.name}{'-deterministic' * mode.deterministic}" for mode in OURS]
+)
+DTYPES: tuple[Dtype, ...] = ("float16", "bfloat16")
+each_dtype = pytest.mark.parametrize("dtype", DTYPES)
+
+
+def given(cp: Any, problem: Problem, inputs: Inputs | None = None) -> Saved:
+    """Inputs drawn unless they are given, O and LSE as a right forward pass leaves them, and a dO."""
+    inputs = make_inputs(problem, "cuda") if inputs is None else inputs
+    output, lse = attention_reference(
+        *inputs,
+        causal=problem.causal,
+        window=problem.window,
+        block_mask=problem.block_mask,
+        scale=problem.softmax_scale,
+    )
+    dtype = storage_dtype(problem.dtype)
+    grad_output = cp.random.default_rng(problem.seed + 1).standard_normal(problem.q_shape, dtype=cp.float32)
+    return Saved(*inputs, output.astype(dtype), lse.astype(cp.float32), grad_output.astype(dtype))
+
+
+def unsupported(mode: Mode, problem: Problem) -> str | None:
+    """Why this GPU cannot run it."""
+    return find_kernel(mode.name).unsupported_backward(problem, describe(), deterministic=mode.deterministic)
+
+
+def taken(mode: Mode, problems: Iterable[Problem]) -> list[Problem]:
+    """Those that this GPU runs the pass on; skips where there are none."""
+    reasons = {problem: unsupported(mode, problem) for problem in problems}
+    found = [problem for problem, reason in reasons.items() if reason is None]
+    if not found:
+        pytest.skip(next(filter(None, reasons.values())))
+    return found
+
+
+def prepared(mode: Mode, problem: Problem, saved: Saved) -> Any:
+    """The pass bound to its arrays, what it writes poisoned; skips what this GPU cannot run."""
+    taken(mode, [problem])
+    spec = find_kernel(mode.name)
+    if spec is FLASH3:
+        launch: Any = bind(spec, problem, saved, guarded_backward)
+    else:
+        launch = prepare_backward(spec, problem, saved, "cuda", deterministic=mode.deterministic)
+    poison(launch)
+    return launch
+
+
+def poison(launch: Any) -> None:
+    """Fill with NaN what a run is to write: all but P, which it reads."""
+    written = {
+        key: array for key, array in launch.workspace.items() if key != "P" and array.dtype.kind != "i"
+    }
+    for array in (*launch.gradients, *written.values()):
+        array.fill(float("nan"))
+
+
+def judged(cp: Any, mode: Mode, problem: Problem, inputs: Inputs | None = None) -> Verdict:
+    saved = given(cp, problem, inputs)
+    launch = prepared(mode, problem, saved)
+    launch.run()
+    verdict = verify_gradients(problem, saved.inputs, saved.grad_output, launch.gradients)
+    return note(f"{mode.name} backward", verdict)
