@@ -16,6 +16,8 @@ STAGES = 2
 SHARED_ALIGNMENT, BARRIER_BYTES = 1024, 160
 SECTION_BYTES = 32 << 20
 """Q, dO and the sums of dQ of the heads whose causal tiles are taken together (H200, 50 MiB of L2)."""
+MANY_TILES, FEW_STEPS, NARROW_HEAD = 15, 16, 64
+"""From so many tiles an SM on blocks that stay win, if heads are so narrow or steps a tile so few (H200)."""
 
 
 def prepare(
@@ -41,7 +43,7 @@ def program(problem: Problem, target: Target) -> Program:
         ),
         Stage(
             "flash3_backward",
-            grid=min(tiles_k, target.multiprocessors or tiles_k),
+            grid=blocks(problem, tiles_k, target.multiprocessors or tiles_k),
             arguments=(
                 *(Boxes("q", tile_q), Boxes("k", KEYS), Boxes("v", KEYS), Boxes("grad_output", tile_q)),
                 *(ROW_STATES, DQ_SUMS, "dk", "dv", TILE_COUNTER, np.int32(kv_heads)),
@@ -72,6 +74,16 @@ def shared_bytes(problem: Problem) -> int:
         KEYS, tile_q
     )
     return tiles + STAGES * tile_q * 8 + BARRIER_BYTES + SHARED_ALIGNMENT
+
+
+def blocks(problem: Problem, tiles: int, multiprocessors: int) -> int:
+    """One a multiprocessor, which then draws further tiles of keys; or one a tile.
+
+    A block that stays draws its next tile as it begins one, so that few or long tiles end unevenly.
+    """
+    steps = problem.heads // problem.key_heads * ceil_div(problem.seqlen_q, flash3_tile_q(problem))
+    stay = tiles >= MANY_TILES * multiprocessors and (problem.head_dim <= NARROW_HEAD or steps <= FEW_STEPS)
+    return multiprocessors if stay else tiles
 
 
 def section(problem: Problem) -> int:

@@ -48,9 +48,20 @@ def test_shared_memory_is_what_the_device_code_lays_out(head_dim: int) -> None:
     assert found == 1024 + tiles + 2 * 2 * rows * 4 + barriers
 
 
-def test_blocks_stay_and_are_no_more_than_the_multiprocessors() -> None:
-    few, many = structs.replace(workload(128), batch=1, heads=1), workload(128)
-    assert [flash3_backward.program(one, HOPPER).stages[1].grid for one in (few, many)] == [64, 132]
+@pytest.mark.parametrize(
+    ("head_dim", "batch", "seqlen", "grid"),
+    [
+        (64, 16, 4096, 132),
+        (128, 64, 1024, 132),
+        (128, 16, 4096, 16 * 4 * 32),
+        (64, 2, 4096, 2 * 4 * 32),
+    ],
+)
+def test_blocks_stay_where_tiles_are_many_and_short_or_heads_narrow(
+    head_dim: int, batch: int, seqlen: int, grid: int
+) -> None:
+    problem = structs.replace(workload(head_dim), batch=batch, seqlen_q=seqlen, seqlen_k=seqlen)
+    assert flash3_backward.program(problem, HOPPER).stages[1].grid == grid
 
 
 @pytest.mark.parametrize(
