@@ -2,9 +2,8 @@
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -35,9 +34,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "samples": ("point", "n", "ms", "rejected", "round", "t_ns", "sm_clock_mhz"),
     "traffic": ("point", "curve"),
 }
-"""What is digested. It never changes, or known digests would: later columns need a digest of their own."""
+"""What is digested, as the first columns of a record. It never changes, or known digests would: later columns
+need a digest of their own."""
 
-_DIGESTED = {table: itemgetter(*names) for table, names in COLUMNS.items()}
 _encode = msgspec.msgpack.Encoder().encode  # of a hundred thousand rows
 
 
@@ -47,9 +46,11 @@ class Digests:
     def __init__(self) -> None:
         self._hashes: defaultdict[int, Any] = defaultdict(lambda: blake2b(digest_size=16))
 
-    def take(self, table: str, row: Mapping[str, Any]) -> None:
-        """Take in one row, as SQLite gives it; the rows of a point in the order of `ORDERS`."""
-        self._hashes[row["point"]].update(_encode((table, *_DIGESTED[table](row))))
+    def take(self, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Take in rows, as SQLite gives them, of these columns first; a point's in the order of `ORDERS`."""
+        hashes, digested = self._hashes, len(COLUMNS[table])
+        for row in rows:
+            hashes[row[0]].update(_encode((table, *row[:digested])))
 
     def of(self, point: int) -> str:
         """The digest of a point's rows, in hex."""
@@ -62,6 +63,5 @@ def seal(connection: sqlite3.Connection, point: int) -> None:
     for table, order in ORDERS.items():
         names = COLUMNS[table]
         query = f"SELECT {', '.join(names)} FROM {table} WHERE point = ? ORDER BY {order}"  # noqa: S608 - our names
-        for row in connection.execute(query, (point,)):
-            digests.take(table, dict(zip(names, row, strict=True)))
+        digests.take(table, connection.execute(query, (point,)))
     connection.execute("UPDATE points SET digest = ? WHERE point = ?", (digests.of(point), point))

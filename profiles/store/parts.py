@@ -10,7 +10,7 @@ import msgspec
 from profiles.plan.plan import Plan, Point
 from profiles.results.session import NOT_REPEATED
 from profiles.store.digest import ORDERS, seal
-from profiles.store.records import Json, Key
+from profiles.store.records import Json, Key, Record
 from profiles.store.schema import MAX_PARTS
 from profiles.store.statements import TooLargeError, insert, parameters, records
 from profiles.wire.events import PlanResumed
@@ -26,7 +26,7 @@ REPEAT = (
 )
 
 
-class PartRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PartRecord(Record, frozen=True, kw_only=True):
     """A row of `parts`; `resumed` is its PlanResumed."""
 
     part: int

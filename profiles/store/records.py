@@ -23,7 +23,13 @@ Key = Annotated[str, msgspec.Meta(max_length=200)]
 Json = Annotated[str, msgspec.Meta(max_length=MAX_JSON)]
 
 
-class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Record(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, array_like=True, gc=False
+):
+    """A row of a table: its columns in their order."""
+
+
+class SessionRecord(Record, frozen=True, kw_only=True):
     """The row of `session`, without the name of its writer."""
 
     id: Annotated[str, msgspec.Meta(max_length=64)]
@@ -40,13 +46,13 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     bookmarks: Json = "[]"
 
 
-class OfPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OfPoint(Record, frozen=True, kw_only=True):
     """A row that says something of a point."""
 
     point: Annotated[int, msgspec.Meta(ge=0)]
 
 
-class PointRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PointRecord(OfPoint, frozen=True, kw_only=True):
     """A row of `points`."""
 
     kernel: Text
@@ -61,7 +67,7 @@ class PointRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True
     digest: Key | None = None
 
 
-class MeasurementRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MeasurementRecord(OfPoint, frozen=True, kw_only=True):
     """A row of `measurements`: what is said of a measurement as a whole."""
 
     timer: Text
@@ -69,7 +75,7 @@ class MeasurementRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_field
     note: Text
 
 
-class FigureRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FigureRecord(OfPoint, frozen=True, kw_only=True):
     """A row of `figures`; the key may be one that this version does not know."""
 
     key: Key
@@ -99,14 +105,14 @@ class FigureRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return Figure(value=value, low=low, high=high, source=self.source, missing=self.missing)
 
 
-class CorrectnessRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CorrectnessRecord(OfPoint, frozen=True, kw_only=True):
     """A row of `correctness`."""
 
     rows_compared: Annotated[int, msgspec.Meta(ge=0)]
     passed: Flag
 
 
-class ErrorRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ErrorRecord(OfPoint, frozen=True, kw_only=True):
     """A row of `errors`: one output of a kernel beside the oracle's."""
 
     n: int
@@ -140,7 +146,7 @@ class ErrorRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True
         return OutputError(output=self.output, error=float(self.error), bound=float(self.bound), place=known)
 
 
-class SampleRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SampleRecord(OfPoint, frozen=True, kw_only=True):
     """A row of `samples`."""
 
     n: int
@@ -168,7 +174,7 @@ class SampleRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return Sample(float(self.ms), self.rejected, self.round, self.t_ns, figure(self.sm_clock_mhz))
 
 
-class TrafficRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TrafficRecord(OfPoint, frozen=True, kw_only=True):
     """A row of `traffic`: the curve as JSON."""
 
     curve: Annotated[str, msgspec.Meta(max_length=MAX_TRAFFIC)]
@@ -183,10 +189,8 @@ class TrafficRecord(OfPoint, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return msgspec.json.decode(self.curve, type=Traffic)
 
 
-class ReadingRecord(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, array_like=True, gc=False
-):
-    """A row of `readings`, made of its columns in their order; `throttle` is a JSON list."""
+class ReadingRecord(Record, frozen=True, kw_only=True):
+    """A row of `readings`; `throttle` is a JSON list."""
 
     t_ns: int
     memory_used: int | None

@@ -1,7 +1,8 @@
 """Statements made from record types: what is written fits, what is read is validated."""
 
+import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -12,6 +13,8 @@ from profiles.store.schema import MAX_JSON, MAX_ROWS, MAX_TEXT
 from profiles.wire.text import in_utf8
 
 R = TypeVar("R", bound=msgspec.Struct)
+AT_ONCE = 1000  # rows
+PLACE = re.compile(r"\$\[\d+\]\[(\d+)\]")  # of a value in rows, as msgspec names it
 
 
 class TooLargeError(OverflowError):
@@ -77,18 +80,21 @@ def records(
     Raises:
         ValueError: There are too many, or a value is none that a session holds.
     """
-    names, table = kind.__struct_fields__, source.partition(" ")[0]
-    convert: Callable[..., R] = msgspec.convert
-    for row in bounded(connection.execute(select(kind, source)), MAX_ROWS, f"rows of {source}"):
-        values = dict(zip(names, row, strict=True))
+    table, taken = source.partition(" ")[0], 0
+    cursor = connection.execute(select(kind, source))
+    while rows := cursor.fetchmany(AT_ONCE):
+        taken += len(rows)
+        if taken > MAX_ROWS:
+            raise ValueError(f"more than {MAX_ROWS} rows of {source}")
         if digests is not None:
-            digests.take(table, values)
-        yield convert(values, type=kind)
+            digests.take(table, rows)
+        yield from _converted(rows, kind, table)
 
 
-def bounded(rows: sqlite3.Cursor, most: int, what: str) -> Iterator[tuple[Any, ...]]:
-    """The rows, if there are not more than so many; a ValueError otherwise."""
-    for n, row in enumerate(rows):
-        if n >= most:
-            raise ValueError(f"more than {most} {what}")
-        yield row
+def _converted(rows: list[tuple[Any, ...]], kind: type[R], table: str) -> list[R]:
+    try:
+        return msgspec.convert(rows, list[kind])  # type: ignore[valid-type]
+    except msgspec.ValidationError as error:
+        names = kind.__struct_fields__
+        told = PLACE.sub(lambda found: f"{table}.{names[int(found[1])]}", str(error))
+        raise msgspec.ValidationError(told) from error

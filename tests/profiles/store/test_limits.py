@@ -8,7 +8,16 @@ import pytest
 from msgspec.structs import replace
 
 from profiles.results.session import Session
-from profiles.store import Recorder, SessionFileError, change, load, rows, statements, writer
+from profiles.store import (
+    CorruptFileError,
+    Recorder,
+    SessionFileError,
+    change,
+    load,
+    rows,
+    statements,
+    writer,
+)
 from profiles.store.records import PointRecord
 from profiles.store.schema import MAX_NOTE
 from profiles.wire.events import Event, PointFailed, SamplingStarted, TraceReady
@@ -119,3 +128,11 @@ def test_a_file_grows_no_larger_than_one_that_is_opened(path: Path, monkeypatch:
         told = connection.execute("SELECT count(*) FROM points WHERE reason != ''").fetchone()
     assert told == (3,)
     assert path.stat().st_size <= 220_000
+
+
+def test_a_value_that_no_session_holds_is_told_by_its_column(path: Path) -> None:
+    recorded(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE points SET predicted_bytes = -1 WHERE point = 1")
+    with pytest.raises(CorruptFileError, match="at `points.predicted_bytes`"):
+        load(path)
