@@ -134,5 +134,5 @@ def test_a_value_that_no_session_holds_is_told_by_its_column(path: Path) -> None
     recorded(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("UPDATE points SET predicted_bytes = -1 WHERE point = 1")
-    with pytest.raises(CorruptFileError, match="at `points.predicted_bytes`"):
+    with pytest.raises(CorruptFileError, match=r"at `points\.predicted_bytes`"):
         load(path)
