@@ -64,6 +64,8 @@ class Mask(NamedTuple):
 
     def kept_pairs(self) -> int:
         """How many pairs are kept, exactly."""
+        if self.blocks is None and self.lowest == 1 - self.seqlen_q and self.highest == self.seqlen_k - 1:
+            return self.seqlen_q * self.seqlen_k
         return _kept_pairs(self)
 
     def pairs(self, rows: slice, columns: slice) -> int:
