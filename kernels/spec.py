@@ -22,6 +22,12 @@ FEATURES: Mapping[Feature, str] = {
 }
 CAUSAL_ONLY: frozenset[Feature] = frozenset({"causal"})
 EVERY_FEATURE: frozenset[Feature] = frozenset(FEATURES)
+DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
+    "cuda": ("float32", "float16", "bfloat16"),
+    "cpu": ("float32",),
+}
+ON_A_GPU: dict[Backend, tuple[Dtype, ...]] = {"cuda": DTYPES_BY_BACKEND["cuda"]}
+SIXTEEN_BIT: tuple[Dtype, ...] = ("float16", "bfloat16")
 
 BufferDtype = Dtype | Literal["int32", "uint8"]
 BUFFER_ITEMSIZE: dict[BufferDtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4, "uint8": 1}

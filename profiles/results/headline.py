@@ -11,8 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from kernels.ladder import LADDER
 from kernels.problem import Backend
-from kernels.registry import KERNELS, LADDER, base_of
+from kernels.registry import KERNELS, base_of
 from profiles.results.compare.apart import apart, timed
 from profiles.results.compare.noise import Wander, wanders
 from profiles.results.curves import UNFINISHED, Curve, by_curve, telling_seqlen

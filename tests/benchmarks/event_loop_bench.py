@@ -22,7 +22,7 @@ from app.pages.profile import ProfilePage
 from app.pages.stepper import StepperPage
 from app.plots.export_picture import WRITERS
 from app.shell.main_window import MainWindow
-from kernels.registry import LADDER
+from kernels.ladder import LADDER
 from profiles.engine.local import LocalEngine
 from profiles.wire.events import Event, PlanFinished, PlanStarted, PointProgress, Reading, Readings
 from tests.app.fakes import FakeEngine

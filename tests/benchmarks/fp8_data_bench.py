@@ -92,8 +92,8 @@ def gpu_times(problem: Problem, make: Callable[[Problem], Inputs]) -> str:
     except ImportError:
         return ""
     from kernels.cuda.device import describe  # noqa: PLC0415 - as above
+    from kernels.ladder import FLASH3, FLASH3_FP8  # noqa: PLC0415 - as above
     from kernels.launch import prepare  # noqa: PLC0415 - as above
-    from kernels.registry import FLASH3, FLASH3_FP8  # noqa: PLC0415 - as above
     from kernels.verify import storage_dtype  # noqa: PLC0415 - as above
 
     if FLASH3_FP8.unsupported(problem, describe()) is not None:

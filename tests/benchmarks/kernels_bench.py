@@ -10,9 +10,10 @@ from statistics import fmean, median
 import pytest
 
 from kernels.cuda.device import describe
+from kernels.ladder import LADDER
 from kernels.launch import make_inputs, prepare
+from kernels.peers import TORCH_FLASH
 from kernels.problem import Problem
-from kernels.registry import LADDER, TORCH_FLASH
 from profiles.plan.plan import Protocol
 from profiles.plan.presets import peers_plan
 

@@ -11,9 +11,9 @@ from statistics import fmean, median
 
 import pytest
 
+from kernels.ladder import FLASH2, FLASH3
 from kernels.launch import Launch, make_inputs, prepare
 from kernels.problem import Problem
-from kernels.registry import FLASH2, FLASH3
 from profiles.plan.plan import Protocol
 from profiles.plan.presets import peers_plan
 from profiles.worker.turns import take_turns

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from kernels.ladder import LADDER
 from kernels.launch import Inputs, Launch, prepare
 from kernels.problem import Problem
-from kernels.registry import LADDER
 from kernels.spec import KernelSpec
 from kernels.verify import Verdict, verify
 

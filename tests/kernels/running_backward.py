@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernels.ladder import LADDER
 from kernels.launch import BackwardLaunch, Inputs, Saved, prepare_backward
 from kernels.problem import Problem
 from kernels.reference import attention_reference
-from kernels.registry import LADDER
 from kernels.spec import KernelSpec
 from kernels.verify import Verdict, storage_dtype
 from kernels.verify_gradients import verify_gradients

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import workspace
+from kernels.ladder import FLASH1, FLASH2, STANDARD
 from kernels.launch import make_inputs, prepare_backward
 from kernels.problem import Problem
-from kernels.registry import FLASH1, FLASH2, STANDARD
 from kernels.spec import KernelSpec
 from tests.kernels import cases
 from tests.kernels.cases import PROBES, Case

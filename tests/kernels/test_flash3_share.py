@@ -10,8 +10,8 @@ from msgspec import structs
 
 from kernels.block_mask import BlockMask
 from kernels.flash3_share import GROUP_ROWS, PART_KEYS, SMS, Shape, Share, share, small_shapes, usual_shape
+from kernels.ladder import FLASH3, FLASH3_A
 from kernels.problem import Problem
-from kernels.registry import FLASH3, FLASH3_A
 from kernels.workspace import flash3_shared
 
 

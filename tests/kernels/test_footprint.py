@@ -4,9 +4,9 @@ import tracemalloc
 
 import pytest
 
+from kernels.ladder import FLASH1, FLASH2, STANDARD, STANDARD_FP32S
 from kernels.launch import make_inputs, prepare
 from kernels.problem import DTYPES, Dtype, Problem
-from kernels.registry import FLASH1, FLASH2, STANDARD, STANDARD_FP32S
 from kernels.spec import KernelSpec
 from tests.kernels.running import each_kernel
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from kernels.cpu.device import describe
 from kernels.device import Device
 from kernels.errors import InputError
+from kernels.ladder import FLASH1, FLASH2, SIMT, STANDARD
 from kernels.problem import Problem
-from kernels.registry import FLASH1, FLASH2, KERNELS, SIMT, STANDARD, find_kernel
+from kernels.registry import KERNELS, find_kernel
 from kernels.spec import KernelSpec
 
 lengths = st.integers(1, 40)

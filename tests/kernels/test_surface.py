@@ -14,7 +14,8 @@ from kernels import KERNELS, BlockMask, Problem, attention, choose_kernel
 from kernels.cpu.device import describe
 from kernels.device import Device
 from kernels.errors import InputError, UnsupportedError
-from kernels.registry import FASTEST_FIRST, LADDER, base_of
+from kernels.ladder import LADDER
+from kernels.registry import FASTEST_FIRST, base_of
 from kernels.spec import KernelSpec
 from kernels.verify import verify
 from tests.kernels.cases import draw

@@ -10,9 +10,10 @@ from kernels import attention, attention_backward, choose_backward
 from kernels.cpu.device import describe
 from kernels.device import Device
 from kernels.errors import InputError, UnsupportedError
+from kernels.ladder import FLASH2
 from kernels.launch import Gradients
 from kernels.problem import Problem
-from kernels.registry import FLASH2, KERNELS
+from kernels.registry import KERNELS
 from kernels.verify_gradients import verify_gradients
 from tests.kernels.cases import draw
 from tests.kernels.masked import masked_problems

@@ -13,8 +13,8 @@ from kernels.cpu.device import describe
 from kernels.device import Device
 from kernels.errors import InputError, UnsupportedError
 from kernels.launch import LibraryLaunch, make_inputs, prepare
+from kernels.peers import LIBRARY, TORCH_AUTO, TORCH_CUDNN, TORCH_EFFICIENT, TORCH_FLASH, TORCH_MATH
 from kernels.problem import Problem
-from kernels.registry import LIBRARY, TORCH_AUTO, TORCH_CUDNN, TORCH_EFFICIENT, TORCH_FLASH, TORCH_MATH
 from kernels.spec import KernelSpec, installed
 from kernels.verify import Verdict, verify
 

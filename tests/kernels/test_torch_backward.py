@@ -8,8 +8,8 @@ import pytest
 from kernels import attention_backward
 from kernels.errors import UnsupportedError
 from kernels.launch import Gradients, make_inputs, prepare_backward
+from kernels.peers import TORCH_AUTO, TORCH_CUDNN, TORCH_EFFICIENT, TORCH_FLASH
 from kernels.problem import Problem
-from kernels.registry import TORCH_AUTO, TORCH_CUDNN, TORCH_EFFICIENT, TORCH_FLASH
 from kernels.spec import HEAD_DIMS, KernelSpec
 from kernels.verify_gradients import verify_gradients
 from tests.kernels.running_backward import CPU_KERNELS, grad_output_of, saved

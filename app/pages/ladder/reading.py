@@ -7,8 +7,8 @@ from app.words.beside import Hunk, Line, Pair, beside
 from app.words.tokens import Token, tokens_of
 from kernels.cuda.reading.step import BEFORE, StepSource, read_problem, source_of
 from kernels.errors import KernelError
+from kernels.ladder import LADDER
 from kernels.problem import Problem
-from kernels.registry import LADDER
 
 KERNELS = tuple(spec.name for spec in LADDER)
 PROBLEMS: dict[str, Problem] = {  # by the labels that curves of these have

@@ -11,8 +11,9 @@ from kernels.cuda.reading.constants import without_choices
 from kernels.cuda.reading.directives import without_branches
 from kernels.device import Device
 from kernels.errors import InputError, UnsupportedError
+from kernels.ladder import LADDER
 from kernels.problem import Dtype, Problem
-from kernels.registry import LADDER, find_kernel
+from kernels.registry import find_kernel
 
 READ = Device(backend="cuda", name="NVIDIA H200", memory_bytes=141 << 30, compute_capability=HOPPER)
 TARGET = Target(HOPPER, SHARED_MEMORY_LIMITS[HOPPER], multiprocessors=132)

@@ -10,8 +10,9 @@ from app.pages.profile.form.dry_run import dry_run
 from app.pages.profile.form.kernel_list import PEERS, KernelList
 from app.pages.profile.form.reasons import unavailable
 from kernels.block_pattern import BlockPattern
+from kernels.ladder import LADDER
 from kernels.problem import PASSES, Backend, Passes
-from kernels.registry import KERNELS, LADDER, find_kernel
+from kernels.registry import KERNELS, find_kernel
 from profiles.plan.request import Request
 from tests.app.profile.builders import MACHINE
 from tests.app.profile.conftest import Bench

@@ -11,7 +11,7 @@ from app.control.controller import Controller
 from app.look.theme import DARK
 from app.pages.profile import ProfilePage
 from app.shell.main_window import build_window
-from kernels.registry import LADDER
+from kernels.ladder import LADDER
 from profiles.engine.local import LocalEngine
 from profiles.wire.events import Event, PointProgress, Reading, Readings
 from tests.app.profile.builders import GIB, T0, make_controller, make_plan, script

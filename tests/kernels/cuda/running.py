@@ -17,9 +17,10 @@ from kernels.cuda import flash3, flash3_backward, flash3_fp8
 from kernels.cuda.device import describe
 from kernels.cuda.launch import bind
 from kernels.cuda.program import Program, Target
+from kernels.ladder import FLASH3, FLASH3_FP8, LADDER, STEPS
 from kernels.launch import Inputs, Launch, make_inputs, prepare
 from kernels.problem import Problem
-from kernels.registry import FLASH3, FLASH3_FP8, LADDER, STEPS, find_kernel
+from kernels.registry import find_kernel
 from kernels.spec import KernelSpec
 from kernels.verify import Verdict, verify
 from tests.kernels.cases import Case

@@ -7,10 +7,11 @@ import pytest
 
 from kernels.cuda.backward import bind
 from kernels.cuda.device import describe
+from kernels.ladder import FLASH3, LADDER
 from kernels.launch import Inputs, Saved, make_inputs, prepare_backward
 from kernels.problem import Dtype, Problem
 from kernels.reference import attention_reference
-from kernels.registry import FLASH3, LADDER, find_kernel
+from kernels.registry import find_kernel
 from kernels.verify import Verdict, storage_dtype
 from kernels.verify_gradients import verify_gradients
 from tests.kernels.cuda.running import guarded_backward

@@ -10,9 +10,11 @@ from msgspec import structs
 from kernels import attention, attention_backward
 from kernels.block_mask import BlockMask
 from kernels.errors import UnsupportedError
+from kernels.ladder import FLASH3
 from kernels.launch import Gradients, Inputs, make_inputs, prepare_backward
+from kernels.peers import LIBRARY
 from kernels.problem import Dtype, Problem
-from kernels.registry import FLASH3, LIBRARY, find_kernel
+from kernels.registry import find_kernel
 from kernels.spec import HEAD_DIMS
 from kernels.verify import storage_dtype
 from kernels.verify_gradients import verify_gradients

@@ -13,8 +13,8 @@ from kernels.cuda.compile import compile_offline
 from kernels.cuda.program import ProgramOf, Target
 from kernels.device import Device
 from kernels.errors import InputError
+from kernels.ladder import FLASH2, STANDARD
 from kernels.problem import Problem
-from kernels.registry import FLASH2, STANDARD
 from kernels.spec import HEAD_DIMS
 from tests.kernels.cuda.test_compile import (
     HOPPER,

@@ -19,8 +19,8 @@ from kernels.cuda.program import SHARED_MEMORY_LIMITS, Boxes, Program, Target
 from kernels.cuda.tensor_map import MAP_ALIGNMENT, MAP_BYTES, aligned_buffer
 from kernels.device import Device
 from kernels.flash3_share import MOST_GROUPS_SHARED, Share, share, small_shapes, usual_shape
+from kernels.ladder import FLASH3, STEPS
 from kernels.problem import Dtype, Problem
-from kernels.registry import FLASH3, STEPS
 from kernels.workspace import PARTIAL_O, PARTIAL_SUMS
 from tests.matrix import matrix
 

@@ -9,8 +9,9 @@ from msgspec import structs
 
 from kernels.cuda import flash3_backward
 from kernels.device import Device
+from kernels.ladder import FLASH2, FLASH3
 from kernels.problem import Dtype
-from kernels.registry import FLASH2, FLASH3, choose_backward
+from kernels.registry import choose_backward
 from tests.kernels.cuda.test_compile_flash3 import DTYPES, HOPPER, check, disassembled, workload
 from tests.matrix import matrix
 

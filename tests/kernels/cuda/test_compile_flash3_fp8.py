@@ -13,8 +13,8 @@ from kernels.cuda import flash3_fp8
 from kernels.cuda.compile import compile_offline
 from kernels.cuda.program import Program
 from kernels.device import Device
+from kernels.ladder import FLASH3_FP8
 from kernels.problem import Problem
-from kernels.registry import FLASH3_FP8
 from kernels.workspace import K_E4M3, Q_E4M3, V_E4M3
 from tests.kernels.cuda.test_compile_flash3 import HOPPER, MEASURED, disassembled, workload
 from tests.matrix import chosen, matrix

@@ -10,8 +10,8 @@ from kernels.cuda import simt_layout
 from kernels.cuda.compile import compile_offline
 from kernels.cuda.program import SHARED_MEMORY_LIMITS, Target
 from kernels.device import Device
+from kernels.ladder import FUSED
 from kernels.problem import DTYPES, Dtype, Problem
-from kernels.registry import FUSED
 from tests.kernels.cuda.test_compile import HOPPER, TARGETS, resources, supported
 from tests.matrix import matrix
 

@@ -10,9 +10,10 @@ import pytest
 
 from kernels.block_mask import BlockMask
 from kernels.cuda.device import describe
+from kernels.ladder import FLASH3
 from kernels.launch import make_inputs, prepare
 from kernels.problem import Problem
-from kernels.registry import FLASH3, find_kernel
+from kernels.registry import find_kernel
 from kernels.workspace import TILE_COUNTER
 from tests.kernels.cuda.running import ON_HOPPER, both_masks, differing_bits, judged, prepared, run
 

@@ -14,8 +14,8 @@ from kernels.cuda import flash3
 from kernels.cuda.flash3_blocks import covers
 from kernels.cuda.program import SHARED_MEMORY_LIMITS, Program, Target, Tile
 from kernels.errors import InputError
+from kernels.ladder import FLASH3
 from kernels.problem import Problem
-from kernels.registry import FLASH3
 from kernels.workspace import KEPT_KEYS, KEY_TILES, QUERY_TILES, TILE_ORDER
 from tests.kernels.masked import kept
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from kernels import fp8
+from kernels.ladder import FLASH3_FP8
 from kernels.launch import Inputs, make_inputs
 from kernels.problem import Dtype, Problem
-from kernels.registry import FLASH3_FP8
 from kernels.workspace import K_E4M3, Q_E4M3, V_E4M3
 from tests.kernels.cuda.running import both_masks, prepared, run
 from tests.kernels.cuda.test_flash3 import hopper  # noqa: F401 - a fixture

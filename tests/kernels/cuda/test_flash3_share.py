@@ -14,9 +14,9 @@ from kernels.cuda.device import describe
 from kernels.cuda.launch import bind
 from kernels.cuda.program import Program, Target
 from kernels.flash3_share import MOST_GROUPS_SHARED, Share, packed_heads, share, small_shapes, usual_shape
+from kernels.ladder import FLASH3
 from kernels.launch import Inputs, make_inputs, prepare
 from kernels.problem import Problem
-from kernels.registry import FLASH3
 from kernels.workspace import flash3_shared
 from tests.kernels.cuda.running import MAX_POLLS, both_masks, differing_bits, judged, poison, run
 

@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from kernels.cuda.device import describe
+from kernels.ladder import LADDER
 from kernels.problem import Problem
-from kernels.registry import LADDER, find_kernel
+from kernels.registry import find_kernel
 from kernels.trace import TraceRequest
 from profiles.plan.plan import Plan, Protocol
 from profiles.wire.events import (

@@ -6,8 +6,7 @@ import pytest
 
 from kernels.errors import UnsupportedError
 from kernels.launch import LibraryLaunch, make_inputs, prepare
-from kernels.problem import Dtype, Problem
-from kernels.registry import (
+from kernels.peers import (
     FLASH_ATTN_4,
     TORCH,
     TORCH_AUTO,
@@ -16,6 +15,7 @@ from kernels.registry import (
     TORCH_FLASH,
     TORCH_MATH,
 )
+from kernels.problem import Dtype, Problem
 from kernels.spec import KernelSpec
 from kernels.verify import verify
 from profiles.plan.plan import Plan

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels.flash3_share import share
+from kernels.ladder import LADDER
 from kernels.problem import Dtype, Problem
-from kernels.registry import LADDER
 from kernels.spec import KernelSpec
 from profiles.results import theory
 from profiles.results.moved import compulsory, dram_bytes

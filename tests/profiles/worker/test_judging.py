@@ -7,10 +7,10 @@ import pytest
 from msgspec import structs
 
 from kernels.fp8 import Rounding
+from kernels.ladder import FLASH2
 from kernels.launch import Gradients, Inputs, make_inputs
 from kernels.passes import Answer, draw
 from kernels.problem import Problem
-from kernels.registry import FLASH2
 from kernels.verify import Criterion, criterion, verify
 from profiles.worker import judging
 from profiles.worker.judging import Criteria

@@ -13,7 +13,8 @@ from app.widgets.buttons import size_icon
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import set_tip
 from kernels.device import Device
-from kernels.registry import KERNELS, LADDER, base_of
+from kernels.ladder import LADDER
+from kernels.registry import KERNELS, base_of
 from kernels.spec import KernelSpec
 from profiles.plan.request import Request
 

@@ -12,8 +12,8 @@ from kernels.cuda.compile import compile_offline
 from kernels.cuda.program import Program
 from kernels.cuda.reading.step import BEFORE, TARGET, program_of, source_of, text_of
 from kernels.errors import InputError, UnsupportedError
+from kernels.ladder import LADDER
 from kernels.problem import Problem
-from kernels.registry import LADDER
 from tests.matrix import matrix
 
 FLASH3 = ("flash3-a", "flash3-b", "flash3-c", "flash3")

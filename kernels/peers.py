@@ -1,0 +1,130 @@
+"""Libraries' kernels that stand beside our own as peers."""
+
+from dataclasses import replace
+
+from kernels import workspace, workspace_backward
+from kernels.problem import Backend, Dtype, Feature
+from kernels.spec import (
+    CAUSAL_ONLY,
+    DTYPES_BY_BACKEND,
+    EVERY_FEATURE,
+    ON_A_GPU,
+    SIXTEEN_BIT,
+    Backward,
+    KernelSpec,
+)
+
+LIBRARY_FEATURES: dict[Backend, frozenset[Feature]] = dict.fromkeys(("cuda", "cpu"), CAUSAL_ONLY | {"gqa"})
+LIBRARY_HEAD_DIMS: dict[Backend, range] = {"cuda": range(8, 257, 8), "cpu": range(8, 257, 8)}
+WRAPPED: dict[Backend, str] = {
+    "cuda": "kernels.library.torch_attention",
+    "cpu": "kernels.library.torch_attention",
+}
+
+
+def _through_autograd(
+    dtypes: dict[Backend, tuple[Dtype, ...]], implementation: str = "kernels.library.torch_backward"
+) -> Backward:
+    """A library's backward pass; the same bits in every run are not asked of it on a GPU."""
+    return Backward(
+        idea="its own backward pass through PyTorch's autograd, from what its own forward pass left",
+        dtypes=dtypes,
+        workspace=workspace.library_fused,
+        kept=workspace_backward.kept_rows,
+        implementation=dict.fromkeys(dtypes, implementation),
+        min_compute_capability=(7, 5),
+        needs_lse=False,
+        deterministic=frozenset({"cpu"}),
+    )
+
+
+TORCH_MATH = KernelSpec(
+    name="torch-math",
+    family="library",
+    idea="PyTorch's plain attention: matmul, softmax, matmul in float32, S and P in memory",
+    dtypes=DTYPES_BY_BACKEND,
+    workspace=workspace.torch_math,
+    products="float32",
+    implementation=WRAPPED,
+    head_dims=LIBRARY_HEAD_DIMS,
+    features=LIBRARY_FEATURES,
+    extra="torch",
+    backward=replace(
+        _through_autograd(DTYPES_BY_BACKEND),
+        workspace=workspace_backward.torch_math,
+        kept=workspace_backward.kept_by_torch_math,
+        recomputes=False,
+    ),
+)
+
+TORCH_EFFICIENT = KernelSpec(
+    name="torch-efficient",
+    family="library",
+    idea="PyTorch's memory-efficient attention: tiled, from xFormers and CUTLASS",
+    dtypes=ON_A_GPU,
+    workspace=workspace.library_fused,
+    implementation={"cuda": WRAPPED["cuda"]},
+    head_dims=LIBRARY_HEAD_DIMS,
+    features=LIBRARY_FEATURES,
+    extra="torch",
+    backward=_through_autograd(ON_A_GPU),
+)
+
+TORCH_FLASH = KernelSpec(
+    name="torch-flash",
+    family="library",
+    idea="PyTorch's FlashAttention: FlashAttention-2 on a GPU, its own tiled kernel on the CPU",
+    dtypes={"cuda": SIXTEEN_BIT, "cpu": ("float32",)},
+    workspace=workspace.library_fused,
+    implementation=WRAPPED,
+    head_dims=LIBRARY_HEAD_DIMS,
+    features=LIBRARY_FEATURES,
+    min_compute_capability=(8, 0),
+    extra="torch",
+    backward=_through_autograd({"cuda": SIXTEEN_BIT, "cpu": ("float32",)}),
+)
+
+TORCH_CUDNN = KernelSpec(
+    name="torch-cudnn",
+    family="library",
+    idea="cuDNN's fused attention through PyTorch, generated for the GPU it runs on",
+    dtypes={"cuda": SIXTEEN_BIT},
+    workspace=workspace.library_fused,
+    implementation={"cuda": WRAPPED["cuda"]},
+    head_dims=LIBRARY_HEAD_DIMS,
+    features=LIBRARY_FEATURES,
+    min_compute_capability=(8, 0),
+    extra="torch",
+    backward=_through_autograd({"cuda": SIXTEEN_BIT}),
+)
+
+TORCH_AUTO = KernelSpec(
+    name="torch-auto",
+    family="library",
+    idea="PyTorch's dispatcher left to itself; the note of a point names what it chose",
+    dtypes=DTYPES_BY_BACKEND,
+    workspace=workspace.library_fused,
+    implementation=WRAPPED,
+    head_dims=LIBRARY_HEAD_DIMS,
+    features=LIBRARY_FEATURES,
+    extra="torch",
+    backward=_through_autograd(DTYPES_BY_BACKEND),
+)
+
+FLASH_ATTN_4 = KernelSpec(
+    name="flash-attn-4",
+    family="library",
+    idea="FlashAttention's own package for Hopper and newer, written in CuTe's Python dialect",
+    dtypes={"cuda": SIXTEEN_BIT},
+    workspace=workspace.library_fused,
+    implementation={"cuda": "kernels.library.flash_attention_4"},
+    head_dims=LIBRARY_HEAD_DIMS,
+    features={"cuda": EVERY_FEATURE - {"block_mask"}},
+    min_compute_capability=(8, 0),
+    extra="flash-attn-4",
+    module="flash_attn.cute",
+    backward=_through_autograd({"cuda": SIXTEEN_BIT}, "kernels.library.flash_attention_4_backward"),
+)
+
+TORCH: tuple[KernelSpec, ...] = (TORCH_MATH, TORCH_EFFICIENT, TORCH_FLASH, TORCH_CUDNN, TORCH_AUTO)
+LIBRARY: tuple[KernelSpec, ...] = (*TORCH, FLASH_ATTN_4)
