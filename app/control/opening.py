@@ -13,6 +13,7 @@ from profiles.store import SessionFileError, loading
 from profiles.wire.events import Reading
 
 PAUSE_S = 0.001  # between two batches of readings: Python lets one thread run at a time
+POINT_S, MOST_S = 1e-4, 2.0  # what drawing a point takes, and the longest wait for the points to be drawn
 TOLD = 50_000  # readings that are shown at once
 
 
@@ -74,8 +75,12 @@ class _Reading:
             self._opener.refused.emit(self._path, reason, traceback.format_exc())
 
     def _read_on(self, session: Session, readings: Iterable[list[Reading]]) -> None:
-        """Tell the readings in few large pieces, each of which is drawn; make them of small ones."""
+        """Tell the readings in few large pieces, each of which is drawn; make them of small ones.
+
+        The plots of the points come first: they have this process to themselves for as long as they take.
+        """
         waiting: list[Reading] = []
+        time.sleep(min(len(session.points) * POINT_S, MOST_S))
         try:
             for batch in readings:
                 waiting += batch

@@ -10,7 +10,7 @@ Number = int | float
 BY_POWER = "energy_by_power_mj"  # the figure beside `energy_mj` that leaves the counter out
 
 
-class Sample(msgspec.Struct, frozen=True):
+class Sample(msgspec.Struct, frozen=True, gc=False):
     """One timed run.
 
     Attributes:
@@ -28,7 +28,7 @@ class Sample(msgspec.Struct, frozen=True):
     sm_clock_mhz: float | None = None
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
+class Figure(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One value of a quantity, or the reason why there is none.
 
     Attributes:

@@ -166,8 +166,10 @@ def opened(window: MainWindow, page: ProfilePage, qtbot: QtBot, path: Path, poin
         begun = now()
         with qtbot.waitSignal(window.controller.session_changed, timeout=PATIENCE_MS):
             window.open_path(path)
+        qtbot.waitUntil(lambda: not waits(page.plots.cells[0]), timeout=PATIENCE_MS)
+        told(f"{points} points: headline and first plot", begun.wall)
         qtbot.waitUntil(lambda: not any(map(waits, page.plots.cells)), timeout=PATIENCE_MS)
-        told(f"{points} points: first paint", begun.wall)
+        told(f"{points} points: all plots", begun.wall)
         qtbot.waitUntil(lambda: len(page.bottom.strip.ring) >= readings, timeout=PATIENCE_MS)
         settle(qtbot, window)
         told(f"{points} points: whole", begun.wall)

@@ -79,9 +79,9 @@ class ProfilePage(Page):
         self._shown: Sequence[PointRow] = ()
         strip = self.bottom.strip
         turns: dict[QWidget, Draw] = {
-            self.plots.panel: self.plots.draw_panel_in_steps,
             self.headline: self._say,
             **{card: card.draw_in_steps for card in self.plots.cells},
+            self.plots.panel: self.plots.draw_panel_in_steps,
             self.bottom.table: self._draw_table,
         }
         self._lanes = list(strip.rows.values())

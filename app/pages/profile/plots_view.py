@@ -150,7 +150,7 @@ class PlotsView(QWidget):
 
     def _draw_in_turns(self) -> None:
         """Draw what the user has chosen."""
-        self.changing.emit([self.panel, *self.cells])
+        self.changing.emit([*self.cells, self.panel])
         self._draw()
 
     def _draw(self) -> None:

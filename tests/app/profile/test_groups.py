@@ -28,6 +28,7 @@ def session(bench: Bench) -> Session:
     session = session_of(script(PLAN))
     bench.controller._shown.session = session
     bench.page.show_session(session)
+    bench.drawn()
     return session
 
 
