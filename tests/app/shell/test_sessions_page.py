@@ -259,7 +259,7 @@ def test_a_name_is_shown_whole_where_the_page_has_room_also_one_that_comes_later
     window.appearance.finish()
     QApplication.processEvents()
     try:
-        assert elided(page) == []
+        qtbot.waitUntil(lambda: elided(page) == [])
         assert page.table.horizontalScrollBar().maximum() == 0
     finally:
         window.appearance.zoom(100)
