@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication, QSplashScreen, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.control.controller import Controller
 from app.control.settings import Settings
@@ -21,9 +21,7 @@ from profiles.store import sessions_dir
 from profiles.wire.text import harmless
 
 
-def run_window(
-    open_path: Path | None, splash: QSplashScreen | None = None, story: Story | None = None
-) -> int:
+def run_window(open_path: Path | None, splash: QWidget | None = None, story: Story | None = None) -> int:
     """Open the window and stay until it is closed; returns the exit code.
 
     Args:
@@ -38,7 +36,7 @@ def run_window(
         with left_in_order(app, lambda: _leave_lost_display(controller)):
             window = _open(controller, settings, open_path)
             if splash is not None:
-                splash.finish(window)  # it waits until the window is there, which can fill the screen then
+                splash.close()
             if story is not None:
                 QTimer.singleShot(0, lambda: window.stage.enter(story))
             elif open_path is None:

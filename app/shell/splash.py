@@ -2,15 +2,16 @@
 
 import sys
 
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QDeadlineTimer, QRect, Qt, QThread
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
-from PySide6.QtWidgets import QApplication, QSplashScreen
+from PySide6.QtWidgets import QApplication, QLabel
 
 from app.look.assets import ASSETS
 from app.look.theme import DARK, LIGHT
 
 WIDTH, HEIGHT, ICON = 360, 200, 72
 NAME_PX, WORDS_PX = 26, 14
+LONGEST_MS = 200  # until the display has the splash
 
 
 def bare_application() -> QApplication:
@@ -24,13 +25,23 @@ def bare_application() -> QApplication:
     return app
 
 
-def show_splash() -> QSplashScreen:
-    """Name and icon, on show until a window's first paint: `finish` it with that."""
+def show_splash() -> QLabel:
+    """Name and icon in the middle of the screen, on show until it is closed.
+
+    No QSplashScreen: its `show` takes a second, waiting for what is not there before it returns.
+    """
     app = bare_application()
-    splash = QSplashScreen(_picture(app))
+    splash = QLabel(pixmap=_picture(app))
+    splash.setWindowFlags(Qt.WindowType.SplashScreen | Qt.WindowType.FramelessWindowHint)
     splash.setWindowTitle("Flashscope is starting")
+    splash.adjustSize()
+    splash.move(app.primaryScreen().geometry().center() - splash.rect().center())
     splash.show()
-    app.processEvents()
+    waited = QDeadlineTimer(LONGEST_MS)
+    while not (splash.windowHandle().isExposed() or waited.hasExpired()):
+        app.processEvents()
+        QThread.msleep(1)
+    splash.repaint()  # nothing else paints it while modules are loaded
     return splash
 
 

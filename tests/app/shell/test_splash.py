@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QSplashScreen
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import DARK, LIGHT
@@ -45,7 +45,7 @@ def test_it_goes_when_the_window_is_there(
     rig: Rig, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def loop(*_: object) -> int:
-        assert any(one.isVisible() for one in qapp.topLevelWidgets() if not isinstance(one, QSplashScreen))
+        assert any(one.isVisible() for one in qapp.topLevelWidgets() if one is not splash)
         assert not splash.isVisible()
         for window in qapp.topLevelWidgets():
             window.close()
