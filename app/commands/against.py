@@ -15,7 +15,7 @@ from profiles.results.rounds import speedup_interval
 from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
 
-PROBLEM = ("d", "mask", "batch", "N")
+PROBLEM = ("d", "heads", "mask", "batch", "N")
 REMARKS = 3  # of one kernel that are printed; those of an 8-bit kernel differ from line to line
 
 
@@ -58,6 +58,7 @@ def _cells(contest: Contest, kernels: list[str]) -> tuple[Cell, ...]:
     curve = contest.curve
     problem = (
         str(curve.head_dim),
+        str(curve.heads) if curve.kv_heads == curve.heads else f"{curve.heads}/{curve.kv_heads}",
         ", ".join(filter(None, (curve.mask.replace("no mask", "none"), curve.unusual))),
         str(contest.batch),
         seqlen_text(contest.seqlen),
@@ -90,9 +91,10 @@ def _summary(standings: Standings, kernels: list[str]) -> list[tuple[str, ...]]:
     """Geometric mean and worst of each kernel's ratios."""
     means = (standings.means.get(kernel) for kernel in kernels)
     worst = (standings.worst.get(kernel) for kernel in kernels)
+    blank = [""] * (len(PROBLEM) - 1)
     return [
-        ("geometric mean", "", "", "", *(NOTHING if mean is None else ratio_text(mean) for mean in means)),
-        ("worst", "", "", "", *(NOTHING if cell is None else ratio_text(cell.ratio) for cell in worst)),
+        ("geometric mean", *blank, *(NOTHING if mean is None else ratio_text(mean) for mean in means)),
+        ("worst", *blank, *(NOTHING if cell is None else ratio_text(cell.ratio) for cell in worst)),
     ]
 
 

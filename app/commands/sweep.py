@@ -26,7 +26,7 @@ from kernels.registry import AUTO, choose_kernel, find_kernel, runnable
 from profiles.engine.local import LocalEngine
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
-from profiles.plan.presets import PEERS, peers_plan
+from profiles.plan.presets import preset_plan
 from profiles.plan.request import Request
 from profiles.results.export import to_json
 from profiles.results.rest import Rest
@@ -68,7 +68,7 @@ def run(choices: Mapping[str, Any], *, preset: str | None, out: Path | None, as_
         check_place(path)
         sweep = SweepRun(engine, events, Recorder(path, numbered=out is None))
         sweep.follow(plan)
-    return report(sweep, as_json=as_json, compared=preset == PEERS)
+    return report(sweep, as_json=as_json, compared=preset is not None)
 
 
 def choose_backend(asked: str, machine: Machine) -> Backend:
@@ -81,9 +81,15 @@ def choose_backend(asked: str, machine: Machine) -> Backend:
 def make_plan(choices: Mapping[str, Any], device: Device, preset: str | None = None) -> Plan:
     """The plan of these choices, or of the preset; what was left out depends on the device."""
     request = Request.of(**{**choices, "backend": device.backend})
-    if preset == PEERS:
-        kernels, passes = choices.get("kernels"), request.passes
-        return peers_plan(request.backend, request.protocol, request.seed, kernels, passes)
+    if preset is not None:
+        return preset_plan(
+            preset,
+            request.backend,
+            request.protocol,
+            seed=request.seed,
+            kernels=choices.get("kernels"),
+            passes=request.passes,
+        )
     plan = request.plan()
     if "kernels" in choices:
         return plan

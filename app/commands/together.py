@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from app.report.kinds import KINDS
 from profiles.plan.choice import choices_of
-from profiles.plan.presets import CHOICES
+from profiles.plan.presets import CHOICES, PRESETS
 from profiles.plan.request import Request
 
 CHOSEN = {declared.name: declared for declared in choices_of(Request)}
@@ -57,6 +57,9 @@ def asked_for(context: click.Context) -> dict[str, Any]:
         if context.params["preset"] and of_problem:
             flag = declared.choice.flag.partition("/")[0]
             raise click.UsageError(f"--preset names its own problems; leave out {flag}", context)
+    preset = PRESETS.get(context.params["preset"] or "")
+    if preset is not None and preset.passes is not None and "passes" in said:
+        raise click.UsageError("this --preset names its own pass; leave out --pass", context)
     return said
 
 

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,7 @@ from kernels.problem import Problem
 from profiles.plan.choice import choices_of
 from profiles.plan.models import Model, Setting
 from profiles.plan.plan import Plan
-from profiles.plan.presets import CHOICES, PEERS, peers_plan
+from profiles.plan.presets import CHOICES, PRESETS, preset_plan
 from profiles.plan.request import Request
 
 PROGRAM = "python main.py"
@@ -36,9 +37,18 @@ def repeating(plan: Plan, problems: Sequence[Problem]) -> str | None:
 def repeating_preset(plan: Plan) -> str | None:
     """The command that runs the preset that a plan is; None: it is none."""
     passes = plan.problems[0].passes
-    if peers_plan(plan.backend, plan.protocol, plan.seed, plan.kernels, passes) != plan:
+    chosen = partial(
+        preset_plan,
+        backend=plan.backend,
+        protocol=plan.protocol,
+        seed=plan.seed,
+        kernels=plan.kernels,
+        passes=passes,
+    )
+    name = next((one for one in PRESETS if chosen(one) == plan), None)
+    if name is None:
         return None
-    said = ["sweep", "--preset", PEERS]
+    said = ["sweep", "--preset", name]
     asked = Request.of(plan.backend, kernels=plan.kernels, passes=passes, seed=plan.seed)
     asked = msgspec.structs.replace(asked, protocol=plan.protocol)
     for declared in choices_of(Request):

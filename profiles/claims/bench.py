@@ -11,7 +11,7 @@ from kernels.registry import runnable
 from profiles.claims.lab import Topic
 from profiles.engine.local import LocalEngine
 from profiles.plan.plan import Plan, Protocol
-from profiles.plan.presets import peers_plan
+from profiles.plan.presets import preset_plan
 from profiles.results.session import Session
 from profiles.wire.events import Event, PlanFinished, PlanStarted
 
@@ -75,7 +75,7 @@ def _square(seqlen: int, head_dim: int, heads: int, dtype: Dtype) -> Problem:
 
 
 def _peers(device: Device) -> Plan:
-    plan = peers_plan("cuda", QUICK, kernels=PEERS)
+    plan = preset_plan("peers", "cuda", QUICK, kernels=PEERS)
     chosen = (one for one in plan.problems if not one.causal and one.head_dim in HEAD_DIMS)
     dtype = _sixteen_bits(device)
     return replace(

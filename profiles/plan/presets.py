@@ -1,66 +1,103 @@
 """Sweeps with a name: what the command line runs without being told every choice."""
 
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
+from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from kernels.problem import Backend, Dtype, Passes, Problem
 from kernels.registry import KERNELS
 from kernels.spec import KernelSpec
 from profiles.plan.plan import Plan, Protocol
 
-PEERS = "peers"
-PRESETS = (PEERS,)
 CHOICES = ("backend", "kernels", "passes", "seed")  # of a request, that a preset takes beside its protocol
+DTYPES: Mapping[Backend, Dtype] = {"cuda": "bfloat16", "cpu": "float32"}
 
 # Shapes of FlashAttention's own benchmark: the tokens of a batch and the width of all heads stay the same.
-GPU_SEQLENS, CPU_SEQLENS = (1024, 2048, 4096, 8192, 16384), (128, 256, 512)
-GPU_TOKENS, CPU_TOKENS = 16384, 512
-GPU_WIDTH, CPU_WIDTH = 2048, 256
+SEQLENS: Mapping[Backend, tuple[int, ...]] = {
+    "cuda": (1024, 2048, 4096, 8192, 16384),
+    "cpu": (128, 256, 512),
+}
+TOKENS: Mapping[Backend, int] = {"cuda": 16384, "cpu": 512}
+WIDTHS: Mapping[Backend, int] = {"cuda": 2048, "cpu": 256}
 HEAD_DIMS = (64, 128, 256)
 
 
-def peers_plan(
+class Rows(NamedTuple):
+    """Sequences of which a step of decoding asks with few query rows: all but the lengths of their keys."""
+
+    batch: int
+    heads: int
+    kv_heads: int
+    queries: int
+
+
+DECODED: Mapping[Backend, Mapping[Rows, tuple[int, ...]]] = {
+    "cuda": {
+        Rows(1, 32, 8, 1): (8192, 32768, 131072),
+        Rows(16, 32, 8, 1): (2048, 8192, 32768),
+        Rows(64, 32, 8, 1): (1024, 4096),
+        Rows(4, 64, 8, 1): (16384, 65536),
+        Rows(1, 32, 8, 16): (32768, 131072),
+        Rows(1, 16, 16, 64): (16384, 65536),
+    },
+    "cpu": {
+        Rows(1, 8, 2, 1): (512, 1024, 2048),
+        Rows(4, 8, 2, 1): (512, 1024),
+        Rows(1, 8, 8, 16): (512, 1024),
+    },
+}
+DECODED_HEAD_DIM = 128
+
+THIN_BATCHES: Mapping[Backend, tuple[int, ...]] = {"cuda": (1, 4), "cpu": (1,)}
+THIN_HEADS: Mapping[Backend, tuple[int, ...]] = {"cuda": (8, 16, 32), "cpu": (1, 2)}
+THIN_SEQLENS: Mapping[Backend, tuple[int, ...]] = {
+    "cuda": (256, 512, 1024, 2048, 4096),
+    "cpu": (64, 128, 256),
+}
+THIN_HEAD_DIMS = (64, 128)
+
+
+class Preset(NamedTuple):
+    """Problems with a name.
+
+    Attributes:
+        about: What they are, in a few words.
+        problems: The problems for a backend, without a seed, of a forward pass.
+        passes: What is computed of each in any case; None: what is chosen.
+    """
+
+    about: str
+    problems: Callable[[Backend], Iterator[Problem]]
+    passes: Passes | None = None
+
+
+def preset_plan(
+    name: str,
     backend: Backend,
     protocol: Protocol,
+    *,
     seed: int = 0,
     kernels: tuple[str, ...] | None = None,
     passes: Passes = "forward",
 ) -> Plan:
-    """Our ladder and the library's kernels side by side.
-
-    Head dim 64, 128 and 256, causal or not, N doubling with batch x N and heads x head dim constant: 16k
-    tokens of width 2048 in bfloat16 on a GPU, 512 of width 256 in float32 on the CPU. Kernels take turns
-    within each problem.
+    """Our ladder and the libraries' kernels side by side on a preset's problems, in turns within each.
 
     Args:
-        backend: Where to run.
+        name: One of `PRESETS`.
+        backend: Where to run: in bfloat16 on a GPU, in float32 and small on the CPU.
         protocol: How to measure.
         seed: Seed of the inputs.
         kernels: Kernels to run; None: all that exist on the backend and have these passes.
-        passes: What a run computes.
+        passes: What a run computes, if the preset does not say.
     """
-    on_gpu = backend == "cuda"
-    tokens, width = (GPU_TOKENS, GPU_WIDTH) if on_gpu else (CPU_TOKENS, CPU_WIDTH)
-    dtype: Dtype = "bfloat16" if on_gpu else "float32"
-    problems = tuple(
-        Problem(
-            seqlen_q=seqlen,
-            seqlen_k=seqlen,
-            batch=tokens // seqlen,
-            heads=width // head_dim,
-            head_dim=head_dim,
-            dtype=dtype,
-            causal=causal,
-            seed=seed,
-            passes=passes,
-        )
-        for head_dim, causal, seqlen in product(
-            HEAD_DIMS, (False, True), GPU_SEQLENS if on_gpu else CPU_SEQLENS
-        )
-    )
+    preset = PRESETS[name]
+    computed = preset.passes or passes
     return Plan(
         backend=backend,
-        kernels=kernels or tuple(spec.name for spec in KERNELS if _runs(spec, backend, passes)),
-        problems=problems,
+        kernels=kernels or tuple(spec.name for spec in KERNELS if _runs(spec, backend, computed)),
+        problems=tuple(replace(problem, seed=seed, passes=computed) for problem in preset.problems(backend)),
         protocol=protocol,
         seed=seed,
     )
@@ -71,3 +108,55 @@ def _runs(spec: KernelSpec, backend: Backend, passes: Passes) -> bool:
     if passes == "forward":
         return backend in spec.dtypes
     return spec.backward is not None and backend in spec.backward.dtypes
+
+
+def _peers(backend: Backend) -> Iterator[Problem]:
+    """N doubling with batch x N and heads x head dim constant: 16k tokens of width 2048 on a GPU."""
+    for head_dim, causal, seqlen in product(HEAD_DIMS, (False, True), SEQLENS[backend]):
+        yield Problem(
+            seqlen_q=seqlen,
+            seqlen_k=seqlen,
+            batch=TOKENS[backend] // seqlen,
+            heads=WIDTHS[backend] // head_dim,
+            head_dim=head_dim,
+            dtype=DTYPES[backend],
+            causal=causal,
+        )
+
+
+def _decode(backend: Backend) -> Iterator[Problem]:
+    """Few query rows before many keys, most with several query heads to a key/value head."""
+    for rows, lengths in DECODED[backend].items():
+        for seqlen in lengths:
+            yield Problem(
+                seqlen_q=rows.queries,
+                seqlen_k=seqlen,
+                batch=rows.batch,
+                heads=rows.heads,
+                kv_heads=rows.kv_heads,
+                head_dim=DECODED_HEAD_DIM,
+                dtype=DTYPES[backend],
+            )
+
+
+def _thin(backend: Backend) -> Iterator[Problem]:
+    """Small problems, whose tiles of queries are fewer than a GPU's multiprocessors or hardly more."""
+    sides = THIN_HEAD_DIMS, (False, True), THIN_BATCHES[backend], THIN_HEADS[backend], THIN_SEQLENS[backend]
+    for head_dim, causal, batch, heads, seqlen in product(*sides):
+        yield Problem(
+            seqlen_q=seqlen,
+            seqlen_k=seqlen,
+            batch=batch,
+            heads=heads,
+            head_dim=head_dim,
+            dtype=DTYPES[backend],
+            causal=causal,
+        )
+
+
+PRESETS: Mapping[str, Preset] = {
+    "peers": Preset("square problems of 16k tokens", _peers),
+    "peers-backward": Preset("the same, backward", _peers, "backward"),
+    "decode": Preset("few query rows before many keys", _decode),
+    "thin": Preset("small problems that do not fill a GPU", _thin),
+}

@@ -2,17 +2,17 @@
 
 import pytest
 
-from app.commands.against import print_against
+from app.commands.against import PROBLEM, print_against
 from profiles.plan.plan import Protocol
-from profiles.plan.presets import peers_plan
+from profiles.plan.presets import preset_plan
 from tests.app.profile.builders import script, session_of
 from tests.app.terminal import pretend_terminal, uncoloured
 
-SESSION = session_of(script(peers_plan("cuda", Protocol(drift_check=False))))
+SESSION = session_of(script(preset_plan("peers", "cuda", Protocol(drift_check=False))))
 
 
 def headings(text: str) -> list[list[str]]:
-    return [line.split()[4:] for line in text.splitlines() if line.startswith("d ")]
+    return [line.split()[len(PROBLEM) :] for line in text.splitlines() if line.startswith("d ")]
 
 
 @pytest.mark.parametrize("columns", [80, 132])

@@ -15,7 +15,7 @@ from kernels.launch import make_inputs, prepare
 from kernels.peers import TORCH_FLASH
 from kernels.problem import Problem
 from profiles.plan.plan import Protocol
-from profiles.plan.presets import peers_plan
+from profiles.plan.presets import preset_plan
 
 HEAD_DIMS = (64, 128)
 WARMUP, ROUNDS = 2, 9
@@ -26,7 +26,7 @@ Rates = dict[str, float]  # TFLOP/s by kernel
 
 def problems() -> list[Problem]:
     """Those of the peers preset with heads that every peer takes."""
-    return [p for p in peers_plan("cuda", Protocol()).problems if p.head_dim in HEAD_DIMS]
+    return [p for p in preset_plan("peers", "cuda", Protocol()).problems if p.head_dim in HEAD_DIMS]
 
 
 def label(problem: Problem) -> str:

@@ -15,7 +15,7 @@ from kernels.ladder import FLASH2, FLASH3
 from kernels.launch import Launch, make_inputs, prepare
 from kernels.problem import Problem
 from profiles.plan.plan import Protocol
-from profiles.plan.presets import peers_plan
+from profiles.plan.presets import preset_plan
 from profiles.worker.turns import take_turns
 from tests.benchmarks.kernels_bench import label
 
@@ -76,7 +76,7 @@ def summary(title: str, ratios: Iterable[float]) -> str:
 @pytest.mark.timeout(600)
 def test_identical_kernels_in_turns() -> None:
     table = []
-    for problem in peers_plan("cuda", Protocol()).problems:
+    for problem in preset_plan("peers", "cuda", Protocol()).problems:
         table.append(cell(problem))
         fixed, drawn = table[-1]
         print(f"{label(problem):<22}one order {fixed:.4f}  drawn {drawn:.4f}")  # noqa: T201 - the table

@@ -103,6 +103,8 @@ def test_ratios_to_a_kernel_that_the_session_does_not_hold_are_refused(session: 
         "sweep --preset peers --causal",
         "sweep --preset peers --head-dim 32",
         "sweep --preset peers --head-dim 64",
+        "sweep --preset decode --queries 1",
+        "sweep --preset peers-backward --pass both",
         "sweep --block-size 64",
         "show a --against flash9",
         "show a --against auto",

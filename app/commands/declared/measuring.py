@@ -29,8 +29,10 @@ def window(file: Path | None) -> int:
 )
 @click.option(
     "--preset",
-    type=click.Choice(PRESETS),
-    help="A sweep with a name: peers compares with libraries' kernels; left out: the choices above",
+    type=click.Choice(list(PRESETS)),
+    help="A sweep with a name, beside libraries' kernels: "
+    + "; ".join(f"{name}: {preset.about}" for name, preset in PRESETS.items())
+    + "; left out: the choices above",
 )
 @click.option(
     "--out",

@@ -8,7 +8,7 @@ from app.plots.export_header import session_header
 from kernels.block_pattern import BlockPattern
 from profiles.plan.choice import LARGEST
 from profiles.plan.plan import Protocol
-from profiles.plan.presets import HEAD_DIMS, peers_plan
+from profiles.plan.presets import HEAD_DIMS, preset_plan
 from profiles.plan.request import Request
 from profiles.results.quantities import THROUGHPUT
 from profiles.results.quantity import value_of
@@ -18,7 +18,7 @@ from tests.app.profile.builders import make_plan, script, session_of
 from tests.app.profile.conftest import Bench, column_of
 
 KERNELS = ("standard", "flash2", "torch-flash")
-PLAN = peers_plan("cuda", Protocol(drift_check=False), kernels=KERNELS)
+PLAN = preset_plan("peers", "cuda", Protocol(drift_check=False), kernels=KERNELS)
 LABELS = [f"d {head_dim}, {mask}" for head_dim in HEAD_DIMS for mask in ("no mask", "causal")]
 POINTS = len(PLAN.points())
 

@@ -1,15 +1,16 @@
 """Curves, ratios and the preset: what a table of peers is made of."""
 
+from itertools import product
 from math import prod
 from typing import Any
 
 import pytest
 
 from app.words.command_line import repeating_preset
-from kernels.problem import Problem
+from kernels.problem import Backend, Problem
 from kernels.registry import KERNELS, lesson_on
 from profiles.plan.plan import Plan, Point, Protocol
-from profiles.plan.presets import peers_plan
+from profiles.plan.presets import PRESETS, preset_plan
 from profiles.results.curves import by_curve
 from profiles.results.ratios import standings_of
 from profiles.results.rows import PointRow
@@ -104,7 +105,7 @@ def shape(plan: Plan) -> set[tuple[int, bool, int]]:
 
 
 def test_the_peers_preset_holds_every_problem_with_tokens_and_width_constant() -> None:
-    plan = peers_plan("cuda", Protocol())
+    plan = preset_plan("peers", "cuda", Protocol())
     lengths = (1024, 2048, 4096, 8192, 16384)
     assert shape(plan) == {(d, c, n) for d in (64, 128, 256) for c in (False, True) for n in lengths}
     assert len(plan.problems) == 30
@@ -116,7 +117,7 @@ def test_the_peers_preset_holds_every_problem_with_tokens_and_width_constant() -
 
 
 def test_the_peers_preset_is_small_on_the_cpu_and_offers_only_what_exists_there() -> None:
-    plan = peers_plan("cpu", Protocol(), seed=7)
+    plan = preset_plan("peers", "cpu", Protocol(), seed=7)
     assert {p.dtype for p in plan.problems} == {"float32"}
     assert {p.seed for p in plan.problems} == {7}
     assert max(p.score_elements for p in plan.problems) < 2**22
@@ -125,18 +126,46 @@ def test_the_peers_preset_is_small_on_the_cpu_and_offers_only_what_exists_there(
 
 
 def test_the_peers_preset_of_a_backward_pass_has_the_same_problems_and_the_kernels_that_have_one() -> None:
-    forward, backward = (peers_plan("cuda", Protocol(), passes=passes) for passes in ("forward", "backward"))
+    forward, backward = (
+        preset_plan("peers", "cuda", Protocol(), passes=passes) for passes in ("forward", "backward")
+    )
     assert shape(forward) == shape(backward)
     assert {problem.passes for problem in backward.problems} == {"backward"}
     assert {"standard", "flash2", "torch-cudnn", "flash-attn-4"} <= set(backward.kernels)
     assert not set(backward.kernels) & {"flash1", "fused", "flash3-fp8"}
-    assert "flash1" in peers_plan("cpu", Protocol(), passes="both").kernels
+    assert "flash1" in preset_plan("peers", "cpu", Protocol(), passes="both").kernels
     assert "--preset peers" in str(repeating_preset(backward))
     assert "--pass backward" in str(repeating_preset(backward))
 
 
+def test_the_decode_preset_has_few_query_rows_before_many_keys_and_grouped_heads() -> None:
+    problems = preset_plan("decode", "cuda", Protocol(), seed=3).problems
+    assert {problem.seed for problem in problems} == {3}
+    assert max(problem.seqlen_q for problem in problems) <= 64
+    assert min(problem.seqlen_k // problem.seqlen_q for problem in problems) >= 256
+    assert {problem.heads // problem.key_heads for problem in problems} == {1, 4, 8}
+    assert len({(p.batch, p.heads, p.kv_heads, p.seqlen_q) for p in problems}) == 6
+
+
+def test_the_thin_preset_holds_every_small_problem() -> None:
+    plan = preset_plan("thin", "cuda", Protocol())
+    sides = [(p.head_dim, p.causal, p.batch, p.heads, p.seqlen_q) for p in plan.problems]
+    expected = product((64, 128), (False, True), (1, 4), (8, 16, 32), (256, 512, 1024, 2048, 4096))
+    assert sides == list(expected)
+
+
+@pytest.mark.parametrize("backend", ["cuda", "cpu"])
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_session_of_a_preset_tells_the_command_that_repeats_it(name: str, backend: Backend) -> None:
+    plan = preset_plan(name, backend, Protocol(), seed=5, kernels=("flash2",))
+    told = str(repeating_preset(plan))
+    meant = "peers" if name == "peers-backward" else name
+    assert f"--preset {meant} " in told
+    assert ("--pass backward" in told) == (name == "peers-backward")
+
+
 def test_kernels_take_turns_within_a_problem() -> None:
-    plan = peers_plan("cpu", Protocol(), kernels=("flash2", "torch-flash"))
+    plan = preset_plan("peers", "cpu", Protocol(), kernels=("flash2", "torch-flash"))
     points = plan.points()
     assert [p.kernel for p in points[:4]] == ["flash2", "torch-flash"] * 2
     assert points[0].problem == points[1].problem != points[2].problem
