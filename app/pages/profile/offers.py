@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.control.actions import Action, staged
+from profiles.plan.presets import PRESETS
 
 if TYPE_CHECKING:
     from app.pages.profile.page import ProfilePage
@@ -34,5 +35,14 @@ def offers(page: ProfilePage) -> list[Action]:
         Action("profile.note_point", "Note on the chosen point", notes.note_point, "Sweep", "Ctrl+B"),
         Action("profile.note_moment", "Note on the chosen moment", notes.note_moment, "Sweep", "Ctrl+M"),
         Action("profile.freeze", "Freeze the telemetry", page.bottom.freeze.toggle, "View", "F"),
+        *(
+            Action(
+                f"profile.preset.{name}",
+                f"Run {name}: {preset.about}",
+                partial(page.run_preset, name),
+                "Sweep",
+            )
+            for name, preset in PRESETS.items()
+        ),
         *page.replay.offered.values(),
     ]

@@ -29,6 +29,7 @@ from app.widgets.staged_paint import Draw, StagedPaint, draw_unless_waiting
 from app.words.command_line import command_line
 from kernels.problem import Backend
 from profiles.plan.plan import Plan
+from profiles.plan.presets import preset_plan
 from profiles.plan.request import Request
 from profiles.results.curves import baselines
 from profiles.results.rows import LiveRows, PointRow
@@ -185,6 +186,11 @@ class ProfilePage(Page):
             self.controller.error_raised.emit(self.form.blocked_reason, "")
             return
         self.controller.run(self.plan())
+
+    def run_preset(self, name: str) -> None:
+        """Measure a preset's problems on the form's backend and by its protocol, with all kernels."""
+        asked = self.form.request()
+        self.controller.run(preset_plan(name, asked.backend, asked.protocol, seed=asked.seed))
 
     def set_backend(self, backend: Backend) -> None:
         """Follow the top bar."""
