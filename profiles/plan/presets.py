@@ -155,7 +155,7 @@ def _thin(backend: Backend) -> Iterator[Problem]:
 
 
 PRESETS: Mapping[str, Preset] = {
-    "peers": Preset("square problems of 16k tokens", _peers),
+    "peers": Preset("square problems, head dim 64 to 256", _peers),
     "peers-backward": Preset("the same, backward", _peers, "backward"),
     "decode": Preset("few query rows before many keys", _decode),
     "thin": Preset("small problems that do not fill a GPU", _thin),

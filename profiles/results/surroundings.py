@@ -60,6 +60,7 @@ SURROUNDINGS: tuple[Quantity, ...] = (
         better="higher",
         telling=_counted,
         columns=("tokens_per_joule", "tokens_per_joule_low", "tokens_per_joule_high"),
+        heading="for a joule",
         of=_efficiency,
         ends=ENDS,
     ),
