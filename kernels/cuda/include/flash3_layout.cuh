@@ -19,6 +19,8 @@ constexpr int PANELS = (HEAD_DIM + 63) / 64;  // 64 columns: 128 bytes, the wide
 constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
 constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL;
 constexpr bool MOVES_REGISTERS = GROUPS > 1;  // two warpgroups have 255 each anyway
+// In steps of 8 for each of a warpgroup's 128 threads; a multiprocessor has 65,536: 128 (3 x 160 + 32) are all of them,
+// 128 (2 x 240 + 24) all but 1,024.
 constexpr int CONSUMER_REGISTERS = GROUPS == 3 ? 160 : 240;
 constexpr int PRODUCER_REGISTERS = GROUPS == 3 ? 32 : 24;
 constexpr int S_REGS = BLOCK_K / 2, O_REGS = HEAD_DIM / 2;

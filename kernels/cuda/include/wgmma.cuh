@@ -16,8 +16,9 @@
 #define SCALE_A "1"
 #endif
 
-// An operand in shared memory; 8 rows are 1024 bytes. `leading_bytes`: from one panel of 64 columns to the next, where
-// the operand is transposed.
+// An operand in shared memory (PTX ISA, wgmma, matrix descriptor). In units of 16 bytes: from bit 0 where it begins, from
+// bit 16 `leading_bytes`, which is the way from one panel of 64 columns to the next where the operand is transposed,
+// from bit 32 the 1024 bytes of 8 rows. From bit 62 the swizzle: 1 is that of 128 bytes.
 __device__ __forceinline__ u64 descriptor(u32 address, u32 leading_bytes) {
     return (u64)((address & 0x3FFFF) >> 4) | (u64)(leading_bytes >> 4) << 16 | (u64)(1024 >> 4) << 32 | 1ull << 62;
 }
