@@ -4,10 +4,11 @@ import sys
 
 from PySide6.QtCore import QDeadlineTimer, QRect, Qt, QThread
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication
 
 from app.look.assets import ASSETS
 from app.look.theme import DARK, LIGHT
+from app.widgets.plain import Label
 
 WIDTH, HEIGHT, ICON = 360, 200, 72
 NAME_PX, WORDS_PX = 26, 14
@@ -25,13 +26,14 @@ def bare_application() -> QApplication:
     return app
 
 
-def show_splash() -> QLabel:
+def show_splash() -> Label:
     """Name and icon in the middle of the screen, on show until it is closed.
 
     No QSplashScreen: its `show` takes a second, waiting for what is not there before it returns.
     """
     app = bare_application()
-    splash = QLabel(pixmap=_picture(app))
+    splash = Label()
+    splash.setPixmap(_picture(app))
     splash.setWindowFlags(Qt.WindowType.SplashScreen | Qt.WindowType.FramelessWindowHint)
     splash.setWindowTitle("Flashscope is starting")
     splash.adjustSize()
