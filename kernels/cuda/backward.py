@@ -65,7 +65,7 @@ def bind(
         f"{spec.name} backward", problem, program_of, lambda program: _named(spec, problem, program)
     )
     workspace = allocate(ready)
-    gradients = Gradients(*(cupy.empty(x.shape, x.dtype) for x in saved.inputs))
+    gradients = Gradients(*(cupy.empty(x.shape, x.dtype) for x in saved.inputs.qkv))
     stages = bind_stages(
         ready.program, ready.kernels, {**saved._asdict(), **gradients._asdict(), **workspace}
     )

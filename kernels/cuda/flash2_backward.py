@@ -54,6 +54,11 @@ class Cut(NamedTuple):
         """Threads of a block."""
         return self.warps * 32
 
+    @property
+    def defines(self) -> dict[str, int]:
+        """The defines of a kernel cut like this."""
+        return {"WARPS": self.warps, "SUBTILES": self.subtiles, "INNER": self.inner}
+
 
 # (widest head, cut), best first; the small ones at the end suit block masks.
 CUTS = (
@@ -84,23 +89,21 @@ def program_of(deterministic: bool) -> ProgramOf:
 def program(problem: Problem, target: Target, *, deterministic: bool = False) -> Program:
     """Source, defines and the three launches for a problem on a target, with the largest cut that fits it."""
     cut = choose(
-        suitable(problem, deterministic=deterministic),
+        suitable(problem, "flash2", deterministic=deterministic),
         lambda cut: shared_bytes(problem, cut),
         target.shared_memory,
     )
     defines = {
         **defines_of(problem),
         **mask_defines(problem),
-        "WARPS": cut.warps,
-        "SUBTILES": cut.subtiles,
-        "INNER": cut.inner,
+        **cut.defines,
         "DETERMINISTIC": int(deterministic),
     }
     stages = tuple(_stages(problem, cut, deterministic=deterministic))
     return Program("flash2_backward.cu", defines, stages, kept_table(problem))
 
 
-def suitable(problem: Problem, *, deterministic: bool) -> list[Cut]:
+def suitable(problem: Problem, kernel: str, *, deterministic: bool = False) -> list[Cut]:
     """The cuts that suit the head dim and the block mask, best first; dQ alone cuts the other way round.
 
     Raises:
@@ -115,7 +118,7 @@ def suitable(problem: Problem, *, deterministic: bool) -> list[Cut]:
     ]
     if not cuts:
         raise InputError(
-            f"flash2's backward pass takes block masks whose blocks are multiples of {FRAGMENT_ROWS} long, "
+            f"{kernel}'s backward pass takes block masks whose blocks are multiples of {FRAGMENT_ROWS} long, "
             f"not {block_text(problem)}."
         )
     return cuts

@@ -28,9 +28,12 @@ struct RowState {
     float lse;  // in base 2
     float delta;
 
+    static __device__ __forceinline__ RowState of(float natural_lse, float delta) {
+        return RowState{natural_lse == MINUS_INFINITY ? -MINUS_INFINITY : natural_lse * LOG2E, delta};
+    }
     static __device__ __forceinline__ RowState of(const float* lse, const float* delta, long long row, bool exists) {
         const float natural = exists ? lse[row] : MINUS_INFINITY;
-        return RowState{natural == MINUS_INFINITY ? -MINUS_INFINITY : natural * LOG2E, exists ? delta[row] : 0.0f};
+        return of(natural, exists ? delta[row] : 0.0f);
     }
     __device__ __forceinline__ float probability(float s, float factor) const {
         return exp2_approx(fmaf(s, factor, -lse));
@@ -68,20 +71,26 @@ __device__ __forceinline__ void scale_all(float (&x)[MT][COLUMNS][4], float fact
     }
 }
 
-// delta = rowsum(dO O), a warp a row; dQ's sums, where there are any, become 0.
-extern "C" __global__ void backward_rows(const element* o, const element* grad_output, float* delta, float* dq_sums,
-                                         long long rows) {
-    const int lane = threadIdx.x % 32;
-    const long long row = (long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-    if (row >= rows) return;
+// delta = rowsum(dO O) of one row, by a warp.
+__device__ __forceinline__ float row_delta(const element* o, const element* grad_output) {
     float sum = 0.0f;
-    for (int column = lane * 8; column < HEAD_DIM; column += 32 * 8) {
-        const Vector a = load_vector(o + row * HEAD_DIM + column), b = load_vector(grad_output + row * HEAD_DIM + column);
+    for (int column = threadIdx.x % 32 * 8; column < HEAD_DIM; column += 32 * 8) {
+        const Vector a = load_vector(o + column), b = load_vector(grad_output + column);
 #pragma unroll
         for (int i = 0; i < VECTOR; ++i) sum = fmaf(to_float(a.x[i]), to_float(b.x[i]), sum);
     }
 #pragma unroll
     for (int other = 16; other > 0; other /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, other);
+    return sum;
+}
+
+// delta of every row, a warp a row; dQ's sums, where there are any, become 0.
+extern "C" __global__ void backward_rows(const element* o, const element* grad_output, float* delta, float* dq_sums,
+                                         long long rows) {
+    const int lane = threadIdx.x % 32;
+    const long long row = (long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    if (row >= rows) return;
+    const float sum = row_delta(o + row * HEAD_DIM, grad_output + row * HEAD_DIM);
     if (lane == 0) delta[row] = sum;
     if (dq_sums == nullptr) return;
     for (int column = lane * 4; column < HEAD_DIM; column += 32 * 4) {

@@ -12,7 +12,8 @@ from kernels.launch import Inputs, Saved, make_inputs, prepare_backward
 from kernels.problem import Dtype, Problem
 from kernels.reference import attention_reference
 from kernels.registry import find_kernel
-from kernels.verify import Verdict, storage_dtype
+from kernels.verdict import Verdict
+from kernels.verify import storage_dtype
 from kernels.verify_gradients import verify_gradients
 from tests.kernels.cuda.running import guarded_backward
 from tests.kernels.report import note
@@ -42,7 +43,7 @@ def given(cp: Any, problem: Problem, inputs: Inputs | None = None) -> Saved:
     """Inputs drawn unless they are given, O and LSE as a right forward pass leaves them, and a dO."""
     inputs = make_inputs(problem, "cuda") if inputs is None else inputs
     output, lse = attention_reference(
-        *inputs,
+        *inputs.qkv,
         causal=problem.causal,
         window=problem.window,
         block_mask=problem.block_mask,
@@ -50,7 +51,7 @@ def given(cp: Any, problem: Problem, inputs: Inputs | None = None) -> Saved:
     )
     dtype = storage_dtype(problem.dtype)
     grad_output = cp.random.default_rng(problem.seed + 1).standard_normal(problem.q_shape, dtype=cp.float32)
-    return Saved(*inputs, output.astype(dtype), lse.astype(cp.float32), grad_output.astype(dtype))
+    return Saved(*inputs.qkv, output.astype(dtype), lse.astype(cp.float32), grad_output.astype(dtype))
 
 
 def unsupported(mode: Mode, problem: Problem) -> str | None:

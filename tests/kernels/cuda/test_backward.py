@@ -156,7 +156,7 @@ def test_every_probe_agrees_with_the_oracle(
 ) -> None:
     case = widened(probe(), max(probe().problem.head_dim, 64))
     problem = structs.replace(case.problem, dtype=dtype, causal=causal or case.problem.causal)
-    inputs = Inputs(*(cp.asarray(array).astype(storage_dtype(dtype)) for array in case.inputs))
+    inputs = Inputs(*(cp.asarray(array).astype(storage_dtype(dtype)) for array in case.inputs.qkv))
     verdict = judged(cp, mode, problem, inputs)
     assert verdict.passed, verdict
 
@@ -250,10 +250,10 @@ def test_offsets_pass_two_to_the_31_score_elements(cp: Any) -> None:
     problem = Problem(heads=2, seqlen_q=33000, seqlen_k=33008, head_dim=64, dtype="bfloat16", causal=True)
     assert problem.score_elements > 2**31
     inputs = make_inputs(problem, "cuda")
-    output, lse = attention(*inputs, kernel="flash2", causal=True, return_lse=True)
-    exact = attention_backward(*inputs, output, lse, output, kernel="standard", causal=True)
+    output, lse = attention(*inputs.qkv, kernel="flash2", causal=True, return_lse=True)
+    exact = attention_backward(*inputs.qkv, output, lse, output, kernel="standard", causal=True)
     for name in (one for one in ("flash2", "flash3") if unsupported(Mode(one), problem) is None):
-        found = attention_backward(*inputs, output, lse, output, kernel=name, causal=True)
+        found = attention_backward(*inputs.qkv, output, lse, output, kernel=name, causal=True)
         for one, other in zip(found, exact, strict=True):
             difference = one.astype(cp.float32) - other.astype(cp.float32)
             assert float(cp.linalg.norm(difference)) < 2e-2 * float(cp.linalg.norm(other.astype(cp.float32)))

@@ -1,0 +1,214 @@
+// A tile of keys and all queries that see it, for flash1 and flash2: their S, P and dS again, dK and dV of the keys, and
+// the keys' share of dQ.
+//
+// S^T = K Q^T and dP^T = V dO^T have the keys as rows, so that P^T and dS^T are in the registers that the products
+// dV += P^T dO and dK += dS^T Q take them from. For dQ += dS K, dS^T goes through shared memory, where another matrix
+// load reads it transposed. Beyond d = 128 the registers hold half of dK and dV: two blocks compute the same S and dP,
+// each for its columns.
+#pragma once
+#include "backward.cuh"
+
+constexpr int THREADS = WARPS * 32;
+constexpr int OUTER = WARPS * SUBTILES * 16;  // rows that a block keeps: keys, or queries for a dQ of its own
+constexpr int WIDTH = round_up(HEAD_DIM, 16);
+constexpr int PARTS = WIDTH > 128 ? 2 : 1;  // blocks that share the columns of dK and dV
+constexpr int PART_WIDTH = PARTS == 1 ? WIDTH : 128;
+constexpr int STAGES = 2;
+using Outer = Tile<OUTER, WIDTH, THREADS>;
+using Inner = Tile<INNER, WIDTH, THREADS>;
+using Part = Tile<OUTER, PART_WIDTH, THREADS>;
+using Weights = Tile<OUTER, INNER, THREADS>;  // dS^T
+constexpr int STAGE = 2 * Inner::BYTES;
+
+// Whose the sums of dQ in HBM are, which a block of keys adds to: they are made elsewhere, in a launch with the queries
+// outside; every block adds to them; one block alone does, tile after tile.
+enum class Sums { ELSEWHERE, OF_ALL, OWN };
+
+// To neighbouring sums in HBM.
+__device__ __forceinline__ void add_pair(float* sums, float x, float y) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(sums), "f"(x), "f"(y) : "memory");
+#else
+    atomicAdd(sums, x);
+    atomicAdd(sums + 1, y);
+#endif
+}
+
+// A warp's rows of dS^T to shared memory.
+__device__ __forceinline__ void put_weights(unsigned char* tile, const float (&ds)[SUBTILES][INNER / 8][4],
+                                            int warp_row) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < SUBTILES; ++i) {
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            const int row = warp_row + i * 16 + lane / 4 + 8 * r;
+#pragma unroll
+            for (int n = 0; n < INNER / 8; ++n) {
+                *reinterpret_cast<unsigned*>(tile + Weights::offset(row, n) + lane % 4 * 4) =
+                    pack(ds[i][n][2 * r], ds[i][n][2 * r + 1]);
+            }
+        }
+    }
+}
+
+// dQ += dS K of one tile, the columns of a part: a warp takes 16 of the queries, and every COLUMN_GROUPS-th 16 columns.
+// `sums`: of the tile's first query; `rows`: queries that exist. A thread adds to the same sums in every tile of keys.
+template <Sums SUMS>
+__device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_k, float* sums, int rows, int part) {
+    constexpr int ROW_GROUPS = INNER / 16, COLUMN_GROUPS = WARPS / ROW_GROUPS, COLUMNS = PART_WIDTH / 16;
+    static_assert(WARPS % ROW_GROUPS == 0, "whole groups of warps");
+    constexpr int CHUNKS = (COLUMNS + COLUMN_GROUPS - 1) / COLUMN_GROUPS;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int row_group = warp % ROW_GROUPS, column_group = part * COLUMNS + warp / ROW_GROUPS;
+    const int end = min((part + 1) * COLUMNS, WIDTH / 16);
+    const unsigned lane_ds = shared_ds + Weights::lane_columns_first(lane);  // with .trans, a left operand
+    const unsigned lane_k = shared_k + Outer::lane_rows_first(lane);
+    float acc[CHUNKS][2][4] = {};
+#pragma unroll
+    for (int n = 0; n < OUTER / 16; ++n) {
+        unsigned a[4];
+        load_matrices_transposed(a, Weights::at(lane_ds, n, row_group));
+#pragma unroll
+        for (int i = 0; i < CHUNKS; ++i) {
+            const int column = column_group + i * COLUMN_GROUPS;
+            if (column >= end) continue;
+            unsigned b[4];
+            load_matrices_transposed(b, Outer::at(lane_k, n, column));
+            multiply(acc[i][0], a, b[0], b[1]);
+            multiply(acc[i][1], a, b[2], b[3]);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < CHUNKS; ++i) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int column = (column_group + i * COLUMN_GROUPS) * 16 + half * 8 + lane % 4 * 2;
+            if (column >= min(end * 16, HEAD_DIM)) continue;
+#pragma unroll
+            for (int r = 0; r < 2; ++r) {
+                const int row = row_group * 16 + lane / 4 + 8 * r;
+                if (row >= rows) continue;
+                float* const pair = sums + (long long)row * HEAD_DIM + column;
+                const float x = acc[i][half][2 * r], y = acc[i][half][2 * r + 1];
+                if (SUMS == Sums::OF_ALL) {
+                    add_pair(pair, x, y);
+                } else {
+                    float2* const own = reinterpret_cast<float2*>(pair);
+                    *own = make_float2(own->x + x, own->y + y);
+                }
+            }
+        }
+    }
+}
+
+struct Given {
+    const element *q, *k, *v, *grad_output;
+};
+
+// The block's keys from k0 on, of one K/V head. `state_of` puts LSE and delta of a tile's queries into shared memory.
+template <Sums SUMS, class States>
+__device__ __forceinline__ void key_tile(unsigned char* shared, const Given& given, const States& state_of,
+                                         float* dq_sums, element* dk, element* dv, long long kv_head, int k0, int group,
+                                         int seqlen_q, const Mask& mask, float scale, const int* kept) {
+    const unsigned shared_k = shared_address(shared), shared_v = shared_k + Outer::BYTES;
+    const unsigned shared_q = shared_v + Outer::BYTES;  // two stages of Q and, behind each, dO
+    const unsigned shared_ds = shared_q + STAGES * STAGE;
+    unsigned char* const weights = shared + (shared_ds - shared_k);
+    RowState* const states = reinterpret_cast<RowState*>(weights + Weights::BYTES);  // two stages
+
+    const int tiles_q = (seqlen_q + INNER - 1) / INNER, keys = min(OUTER, mask.seqlen_k - k0);
+    const int part = blockIdx.x % PARTS;
+    const long long first_key = kv_head * mask.seqlen_k + k0;
+    const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * SUBTILES * 16;
+    const unsigned lane_rows = Outer::lane_rows_first(lane) + warp_row * Outer::ROW_BYTES;
+    const Rows<Outer, SUBTILES, false> left_k{shared_k + lane_rows}, left_v{shared_v + lane_rows};
+
+    // A step: a query tile of one of the group's heads.
+    const int steps = group * tiles_q;
+    auto last_of = [&](int q0) { return min(q0 + INNER, seqlen_q) - 1; };
+    auto next = [&](int step) {
+        for (; step < steps; ++step) {
+            const int q0 = step % tiles_q * INNER;
+            if (meet(mask, kept, q0, last_of(q0), k0, OUTER)) break;
+        }
+        return step;
+    };
+    auto first_row = [&](int step) { return (kv_head * group + step / tiles_q) * seqlen_q + step % tiles_q * INNER; };
+    auto copy = [&](int step, int stage) {
+        if (step < steps) {
+            const int rows = seqlen_q - step % tiles_q * INNER;
+            const long long row = first_row(step);
+            const unsigned target = Inner::thread_target(shared_q + stage * STAGE);
+            Inner::copy(target, Inner::thread_source(given.q + row * HEAD_DIM, HEAD_DIM), HEAD_DIM, rows, HEAD_DIM);
+            Inner::copy(target + Inner::BYTES, Inner::thread_source(given.grad_output + row * HEAD_DIM, HEAD_DIM), HEAD_DIM,
+                        rows, HEAD_DIM);
+            state_of.put(states + stage * INNER, row, rows);
+        }
+        commit_copies();
+    };
+
+    Outer::copy(Outer::thread_target(shared_k), Outer::thread_source(given.k + first_key * HEAD_DIM, HEAD_DIM), HEAD_DIM, keys,
+                HEAD_DIM);
+    Outer::copy(Outer::thread_target(shared_v), Outer::thread_source(given.v + first_key * HEAD_DIM, HEAD_DIM), HEAD_DIM, keys,
+                HEAD_DIM);
+    int step = next(0), stage = 0;
+    copy(step, 0);
+    float acc_k[SUBTILES][PART_WIDTH / 8][4] = {}, acc_v[SUBTILES][PART_WIDTH / 8][4] = {};
+    // Of the part's first columns, whole groups of eight chunks; beyond WIDTH what is read is another row, and unused.
+    const unsigned lane_part = Inner::lane_rows_first(lane) + part * PART_WIDTH * int(sizeof(element));
+    const float factor = scale * LOG2E;
+#pragma unroll 1
+    while (step < steps) {
+        const int following = next(step + 1);
+        wait_copies<0>();
+        __syncthreads();  // this Q and dO are complete, the previous ones and dS done with
+        copy(following, 1 - stage);
+        const unsigned here_q = shared_q + stage * STAGE, here_grad = here_q + Inner::BYTES;
+        const RowState* const state = states + stage * INNER + lane % 4 * 2;
+
+        float p[SUBTILES][INNER / 8][4], ds[SUBTILES][INNER / 8][4];
+        multiply_rows<Inner>(p, left_k, here_q + Inner::lane_columns_first(lane));
+        multiply_rows<Inner>(ds, left_v, here_grad + Inner::lane_columns_first(lane));
+        const int q0 = step % tiles_q * INNER, last_q = last_of(q0);
+#pragma unroll
+        for (int n = 0; n < INNER / 8; ++n) {
+#pragma unroll
+            for (int c = 0; c < 4; ++c) {
+                const RowState query = state[n * 8 + c % 2];
+#pragma unroll
+                for (int i = 0; i < SUBTILES; ++i) {
+                    p[i][n][c] = query.probability(p[i][n][c], factor);
+                    ds[i][n][c] -= query.delta;
+                }
+            }
+        }
+        if (!whole(mask, q0, last_q, k0, OUTER)) hide<true>(p, mask, k0 + warp_row, q0);
+        multiply_columns<Inner>(acc_v, p, here_grad + lane_part);
+#pragma unroll
+        for (int i = 0; i < SUBTILES; ++i) {
+#pragma unroll
+            for (int n = 0; n < INNER / 8; ++n) {
+#pragma unroll
+                for (int c = 0; c < 4; ++c) ds[i][n][c] *= p[i][n][c];
+            }
+        }
+        multiply_columns<Inner>(acc_k, ds, here_q + lane_part);
+        if (SUMS != Sums::ELSEWHERE) {
+            put_weights(weights, ds, warp_row);
+            __syncthreads();  // all of dS is there
+            float* const sums = dq_sums + first_row(step) * HEAD_DIM;
+            add_queries<SUMS>(shared_ds, shared_k, sums, last_q + 1 - q0, part);
+        }
+        step = following;
+        stage = 1 - stage;
+    }
+
+    wait_copies<0>();
+    __syncthreads();  // K and V are done with
+    scale_all(acc_k, scale);
+    const long long out = first_key * HEAD_DIM + part * PART_WIDTH;
+    const int columns = HEAD_DIM - part * PART_WIDTH;
+    store_rows<Part>(shared, acc_k, warp_row, dk + out, HEAD_DIM, keys, columns);
+    store_rows<Part>(shared + Part::BYTES, acc_v, warp_row, dv + out, HEAD_DIM, keys, columns);
+}
