@@ -1,6 +1,7 @@
 """What `kernels.attention` and `kernels.attention_backward` are given: checked, and told as a Problem."""
 
-from collections.abc import Mapping
+import reprlib
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import index
 from typing import Any
@@ -9,9 +10,11 @@ from kernels.arrays import array_module, backend_of
 from kernels.block_mask import BlockMask
 from kernels.errors import InputError
 from kernels.launch import Inputs, Saved
+from kernels.lengths import pages_for
 from kernels.problem import DTYPES, Backend, Problem
 
 AXES = "(batch, heads, seqlen, head_dim)"
+PAGE_AXES = "(pages, kv_heads, page_size, head_dim)"
 RANK = 4
 LIKE_Q = ("output", "grad_output")
 
@@ -51,26 +54,31 @@ def problem_of(
     scale: float | None,
     window: tuple[int, int] | None,
     block_mask: BlockMask | None,
+    query_lengths: Sequence[int] | None = None,
+    key_lengths: Sequence[int] | None = None,
 ) -> Problem:
     """The workload the arrays describe.
 
     Raises:
         InputError: The arrays or options are not what is accepted; the text says what is.
     """
-    _check_layout(inputs._asdict())
+    _check_layout(dict(zip("qkv", inputs.qkv, strict=True)))
     _check_shapes(inputs)
     batch, heads, seqlen_q, head_dim = inputs.q.shape
-    kv_heads = inputs.k.shape[1]
+    kv_heads, table = inputs.k.shape[1], inputs.page_table
+    if table is not None:
+        _check_table_layout(table, batch)
+    page_size = None if table is None else inputs.k.shape[2]
     if block_mask is not None and not isinstance(block_mask, BlockMask):
         raise InputError(
             f"block_mask must be a BlockMask or None, not {type(block_mask).__qualname__}; BlockMask.of "
             "makes one from a boolean array."
         )
-    return Problem(
+    problem = Problem(
         batch=batch,
         heads=heads,
         seqlen_q=seqlen_q,
-        seqlen_k=inputs.k.shape[2],
+        seqlen_k=inputs.k.shape[2] * (1 if table is None else table.shape[1]),
         head_dim=head_dim,
         dtype=inputs.q.dtype.name,
         causal=bool(causal),
@@ -78,7 +86,47 @@ def problem_of(
         kv_heads=None if kv_heads == heads else kv_heads,
         window=_two_sides(window),
         block_mask=block_mask,
+        query_lengths=_whole_numbers("query_lengths", query_lengths),
+        key_lengths=_whole_numbers("key_lengths", key_lengths),
+        page_size=page_size,
     )
+    if table is not None:
+        _check_table(table, problem, len(inputs.k))
+    return problem
+
+
+def _whole_numbers(name: str, lengths: Sequence[int] | None) -> tuple[int, ...] | None:
+    """The lengths as plain integers; Problem refuses too few or too many, and those that do not fit."""
+    if lengths is None:
+        return None
+    try:
+        return tuple(map(_whole_number, _listed_lengths(lengths)))
+    except TypeError:
+        raise InputError(
+            f"{name} must be a list, a tuple or a 1-d integer array of whole numbers, one for each sequence, "
+            f"not {_told(lengths)}."
+        ) from None
+
+
+def _told(lengths: Any) -> str:
+    """The dtype and shape of an array, or what else it is, cut short."""
+    array = backend_of(lengths) is not None
+    return f"{lengths.dtype.name} of shape {lengths.shape}" if array else reprlib.repr(lengths)
+
+
+def _listed_lengths(lengths: Any) -> Sequence[Any]:
+    """What a sequence or an array of one axis holds; a TypeError where lengths are something else."""
+    if backend_of(lengths) is not None and lengths.ndim == 1 and lengths.dtype.kind in "iu":
+        return lengths.tolist()  # type: ignore[no-any-return]
+    if isinstance(lengths, Sequence) and not isinstance(lengths, str | bytes | bytearray | memoryview):
+        return lengths
+    raise TypeError
+
+
+def _whole_number(value: Any) -> int:
+    if isinstance(value, bool):
+        raise TypeError
+    return index(value)
 
 
 def _finite(scale: float | None) -> float | None:
@@ -139,11 +187,14 @@ def _check_layout(arrays: Mapping[str, Any]) -> None:
             raise InputError(
                 f"{_listed(arrays)} must share one dtype, not {arrays['q'].dtype} and {array.dtype}."
             )
-        if not array.flags.c_contiguous:
-            module = array_module(array).__name__
-            raise InputError(
-                f"{name} must be contiguous (row-major); {module}.ascontiguousarray makes it so."
-            )
+        _check_contiguous(name, array)
+
+
+def _check_contiguous(name: str, array: Any) -> None:
+    """Whether it is laid out row by row, without gaps."""
+    if not array.flags.c_contiguous:
+        module = array_module(array).__name__
+        raise InputError(f"{name} must be contiguous (row-major); {module}.ascontiguousarray makes it so.")
 
 
 @lru_cache(maxsize=32)
@@ -154,17 +205,57 @@ def _accepted(dtype: Any) -> bool:
 
 def _check_shapes(inputs: Inputs) -> None:
     """Whether the three shapes belong together."""
-    q, k, v = (array.shape for array in inputs)
+    q, k, v = (array.shape for array in inputs.qkv)
+    in_pages = inputs.page_table is not None
     if k[1] != v[1] or q[1] % k[1]:
         raise InputError(
             f"k and v must have the same heads (axis 1 of {AXES}), a divisor of the {q[1]} heads of q, not "
             f"{k[1]} and {v[1]}."
         )
-    for axis, name in ((0, "batch"), (3, "head_dim")):
+    for axis, name in ((3, "head_dim"),) if in_pages else ((0, "batch"), (3, "head_dim")):
         if not q[axis] == k[axis] == v[axis]:
             raise InputError(
                 f"q, k and v must have the same {name} (axis {axis} of {AXES}), "
                 f"not {q[axis]}, {k[axis]} and {v[axis]}."
             )
+    if in_pages and k != v:
+        raise InputError(f"k and v must be pages of one shape {PAGE_AXES}, not {k} and {v}.")
     if k[2] != v[2]:
         raise InputError(f"k and v must have the same seqlen (axis 2 of {AXES}), not {k[2]} and {v[2]}.")
+
+
+def _check_table_layout(table: Any, batch: int) -> None:
+    """Axes, dtype, byte order and contiguity of a page table.
+
+    Raises:
+        InputError: It is not contiguous int32 (batch, stretches of keys).
+    """
+    of_batch = table.ndim == 2 and len(table) == batch and table.size  # noqa: PLR2004 - sequences, stretches
+    if not of_batch or table.dtype.name != "int32":
+        raise InputError(
+            f"page_table must be contiguous int32 of shape (batch, Nk / page_size) with a batch of {batch}, "
+            f"not {table.dtype.name} {table.shape}."
+        )
+    if not table.dtype.isnative:
+        raise InputError(
+            f"page_table must be int32 in native byte order, not {table.dtype.str}; "
+            'page_table.astype("int32") makes it so.'
+        )
+    _check_contiguous("page_table", table)
+
+
+def _check_table(table: Any, problem: Problem, pages: int) -> None:
+    """Whether each used entry of a page table names a page; on a GPU this waits for the table.
+
+    Raises:
+        InputError: One does not; the text has the first.
+    """
+    xp, size = array_module(table), problem.page_size or 1
+    used = xp.asarray([pages_for(keys, size) for keys in problem.key_counts])[:, None]
+    wrong = (xp.arange(table.shape[1]) < used) & ((table < 0) | (table >= pages))
+    if wrong.any():
+        b, stretch = (int(axis[0]) for axis in xp.nonzero(wrong))
+        raise InputError(
+            f"page_table must name pages from 0 to {pages - 1}, not {int(table[b, stretch])} as for keys "
+            f"{stretch * size} to {(stretch + 1) * size - 1} of sequence {b}."
+        )

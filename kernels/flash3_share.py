@@ -6,6 +6,7 @@ measured on an H200 (flash3-attempts.md, "Few tiles"). It knows the problem alon
 H100 SXM and H200: every Hopper gives the same bits, and the workspace is known without a device.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from math import ceil
@@ -30,6 +31,7 @@ MERGE_US, MERGE_BYTES_A_US = 3.0, 3e6
 DRAM_BYTES_A_US = 4.2e6
 MOST_PARTS_OF_MANY = 8  # where tiles fill more than half of the SMs
 PART_KEYS = 128  # of a part at least
+PAGED_KEYS, WIDE_PAGED_KEYS = 128, 64  # of a tile, whole pages or part of one; the second for wide heads
 LONG_OF_UNEVEN = 1024  # keys: from here on uneven tiles are better not drawn early
 
 
@@ -78,29 +80,37 @@ class Load(NamedTuple):
 
 
 def usual_shape(problem: Problem) -> Shape:
-    """The tile that wins where there are many; measured on an H200, but for head dim 224."""
+    """The tile that wins where there are many; measured on an H200, but for head dim 224 and pages."""
     head_dim = problem.head_dim
+    if problem.page_size is not None:
+        return _paged_shape(head_dim)
     if head_dim <= NARROW_HEAD:
         return Shape(3, 128)
     if head_dim <= 96:  # noqa: PLR2004 - a table of head dims
         return Shape(3, 112)
     if head_dim <= MIDDLE_HEAD:
-        return Shape(2, 128 if problem.causal or problem.seqlen_k <= SHORT_KEYS else 176)
+        return Shape(2, 128 if problem.causal or max(problem.key_counts) <= SHORT_KEYS else 176)
     if head_dim <= WIDE_HEAD:
         return Shape(2, 112 if head_dim <= 160 else 96)  # noqa: PLR2004 - as above
     return Shape(2, 80)
 
 
+def _paged_shape(head_dim: int) -> Shape:
+    """Keys of a tile that pages of every size make up, or that make up pages."""
+    groups = 3 if head_dim <= NARROW_HEAD else 2
+    return Shape(groups, PAGED_KEYS if head_dim <= MIDDLE_HEAD else WIDE_PAGED_KEYS)
+
+
 def small_shapes(problem: Problem) -> Iterator[Shape]:
     """Tiles of fewer queries than the usual one, the smallest last."""
     usual, panels = usual_shape(problem), ceil(problem.head_dim / PANEL)
-    few = problem.seqlen_k <= FEW_KEYS
+    few = max(problem.key_counts) <= FEW_KEYS
     if panels <= 2:  # noqa: PLR2004 - two warpgroups' tiles of 64 keys were measured up to head dim 128
         if few or usual.groups > MOST_GROUPS_SHARED:
             yield Shape(2, 64 if few else 128)
         yield Shape(1, 64 if few or problem.seqlen_q < GROUP_ROWS else 128)
     else:
-        yield Shape(1, 80 if problem.head_dim <= WIDE_HEAD else 64)
+        yield Shape(1, 80 if problem.head_dim <= WIDE_HEAD and problem.page_size is None else 64)
 
 
 @lru_cache(maxsize=4096)
@@ -160,13 +170,19 @@ def _load(problem: Problem, shape: Shape, packed: int) -> Load:
     if problem.block_mask is not None:
         keys = problem.kept_pairs / problem.seqlen_q
         return Load(tiles, int(keys), keys)
-    walked = [_walked(problem, row, rows) for row in range(0, problem.seqlen_q, rows)]
-    return Load(tiles, max(walked), sum(walked) / len(walked))
+    walked = Counter[int]()
+    for one, count in problem.alike.items():
+        for row in range(0, one.seqlen_q, rows):
+            walked[_walked(one, row, rows)] += count
+    walked = walked or Counter([0])
+    return Load(tiles, max(walked), sum(keys * count for keys, count in walked.items()) / walked.total())
 
 
 def _tiles(problem: Problem, shape: Shape, packed: int) -> int:
-    heads, rows = problem.batch * problem.heads // packed, problem.seqlen_q * packed
-    return heads * ceil(rows / shape.rows)
+    """Tiles that have something to compute, of all heads; at least one."""
+    found = problem.alike.items()  # packed heads lie apart by the padding
+    rows = ((problem.seqlen_q if packed > 1 else one.seqlen_q, count) for one, count in found)
+    return problem.heads // packed * sum(count * ceil(one * packed / shape.rows) for one, count in rows) or 1
 
 
 def _walked(problem: Problem, first: int, rows: int) -> int:
@@ -184,10 +200,15 @@ def _cost(problem: Problem, found: Share) -> float:
     time = ceil(items / SMS) * longest if even else max(longest, items / SMS * mean)
     if found.splits == 1:
         return time * (AGAIN if found.shape.groups == 1 and items > SMS else 1)
-    if _cost(problem, found._replace(splits=1)) < problem.input_bytes / DRAM_BYTES_A_US:
-        return time + problem.input_bytes  # the memory sets the pace already
+    if _cost(problem, found._replace(splits=1)) < _read_bytes(problem) / DRAM_BYTES_A_US:
+        return time + _read_bytes(problem)  # the memory sets the pace already
     merged = items * min(found.shape.rows, problem.seqlen_q * found.packed) * problem.head_dim * 8
     return time + MERGE_US + merged / MERGE_BYTES_A_US
+
+
+def _read_bytes(problem: Problem) -> int:
+    """Bytes of Q, K and V without padding."""
+    return sum(count * one.input_bytes for one, count in problem.alike.items())
 
 
 def _item_us(problem: Problem, found: Share, keys: float) -> float:
@@ -220,4 +241,6 @@ def _reason(problem: Problem, found: Share) -> str:
         told.append(f"the {found.packed} query heads of a K/V head fill tiles together")
     if found.splits > 1:
         told.append(f"keys are cut into {found.splits} parts, merged by a second launch")
+    if problem.page_size is not None:
+        told.append(f"{found.shape.block_k} keys a tile suit pages of {problem.page_size}")
     return "; ".join(told)

@@ -5,11 +5,19 @@ from dataclasses import replace
 from kernels import fused, workspace, workspace_backward
 from kernels.fp8 import Rounding, cut
 from kernels.problem import Backend, Dtype, Feature
-from kernels.spec import DTYPES_BY_BACKEND, EVERY_FEATURE, ON_A_GPU, SIXTEEN_BIT, Backward, KernelSpec
+from kernels.spec import (
+    DTYPES_BY_BACKEND,
+    EVERY_FEATURE,
+    EVERY_MASK,
+    ON_A_GPU,
+    SIXTEEN_BIT,
+    Backward,
+    KernelSpec,
+)
 
-EVERYWHERE: dict[Backend, frozenset[Feature]] = dict.fromkeys(("cuda", "cpu"), EVERY_FEATURE)
-ONLY_ON_THE_CPU: dict[Backend, tuple[Dtype, ...]] = {"cpu": DTYPES_BY_BACKEND["cpu"]}
-ON_TENSOR_CORES: dict[Backend, tuple[Dtype, ...]] = {**ONLY_ON_THE_CPU, "cuda": ("float16", "bfloat16")}
+EVERYWHERE: dict[Backend, frozenset[Feature]] = {"cuda": EVERY_MASK, "cpu": EVERY_FEATURE}
+BACKWARD_EVERYWHERE: dict[Backend, frozenset[Feature]] = dict.fromkeys(("cuda", "cpu"), EVERY_MASK)
+ON_TENSOR_CORES: dict[Backend, tuple[Dtype, ...]] = {"cpu": DTYPES_BY_BACKEND["cpu"], "cuda": SIXTEEN_BIT}
 
 STANDARD = KernelSpec(
     name="standard",
@@ -26,6 +34,7 @@ STANDARD = KernelSpec(
         workspace=workspace_backward.standard,
         kept=workspace_backward.kept_weights,
         implementation={"cpu": "kernels.cpu.standard_backward", "cuda": "kernels.cuda.standard_backward"},
+        features=BACKWARD_EVERYWHERE,
         recomputes=False,
     ),
 )
@@ -50,7 +59,7 @@ FUSED = KernelSpec(
     io="fused",
     products="float32",
     implementation={"cuda": "kernels.cuda.fused", "cpu": "kernels.cpu.fused"},
-    features={"cuda": EVERY_FEATURE - {"block_mask"}, "cpu": EVERY_FEATURE},
+    features={"cuda": EVERY_MASK - {"block_mask"}, "cpu": EVERY_FEATURE},
     limit=fused.too_long,
 )
 
@@ -63,7 +72,7 @@ SIMT = KernelSpec(
     io="flash2",
     products="float32",
     implementation={"cuda": "kernels.cuda.simt"},
-    features=EVERYWHERE,
+    features={"cuda": EVERY_FEATURE},
 )
 
 FLASH1 = KernelSpec(
@@ -77,10 +86,11 @@ FLASH1 = KernelSpec(
     features=EVERYWHERE,
     backward=Backward(
         idea="S and P computed again from LSE, key tiles outside, delta = rowsum(dO O) anew in every tile",
-        dtypes=ONLY_ON_THE_CPU,
+        dtypes=ON_TENSOR_CORES,
         workspace=workspace_backward.flash1,
         kept=workspace_backward.kept_rows,
-        implementation={"cpu": "kernels.cpu.flash1_backward"},
+        implementation={"cpu": "kernels.cpu.flash1_backward", "cuda": "kernels.cuda.flash1_backward"},
+        features=BACKWARD_EVERYWHERE,
     ),
 )
 
@@ -92,13 +102,14 @@ FLASH2 = KernelSpec(
     workspace=workspace.flash2,
     io="flash2",
     implementation={"cuda": "kernels.cuda.flash2", "cpu": "kernels.cpu.flash2"},
-    features=EVERYWHERE,
+    features=dict.fromkeys(("cuda", "cpu"), EVERY_FEATURE),
     backward=Backward(
         idea="S and P computed again from LSE, key tiles outside, delta = rowsum(dO O) once for every row",
         dtypes=ON_TENSOR_CORES,
         workspace=workspace_backward.flash2,
         kept=workspace_backward.kept_rows,
         implementation={"cpu": "kernels.cpu.flash2_backward", "cuda": "kernels.cuda.flash2_backward"},
+        features=BACKWARD_EVERYWHERE,
     ),
 )
 
@@ -114,7 +125,7 @@ def _hopper(name: str, idea: str) -> KernelSpec:
         io="flash2",
         implementation={"cuda": "kernels.cuda.flash3"},
         head_dims={"cuda": range(64, 257, 32)},
-        features={"cuda": EVERY_FEATURE},
+        features={"cuda": EVERY_MASK},
         min_compute_capability=(9, 0),
         max_compute_capability=(9, 0),
     )
@@ -125,6 +136,7 @@ FLASH3_B = _hopper("flash3-b", "the softmax under the next product, warpgroups i
 FLASH3_C = _hopper("flash3-c", "blocks that stay and draw tiles, longest first, in sections that fit the L2")
 FLASH3 = replace(
     _hopper("flash3", "Hopper's asynchronous units kept busy from the first tile to the last"),
+    features={"cuda": EVERY_FEATURE},
     workspace=workspace.flash3,
     io="flash3",
     backward=Backward(
@@ -134,7 +146,7 @@ FLASH3 = replace(
         kept=workspace_backward.kept_rows,
         implementation={"cuda": "kernels.cuda.flash3_backward"},
         head_dims={"cuda": range(64, 129, 64)},
-        features={"cuda": EVERY_FEATURE - {"block_mask"}},
+        features={"cuda": EVERY_MASK - {"block_mask"}},
         deterministic=frozenset(),
     ),
 )
@@ -148,7 +160,7 @@ FLASH3_FP8 = KernelSpec(
     io="flash3-fp8",
     implementation={"cuda": "kernels.cuda.flash3_fp8"},
     head_dims={"cuda": range(64, 257, 32)},
-    features={"cuda": EVERY_FEATURE - {"block_mask", "window"}},
+    features={"cuda": EVERY_MASK - {"block_mask", "window"}},
     min_compute_capability=(9, 0),
     max_compute_capability=(9, 0),
     products="float8",

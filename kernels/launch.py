@@ -9,11 +9,31 @@ from kernels.spec import KernelSpec
 
 
 class Inputs(NamedTuple):
-    """Q, K and V as (batch, heads, seqlen, head_dim) arrays: CuPy on `cuda`, NumPy on `cpu`."""
+    """What attention is computed from, arrays of one kind: CuPy on `cuda`, NumPy on `cpu`.
+
+    Attributes:
+        q: Q, (batch, heads, Nq, head_dim).
+        k: K, (batch, kv_heads, Nk, head_dim); with a page table (pages, kv_heads, page_size, head_dim).
+        v: V, like `k`.
+        page_table: int32 (batch, Nk / page_size): the page in which each stretch of a sequence's keys lies.
+            Entries behind its last key may be any number. None: K and V are no pages.
+    """
 
     q: Any
     k: Any
     v: Any
+    page_table: Any = None
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """All of them by name; a page table only where there is one."""
+        paged = {} if self.page_table is None else {"page_table": self.page_table}
+        return {"q": self.q, "k": self.k, "v": self.v, **paged}
+
+    @property
+    def qkv(self) -> tuple[Any, Any, Any]:
+        """Q, K and V alone."""
+        return self.q, self.k, self.v
 
 
 class Saved(NamedTuple):

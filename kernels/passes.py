@@ -171,7 +171,7 @@ def prepare_passes(spec: KernelSpec, problem: Problem, given: Given, backend: Ba
     else:
         forward.run()  # a backward pass may make something of LSE while it is prepared
         output, lse = forward.output, forward.lse
-    saved = Saved(*given.inputs, output, lse, given.grad_output)
+    saved = Saved(*given.inputs.qkv, output, lse, given.grad_output)
     return PassLaunch(forward, prepare_backward(spec, problem, saved, backend))
 
 

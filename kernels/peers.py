@@ -7,7 +7,7 @@ from kernels.problem import Backend, Dtype, Feature
 from kernels.spec import (
     CAUSAL_ONLY,
     DTYPES_BY_BACKEND,
-    EVERY_FEATURE,
+    EVERY_MASK,
     ON_A_GPU,
     SIXTEEN_BIT,
     Backward,
@@ -119,7 +119,7 @@ FLASH_ATTN_4 = KernelSpec(
     workspace=workspace.library_fused,
     implementation={"cuda": "kernels.library.flash_attention_4"},
     head_dims=LIBRARY_HEAD_DIMS,
-    features={"cuda": EVERY_FEATURE - {"block_mask"}},
+    features={"cuda": EVERY_MASK - {"block_mask"}},
     min_compute_capability=(8, 0),
     extra="flash-attn-4",
     module="flash_attn.cute",

@@ -1,17 +1,20 @@
 """One attention workload: what is computed, however it is computed."""
 
 import math
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 import msgspec
 
+from kernels import sequences
 from kernels.block_mask import BlockMask
 from kernels.errors import InputError
+from kernels.lengths import check_lengths, check_page_size, differ, is_spread, pages_for
 from kernels.mask import Mask
 
 Backend = Literal["cpu", "cuda"]
 Dtype = Literal["float32", "float16", "bfloat16"]
-Feature = Literal["causal", "window", "gqa", "block_mask"]
+Feature = Literal["causal", "window", "gqa", "block_mask", "ragged", "paged"]
 Passes = Literal["forward", "backward", "both"]
 
 DTYPES: tuple[Dtype, ...] = get_args(Dtype)
@@ -21,26 +24,29 @@ PRODUCTS: dict[Passes, int] = {"forward": 2, "backward": 5, "both": 7}
 ITEMSIZE: dict[Dtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 PASS_WORDS: dict[Passes, str] = {"forward": "", "backward": "backward", "both": "forward + backward"}
 """Each as it stands beside a problem: the usual one goes without saying."""
+LAYOUTS: frozenset[Feature] = frozenset({"ragged", "paged"})  # how long sequences are, where their keys lie
 LSE_ITEMSIZE = 4  # float32, whatever the dtype of the inputs
+PAGE_ITEMSIZE = 4  # int32, an entry of a page table
 UNBOUNDED = -1  # a side of a window
 MOST_ELEMENTS = 1 << 58  # of an array; what several take, in bytes, is then a 64-bit number
 LARGEST_SCALE = 3.4e38  # kernels take it as float32
 
 
-def unusual(passes: Passes, queries: int) -> str:
-    """What of a run goes not without saying, in words: another pass than forward, other query rows than N."""
+def unusual(passes: Passes, queries: int, layout: str) -> str:
+    """What of a run goes not without saying, in words: the pass, query rows, and `Problem.layout`."""
     rows = f"{queries} query row{'s' * (queries > 1)}" if queries else ""
-    return ", ".join(filter(None, (PASS_WORDS[passes], rows)))
+    return ", ".join(filter(None, (PASS_WORDS[passes], rows, layout)))
 
 
-class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, cache_hash=True):
     """One attention workload; arrays are (batch, heads, seqlen, head_dim), row-major.
 
-    The masks combine: a pair is kept where causal, window and block mask all keep it. D is Nk - Nq.
+    The masks combine: a pair is kept where causal, window and block mask all keep it. D is Nk - Nq, those
+    of each sequence where they differ.
 
     Attributes:
-        seqlen_q: Number of query rows, Nq.
-        seqlen_k: Number of key and value rows, Nk.
+        seqlen_q: Number of query rows, Nq; of the longest sequence where they differ, or more.
+        seqlen_k: Number of key and value rows, Nk; likewise.
         batch: Number of independent sequences.
         heads: Number of query heads.
         head_dim: Width of one head, d.
@@ -53,6 +59,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         window: (left, right): keep only keys q + D - left <= k <= q + D + right (sliding window); -1 is
             unbounded, and causal bounds the right by 0.
         block_mask: Keep only these blocks of the score matrix, in every head.
+        query_lengths: The rows of each sequence that hold a query; those behind are padding, with O = 0 and
+            LSE = -inf. None: all are.
+        key_lengths: The keys of each sequence, likewise. Padding may hold NaN: it never enters a result.
+        page_size: Keys of a page of a K/V cache, one of `PAGE_SIZES`; seqlen_k is a multiple of it. K and V
+            are then (pages, kv_heads, page_size, head_dim), and a page table, int32 (batch, seqlen_k /
+            page_size), names the page of each stretch of a sequence's keys. None: K and V lie as arrays.
         passes: What is computed: O and LSE, or from these and a random dO the gradients dQ, dK and dV, or
             both. In files and on the wire it is called `pass`; where it is missing, it is forward.
     """
@@ -69,6 +81,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     kv_heads: int | None = None
     window: tuple[int, int] | None = None
     block_mask: BlockMask | None = None
+    query_lengths: tuple[int, ...] | None = None
+    key_lengths: tuple[int, ...] | None = None
+    page_size: int | None = None
     passes: Passes = msgspec.field(default="forward", name="pass")
 
     def __post_init__(self) -> None:
@@ -90,9 +105,18 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
                 f"Both sides of window must be at least 0, or {UNBOUNDED} for unbounded, not "
                 f"{self.window[0]} and {self.window[1]}."
             )
+        check_lengths("query_lengths", self.query_lengths, self.batch, self.seqlen_q)
+        check_lengths("key_lengths", self.key_lengths, self.batch, self.seqlen_k)
+        check_page_size(self.page_size, self.seqlen_k)
         if self.block_mask is not None:
-            self.block_mask.check_fits(self.seqlen_q, self.seqlen_k)
+            self._check_blocks(self.block_mask)
         self._check_size()
+
+    def _check_blocks(self, blocks: BlockMask) -> None:
+        blocks.check_fits(self.seqlen_q, self.seqlen_k)
+        if not self.even:
+            remedy = "leave it out, or the lengths and the page size"
+            raise InputError(f"A block mask is for sequences of one length without pages: {remedy}.")
 
     def _check_size(self) -> None:
         """Refuse arrays of more elements than any machine could hold."""
@@ -114,7 +138,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def mask(self) -> Mask:
-        """Causal, window and block mask as one."""
+        """Causal, window and block mask as one; of a batch of different lengths each sequence has its own."""
         return Mask.of(
             self.seqlen_q, self.seqlen_k, causal=self.causal, window=self.window, blocks=self.block_mask
         )
@@ -127,8 +151,43 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "window": self.window not in {None, (UNBOUNDED, UNBOUNDED)},
             "gqa": self.key_heads != self.heads,
             "block_mask": self.block_mask is not None,
+            "ragged": differ(self.query_lengths, self.seqlen_q) or differ(self.key_lengths, self.seqlen_k),
+            "paged": self.page_size is not None,
         }
         return frozenset(feature for feature, used in asked.items() if used)
+
+    @property
+    def row_counts(self) -> tuple[int, ...]:
+        """Query rows of each sequence, without padding."""
+        return (self.seqlen_q,) * self.batch if self.query_lengths is None else self.query_lengths
+
+    @property
+    def key_counts(self) -> tuple[int, ...]:
+        """Keys of each sequence, without padding."""
+        return (self.seqlen_k,) * self.batch if self.key_lengths is None else self.key_lengths
+
+    @property
+    def even(self) -> bool:
+        """Whether all sequences are as long as the arrays, and K and V lie as arrays."""
+        return not self.features & LAYOUTS
+
+    @property
+    def sequences(self) -> Mapping[int, "Problem"]:
+        """The sequences that have rows and keys, by their place in the batch: each a problem of its own.
+
+        The rows of a sequence that is not among them have O = 0 and LSE = -inf.
+        """
+        return sequences.alone(self)
+
+    @property
+    def alike(self) -> Mapping["Problem", int]:
+        """The same without their places: each different problem, and how many sequences are such."""
+        return sequences.alike(self)
+
+    @property
+    def different_lengths(self) -> Mapping[tuple[int, int], int]:
+        """The rows and keys of these, and how many sequences have them."""
+        return sequences.different_lengths(self)
 
     @property
     def place(self) -> str:
@@ -137,8 +196,27 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def unusual(self) -> str:
-        """The pass where it is not forward, and the query rows where they are not N; in words."""
-        return unusual(self.passes, self.queries)
+        """The pass where it is not forward, query rows where they are not N, lengths and pages; in words."""
+        return unusual(self.passes, self.queries, self.layout)
+
+    @property
+    def layout(self) -> str:
+        """Lengths that are not all full, and pages, in words: `lengths spread, pages of 64`."""
+        pages = f"pages of {self.page_size}" if self.page_size else ""
+        return ", ".join(filter(None, (self.lengths_text, pages)))
+
+    @property
+    def lengths_text(self) -> str:
+        """Lengths in words, empty where all are full."""
+        return sequences.lengths_text(self)
+
+    @property
+    def spreads_lengths(self) -> bool:
+        """Whether the lengths of keys are `spread`, and those of query rows too where these are N."""
+        if self.batch == 1 or not is_spread(self.key_lengths, self.seqlen_k):
+            return False
+        rows = self.query_lengths
+        return rows is None if self.queries else is_spread(rows, self.seqlen_q)
 
     @property
     def seqlen(self) -> int:
@@ -177,8 +255,29 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def k_shape(self) -> tuple[int, int, int, int]:
-        """Shape of K and of V."""
+        """Shape of K and of V, where they lie as arrays."""
         return (self.batch, self.key_heads, self.seqlen_k, self.head_dim)
+
+    @property
+    def pages(self) -> int:
+        """Pages of the pool that is drawn: those in use, and a spare one for each sequence; 0: no pages."""
+        size, lengths = self.page_size, self.key_lengths
+        if size is None:
+            return 0
+        alike, counts = (self.batch, (self.seqlen_k,)) if lengths is None else (1, lengths)
+        return alike * sum(pages_for(keys, size) + 1 for keys in counts)
+
+    @property
+    def pool_shape(self) -> tuple[int, int, int, int]:
+        """Shape of K and of V as they are drawn: `k_shape`, or (pages, kv_heads, page_size, head_dim)."""
+        if self.page_size is None:
+            return self.k_shape
+        return (self.pages, self.key_heads, self.page_size, self.head_dim)
+
+    @property
+    def page_table_shape(self) -> tuple[int, int]:
+        """Shape of the page table: (batch, stretches of seqlen_k keys); (batch, 0) without pages."""
+        return (self.batch, 0 if self.page_size is None else self.seqlen_k // self.page_size)
 
     @property
     def rows(self) -> int:
@@ -192,8 +291,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def input_bytes(self) -> int:
-        """Exact bytes of Q, K and V."""
-        return (math.prod(self.q_shape) + 2 * math.prod(self.k_shape)) * self.itemsize
+        """Exact bytes of Q, K and V as they are drawn, padding and spare pages too, and of a page table."""
+        elements = math.prod(self.q_shape) + 2 * math.prod(self.pool_shape)
+        return elements * self.itemsize + math.prod(self.page_table_shape) * PAGE_ITEMSIZE
 
     @property
     def drawn_bytes(self) -> int:
@@ -207,18 +307,29 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def kept_pairs(self) -> int:
-        """Number of (query, key) pairs of one head that the masks keep, exactly."""
+        """Number of (query, key) pairs of one head of a sequence that the masks keep; not for ragged ones."""
         return self.mask.kept_pairs()
+
+    @property
+    def all_kept_pairs(self) -> int:
+        """Number of (query, key) pairs that the masks keep in all heads of all sequences, exactly."""
+        if "ragged" not in self.features:
+            return self.batch * self.heads * self.kept_pairs
+        return self.heads * sequences.kept_pairs(self)
 
     @property
     def dense_equivalent_flops(self) -> int:
         """`flops` of the same problem without its block mask: what a kernel that skips nothing would do."""
-        return msgspec.structs.replace(self, block_mask=None).flops
+        dense = self if self.block_mask is None else msgspec.structs.replace(self, block_mask=None)
+        return dense.flops
 
     @property
     def kept_share(self) -> float:
-        """Kept pairs over all pairs: 1 without a mask."""
-        return self.kept_pairs / (self.seqlen_q * self.seqlen_k)
+        """Kept pairs over all pairs: 1 without a mask, 0 where there are none."""
+        if "ragged" not in self.features:
+            return self.kept_pairs / (self.seqlen_q * self.seqlen_k)
+        pairs = self.heads * sum(q * k * count for (q, k), count in self.different_lengths.items())
+        return self.all_kept_pairs / pairs if pairs else 0.0
 
     @property
     def flops(self) -> int:
@@ -227,5 +338,4 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         The usual convention (forward 4 B H Nq Nk d, halved when causal, backward 2.5 times that) counted
         exactly: for causal squares the two differ by 1/N. A kernel that keeps P does one product less.
         """
-        pairs = self.batch * self.heads * self.kept_pairs
-        return 2 * PRODUCTS[self.passes] * pairs * self.head_dim
+        return 2 * PRODUCTS[self.passes] * self.all_kept_pairs * self.head_dim

@@ -5,6 +5,7 @@ Forms, tables, tests and documents iterate over these tuples.
 
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from kernels.device import Device
 from kernels.errors import UnsupportedError
@@ -56,13 +57,25 @@ FASTEST_FIRST: tuple[str, ...] = ("flash3", "flash2", "flash1", "standard", "sim
 """The order in which `choose_kernel` tries our own kernels, on either backend."""
 
 
-def choose_kernel(problem: Problem, device: Device) -> KernelSpec:
+class Choice(NamedTuple):
+    """A kernel, and why those that are tried before it do not take the problem; each reason once."""
+
+    spec: KernelSpec
+    passed_over: tuple[str, ...]
+
+
+def choose(problem: Problem, device: Device) -> Choice:
     """The kernel that "auto" stands for: the first of `FASTEST_FIRST` that supports the problem there.
 
     Raises:
         UnsupportedError: None does; the text has each one's reason.
     """
     return _first_without(lambda spec: spec.unsupported(problem, device))
+
+
+def choose_kernel(problem: Problem, device: Device) -> KernelSpec:
+    """The same, without the reasons."""
+    return choose(problem, device).spec
 
 
 def choose_backward(problem: Problem, device: Device, *, deterministic: bool = False) -> KernelSpec:
@@ -73,16 +86,16 @@ def choose_backward(problem: Problem, device: Device, *, deterministic: bool = F
     """
     return _first_without(
         lambda spec: spec.unsupported_backward(problem, device, deterministic=deterministic)
-    )
+    ).spec
 
 
-def _first_without(reason_of: Callable[[KernelSpec], str | None]) -> KernelSpec:
+def _first_without(reason_of: Callable[[KernelSpec], str | None]) -> Choice:
     """The first of `FASTEST_FIRST` that there is no reason against."""
     reasons: dict[str, None] = {}  # in order, each once
     for name in FASTEST_FIRST:
         spec = find_kernel(name)
         reason = reason_of(spec)
         if reason is None:
-            return spec
+            return Choice(spec, tuple(reasons))
         reasons[reason] = None
     raise UnsupportedError(f"No kernel can run this: {'; '.join(reasons)}.")

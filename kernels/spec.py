@@ -9,7 +9,7 @@ from typing import Literal
 
 from kernels.device import Device
 from kernels.fp8 import Rounding
-from kernels.problem import LSE_ITEMSIZE, Backend, Dtype, Feature, Problem
+from kernels.problem import LAYOUTS, LSE_ITEMSIZE, Backend, Dtype, Feature, Problem
 
 Family = Literal["standard", "tiled", "library"]
 HEAD_DIMS = range(16, 257, 8)  # of our kernels
@@ -19,9 +19,12 @@ FEATURES: Mapping[Feature, str] = {
     "window": "a sliding window",
     "gqa": "fewer key/value heads than query heads",
     "block_mask": "a block mask",
+    "ragged": "ragged lengths",
+    "paged": "a paged K/V cache",
 }
 CAUSAL_ONLY: frozenset[Feature] = frozenset({"causal"})
 EVERY_FEATURE: frozenset[Feature] = frozenset(FEATURES)
+EVERY_MASK: frozenset[Feature] = EVERY_FEATURE - LAYOUTS  # and fewer key/value heads
 DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
     "cuda": ("float32", "float16", "bfloat16"),
     "cpu": ("float32",),

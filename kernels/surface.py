@@ -1,5 +1,6 @@
 """Attention on arrays: check them, find the kernel, run it once."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any
@@ -23,6 +24,9 @@ def attention(
     scale: float | None = None,
     window: tuple[int, int] | None = None,
     block_mask: BlockMask | None = None,
+    query_lengths: Sequence[int] | None = None,
+    key_lengths: Sequence[int] | None = None,
+    page_table: Any = None,
     return_lse: bool = False,
 ) -> Any:
     """softmax(scale Q K^T) V on the CPU (NumPy arrays) or the GPU that holds them (CuPy arrays).
@@ -32,7 +36,8 @@ def attention(
     Args:
         q: (batch, heads, Nq, head_dim), contiguous; float32, on a GPU also float16 or bfloat16.
         k: (batch, kv_heads, Nk, head_dim), of the same kind and dtype. kv_heads divides heads; query head h
-            attends to K/V head h // (heads // kv_heads).
+            attends to K/V head h // (heads // kv_heads). With a page table K is a cache of pages, (pages,
+            kv_heads, page_size, head_dim), of 16, 32, 64, 128 or 256 keys each.
         v: Like `k`.
         kernel: Name of one of `kernels.KERNELS`; "auto" is the one that `kernels.choose_kernel` names for the
             same Problem and Device.
@@ -41,11 +46,17 @@ def attention(
         window: (left, right): keep only keys q + Nk - Nq - left <= k <= q + Nk - Nq + right; -1 is unbounded.
             With `causal` the right side is 0.
         block_mask: Keep only these blocks of the scores, in every head; tiled kernels skip the others.
+        query_lengths: Rows of q that each sequence has, up to Nq; the rest is padding, which may hold NaN.
+            Causal and window go by the lengths of each sequence. None: all Nq.
+        key_lengths: Keys that each sequence has, up to Nk, likewise.
+        page_table: int32 (batch, Nk / page_size), of the same kind: the page in which each stretch of a
+            sequence's keys lies. Sequences may share pages; entries behind the last key are never used.
         return_lse: Also return the log-sum-exp.
 
     Returns:
         O, shape and dtype of `q`; with `return_lse` the pair (O, LSE), LSE being the natural log-sum-exp of
-        the scaled scores, float32 (batch, heads, Nq). A row that keeps no key has O = 0 and LSE = -inf.
+        the scaled scores, float32 (batch, heads, Nq). A row that keeps no key, and
+        padding, has O = 0 and LSE = -inf.
 
     Raises:
         InputError: The arrays or options are not what is accepted; the text says what is.
@@ -54,9 +65,17 @@ def attention(
         MemoryError: The outputs or the workspace do not fit.
     """
     named = None if kernel == AUTO else _find(kernel)
-    inputs = Inputs(q, k, v)
-    backend = backend_of_all(inputs._asdict())
-    problem = problem_of(inputs, causal=causal, scale=scale, window=window, block_mask=block_mask)
+    inputs = Inputs(q, k, v, page_table)
+    backend = backend_of_all(inputs.arrays)
+    problem = problem_of(
+        inputs,
+        causal=causal,
+        scale=scale,
+        window=window,
+        block_mask=block_mask,
+        query_lengths=query_lengths,
+        key_lengths=key_lengths,
+    )
     with _on_device_of(q, backend):
         device = import_module(f"kernels.{backend}.device").describe()
         spec = named or choose_kernel(problem, device)

@@ -56,7 +56,8 @@ def check(request: TraceRequest) -> None:
     """Refuse what cannot be traced.
 
     Raises:
-        UnsupportedError: The kernel of this loop order does not take the problem's masks on this backend.
+        UnsupportedError: The kernel of this loop order does not take the problem's masks on this backend, or
+            it has lengths or pages.
         InputError: More than one head, a block below 1, inputs of other shapes than the problem's, or a trace
             of more than `MAX_TRACE_BYTES` or `MOST_TILES`.
     """
@@ -65,6 +66,10 @@ def check(request: TraceRequest) -> None:
         raise InputError(
             f"A trace follows one head of one sequence: set batch and heads to 1, not {problem.batch} and "
             f"{problem.heads}."
+        )
+    if not problem.even:
+        raise UnsupportedError(
+            "A trace follows a sequence that fills its arrays: leave lengths and page size out."
         )
     check_tiling(request)
     missing = problem.features - find_kernel(request.order).features[request.backend]
@@ -91,7 +96,7 @@ def inputs(request: TraceRequest) -> tuple[Floats, Floats, Floats]:
     if request.inputs is not None:
         q, k, v = (array.numpy().astype(np.float32) for array in request.inputs)
         return q, k, v
-    q, k, v = make_inputs(msgspec.structs.replace(request.problem, dtype="float32"))
+    q, k, v = make_inputs(msgspec.structs.replace(request.problem, dtype="float32")).qkv
     return q[0, 0], k[0, 0], v[0, 0]
 
 

@@ -42,61 +42,10 @@ from kernels.problem import Problem
 from kernels.reference import Attended, plain_attention
 from kernels.row_bounds import FLOAT32_EPS, RowBounds, Worst, norms_of, row_bounds
 from kernels.spec import BufferDtype
+from kernels.verdict import OF_A_PART, OF_A_ROW, ON_ROUNDED, Deviation, Judging, Verdict
+from kernels.verify_batch import BatchCriterion, sequence_inputs
 
 EDGE = 64  # every kernel's tile sizes divide or are divided by this
-
-
-OF_A_ROW = " of a row"  # ends the name of the worst row's error
-OF_A_PART = " of an eighth of the rows"  # of the worst eighth's
-ON_ROUNDED = " on 8-bit inputs"  # ends the name of an error against the oracle on the inputs as rounded
-
-
-class Deviation(NamedTuple):
-    """How far one output is off the oracle's.
-
-    Attributes:
-        output: Which one: `O`, `LSE`, and with `OF_A_ROW` behind the name its worst row. Of a kernel that
-            rounds its inputs O and LSE stand twice: against the oracle on the inputs as given, and, with
-            `ON_ROUNDED` behind the name, on the inputs as it rounds them; its rows are judged there alone,
-            and with `OF_A_PART` many of them together.
-        error: max |output - oracle's| over the rows compared; of a row of O, the L2 norm of the error
-            relative to the oracle's; of a part, the root mean square of the shares that its rows use of their
-            bounds. NaN or inf when the output holds one; inf for an LSE when a row without keys does not
-            hold exactly -inf.
-        bound: The largest error that passes.
-        place: Sequence, head and query row of the worst row; None where no row is meant.
-    """
-
-    output: str
-    error: float
-    bound: float
-    place: tuple[int, int, int] | None = None
-
-    @property
-    def passed(self) -> bool:
-        """Whether the error lies within its bound; False where it is NaN."""
-        return self.error <= self.bound
-
-
-class Verdict(NamedTuple):
-    """Outcome of one comparison.
-
-    Attributes:
-        outputs: The error of every output that there is to compare, O first.
-        rows: Query rows compared, of all batch * heads * seqlen_q.
-    """
-
-    outputs: tuple[Deviation, ...]
-    rows: int
-
-    @property
-    def passed(self) -> bool:
-        """Every error lies within its bound and nothing is NaN."""
-        return all(one.passed for one in self.outputs)
-
-    def of(self, output: str) -> Deviation | None:
-        """The error of an output, None where there was nothing to compare."""
-        return next((one for one in self.outputs if one.output == output), None)
 
 
 class Answer(NamedTuple):
@@ -143,7 +92,7 @@ class Oracle(NamedTuple):
 
 
 class Criterion(NamedTuple):
-    """All that a problem's answers are judged by; the same for every kernel that rounds its inputs alike.
+    """All that answers to a problem are judged by; the same for every kernel that rounds its inputs alike.
 
     Attributes:
         rows: The query rows compared in every head.
@@ -186,8 +135,8 @@ def verify(
 
 def criterion(
     problem: Problem, inputs: Inputs, *, rounding: Rounding | None = None, max_rows: int = 256
-) -> Criterion:
-    """Compute the oracle of a problem, and the errors that pass.
+) -> Judging:
+    """Compute the oracle of a problem, and the errors that pass; of a batch that is not even, by sequence.
 
     Args:
         problem: What is computed.
@@ -195,6 +144,17 @@ def criterion(
         rounding: How a kernel in 8 bits rounds its inputs; None: it takes them as they are.
         max_rows: Compare at most about this many query rows, those of `sample_rows`, in every head.
     """
+    if not problem.even:
+        own = {
+            b: _criterion(one, sequence_inputs(problem, inputs, b), rounding=rounding, max_rows=max_rows)
+            for b, one in problem.sequences.items()
+        }
+        return BatchCriterion(problem, own)
+    return _criterion(problem, inputs, rounding=rounding, max_rows=max_rows)
+
+
+def _criterion(problem: Problem, inputs: Inputs, *, rounding: Rounding | None, max_rows: int) -> Criterion:
+    """The same of a batch that is even."""
     rows = sample_rows(problem, max_rows)
     options: dict[str, Any] = {
         "causal": problem.causal,
@@ -205,12 +165,12 @@ def criterion(
     }
     low_as = partial(plain_attention, compute_dtype="float32")
     exact_as = partial(plain_attention, compute_dtype="float64", storage_dtype="float64", spreads=True)
-    exact = exact_as(*inputs, **options)
+    exact = exact_as(*inputs.qkv, **options)
     if rounding is None:
-        low = low_as(*inputs, **options, storage_dtype=storage_dtype(problem.dtype))
+        low = low_as(*inputs.qkv, **options, storage_dtype=storage_dtype(problem.dtype))
         by_row = row_bounds(problem, inputs, rows, exact, low)
         return Criterion(rows, _oracle(problem, inputs, exact, low, by_row=by_row), None)
-    rounded = rounding.inputs(*inputs)
+    rounded = rounding.inputs(*inputs.qkv)
     options["scale"] *= rounding.score_factor(problem.head_dim)
     low = low_as(*rounded, **options, storage_dtype="float32", rounding=rounding)
     of_rounded = exact_as(*rounded, **options)

@@ -17,7 +17,8 @@ from kernels.problem import Problem
 from kernels.reference import Masking
 from kernels.reference_gradients import plain_gradients
 from kernels.row_bounds import RowBounds, norms_of
-from kernels.verify import OF_A_ROW, Deviation, Verdict, largest_difference, rounding_bound, storage_dtype
+from kernels.verdict import OF_A_ROW, Deviation, Verdict
+from kernels.verify import largest_difference, rounding_bound, storage_dtype
 
 NAMES = Gradients("dQ", "dK", "dV")
 
@@ -72,7 +73,7 @@ def gradient_criterion(problem: Problem, inputs: Inputs, grad_output: Any) -> Gr
         inputs: Q, K and V it is computed from; NumPy or CuPy.
         grad_output: dO, likewise.
     """
-    arrays, masking = (*inputs, grad_output), Masking(problem.causal, problem.window, problem.block_mask)
+    arrays, masking = (*inputs.qkv, grad_output), Masking(problem.causal, problem.window, problem.block_mask)
     dtype, scale = storage_dtype(problem.dtype), problem.softmax_scale
     exact = plain_gradients(arrays, masking, scale=scale, compute_dtype="float64", storage_dtype="float64")
     low = plain_gradients(arrays, masking, scale=scale, compute_dtype="float32", storage_dtype=dtype)

@@ -9,9 +9,12 @@ from kernels.spec import Buffer
 CPU_BLOCK_Q = 128  # rows of a tile on the CPU backend, Br
 CPU_BLOCK_K = 512  # columns of a tile, Bc: its scores are 256 KiB and stay in an L2 cache
 ROW_STEP = 8  # elements in 16 bytes
+GATHERED_K, GATHERED_V = "K of a sequence", "V of a sequence"
 TILE_COUNTER = "tile counter"
 TILE_ORDER, QUERY_TILES, KEY_TILES, KEPT_KEYS = "tile order", "query tiles", "key tiles", "kept keys"
 PARTIAL_O, PARTIAL_SUMS = "partial O", "partial m and l"
+QUERY_LENGTHS, KEY_LENGTHS = "query lengths", "key lengths"
+RUNNING_O = "running O"
 FLASH3_TILE = (128, 64)  # queries and keys of the smallest tile that flash3 cuts: the most tiles there can be
 Q_E4M3, K_E4M3, V_E4M3 = "Q in e4m3", "K in e4m3", "transposed V in e4m3"
 FP8_SCALE_BYTES = 128  # behind a block in 8 bits
@@ -39,7 +42,7 @@ def _standard(problem: Problem, backend: Backend, scores: Dtype) -> tuple[Buffer
     shape = (problem.batch, problem.heads, problem.seqlen_q, columns)
     matrices = (Buffer("S", shape, scores), Buffer("P", shape, problem.dtype))
     if backend == "cpu":
-        return (*matrices, Buffer("l", shape[:3], "float32"))
+        return (*matrices, Buffer("l", shape[:3], "float32"), *_cpu_gathered(problem))
     return matrices if problem.block_mask is None else (*matrices, *_block_tables(problem.block_mask))
 
 
@@ -52,9 +55,9 @@ def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     rows = (problem.batch, problem.heads, problem.seqlen_q)
     state: tuple[Buffer, ...] = (Buffer("m", rows, "float32"), Buffer("l", rows, "float32"))
     if backend == "cpu":
-        return (*state, *_cpu_tile(problem))
+        return (*state, *_cpu_tile(problem), *_cpu_gathered(problem))
     if problem.itemsize < 4:  # noqa: PLR2004 - bytes of a float32
-        state = (*state, Buffer("O", problem.q_shape, "float32"))
+        state = (*state, Buffer(RUNNING_O, problem.q_shape, "float32"))
     blocks = problem.block_mask
     return state if blocks is None else (*state, Buffer("kept blocks", blocks.shape, "int32"))
 
@@ -62,12 +65,14 @@ def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """Nothing on CUDA: the tile lives in registers and shared memory. On the CPU one tile's buffers.
 
-    Of a block mask CUDA holds each row's kept blocks, and how many steps they make.
+    Of a block mask CUDA holds each row's kept blocks, and how many steps they make; of sequences of different
+    lengths these.
     """
     if backend == "cuda":
-        return () if problem.block_mask is None else _block_tables(problem.block_mask)
+        return lengths(problem) if problem.block_mask is None else _block_tables(problem.block_mask)
     rows = (min(CPU_BLOCK_Q, problem.seqlen_q),)
-    return (Buffer("m", rows, "float32"), Buffer("l", rows, "float32"), *_cpu_tile(problem))
+    state = Buffer("m", rows, "float32"), Buffer("l", rows, "float32")
+    return (*state, *_cpu_tile(problem), *_cpu_gathered(problem))
 
 
 def fused(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
@@ -75,7 +80,8 @@ def fused(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     if backend == "cuda":
         return ()
     rows = min(CPU_BLOCK_Q, problem.seqlen_q)
-    return (Buffer("S rows", (rows, problem.seqlen_k), "float32"), Buffer("l", (rows,), "float32"))
+    scores = Buffer("S rows", (rows, problem.seqlen_k), "float32"), Buffer("l", (rows,), "float32")
+    return (*scores, *_cpu_gathered(problem))
 
 
 def torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
@@ -92,7 +98,7 @@ def torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 
 
 def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
-    """As of its steps; where keys are split also each part's O, and m and l of its rows."""
+    """As of its steps; lengths; where keys are split also each part's O, and m and l of its rows."""
     del backend
     return flash3_shared(problem, share(problem))
 
@@ -100,11 +106,12 @@ def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 def flash3_shared(problem: Problem, chosen: Share) -> tuple[Buffer, ...]:
     """The same for one way to share a problem among the SMs."""
     if chosen.splits == 1:
-        return _flash3_tiles(problem, 1)
+        return (*_flash3_tiles(problem, 1), *lengths(problem))
     heads, rows = problem.batch * problem.heads // chosen.packed, problem.seqlen_q * chosen.packed
     parts = (heads, chosen.splits, rows)
     return (
         *_flash3_tiles(problem, chosen.splits),
+        *lengths(problem),
         Buffer(PARTIAL_O, (*parts, problem.head_dim), "float32"),
         Buffer(PARTIAL_SUMS, (*parts, 2), "float32"),
     )
@@ -159,8 +166,23 @@ def library_fused(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     return ()
 
 
+def lengths(problem: Problem) -> tuple[Buffer, ...]:
+    """Query rows and keys of each sequence; nothing where all are as long as the arrays."""
+    if "ragged" not in problem.features:
+        return ()
+    return tuple(Buffer(name, (problem.batch,), "int32") for name in (QUERY_LENGTHS, KEY_LENGTHS))
+
+
 def _block_tables(blocks: BlockMask) -> tuple[Buffer, ...]:
     return (Buffer("block lists", blocks.shape, "int32"), Buffer("step counts", blocks.shape[:1], "int32"))
+
+
+def _cpu_gathered(problem: Problem) -> tuple[Buffer, ...]:
+    """K and V of one sequence, copied from their pages; nothing where they lie as arrays."""
+    if problem.page_size is None:
+        return ()
+    shape = (problem.key_heads, problem.seqlen_k, problem.head_dim)
+    return Buffer(GATHERED_K, shape, "float32"), Buffer(GATHERED_V, shape, "float32")
 
 
 def _cpu_tile(problem: Problem) -> tuple[Buffer, ...]:

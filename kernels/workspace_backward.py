@@ -33,8 +33,9 @@ def standard(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 
 
 def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
-    """One tile's buffers, delta of its rows among them."""
-    del backend
+    """On CUDA sums of dQ in float32; on the CPU one tile's buffers, delta of its rows among them."""
+    if backend == "cuda":
+        return (Buffer(DQ_SUMS, problem.q_shape, "float32"), *_kept_blocks(problem))
     rows = min(workspace.CPU_BLOCK_Q, problem.seqlen_q)
     return (Buffer("delta", (rows,), "float32"), *_cpu_tile(problem))
 

@@ -94,6 +94,6 @@ def bind(
     """
     declared = spec.backward.workspace(problem, "cpu") if spec.backward else ()
     buffers = {buffer.name: np.empty(buffer.shape, np.float32) for buffer in declared}
-    gradients = Gradients(*(np.empty(x.shape, np.float32) for x in saved.inputs))
+    gradients = Gradients(*(np.empty(x.shape, np.float32) for x in saved.inputs.qkv))
     held = sum(buffer.nbytes for buffer in buffers.values())
     return CpuBackward(problem, saved, gradients, buffers, held, compute)

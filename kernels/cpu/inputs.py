@@ -1,22 +1,28 @@
 """Random inputs in host memory."""
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from kernels.cpu.launch import Floats
 from kernels.errors import UnsupportedError
 from kernels.launch import Inputs
+from kernels.layout import lay_keys, lay_queries, page_table
 from kernels.problem import Problem
 
 
 def make_inputs(problem: Problem) -> Inputs:
-    """Draw standard-normal Q, K and V (float32, in this order) from the problem's seed.
+    """Draw standard-normal Q, K and V (float32, in this order) from the problem's seed, and lay them out.
+
+    Sequences have the rows and keys that they would have in an even batch; see `kernels.layout`.
 
     Raises:
         UnsupportedError: The dtype is not float32.
     """
-    return Inputs(*_drawn(problem, problem.seed, (problem.q_shape, problem.k_shape, problem.k_shape)))
+    draw = _drawer(problem, problem.seed)
+    q = lay_queries(problem, draw(problem.q_shape, dtype=np.float32))
+    k, v = (lay_keys(problem, draw(problem.k_shape, dtype=np.float32)) for _ in "kv")
+    return Inputs(q, k, v, page_table(problem))
 
 
 def make_grad_output(problem: Problem) -> Floats:
@@ -25,12 +31,11 @@ def make_grad_output(problem: Problem) -> Floats:
     Raises:
         UnsupportedError: The dtype is not float32.
     """
-    (grad_output,) = _drawn(problem, problem.seed + 1, (problem.q_shape,))
-    return grad_output
+    drawn: Floats = _drawer(problem, problem.seed + 1)(problem.q_shape, dtype=np.float32)
+    return drawn
 
 
-def _drawn(problem: Problem, seed: int, shapes: Sequence[tuple[int, ...]]) -> list[Floats]:
+def _drawer(problem: Problem, seed: int) -> Any:
     if problem.dtype != "float32":
         raise UnsupportedError(f"The CPU backend computes in float32, not {problem.dtype}; choose float32.")
-    draw = np.random.default_rng(seed).standard_normal
-    return [draw(shape, dtype=np.float32) for shape in shapes]
+    return np.random.default_rng(seed).standard_normal

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels.launch import Inputs
 from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from kernels.spec import Buffer, KernelSpec
+from kernels.workspace import GATHERED_K, GATHERED_V
 
 Floats = npt.NDArray[np.float32]
 
@@ -19,7 +22,7 @@ class CpuLaunch:
 
     Attributes:
         problem: What is computed.
-        inputs: Q, K and V, float32.
+        inputs: Q, K and V, float32, and a page table.
         output: O (batch, heads, Nq, d), float32; valid after `run`.
         lse: Natural log-sum-exp (batch, heads, Nq), float32; valid after `run`.
         workspace: The spec's buffers by name.
@@ -60,4 +63,36 @@ def bind(
     output = np.empty(problem.q_shape, np.float32)
     lse = np.empty(problem.q_shape[:3], np.float32)
     held = sum(buffer.nbytes for buffer in buffers.values())
-    return CpuLaunch(problem, inputs, output, lse, buffers, held, compute)
+    whole = compute if problem.even else partial(_by_sequence, spec, compute)
+    return CpuLaunch(problem, inputs, output, lse, buffers, held, whole)
+
+
+def _by_sequence(spec: KernelSpec, compute: Callable[[CpuLaunch], None], launch: CpuLaunch) -> None:
+    """Compute each sequence that has rows and keys as a problem of its own, on views of its part."""
+    launch.output.fill(0)
+    launch.lse.fill(-np.inf)
+    for b, one in launch.problem.sequences.items():
+        own = slice(b, b + 1), slice(None), slice(one.seqlen_q)
+        k, v = _keys(launch, b)
+        inputs = Inputs(launch.inputs.q[own], k, v)
+        work = {buffer.name: _part(launch, buffer) for buffer in spec.workspace(one, "cpu")}
+        compute(CpuLaunch(one, inputs, launch.output[own], launch.lse[own], work, 0, compute))
+
+
+def _part(launch: CpuLaunch, buffer: Buffer) -> Floats:
+    """As much of a buffer as one sequence needs, packed: NumPy copies what is not contiguous."""
+    return launch.workspace[buffer.name].reshape(-1)[: prod(buffer.shape)].reshape(buffer.shape)
+
+
+def _keys(launch: CpuLaunch, b: int) -> tuple[Floats, Floats]:
+    """K and V of a sequence, (1, kv_heads, keys, d): views, or copied from their pages."""
+    problem, count = launch.problem, launch.problem.key_counts[b]
+    if problem.page_size is None:
+        return launch.inputs.k[b : b + 1, :, :count], launch.inputs.v[b : b + 1, :, :count]
+    shape = problem.key_heads, count, problem.head_dim
+    gathered = [_part(launch, Buffer(name, shape, "float32")) for name in (GATHERED_K, GATHERED_V)]
+    for keys, pool in zip(gathered, launch.inputs.qkv[1:], strict=True):
+        for start, page in zip(range(0, count, problem.page_size), launch.inputs.page_table[b], strict=False):
+            stretch = keys[:, start : start + problem.page_size]
+            stretch[...] = pool[page, :, : stretch.shape[1]]
+    return gathered[0][None], gathered[1][None]

@@ -10,6 +10,7 @@ from kernels.cuda.tensor import Variant, masked_variants, tile_bytes
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
+from kernels.workspace import RUNNING_O
 
 # (widest head, cut), best first: as many warps as fit, since one block a head must hide all latency.
 VARIANTS = (
@@ -43,7 +44,7 @@ def program(problem: Problem, target: Target) -> Program:
         "flash1",
         grid=problem.batch * problem.heads,
         arguments=(
-            *("q", "k", "v", "O", "m", "l"),
+            *("q", "k", "v", RUNNING_O, "m", "l"),
             *shape_arguments(problem),
             np.float32(problem.softmax_scale),
             kept_argument(problem),
@@ -54,7 +55,7 @@ def program(problem: Problem, target: Target) -> Program:
     finish = Stage(
         "flash1_finish",
         grid=ceil_div(problem.rows * problem.head_dim // 8, FINISH_THREADS),
-        arguments=("O", "m", "l", "o", "lse", np.int64(problem.rows)),
+        arguments=(RUNNING_O, "m", "l", "o", "lse", np.int64(problem.rows)),
         threads=FINISH_THREADS,
     )
     defines = {**variant.defines(problem), **sparse_defines(problem, variant.tile)}

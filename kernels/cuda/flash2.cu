@@ -29,7 +29,11 @@
 //   ... from its head and q0, which are kept     +1.2 and +0.5 %, but 8 bytes spilled at d = 64, N >= 4k
 //   K's pointer fixed, not moved along           -1 % with a window over a block mask, but no spill: used there
 #include "product.cuh"
+#include "ragged.cuh"
 #include "softmax.cuh"
+#if PAGE_SIZE
+#include "flash2_pages.cuh"
+#endif
 
 constexpr int THREADS = WARPS * 32;
 constexpr int TILE_Q = WARPS * SUBTILES * 16;
@@ -47,7 +51,7 @@ __device__ __forceinline__ int uniform(int x) { return SPARSE ? __shfl_sync(0xff
 
 // Registers are short here too: a block computes again after the loop where its rows lie, from a number that the
 // compiler takes for another than blockIdx.x.
-constexpr bool AGAIN = !SPARSE && !CAUSAL && !WINDOW && (WIDTH == 64 || WIDTH == 128);
+constexpr bool AGAIN = RAGGED || PAGE_SIZE || !SPARSE && !CAUSAL && !WINDOW && (WIDTH == 64 || WIDTH == 128);
 __device__ __forceinline__ int block_again() {
     int block = blockIdx.x;
     asm volatile("" : "+r"(block));
@@ -57,7 +61,8 @@ __device__ __forceinline__ int block_again() {
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     flash2(const element* q, const element* k, const element* v, element* o, float* lse, int heads, int group,
            int seqlen_q, int seqlen_k, int window_left, int window_right, float scale, const int* lists,
-           const int* counts) {
+           const int* counts SEQUENCES(, int sequence_heads)
+               LENGTHS(, const int* query_lengths, const int* key_lengths) PAGES(, const int* page_table, int kv_heads)) {
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned shared_q = shared_address(shared);
     const unsigned shared_k = shared_q + TileQ::BYTES;  // two stages
@@ -68,13 +73,24 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const int head = uniform(CAUSAL ? blockIdx.x % heads : blockIdx.x / tiles_q);
     const int tile_q = uniform(CAUSAL ? tiles_q - 1 - blockIdx.x / heads : blockIdx.x % tiles_q);
     const int q0 = tile_q * TILE_Q;
-    const int rows = min(TILE_Q, seqlen_q - q0);
+    SEQUENCES(const int sequence = head / sequence_heads;)
+#if RAGGED
+    const int queries = query_lengths[sequence], keys = key_lengths[sequence];
+#else
+    const int queries = seqlen_q, keys = seqlen_k;
+#endif
+    const int rows = min(TILE_Q, queries - q0);
     const long long first_row = (long long)head * seqlen_q + q0;
+#if PAGE_SIZE
+    const Pages<TileK, BLOCK_K> pages(k, v, page_table, kv_heads, head / group % kv_heads,
+                                      sequence * (seqlen_k / PAGE_SIZE), keys);
+#else
     const long long first_key = (long long)(head / group) * seqlen_k;
     const long long v_from_k = v - k;
     k = TileK::thread_source(k + first_key * HEAD_DIM, HEAD_DIM);
+#endif
 
-    const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
+    const Mask mask = Mask::of(queries, keys, window_left, window_right);
     const int full_begin = mask.begin(q0 + rows - 1), full_end = mask.end(q0);  // tiles between them need no mask
 #if SPARSE
     // The kept blocks of this row of blocks, in rising order.
@@ -86,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     };
 #else
     const int last = (max(0, mask.end(q0 + rows - 1)) + BLOCK_K - 1) / BLOCK_K - 1;
-    const int steps = max(0, last + 1 - mask.begin(q0) / BLOCK_K);
+    const int steps = RAGGED && rows <= 0 ? 0 : max(0, last + 1 - mask.begin(q0) / BLOCK_K);
     auto key_tile = [&](int step) { return last - step; };
 #endif
 
@@ -102,11 +118,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     int k0 = 0;
     if (steps > 0) {
         k0 = key_tile(0) * BLOCK_K;
+#if PAGE_SIZE
+        pages.copy(target_k, target_v, k0);
+#else
         const long long start = (long long)k0 * HEAD_DIM;
         if (!STAYS) k += start;
         const element* const source = STAYS ? k + start : k;
-        TileK::copy(target_k, source, HEAD_DIM, seqlen_k - k0, HEAD_DIM);
-        TileK::copy(target_v, source + v_from_k, HEAD_DIM, seqlen_k - k0, HEAD_DIM);
+        TileK::copy(target_k, source, HEAD_DIM, keys - k0, HEAD_DIM);
+        TileK::copy(target_v, source + v_from_k, HEAD_DIM, keys - k0, HEAD_DIM);
+#endif
     }
     commit_copies();
     wait_copies<0>();
@@ -134,10 +154,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         if (step + 1 < steps) {
             next = key_tile(step + 1) * BLOCK_K;
             const unsigned other = TileK::BYTES - stage;
+#if PAGE_SIZE
+            pages.copy(target_k + other, target_v + other, next);
+#else
             if (!STAYS) k += (long long)(next - k0) * HEAD_DIM;
             const element* const source = STAYS ? k + (long long)next * HEAD_DIM : k;
-            TileK::copy(target_k + other, source, HEAD_DIM, seqlen_k - next, HEAD_DIM);
-            TileK::copy(target_v + other, source + v_from_k, HEAD_DIM, seqlen_k - next, HEAD_DIM);
+            TileK::copy(target_k + other, source, HEAD_DIM, keys - next, HEAD_DIM);
+            TileK::copy(target_v + other, source + v_from_k, HEAD_DIM, keys - next, HEAD_DIM);
+#endif
             commit_copies();
         }
         if (k0 + BLOCK_K > full_end || k0 < full_begin) apply_mask(s, mask, q0 + warp_row, k0);
@@ -177,19 +201,30 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     }
 
     const int block = AGAIN ? block_again() : 0;
-    const int out_q0 = AGAIN ? block % tiles_q * TILE_Q : q0, out_rows = AGAIN ? min(TILE_Q, seqlen_q - out_q0) : rows;
-    const int out_head = AGAIN ? block / tiles_q : uniform(head);
+    const int out_q0 = AGAIN ? (CAUSAL ? tiles_q - 1 - block / heads : block % tiles_q) * TILE_Q : q0;
+    const int out_rows = AGAIN || RAGGED ? min(TILE_Q, seqlen_q - out_q0) : rows;
+    const int out_head = AGAIN ? (CAUSAL ? block % heads : block / tiles_q) : uniform(head);
+#if RAGGED
+    const int filled = query_lengths[out_head / sequence_heads] - out_q0;  // the others are padding
+#else
+    const int filled = out_rows;
+#endif
     const long long row0 = SPARSE || AGAIN ? (long long)out_head * seqlen_q + out_q0 : first_row;
 #pragma unroll
     for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
             const int row = warp_row + i * 16 + lane / 4 + 8 * r;
-            const float sum = quad_sum(l[i][r]);
+            const float total = quad_sum(l[i][r]);
+            const bool padding = RAGGED && row >= filled;
+            const float sum = padding ? 0.0f : total;
             if (row < out_rows && lane % 4 == 0) lse[row0 + row] = log_sum_exp(m[i][r], sum);
             const float inverse = sum > 0.0f ? reciprocal_approx(sum) : 0.0f;
 #pragma unroll
-            for (int n = 0; n < WIDTH / 8; ++n) acc[i][n][2 * r] *= inverse, acc[i][n][2 * r + 1] *= inverse;
+            for (int n = 0; n < WIDTH / 8; ++n) {
+#pragma unroll
+                for (int c = 2 * r; c < 2 * r + 2; ++c) acc[i][n][c] = padding ? 0.0f : acc[i][n][c] * inverse;
+            }
         }
     }
     // Q's place is free: this warp alone has read these rows.

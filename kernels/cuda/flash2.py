@@ -13,6 +13,7 @@ from kernels.cuda.program import (
     choose,
     shape_arguments,
 )
+from kernels.cuda.ragged import layout_arguments, layout_defines, length_tables
 from kernels.cuda.sparse import sparse_defines, sparse_tables
 from kernels.cuda.tensor import Variant, masked_variants, tile_bytes
 from kernels.launch import Inputs, Launch
@@ -54,6 +55,7 @@ def program(problem: Problem, target: Target) -> Program:
             *shape_arguments(problem),
             np.float32(problem.softmax_scale),
             *simt.sparse_arguments(problem),
+            *layout_arguments(problem, problem.heads),
         ),
         threads=variant.threads,
         shared_bytes=shared_bytes(problem, variant),
@@ -61,10 +63,12 @@ def program(problem: Problem, target: Target) -> Program:
     defines = {
         **variant.defines(problem),
         **sparse_defines(problem, variant.tile),
+        **layout_defines(problem),
         "Q_IN_REGISTERS": int(problem.head_dim <= NARROW_HEAD),
         "BLOCKS_PER_SM": blocks_per_sm(problem),
     }
-    return Program("flash2.cu", defines, (stage,), sparse_tables(problem, variant.tile))
+    tables = {**sparse_tables(problem, variant.tile), **length_tables(problem)}
+    return Program("flash2.cu", defines, (stage,), tables)
 
 
 def variants(problem: Problem, target: Target) -> tuple[Variant, ...]:
@@ -72,10 +76,11 @@ def variants(problem: Problem, target: Target) -> tuple[Variant, ...]:
     if problem.head_dim > MIDDLE_HEAD:
         return WIDE
     if problem.head_dim > NARROW_HEAD:
-        spills = problem.head_dim in SPILLING.get(target.compute_capability, range(MIDDLE_HEAD + 1))
+        spilling = SPILLING.get(target.compute_capability, range(MIDDLE_HEAD + 1))
+        spills = problem.head_dim in spilling or (problem.window is not None and not problem.even)
         return (Variant(4, 2, 32),) if spills else (Variant(4, 2, 64), Variant(4, 2, 32))
-    masked = problem.causal or problem.window is not None or problem.block_mask is not None
-    long = problem.seqlen_k >= LONG and problem.head_dim in LONG_HEADS and not masked
+    plain = problem.even and not problem.causal and problem.window is None and problem.block_mask is None
+    long = problem.seqlen_k >= LONG and problem.head_dim in LONG_HEADS and plain
     return (Variant(4, 2, LONG_KEYS if long and target.compute_capability == HOPPER else 64),)
 
 

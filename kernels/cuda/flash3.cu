@@ -10,7 +10,8 @@
 // Changed from flash2: no thread copies or holds an operand but P, so that registers hold S and O of 64 rows whole;
 // setmaxnreg moves the producer's registers to the consumers; mbarriers replace __syncthreads.
 // Few tiles are shared out finer (kernels/flash3_share.py): smaller ones, heads packed into a tile's rows (PACKED), keys
-// in parts (SPLIT) whose results a second launch merges, flash3_combine.cuh.
+// in parts (SPLIT) whose results a second launch merges, flash3_combine.cuh. Sequences may differ in length, and their
+// keys lie in pages: flash3_lengths.cuh, flash3_pages.cuh.
 // Limit: one or two waves of short tiles; at d = 64 the softmax, with an exponential for every 256 operations
 // and 16 of them a clock and SM. Measured on an H200 in bfloat16, N = 16k, beside cuDNN in the same run (TFLOP/s):
 // d = 64 577 (471), causal 565 (460); d = 128 738 (688), causal 711 (615); d = 256 819 (753), causal 777 (649).
@@ -44,6 +45,9 @@
 #endif
 #include "flash3_layout.cuh"
 #include "flash3_softmax.cuh"
+#if RAGGED && (CROSS || !OVERLAP)
+#error "V's padding is cleared between the first softmax of a tile and its first PV"
+#endif
 #if SPARSE
 #include "flash3_blocks.cuh"
 #else
@@ -52,7 +56,7 @@
 #if SPLIT
 #include "flash3_combine.cuh"
 #endif
-#include "tma.cuh"
+#include "flash3_pages.cuh"
 #include "wgmma.cuh"
 
 // S = Q K^T: both operands with the head dimension contiguous; 16 columns are 32 bytes of a 128-byte swizzled row.
@@ -147,7 +151,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     flash3(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
            const __grid_constant__ TensorMap map_v, Output* out, RowSum* lse, int heads, int group_heads, int section,
            int seqlen_q, int seqlen_k, int left, int right, float scale, int* counter,
-           int splits TABLES(, const int2* order, const int4* queries, const int* keys, const u32* kept)) {
+           int splits TABLES(, const int2* order, const int4* queries, const int* keys, const u32* kept)
+               SEQUENCES(, int sequence_heads) LENGTHS(, const int* query_lengths, const int* key_lengths)
+                   PAGES(, const int* page_table, int kv_heads)) {
     extern __shared__ __align__(1024) unsigned char raw[];
     Shared at;
     at.q = ((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u;
@@ -155,6 +161,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     at.v = at.k + STAGES * K_BYTES;
     at.barriers = at.v + STAGES * K_BYTES;
     TABLES(const Tables tables{order, queries, keys, kept};)
+    LENGTHS(const Lengths lengths{query_lengths, key_lengths, sequence_heads};)
     const int tiles_q = (seqlen_q + BLOCK_Q - 1) / BLOCK_Q, tiles = tiles_q * heads;
     const int head_rows = PACKED ? seqlen_q / group_heads : seqlen_q;
     if (threadIdx.x == 0) {
@@ -185,8 +192,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             int2 place = Work::place(tile, tiles, heads, section, tiles_q TABLES(, tables));
             while (place.x >= 0) {
                 tile = SCHEDULE ? gridDim.x + atomicAdd(counter, 1) : tiles;
-                const Work work(place, seqlen_q, head_rows, seqlen_k, left, right, splits TABLES(, tables));
+                const Work work(place, seqlen_q, head_rows, seqlen_k, left, right,
+                                splits TABLES(, tables) LENGTHS(, lengths));
                 const int head = SPLIT ? work.head / splits : work.head, kv = PACKED ? head : head / group_heads;
+                PAGES(const Pages pages(page_table, kv_heads, kv, seqlen_k, KEYS(work));)
                 if (!work.empty()) {
                     wait(at.q_empty(rq.stage), rq.phase ^ 1);
                     load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0,
@@ -196,14 +205,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 for (int j = work.last + 1; j >= work.begin && !work.empty(); --j) {
                     if (j > work.begin) {
                         wait(at.k_empty(rk.stage), rk.phase ^ 1);
-                        load_tile<PANELS>(at.k + rk.stage * K_BYTES, K_PANEL, map_k, at.k_full(rk.stage),
-                                          FIRST_KEY(work, j - 1), kv);
+                        LOAD_KEYS(at.k + rk.stage * K_BYTES, map_k, at.k_full(rk.stage), FIRST_KEY(work, j - 1));
                         rk.next();
                     }
                     if (j <= work.last) {
                         wait(at.v_empty(rv.stage), rv.phase ^ 1);
-                        load_tile<PANELS>(at.v + rv.stage * K_BYTES, K_PANEL, map_v, at.v_full(rv.stage),
-                                          FIRST_KEY(work, j), kv);
+                        LOAD_KEYS(at.v + rv.stage * K_BYTES, map_v, at.v_full(rv.stage), FIRST_KEY(work, j));
                         rv.next();
                     }
                 }
@@ -262,8 +269,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             Mask mask;
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                const int row = (PACKED ? (first + 8 * r) % head_rows : first + 8 * r) + seqlen_k - head_rows;
-                mask.to[r] = (CAUSAL || WINDOW ? min(row + 1 + right, seqlen_k) : seqlen_k) - tile;
+                const int row = (PACKED ? (first + 8 * r) % head_rows : first + 8 * r) + KEYS(work) - QUERIES(work);
+                mask.to[r] = (CAUSAL || WINDOW ? min(row + 1 + right, KEYS(work)) : KEYS(work)) - tile;
                 mask.from[r] = row - left - tile;
                 TABLES(mask.kept[r] = tables.kept_from(row, tile - shift, seqlen_q, seqlen_k);)
             }
@@ -283,10 +290,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         };
         [[maybe_unused]] bool fresh = true;  // the first product of the tile is still to do
         while (place.x >= 0) {
-            const Work work(place, seqlen_q, head_rows, seqlen_k, left, right, splits TABLES(, tables));
+            const Work work(place, seqlen_q, head_rows, seqlen_k, left, right,
+                            splits TABLES(, tables) LENGTHS(, lengths));
             if (work.empty()) {
                 clear();
-                store_rows(o, Softmax(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q, unit);
+                store_rows(o, Softmax(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
+                       unit LENGTHS(, head_rows, work.queries));
                 advance();
                 continue;
             }
@@ -334,6 +343,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #endif
                 state.step<true>(s, c, mask_of(work, j));
                 pack_all(p, s);
+                LENGTHS(if ((j + 1) * BLOCK_K > work.keys) clear_tail(at, rv, group, work.keys - j * BLOCK_K);)
                 --j;
             }
 #else
@@ -353,7 +363,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             rq.next();
 #if CROSS
             advance();
-            const Work next(place, seqlen_q, head_rows, seqlen_k, left, right, splits TABLES(, tables));
+            const Work next(place, seqlen_q, head_rows, seqlen_k, left, right,
+                            splits TABLES(, tables) LENGTHS(, lengths));
             fresh = next.none() || next.empty() || own.last < work.begin ||
                     Own(next, group, seqlen_q, head_rows, seqlen_k, right).last < next.last;
             if (!fresh) {  // the last PV of this tile under the first QK and softmax of the next one
@@ -362,17 +373,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 const Softmax old = state;
                 state = Softmax();
                 overlap<true>(s, p, o, state, at, q_now, rk, rv, group, c, mask_of(next, next.last));
-                store_rows(o, old, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, unit);
+                store_rows(o, old, out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
+                           unit LENGTHS(, head_rows, work.queries));
                 clear();
                 continue;
             }
             if (own.last >= work.begin) last_pv();
-            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, unit);
+            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
+                       unit LENGTHS(, head_rows, work.queries));
 #else
 #if OVERLAP
             if (own.last >= work.begin) last_pv();
 #endif
-            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, unit);
+            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
+                       unit LENGTHS(, head_rows, work.queries));
             advance();
 #endif
         }

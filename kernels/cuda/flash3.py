@@ -19,6 +19,7 @@ from kernels.cuda.program import (
     defines_of,
     shape_arguments,
 )
+from kernels.cuda.ragged import layout_arguments, layout_defines, length_tables
 from kernels.cuda.tensor import tile_bytes
 from kernels.flash3_share import Share, share, usual_shape
 from kernels.launch import Inputs, Launch
@@ -88,7 +89,8 @@ class Variant(NamedTuple):
         """The defines of the kernel cut like this."""
         steps = {name.upper(): value for name, value in self._asdict().items()}
         rows = {} if problem.block_mask is None else {"BLOCK_ROWS": problem.block_mask.block_q}
-        return {**defines_of(problem), **steps, **rows, "NEGATIVE_SCALE": int(problem.softmax_scale < 0)}
+        sign = {"NEGATIVE_SCALE": int(problem.softmax_scale < 0)}
+        return {**defines_of(problem), **steps, **rows, **sign, **layout_defines(problem)}
 
     def shared_bytes(self, head_dim: int) -> int:
         """Shared memory of a block: Q, K, V, the barriers, and room to align them."""
@@ -107,7 +109,9 @@ def variant(problem: Problem, step: str = "flash3", chosen: Share | None = None)
     if chosen.shape != usual:
         return _deep(chosen, head_dim)
     taken = _stepped(Variant(*usual, pingpong=int(head_dim <= WIDEST_IN_TURNS)), head_dim, step)
-    return taken if chosen.draws else taken._replace(q_stages=1, schedule=0, cross=0)
+    if not chosen.draws:
+        return taken._replace(q_stages=1, schedule=0, cross=0)
+    return taken if problem.even else taken._replace(cross=0)  # V's padding is cleared before the first PV
 
 
 def _deep(chosen: Share, head_dim: int) -> Variant:
@@ -172,7 +176,7 @@ def program(problem: Problem, target: Target, step: str = "flash3", chosen: Shar
         "PACKED": int(chosen.packed > 1),
     }
     stages = (_attention(problem, target, taken, chosen, tables), *_combine(problem, chosen))
-    tables = {TILE_COUNTER: np.zeros(2, np.int32), **tables}
+    tables = {TILE_COUNTER: np.zeros(2, np.int32), **tables, **length_tables(problem)}
     return Program("flash3.cu", defines, stages, tables, arch_suffix="a", note=chosen.reason)
 
 
@@ -184,17 +188,19 @@ def _attention(
     rows = problem.seqlen_q * chosen.packed
     tiles = heads * ceil_div(rows, taken.tile_q)
     group, _, seqlen_k, left, right = shape_arguments(problem)
+    keys = taken.block_k if problem.page_size is None else min(taken.block_k, problem.page_size)
     return Stage(
         "flash3",
         grid=min(tiles, target.multiprocessors or tiles) if taken.schedule else tiles,
         arguments=(
-            *(Boxes("q", taken.tile_q, chosen.packed), Boxes("k", taken.block_k), Boxes("v", taken.block_k)),
+            *(Boxes("q", taken.tile_q, chosen.packed), Boxes("k", keys), Boxes("v", keys)),
             *((PARTIAL_O, PARTIAL_SUMS) if chosen.splits > 1 else ("o", "lse")),
             *(np.int32(heads), group, np.int32(min(heads, section(problem) * chosen.splits))),
             *(np.int32(rows), seqlen_k, left, np.int32(0) if problem.causal else right),
             np.float32(abs(problem.softmax_scale)),
             *(TILE_COUNTER, np.int32(chosen.splits)),
             *tables,
+            *layout_arguments(problem, problem.heads // chosen.packed),
         ),
         threads=taken.threads,
         shared_bytes=taken.shared_bytes(problem.head_dim),

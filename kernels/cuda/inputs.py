@@ -1,27 +1,32 @@
 """Random inputs in GPU memory."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import cupy
 
 from kernels.launch import Inputs
+from kernels.layout import lay_keys, lay_queries, page_table
 from kernels.problem import Problem
 from kernels.verify import storage_dtype
 
 
 def make_inputs(problem: Problem) -> Inputs:
-    """Draw standard-normal Q, K, V (in this order) from the problem's seed, rounded to its dtype."""
-    return Inputs(*_drawn(problem, problem.seed, (problem.q_shape, problem.k_shape, problem.k_shape)))
+    """Draw standard-normal Q, K, V (in this order) from the problem's seed, rounded to its dtype.
+
+    Sequences have the rows and keys that they would have in an even batch; see `kernels.layout`.
+    """
+    draw = cupy.random.default_rng(problem.seed).standard_normal
+    q = _rounded(problem, lay_queries(problem, draw(problem.q_shape, dtype=cupy.float32)))
+    k, v = (_rounded(problem, lay_keys(problem, draw(problem.k_shape, dtype=cupy.float32))) for _ in "kv")
+    table = page_table(problem)
+    return Inputs(q, k, v, None if table is None else cupy.asarray(table))
 
 
 def make_grad_output(problem: Problem) -> Any:
     """Draw a standard-normal dO from the seed behind the problem's, rounded to its dtype."""
-    (grad_output,) = _drawn(problem, problem.seed + 1, (problem.q_shape,))
-    return grad_output
+    draw = cupy.random.default_rng(problem.seed + 1).standard_normal
+    return _rounded(problem, draw(problem.q_shape, dtype=cupy.float32))
 
 
-def _drawn(problem: Problem, seed: int, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
-    draw = cupy.random.default_rng(seed).standard_normal
-    dtype = storage_dtype(problem.dtype)
-    return [draw(shape, dtype=cupy.float32).astype(dtype, copy=False) for shape in shapes]
+def _rounded(problem: Problem, array: Any) -> Any:
+    return array.astype(storage_dtype(problem.dtype), copy=False)

@@ -106,12 +106,12 @@ def bind(spec: KernelSpec, problem: Problem, inputs: Inputs, program_of: Program
     """
     import cupy  # noqa: PLC0415 - as above
 
-    check_alignment(dict(zip("QKV", inputs, strict=True)))
+    check_alignment(dict(zip("QKV", inputs.qkv, strict=True)))
     ready = ready_for(spec.name, problem, program_of, lambda _: spec.workspace(problem, "cuda"))
     output = cupy.empty(problem.q_shape, storage_dtype(problem.dtype))
     lse = cupy.empty(problem.q_shape[:3], cupy.float32)
     workspace = allocate(ready)
-    buffers = {"q": inputs.q, "k": inputs.k, "v": inputs.v, "o": output, "lse": lse, **workspace}
+    buffers = {**inputs.arrays, "o": output, "lse": lse, **workspace}
     held = sum(array.nbytes for array in workspace.values())
     stages = bind_stages(ready.program, ready.kernels, buffers)
     return CudaLaunch(inputs, output, lse, workspace, held, stages, ready.program.note)

@@ -9,6 +9,7 @@
 // Limit: arithmetic. 4 Nq Nk d operations a head on the FMA units, 67 TFLOP/s on an H200, and a shared memory
 // that feeds them: 38 are reached.
 // Known to be wrong with it: the tensor cores idle; flash2 is ten times as fast in 16 bits.
+#include "ragged.cuh"
 #include "simt_softmax.cuh"
 #if TRACE
 #include "trace.cuh"
@@ -20,7 +21,8 @@ constexpr int K_SIZE = TILE_K * QK_STRIDE, P_SIZE = TILE_Q * P_STRIDE;
 extern "C" __global__ void __launch_bounds__(THREADS, 2)
     simt(const element* q, const element* k, const element* v, element* o, float* lse, int heads, int group,
          int seqlen_q, int seqlen_k, int window_left, int window_right, float factor, const int* lists,
-         const int* counts
+         const int* counts SEQUENCES(, int sequence_heads)
+             LENGTHS(, const int* query_lengths, const int* key_lengths) PAGES(, const int* page_table, int kv_heads)
 #if TRACE
              TRACE_PARAMETERS
 #endif
@@ -38,12 +40,28 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
     const int head = CAUSAL ? blockIdx.x % heads : blockIdx.x / tiles_q;
     const int tile_q = CAUSAL ? tiles_q - 1 - blockIdx.x / heads : blockIdx.x % tiles_q;
     const int q0 = tile_q * BLOCK_Q;
-    const int rows = min(BLOCK_Q, seqlen_q - q0);
+    SEQUENCES(const int sequence = head / sequence_heads;)
+#if RAGGED
+    const int queries = query_lengths[sequence], keys = key_lengths[sequence];
+#else
+    const int queries = seqlen_q, keys = seqlen_k;
+#endif
+    const int rows = min(BLOCK_Q, queries - q0);
     const long long q_row = (long long)head * seqlen_q + q0;
+#if PAGE_SIZE
+    const int* const table = page_table + (long long)sequence * (seqlen_k / PAGE_SIZE);
+    const int kv_head = head / group % kv_heads;
+    constexpr int STRETCH = TILE_K < PAGE_SIZE ? TILE_K : PAGE_SIZE;  // keys of a tile that lie in one page
+    const auto offset = [&](int key) {
+        const long long page = key < keys ? page_of(table, key) : 0;
+        return ((page * kv_heads + kv_head) * PAGE_SIZE + key % PAGE_SIZE) * HEAD_DIM;
+    };
+#else
     k += (long long)(head / group) * seqlen_k * HEAD_DIM;
     v += (long long)(head / group) * seqlen_k * HEAD_DIM;
+#endif
 
-    const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
+    const Mask mask = Mask::of(queries, keys, window_left, window_right);
     const int tiles_k = (seqlen_k + BLOCK_K - 1) / BLOCK_K;
 #if SPARSE
     const int* const list =
@@ -55,7 +73,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
 #else
     // The first row's first key to the last row's last.
     const int first = mask.begin(q0) / BLOCK_K;
-    const int steps = max(0, (mask.end(q0 + rows - 1) + BLOCK_K - 1) / BLOCK_K - first);
+    const int past = RAGGED && rows <= 0 ? 0 : mask.end(q0 + rows - 1);
+    const int steps = max(0, (past + BLOCK_K - 1) / BLOCK_K - first);
     auto first_key = [&](int step) {
 #if TRACE
         if (reverse) step = steps - 1 - step;
@@ -71,10 +90,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
     for (int i = 0; i < ROWS; ++i) m[i] = MINUS_INFINITY, l[i] = 0.0f;
 
     for (int step = 0; step < steps; ++step) {
-        const int k0 = first_key(step), width = min(BLOCK_K, seqlen_k - k0);
+        const int k0 = first_key(step), width = min(BLOCK_K, keys - k0);
         __syncthreads();  // the previous probabilities and V are done with
+#if PAGE_SIZE
+        for (int i = 0; i < TILE_K; i += STRETCH) {
+            const long long from = offset(k0 + i);
+            load_tile<STRETCH, HEAD_DIM, HEAD_DEPTH>(k + from, HEAD_DIM, width - i, shared_k + i * QK_STRIDE);
+            load_tile<STRETCH, HEAD_DIM, OUTPUT_WIDTH>(v + from, HEAD_DIM, width - i, shared_v + i * V_STRIDE);
+        }
+#else
         load_tile<TILE_K, HEAD_DIM, HEAD_DEPTH>(k + (long long)k0 * HEAD_DIM, HEAD_DIM, width, shared_k);
         load_tile<TILE_K, HEAD_DIM, OUTPUT_WIDTH>(v + (long long)k0 * HEAD_DIM, HEAD_DIM, width, shared_v);
+#endif
         commit_copies();
         wait_copies<0>();
         __syncthreads();
@@ -107,11 +134,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
 #endif
     }
 
+    const int stored = RAGGED ? min(BLOCK_Q, seqlen_q - q0) : rows;
 #pragma unroll
     for (int i = 0; i < ROWS; ++i) {
         const int row = tile_row(i);
-        const float sum = row_sum(l[i]);
-        if (row >= rows) continue;
+        float sum = row_sum(l[i]);
+        if (row >= stored) continue;
+        if (RAGGED && row >= rows) {
+            sum = 0.0f;
+#pragma unroll
+            for (int c = 0; c < OUTPUTS; ++c) acc[i][c] = 0.0f;
+        }
         if (row_lane() == 0) lse[q_row + row] = log_sum_exp(m[i], sum);
         store_row(o + (q_row + row) * HEAD_DIM, acc[i], sum > 0.0f ? 1.0f / sum : 0.0f);
     }

@@ -19,6 +19,7 @@ from kernels.cuda.program import (
     exponent_factor,
     shape_arguments,
 )
+from kernels.cuda.ragged import layout_arguments, layout_defines, length_tables
 from kernels.cuda.simt_layout import THREADS, TILE_STEP, row_bytes, simt_defines, tiles_for, v_bytes
 from kernels.cuda.sparse import block_text, divides, sparse_defines, sparse_tables
 from kernels.errors import InputError
@@ -79,12 +80,17 @@ def build(problem: Problem, tile: Tile, block: Tile) -> Program:
             *shape_arguments(problem),
             exponent_factor(problem),
             *sparse_arguments(problem),
+            *layout_arguments(problem, problem.heads),
         ),
         threads=THREADS,
         shared_bytes=shared_bytes(problem, tile),
     )
-    defines = {**simt_defines(problem, tile, block), **sparse_defines(problem, block)}
-    return Program("simt.cu", defines, (stage,), sparse_tables(problem, block))
+    defines = {
+        **simt_defines(problem, tile, block),
+        **sparse_defines(problem, block),
+        **layout_defines(problem),
+    }
+    return Program("simt.cu", defines, (stage,), {**sparse_tables(problem, block), **length_tables(problem)})
 
 
 def shared_bytes(problem: Problem, tile: Tile) -> int:

@@ -16,6 +16,7 @@ from kernels.cuda.simt import masked_tiles
 from kernels.cuda.simt_layout import THREADS, row_bytes, simt_defines, tiles_for, v_bytes
 from kernels.cuda.sparse import kept_argument, kept_table, sparse_defines
 from kernels.problem import Problem
+from kernels.workspace import RUNNING_O
 
 FINISH_THREADS = 256
 
@@ -29,7 +30,7 @@ def program(problem: Problem, target: Target) -> Program:
 
 def build(problem: Problem, tile: Tile, block: Tile) -> Program:
     """The program with a given tile, of which only the first `block` rows and columns are used."""
-    running = "o" if problem.dtype == "float32" else "O"
+    running = "o" if problem.dtype == "float32" else RUNNING_O
     pass_all = Stage(
         "simt_flash1",
         grid=problem.batch * problem.heads,

@@ -16,6 +16,7 @@ from kernels.problem import Problem
 from kernels.trace import Trace, TraceRequest
 from kernels.tracing import Floats, Snapshots
 from kernels.verify import storage_dtype
+from kernels.workspace import RUNNING_O
 
 LARGEST_BLOCK = 64
 LARGEST_HEAD_DIM = 128
@@ -80,7 +81,7 @@ def _buffers(request: TraceRequest, problem: Problem, qkv: tuple[Floats, ...]) -
     dtype, rows, width = storage_dtype(problem.dtype), problem.seqlen_q, problem.head_dim
     padded = (np.pad(array, ((0, 0), (0, width - array.shape[1]))) for array in qkv)
     buffers = {name: cupy.asarray(array).astype(dtype) for name, array in zip("qkv", padded, strict=True)}
-    buffers |= {name: cupy.empty((rows, width), cupy.float32) for name in ("O",)}
+    buffers[RUNNING_O] = cupy.empty((rows, width), cupy.float32)
     buffers |= {name: cupy.empty(rows, cupy.float32) for name in ("m", "l", "lse")}
     buffers["o"] = cupy.empty((rows, width), dtype)
     buffers |= {name: cupy.asarray(array) for name, array in zip(RECORDED, empty, strict=False)}

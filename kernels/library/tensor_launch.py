@@ -35,7 +35,7 @@ class TensorRun(ABC):
         self.on_gpu = backend_of(inputs.q) == "cuda"
         self.allocator = GPU_ALLOCATOR if self.on_gpu else CPU_ALLOCATOR
         self._inputs = inputs  # kept alive: the tensors only borrow them
-        self.tensors = tuple(_tensor(array) for array in inputs)
+        self.tensors = tuple(_tensor(array) for array in inputs.qkv)
         self.results: tuple[Any, ...] = NO_RESULTS
 
     @abstractmethod

@@ -50,7 +50,7 @@ def kept_pairs(problem: Problem) -> Any:
 
 def stored(problem: Problem, inputs: Inputs) -> Inputs:
     """The inputs in the problem's dtype."""
-    return Inputs(*(array.astype(storage_dtype(problem.dtype)) for array in inputs))
+    return Inputs(*(array.astype(storage_dtype(problem.dtype)) for array in inputs.qkv))
 
 
 def tiled(
@@ -75,7 +75,7 @@ def in_8_bits(
     problem: Problem, inputs: Inputs, rounding: Rounding, *, lazy: float = 0.0, kept: Any = None
 ) -> Answer:
     """As a kernel in 8 bits does it, see `kernels.fp8`; arguments as in `tiled`."""
-    q, k, v = _wide(problem, Inputs(*rounding.inputs(*inputs)))
+    q, k, v = _wide(problem, Inputs(*rounding.inputs(*inputs.qkv)))
     scale = problem.softmax_scale * rounding.score_factor(problem.head_dim)
     scores = _hidden(problem, _products(q, k, scale), kept)
     return _stored(problem, *_online(scores, v, rounding.weights, rounding.key_block, lazy))
@@ -114,7 +114,7 @@ def hostile(seed: int, dtype: Dtype) -> Case:
 
 
 def _made_hostile(problem: Problem, inputs: Inputs, kind: str) -> Inputs:
-    q, k, v = (array.copy() for array in inputs)
+    q, k, v = (array.copy() for array in inputs.qkv)
     match kind:
         case "steep":
             q *= 4
@@ -137,7 +137,7 @@ def _made_hostile(problem: Problem, inputs: Inputs, kind: str) -> Inputs:
 
 def _wide(problem: Problem, inputs: Inputs) -> list[Any]:
     """Q, K and V in float32, K and V once for every query head."""
-    q, k, v = (array.astype("float32") for array in inputs)
+    q, k, v = (array.astype("float32") for array in inputs.qkv)
     return [q, *(np.repeat(x, problem.heads // problem.key_heads, axis=1) for x in (k, v))]
 
 

@@ -67,7 +67,7 @@ def kept(problem: Problem) -> npt.NDArray[np.bool_]:
 
 def brute_force(problem: Problem, inputs: Inputs) -> tuple[Any, Any]:
     """O and LSE in float64, head by head, over the kept pairs alone."""
-    q, k, v = (array.astype(np.float64) for array in inputs)
+    q, k, v = (array.astype(np.float64) for array in inputs.qkv)
     output, lse, mask = np.zeros(problem.q_shape), np.full(problem.q_shape[:3], -math.inf), kept(problem)
     group = problem.heads // (problem.kv_heads or problem.heads)
     for b, h, row in np.ndindex(problem.q_shape[:3]):

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from kernels.verify import ON_ROUNDED, Verdict
+from kernels.verdict import ON_ROUNDED, Verdict
 
 PROPERTY = "compared with the oracle"
 

@@ -7,7 +7,8 @@ from kernels.ladder import LADDER
 from kernels.launch import Inputs, Launch, prepare
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
-from kernels.verify import Verdict, verify
+from kernels.verdict import Verdict
+from kernels.verify import verify
 
 CPU_KERNELS = tuple(spec for spec in LADDER if "cpu" in spec.implementation)
 each_kernel = pytest.mark.parametrize("spec", CPU_KERNELS, ids=lambda spec: spec.name)

@@ -10,7 +10,8 @@ from kernels.launch import BackwardLaunch, Inputs, Saved, prepare_backward
 from kernels.problem import Problem
 from kernels.reference import attention_reference
 from kernels.spec import KernelSpec
-from kernels.verify import Verdict, storage_dtype
+from kernels.verdict import Verdict
+from kernels.verify import storage_dtype
 from kernels.verify_gradients import verify_gradients
 
 CPU_KERNELS = tuple(spec for spec in LADDER if spec.backward and "cpu" in spec.backward.implementation)
@@ -25,7 +26,7 @@ def grad_output_of(problem: Problem) -> Any:
 def saved(problem: Problem, inputs: Inputs, grad_output: Any = None) -> Saved:
     """What a right forward pass leaves, rounded to what a kernel returns, and dO."""
     output, lse = attention_reference(
-        *inputs,
+        *inputs.qkv,
         causal=problem.causal,
         window=problem.window,
         block_mask=problem.block_mask,
@@ -33,7 +34,7 @@ def saved(problem: Problem, inputs: Inputs, grad_output: Any = None) -> Saved:
     )
     grad_output = grad_output_of(problem) if grad_output is None else grad_output
     dtype = storage_dtype(problem.dtype)
-    return Saved(*inputs, output.astype(dtype), lse.astype("float32"), grad_output.astype(dtype))
+    return Saved(*inputs.qkv, output.astype(dtype), lse.astype("float32"), grad_output.astype(dtype))
 
 
 def run(spec: KernelSpec, problem: Problem, given: Saved) -> BackwardLaunch:

@@ -11,6 +11,7 @@ from msgspec import structs
 from kernels.block_mask import BlockMask
 from kernels.flash3_share import GROUP_ROWS, PART_KEYS, SMS, Shape, Share, share, small_shapes, usual_shape
 from kernels.ladder import FLASH3, FLASH3_A
+from kernels.lengths import PAGE_SIZES
 from kernels.problem import Problem
 from kernels.workspace import flash3_shared
 
@@ -124,3 +125,38 @@ def test_any_problem_is_shared_within_bounds(
     assert found.splits == 1 or (tiles <= SMS and seqlen_k // found.splits >= PART_KEYS)
     assert found.draws or seqlen_q <= GROUP_ROWS or tiles * found.splits <= 2 * SMS
     assert found.reason
+
+
+def test_pages_make_up_tiles_or_tiles_make_up_pages() -> None:
+    for head_dim in FLASH3.head_dims["cuda"]:
+        for page_size in PAGE_SIZES:
+            for keys in (256, 8192):
+                problem = workload(64, keys, head_dim=head_dim, page_size=page_size)
+                for shape in (usual_shape(problem), *small_shapes(problem)):
+                    assert shape.block_k % page_size == 0 or page_size % shape.block_k == 0
+
+
+def test_the_lengths_decide_not_the_room_for_them() -> None:
+    """A cache with room for 131072 keys that holds 200 is not split; one that holds many is, as if alone."""
+    cache = {"batch": 2, "heads": 32, "kv_heads": 8}
+    short = share(workload(1, 131072, **cache, key_lengths=(200, 180)))
+    assert (short.splits, short.shape) == (1, share(workload(1, 200, **cache)).shape)
+    long = share(workload(1, 131072, **cache, key_lengths=(131072, 0)))
+    alone = share(workload(1, 131072, **{**cache, "batch": 1}))
+    assert long.splits == alone.splits > 1
+    roomy = workload(1, 1 << 20, **{**cache, "batch": 8}, key_lengths=(131072, *[0] * 7))
+    assert share(roomy).splits == alone.splits
+    few = workload(100, 131072, batch=2, key_lengths=(200, 180))
+    assert [*small_shapes(few)] == [*small_shapes(workload(100, 200))] == [Shape(2, 64), Shape(1, 64)]
+
+
+def test_packed_heads_and_parts_are_counted_for_sequences_that_have_something() -> None:
+    rows = {"batch": 3, "heads": 8, "kv_heads": 2, "query_lengths": (4, 0, 1)}
+    found = share(workload(4, 16384, **rows, page_size=16))
+    assert (found.packed, found.shape) == (4, Shape(1, 64))
+    assert "64 keys a tile suit pages of 16" in found.reason
+    assert f"{SMS} SMs get 4 tiles" in found.reason
+
+
+def test_a_batch_without_any_key_has_a_share() -> None:
+    assert share(workload(4, 64, batch=2, key_lengths=(0, 0))).splits == 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -12,10 +13,11 @@ from kernels.block_mask import BlockMask
 from kernels.fp8 import Rounding
 from kernels.launch import Inputs
 from kernels.problem import DTYPES, Problem
-from kernels.verify import OF_A_PART, OF_A_ROW, ON_ROUNDED, Criterion, criterion
+from kernels.verdict import OF_A_PART, OF_A_ROW, ON_ROUNDED
+from kernels.verify import Criterion, criterion
 from tests.kernels.answers import Answer, hostile, in_8_bits, kept_pairs, materialised, stored, tiled
 from tests.kernels.cases import draw
-from tests.matrix import chosen
+from tests.matrix import chosen, matrix
 
 N, TILE = 1024, 128
 LATE = slice(N // 2, None)
@@ -48,7 +50,9 @@ def judged_by(mask: str, precision: str) -> tuple[Problem, Inputs, Criterion, An
     problem = problem_of(mask, precision)
     inputs = stored(problem, draw(problem))
     rounding = ROUNDING if precision == "8 bits" else None
-    return problem, inputs, criterion(problem, inputs, rounding=rounding), solve(precision, problem, inputs)
+    judge = criterion(problem, inputs, rounding=rounding)
+    assert isinstance(judge, Criterion)
+    return problem, inputs, judge, solve(precision, problem, inputs)
 
 
 def scaled_late_rows(_precision: str, mask: str, right: Answer) -> Answer:
@@ -142,9 +146,17 @@ MUTANTS = (
 )
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("precision", PRECISIONS)
+def named(value: Any) -> str:
+    """What a parameter is called in the name of its test."""
+    return str(getattr(value, "__name__", value))
+
+
+@matrix(
+    "precision mask mutant",
+    product(PRECISIONS, MASKS, MUTANTS),
+    *("precision mutant", "mask mutant", "precision mask"),
+    ids=named,
+)
 def test_a_mutant_never_passes(precision: str, mask: str, mutant: Any) -> None:
     _, _, judge, right = judged_by(mask, precision)
     assert judge.judge(*right).passed

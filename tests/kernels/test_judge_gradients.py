@@ -31,7 +31,7 @@ def recomputed(problem: Problem, inputs: Inputs, grad_output: Any, **defects: An
     dtype = storage_dtype(problem.dtype)
     group = problem.heads // problem.key_heads
     q, grad = inputs.q.astype("float32"), grad_output.astype("float32")
-    k, v = (np.repeat(x.astype("float32"), group, axis=1) for x in inputs[1:])
+    k, v = (np.repeat(x.astype("float32"), group, axis=1) for x in inputs.qkv[1:])
     answer = tiled(problem, inputs)
     output, lse = answer.output.astype("float32"), answer.lse[..., None]
     scale = np.float32(problem.softmax_scale)

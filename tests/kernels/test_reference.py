@@ -36,7 +36,7 @@ def by_definition(q: Any, k: Any, v: Any, *, causal: bool, scale: float, row: in
 @pytest.mark.parametrize(("seqlen_q", "seqlen_k"), SHAPES)
 def test_the_oracle_agrees_with_the_definition(seqlen_q: int, seqlen_k: int, causal: bool) -> None:
     problem = Problem(seqlen_q=seqlen_q, seqlen_k=seqlen_k, batch=2, heads=2, head_dim=3)
-    q, k, v = draw(problem)
+    q, k, v = draw(problem).qkv
     output, lse = attention_reference(q, k, v, causal=causal, scale=0.7)
     assert output.dtype == lse.dtype == np.float64
     for b, h, row in np.ndindex(2, 2, seqlen_q):
@@ -46,7 +46,7 @@ def test_the_oracle_agrees_with_the_definition(seqlen_q: int, seqlen_k: int, cau
 
 
 def test_chosen_rows_are_the_rows_of_the_whole() -> None:
-    q, k, v = draw(Problem(seqlen_q=50, seqlen_k=40, heads=2, head_dim=16))
+    q, k, v = draw(Problem(seqlen_q=50, seqlen_k=40, heads=2, head_dim=16)).qkv
     rows = [0, 9, 10, 11, 49]
     whole, whole_lse = attention_reference(q, k, v, causal=True, scale=0.25)
     part, part_lse = attention_reference(q, k, v, causal=True, scale=0.25, rows=rows)
@@ -55,7 +55,7 @@ def test_chosen_rows_are_the_rows_of_the_whole() -> None:
 
 
 def test_cutting_the_rows_into_chunks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    q, k, v = draw(Problem(seqlen_q=50, seqlen_k=40, heads=2, head_dim=16))
+    q, k, v = draw(Problem(seqlen_q=50, seqlen_k=40, heads=2, head_dim=16)).qkv
     whole, _ = attention_reference(q, k, v, causal=True, scale=0.25)
     monkeypatch.setattr(reference, "CHUNK_BYTES", 7 * 40 * 8)
     chunked, _ = attention_reference(q, k, v, causal=True, scale=0.25)
@@ -66,7 +66,7 @@ def test_the_oracle_never_holds_the_score_matrix(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(reference, "CHUNK_BYTES", 2**19)
     inputs = draw(Problem(seqlen_q=2048, seqlen_k=2048, head_dim=16))
     tracemalloc.start()
-    attention_reference(*inputs, causal=True, scale=1.0)
+    attention_reference(*inputs.qkv, causal=True, scale=1.0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2048 * 2048 * 8 / 5
@@ -74,7 +74,7 @@ def test_the_oracle_never_holds_the_score_matrix(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float64])
 def test_the_oracle_takes_other_dtypes_exactly_as_they_are(dtype: type) -> None:
-    inputs = [a.astype(dtype) for a in draw(Problem(seqlen_q=9, seqlen_k=7, head_dim=16))]
+    inputs = [a.astype(dtype) for a in draw(Problem(seqlen_q=9, seqlen_k=7, head_dim=16)).qkv]
     found, _ = attention_reference(*inputs, causal=False, scale=0.25)
     expected, _ = attention_reference(*(a.astype(np.float64) for a in inputs), causal=False, scale=0.25)
     np.testing.assert_array_equal(found, expected)

@@ -28,7 +28,7 @@ def options(problem: Problem) -> dict[str, Any]:
 
 def drawn(problem: Problem) -> tuple[Inputs, Any]:
     """Q, K, V and dO, float64."""
-    inputs = Inputs(*(array.astype(np.float64) for array in draw(problem)))
+    inputs = Inputs(*(array.astype(np.float64) for array in draw(problem).qkv))
     return inputs, np.random.default_rng(problem.seed + 1).standard_normal(problem.q_shape)
 
 
@@ -37,13 +37,13 @@ def drawn(problem: Problem) -> tuple[Inputs, Any]:
 def test_a_step_along_any_direction_changes_the_loss_as_the_gradients_say(problem: Problem) -> None:
     """The loss is sum(dO O); its slope along a direction is the direction's product with the gradients."""
     inputs, grad_output = drawn(problem)
-    gradients = gradients_reference(*inputs, grad_output, **options(problem))
+    gradients = gradients_reference(*inputs.qkv, grad_output, **options(problem))
     rng = np.random.default_rng(problem.seed + 2)
     for place, gradient in enumerate(gradients):
         direction = rng.standard_normal(gradient.shape)
         ahead, behind = (
             attention_reference(
-                *(x + way * STEP * direction if i == place else x for i, x in enumerate(inputs)),
+                *(x + way * STEP * direction if i == place else x for i, x in enumerate(inputs.qkv)),
                 **options(problem),
             )[0]
             for way in (1, -1)
@@ -57,12 +57,12 @@ def test_a_step_along_any_direction_changes_the_loss_as_the_gradients_say(proble
 def test_every_single_element_agrees_with_its_own_difference(causal: bool) -> None:
     problem = Problem(seqlen_q=5, seqlen_k=4, heads=2, kv_heads=1, head_dim=3, causal=causal, scale=0.7)
     inputs, grad_output = drawn(problem)
-    gradients = gradients_reference(*inputs, grad_output, **options(problem))
+    gradients = gradients_reference(*inputs.qkv, grad_output, **options(problem))
     for place, gradient in enumerate(gradients):
         for index in np.ndindex(gradient.shape):
             losses = []
             for way in (1, -1):
-                moved = [array.copy() for array in inputs]
+                moved = [array.copy() for array in inputs.qkv]
                 moved[place][index] += way * STEP
                 output, _ = attention_reference(*moved, **options(problem))
                 losses.append((output * grad_output).sum())
@@ -72,10 +72,10 @@ def test_every_single_element_agrees_with_its_own_difference(causal: bool) -> No
 def test_rows_without_keys_and_keys_without_rows_have_no_gradient() -> None:
     problem = Problem(seqlen_q=9, seqlen_k=6, head_dim=4, causal=True, window=(1, 0))
     inputs, grad_output = drawn(problem)
-    dq, _, _ = gradients_reference(*inputs, grad_output, **options(problem))
+    dq, _, _ = gradients_reference(*inputs.qkv, grad_output, **options(problem))
     assert (dq[:, :, :3] == 0).all()
     short = Inputs(inputs.q[:, :, :2], inputs.k, inputs.v)
-    _, dk, dv = gradients_reference(*short, grad_output[:, :, :2], **options(problem))
+    _, dk, dv = gradients_reference(*short.qkv, grad_output[:, :, :2], **options(problem))
     assert (dk[:, :, :3] == 0).all()
     assert (dv[:, :, :3] == 0).all()
     assert (dv[:, :, 3:] != 0).any(axis=-1).all()
@@ -84,7 +84,9 @@ def test_rows_without_keys_and_keys_without_rows_have_no_gradient() -> None:
 def test_cutting_the_rows_into_chunks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem(seqlen_q=50, seqlen_k=40, heads=2, kv_heads=1, head_dim=16, causal=True)
     inputs, grad_output = drawn(problem)
-    whole = gradients_reference(*inputs, grad_output, **options(problem))
+    whole = gradients_reference(*inputs.qkv, grad_output, **options(problem))
     monkeypatch.setattr(reference_gradients, "CHUNK_BYTES", 7 * 40 * 8)
-    for one, other in zip(gradients_reference(*inputs, grad_output, **options(problem)), whole, strict=True):
+    for one, other in zip(
+        gradients_reference(*inputs.qkv, grad_output, **options(problem)), whole, strict=True
+    ):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)

@@ -35,7 +35,7 @@ GOOD = array(2, 3, 5, 16)
 def test_attention_answers_in_the_kind_and_dtype_it_was_asked(spec: KernelSpec, causal: bool) -> None:
     problem = Problem(seqlen_q=70, seqlen_k=90, batch=2, heads=3, head_dim=32, causal=causal, scale=0.3)
     inputs = draw(problem)
-    output, lse = attention(*inputs, kernel=spec.name, causal=causal, scale=0.3, return_lse=True)
+    output, lse = attention(*inputs.qkv, kernel=spec.name, causal=causal, scale=0.3, return_lse=True)
     assert type(output) is type(lse) is np.ndarray
     assert output.dtype == lse.dtype == np.float32
     assert verify(problem, inputs, output, lse).passed
@@ -46,7 +46,7 @@ def test_lse_is_returned_only_when_asked_for() -> None:
 
 
 def test_the_default_scale_is_one_over_the_root_of_the_head_dim() -> None:
-    q, k, v = draw(Problem(seqlen_q=4, seqlen_k=6, head_dim=16))
+    q, k, v = draw(Problem(seqlen_q=4, seqlen_k=6, head_dim=16)).qkv
     np.testing.assert_array_equal(
         attention(q, k, v, kernel="standard"), attention(q, k, v, kernel="standard", scale=0.25)
     )
@@ -67,7 +67,7 @@ def test_attention_takes_masks_and_grouped_heads(problem: Problem) -> None:
     inputs = draw(problem)
     for kernel in ("auto", *(spec.name for spec in CPU_KERNELS)):
         output, lse = attention(
-            *inputs,
+            *inputs.qkv,
             kernel=kernel,
             causal=problem.causal,
             window=problem.window,
@@ -82,8 +82,8 @@ def test_auto_is_the_kernel_that_choose_kernel_names() -> None:
     chosen = choose_kernel(problem, describe())
     assert chosen.name == "flash2"
     inputs = draw(problem)
-    by_name = attention(*inputs, kernel=chosen.name, causal=True)
-    np.testing.assert_array_equal(attention(*inputs, kernel="auto", causal=True), by_name)
+    by_name = attention(*inputs.qkv, kernel=chosen.name, causal=True)
+    np.testing.assert_array_equal(attention(*inputs.qkv, kernel="auto", causal=True), by_name)
 
 
 def test_auto_knows_the_place_of_every_kernel_of_ours_but_the_variants() -> None:

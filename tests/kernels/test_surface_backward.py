@@ -42,10 +42,10 @@ def test_the_gradients_of_our_own_forward_pass_are_right_under_every_mask(proble
         "window": problem.window,
         "block_mask": problem.block_mask,
     }
-    output, lse = attention(*inputs, kernel="flash2", **masks, return_lse=True)
+    output, lse = attention(*inputs.qkv, kernel="flash2", **masks, return_lse=True)
     for kernel in ("auto", *(spec.name for spec in CPU_KERNELS)):
-        gradients = attention_backward(*inputs, output, lse, grad_output, kernel=kernel, **masks)
-        assert [gradient.shape for gradient in gradients] == [array.shape for array in inputs]
+        gradients = attention_backward(*inputs.qkv, output, lse, grad_output, kernel=kernel, **masks)
+        assert [gradient.shape for gradient in gradients] == [array.shape for array in inputs.qkv]
         assert verify_gradients(problem, inputs, grad_output, Gradients(*gradients)).passed
 
 

@@ -16,7 +16,8 @@ from kernels.launch import LibraryLaunch, make_inputs, prepare
 from kernels.peers import LIBRARY, TORCH_AUTO, TORCH_CUDNN, TORCH_EFFICIENT, TORCH_FLASH, TORCH_MATH
 from kernels.problem import Problem
 from kernels.spec import KernelSpec, installed
-from kernels.verify import Verdict, verify
+from kernels.verdict import Verdict
+from kernels.verify import verify
 
 ON_THE_CPU = tuple(spec for spec in LIBRARY if "cpu" in spec.implementation)
 each_peer = pytest.mark.parametrize("spec", ON_THE_CPU, ids=lambda spec: spec.name)

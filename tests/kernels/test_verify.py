@@ -20,14 +20,14 @@ PROBLEM = Problem(seqlen_q=120, seqlen_k=100, heads=2, head_dim=32, causal=True)
 
 def answer(problem: Problem, inputs: Inputs) -> tuple[Any, Any]:
     """The oracle's O and LSE, rounded once to what a kernel returns."""
-    output, lse = attention_reference(*inputs, causal=problem.causal, scale=problem.softmax_scale)
+    output, lse = attention_reference(*inputs.qkv, causal=problem.causal, scale=problem.softmax_scale)
     return output.astype(storage_dtype(problem.dtype)), lse.astype(np.float32)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_rounded_truth_passes(dtype: Dtype) -> None:
     problem = msgspec.structs.replace(PROBLEM, dtype=dtype)
-    inputs = Inputs(*(a.astype(storage_dtype(dtype)) for a in draw(problem)))
+    inputs = Inputs(*(a.astype(storage_dtype(dtype)) for a in draw(problem).qkv))
     verdict = verify(problem, inputs, *answer(problem, inputs))
     assert verdict.passed
     assert verdict.rows == 240
@@ -106,7 +106,7 @@ def test_a_spoilt_answer_never_passes(spoil: Callable[[Any, Any], None]) -> None
 @pytest.mark.parametrize("change", [{"scale": 0.18}, {"causal": False}])
 def test_the_answer_to_another_problem_never_passes(dtype: Dtype, change: dict[str, Any]) -> None:
     problem = msgspec.structs.replace(PROBLEM, dtype=dtype)
-    inputs = Inputs(*(a.astype(storage_dtype(dtype)) for a in draw(problem)))
+    inputs = Inputs(*(a.astype(storage_dtype(dtype)) for a in draw(problem).qkv))
     other = msgspec.structs.replace(problem, **change)
     assert not verify(problem, inputs, *answer(other, inputs)).passed
 

@@ -11,7 +11,8 @@ from kernels.fp8 import Rounding
 from kernels.launch import Inputs
 from kernels.problem import Problem
 from kernels.reference import attention_reference
-from kernels.verify import ON_ROUNDED, verify
+from kernels.verdict import ON_ROUNDED
+from kernels.verify import verify
 from tests.kernels.cases import draw
 
 ROUNDING = Rounding(96)
@@ -20,7 +21,7 @@ PROBLEM = Problem(seqlen_q=150, seqlen_k=333, heads=2, head_dim=64)
 
 def answer(problem: Problem, inputs: Inputs) -> tuple[Any, Any]:
     """What a right kernel in 8 bits returns; its maxima run, so that P rounds elsewhere than in the judge."""
-    q, k, v = ROUNDING.inputs(*inputs)
+    q, k, v = ROUNDING.inputs(*inputs.qkv)
     scale = problem.softmax_scale * ROUNDING.score_factor(problem.head_dim)
     _, lse = attention_reference(q, k, v, causal=problem.causal, scale=scale)
     s = q @ np.swapaxes(k, -1, -2) * scale

@@ -1,7 +1,7 @@
 // What flash3's warpgroups work on under a block mask, from tables (flash3_blocks.py). A key tile begins at any multiple
 // of 8 keys. Needs BLOCK_ROWS, query rows of a block of the mask.
 #pragma once
-#include "flash3_layout.cuh"
+#include "flash3_lengths.cuh"
 
 #define TABLES(...) __VA_ARGS__                    // of the block mask
 #define FIRST_KEY(work, j) __ldg(work.keys + (j))  // of key tile j

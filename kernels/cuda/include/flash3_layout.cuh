@@ -5,6 +5,7 @@
 // PACKED: the rows of a tile are the queries of all heads that share K and V, head after head, as they lie in memory.
 #pragma once
 #include "mbarrier.cuh"
+#include "ragged.cuh"
 
 #ifndef SPLIT
 #define SPLIT 0
@@ -20,9 +21,9 @@ constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
 constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL;
 constexpr bool MOVES_REGISTERS = GROUPS > 1;  // two warpgroups have 255 each anyway
 // In steps of 8 for each of a warpgroup's 128 threads; a multiprocessor has 65,536: 128 (3 x 160 + 32) are all of them,
-// 128 (2 x 240 + 24) all but 1,024.
+// 128 (2 x 240 + 24) all but 1,024, which a producer that finds pages takes.
 constexpr int CONSUMER_REGISTERS = GROUPS == 3 ? 160 : 240;
-constexpr int PRODUCER_REGISTERS = GROUPS == 3 ? 32 : 24;
+constexpr int PRODUCER_REGISTERS = GROUPS == 3 || PAGE_SIZE ? 32 : 24;
 constexpr int S_REGS = BLOCK_K / 2, O_REGS = HEAD_DIM / 2;
 
 // Addresses in shared memory.

@@ -2,7 +2,7 @@
 // A thread holds two rows of S (64 x BLOCK_K) and of O (64 x HEAD_DIM), lane / 4 and 8 below: register i is column
 // i / 4 * 8 + lane % 4 * 2 + i % 2 of row i / 2 % 2. Needs WINDOW; SPARSE, with a block mask.
 #pragma once
-#include "flash3_layout.cuh"
+#include "flash3_lengths.cuh"
 #include "quad.cuh"
 
 #if defined(DTYPE_float16)
@@ -99,13 +99,15 @@ __device__ __forceinline__ void pack_all(u32 (&p)[S_REGS / 2], const float (&s)[
 using Output = float;
 using RowSum = float2;
 __device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& state, Output* out, RowSum* sums, int head,
-                                           int row0, int seqlen_q, float unit) {
+                                           int row0, int seqlen_q,
+                                           float unit LENGTHS(, int head_rows, int queries)) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-        const float l = quad_sum(state.l[r]);
+        float l = quad_sum(state.l[r]);
         const int row = row0 + 8 * r;
         if (row >= seqlen_q) continue;
+        LENGTHS(if ((PACKED ? row % head_rows : row) >= queries) clear_row(o, l, r);)
         const long long at = (long long)head * seqlen_q + row;
         const float shift = SCALED ? state.m[r] : state.m[r] * fmaxf(unit * LOG2E, 1e-30f);
         if (lane % 4 == 0) sums[at] = make_float2(l > 0.0f ? shift : LOWEST, l);
@@ -120,11 +122,13 @@ using Output = unsigned short;
 using RowSum = float;
 // `unit` is what m counts in: LSE = unit m + log l.
 __device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& state, unsigned short* out, float* lse,
-                                           int head, int row0, int seqlen_q, float unit) {
+                                           int head, int row0, int seqlen_q,
+                                           float unit LENGTHS(, int head_rows, int queries)) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-        const float l = quad_sum(state.l[r]);
+        float l = quad_sum(state.l[r]);
+        LENGTHS(if ((PACKED ? (row0 + 8 * r) % head_rows : row0 + 8 * r) >= queries) clear_row(o, l, r);)
         const float inverse = l > 0.0f ? 1.0f / l : 0.0f;
         const int row = row0 + 8 * r;
         const long long at = (long long)head * seqlen_q + row;

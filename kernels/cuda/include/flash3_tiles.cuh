@@ -3,7 +3,7 @@
 //
 // What differs within an expression is a macro: a function, even inlined, changes the registers of the whole kernel.
 #pragma once
-#include "flash3_layout.cuh"
+#include "flash3_lengths.cuh"
 
 #define TABLES(...)                                          // of a block mask: none here
 #define FIRST_KEY(work, j) ((j) * BLOCK_K)                   // of key tile j
@@ -14,6 +14,7 @@
 struct Work {
     // Key tiles last, last - 1, ..., begin; every row sees the keys from `lower` on.
     int head, q0, begin, last, lower;
+    LENGTHS(int queries, keys;)  // of the sequence
     __device__ __forceinline__ bool empty() const { return last < begin; }
     __device__ __forceinline__ bool none() const { return head < 0; }
     // Tiles are numbered by sections of heads whose K and V fit the L2 together; in a section the longest come first.
@@ -24,18 +25,25 @@ struct Work {
         return make_int2(first + rest % width, (tiles_q - 1 - rest / width) * BLOCK_Q);
     }
     // `seqlen_q` rows, of which each head has `head_rows` (PACKED), or as many.
-    __device__ __forceinline__ Work(int2 place, int seqlen_q, int head_rows, int seqlen_k, int left, int right, int splits)
+    __device__ __forceinline__ Work(int2 place, int seqlen_q, int head_rows, int seqlen_k, int left, int right,
+                                    int splits LENGTHS(, const Lengths& lengths))
         : head(place.x), q0(place.y) {
+#if RAGGED
+        const int sequence = head / (splits * lengths.heads);
+        queries = head_rows = __ldg(lengths.queries + sequence);
+        keys = seqlen_k = __ldg(lengths.keys + sequence);
+        if (!PACKED) seqlen_q = queries;
+#endif
         const int first_row = PACKED ? 0 : q0, diagonal = seqlen_k - head_rows;
         const int last_row = PACKED ? head_rows - 1 : min(q0 + BLOCK_Q, seqlen_q) - 1;
-        int keys = seqlen_k;
+        int end = RAGGED && first_row >= head_rows ? 0 : seqlen_k;
         begin = lower = 0;
-        if (CAUSAL || WINDOW) keys = min(keys, last_row + 1 + diagonal + right);
+        if (CAUSAL || WINDOW) end = min(end, last_row + 1 + diagonal + right);
         if (WINDOW) {
             begin = max(0, first_row + diagonal - left) / BLOCK_K;
             lower = last_row + diagonal - left;
         }
-        last = keys <= 0 ? -1 : (keys - 1) / BLOCK_K;
+        last = end <= 0 ? -1 : (end - 1) / BLOCK_K;
 #if SPLIT
         take_part(begin, last, head % splits, splits);
 #endif
@@ -46,6 +54,11 @@ struct Work {
 struct Own {
     int last, limit;
     __device__ __forceinline__ Own(const Work& work, int group, int seqlen_q, int head_rows, int seqlen_k, int right) {
+#if RAGGED
+        head_rows = work.queries;
+        seqlen_k = work.keys;
+        if (!PACKED) seqlen_q = head_rows;
+#endif
         const int row = work.q0 + 64 * group, diagonal = seqlen_k - head_rows;
         const int first = PACKED ? 0 : row, end = PACKED ? head_rows : min(row + 64, seqlen_q);
         last = work.last;

@@ -17,12 +17,15 @@ from kernels.cuda import flash3, flash3_backward, flash3_fp8
 from kernels.cuda.device import describe
 from kernels.cuda.launch import bind
 from kernels.cuda.program import Program, Target
+from kernels.flash3_share import Share
 from kernels.ladder import FLASH3, FLASH3_FP8, LADDER, STEPS
 from kernels.launch import Inputs, Launch, make_inputs, prepare
 from kernels.problem import Problem
 from kernels.registry import find_kernel
 from kernels.spec import KernelSpec
-from kernels.verify import Verdict, verify
+from kernels.verdict import Verdict
+from kernels.verify import verify
+from kernels.workspace import flash3_shared
 from tests.kernels.cases import Case
 from tests.kernels.report import note
 
@@ -92,6 +95,18 @@ def trapping(program: Program) -> Program:
     return replace(program, defines={**program.defines, "MAX_POLLS": MAX_POLLS})
 
 
+def shared(problem: Problem, inputs: Inputs, chosen: Share) -> Any:
+    """flash3 bound to the inputs with a share of the caller's, its outputs and workspace poisoned."""
+    spec = replace(FLASH3, workspace=lambda problem, _: flash3_shared(problem, chosen))
+    launch = bind(spec, problem, inputs, partial(_guarded_share, chosen=chosen))
+    poison(launch)
+    return launch
+
+
+def _guarded_share(problem: Problem, target: Target, chosen: Share) -> Program:
+    return trapping(flash3.program(problem, target, "flash3", chosen))
+
+
 def taken(name: str, problems: Iterable[Problem]) -> list[Problem]:
     """Those that this GPU runs the kernel on; of `fused` those whose rows fit."""
     return [one for one in problems if find_kernel(name).unsupported(one, describe()) is None]
@@ -140,5 +155,5 @@ def widened(case: Case, head_dim: int) -> Case:
     room = ((0, 0), (0, 0), (0, 0), (0, head_dim - case.problem.head_dim))
     return Case(
         structs.replace(case.problem, head_dim=head_dim, scale=case.problem.softmax_scale),
-        Inputs(*(np.pad(array, room) for array in case.inputs)),
+        Inputs(*(np.pad(array, room) for array in case.inputs.qkv)),
     )

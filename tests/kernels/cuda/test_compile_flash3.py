@@ -62,7 +62,7 @@ def check(program: Program) -> bytes:
     itertools.product(MEASURED, DTYPES, (False, True), KINDS),
     *("head_dim causal", "causal kind"),
     ids=str,
-    few=4,
+    few=2,
 )
 def test_flash3_compiles_without_spills_or_serialised_products(
     head_dim: int, dtype: Dtype, causal: bool, kind: dict[str, Any]
@@ -85,7 +85,7 @@ def test_few_keys_take_smaller_tiles() -> None:
         if head_dim not in MEASURED
         for dtype, causal in zip(DTYPES, (False, True), strict=True)
     ],
-    few=4,
+    few=2,
 )
 def test_every_other_head_dim_compiles_with_a_window(head_dim: int, dtype: Dtype, causal: bool) -> None:
     problem = structs.replace(workload(head_dim, dtype, causal=causal), window=(256, 64))
@@ -107,7 +107,7 @@ def sparse(head_dim: int, *, masked: bool) -> Problem:
         for cut in range(len(flash3.sparse_variants(sparse(head_dim, masked=masked))))
     ],
     "masked cut",
-    few=4,
+    few=2,
 )
 def test_every_cut_for_a_block_mask_compiles_without_spills_or_serialised_products(
     head_dim: int, masked: bool, cut: int
@@ -125,7 +125,7 @@ def test_every_cut_for_a_block_mask_compiles_without_spills_or_serialised_produc
         for s in ("flash3-a", "flash3-b", "flash3-c")
         for cut in ((64, True), (128, False), (256, True))
     ],
-    few=4,
+    few=2,
 )
 def test_every_step_of_the_ladder_compiles(step: str, head_dim: int, causal: bool) -> None:
     check(flash3.program(workload(head_dim, causal=causal), HOPPER, step))
@@ -142,7 +142,7 @@ SHARES = [  # heads packed, parts, whether blocks draw
     itertools.product(HEAD_DIMS, ({}, {"causal": True}, {"window": (100, 20)}), (0, -2, -1), SHARES),
     *("head_dim tile", "kind how"),
     ids=str,
-    few=4,
+    few=2,
 )
 def test_every_way_to_share_few_tiles_compiles_without_spills_or_serialised_products(
     head_dim: int, kind: dict[str, Any], tile: int, how: dict[str, Any]

@@ -38,16 +38,16 @@ def check(program: Program) -> bytes:
     return cubin
 
 
-@matrix("head_dim kind", itertools.product(MEASURED, KINDS), ids=str, few=4)
+@matrix("head_dim kind", itertools.product(MEASURED, KINDS), ids=str, few=2)
 def test_flash3_fp8_compiles_without_spills_or_serialised_products(
     head_dim: int, kind: dict[str, Any]
 ) -> None:
     check(flash3_fp8.program(structs.replace(workload(head_dim), **kind), HOPPER))
 
 
-@chosen("head_dim", HEAD_DIMS, {160, 224})
+@chosen("head_dim", HEAD_DIMS, {160})
 def test_every_head_dim_compiles_in_float16(head_dim: int) -> None:
-    """Two of the head dims that the test above does not take; `.ci/run` takes the rest."""
+    """One of the head dims that the test above does not take; `.ci/run` takes the rest."""
     check(flash3_fp8.program(workload(head_dim, "float16", causal=True), HOPPER))
 
 

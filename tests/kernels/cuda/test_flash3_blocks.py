@@ -18,6 +18,7 @@ from kernels.ladder import FLASH3
 from kernels.problem import Problem
 from kernels.workspace import KEPT_KEYS, KEY_TILES, QUERY_TILES, TILE_ORDER
 from tests.kernels.masked import kept
+from tests.matrix import in_rounds
 
 HOPPER = Target((9, 0), SHARED_MEMORY_LIMITS[9, 0], multiprocessors=132)
 WINDOWS = st.tuples(st.integers(-1, 300), st.integers(-1, 300))
@@ -66,9 +67,10 @@ def pairs_computed(problem: Problem, program: Program) -> npt.NDArray[np.int_]:
     return computed
 
 
-@settings(max_examples=40, deadline=None)
+@in_rounds(3)
+@settings(max_examples=14, deadline=None)
 @given(sparse_problems())
-def test_every_kept_pair_is_computed_once_and_no_other(problem: Problem) -> None:
+def test_every_kept_pair_is_computed_once_and_no_other(turn: int, problem: Problem) -> None:
     assert (pairs_computed(problem, flash3.program(problem, HOPPER)) == kept(problem)).all()
 
 

@@ -43,7 +43,7 @@ def test_the_kernel_rounds_its_inputs_as_numpy_does_to_the_bit(cp: Any, head_dim
     launch: Any = prepared(NAME, problem, inputs)
     launch.run()
     keys = fp8.cut(head_dim).key_block
-    expected = fp8.Rounding(keys).inputs(*(cp.asnumpy(array).astype(np.float32) for array in inputs))
+    expected = fp8.Rounding(keys).inputs(*(cp.asnumpy(array).astype(np.float32) for array in inputs.qkv))
     found = {name: cp.asnumpy(array) for name, array in launch.workspace.items()}
     check_blocks(-decoded(found[Q_E4M3], 64, head_dim), expected[0])  # the scale is negative
     check_blocks(decoded(found[K_E4M3], keys, head_dim), expected[1])
@@ -90,7 +90,7 @@ def test_maxima_that_come_late_and_blocks_of_other_scales_agree_with_the_oracle(
 ) -> None:
     """Every tile raises the maxima, so that P leaves its range under the old ones; V grows by 2^20."""
     problem = Problem(heads=2, seqlen_q=65, seqlen_k=3000, head_dim=head_dim, dtype="bfloat16", scale=1.0)
-    q, k, v = (array.astype(cp.float32) for array in make_inputs(problem, "cuda"))
+    q, k, v = (array.astype(cp.float32) for array in make_inputs(problem, "cuda").qkv)
     q[..., 0], k = 1, 0.01 * k
     k[..., 0] = cp.linspace(0, rise, problem.seqlen_k)
     v *= 2 ** cp.linspace(-10, 10, problem.seqlen_k)[:, None]

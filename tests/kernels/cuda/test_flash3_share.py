@@ -1,24 +1,18 @@
 """flash3's split keys, packed heads and smaller tiles against the oracle, forced and chosen, on Hopper."""
 
 import itertools
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
 from msgspec import structs
 
 from kernels.block_mask import BlockMask
-from kernels.cuda import flash3
 from kernels.cuda.device import describe
-from kernels.cuda.launch import bind
-from kernels.cuda.program import Program, Target
 from kernels.flash3_share import MOST_GROUPS_SHARED, Share, packed_heads, share, small_shapes, usual_shape
 from kernels.ladder import FLASH3
-from kernels.launch import Inputs, make_inputs, prepare
+from kernels.launch import make_inputs, prepare
 from kernels.problem import Problem
-from kernels.workspace import flash3_shared
-from tests.kernels.cuda.running import MAX_POLLS, both_masks, differing_bits, judged, poison, run
+from tests.kernels.cuda.running import both_masks, differing_bits, judged, run, shared
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("hopper"), pytest.mark.timeout(300)]
 
@@ -37,20 +31,6 @@ def hopper() -> None:
     found = describe().compute_capability
     if found != (9, 0):
         pytest.skip(f"needs compute capability 9.0, this GPU has {found}")
-
-
-def guarded(problem: Problem, target: Target, chosen: Share) -> Program:
-    """A share's program that traps instead of waiting for ever."""
-    program = flash3.program(problem, target, "flash3", chosen)
-    return replace(program, defines={**program.defines, "MAX_POLLS": MAX_POLLS})
-
-
-def shared(problem: Problem, inputs: Inputs, chosen: Share) -> Any:
-    """flash3 bound to the inputs with a share of the caller's, its outputs and workspace poisoned."""
-    spec = replace(FLASH3, workspace=lambda problem, _: flash3_shared(problem, chosen))
-    launch = bind(spec, problem, inputs, partial(guarded, chosen=chosen))
-    poison(launch)
-    return launch
 
 
 def shares(problem: Problem, splits: int) -> list[Share]:

@@ -89,7 +89,7 @@ def test_every_probe_agrees_with_the_oracle(
     if case.problem.head_dim not in find_kernel(name).head_dims["cuda"]:
         case = widened(case, 64)
     problem = structs.replace(case.problem, dtype=dtype, causal=causal or case.problem.causal)
-    inputs = Inputs(*(cp.asarray(array).astype(storage_dtype(dtype)) for array in case.inputs))
+    inputs = Inputs(*(cp.asarray(array).astype(storage_dtype(dtype)) for array in case.inputs.qkv))
     verdict = run(name, problem, inputs)
     assert verdict.passed, verdict
 
@@ -174,7 +174,7 @@ def test_the_surface_takes_cupy_arrays(cp: Any, name: str) -> None:
     problem = Problem(heads=2, seqlen_q=90, seqlen_k=120, dtype="float16", causal=True)
     skip_unsupported(name, problem)
     inputs = make_inputs(problem, "cuda")
-    output, lse = attention(*inputs, kernel=name, causal=True, return_lse=True)
+    output, lse = attention(*inputs.qkv, kernel=name, causal=True, return_lse=True)
     assert isinstance(output, cp.ndarray)
     assert judged(name, problem, inputs, output, lse).passed
 

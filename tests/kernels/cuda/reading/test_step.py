@@ -17,7 +17,10 @@ from kernels.problem import Problem
 from tests.matrix import matrix
 
 FLASH3 = ("flash3-a", "flash3-b", "flash3-c", "flash3")
-SWITCHES = ("OVERLAP", "PINGPONG", "SCHEDULE", "CROSS", "SPARSE", "SPLIT", "PACKED", "TABLES")
+SWITCHES = (
+    *("OVERLAP", "PINGPONG", "SCHEDULE", "CROSS", "SPARSE", "SPLIT", "PACKED", "TABLES"),
+    *("RAGGED", "LENGTHS", "PAGES", "PAGE_SIZE", "SEQUENCES"),
+)
 
 
 def workload(head_dim: int = 128, *, causal: bool = True, dtype: str = "bfloat16") -> Problem:
@@ -40,7 +43,7 @@ def compiled(program: Program, text: str, monkeypatch: pytest.MonkeyPatch) -> by
     "kernel head_dim causal",
     itertools.product([spec.name for spec in LADDER], (64, 128, 256), (False, True)),
     "kernel",
-    few=4,
+    few=2,
 )
 def test_what_is_printed_compiles_by_itself_to_the_same_machine_code(
     kernel: str, head_dim: int, causal: bool, monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,45 @@
+// What flash3's warpgroups must know of sequences of different lengths (RAGGED, ragged.cuh).
+//
+// A tile of Q and one of K bring padding along. NaN in a row of Q stays in that row, which is stored as zeros; masked
+// keys have no score; but a weight of 0 times NaN is NaN, so V's rows behind the last key become zeros.
+#pragma once
+#include "flash3_layout.cuh"
+#include "ragged.cuh"
+
+#if RAGGED
+#define QUERIES(work) work.queries  // of each head of the sequence
+#define KEYS(work) work.keys
+#else
+#define QUERIES(work) head_rows
+#define KEYS(work) seqlen_k
+#endif
+
+#if RAGGED
+constexpr int CLEARED = 8;  // named barrier of the first warpgroup, alone; the others' follow
+
+struct Lengths {
+    const int *queries, *keys;  // of each sequence
+    int heads;                  // of a sequence, as place.x counts them without parts
+};
+
+// Waits for the next tile of V and clears its rows from `rows` on. Every warpgroup that uses the tile does so.
+__device__ __forceinline__ void clear_tail(const Shared& at, const Ring& rv, int group, int rows) {
+    const u32 v = at.v + rv.stage * K_BYTES;
+    wait(at.v_full(rv.stage), rv.phase);
+#pragma unroll
+    for (int p = 0; p < PANELS; ++p) {
+        for (int chunk = rows * 8 + threadIdx.x % 128; chunk < BLOCK_K * 8; chunk += 128)
+            store_zeros(v + p * K_PANEL + chunk * 16);
+    }
+    publish_stores();
+    group_sync(CLEARED + group);
+}
+
+// A row of padding comes to nothing.
+template <int n>
+__device__ __forceinline__ void clear_row(float (&o)[n], float& l, int r) {
+    l = 0.0f;
+#pragma unroll
+    for (int i = 0; i < n; i += 4) o[i + 2 * r] = o[i + 2 * r + 1] = 0.0f;
+}
+#endif
