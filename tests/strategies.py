@@ -14,6 +14,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from kernels.block_mask import BlockMask
+from kernels.lengths import PAGE_SIZES
 from kernels.problem import LARGEST_SCALE, Problem
 from profiles.plan.plan import Plan, Protocol
 
@@ -128,7 +129,13 @@ def _within(values: Strategy, hint: Hint, meta: msgspec.Meta) -> Strategy:
 @st.composite
 def problems(draw: st.DrawFn) -> Problem:
     """Workloads that are possible, small ones."""
-    seqlen_q, seqlen_k, kv_heads, group = draw(st.tuples(*[st.integers(1, 9)] * 4))
+    seqlen_q, seqlen_k, kv_heads, group, batch = draw(st.tuples(*[st.integers(1, 9)] * 5))
+    page_size = draw(st.none() | st.sampled_from(PAGE_SIZES))
+    seqlen_k *= page_size or 1
+    lengths = [
+        st.none() | st.lists(st.integers(0, longest), min_size=batch, max_size=batch).map(tuple)
+        for longest in (seqlen_q, seqlen_k)
+    ]
     block_q, block_k = draw(st.tuples(*[st.integers(1, 9)] * 2))
     rows, columns = -(-seqlen_q // block_q), -(-seqlen_k // block_k)
     mask = Drawn().struct(
@@ -138,19 +145,27 @@ def problems(draw: st.DrawFn) -> Problem:
         shape=st.just((rows, columns)),
         kept=st.lists(st.booleans(), min_size=rows * columns, max_size=rows * columns).map(bytes),
     )
+    even: dict[str, Strategy] = {"query_lengths": st.none(), "key_lengths": st.none(), "page_size": st.none()}
+    layout = {
+        "block_mask": st.none(),
+        "query_lengths": lengths[0],
+        "key_lengths": lengths[1],
+        "page_size": st.just(page_size),
+    }
+    whole = even | {"block_mask": st.none() | mask} if page_size is None else layout
     problem: Problem = draw(
         Drawn().struct(
             Problem,
             seqlen_q=st.just(seqlen_q),
             seqlen_k=st.just(seqlen_k),
-            batch=st.integers(1, 9),
+            batch=st.just(batch),
             heads=st.just(kv_heads * group),
             head_dim=st.integers(1, 512),
             scale=st.none() | st.floats(-LARGEST_SCALE, LARGEST_SCALE),
             seed=st.integers(0, 2**63 - 1),
             kv_heads=st.none() | st.just(kv_heads),
             window=st.none() | st.tuples(*[st.integers(-1, 2**62)] * 2),
-            block_mask=st.none() | mask,
+            **draw(st.sampled_from((whole, layout))),
         )
     )
     return problem

@@ -11,7 +11,7 @@ import click
 
 from kernels.registry import AUTO
 from profiles.plan.choice import Declared
-from profiles.plan.request import read_kernels
+from profiles.plan.read import read_kernels
 from profiles.results.quantities import QUANTITIES
 from profiles.results.quantity import Quantity
 from profiles.store.places import never_begun

@@ -22,7 +22,7 @@ from app.commands.table import print_session
 from kernels.device import Device
 from kernels.errors import UnsupportedError
 from kernels.problem import Backend
-from kernels.registry import AUTO, choose_kernel, find_kernel, runnable
+from kernels.registry import AUTO, Choice, choose, find_kernel, runnable
 from profiles.engine.local import LocalEngine
 from profiles.plan.machine import Machine
 from profiles.plan.plan import Plan
@@ -97,16 +97,24 @@ def make_plan(choices: Mapping[str, Any], device: Device, preset: str | None = N
 
 
 def with_kernels_chosen(plan: Plan, device: Device) -> Plan:
-    """The plan with `auto` replaced by the kernels it stands for, which is said; others as they are.
+    """The plan with `auto` replaced by the kernels it stands for, which is said with why; others as they are.
 
     Raises:
         UnsupportedError: No kernel supports one of the problems.
     """
     if plan.kernels != (AUTO,):
         return plan
-    chosen = tuple({choose_kernel(problem, device).name: None for problem in plan.problems})
-    tell(f"flashscope sweep: auto chose {', '.join(chosen)}")
-    return replace(plan, kernels=chosen)
+    choices = [choose(problem, device) for problem in plan.problems]
+    for told in dict.fromkeys(map(reasoned, choices)):
+        tell(f"flashscope sweep: auto chose {told}")
+    return replace(plan, kernels=tuple(dict.fromkeys(choice.spec.name for choice in choices)))
+
+
+def reasoned(choice: Choice) -> str:
+    """A choice with why it was made."""
+    if not choice.passed_over:
+        return f"{choice.spec.name}, the fastest of ours"
+    return f"{choice.spec.name}, the fastest of ours that takes this: {'; '.join(choice.passed_over)}"
 
 
 def check_runnable(plan: Plan, device: Device) -> None:

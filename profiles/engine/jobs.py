@@ -113,7 +113,7 @@ class SweepJob:
         if device is None:
             self._refused = f"No usable GPU here: {machine.why_no_gpu()}. Choose the CPU backend."
         else:
-            self._before.append(_ceilings_task(device))
+            self._before.extend(first_tasks(device))
             stages = self._plan.stages() if self._rest is None else self._rest.stages(self._plan)
             self._stages.extend(StageRun(s, device, self._plan.protocol_of(s[0])) for s in stages)
         if self._rest is not None:
@@ -155,7 +155,7 @@ class SweepJob:
         return [*in_flight, PlanFinished(t_ns=time.monotonic_ns(), outcome=outcome, reason=reason)]
 
 
-def _ceilings_task(device: Device) -> Task:
+def first_tasks(device: Device) -> tuple[Task, ...]:
     """Ceilings; a worker that dies of them leaves a sweep without any."""
 
     def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
@@ -163,7 +163,7 @@ def _ceilings_task(device: Device) -> Task:
         return [LogLine(source="engine", text=text, level="warning")]
 
     what = "measured what this device reaches"
-    return Task(MeasureCeilings(device=device), (CeilingsMeasured,), CEILINGS_DEADLINE_S, what, None, fail)
+    return (Task(MeasureCeilings(device=device), (CeilingsMeasured,), CEILINGS_DEADLINE_S, what, None, fail),)
 
 
 def probe_job() -> Job:

@@ -1,61 +1,25 @@
 """What a user asks for: every choice of a sweep, declared once. See `choice` for what is made of this."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
 from kernels.block_mask import BlockMask
 from kernels.block_pattern import BLOCK, EXAMPLES, BlockPattern
 from kernels.errors import InputError
+from kernels.lengths import PAGE_SIZES, spread
 from kernels.problem import UNBOUNDED, Backend, Dtype, Passes, Problem
-from kernels.registry import AUTO, find_kernel, lesson_on
+from kernels.registry import AUTO, lesson_on
 from kernels.spec import HEAD_DIMS
-from profiles.plan.choice import LARGEST, Choice, choices_of
+from profiles.plan.choice import Choice, choices_of
 from profiles.plan.plan import Plan, Protocol
+from profiles.plan.read import read_kernels, read_page_size, read_window
 from profiles.plan.seqlens import format_seqlens, parse_seqlens
 
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
-
-
-def read_kernels(text: str) -> tuple[str, ...]:
-    """Names of kernels separated by commas, or `auto` alone.
-
-    Raises:
-        ValueError: It names none, an unknown one, or one twice.
-    """
-    names = tuple(part.strip() for part in text.split(",") if part.strip())
-    if names == (AUTO,):
-        return names
-    if not names:
-        raise ValueError("name at least one kernel")
-    if AUTO in names:
-        raise ValueError(f"{AUTO} stands for one kernel and alone, not as in {text!r}")
-    try:
-        for name in names:
-            find_kernel(name)
-    except KeyError as error:
-        raise ValueError(str(error.args[0])) from error
-    if len(set(names)) < len(names):
-        raise ValueError(f"a kernel is listed twice in {text!r}")
-    return names
-
-
-def read_window(text: str) -> tuple[int, int]:
-    """Two whole numbers from -1 to LARGEST, separated by a comma.
-
-    Raises:
-        ValueError: It is not that.
-    """
-    try:
-        left, right = map(int, text.split(","))
-    except ValueError as error:
-        raise ValueError(f"{text[:40]!r} is not a window like 128,0") from error
-    if min(left, right) < UNBOUNDED:
-        raise ValueError(f"a side of the window {text!r} is below {UNBOUNDED} (unbounded)")
-    if max(left, right) > LARGEST:
-        raise ValueError(f"a side of the window {text:.40} is more than {LARGEST}; {UNBOUNDED}: all keys")
-    return left, right
+Lengths = Literal["full", "spread"]
+MOST_SPREAD = 512  # sequences, each of which is counted for itself
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -147,6 +111,29 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     batch: Annotated[
         int, Choice(label="batch", help="Independent sequences", flag="--batch", metavar="B", low=1)
     ] = 1
+    lengths: Annotated[
+        Lengths,
+        Choice(
+            label="lengths",
+            help="Keys, and rows unless query rows are given, of a sequence: all N, or from N / batch to N",
+            flag="--lengths",
+        ),
+    ] = "full"
+    page_size: Annotated[
+        int | None,
+        Choice(
+            label="pages",
+            help="Keys of a page of a shuffled K/V cache, as a server holds it: "
+            f"{', '.join(map(str, PAGE_SIZES))}",
+            flag="--page-size",
+            metavar="P",
+            low=PAGE_SIZES[0],
+            high=PAGE_SIZES[-1],
+            unset="no pages",
+            read=read_page_size,
+            write=str,
+        ),
+    ] = None
     dtype: Annotated[
         Dtype,
         Choice(
@@ -249,6 +236,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "kernels": plan.kernels,
             "seqlens": tuple(sorted({problem.seqlen for problem in problems})),
             "queries": queries_of(problems) or 0,
+            "lengths": lengths_of(problems) or "full",
             "batch": min(problem.batch for problem in problems),
             "blocks": BlockPattern.parse(mask.pattern) if mask else None,
             "block_size": mask.block_q if mask else BLOCK,
@@ -271,9 +259,21 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             raise InputError(f"{self.queries} query rows are not fewer than N = {seqlen}; {remedy}.")
         if self.queries and self.blocks is not None:
             raise InputError("A pattern of blocks takes all of N; leave out the query rows or the pattern.")
+        if self.page_size and seqlen % self.page_size:
+            remedy = "leave pages out, or take other lengths"
+            raise InputError(f"N = {seqlen} is no multiple of the page size of {self.page_size}; {remedy}.")
         chosen = {name: getattr(self, name) for name in _of_problem()}
         rows, mask = self.queries or seqlen, self._block_mask(seqlen)
-        return Problem(seqlen_q=rows, seqlen_k=seqlen, block_mask=mask, **chosen)
+        return Problem(seqlen_q=rows, seqlen_k=seqlen, block_mask=mask, **chosen, **self._lengths(seqlen))
+
+    def _lengths(self, seqlen: int) -> dict[str, Any]:
+        """The lengths of a Problem, nothing where all are full."""
+        if self.lengths == "full":
+            return {}
+        if not 1 < self.batch <= MOST_SPREAD:
+            raise InputError(f"Spread lengths need a batch from 2 to {MOST_SPREAD}, not {self.batch}.")
+        keys = {"key_lengths": spread(seqlen, self.batch)}
+        return keys if self.queries else keys | {"query_lengths": keys["key_lengths"]}
 
     def _block_mask(self, seqlen: int) -> BlockMask | None:
         if self.blocks is None:
@@ -309,6 +309,14 @@ def queries_of(problems: Sequence[Problem]) -> int | None:
     asked = {problem.queries for problem in problems}
     fewer = all(problem.seqlen_q <= problem.seqlen_k for problem in problems)
     return asked.pop() if len(asked) == 1 and fewer else None
+
+
+def lengths_of(problems: Sequence[Problem]) -> Lengths | None:
+    """What a request of these problems says of their lengths; None where it cannot ask for them."""
+    spreads = {problem.spreads_lengths for problem in problems}
+    if spreads == {True}:
+        return "spread"
+    return None if any(one.query_lengths or one.key_lengths for one in problems) else "full"
 
 
 def _of_problem() -> list[str]:

@@ -26,6 +26,7 @@ class Curve(NamedTuple):
     scale: float | None = None
     passes: Passes = "forward"
     queries: int = 0
+    layout: str = ""
     batch: int | None = None
     seed: int | None = None
 
@@ -41,8 +42,8 @@ class Curve(NamedTuple):
 
     @property
     def unusual(self) -> str:
-        """Pass and query rows in words, where they are not what goes without saying."""
-        return unusual(self.passes, self.queries)
+        """Pass, query rows, lengths and pages in words, where they are not what goes without saying."""
+        return unusual(self.passes, self.queries, self.layout)
 
     @property
     def mask(self) -> str:
@@ -72,6 +73,7 @@ def curve_of(row: PointRow) -> Curve:
         scale=problem.scale,
         passes=problem.passes,
         queries=problem.queries,
+        layout=problem.layout,
     )
 
 

@@ -164,6 +164,9 @@ def columns(row: PointRow, baseline: PointRow | None, told: Mapping[int, str]) -
         "window": problem.window,
         "block_mask": row.block_mask,
         "pass": problem.passes,
+        "query_lengths": problem.query_lengths,
+        "key_lengths": problem.key_lengths,
+        "page_size": problem.page_size,
         "altered": row.altered,
         "part": row.part,
         "bookmark": told.get(row.point.index),
@@ -196,10 +199,11 @@ def _figures(row: PointRow, baseline: PointRow | None) -> dict[str, Figure]:
 
 
 def _line(point: dict[str, Any]) -> dict[str, Any]:
-    """A point for CSV: a window as the command line takes it."""
-    window = point["window"]
-    told = point | {"window": window and f"{window[0]},{window[1]}"}
-    return {name: cell(value) for name, value in told.items()}
+    """A point for CSV: a window and lengths as numbers with commas."""
+    return {
+        name: cell(",".join(map(str, value)) if isinstance(value, tuple) else value)
+        for name, value in point.items()
+    }
 
 
 def metadata(session: Session) -> dict[str, object]:

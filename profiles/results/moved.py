@@ -4,7 +4,6 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
-from kernels.problem import Problem
 from kernels.registry import KERNELS
 from profiles.results.rows import PointRow
 from profiles.results.theory import TILES, compulsory_dram_bytes, tile_io_bytes, tiles_of
@@ -13,9 +12,13 @@ from profiles.wire.measurement import Figure
 COUNTERS, FORMULA, LEAST = "by counters", "by formula", "by formula, at least"
 SPECS = {spec.name: spec for spec in KERNELS}
 STATE_IN_MEMORY = frozenset({"flash1", "flash3-fp8"})  # formulas of kernels that pass more than S and P on
-MOST_TILES = 20_000  # with a block mask, where each is looked at
+MOST_TILES = 20_000  # looked at one by one: each with a block mask; of different lengths rows of them
 BACKWARD = "no formula for the bytes of a backward pass has been derived here"
 TOO_MANY_TILES = "the tiles that this block mask keeps are too many to be counted here"
+TOO_MANY_LENGTHS = "the different lengths of this batch are too many to be counted here"
+GATHERED = "on the CPU pages are copied into arrays first, which no formula counts"
+SHARED_UNEVENLY = "there is no formula for how an uneven batch, or one in pages, is shared among SMs"
+S_AND_P_UNEVEN = "there is no formula for S and P of sequences of different lengths on a GPU"
 ONCE = "inputs and outputs once; S and P written, and read as far as the cache has lost them"
 
 _tile_io_bytes = lru_cache(1024)(tile_io_bytes)  # a table asks again and again
@@ -37,7 +40,7 @@ class Moved(NamedTuple):
 
 def tile_io(row: PointRow) -> Figure:
     """What its loops move between the cache and whoever computes a tile, by formula."""
-    missing = _without_formula(row)
+    missing = _without_formula(row) or _shared_unevenly(row)
     moved = None if missing else _tile_io_bytes(row.kernel, row.problem, row.backend)
     if moved is None:
         return Figure(missing=missing or f"there is no formula for {row.kernel}, whose loops are a library's")
@@ -47,7 +50,7 @@ def tile_io(row: PointRow) -> Figure:
 
 def compulsory(row: PointRow) -> Figure:
     """What must cross the bus of the memory, by formula."""
-    missing = _without_formula(row) or _unfused(row)
+    missing = _without_formula(row) or _unfused(row) or _uneven_matrices(row)
     if row.cache_bytes is None:
         missing = missing or "the size of the device's cache is not known"
     if missing:
@@ -78,7 +81,23 @@ def _without_formula(row: PointRow) -> str:
         return f"there is no formula for {row.kernel}"
     if row.problem.runs_backward:
         return BACKWARD
-    return TOO_MANY_TILES if _tiles(row.problem, row) > MOST_TILES else ""
+    if row.backend == "cpu" and row.problem.page_size is not None:
+        return GATHERED
+    if _tiles(row) <= MOST_TILES:
+        return ""
+    return TOO_MANY_TILES if row.problem.block_mask is not None else TOO_MANY_LENGTHS
+
+
+def _shared_unevenly(row: PointRow) -> str:
+    """Why no formula knows the loops of a kernel that shares an uneven batch; empty for others."""
+    io = SPECS[row.kernel].io or ""
+    return SHARED_UNEVENLY if io.startswith("flash3") and not row.problem.even else ""
+
+
+def _uneven_matrices(row: PointRow) -> str:
+    """Why no formula knows what of S and P a GPU's cache keeps; empty where one does."""
+    matrices = SPECS[row.kernel].family == "standard" and row.backend == "cuda"
+    return S_AND_P_UNEVEN if matrices and not row.problem.even else ""
 
 
 def _unfused(row: PointRow) -> str:
@@ -88,9 +107,11 @@ def _unfused(row: PointRow) -> str:
     return f"there is no formula for {row.kernel}, which passes S and P through memory" if passes else ""
 
 
-def _tiles(problem: Problem, row: PointRow) -> float:
-    """How many tiles are to be looked at one by one."""
-    tiles = TILES[row.backend]
+def _tiles(row: PointRow) -> float:
+    """How many tiles, or rows of tiles of different lengths, are to be looked at one by one."""
+    problem, tiles = row.problem, TILES[row.backend]
+    if "ragged" in problem.features:
+        return sum(math.ceil(rows / tiles.block_q) for rows, _ in problem.different_lengths)
     count = (problem.seqlen_q / tiles.block_q) * (problem.seqlen_k / tiles.block_k)
     return 0 if problem.block_mask is None else count
 

@@ -16,7 +16,8 @@ from profiles.wire.measurement import Sample
 from profiles.wire.text import harmless
 
 RUNS = "runs"  # `samples` is how many of them count
-WHOLE = ("seqlen", "seqlen_k", "batch", "heads", "head_dim", "kv_heads", "part")
+WHOLE = ("seqlen", "seqlen_k", "batch", "heads", "head_dim", "kv_heads", "page_size", "part")
+LISTS = ("window", "query_lengths", "key_lengths")
 YES_NO = ("causal", "cold", "altered")
 FIGURES = frozenset(name for quantity in QUANTITIES.values() for name in quantity.names)
 
@@ -62,7 +63,7 @@ def _type(name: str, pyarrow: Any) -> Any:
         return pyarrow.int64()
     if name in YES_NO:
         return pyarrow.bool_()
-    return pyarrow.list_(pyarrow.int64()) if name == "window" else pyarrow.string()
+    return pyarrow.list_(pyarrow.int64()) if name in LISTS else pyarrow.string()
 
 
 def _runs(row: PointRow) -> list[dict[str, Any]]:

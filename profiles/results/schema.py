@@ -26,6 +26,7 @@ TEXT: Schema = {"type": "string"}
 TEXTS: Schema = {"type": "array", "items": TEXT}
 NUMBER: Schema = {"type": ["number", "null"]}
 COUNT: Schema = {"type": "integer", "minimum": 0}
+LENGTHS: Schema = {"type": ["array", "null"], "items": COUNT}
 POINT: dict[str, Schema] = {
     "kernel": TEXT,
     "backend": {"enum": list(get_args(Backend))},
@@ -39,6 +40,9 @@ POINT: dict[str, Schema] = {
     "window": {"type": ["array", "null"], "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
     "block_mask": TEXT,
     "pass": {"enum": list(PASSES)},
+    "query_lengths": LENGTHS,
+    "key_lengths": LENGTHS,
+    "page_size": {"type": ["integer", "null"]},
     "altered": {"type": ["boolean", "null"]},
     "part": {"type": ["integer", "null"], "minimum": 1},
     "bookmark": {"type": ["string", "null"]},

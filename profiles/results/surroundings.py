@@ -7,13 +7,13 @@ from profiles.wire.measurement import Figure
 
 def _efficiency(row: PointRow, _: PointRow | None) -> Figure | None:
     """Query tokens of the whole batch over the energy of one run."""
-    energy, tokens = row.measured("energy_mj"), row.problem.batch * row.problem.seqlen_q
+    energy, tokens = row.measured("energy_mj"), sum(row.problem.row_counts)
     if energy is None:
         return None
     if not energy.value or not energy.low or not energy.high:
         return Figure(missing=energy.missing or "no energy was counted that tokens could be divided by")
     low, value, high = (1e3 * tokens / mj for mj in (energy.high, energy.value, energy.low))
-    return Figure(value=value, low=low, high=high, source="batch x N over the energy of a call")
+    return Figure(value=value, low=low, high=high, source="query tokens over the energy of a call")
 
 
 def _sustained_share(row: PointRow, _: PointRow | None) -> Figure | None:

@@ -5,8 +5,10 @@ mixed: the footprint (what is held), the tile-level IO (what the SMs move to and
 (what must cross the bus of the memory). The re-reads of K and V of a tiled kernel are mostly served by L2, so
 its tile-level IO is tens of times its DRAM traffic.
 
-What masks leave out is not counted, as far as a kernel leaves it out: on a GPU every kernel here skips tiles
-that they empty; on the CPU `standard` and `fused` compute and read whole matrices.
+Of sequences of different lengths each is counted for itself, and what is written into padding; of pages not
+the table that names them. What masks leave out is not counted, as far as a kernel leaves it out: on a GPU
+every kernel here skips tiles that they empty; on the CPU `standard` and `fused` compute and read whole
+matrices.
 
 Sources:
     FA1: Dao, Fu, Ermon, Rudra, Ré, "FlashAttention", 2022: Algorithms 0 and 1, Theorem 2.
@@ -66,7 +68,12 @@ def tile_io_bytes(kernel: str, problem: Problem, backend: Backend) -> int | None
     spec = find_kernel(kernel)
     if spec.io is None or problem.runs_backward:
         return None
-    return FORMULAS[spec.io](_as_computed(spec, problem, backend), tiles_of(kernel, problem, backend))
+    formula, tiles = FORMULAS[spec.io], tiles_of(kernel, problem, backend)
+    if "ragged" not in problem.features:
+        return formula(_as_computed(spec, problem, backend), tiles)
+    alike = problem.alike.items()
+    own = sum(count * formula(_as_computed(spec, one, backend), tiles) for one, count in alike)
+    return own + _padding_bytes(problem)
 
 
 def tiles_of(kernel: str, problem: Problem, backend: Backend) -> Tiles:
@@ -107,6 +114,11 @@ def _standard_io(problem: Problem, tiles: Tiles, score_itemsize: int) -> int:
     a_head = elements * problem.itemsize + problem.seqlen_q * LSE_ITEMSIZE
     scores, weights = _matrices(problem, tiles, score_itemsize)
     return problem.batch * problem.heads * a_head + sum(scores) + sum(weights)
+
+
+def _padding_bytes(problem: Problem) -> int:
+    """O = 0 and LSE = -inf, written into each row that is padding or meets no key."""
+    return problem.output_bytes - sum(count * one.output_bytes for one, count in problem.alike.items())
 
 
 class Passed(NamedTuple):
@@ -199,6 +211,8 @@ FORMULAS = {
 def compulsory_dram_bytes(kernel: str, problem: Problem, backend: Backend, cache_bytes: int = 0) -> int:
     """Bytes that cross the bus of the memory on account of a forward pass: inputs and outputs once, S and P.
 
+    Sequences of different lengths are counted as if one came after the other.
+
     `standard` makes S of all heads before it reads any of it, and P likewise: both are written, at the latest
     when other data take their place, and read again as far as the cache has lost them. Assumes that the masks
     keep every key for some query, so that all of K and V is needed.
@@ -212,7 +226,11 @@ def compulsory_dram_bytes(kernel: str, problem: Problem, backend: Backend, cache
     Raises:
         KeyError: No kernel has this name.
     """
-    once = problem.input_bytes + problem.output_bytes
+    if "ragged" in problem.features:
+        asked, alike = (backend, cache_bytes), problem.alike.items()
+        own = sum(count * compulsory_dram_bytes(kernel, one, *asked) for one, count in alike)
+        return own + _padding_bytes(problem)
+    once = structs.replace(problem, page_size=None).input_bytes + problem.output_bytes
     spec = find_kernel(kernel)
     if spec.family != "standard":
         return once

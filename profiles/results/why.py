@@ -151,7 +151,7 @@ def _exponentials(row: PointRow, ceilings: Ceilings | None) -> Part:
 
 def _pairs(row: PointRow) -> int:
     """Query-key pairs that the masks keep, of all heads."""
-    return row.problem.batch * row.problem.heads * row.problem.kept_pairs
+    return row.problem.all_kept_pairs
 
 
 def _part(load: Load, amount: float, source: str, rate: Figure) -> Part:

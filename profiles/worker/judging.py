@@ -9,7 +9,8 @@ from kernels.launch import Inputs
 from kernels.passes import Answer, Given
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
-from kernels.verify import Criterion, Verdict, criterion
+from kernels.verdict import Judging, Verdict
+from kernels.verify import criterion
 from kernels.verify_gradients import GradientCriterion, gradient_criterion
 from profiles.wire.measurement import Correctness, OutputError
 
@@ -19,7 +20,7 @@ Judge = Callable[[Answer], Verdict]
 class PassCriterion(NamedTuple):
     """What the passes of a problem are judged by; None where there is no such pass."""
 
-    forward: Criterion | None
+    forward: Judging | None
     backward: GradientCriterion | None
 
     def judge(self, answer: Answer) -> Verdict:
@@ -38,10 +39,10 @@ class Criteria:
 
     def __init__(self) -> None:
         self._problem: Problem | None = None
-        self._known: dict[Rounding | None, Criterion] = {}
+        self._known: dict[Rounding | None, Judging] = {}
         self._of_gradients: GradientCriterion | None = None
 
-    def of(self, problem: Problem, inputs: Inputs, rounding: Rounding | None) -> Criterion:
+    def of(self, problem: Problem, inputs: Inputs, rounding: Rounding | None) -> Judging:
         """The criterion of a problem, whose inputs follow from it; in host memory."""
         self._turn_to(problem)
         if rounding not in self._known:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from kernels.passes import Given, PassLaunch, after_forward, draw, prepare_passes
 from kernels.spec import KernelSpec
-from kernels.verify import ON_ROUNDED, Verdict
+from kernels.verdict import ON_ROUNDED, Verdict
 from profiles.wire.events import LogLine, PointFailed
 from profiles.wire.measurement import Correctness, Figure, Measurement
 from profiles.wire.messages import TryPoint

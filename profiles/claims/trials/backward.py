@@ -22,10 +22,10 @@ def recomputed(*, claimed: bool) -> Trial:
         forward = prepare(spec, problem, inputs, "cpu")
         forward.run()
         grad = np.random.default_rng(5).standard_normal(problem.q_shape, dtype=np.float32)
-        saved = Saved(*inputs, forward.output, forward.lse, grad)
+        saved = Saved(*inputs.qkv, forward.output, forward.lse, grad)
         launch = prepare_backward(spec, problem, saved, "cpu")
         launch.run()
-        exact = gradients_reference(*inputs, grad, causal=False, scale=problem.softmax_scale)
+        exact = gradients_reference(*inputs.qkv, grad, causal=False, scale=problem.softmax_scale)
         off = max(error(a, b) for a, b in zip(launch.gradients, exact, strict=True))
         kept = spec.backward.kept_bytes(problem, "cpu") if spec.backward else 0
         p_bytes = 4 * problem.score_elements

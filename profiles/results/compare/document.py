@@ -53,6 +53,9 @@ class PointSaid(Said, frozen=True, kw_only=True):
     scale: float | None
     seed: int
     passes: Passes = msgspec.field(name="pass")
+    query_lengths: tuple[int, ...] | None
+    key_lengths: tuple[int, ...] | None
+    page_size: int | None
 
 
 class PairSaid(PointSaid, frozen=True, kw_only=True):
@@ -212,6 +215,9 @@ def _point(row: PointRow) -> dict[str, Any]:
         "scale": problem.scale,
         "seed": problem.seed,
         "passes": problem.passes,
+        "query_lengths": problem.query_lengths,
+        "key_lengths": problem.key_lengths,
+        "page_size": problem.page_size,
     }
 
 

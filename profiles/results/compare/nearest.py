@@ -10,7 +10,7 @@ from profiles.results.compare.model import Lone
 from profiles.results.curves import mask_words
 from profiles.results.rows import PointRow
 
-DECISIVE = 4  # fields of a shape
+DECISIVE = 6  # fields of a shape
 
 
 class Shape(NamedTuple):
@@ -20,6 +20,8 @@ class Shape(NamedTuple):
     head_dim: str
     dtype: str
     mask: str
+    lengths: str
+    pages: str
     scale: str
     heads: str
     batch: str
@@ -36,6 +38,8 @@ class Shape(NamedTuple):
             head_dim=f"d {problem.head_dim}",
             dtype=problem.dtype,
             mask=mask_words(causal=problem.causal, window=window, blocks=row.block_mask) or "no mask",
+            lengths=problem.lengths_text or "full lengths",
+            pages=f"pages of {problem.page_size}" if problem.page_size else "no pages",
             scale="the usual scale" if problem.scale is None else f"scale {problem.scale:g}",
             heads=f"{problem.heads} heads" + (f" and {problem.key_heads} kv heads" if grouped else ""),
             batch=f"batch {problem.batch}",

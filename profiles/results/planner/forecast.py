@@ -52,7 +52,8 @@ class _Known(NamedTuple):
 def forecast(rows: Sequence[PointRow], kernel: str, problem: Problem) -> Forecast | str:
     """The runtime of a kernel on a problem, or why these rows say nothing of it."""
     done = [row for row in rows if row.kernel == kernel and row.done and _is_timed(row)]
-    done = [row for row in done if row.problem.passes == problem.passes]
+    run = problem.passes, problem.layout
+    done = [row for row in done if (row.problem.passes, row.problem.layout) == run]
     if not done:
         return f"no measured point of {kernel}"
     curves = by_curve(done)
@@ -90,7 +91,7 @@ def _known(row: PointRow) -> _Known:
 def _work(kernel: str, problem: Problem) -> int:
     if find_kernel(kernel).family != "standard":
         return problem.flops
-    return problem.batch * problem.heads * problem.kept_pairs * problem.itemsize
+    return problem.all_kept_pairs * problem.itemsize
 
 
 def _error(known: Sequence[_Known], nearest: _Known, problem: Problem) -> float | None:

@@ -20,6 +20,7 @@ from profiles.store.migrations.v010_traffic import keep_traffic
 from profiles.store.migrations.v011_ceilings import keep_ceilings
 from profiles.store.migrations.v012_gpm import keep_shares
 from profiles.store.migrations.v013_passes import name_passes
+from profiles.store.migrations.v014_lengths import name_lengths
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -37,6 +38,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     keep_ceilings,
     keep_shares,
     name_passes,
+    name_lengths,
 )
 
 

@@ -32,6 +32,7 @@ def test_memory_and_operations_grow_with_the_rank_and_not_with_n_squared() -> No
 
 
 @pytest.mark.torch
+@pytest.mark.matrix  # another process that imports PyTorch takes seconds
 def test_in_pytorch_it_runs_in_a_process_of_its_own() -> None:
     (claim,) = (one for one in CLAIMS if one.key == IN_TORCH)
     finding = assess(claim, NOWHERE)

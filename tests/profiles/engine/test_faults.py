@@ -16,6 +16,7 @@ from profiles.wire.events import (
     PointStarted,
 )
 from tests.faults import COMPILER_LOG
+from tests.matrix import chosen
 from tests.profiles.engine.conftest import Ladder
 from tests.profiles.heard import QUICK, Heard, done, quick_plan, running_children
 
@@ -32,7 +33,7 @@ OUTCOMES = {
 }
 
 
-@pytest.mark.parametrize("kernel", OUTCOMES)
+@chosen("kernel", OUTCOMES, {"abort", "raise-no-utf8", "compile-error", "out-of-memory", "wrong"})
 def test_a_fault_ends_its_own_point_and_the_sweep_goes_on(heard: Heard, kernel: str) -> None:
     failed, after = heard.sweep(quick_plan(kernel, "flash2"))
     status, words = OUTCOMES[kernel]
@@ -93,6 +94,8 @@ def test_a_worker_killed_between_sweeps_is_replaced(heard: Heard) -> None:
     heard.until(LogLine, lambda e: e.level == "warning" and "SIGKILL" in e.text)
     (point,) = heard.sweep(quick_plan("flash2"))
     done(point)
+    (other,) = running_children()
+    assert other.pid != worker.pid
 
 
 def test_a_kernel_that_is_not_supported_says_why(heard: Heard) -> None:

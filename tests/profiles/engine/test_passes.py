@@ -87,6 +87,7 @@ def test_wrong_gradients_are_never_timed_and_the_first_that_is_wrong_is_named(he
 
 
 @pytest.mark.torch
+@pytest.mark.matrix  # another process that imports PyTorch takes seconds
 def test_a_librarys_backward_pass_is_judged_and_timed_alike(heard: Heard) -> None:
     problems = tuple(Problem(seqlen_q=64, seqlen_k=64, head_dim=32, passes=passes) for passes in BOTH)
     plan = Plan(backend="cpu", kernels=("torch-flash",), problems=problems, protocol=QUICK)

@@ -77,7 +77,7 @@ EXPECTED: dict[str, tuple[Any, ...]] = {  # value, low, high, source
         "FLOPs of the kept pairs / sustained runtime",
     ),
     "sustained-share": (0.8, None, None, "median of the samples / sustained runtime"),
-    "efficiency": (64.0, 50.0, 80.0, "batch x N over the energy of a call"),
+    "efficiency": (64.0, 50.0, 80.0, "query tokens over the energy of a call"),
     "dram_bytes": (1040, 1010, 1160, "PM sampling, 5 runs, written back with it"),
     "tile_io_bytes": (TILED, None, None, "loads and stores of the algorithm's loops, tiles of 128 × 64"),
     "compulsory_dram_bytes": (

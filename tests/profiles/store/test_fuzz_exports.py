@@ -14,7 +14,8 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.control.bundled import bundled_sessions
-from app.pages.profile.pictures import Look, session_picture
+from app.look.picture import Look
+from app.pages.profile.pictures import session_picture
 from app.report.documents import document
 from app.words.provenance import of_session
 from kernels.errors import UnsupportedError

@@ -35,6 +35,7 @@ from tests.profiles.store import builders
 from tests.strategies import POSSIBLE, TEXTS, Drawn
 
 SIZES = st.integers(0, 2**63 - 1)
+LATER = ("kv_heads", "window", "block_mask", "pass", "query_lengths", "key_lengths", "page_size")
 FIGURES = st.floats(allow_nan=True, allow_infinity=True).map(lambda x: x + 0.0)  # SQLite has no -0.0
 
 
@@ -87,6 +88,17 @@ def test_passes_and_the_errors_of_gradients_are_read_back(tmp_path: Path) -> Non
     assert found.points[1].measurement.correctness == right
 
 
+def test_lengths_and_pages_are_read_back(tmp_path: Path) -> None:
+    problem = Problem(
+        seqlen_q=3, seqlen_k=64, batch=2, query_lengths=(3, 0), key_lengths=(64, 17), page_size=16
+    )
+    plan = Plan(backend="cpu", kernels=("flash2",), problems=(problem,))
+    record_all(tmp_path / "a.flashscope", [builders.plan_started(plan)])
+    found = load(tmp_path / "a.flashscope")
+    assert found.plan == plan
+    assert [state.point.problem for state in found.cells] == [problem]
+
+
 def test_a_file_of_a_pass_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     record_all(path, [builders.plan_started()])
@@ -98,16 +110,18 @@ def test_a_file_of_a_pass_that_does_not_exist_is_refused(tmp_path: Path) -> None
         load(path)
 
 
-def test_a_session_written_before_there_were_masks_or_passes_is_read_as_one_without(tmp_path: Path) -> None:
+def test_a_session_written_before_there_were_masks_passes_or_lengths_is_read_as_one_without(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "a.flashscope"
     record_all(path, list(builders.whole_sweep()))
-    remove = "json_remove({0}, '$.kv_heads', '$.window', '$.block_mask', '$.pass')"
+    remove = f"json_remove({{0}}, {', '.join(repr(f'$.{name}') for name in LATER)})"
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"UPDATE points SET problem = {remove.format('problem')}, digest = ''")  # noqa: S608 - constants
         (text,) = connection.execute("SELECT plan FROM session").fetchone()
         plan = msgspec.json.decode(text)
         for problem in plan["problems"]:
-            for name in ("kv_heads", "window", "block_mask", "pass"):
+            for name in LATER:
                 del problem[name]
         connection.execute("UPDATE session SET plan = ?", (msgspec.json.encode(plan).decode(),))
     expected = builders.reduced(builders.whole_sweep())

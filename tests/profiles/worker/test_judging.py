@@ -11,6 +11,7 @@ from kernels.ladder import FLASH2
 from kernels.launch import Gradients, Inputs, make_inputs
 from kernels.passes import Answer, draw
 from kernels.problem import Problem
+from kernels.verdict import Judging
 from kernels.verify import Criterion, criterion, verify
 from profiles.worker import judging
 from profiles.worker.judging import Criteria
@@ -23,7 +24,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Problem, Rounding | 
     """What an oracle was computed for."""
     calls: list[tuple[Problem, Rounding | None]] = []
 
-    def counted(problem: Problem, inputs: Inputs, *, rounding: Rounding | None) -> Criterion:
+    def counted(problem: Problem, inputs: Inputs, *, rounding: Rounding | None) -> Judging:
         calls.append((problem, rounding))
         return criterion(problem, inputs, rounding=rounding)
 
@@ -35,7 +36,9 @@ def test_kernels_of_one_problem_share_its_oracle_and_each_rounding_has_its_own(c
     criteria, inputs = Criteria(), make_inputs(PROBLEM, "cpu")
     shared = criteria.of(PROBLEM, inputs, None)
     assert criteria.of(PROBLEM, inputs, None) is shared
-    assert criteria.of(PROBLEM, inputs, Rounding(16)).rounded is not None
+    rounded = criteria.of(PROBLEM, inputs, Rounding(16))
+    assert isinstance(rounded, Criterion)
+    assert rounded.rounded is not None
     assert criteria.of(PROBLEM, inputs, None) is shared
     assert computed == [(PROBLEM, None), (PROBLEM, Rounding(16))]
 
@@ -43,6 +46,7 @@ def test_kernels_of_one_problem_share_its_oracle_and_each_rounding_has_its_own(c
 def test_another_problem_never_meets_the_oracle_of_the_last(computed: list[Any]) -> None:
     criteria, other = Criteria(), structs.replace(PROBLEM, seed=PROBLEM.seed + 1)
     first = criteria.of(PROBLEM, make_inputs(PROBLEM, "cpu"), None)
+    assert isinstance(first, Criterion)
     second = criteria.of(other, make_inputs(other, "cpu"), None)
     answer = (first.given.exact.output.astype(np.float32), first.given.exact.lse.astype(np.float32))
     assert first.judge(*answer).passed
@@ -54,6 +58,7 @@ def test_another_problem_never_meets_the_oracle_of_the_last(computed: list[Any])
 def test_a_shared_oracle_judges_as_one_computed_for_the_answer_alone() -> None:
     inputs = make_inputs(PROBLEM, "cpu")
     oracle = criterion(PROBLEM, inputs)
+    assert isinstance(oracle, Criterion)
     output, lse = (x.astype(np.float32) for x in oracle.given.exact)
     output[0, 1, 3, 5] += 1e-3
     assert oracle.judge(output, lse) == verify(PROBLEM, inputs, output, lse)
@@ -77,7 +82,7 @@ def test_of_both_passes_each_output_is_judged_by_itself(output: str) -> None:
     problem = structs.replace(PROBLEM, passes="both")
     given = draw(problem, "cpu")
     judged_by = Criteria().of_kernel(FLASH2, problem, given)
-    assert judged_by.forward is not None
+    assert isinstance(judged_by.forward, Criterion)
     assert judged_by.backward is not None
     arrays = [array.astype(np.float32) for array in judged_by.forward.given.exact]
     arrays += [oracle.exact.astype(np.float32) for oracle in judged_by.backward.oracles]
