@@ -1,5 +1,6 @@
 """No command, or `window`: open the window, with a session in it when a file is named."""
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ def run(file: Path | None, story: "Story | None" = None) -> int:
         return FAILED
     from app.shell.splash import show_splash  # noqa: PLC0415 - Qt must not be imported before it is known to load
 
+    gc.disable()  # what is made until the window is there stays; see app/shell/run.py
     splash = show_splash()
     from app.shell.run import run_window  # noqa: PLC0415 - it takes a second, with something to look at
 

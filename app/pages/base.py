@@ -22,8 +22,6 @@ class Page(QWidget):
 
     Attributes:
         key: Stable name, unique among pages.
-        title: One word under the icon in the rail.
-        icon: qtawesome name of the icon.
         controller: Intents go there, events come from there.
         theme: The colours in use.
         large: The parts of a page that is too large to take its stylesheet in one step.
@@ -32,14 +30,16 @@ class Page(QWidget):
     Signals:
         page_requested: Bring another page to the front (its key).
         action_requested: Do what another page brought (the action's key).
+        file_chosen: Show this session (Path).
+        noticed: Something that the user should know of, in one line (str).
     """
 
     key: ClassVar[str]
-    title: ClassVar[str]
-    icon: ClassVar[str]
 
     page_requested = Signal(str)
     action_requested = Signal(str)
+    file_chosen = Signal(object)
+    noticed = Signal(str)
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
 """The QApplication: icon, name, and a warning about versions that are known to break."""
 
 import sys
+from importlib.metadata import version
 
-import pyqtgraph
 from PySide6.QtCore import QLibraryInfo
 from PySide6.QtWidgets import QApplication
 
@@ -15,8 +15,7 @@ GOOD_PYQTGRAPH = "0.14.0"
 def make_application() -> QApplication:
     """The one QApplication, ready for windows."""
     app = bare_application()
-    pyqtgraph.setConfigOption("antialias", True)
-    warning = version_warning(QLibraryInfo.version().toString(), pyqtgraph.__version__)
+    warning = version_warning(QLibraryInfo.version().toString(), version("pyqtgraph"))
     if warning:
         sys.stderr.write(f"flashscope: {warning}\n")
     return app

@@ -1,9 +1,10 @@
 """The window: rail, pages, top bar, status bar, log, errors; and the way in and out."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QChildEvent, QEvent, QObject, QRect, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
@@ -25,12 +26,8 @@ from app.control.settings import Settings
 from app.look.appearance import Appearance, appearance_of
 from app.look.theme import Theme
 from app.pages.base import Page
-from app.pages.compare import ComparePage
-from app.pages.planner import PlannerPage
-from app.pages.profile import ProfilePage
-from app.pages.registry import PAGES
-from app.pages.sessions import SessionsPage
-from app.pages.start import StartPage
+from app.pages.registry import KEYS, PAGES, START, page_class
+from app.shell.ahead import Ahead
 from app.shell.closing import ask_to_close
 from app.shell.edit_actions import EditActions
 from app.shell.file_actions import FileActions
@@ -46,7 +43,7 @@ from app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from app.widgets.error_line import ErrorLine
 from app.widgets.keyed import name_keys
 from app.widgets.log_panel import LogPanel
-from app.widgets.rail import Rail, RailEntry
+from app.widgets.rail import Rail
 from app.widgets.scrolling import Scrolling
 from app.widgets.split import Split
 from app.widgets.status_bar import StatusBar
@@ -54,11 +51,15 @@ from app.widgets.top_bar import TopBar
 from app.widgets.typing_guard import belongs_to_input
 from profiles.results.session import Session
 
+if TYPE_CHECKING:  # their plots take half a second to load
+    from app.pages.compare import ComparePage
+    from app.pages.profile import ProfilePage
+    from app.pages.sessions import SessionsPage
+    from app.pages.start import StartPage
+
 SMALLEST = (600, 340)  # what 200 % leaves of a 1280 x 720 screen, less its panels
 FIRST_SIZE = (1280, 800)
-IDLE_MS = 50  # after the window is shown, and between two pages: paints and what the user does come before
 SWITCH_S = 0.0005  # for which a thread of Python's may keep the window's waiting, whenever it needs Python
-KINDS: dict[str, type[Page]] = {StartPage.key: StartPage, **{page.key: page for page in PAGES}}
 
 
 class MainWindow(QMainWindow):
@@ -73,17 +74,17 @@ class MainWindow(QMainWindow):
         stage: Presents what is on show, or a story.
         presenting: What a speaker can do.
         tour: Five steps through all this, for the first start.
+        ahead: Loads and makes the pages once it is on the screen.
     """
 
     def __init__(self, controller: Controller, appearance: Appearance, settings: Settings) -> None:
         super().__init__()
         self.controller, self.appearance, self.settings = controller, appearance, settings
         controller.setParent(self)  # what its signals hold goes with the window
-        self.pages = Pages(KINDS, self._make_page, self._take_page)
-        self.registry = ActionRegistry(self, KINDS, self.pages.make)
+        self.pages = Pages(KEYS, self._make_page, self._take_page)
+        self.registry = ActionRegistry(self, KEYS, self.pages.make)
         self._started = self._agreed = False
-        self._idle = QTimer(self, interval=IDLE_MS)
-        self._idle.timeout.connect(self._work_ahead)
+        self.ahead = Ahead(self, self.pages, self._settle)
         self.setWindowTitle("Flashscope")
         self.setMinimumSize(*SMALLEST)
         self.setAcceptDrops(True)
@@ -94,7 +95,7 @@ class MainWindow(QMainWindow):
         self._connect()
         appearance.dress(self, bare=[self._stack])
         self.apply_theme(theme)
-        self.show_page("start")
+        self.show_page(START)
 
     @property
     def page(self) -> Page:
@@ -103,13 +104,13 @@ class MainWindow(QMainWindow):
 
     def show_page(self, key: str) -> None:
         """Bring a page to the front."""
-        page = self.pages[key]
+        self.pages.make(key)
         self._shown = key
         self._stack.setCurrentWidget(self._frames[key])
         self.rail.show_page(key)
         self.registry.show_page(key)
-        if isinstance(page, StartPage):
-            page.show_recents(self.settings.recents)
+        if key == START:
+            self.start_page.show_recents(self.settings.recents)
 
     def open_path(self, path: Path) -> None:
         """Show a session file as soon as it is read; what is wrong with it is told in the error line."""
@@ -135,7 +136,7 @@ class MainWindow(QMainWindow):
             self._started = True
             self.start_page.quick.setFocus()
             QTimer.singleShot(0, self.controller.start)
-            self._idle.start()
+            self.ahead.begin()
 
     @guarded()
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -148,7 +149,7 @@ class MainWindow(QMainWindow):
         self.hide()
         self._resumer.wait()
         self.controller.close()
-        self._idle.stop()
+        self.ahead.stop()
         for page in self.pages.made:
             page.close()
         self.presence.wait()
@@ -188,7 +189,7 @@ class MainWindow(QMainWindow):
 
     def _make_parts(self, theme: Theme) -> None:
         self.top_bar = TopBar(self.controller, self.registry)
-        self.rail = Rail(RailEntry(page.key, page.title, page.icon) for page in PAGES)
+        self.rail = Rail(PAGES)
         self.log = LogPanel(theme)
         self.log.hide()
         self.errors = ErrorLine()
@@ -251,18 +252,16 @@ class MainWindow(QMainWindow):
         column.addWidget(self.status)
         self.setCentralWidget(body)
 
-    def _work_ahead(self) -> None:
-        """Make the next page, polished and laid out, so that nobody waits for it."""
-        for key in self.pages.missing[:1]:
-            self.pages.make(key)
-            self._frames[key].resize(self._stack.size())
-            self._frames[key].grab(QRect(0, 0, 1, 1))
-        if not self.pages.missing:
-            self._idle.stop()
+    def _settle(self, key: str) -> None:
+        """Have a page that is not on show polished and laid out, so that nobody waits for it."""
+        self._frames[key].resize(self._stack.size())
+        self._frames[key].grab(QRect(0, 0, 1, 1))
 
     def _make_page(self, key: str) -> Page:
+        if key != START:
+            self.ahead.wait()  # two threads that load what needs each other may be given halves of it
         self.appearance.finish()
-        return KINDS[key](self.controller, self.appearance.theme)
+        return page_class(key)(self.controller, self.appearance.theme)
 
     def _take_page(self, page: Page) -> None:
         self._frames[page.key] = Scrolling(page)
@@ -278,35 +277,45 @@ class MainWindow(QMainWindow):
     def _connect_page(self, page: Page) -> None:
         page.page_requested.connect(self._request_page)
         page.action_requested.connect(self._request_action)
-        if isinstance(page, ProfilePage):
-            page.run_blocked.connect(self.top_bar.block_run)
-            self.top_bar.block_run(page.form.blocked_reason or "")
-            page.plots.show_quantities(self.settings.quantities)
-            page.plots.quantities_chosen.connect(partial(setattr, self.settings, "quantities"))
-        if isinstance(page, StartPage | ProfilePage | SessionsPage | ComparePage):
-            page.file_chosen.connect(self.open_path)
-        if isinstance(page, StartPage):
-            self.start_page = page
-            page.dialog_requested.connect(self._files.open_dialog)
-        if isinstance(page, ProfilePage | PlannerPage | ComparePage):
-            page.noticed.connect(self.errors.show_notice)
-        if isinstance(page, ComparePage):
-            page.offered.connect(self.notices.offer_comparison)
-        if isinstance(page, SessionsPage):
-            page.resume_requested.connect(self._resumer.resume)
-            page.comparison_wanted.connect(self._compare)
-            page.export_wanted.connect(self._files.export_each)
+        page.file_chosen.connect(self.open_path)
+        page.noticed.connect(self.errors.show_notice)
+        of_page: dict[str, Callable[[Any], None]] = {
+            START: self._connect_start,
+            "profile": self._connect_profile,
+            "compare": self._connect_compare,
+            "sessions": self._connect_sessions,
+        }
+        if page.key in of_page:
+            of_page[page.key](page)
+
+    def _connect_start(self, page: "StartPage") -> None:
+        self.start_page = page
+        page.dialog_requested.connect(self._files.open_dialog)
+
+    def _connect_profile(self, page: "ProfilePage") -> None:
+        page.run_blocked.connect(self.top_bar.block_run)
+        self.top_bar.block_run(page.form.blocked_reason or "")
+        page.plots.show_quantities(self.settings.quantities)
+        page.plots.quantities_chosen.connect(partial(setattr, self.settings, "quantities"))
+
+    def _connect_compare(self, page: "ComparePage") -> None:
+        self._compare_page = page
+        page.offered.connect(self.notices.offer_comparison)
+
+    def _connect_sessions(self, page: "SessionsPage") -> None:
+        page.resume_requested.connect(self._resumer.resume)
+        page.comparison_wanted.connect(self._compare)
+        page.export_wanted.connect(self._files.export_each)
 
     def _compare(self, paths: Sequence[Path]) -> None:
         """Show these sessions on the Compare page."""
-        page = self.pages["compare"]
-        if isinstance(page, ComparePage):
-            page.choose(paths)
-            self.show_page(page.key)
+        self.pages.make("compare")
+        self._compare_page.choose(paths)
+        self.show_page("compare")
 
     def _connect(self) -> None:
         self.rail.chosen.connect(self.show_page)
-        self.top_bar.home_requested.connect(lambda: self.show_page("start"))
+        self.top_bar.home_requested.connect(lambda: self.show_page(START))
         self.appearance.changed.connect(self.apply_theme)
         self.controller.running_changed.connect(self._running_changed)
         self.controller.session_changed.connect(self._session_changed)
@@ -329,7 +338,7 @@ class MainWindow(QMainWindow):
             self._frames["profile"].verticalScrollBar().setValue(0)
 
     def _session_changed(self, session: Session | None) -> None:
-        if session is not None and self.page.key in {"start", "sessions", "compare"}:
+        if session is not None and self.page.key in {START, "sessions", "compare"}:
             self._request_page("profile")
 
 

@@ -56,7 +56,9 @@ def _open(controller: Controller, settings: Settings, open_path: Path | None) ->
         window.resize(*FIRST_SIZE)
     keep_on_screen(window)
     window.show()
-    gc.freeze()  # or each full collection would go through all that is there now: 50 ms
+    gc.enable()
+    # Or each full collection would go through all that is there then: 50 ms.
+    window.ahead.loaded.connect(gc.freeze)
     if open_path is not None:
         QTimer.singleShot(0, lambda: window.open_path(open_path))
     return window

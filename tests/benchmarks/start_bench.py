@@ -9,11 +9,11 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+
+from tests.virtual_display import Display, virtual_display, windows_of
 
 ROOT = Path(__file__).parents[2]
 BARE = """
@@ -34,34 +34,19 @@ SEEN = {  # in a line of xwininfo
 PATIENCE_S, POLL_S = 60, 0.005
 
 
-@contextmanager
-def display() -> Iterator[str]:
-    """The name of a virtual display."""
-    read_end, write_end = os.pipe()
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1600x1000x24", "-noreset"],  # noqa: S607 - wherever it is installed
-        pass_fds=[write_end],
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(write_end)
-    try:
-        with os.fdopen(read_end) as number:
-            yield f":{number.readline().strip()}"
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def seen(where: str, arguments: tuple[str, ...], windows: tuple[str, ...]) -> dict[str, float]:
+def seen(display: Display, arguments: tuple[str, ...], windows: tuple[str, ...]) -> dict[str, float]:
     """When windows were seen first, in seconds from the program's start."""
     found: dict[str, float] = {}
-    look = ["xwininfo", "-root", "-tree", "-display", where]
     with TemporaryDirectory() as home:
-        surroundings = os.environ | {"DISPLAY": where, "QT_QPA_PLATFORM": "xcb", "FLASHSCOPE_HOME": home}
+        surroundings = os.environ | {
+            "DISPLAY": display.name,
+            "QT_QPA_PLATFORM": "xcb",
+            "FLASHSCOPE_HOME": home,
+        }
         begun = time.perf_counter()
         program = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, env=surroundings)
         while len(found) < len(windows) and time.perf_counter() - begun < PATIENCE_S:
-            tree = subprocess.run(look, check=False, capture_output=True, text=True).stdout
+            tree = windows_of(display)
             for window in windows:
                 if SEEN[window].search(tree):
                     found.setdefault(window, time.perf_counter() - begun)
@@ -74,10 +59,10 @@ def seen(where: str, arguments: tuple[str, ...], windows: tuple[str, ...]) -> di
 def main(times: int) -> None:
     """Start both so often, and tell the medians."""
     taken: dict[str, list[float]] = {}
-    with display() as where:
+    with virtual_display() as display:
         for number in range(times + 1):
             for arguments, windows in PROGRAMS.items():
-                for window, seconds in seen(where, arguments, windows).items():
+                for window, seconds in seen(display, arguments, windows).items():
                     taken.setdefault(window, []).extend([seconds] if number else [])
     for window, values in taken.items():
         spread = f"{min(values):.2f} .. {max(values):.2f}"

@@ -1,0 +1,102 @@
+"""The commands on one parser; each command's module is imported when it is asked for."""
+
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+import click
+
+from app.commands.declared import explaining, measuring, sessions
+from app.commands.exit_codes import FAILED, USAGE_ERROR
+from app.commands.messages import tell
+from app.words.command_line import PROGRAM
+from kernels.errors import InputError, KernelError
+from profiles.store.errors import SessionFileError
+
+
+class Program(click.Group):
+    """The commands; what is none of them is a session to open in the window."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Put the window's command in front where it was left out."""
+        first = args[0]
+        if first in self.commands:
+            return super().resolve_command(ctx, args)
+        meant = get_close_matches(first, self.commands, n=1)
+        if meant and not os.path.lexists(first):
+            ctx.fail(f"there is no command {first!r} and no such file; did you mean {meant[0]}?")
+        return super().resolve_command(ctx, ["window", *args])
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Run what the arguments ask for; returns the exit code."""
+    try:
+        with program.make_context(PROGRAM, list(arguments)) as context:
+            code: int = program.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as end:  # --help and --version
+        return end.exit_code
+    except click.UsageError as error:
+        tell(in_one_line(error))
+        return USAGE_ERROR
+    except (SessionFileError, KernelError) as error:
+        return tell_why(error, str(context.invoked_subcommand))
+    return code
+
+
+def tell_why(error: SessionFileError | KernelError, command: str) -> int:
+    """Say in one line why a command could not; returns the exit code."""
+    tell(f"flashscope {command}: {error}")
+    return USAGE_ERROR if isinstance(error, InputError) else FAILED
+
+
+def in_one_line(error: click.UsageError) -> str:
+    """What is wrong with the arguments, and where to read what is right."""
+    typed = error.ctx.command_path if error.ctx else PROGRAM
+    said = " ".join(error.format_message().split()).rstrip(".")
+    return f"{typed.replace(PROGRAM, 'flashscope', 1)}: {said} (see {typed} --help)"
+
+
+def own_version() -> str:
+    """The version that is installed; a checkout that is run without is told so."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow, and seldom asked for
+
+    try:
+        return version("flashscope")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def tell_version(context: click.Context, _option: click.Parameter, asked: bool) -> None:
+    """Print the version and end, where it is asked for."""
+    if asked and not context.resilient_parsing:
+        click.echo(f"flashscope {own_version()}")
+        context.exit()
+
+
+@click.group(
+    cls=Program,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    subcommand_metavar="COMMAND [ARGS]...",
+)
+@click.option(
+    *("--version", "asked"),
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=tell_version,
+    help="Show the version and exit.",
+)
+def program() -> None:
+    """Run attention kernels and show why tiling wins.
+
+    No command: open the window, with a session in it when FILE is given (python main.py FILE).
+    """
+
+
+for group in (measuring, sessions, explaining):
+    for one in group.COMMANDS:
+        program.add_command(one)

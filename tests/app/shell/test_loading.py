@@ -1,0 +1,123 @@
+"""What a window loads before it is on the screen, and what only after that."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtTest import QSignalSpy
+from pytestqt.qtbot import QtBot
+
+from app.pages.base import Page
+from app.pages.registry import KEYS, PAGES, page_class, title_of
+from app.shell import ahead, main_window
+from tests.app.shell.conftest import Rig
+
+ROOT = Path(__file__).parents[3]
+SLOW = ("pyqtgraph", "numpy", "tsdownsample")
+START = f"""
+import sys
+from app.control.controller import Controller
+from app.look.theme import DARK
+from app.shell.application import make_application
+from app.shell.main_window import build_window
+from profiles.engine.local import LocalEngine
+from profiles.store import sessions_dir
+
+if __name__ == "__main__":
+    app = make_application()
+    window = build_window(Controller(LocalEngine, sessions_dir()), DARK)
+    window.show()
+    print(*(name for name in {SLOW} if name in sys.modules), sep=",")
+    app.processEvents()  # from here on the rest is loaded in the background
+    window.show_page("profile")
+    app.processEvents()
+    print(window.page.key, window.pages["profile"].isVisible(), "pyqtgraph" in sys.modules)
+    window.close_unasked()
+    window.controller.close()
+"""
+
+
+COLLECTING = """
+import gc
+
+from app.commands import window
+from app.shell import run
+
+def watched(app, shown):
+    print(gc.isenabled())
+    shown.ahead.loaded.connect(lambda: print(gc.get_freeze_count() > 0))
+    shown.ahead.loaded.connect(shown.close_unasked)
+    return app.exec()
+
+if __name__ == "__main__":
+    run._until_closed = watched
+    window.run(None)
+"""
+
+
+def said(home: Path, program: str) -> list[str]:
+    """What a program of its own prints, which says nothing else."""
+    file = home / "program.py"
+    file.write_text(program)
+    done = subprocess.run(
+        [sys.executable, str(file)],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "FLASHSCOPE_HOME": str(home)},
+    )
+    assert not done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_each_page_is_found_by_its_key(key: str) -> None:
+    assert page_class(key).key == key
+
+
+def test_each_page_has_a_title_of_its_own() -> None:
+    assert [title_of(page.key) for page in PAGES] == [page.title for page in PAGES]
+    assert len({title_of(key) for key in KEYS}) == len(KEYS)
+
+
+def test_a_window_is_there_before_the_plots_are_loaded_and_a_page_asked_for_at_once_is_shown(
+    tmp_path: Path,
+) -> None:
+    assert said(tmp_path, START) == ["", "profile True True"]
+
+
+def test_a_window_closed_before_the_pages_are_loaded_makes_none(rig: Rig, qtbot: QtBot) -> None:
+    window = rig.window()
+    made = [page.key for page in window.pages.made]
+    loaded = QSignalSpy(window.ahead.loaded)
+    window.close_unasked()
+    qtbot.waitUntil(lambda: loaded.count() == 1)
+    assert not window.ahead.busy
+    assert [page.key for page in window.pages.made] == made
+
+
+def test_a_page_that_cannot_be_loaded_is_told_and_leaves_the_others_alone(
+    rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(key: str) -> type[Page]:
+        if key == "stepper":
+            raise ImportError("no stepper")
+        return page_class(key)
+
+    monkeypatch.setattr(ahead, "IDLE_MS", 1)
+    monkeypatch.setattr(ahead, "page_class", broken)
+    monkeypatch.setattr(main_window, "page_class", broken)
+    with qtbot.captureExceptions() as caught:
+        window = rig.window()
+        qtbot.waitUntil(lambda: window.pages.missing == ("stepper",) and not window.ahead.busy)
+    assert [str(error) for _, error, _ in caught] == ["no stepper"] * 2  # to load it, and to make it
+
+
+def test_garbage_is_collected_once_the_window_is_there_and_not_looked_for_in_what_stays(
+    tmp_path: Path,
+) -> None:
+    assert said(tmp_path, COLLECTING) == ["True", "True"]
