@@ -80,7 +80,9 @@ class _Reading:
         The plots of the points come first: they have this process to themselves for as long as they take.
         """
         waiting: list[Reading] = []
-        time.sleep(min(len(session.points) * POINT_S, MOST_S))
+        begin = time.monotonic() + min(len(session.points) * POINT_S, MOST_S)
+        while self._opener.wants(self) and time.monotonic() < begin:
+            time.sleep(PAUSE_S)
         try:
             for batch in readings:
                 waiting += batch

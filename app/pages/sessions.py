@@ -56,15 +56,13 @@ class SessionsPage(Page):
     """The table of saved sessions, those that come with the program among them; or that of deleted ones.
 
     Signals:
-        file_chosen: A session to open (Path).
         resume_requested: A session whose sweep is to go on (Path).
         comparison_wanted: Compare the chosen sessions, the oldest the baseline (list of Path).
         export_wanted: Write a file of each of these sessions (list of Path).
     """
 
-    key, title, icon = "sessions", "Sessions", "mdi6.folder-table-outline"
+    key = "sessions"
 
-    file_chosen = Signal(object)
     resume_requested = Signal(object)
     comparison_wanted = Signal(list)
     export_wanted = Signal(list)

@@ -15,12 +15,11 @@ from app.control.chores import Chores
 from app.control.controller import Controller
 from app.control.guard import guarded
 from app.control.quick import quick_plan
-from app.control.teasers import teaser_of
 from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.pages.base import Page
 from app.pages.start_recents import RecentsCard
-from app.pages.start_sessions import RecordingCard
+from app.pages.start_sessions import RecordingCard, read_teaser
 from app.pages.start_stories import StoriesCard
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
@@ -46,13 +45,11 @@ class StartPage(Page):
     """Four cards, recordings, recents, stories, findings.
 
     Signals:
-        file_chosen: A session file to open (Path).
         dialog_requested: Let the user choose a file.
     """
 
-    key, title, icon = "start", "Start", "mdi6.home-outline"
+    key = "start"
 
-    file_chosen = Signal(object)
     dialog_requested = Signal()
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
@@ -122,7 +119,7 @@ class StartPage(Page):
 
     def _read(self, path: Path, shown: RecordingCard) -> None:
         """Have a session read, and shown there if that is still there then."""
-        self._chores.do(partial(teaser_of, path), lambda told: shown.tell(told) if isValid(shown) else None)
+        self._chores.do(partial(read_teaser, path), lambda told: shown.tell(told) if isValid(shown) else None)
 
     @guarded()
     def showEvent(self, event: QShowEvent) -> None:

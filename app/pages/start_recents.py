@@ -11,8 +11,7 @@ from shiboken6 import isValid
 from app.control.chores import Chores
 from app.control.folder_watch import FolderWatch
 from app.control.settings import RECENTS, Settings
-from app.control.teasers import teaser_of
-from app.pages.start_sessions import RecentRow
+from app.pages.start_sessions import RecentRow, read_teaser
 from app.widgets.card import Card
 from app.widgets.plain import Label
 from app.words.plain import MOST_OF_NAME, cut
@@ -78,7 +77,7 @@ class RecentsCard(Card):
         )
         if not info.error:
             self._teasers.do(
-                partial(teaser_of, info.path), lambda told: row.tell(told) if isValid(row) else None
+                partial(read_teaser, info.path), lambda told: row.tell(told) if isValid(row) else None
             )
         return row
 

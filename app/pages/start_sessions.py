@@ -1,19 +1,31 @@
 """Sessions on the start page: a recording with its curves and its sentence, a recent one in two lines."""
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.control.teasers import Teaser
 from app.look.theme import Theme
-from app.plots.thumbnail import Thumbnail
+from app.plots.thumbnail import Thumbnail, load_marks
 from app.widgets.buttons import text_button
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label, set_tip
 
+if TYPE_CHECKING:
+    from app.control.teasers import Teaser
+
 STAMP_PX = 60  # least height of the curves
+
+
+def read_teaser(path: Path) -> "Teaser | None":
+    """What is shown of a session; in the background, where what reads and draws it is loaded, too."""
+    from app.control.teasers import teaser_of  # noqa: PLC0415 - see above
+
+    load_marks()
+    return teaser_of(path)
 
 
 class RecordingCard(Card):
@@ -39,7 +51,7 @@ class RecordingCard(Card):
         self.sentence.setProperty("role", "readout" if large else "title")
         self.sentence.style().polish(self.sentence)
 
-    def tell(self, teaser: Teaser | None) -> None:
+    def tell(self, teaser: "Teaser | None") -> None:
         """Show what was read."""
         if teaser is not None:
             self.thumbnail.show_curves(teaser.curves, teaser.altered)
@@ -77,7 +89,7 @@ class RecentRow(QWidget):
         column.addWidget(button)
         column.addLayout(line)
 
-    def tell(self, teaser: Teaser | None) -> None:
+    def tell(self, teaser: "Teaser | None") -> None:
         """Show what was read."""
         if teaser is not None:
             self.facts.setText(" · ".join(filter(None, (teaser.facts, teaser.ratio))))

@@ -12,6 +12,7 @@ from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtGui import QFontMetrics
 
 from app.look.fonts import ui_font
+from app.look.picture import SCALE
 from app.look.theme import Theme
 from app.look.zoom import px
 from app.plots.sentence import sentence_px
@@ -19,7 +20,6 @@ from app.words.plain import MOST_OF_NAME, cut
 from profiles.results.cells import cell, comment
 
 SCREEN_ONLY = 0  # key of a line's data: True of one that is no part of a picture, as the crosshair
-SCALE = 2  # PNG pixels for each pixel of the screen, unless another scale is asked for
 SOURCE = "source"  # the badge and the program in one line; a picture with it says that instead
 PAD, LINE, GUTTER = 12, 18, 150  # pixels at 100 %; pictures are as large as the zoom has everything
 Cell = str | int | float | None

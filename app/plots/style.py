@@ -14,6 +14,8 @@ from app.words.units import plain_tick
 
 TickText = Callable[[float], str]
 
+pg.setConfigOption("antialias", True)
+
 
 class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
     """A plot; an error of something in it stays inside its paint.

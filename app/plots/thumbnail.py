@@ -5,6 +5,7 @@ What is altered is left out and counted.
 
 import math
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPolygonF
@@ -13,11 +14,14 @@ from PySide6.QtWidgets import QWidget
 from app.control.guard import guarded
 from app.look.theme import Theme, kernel_mark
 from app.look.zoom import keep, px
-from app.plots.dots import line_pen
-from app.plots.marks import paint_mark
 
 Curve = Sequence[tuple[int, float]]
 HEIGHT_PX, EDGE_PX, MARK_PX = 130, 8, 6.0
+
+
+def load_marks() -> None:
+    """Load what a thumbnail is painted with; it takes half a second that a window's thread has not."""
+    import_module("app.plots.marks")
 
 
 class Thumbnail(QWidget):
@@ -53,15 +57,21 @@ class Thumbnail(QWidget):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for kernel, line in self._placed().items():
-                mark = kernel_mark(kernel)
-                painter.setPen(line_pen(mark, mark.on(self._theme)))
-                painter.drawPolyline(QPolygonF(line))
-                for point in line:
-                    paint_mark(painter, kernel, self._theme, point, px(MARK_PX))
+                self._paint_curve(painter, kernel, line)
             if self._altered:
                 painter.setPen(QColor(self._theme.error))
                 corner = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom  # most curves rise
                 painter.drawText(self.rect(), corner, self._warning)
+
+    def _paint_curve(self, painter: QPainter, kernel: str, line: Sequence[QPointF]) -> None:
+        from app.plots.dots import line_pen  # noqa: PLC0415 - see load_marks
+        from app.plots.marks import paint_mark  # noqa: PLC0415 - see load_marks
+
+        mark = kernel_mark(kernel)
+        painter.setPen(line_pen(mark, mark.on(self._theme)))
+        painter.drawPolyline(QPolygonF(line))
+        for point in line:
+            paint_mark(painter, kernel, self._theme, point, px(MARK_PX))
 
     @property
     def _warning(self) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from app.report.session_page import session_page
 from app.words.provenance import Provenance
 from profiles.results.cells import comment
 from profiles.results.export import to_csv, to_json
@@ -15,7 +14,7 @@ WRITERS: dict[str, Write] = {
     "csv": lambda session, _, source: (comment("provenance", source.badge) + to_csv(session)).encode(),
     "json": lambda session, path, _: to_json(session, path),
     "parquet": lambda session, path, _: to_parquet(session, path),
-    "html": lambda session, _, source: session_page(session, source),
+    "html": lambda session, _, source: _page(session, source),
     "perfetto": lambda session, *_: to_perfetto(session),
 }
 
@@ -33,3 +32,9 @@ def document(kind: str, session: Session, path: str | None, source: Provenance) 
         UnsupportedError: A library that the format needs is not installed.
     """
     return WRITERS[kind](session, path, source)
+
+
+def _page(session: Session, source: Provenance) -> bytes:
+    from app.report.session_page import session_page  # noqa: PLC0415 - its plots take a while to load
+
+    return session_page(session, source)

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.pages.profile.pictures import Look
+from app.look.picture import Look
 from profiles.store import SessionFileError
 
 MAIN = Path(__file__).parents[2] / "main.py"

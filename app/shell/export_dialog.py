@@ -13,10 +13,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.look.picture import SCALE, Look
 from app.look.theme import LIGHT, THEMES
 from app.look.zoom import px
-from app.pages.profile.pictures import Look
-from app.plots.export import SCALE
 from app.report.kinds import KINDS
 from app.widgets.plain import Label
 from app.words.plain import MOST_OF_NAME, cut

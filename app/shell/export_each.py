@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
-from app.pages.profile.pictures import Look
+from app.look.picture import Look
 from app.report.documents import document
 from app.report.kinds import KINDS
 from app.shell.elsewhere import draw_elsewhere

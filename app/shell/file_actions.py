@@ -11,7 +11,7 @@ from app.control.actions import Action
 from app.control.chores import Chores
 from app.control.controller import Controller
 from app.look.appearance import appearance_of
-from app.pages.profile.pictures import Look
+from app.look.picture import Look
 from app.report.documents import document
 from app.report.kinds import KINDS
 from app.shell.elsewhere import draw_elsewhere

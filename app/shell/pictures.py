@@ -5,7 +5,8 @@ from typing import Any
 from PySide6.QtWidgets import QApplication
 
 from app.look.fonts import load_fonts, ui_font
-from app.pages.profile.pictures import Look, session_picture
+from app.look.picture import Look
+from app.pages.profile.pictures import session_picture
 from app.shell.application import make_application
 from app.words.provenance import of_session
 from profiles.results.session import Session

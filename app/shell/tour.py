@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from app.look.theme import Theme
+from app.pages.registry import title_of
 from app.widgets.callout import Callout, reveal
 
 if TYPE_CHECKING:
@@ -179,11 +180,7 @@ class Tour(QObject):
             return
         step = self._steps[self.at]
         here = step.page in {"", self._window.page.key}
-        says = (
-            step.says
-            if here
-            else f"Go to the {self._window.pages[step.page].title} page: this step is there."
-        )
+        says = step.says if here else f"Go to the {title_of(step.page)} page: this step is there."
         forth = "Next" if self.at + 1 < len(self._steps) else "Done"
         self.callout.say(f"{self.at + 1} of {len(self._steps)}", says, forth)
         target = self._target(step)

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from app.stepper.formulas import terms
 from app.stepper.numbers import number, power
-from app.stepper.step_view import StepView
+
+if TYPE_CHECKING:
+    from app.stepper.step_view import StepView
 
 OF_STEP = ("step", "steps", "tile", "tiles", "exact", "error")
 OF_ROW = ("m", "m-before", "m-tile", "l", "l-before", "alpha", "o")
@@ -14,7 +16,7 @@ NUMBERS = (*OF_STEP, *OF_ROW)
 """Before the first tile there are `step`, `steps` and `tiles` alone; `error` is that of the whole output."""
 
 
-def step_numbers(view: StepView) -> Mapping[str, str]:
+def step_numbers(view: "StepView") -> Mapping[str, str]:
     """Those that are known at this step, of the row watched; of O component 0, divided by l."""
     cursor, recording = view.cursor, view.recording
     known = {"step": str(cursor.at), "steps": str(cursor.last), "tiles": str(recording.tiles)}
@@ -30,8 +32,10 @@ def step_numbers(view: StepView) -> Mapping[str, str]:
     return known
 
 
-def _of_row(view: StepView, local: int) -> dict[str, str]:
+def _of_row(view: "StepView", local: int) -> dict[str, str]:
     """What the tile has made of the row so far."""
+    from app.stepper.formulas import terms  # noqa: PLC0415 - NumPy takes a while to load, and every page is here
+
     x, reached = terms(view, local), view.step.reached
     known = {"m-before": number(x.m), "l-before": number(x.l)}
     if reached("scores"):

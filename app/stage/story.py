@@ -11,7 +11,6 @@ import msgspec
 from app.control.bundled import BUNDLED, NAMES
 from app.look.assets import ASSETS
 from app.stage.blanks import blanks
-from app.stepper.presets import PRESETS
 from kernels.errors import InputError
 from profiles.results.quantities import QUANTITIES
 from profiles.store import SUFFIX
@@ -192,12 +191,18 @@ def _stop(path: Path, data: dict[str, Any]) -> Stop:
     for name in stop.panels:
         _among(name, PANELS, "panel")
     if stop.preset:
-        _among(stop.preset, [preset.key for preset in PRESETS], "preset")
+        _among(stop.preset, _presets(), "preset")
     if stop.session and not session_file(path, stop.session).is_file():
         known = ", ".join(NAMES)
         raise InputError(f"there is no session {stop.session!r}; name a file beside the story, or {known}")
     blanks(stop.sentence)
     return stop
+
+
+def _presets() -> Sequence[str]:
+    from app.stepper.presets import PRESETS  # noqa: PLC0415 - NumPy takes a while to load, and every page is here
+
+    return [preset.key for preset in PRESETS]
 
 
 def _among(name: str, names: Sequence[str], what: str) -> None:

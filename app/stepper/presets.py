@@ -98,7 +98,7 @@ def last_gpu_problem(
 ) -> TraceRequest | None:
     """The last problem a GPU session ran, one head and at most 256 rows of it; None without one.
 
-    A block mask is that of the whole problem and is left out.
+    A block mask is that of the whole problem and is left out, and so are lengths and pages.
     """
     if session is None or session.backend != "cuda" or not session.points:
         return None

@@ -1,6 +1,6 @@
 """A sentence as large as one line of it may be: it shrinks before it breaks, and breaks before it is cut."""
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -25,7 +25,13 @@ def _fits(font: QFont, text: str, width: int, height: int) -> bool:
 
 
 class FittedLabel(Label):
-    """Takes the room that it is given, whatever it says."""
+    """Takes the room that it is given, whatever it says.
+
+    Signals:
+        fitted: It has taken one line, or more (bool: more).
+    """
+
+    fitted = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent, alignment=Qt.AlignmentFlag.AlignVCenter)
@@ -55,3 +61,4 @@ class FittedLabel(Label):
         font = fitting_font(self.text(), self.width(), self.height())
         self.setWordWrap(font.pixelSize() == px(BROKEN))
         self.setFont(font)
+        self.fitted.emit(self.wordWrap())

@@ -1,6 +1,7 @@
 """The one way to show text: as it stands, whatever markup, image or mnemonic Qt could read into it."""
 
 import re
+from functools import lru_cache
 from html import escape
 from textwrap import fill
 from typing import Any
@@ -61,7 +62,13 @@ def plain_tip(text: str) -> str:
     A tool tip's label decides by itself whether a text is markup; what begins a tag or an entity is parted
     from what follows by a character that is not drawn. Several such texts may be joined.
     """
-    told = "\n".join(fill(line, TIP_COLUMNS) for line in cut(text).splitlines())
+    return _in_lines(cut(text))
+
+
+@lru_cache(maxsize=1024)
+def _in_lines(text: str) -> str:
+    """Kept: every window has the same tips, and a page tells its own again whenever it is drawn."""
+    told = "\n".join(fill(line, TIP_COLUMNS) for line in text.splitlines())
     return re.sub("[<&]", rf"\g<0>{_WORD_JOINER}", told)
 
 

@@ -1,7 +1,5 @@
 """The Claims page: what five documents claim of attention, each number with its experiment."""
 
-from typing import ClassVar
-
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from app.control.actions import Action
@@ -33,9 +31,7 @@ class ClaimsPage(Page):
         rows: Every claim with what came of it so far.
     """
 
-    key: ClassVar[str] = "claims"
-    title: ClassVar[str] = "Claims"
-    icon: ClassVar[str] = "mdi6.scale-balance"
+    key = "claims"
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)

@@ -44,15 +44,11 @@ class ComparePage(Page):
     """Up to six sessions beside each other, the first of them the baseline.
 
     Signals:
-        noticed: Something that the user should know of, in one line (str).
-        file_chosen: A session to show on the Profile page (Path).
         offered: A run has ended that has one like it: words, and what compares them (str, callable).
     """
 
-    key, title, icon = "compare", "Compare", "mdi6.compare-horizontal"
+    key = "compare"
 
-    noticed = Signal(str)
-    file_chosen = Signal(object)
     offered = Signal(str, object)
 
     def __init__(self, controller: Controller, theme: Theme) -> None:

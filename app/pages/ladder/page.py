@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import ClassVar
 
+from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.control.actions import Action, staged
 from app.control.chores import Chores
@@ -39,9 +39,7 @@ class LadderPage(Page):
         recorded: What the bundled recording measured; None before it is read, or where it cannot be.
     """
 
-    key: ClassVar[str] = "ladder"
-    title: ClassVar[str] = "Ladder"
-    icon: ClassVar[str] = "mdi6.ladder"
+    key = "ladder"
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
@@ -73,18 +71,20 @@ class LadderPage(Page):
         self.problems.setCurrentText(FIRST_PROBLEM)
         set_tip(self.whole, "All lines, not those around a change alone (W)")
         head = Lines((self.idea, self.kernels, self.problems, self.whole), (self.idea,), 8)
-        gained = QHBoxLayout()
-        gained.setSpacing(8)
-        gained.addWidget(self.gain, 1)
-        gained.addWidget(self.badge)
+        gained = QWidget()
+        row = QHBoxLayout(gained)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self.gain, 1)
+        row.addWidget(self.badge)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 10)
         column.setSpacing(8)
         column.addWidget(head)
-        column.addLayout(gained)
+        column.addWidget(gained)
         column.addWidget(self.board, 1)
         self.badge.hide()
-        self.staging = LadderStaging(self, (head, self.gain, self.badge))
+        self.staging = LadderStaging(self, (head, gained))
 
     def _connect(self) -> None:
         self.kernels.currentTextChanged.connect(lambda _name: self._chosen())
@@ -126,9 +126,13 @@ class LadderPage(Page):
     def show_step(self, kernel: str, label: str, starts: Sequence[str] = ()) -> None:
         """Show a step of the ladder; what is unknown or empty leaves what is on show."""
         self.starts = starts
+        before = self.kernels.currentText(), self.label
         for choice, text in ((self.kernels, kernel), (self.problems, label)):
             if choice.findText(text) >= 0:
-                choice.setCurrentText(text)
+                with QSignalBlocker(choice):  # both are read together
+                    choice.setCurrentText(text)
+        if before != (self.kernels.currentText(), self.label):
+            self._chosen()
         self._show()
 
     def apply_theme(self, theme: Theme) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.words.beside import Hunk, Line, Pair, beside
 from app.words.tokens import Token, tokens_of
@@ -10,6 +11,7 @@ from kernels.errors import KernelError
 from kernels.ladder import LADDER
 from kernels.problem import Problem
 
+MOST_KEPT = 16  # readings: a story that is walked again, or to and fro
 KERNELS = tuple(spec.name for spec in LADDER)
 PROBLEMS: dict[str, Problem] = {  # by the labels that curves of these have
     f"d {head_dim}, {'causal' if causal else 'no mask'}": read_problem(head_dim, causal=causal)
@@ -41,6 +43,7 @@ class Reading:
         return before is not None and before.file == after.file
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def read(kernel: str, label: str) -> Reading | str:
     """The source of a kernel for a problem; why there is none."""
     try:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
@@ -43,14 +43,9 @@ class PlannerPage(Page):
 
     Attributes:
         found: What it shows, None before the first.
-
-    Signals:
-        noticed: Something that the user should know of, in one line (str).
     """
 
-    key, title, icon = "planner", "Planner", "mdi6.ruler"
-
-    noticed = Signal(str)
+    key = "planner"
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)

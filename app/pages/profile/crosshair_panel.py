@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QPushButton, 
 from app.control.guard import guarded
 from app.look.theme import TEXT_PX, Theme
 from app.look.zoom import keep
+from app.pages.profile.memory_bars import MemoryBars
 from app.plots.marks import legend_icon
 from app.widgets.buttons import size_icon
 from app.widgets.card import Card
@@ -102,7 +103,10 @@ MODEL = "dotted: model"
 
 
 class CrosshairPanel(Card):
-    """Where the crosshair stands, which problems are on show, and a row a kernel.
+    """Where the crosshair stands, which problems are on show, a row a kernel, and what takes their memory.
+
+    Attributes:
+        memory: What takes the memory of the kernels on show.
 
     Signals:
         curve_chosen: Show these problems (Curve).
@@ -137,6 +141,7 @@ class CrosshairPanel(Card):
         )
         self.flight = ElidedLabel()
         self.flight.setProperty("role", "unit")
+        self.memory = MemoryBars(theme)
         self._headings: list[Label] = []
         self._grid = self._make_grid()
         self.set_quantities(quantities)
@@ -147,7 +152,7 @@ class CrosshairPanel(Card):
         self.body.addWidget(self.curves)
         self.body.addWidget(self.problem)
         self.body.addLayout(self._grid)
-        self.body.addStretch(1)
+        self.body.addWidget(self.memory, 1)
         self.body.addWidget(self.flight)
         self.body.addLayout(chooser)
 
@@ -243,6 +248,7 @@ class CrosshairPanel(Card):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the marks."""
         self._theme = theme
+        self.memory.apply_theme(theme)
         for row in self._rows.values():
             row.apply_theme(theme)
 

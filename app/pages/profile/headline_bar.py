@@ -1,4 +1,4 @@
-"""The sentence over the plots, and under it what a user should know of it."""
+"""The sentence over the plots, and under it, where it takes one line, what a user should know of it."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
@@ -8,6 +8,7 @@ from app.look.zoom import keep
 from app.widgets.buttons import text_button
 from app.widgets.elided import ElidedLabel
 from app.widgets.fitted import FittedLabel
+from app.widgets.plain import set_tip
 from app.words.headline import headline_text, needs_recording, note_text
 from profiles.results.headline import Headline
 
@@ -41,14 +42,19 @@ class HeadlineBar(QWidget):
         row.addLayout(column, 1)
         row.addWidget(self.link)
         keep(self, self.setFixedHeight, HEIGHT_PX)
+        self.sentence.fitted.connect(self._show_note)
         self.say(None)
 
     def say(self, told: Headline | None, *, empty: bool = True) -> None:
         """Say this; None: nothing yet, or what would fill it."""
-        self.sentence.setText(EMPTY if empty else headline_text(told))
         self.note.setText(note_text(told))
-        self.note.setVisible(bool(self.note.text()))
+        self.sentence.setText(EMPTY if empty else headline_text(told))
         self.link.setVisible(self._recording is not None and needs_recording(told))
+
+    def _show_note(self, broken: bool) -> None:
+        """Leave the note's room to a sentence of two lines, whose tip then says it, too."""
+        self.note.setVisible(bool(self.note.text()) and not broken)
+        set_tip(self.sentence, f"{self.sentence.text()} {self.note.text()}".strip())
 
     def _open(self) -> None:
         self.file_chosen.emit(self._recording)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
@@ -56,17 +55,11 @@ class ProfilePage(Page):
     """Where sweeps are set up, run and watched.
 
     Signals:
-        noticed: Something was done that the user should know of, in one line (str).
-        file_chosen: A session file to open (Path).
         run_blocked: Why the form's sweep cannot run now, empty when it can (str).
     """
 
-    key: ClassVar[str] = "profile"
-    title: ClassVar[str] = "Profile"
-    icon: ClassVar[str] = "mdi6.chart-line"
+    key = "profile"
 
-    noticed = Signal(str)
-    file_chosen = Signal(object)
     run_blocked = Signal(str)
 
     def __init__(self, controller: Controller, theme: Theme) -> None:

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QWidget
 
 from app.control.chores import at_once
-from app.look.theme import LIGHT, THEMES, Theme
+from app.look.picture import Look
+from app.look.theme import THEMES, Theme
 from app.look.zoom import ZOOM, px
 from app.pages.profile.plots_view import CELLS
-from app.plots.export import SCALE, SOURCE, Export
+from app.plots.export import SOURCE, Export
 from app.plots.export_header import own_version
 from app.plots.export_picture import WRITERS
 from app.plots.series import kernels_of
@@ -28,25 +29,6 @@ from profiles.results.session import Session
 
 CLEAR = "#00000000"
 CELL = (560, 310)  # pixels of each of several plots
-
-
-@dataclass(frozen=True)
-class Look:
-    """What a picture shows and how.
-
-    Attributes:
-        plot: Key of a quantity; empty: the four that the page shows at first.
-        curve: Label of the problems on show, see Curve; empty: the first there are.
-        scale: PNG pixels for each pixel of the screen, 1 to 4.
-        theme: Key of THEMES.
-        transparent: Whether there is no ground.
-    """
-
-    plot: str = ""
-    curve: str = ""
-    scale: int = SCALE
-    theme: str = LIGHT.name
-    transparent: bool = False
 
 
 def session_picture(kind: str, session: Session, source: Provenance, look: Look) -> bytes:

@@ -202,6 +202,7 @@ class PlotsView(QWidget):
             row = ended.get(kernel)
             reason = "" if row is None or row.status in MEASURABLE else STATUS_MARKS[row.status].word
             self.panel.show_figures(kernel, texts, reason, part_text(row))
+        self.panel.memory.show_rows([ended[kernel] for kernel in self.kernels if kernel in ended])
 
     def _draw_panel_unless_waiting(self) -> None:
         if not draw_unless_waiting(self.panel, self.draw_panel_in_steps):

@@ -36,13 +36,11 @@ class RooflinePage(Page):
         found: What is drawn.
 
     Signals:
-        noticed: Something was done that the user should know of, in one line (str).
         drawn: Another roofline is on show.
     """
 
-    key, title, icon = "roofline", "Roofline", "mdi6.chart-bell-curve-cumulative"
+    key = "roofline"
 
-    noticed = Signal(str)
     drawn = Signal()
 
     wide: ClassVar[int] = WIDTH + BESIDE_PX

@@ -53,8 +53,6 @@ class StepperPage(Page):
     """
 
     key = "stepper"
-    title = "Stepper"
-    icon = "fa6s.table-cells"
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)

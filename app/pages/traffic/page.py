@@ -1,7 +1,6 @@
 """The Traffic page: what each kernel moves to and from DRAM during one run, on the same axes."""
 
 from collections.abc import Collection, Sequence
-from typing import ClassVar
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -40,9 +39,7 @@ BESIDE = 2  # kernels that a stage shows side by side
 class TrafficPage(Page):
     """A plot for each kernel at one N: its walls, beside what a copy reaches."""
 
-    key: ClassVar[str] = "traffic"
-    title: ClassVar[str] = "Traffic"
-    icon: ClassVar[str] = "mdi6.chart-areaspline"
+    key = "traffic"
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)

@@ -6,12 +6,16 @@ from PySide6.QtGui import QColor, QPainter
 from app.look.theme import Theme
 from app.look.zoom import keep
 from app.plots.stepper.ink import Role, mix, role_ink
-from app.plots.stepper.panel import SMALL, Panel, put
+from app.plots.stepper.panel import SMALL, Panel, put, width_of
 from app.stepper.formulas import Formula, formulas
 from app.stepper.numbers import number, plain
 from app.stepper.step_view import StepView
 
 ROLES: tuple[Role, ...] = ("m", "a", "l", "o")
+WIDEST = "= (0.000 · 00.000 · 00.000 + 00.000) / 00.000 = 00.000"  # letters are as large at every step
+LINE = 2.9  # units that a formula takes
+INDENT = 9
+LARGEST, STEP = 2.0, 0.05  # times as large as elsewhere
 
 
 def coloured(html: str, theme: Theme) -> str:
@@ -52,9 +56,16 @@ class FormulaPanel(Panel):
             for k, words in enumerate(self._idle(view).split("; ")):
                 put(painter, QRectF(0, k * line, self.width(), line), words, self.theme.dim)
             return
-        height = min(self.height() / len(shown), self.unit() * 2.9)
+        scale = self._scale(len(shown))
+        height = min(self.height() / len(shown), scale * self.unit() * LINE)
         for k, formula in enumerate(shown):
-            self._draw_formula(painter, QRectF(0, k * height, self.width(), height), formula)
+            self._draw_formula(painter, QRectF(0, k * height, self.width(), height), formula, scale)
+
+    def _scale(self, count: int) -> float:
+        """How much larger than elsewhere the letters of so many formulas have room to be."""
+        tall = self.height() / (count * self.unit() * LINE)
+        wide = (self.width() - INDENT) / width_of(WIDEST, self.sized(SMALL * 1.04))
+        return max(1.0, int(min(tall, wide, LARGEST) / STEP) * STEP)
 
     def _idle(self, view: StepView) -> str:
         if not view.started:
@@ -68,17 +79,17 @@ class FormulaPanel(Panel):
             )
         return text
 
-    def _draw_formula(self, painter: QPainter, rect: QRectF, formula: Formula) -> None:
+    def _draw_formula(self, painter: QPainter, rect: QRectF, formula: Formula, scale: float) -> None:
         if formula.active:
             strip = rect.adjusted(0, 1, 0, -1)
             painter.fillRect(strip, mix(self.theme.accent, self.theme.panel, 0.88))
             painter.fillRect(QRectF(strip.left(), strip.top(), 3, strip.height()), QColor(self.theme.accent))
-        inner = rect.adjusted(9, 0, 0, 0)
+        inner = rect.adjusted(INDENT, 0, 0, 0)
         half = rect.height() / 2
-        painter.setFont(self.font())
+        painter.setFont(self.sized(scale))
         symbols = coloured(formula.symbols, self.theme)
         put(painter, QRectF(inner.left(), inner.top() + 1, inner.width(), half), symbols, self.theme.text)
-        painter.setFont(self.sized(SMALL * 1.04))
+        painter.setFont(self.sized(scale * SMALL * 1.04))
         numbers = "= " + (coloured(formula.numbers, self.theme) if formula.numbers else "…")
         put(
             painter,

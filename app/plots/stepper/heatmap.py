@@ -18,7 +18,9 @@ from app.stepper.recording import Floats
 from app.stepper.step_view import StepView
 from app.widgets.plain import set_tip
 
-LARGEST_CELL = (96.0, 60.0)
+LARGEST_CELL = (144.0, 90.0)
+VALUES = (2.0, 1.7, 1.4, 1.2, 1.0, 0.9)  # times a caption's letters; the first with room
+AIR = 1.6  # times as wide and high as larger letters a cell is to be
 STEPS = 256
 BAR_ROOM = 18.0  # pixels: a gap, the colour bar, a gap, and a little air
 WIDE = 100.0  # values from here on are written without decimals
@@ -187,10 +189,11 @@ class Heatmap(Panel):
         low, high = self.levels(view)
         digits = self._digits if max(abs(low), abs(high)) < WIDE else 0
         widest = number(low or high, digits)
-        fonts = (self.sized(SMALL), self.sized(SMALL * 0.9))
-        fitting = [font for font in fonts if _fits(widest, font, area)]
-        written = digits if fitting else None
-        painter.setFont(fitting[0] if fitting else fonts[0])
+        fitting = (self.sized(SMALL * share) for share in VALUES)
+        font = next((font for font in fitting if _fits(widest, font, area, self.unit())), None)
+        written = None if font is None else digits
+        if font is not None:
+            painter.setFont(font)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         for row in range(area.rows):
             for column in range(area.columns):
@@ -277,9 +280,12 @@ def _end(level: float) -> str:
     return number(level, 1 if abs(level) < WIDE else 0)
 
 
-def _fits(text: str, font: QFont, area: Area) -> bool:
+def _fits(text: str, font: QFont, area: Area, unit: float) -> bool:
+    """Whether the cells have room; where letters are larger than those of captions, with air around them."""
     metrics = QFontMetricsF(font)
-    return area.width >= metrics.horizontalAdvance(text) + 2 and area.height >= metrics.ascent() + 2
+    air = AIR if metrics.height() > unit else 1.0
+    wide, tall = air * metrics.horizontalAdvance(text) + 2, air * metrics.ascent() + 2
+    return area.width >= wide and area.height >= tall
 
 
 class ScoreHeatmap(Heatmap):

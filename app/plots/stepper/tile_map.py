@@ -14,7 +14,7 @@ from app.plots.stepper.panel import SMALL, Panel, put
 from app.stepper.step_view import StepView
 from app.widgets.plain import set_tip
 
-LARGEST_CELL = 48.0
+LARGEST_CELL = 72.0
 SMALL_CELL = 10.0  # smaller cells have no outline and no glyph
 GLYPH_CELL = 13.0  # smaller cells show no glyph, only fill and hatching
 NUMBER_CELL = 22.0  # smaller cells do not fit `i,j`

@@ -19,6 +19,7 @@ from app.look.zoom import keep
 from app.widgets.number_fields import DecimalField, WholeField
 from app.widgets.plain import Label, set_tip
 from app.widgets.remark import remark, take_back
+from kernels.lengths import PAGE_SIZES
 from profiles.plan.choice import Declared
 
 FIELD_PX = 30
@@ -178,7 +179,30 @@ class KvHeads(QComboBox):
         self.setCurrentIndex(max(0, self.findText(str(self._wanted))))
 
 
-Input: TypeAlias = Whole | Decimal | Words | Tick | KvHeads
+class PageSize(QComboBox):
+    """A number of keys of a page among those there are; the first means no pages."""
+
+    def __init__(self, declared: Declared) -> None:
+        super().__init__()
+        self.addItems(["none", *map(str, PAGE_SIZES)])
+        self.setMinimumContentsLength(4)
+        dress(self, declared.choice.label, declared.choice.help)
+
+    @property
+    def changed(self) -> SignalInstance:
+        """Another size was chosen."""
+        return self.currentTextChanged
+
+    def chosen(self) -> int | None:
+        """The keys of a page; None without pages."""
+        return int(self.currentText()) if self.currentIndex() > 0 else None
+
+    def choose(self, size: int | None) -> None:
+        """Show a size."""
+        self.setCurrentIndex(max(0, self.findText(str(size))))
+
+
+Input: TypeAlias = Whole | Decimal | Words | Tick | KvHeads | PageSize
 
 
 def input_of(declared: Declared) -> Input:

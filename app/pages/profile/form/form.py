@@ -20,7 +20,7 @@ from app.look.zoom import keep, px
 from app.pages.profile.form.chips import SeqlenChips
 from app.pages.profile.form.dry_run import dry_run
 from app.pages.profile.form.dry_run_table import DryRunTable
-from app.pages.profile.form.fields import Input, KvHeads, Whole, Words, input_of, labelled
+from app.pages.profile.form.fields import Input, KvHeads, PageSize, Whole, Words, input_of, labelled
 from app.pages.profile.form.kernel_list import KernelList
 from app.pages.profile.form.mask_fields import MaskFields
 from app.pages.profile.form.masks import Masks
@@ -40,12 +40,18 @@ from profiles.results.rows import PointRow
 
 WIDTH = 316
 FREE_STEP = 0.01  # the dry run follows free memory in steps of this share
-ACROSS = 3  # inputs in a line
+ACROSS = 3  # inputs in a line that is not laid out by hand
+COLUMNS = 12  # of a grid: lines of one to four inputs share it
+SPANS = {"head_dim": 3, "passes": 5}  # columns of those that do not share their line evenly
 QWIDGETSIZE_MAX = (1 << 24) - 1  # Qt's own: no limit
 MASK = "mask"  # stands for the choice among masks, of which each is a choice of its own
 DRAWING = "The blocks of the mask are being drawn …"
 Lines: TypeAlias = tuple[tuple[str, ...], ...]
-PROBLEM_LINES: Lines = (("dtype", "head_dim", "batch"), ("heads", "kv_heads", "queries"), ("passes", MASK))
+PROBLEM_LINES: Lines = (
+    ("dtype", "head_dim", "passes"),
+    ("heads", "kv_heads", "queries", "batch"),
+    ("lengths", "page_size", MASK),
+)
 PROTOCOL_LINES: Lines = (
     ("repeats", "time_cap_s", "sustain_s"),
     ("cold", "seed"),
@@ -97,6 +103,7 @@ class SweepForm(QFrame):
         self.dtype, self.heads = Words(declared["dtype"]), Whole(declared["heads"])
         self.kv_heads = KvHeads(declared["kv_heads"])
         made: dict[str, Input] = {"dtype": self.dtype, "heads": self.heads, "kv_heads": self.kv_heads}
+        made["page_size"] = PageSize(declared["page_size"])
         elsewhere = {"backend", "kernels", "seqlens", *self.masking.names}
         self.inputs = {
             name: made[name] if name in made else input_of(choice)
@@ -148,13 +155,16 @@ class SweepForm(QFrame):
         column.addWidget(self.masking)
         return box
 
-    def _lines(self, lines: Lines, struct: type[Request | Protocol]) -> list[list[QWidget]]:
-        """The inputs in these lines; below them, what the struct declares and no line names."""
+    def _lines(self, lines: Lines, struct: type[Request | Protocol]) -> list[list[tuple[QWidget, int]]]:
+        """The inputs in these lines with their columns; below, what the struct declares and no line names."""
         placed = {name for line in (*PROBLEM_LINES, *PROTOCOL_LINES) for name in line}
         rest = [name for name in struct.__struct_fields__ if name in self.inputs and name not in placed]
         below = [rest[i : i + ACROSS] for i in range(0, len(rest), ACROSS)]
         widgets: dict[str, QWidget] = {MASK: self.masking.kind, **self.inputs}
-        return [[widgets[name] for name in line] for line in (*lines, *below)]
+        return [
+            [(widgets[name], SPANS.get(name, COLUMNS // len(line))) for name in line]
+            for line in (*lines, *below)
+        ]
 
     def _footer(self) -> QVBoxLayout:
         buttons = QHBoxLayout()
@@ -181,16 +191,17 @@ class SweepForm(QFrame):
         column.addSpacing(6)
 
     @staticmethod
-    def _grid(*lines: Sequence[QWidget]) -> QWidget:
+    def _grid(*lines: Sequence[tuple[QWidget, int]]) -> QWidget:
         box = QWidget()
         grid = QGridLayout(box)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(6)
         for r, line in enumerate(lines):
-            share = 6 // len(line)
-            for c, widget in enumerate(line):
-                grid.addWidget(labelled(widget), r, c * share, 1, share)
-        for c in range(6):
+            first = 0
+            for widget, span in line:
+                grid.addWidget(labelled(widget), r, first, 1, span)
+                first += span
+        for c in range(COLUMNS):
             grid.setColumnStretch(c, 1)
         return box
 

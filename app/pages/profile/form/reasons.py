@@ -10,7 +10,7 @@ from kernels.problem import Problem
 from kernels.spec import KernelSpec
 from profiles.plan.choice import choices_of
 from profiles.plan.machine import Machine
-from profiles.plan.request import Request, queries_of
+from profiles.plan.request import MOST_SPREAD, Request, lengths_of, queries_of
 
 
 def left_out(problems: Sequence[Problem]) -> list[str]:
@@ -22,6 +22,8 @@ def left_out(problems: Sequence[Problem]) -> list[str]:
         said.append(f"Their batch goes {along}; the form takes {min(batches)}.")
     if queries_of(problems) is None:
         said.append("Their query rows are neither N nor one lower number; it takes N.")
+    if lengths_of(problems) is None:
+        said.append("Their sequences have lengths of their own; it takes full ones.")
     mask = problems[0].block_mask
     if mask is not None and mask.pattern and problems[0].window:
         said.append("Their window is left out: the form holds either a window or blocks.")
@@ -48,9 +50,22 @@ def unavailable(spec: KernelSpec, request: Request, device: Device | None) -> st
     if device is None:
         return None
     try:
-        return spec.unsupported(structs.replace(request, queries=0).problem(1), device)
+        return spec.unsupported(_smallest(request), device)
     except InputError as error:
         return str(error)
+
+
+def _smallest(request: Request) -> Problem:
+    """A short problem of the request's kind; what is wrong with its lengths, `impossible` tells.
+
+    Raises:
+        InputError: There is no problem of its kind.
+    """
+    spread = request.lengths == "spread"
+    batch = min(max(request.batch, 2), MOST_SPREAD) if spread else request.batch
+    blocks = None if spread or request.page_size else request.blocks
+    shortest = (batch if spread else 1) * (request.page_size or 1)
+    return structs.replace(request, queries=0, batch=batch, blocks=blocks).problem(shortest)
 
 
 def impossible(request: Request) -> str | None:

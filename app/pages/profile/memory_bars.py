@@ -1,0 +1,113 @@
+"""What takes each kernel's memory at the crosshair: bars on one scale, where there is room for them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.control.guard import guarded
+from app.look.fonts import ui_font
+from app.look.theme import CAPTION_PX, Theme, kernel_mark
+from app.look.zoom import px
+from app.widgets.plain import set_tip
+from app.words.plain import MOST_OF_NAME, cut
+from app.words.units import bytes_text
+from profiles.results.holdings import Part, holdings
+from profiles.results.rows import PointRow
+
+TITLE = "What takes the memory, by formula"
+LINE, BAR, GAP = 20, 12, 10  # pixels of a line of text, of a bar, and between two kernels
+LEAST = 2  # pixels of a bar
+FEWEST_PARTS = 2  # tensors alone say nothing
+
+
+class Holding(NamedTuple):
+    """A kernel's footprint in its parts, the problem's tensors first."""
+
+    kernel: str
+    parts: Sequence[Part]
+
+    @property
+    def nbytes(self) -> int:
+        """Of all parts."""
+        return sum(part.nbytes for part in self.parts)
+
+    @property
+    def words(self) -> str:
+        """Every part with its bytes."""
+        return " · ".join(f"{part.name} {bytes_text(part.nbytes)}" for part in self.parts)
+
+
+class MemoryBars(QWidget):
+    """A line of words and a bar a kernel, as long as its footprint beside the largest on show.
+
+    It takes the room that is left over, and stays empty where that is less than it needs.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._held: Sequence[Holding] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self.setAccessibleName(TITLE)
+
+    def show_rows(self, rows: Sequence[PointRow]) -> None:
+        """Paint what these hold; nothing where not one of them holds anything but tensors."""
+        held = [Holding(row.kernel, parts) for row in rows if (parts := holdings(row))]
+        self._held = held if any(len(one.parts) >= FEWEST_PARTS for one in held) else ()
+        told = "; ".join(f"{one.kernel}: {one.words}" for one in self._held)
+        self.setAccessibleDescription(told)
+        set_tip(self, told)  # whatever has no room
+        self.update()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        self._theme = theme
+        self.update()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether there is something to paint, and room for all of it."""
+        return bool(self._held) and self.height() >= px(GAP + LINE + len(self._held) * (LINE + BAR + GAP))
+
+    @guarded(QSize)
+    def sizeHint(self) -> QSize:
+        """None of its own."""
+        return QSize(0, 0)
+
+    @guarded()
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Paint the title, and every kernel under it."""
+        if not self.has_room:
+            return
+        largest = max(one.nbytes for one in self._held)
+        with QPainter(self) as painter:
+            painter.setFont(ui_font(CAPTION_PX))
+            self._write(painter, px(GAP), TITLE, self._theme.dim)
+            top = px(GAP + LINE)
+            for one in self._held:
+                self._write(painter, top, f"{cut(one.kernel, MOST_OF_NAME)}: {one.words}", self._theme.text)
+                width = max(px(LEAST), self.width() * one.nbytes / largest)
+                self._paint_bar(painter, QRectF(0, top + px(LINE), width, px(BAR)), one)
+                top += px(LINE + BAR + GAP)
+
+    def _write(self, painter: QPainter, top: float, text: str, colour: str) -> None:
+        """One line, cut at its end where it has no room."""
+        fitting = QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, self.width())
+        painter.setPen(QColor(colour))
+        place = QRectF(0, top, self.width(), px(LINE))
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, fitting)
+
+    def _paint_bar(self, painter: QPainter, bar: QRectF, held: Holding) -> None:
+        """Tensors in grey, the kernel's own buffers in its colour, with a line between two of them."""
+        grey, own = QColor(self._theme.dim), QColor(kernel_mark(held.kernel).on(self._theme))
+        left = bar.left()
+        painter.setPen(QPen(QColor(self._theme.panel), px(1)))
+        for number, part in enumerate(held.parts):
+            width = bar.width() * part.nbytes / held.nbytes
+            painter.fillRect(QRectF(left, bar.top(), width, bar.height()), own if number else grey)
+            if number and left > bar.left() + px(LEAST):
+                painter.drawLine(QPointF(left, bar.top()), QPointF(left, bar.bottom()))
+            left += width
