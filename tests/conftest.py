@@ -85,10 +85,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", metavar="DIR", help="keep session and pictures of the GPU sweep in DIR")
 
 
+def pytest_collectstart() -> None:
+    """What is imported and collected stays: nobody need look for garbage in it."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """What was imported and collected is not walked through again in every test."""
-    gc.collect()
+    """Nor is it walked through again in every test."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

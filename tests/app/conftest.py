@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.shell import main_window
+from app.shell import ahead
 
 PATIENCE_MS = 60_000  # nobody waits for so long but on a machine that hardly gets to it
 
@@ -41,7 +41,12 @@ def no_widget_is_left() -> None:
 
     Its Python halves go here too: collected while a signal is being disconnected, they can hang Qt. What is
     left stays for good, such as the modules of PyTorch: to go through them in every test takes half a second.
+    So nothing may be left that an event holds, or an object that goes only now: thousands of menus, which
+    every change of style or of font goes through.
     """
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    QCoreApplication.sendPostedEvents()
+    gc.collect()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     gc.collect()
     gc.freeze()
@@ -75,4 +80,4 @@ def no_dialog_waits_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_page_is_made_but_the_one_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     """A window makes its other pages while nothing happens, which most tests need not wait for."""
-    monkeypatch.setattr(main_window, "IDLE_MS", 3_600_000)
+    monkeypatch.setattr(ahead, "IDLE_MS", 3_600_000)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication
@@ -13,6 +14,7 @@ from app.control.bundled import bundled_sessions
 from app.look.theme import DARK, KERNEL_MARKS, LIGHT
 from app.report.kinds import KINDS, kind_of
 from tests.app.hostile import hostile_file
+from tests.app.pixels import pixels
 from tests.app.test_escapes import CONTROLS, HARMFUL
 
 FILE = str(bundled_sessions()[0])
@@ -139,19 +141,17 @@ def test_the_picture_of_a_hostile_session_holds_its_texts_as_text(qapp: QApplica
 
 def test_lines_and_labels_of_a_picture_grow_with_its_scale(qapp: QApplication, tmp_path: Path) -> None:
     small, large = (drawn(tmp_path, "--plot", "runtime", "--scale", scale) for scale in "14")
-    colour = QColor(KERNEL_MARKS["flash2"].on(LIGHT)).name()
+    colour = QColor(KERNEL_MARKS["flash2"].on(LIGHT)).rgb()
 
-    def covered(picture: QImage, scale: int) -> float:
+    def covered(picture: QImage) -> float:
         """Pixels of a curve's colour, as a share of the picture."""
-        points = ((x, y) for x in range(0, picture.width(), scale) for y in range(picture.height()))
-        hits = sum(picture.pixelColor(x, y).name() == colour for x, y in points)
-        return hits * scale / (picture.width() * picture.height())
+        return float((pixels(picture) == colour).mean())
 
     def labelled(picture: QImage, scale: int) -> bool:
         """Whether there is anything where the sequence lengths stand."""
         area = picture.copy(picture.width() // 2, picture.height() - 54 * scale, 300 * scale, 20 * scale)
-        return len({area.pixel(x, y) for x in range(area.width()) for y in range(area.height())}) > 8
+        return len(np.unique(pixels(area))) > 8
 
-    assert covered(large, 4) > 0.7 * covered(small, 1)
+    assert covered(large) > 0.7 * covered(small)
     assert labelled(small, 1)
     assert labelled(large, 4)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from app.cli import program
+from app.commands.program import program
 from app.words.command_line import PROGRAM
 
 of_each_command = pytest.mark.parametrize("name", program.commands)

@@ -38,6 +38,7 @@ DEEP = "[" * 60_000 + "]" * 60_000
 
 
 def tampered(folder: Path, statement: str, *values: str) -> Path:
+    folder.mkdir(exist_ok=True)
     path = Path(shutil.copy(bundled_sessions()[0], folder / "absurd.flashscope"))
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute(statement, values)
@@ -64,7 +65,19 @@ def test_it_is_exported_in_every_format(absurd: Path, kind: str) -> None:
     assert document(kind, session, None, of_session(session, "saved"))
 
 
-def test_it_is_drawn_and_listed(absurd: Path, bench: Bench) -> None:
+@chosen(
+    "what",
+    ABSURD,
+    {
+        "a figure that is NaN",
+        "a sum beyond all numbers",
+        "samples that last for ever",
+        "power next to the largest number",
+        "a start before all clocks",
+    },
+)
+def test_it_is_drawn_and_listed(what: str, tmp_path: Path, bench: Bench) -> None:
+    absurd = tampered(tmp_path / "absurd", ABSURD[what])
     bench.controller._shown.session = load(absurd)
     bench.page.show_session(bench.controller.session)
     bench.drawn()

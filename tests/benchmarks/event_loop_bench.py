@@ -4,9 +4,6 @@ A timer of 1 ms beats on the window's thread; the longest time between two beats
 milliseconds, of the wall and of the thread's own processor time; gates on nothing. No GPU is needed.
 """
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -35,24 +32,6 @@ pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(600)]
 TRIES = 3
 PERCENTS = (125, 200, 250, 80, 100)
 ROOT = Path(__file__).parents[2]
-SHOWN = """
-import time
-begun = time.perf_counter()
-from PySide6.QtCore import QTimer
-from app.plots.export_picture import WRITERS
-from app.shell.main_window import MainWindow
-from app.shell.run import run_window
-
-def shown(window, event):
-    kept(window, event)
-    print(time.perf_counter() - begun, time.process_time(), flush=True)
-    QTimer.singleShot(0, window.close_unasked)  # not before the loop has begun, or nothing ends it
-
-if __name__ == "__main__":
-    kept = MainWindow.showEvent
-    MainWindow.showEvent = shown
-    run_window(None)
-"""
 
 
 @pytest.fixture
@@ -191,21 +170,6 @@ def switched(window: MainWindow, qtbot: QtBot, switch: Callable[[], object]) -> 
         qtbot.waitUntil(lambda: not window.appearance._steps, timeout=PATIENCE_MS)
         settle(qtbot, window)
     return heart.longest
-
-
-def test_from_the_start_of_the_process_to_a_visible_window(home: Path, tmp_path: Path) -> None:
-    program = tmp_path / "shown.py"
-    program.write_text(SHOWN)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "FLASHSCOPE_HOME": str(home)}
-    blocks = []
-    for _ in range(TRIES):
-        command = [sys.executable, str(program)]
-        done = subprocess.run(
-            command, check=True, capture_output=True, text=True, env=environment, cwd=ROOT, timeout=120
-        )
-        wall, processor = map(float, done.stdout.split())
-        blocks.append(Block(wall * 1e3, processor * 1e3))
-    line("from the first import to a visible window", *blocks)
 
 
 def test_scrubbing_through_a_long_trace(window: MainWindow, qapp: QApplication) -> None:

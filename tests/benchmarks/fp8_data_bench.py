@@ -32,7 +32,7 @@ def normal(problem: Problem) -> Inputs:
 
 def dominant(problem: Problem) -> Inputs:
     """Normal, but every row has a key of its own, `DOMINANT` nats above all others."""
-    q, k, v = normal(problem)
+    q, k, v = normal(problem).qkv
     own = np.random.default_rng(1).permutation(problem.seqlen_k)[: problem.seqlen_q]
     for b, h in np.ndindex(problem.batch, problem.heads):
         rest = (q[b, h] @ k[b, h].T).max(axis=1) * problem.softmax_scale
@@ -43,7 +43,7 @@ def dominant(problem: Problem) -> Inputs:
 
 def rising(problem: Problem) -> Inputs:
     """Normal, and scores rise by `RISE` nats from each tile that is met to the next, to hundreds."""
-    q, k, v = normal(problem)
+    q, k, v = normal(problem).qkv
     tiles = (problem.seqlen_k - 1 - np.arange(problem.seqlen_k)) / cut(problem.head_dim).key_block
     q[..., 0], k[..., 0] = 1.0, RISE * tiles / problem.softmax_scale
     return Inputs(q, k, v)
@@ -53,7 +53,7 @@ def attend(problem: Problem, inputs: Inputs) -> tuple[Any, float]:
     """O as the kernel rounds it, tile by tile, and the share of tiles, but for the first, computed twice."""
     block, group = cut(problem.head_dim).key_block, problem.heads // problem.key_heads
     rounding = Rounding(block)
-    q, k, v = rounding.inputs(*inputs)
+    q, k, v = rounding.inputs(*inputs.qkv)
     factor = np.float32(problem.softmax_scale * rounding.score_factor(problem.head_dim) * math.log2(math.e))
     output, again, total = np.empty(problem.q_shape, np.float32), 0, 0
     for b, h in np.ndindex(problem.batch, problem.heads):
@@ -79,7 +79,7 @@ def attend(problem: Problem, inputs: Inputs) -> tuple[Any, float]:
 
 def relative_error(problem: Problem, inputs: Inputs, output: Any) -> float:
     """||O - float64|| / ||float64||."""
-    exact, _ = attention_reference(*inputs, causal=False, scale=problem.softmax_scale)
+    exact, _ = attention_reference(*inputs.qkv, causal=False, scale=problem.softmax_scale)
     return float(np.linalg.norm(output - exact) / np.linalg.norm(exact))
 
 
@@ -98,7 +98,7 @@ def gpu_times(problem: Problem, make: Callable[[Problem], Inputs]) -> str:
 
     if FLASH3_FP8.unsupported(problem, describe()) is not None:
         return ""
-    inputs = Inputs(*(cupy.asarray(x).astype(storage_dtype(problem.dtype)) for x in make(problem)))
+    inputs = Inputs(*(cupy.asarray(x).astype(storage_dtype(problem.dtype)) for x in make(problem).qkv))
     bench = CudaBench(None)
     launches = [prepare(spec, problem, inputs, "cuda") for spec in (FLASH3_FP8, FLASH3)]
     times = [[bench.sample(launch.run, cold=True).ms for launch in launches] for _ in range(SAMPLES + 1)]

@@ -111,7 +111,7 @@ def lse_errors(tree: Tree, cupy: Any, workload: Any, inputs: Any, exact: dict[st
     """The largest error of each kernel of a tree, which is active."""
     launch, errors = tree.module("launch"), {}
     for name, spec in specs(tree, (*ACCURATE, FP8), workload).items():
-        one = launch.prepare(spec, workload, launch.Inputs(*inputs), "cuda")
+        one = launch.prepare(spec, workload, launch.Inputs(*inputs.qkv), "cuda")
         one.lse.fill(cupy.nan)
         one.run()
         wanted = exact[FP8 if name == FP8 else "given"]
@@ -131,7 +131,7 @@ def drift_table(trees: Sequence[Tree], cupy: Any) -> None:
             workload = few_rows(new, head_dim, keys)
             inputs = new.module("launch").make_inputs(workload, "cuda")
             rounding = new.module("fp8").Rounding(new.module("fp8").cut(head_dim).key_block)
-        q8, k8, _ = rounding.inputs(*inputs)
+        q8, k8, _ = rounding.inputs(*inputs.qkv)
         scale = workload.softmax_scale
         exact = {
             "given": exact_lse(cupy, inputs.q, inputs.k, scale),
@@ -160,7 +160,7 @@ def prepare_cell(trees: Sequence[Tree], cell: tuple[int, int, bool], names: Sequ
             if inputs is None:
                 inputs = launch.make_inputs(workload, "cuda")
             for name, spec in specs(tree, names, workload).items():
-                one = launch.prepare(spec, workload, launch.Inputs(*inputs), "cuda")
+                one = launch.prepare(spec, workload, launch.Inputs(*inputs.qkv), "cuda")
                 launches.setdefault(name, []).append(one)
     return launches
 

@@ -66,7 +66,9 @@ def test_show_prints_a_saved_session_as_table_csv_and_json(session: Path) -> Non
     assert len(program.document(program.run("show", str(session), "--json"))["points"]) == 4
 
 
-def test_show_explains_a_file_it_cannot_open_in_one_line(session: Path, tmp_path: Path) -> None:
+def test_show_explains_a_file_it_cannot_open_in_one_line(
+    session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "text").write_text("hello " * 100)
     (tmp_path / "cut").write_bytes(session.read_bytes()[:9000])
     connection = sqlite3.connect(session)
@@ -80,17 +82,21 @@ def test_show_explains_a_file_it_cannot_open_in_one_line(session: Path, tmp_path
         tmp_path: "is a folder",
     }
     for path, sentence in expected.items():
-        done = program.run("show", str(path), "--json")
-        assert (done.returncode, done.stdout) == (1, "")
-        assert sentence in done.stderr
-        assert done.stderr.count("\n") == 1
+        assert main(["show", str(path), "--json"]) == 1
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert sentence in told.err
+        assert told.err.count("\n") == 1
 
 
-def test_ratios_to_a_kernel_that_the_session_does_not_hold_are_refused(session: Path) -> None:
-    done = program.run("show", str(session), "--against", "torch-cudnn")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "holds nothing of torch-cudnn" in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_ratios_to_a_kernel_that_the_session_does_not_hold_are_refused(
+    session: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", str(session), "--against", "torch-cudnn"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "holds nothing of torch-cudnn" in told.err
+    assert told.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -179,10 +185,11 @@ def test_usage_is_told_as_it_is_typed() -> None:
     assert "python main.py FILE" in " ".join(told.split())
 
 
-def test_a_mistyped_option_is_told_which_ones_may_have_been_meant() -> None:
-    told = program.run("sweep", "--seqlens", "256")
-    assert told.returncode == 2
-    assert "--seqlen" in told.stderr.replace("--seqlens", "")
+def test_a_mistyped_option_is_told_which_ones_may_have_been_meant(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["sweep", "--seqlens", "256"]) == 2
+    assert "--seqlen" in capsys.readouterr().err.replace("--seqlens", "")
 
 
 def test_the_version_is_told() -> None:
@@ -288,6 +295,7 @@ def test_a_machine_without_a_gpu_is_not_told_that_something_is_missing() -> None
         assert line.split()[0] == word
 
 
+@pytest.mark.matrix  # it imports PyTorch twice, which takes seconds
 def test_the_self_check_tells_what_agrees_and_what_cannot_be_tested_on_a_machine_without_a_gpu() -> None:
     found = program.document(program.run("selfcheck", "--json"))["checks"]
     verdicts = {(one["what"], one["verdict"]) for one in found}

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from app.cli import program as command_line
+from app.commands.program import program as command_line
 from tests.end_to_end import program
 from tests.profiles.store import builders
 

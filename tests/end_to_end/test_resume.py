@@ -16,7 +16,7 @@ from tests.end_to_end.kills import Run
 
 SMALL = (
     *("sweep", "--backend", "cpu", "--kernels", "standard,flash2", "--heads", "1", "--head-dim", "16"),
-    *("--seqlen", "64:512:64", "--repeats", "20", "--no-drift-check"),
+    *("--seqlen", "64:512:64", "--repeats", "10", "--no-drift-check"),
 )
 
 

@@ -89,3 +89,9 @@ def _measured(ms: float) -> Measurement:
     """Twelve samples close to each other, the last of them rejected."""
     samples = [Sample(ms * (1 + 0.0005 * k)) for k in range(11)]
     return replace(measurement(ms, 4096), samples=(*samples, Sample(ms * 2, "throttled")))
+
+
+def press(desk: Desk, key: str) -> None:
+    action = desk.window.registry.find(key)
+    assert action is not None
+    action.trigger()

@@ -7,30 +7,17 @@ from weakref import ref
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QColor, QDropEvent, QGuiApplication, QImage, QPainter
-from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QApplication, QFileDialog, QStyleOptionGraphicsItem
-from pytestqt.qtbot import QtBot
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 
-from app.pages.compare.list_model import ListColumn, ListModel
-from app.pages.compare.tables import PROBLEM
-from app.plots.compare.grid import grid_of
-from app.plots.compare.heat_item import HeatItem, shades
 from app.plots.compare.strands import NO_PLACE
-from app.shell.shots import picture
 from app.widgets.plain import Label
-from app.widgets.scrolling import Scrolling
 from kernels.problem import Problem
 from profiles.plan.plan import Plan
-from profiles.results.compare import Comparison, compare
-from profiles.results.curves import curve_of
-from profiles.results.quantities import FOOTPRINT, QUANTITIES
-from tests.app.compare.conftest import GPU_PLAN, Desk, recorded
-from tests.app.fakes import GPU_MACHINE
+from profiles.results.quantities import FOOTPRINT
+from tests.app.compare.conftest import GPU_PLAN, Desk, press, recorded
 from tests.app.hostile import hostile_file
-from tests.app.shell.test_fits import is_cut, texts
-from tests.profiles.results.compare.built import rounds, session, with_workspace
 
 
 def test_before_two_sessions_are_chosen_words_and_buttons_say_how(desk: Desk) -> None:
@@ -136,64 +123,6 @@ def test_samples_that_are_far_apart_stand_on_a_logarithmic_axis(desk: Desk) -> N
     assert {"1", "10", "100"} <= {*strips.getAxis("bottom").tickStrings(ticks, 1.0, 1.0)}
 
 
-def test_a_chip_shows_the_whole_date_however_long_the_device_is_called(desk: Desk) -> None:
-    device = replace(GPU_MACHINE.devices[0], name="Intel(R) Xeon(R) Platinum 8480+ Processor")
-    desk.choose(recorded("base"), recorded("other", devices=(device, *GPU_MACHINE.devices[1:])))
-    told = [chip.button.text().splitlines()[1] for chip in desk.page.chips.chips]
-    assert told[1] == "Intel Xeon Plat… · 2026-11-21 10:00"
-    assert told[0] == f"{GPU_MACHINE.devices[0].name} · 2026-11-21 10:00"
-    assert not any(is_cut(chip.button) for chip in desk.page.chips.chips)
-
-
-def test_one_key_makes_another_session_the_baseline(desk: Desk) -> None:
-    slow, fast = recorded("slow", times=1.2), recorded("fast")
-    desk.choose(slow, fast)
-    assert desk.sentences() == ["standard 20% faster; 3 more of 6 points faster"]
-    desk.after(lambda: press(desk, "compare.baseline"))
-    assert desk.page.lineup.paths == (fast, slow)
-    assert desk.sentences() == ["standard 20% slower; 3 more of 6 points slower"]
-
-
-def press(desk: Desk, key: str) -> None:
-    action = desk.window.registry.find(key)
-    assert action is not None
-    action.trigger()
-
-
-def test_a_chips_cross_and_menu_remove_it_and_make_it_the_baseline(desk: Desk) -> None:
-    paths = [recorded(name, times=times) for name, times in (("a", 1.0), ("b", 1.1), ("c", 1.2))]
-    desk.choose(*paths)
-    chip = desk.page.chips.chips[2]
-    desk.after(chip.menu().actions()[0].trigger)
-    assert list(desk.page.lineup.paths) == [paths[2], paths[0], paths[1]]
-    desk.after(desk.page.chips.chips[1].cross.click)
-    assert list(desk.page.lineup.paths) == [paths[2], paths[1]]
-
-
-def test_the_keys_stay_on_a_chip_while_its_session_is_read_moved_or_removed(desk: Desk) -> None:
-    slow, fast = recorded("slow", times=1.2), recorded("fast")
-    desk.page.choose([slow, fast])
-    desk.page.chips.chips[0].button.setFocus()
-    desk.after(lambda: None)
-    assert desk.window.focusWidget() is desk.page.chips.chips[0].button
-    desk.after(lambda: press(desk, "compare.baseline"))
-    assert desk.window.focusWidget() is desk.page.chips.chips[1].button
-    desk.after(lambda: desk.page.lineup.remove(slow))
-    assert desk.window.focusWidget() is desk.page.chips.chips[0].button
-
-
-def test_six_sessions_are_compared_and_a_seventh_is_told_of(desk: Desk) -> None:
-    paths = [recorded(f"run {k}", times=1 + k / 10) for k in range(7)]
-    desk.choose(*paths)
-    assert desk.page.lineup.paths == tuple(paths[:6])
-    assert desk.window.errors.text == "Up to 6 sessions can be compared; left out: run 6."
-    assert len(desk.sentences()) == 5
-    assert not desk.board.tables.pairs.isColumnHidden(0), "the session stands in the table"
-    desk.page.chips.chips[4].button.click()
-    desk.drawn()
-    assert desk.board.current == 4
-
-
 def test_another_quantity_is_compared_by_its_own_rules(desk: Desk) -> None:
     desk.choose(recorded("base"), recorded("other", times=1.2))
     desk.after(lambda: desk.page.chooser.chosen.emit(FOOTPRINT.key))
@@ -259,47 +188,6 @@ def test_a_newer_choice_is_what_is_shown(desk: Desk) -> None:
     assert desk.sentences() == ["standard 50% slower; 3 more of 6 points slower"]
 
 
-def test_many_problems_are_a_heat_map_and_a_key_turns_it_into_lines(desk: Desk) -> None:
-    problems = tuple(
-        Problem(seqlen_q=n, seqlen_k=n, heads=2, head_dim=d, dtype="float16")
-        for d in (32, 64)
-        for n in (128, 256)
-    )
-    plan = replace(GPU_PLAN, problems=problems)
-    desk.choose(recorded("base", plan), recorded("other", plan, times=0.5))
-    board = desk.board
-    assert board.ratios.map.isVisible()
-    assert [label for _, _, label in board.findings.grids[0].groups] == ["d 32, no mask", "d 64, no mask"]  # type: ignore[union-attr]
-    press(desk, "compare.view")
-    desk.drawn()
-    assert board.ratios.lines.isVisible()
-
-
-def test_a_cell_of_which_nothing_is_sure_is_faint_and_one_from_nothing_is_not(desk: Desk) -> None:
-    cells = {("flash2", 512): rounds(1.0), ("flash3", 512): rounds(1.0), ("flash1", 512): rounds(1.0)}
-    few = {**cells, ("flash2", 512): rounds(1.2), ("flash3", 512): rounds(1.2, count=4)}
-    item = HeatItem(desk.page.theme)
-    fills = [fill(item, compare(session(cells), [session(few)]), row) for row in range(2)]
-    assert fills[0] == shades(desk.page.theme)[-1]
-    assert fills[1] == shades(desk.page.theme)[16 + round(0.3 * 16)]
-    none, some = (with_workspace(session(cells), held) for held in (0, 4096))
-    assert fill(item, compare(none, [some], QUANTITIES["workspace_bytes"]), 0) == fills[0]
-
-
-def fill(item: HeatItem, comparison: Comparison, row: int) -> QColor:
-    """The colour of a kernel's cell in a map of a comparison, which has one problem."""
-    (contrast,) = comparison.contrasts
-    problems = {pair.base.problem: curve_of(pair.base) for pair in contrast.pairs}
-    item.show_grid(grid_of(contrast, 0, problems), more_is_worse=True)
-    canvas = QImage(10, 10 * len(contrast.pairs), QImage.Format.Format_RGB32)
-    painter, option = QPainter(canvas), QStyleOptionGraphicsItem()
-    painter.scale(10, 10)
-    option.exposedRect = item.boundingRect()
-    item.paint(painter, option)
-    painter.end()
-    return canvas.pixelColor(4, 10 * row + 4)
-
-
 def test_sessions_without_common_points_say_what_is_nearest(desk: Desk) -> None:
     other = replace(GPU_PLAN, problems=(Problem(seqlen_q=300, seqlen_k=300, heads=2, dtype="float16"),))
     desk.choose(recorded("base"), recorded("other", other))
@@ -351,92 +239,8 @@ def test_a_click_in_the_legend_hides_a_kernel_and_shows_it_again(desk: Desk) -> 
     assert toggled == [(name, False), (name, True)]
 
 
-def test_files_dropped_on_the_page_are_compared_too(desk: Desk) -> None:
-    files = [recorded("base"), recorded("other", times=1.2)]
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
-    nothing = Qt.KeyboardModifier.NoModifier
-    drop = QDropEvent(QPointF(), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, nothing)
-    desk.after(lambda: desk.page.dropEvent(drop))
-    assert desk.page.lineup.paths == tuple(files)
-
-
-def test_files_of_a_dialog_are_added(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = [recorded("base"), recorded("other")]
-    answer = ([str(file) for file in files], "")
-    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: answer)
-    desk.after(desk.page.open_files)
-    assert desk.page.lineup.paths == tuple(files)
-
-
 def test_the_comparison_is_copied_as_a_command_line(desk: Desk) -> None:
     base, other = recorded("the base"), recorded("other")
     desk.choose(base, other)
     press(desk, "compare.copy")
     assert QGuiApplication.clipboard().text() == f"python main.py compare '{base}' {other}"
-
-
-def test_rows_are_copied_as_they_are_read(desk: Desk) -> None:
-    desk.choose(recorded("base"), recorded("other", times=1.2))
-    desk.board.choose(0)
-    heading, row = desk.board.tables.pairs.copied().splitlines()
-    assert heading == "kernel\tN\tbaseline\there\tratio\t95% interval\tverdict"
-    assert row.startswith("standard\t256\t1.00 ms\t1.20 ms\t1.200×\t")
-    assert row.endswith("\t▼ slower")
-
-
-def test_a_filter_leaves_the_pairs_of_one_verdict(desk: Desk) -> None:
-    desk.choose(recorded("base"), recorded("other", times=1.2))
-    tables = desk.board.tables
-    assert [tables.verdicts.itemText(k) for k in range(2)] == ["All verdicts (6)", "slower (6)"]
-    tables.verdicts.setCurrentIndex(1)
-    tables._filter()
-    assert tables.pairs.list.rowCount() == 6
-
-
-def test_rows_sort_by_raw_values_and_those_without_one_stay_last(qtbot: QtBot) -> None:
-    model: ListModel[float | None] = ListModel([ListColumn("x", lambda row: row, lambda row: f"{row} ms")])
-    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    model.set_rows([10.0, None, 9.0, 100.0])
-    model.sort(0)
-    assert [model.row_at(row) for row in range(4)] == [9.0, 10.0, 100.0, None]
-    model.sort(0, Qt.SortOrder.DescendingOrder)
-    assert [model.row_at(row) for row in range(4)] == [100.0, 10.0, 9.0, None]
-    model.set_filter(lambda row: row is not None and row > 9)
-    assert model.where(0) == 1
-    assert model.where(1) is None
-
-
-@pytest.mark.parametrize("percent", [100, 200])
-def test_six_sessions_fit_a_small_window_at_every_zoom(desk: Desk, percent: int) -> None:
-    desk.window.resize(1280, 720)
-    desk.choose(*(recorded(f"run {k}", times=1 + k / 10) for k in range(6)))
-    desk.window.appearance.zoom(percent)
-    desk.window.appearance.finish()
-    QApplication.processEvents()
-    picture(desk.window)
-    QApplication.processEvents()
-    areas = [desk.window._frames["compare"], *desk.page.findChildren(Scrolling)]
-    sideways = [area.horizontalScrollBar().maximum() for area in areas]
-    cut = [
-        f"{one.accessibleName() or one!r} {one.size()} {one.sizeHint()}"
-        for one in texts(desk.window)
-        if is_cut(one)
-    ]
-    desk.window.appearance.zoom(100)
-    desk.window.appearance.finish()
-    assert not any(sideways), sideways
-    assert not cut, "\n".join(cut)
-
-
-def test_sorted_and_filtered_tables_take_other_problems(desk: Desk) -> None:
-    desk.choose(recorded("base"), recorded("other", times=1.2))
-    desk.board.tables.pairs.sortByColumn(PROBLEM, Qt.SortOrder.DescendingOrder)
-    verdicts = desk.board.tables.verdicts
-    verdicts.setCurrentIndex(verdicts.count() - 1)
-    verdicts.activated.emit(verdicts.count() - 1)
-    fewer = replace(GPU_PLAN, problems=tuple(replace(one, head_dim=32) for one in GPU_PLAN.problems[:1]))
-    desk.choose(recorded("base of 32", fewer), recorded("other of 32", fewer, times=1.2))
-    findings = desk.board.findings
-    assert findings is not None
-    assert desk.board.tables.pairs.list.rowCount() == len(findings.pairs) > 0

@@ -149,6 +149,32 @@ def test_a_recording_that_cannot_be_read_is_told_and_the_source_is_there_all_the
     qtbot.waitUntil(lambda: bool(texts(page.board.columns[1])))
 
 
+def test_on_a_stage_the_badge_stands_in_its_corner_alone_also_when_the_recording_is_read_there(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    page = window.pages["ladder"]
+    assert isinstance(page, LadderPage)
+    window.stage.enter(STORY)
+    window.stage.go(STORY.stops.index(LADDER_STOPS[0]))
+    qtbot.waitUntil(lambda: page.recorded is not None and page.isVisible())
+    assert not page.badge.isVisible()
+    window.stage.leave()
+    window.show_page("ladder")
+    assert page.badge.isVisible()
+
+
+def test_a_step_and_its_problem_are_read_together(page: LadderPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def refuse(*wanted: str) -> str:
+        asked.append(wanted)
+        return "not read"
+
+    monkeypatch.setattr("app.pages.ladder.page.read", refuse)
+    shown(page, "flash3-c", "d 64, causal")
+    assert asked == [("flash3-c", "d 64, causal")]
+
+
 def test_whether_the_recording_ran_this_very_source_is_told() -> None:
     mine = source_digests()["cuda"]["flash2"]
     same, other, unknown = (

@@ -9,9 +9,11 @@ OTHERS: dict[str, Any] = {
     "kernels": ("flash2",),
     "seqlens": (64, 96, 1000),
     "kv_heads": 4,
+    "page_size": 32,
     "window": (3, -1),
     "blocks": BlockPattern(local=1, random=0.25),
 }
+BESIDE: dict[str, dict[str, Any]] = {"lengths": {"batch": 2}}  # without which a choice makes no problem
 
 
 def another(declared: Declared) -> Any:

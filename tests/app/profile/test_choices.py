@@ -17,7 +17,7 @@ from app.pages.profile.form.fields import Decimal, input_of
 from profiles.plan.choice import Choice, Declared, choices_of
 from profiles.plan.plan import Protocol
 from profiles.plan.request import Request
-from tests.app.profile.choices import another
+from tests.app.profile.choices import BESIDE, another
 from tests.app.profile.conftest import Bench
 
 CHOICES = choices_of(Request)
@@ -28,7 +28,9 @@ def made_with(declared: Declared) -> Request:
     """A request that makes this choice otherwise than it is made by itself."""
     if declared.name == "backend":
         return Request.of("cuda")
-    beside = {d.name: another(d) for d in CHOICES if d.name == declared.choice.needs}
+    beside = {d.name: another(d) for d in CHOICES if d.name == declared.choice.needs} | BESIDE.get(
+        declared.name, {}
+    )
     return Request.of("cuda", **beside, **{declared.name: another(declared)})
 
 

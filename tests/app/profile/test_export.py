@@ -23,8 +23,10 @@ from profiles.results.quantity import value_of
 from profiles.results.rows import rows
 from profiles.store import write_whole
 from profiles.wire.events import Reading
+from tests.app.pixels import pixels
 from tests.app.profile.builders import make_plan, script, session_of
 from tests.app.profile.conftest import Bench, copy, end_saving, save
+from tests.matrix import chosen
 
 EVENTS = script(
     make_plan(("standard", "flash2"), (512, 1024)),
@@ -37,7 +39,7 @@ def _show(bench: Bench) -> None:
     bench.controller._shown._show(session_of(EVENTS), "saved", None)
 
 
-@pytest.mark.parametrize("key", [quantity.key for quantity in CELLS])
+@chosen("key", [quantity.key for quantity in CELLS], {"speed-up"})
 def test_every_plot_writes_png_svg_and_csv_that_name_their_source(
     bench: Bench, key: str, tmp_path: Path
 ) -> None:
@@ -80,8 +82,7 @@ def test_the_picture_shows_the_curves_where_the_plot_is(bench: Bench, kind: str,
 def _columns_with(picture: QImage, colour: str) -> int:
     """How many columns below title and legend hold a colour."""
     wanted, top = QColor(colour).rgb(), 2 * (PAD + 2 * LINE)
-    rows_below = range(top, picture.height(), 1)
-    return sum(any(picture.pixel(x, y) == wanted for y in rows_below) for x in range(picture.width()))
+    return int((pixels(picture)[top:] == wanted).any(axis=0).sum())
 
 
 def test_the_csv_holds_the_rows_values_and_leaves_absent_cells_empty(bench: Bench) -> None:
@@ -111,7 +112,7 @@ def test_the_telemetry_exports_every_reading(bench: Bench, tmp_path: Path) -> No
     assert len([line for line in lines if not line.startswith("#")]) == 1 + len(session.readings)
 
 
-@pytest.mark.parametrize("kind", ["png", "svg"])
+@chosen("kind", ["png", "svg"], {"png"})
 def test_between_two_plots_of_a_picture_the_event_loop_has_its_turn(
     bench: Bench, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,7 +141,7 @@ def test_a_picture_goes_to_the_clipboard(bench: Bench) -> None:
 
 
 @pytest.mark.qt_log_ignore("could not open output device", r"QPainter::begin\(\): Returned false")
-@pytest.mark.parametrize("kind", ["png", "svg", "csv"])
+@chosen("kind", ["png", "svg", "csv"], {"svg"})
 def test_a_folder_that_cannot_be_written_is_told_and_not_traced(
     bench: Bench, kind: str, tmp_path: Path
 ) -> None:
@@ -151,7 +152,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_not_traced(
     assert "another folder" in raised.args[0]
 
 
-@pytest.mark.parametrize("kind", ["png", "svg", "csv"])
+@chosen("kind", ["png", "svg", "csv"], {"csv"})
 def test_a_name_keeps_its_dots_and_a_file_that_nobody_chose_is_not_written_over(
     bench: Bench, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,7 +172,7 @@ def test_a_name_keeps_its_dots_and_a_file_that_nobody_chose_is_not_written_over(
     assert beside.read_bytes() == written
 
 
-@pytest.mark.parametrize("kind", ["png", "svg", "csv"])
+@chosen("kind", ["png", "svg", "csv"], {"png"})
 def test_the_page_goes_on_while_a_plot_is_written(
     bench: Bench, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,8 +30,9 @@ BASE = Request.of("cpu", heads=8)
         replace(BASE, kv_heads=1, causal=True),
         replace(BASE, blocks=BlockPattern(local=1, global_=1)),
         replace(BASE, blocks=BlockPattern(random=0.1), block_size=96, causal=True),
+        replace(BASE, batch=4, lengths="spread", page_size=64, causal=True),
     ],
-    ids=["plain", "causal", "window", "half window, GQA", "causal, MQA", "blocks", "causal blocks"],
+    ids=["plain", "causal", "window", "half window, GQA", "causal, MQA", "blocks", "causal blocks", "ragged"],
 )
 def test_the_form_gives_back_the_sweep_it_shows(bench: Bench, sweep: Request) -> None:
     form = bench.page.form
@@ -207,3 +208,14 @@ def test_the_dry_run_predicts_the_footprint_of_the_pass() -> None:
         workspace = find_kernel(name).workspace_bytes(asked.problem(1024), "cpu")
         assert both == backward + workspace
         assert backward > forward - workspace
+
+
+def test_lengths_and_pages_that_make_no_problem_block_run_and_say_why(bench: Bench) -> None:
+    form = bench.page.form
+    form.show_request(replace(BASE, lengths="spread"))
+    assert form.blocked_reason == "Spread lengths need a batch from 2 to 512, not 1."
+    form.show_request(replace(BASE, page_size=64, seqlens=(128, 1000)))
+    assert form.blocked_reason is not None
+    assert form.blocked_reason.startswith("N = 1000 is no multiple of the page size of 64")
+    form.show_request(replace(BASE, batch=2, lengths="spread", page_size=64, seqlens=(128, 1024)))
+    assert form.blocked_reason is None

@@ -23,6 +23,7 @@ PLAN = Plan(
     kernels=KERNELS,
     problems=tuple(Problem(seqlen_q=n, seqlen_k=n, head_dim=d) for d in (64, 128) for n in LENGTHS),
 )
+EVERY = 3  # of the turns is one test
 TURNS = 30  # at least as many as a page of three kernels takes with one step a turn
 
 
@@ -96,23 +97,24 @@ def on_show(page: ProfilePage) -> list[Any]:
 @pytest.mark.parametrize(
     "act",
     [
-        hide_a_kernel,
+        pytest.param(hide_a_kernel, marks=pytest.mark.matrix),
         pytest.param(choose_a_baseline, marks=pytest.mark.matrix),
         pytest.param(choose_problems, marks=pytest.mark.matrix),
         pytest.param(choose_a_quantity, marks=pytest.mark.matrix),
         pytest.param(swap_two_quantities, marks=pytest.mark.matrix),
-        move_the_crosshair,
+        pytest.param(move_the_crosshair, marks=pytest.mark.matrix),
         show_another_session,
         pytest.param(show_no_session, marks=pytest.mark.matrix),
     ],
     ids=lambda act: act.__name__,
 )
+@chosen("first", range(EVERY), {0})
 def test_what_is_done_while_the_page_is_half_drawn_is_drawn(
-    bench: Bench, act: Callable[[ProfilePage], None], monkeypatch: pytest.MonkeyPatch
+    bench: Bench, act: Callable[[ProfilePage], None], first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(staged_paint, "TURN_S", -1.0)  # every step fills its turn
     page = bench.page
-    for turns in range(TURNS):
+    for turns in range(first, TURNS, EVERY):
         page.controller._shown.session = session_of(script(PLAN))
         page.show_session(page.controller.session)
         page.plots.show_quantities(["footprint", "runtime", "speed-up", "throughput"])
@@ -170,13 +172,14 @@ def test_all_lanes_end_at_the_newest_reading_also_of_one_that_came_while_they_we
     assert ends == dict.fromkeys(ends, 200.0)
 
 
+@chosen("first", range(EVERY), {0})
 @chosen("box", ["baseline", "curves"], {"curves"})
 def test_a_choice_from_a_list_of_the_session_before_harms_nothing(
-    bench: Bench, box: str, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, box: str, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(staged_paint, "TURN_S", -1.0)  # every step fills its turn
     page = bench.page
-    for turns in range(TURNS):
+    for turns in range(first, TURNS, EVERY):
         for plan in (PLAN, make_plan(("simt", "flash3"), LENGTHS)):
             bench.drawn()
             page.controller._shown.session = session_of(script(plan))

@@ -1,5 +1,6 @@
 """The form without its widgets."""
 
+import dataclasses
 import shlex
 from collections.abc import Sequence
 from typing import Any
@@ -19,12 +20,13 @@ from app.words.command_line import command_line
 from kernels.block_mask import BlockMask
 from kernels.block_pattern import BLOCK, BlockPattern
 from kernels.errors import InputError
+from kernels.lengths import PAGE_SIZES
 from kernels.problem import Problem
 from kernels.registry import KERNELS, find_kernel
 from profiles.plan.choice import LARGEST, Declared, choices_of
 from profiles.plan.plan import Protocol
 from profiles.plan.presets import CHOICES as PRESET_CHOICES
-from profiles.plan.request import Request
+from profiles.plan.request import Lengths, Request
 from tests.app.profile.builders import CPU, GPU, MACHINE
 from tests.app.profile.choices import another
 
@@ -41,6 +43,8 @@ OWN: dict[str, st.SearchStrategy[Any]] = {
     "block_size": st.sampled_from((100, 128, 512)),
     "kv_heads": st.none(),  # see with_kv_heads
     "queries": st.just(0),  # see with_queries
+    "lengths": st.just("full"),  # see with_layout
+    "page_size": st.none(),  # likewise
 }
 FEW = ("head_dim", "heads", "batch")  # that make the problems of a plan large
 MANY = 64
@@ -70,6 +74,18 @@ def with_queries(sweep: Request) -> st.SearchStrategy[Request]:
     return st.integers(0, most).map(lambda queries: replace(sweep, queries=queries))
 
 
+def with_layout(sweep: Request) -> st.SearchStrategy[Request]:
+    """The same sweep with spread lengths and pages, where there are no blocks and that is possible."""
+    spread = ("full", "spread") if sweep.batch > 1 and not sweep.blocks else ("full",)
+    sizes = (None,) if sweep.blocks else (None, *PAGE_SIZES)
+
+    def laid_out(lengths: Lengths, size: int | None) -> Request:
+        seqlens = tuple(n * (size or 1) for n in sweep.seqlens)
+        return replace(sweep, lengths=lengths, page_size=size, seqlens=seqlens)
+
+    return st.builds(laid_out, st.sampled_from(spread), st.sampled_from(sizes))
+
+
 def without_idle_size(sweep: Request) -> Request:
     """The same sweep; without blocks their size is nobody's choice."""
     return sweep if sweep.blocks else replace(sweep, block_size=BLOCK)
@@ -82,6 +98,7 @@ SWEEPS = (
     .map(lambda chosen: without_idle_size(Request.of(**chosen)))
     .flatmap(with_kv_heads)
     .flatmap(with_queries)
+    .flatmap(with_layout)
 )
 
 
@@ -192,9 +209,12 @@ def test_the_dry_run_predicts_what_the_kernels_predict() -> None:
     [
         ({"queries": 64}, "64 query rows are not fewer than N = 64"),
         ({"queries": 1, "blocks": BlockPattern(local=0)}, "leave out the query rows or the pattern"),
+        ({"lengths": "spread"}, "Spread lengths need a batch from 2 to 512, not 1."),
+        ({"page_size": 128}, "N = 64 is no multiple of the page size of 128; leave pages out, or take other"),
+        ({"page_size": 64, "blocks": BlockPattern(local=0)}, "A block mask is for sequences of one length"),
     ],
 )
-def test_query_rows_that_make_no_problem_are_refused(choices: dict[str, Any], said: str) -> None:
+def test_choices_that_make_no_problem_are_refused(choices: dict[str, Any], said: str) -> None:
     asked = Request.of("cpu", seqlens=(64, 128), **choices)
     with pytest.raises(InputError, match=said):
         asked.plan()
@@ -209,6 +229,7 @@ def test_what_the_form_cannot_hold_of_a_session_is_said() -> None:
     for problems, said in (
         ((replace(plain, batch=4), plain), "batch goes from 4 to 1 along N; the form takes 1"),
         ((replace(plain, seqlen_k=32),), "query rows are neither N nor one lower number"),
+        ((replace(plain, key_lengths=(7,)),), "lengths of their own; it takes full ones"),
         ((replace(plain, window=(9, 0), block_mask=pattern),), "window is left out"),
         ((replace(plain, block_mask=by_hand),), "not made from a pattern and is left out"),
     ):
@@ -218,3 +239,33 @@ def test_what_the_form_cannot_hold_of_a_session_is_said() -> None:
 
 def test_without_knowing_what_is_free_the_dry_run_judges_nothing() -> None:
     assert {row.worst for row in dry_run(Request.of("cpu"), None)} == {"unknown"}
+
+
+def test_spread_lengths_are_those_of_keys_and_of_rows_unless_these_are_given() -> None:
+    asked = Request.of("cpu", seqlens=(100,), batch=3, lengths="spread", page_size=None)
+    assert asked.problem(100).key_lengths == asked.problem(100).query_lengths == (34, 67, 100)
+    decoding = replace(asked, queries=1)
+    assert decoding.problem(100).key_lengths == (34, 67, 100)
+    assert decoding.problem(100).query_lengths is None
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"lengths": "spread"}, "torch-math does not take ragged lengths on cpu"),
+        ({"page_size": 64, "batch": 1}, "torch-math does not take a paged K/V cache on cpu"),
+    ],
+)
+def test_a_kernel_that_cannot_take_the_layout_says_so_whatever_the_lengths(
+    choices: dict[str, Any], said: str
+) -> None:
+    asked = Request.of("cpu", **choices)
+    spec = dataclasses.replace(find_kernel("torch-math"), extra=None)  # whether it is installed or not
+    assert unavailable(spec, asked, CPU) == said
+    assert unavailable(find_kernel("flash2"), asked, CPU) is None
+
+
+@pytest.mark.parametrize("size", ["48", "none", "1e1", "64.0"])
+def test_a_page_of_another_size_is_refused_on_the_command_line(size: str) -> None:
+    with pytest.raises(click.BadParameter, match=f"'{size}' is none of 16, 32, 64, 128, 256"):
+        parsed(["--page-size", size])

@@ -85,6 +85,22 @@ def test_on_a_cpu_that_shows_no_speed_up_the_recording_is_offered(
     assert chosen.args == [bundled_sessions()[0]]
 
 
+def test_a_sentence_of_two_lines_takes_the_room_of_the_note_and_says_it_in_its_tip(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.app.profile.builders.RATES", {"standard": 330.0, "flash2": 90.0})
+    bench.sweep(script(make_plan(("standard", "flash2"), backend="cpu"), telemetry=CPU_TELEMETRY))
+    bench.drawn()
+    bar = bench.page.headline
+    assert not bar.note.isHidden()
+    one_line = bar.sentence.text()
+    bar.sentence.setText(f"{one_line} " * 3)
+    assert bar.note.isHidden()
+    assert bar.sentence.toolTip().replace("\n", " ").endswith(ON_A_CPU)
+    bar.sentence.setText("flash2 is as fast.")
+    assert not bar.note.isHidden()
+
+
 def test_on_a_gpu_no_recording_is_offered(told: Bench) -> None:
     told.drawn()
     assert told.page.headline.link.isHidden()

@@ -24,9 +24,9 @@ from tests.app.stepper.builders import random_trace
 from tests.matrix import on_demand
 from tests.profiles.store.test_round_trip import sweeps
 
-ROUNDS = 60
+ROUNDS = 160
 A_ROUND = settings(
-    max_examples=8,
+    max_examples=3,
     deadline=None,
     phases=[Phase.reuse, Phase.generate],  # making a whole sweep smaller takes longer than showing it
     suppress_health_check=list(HealthCheck),

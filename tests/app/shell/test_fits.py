@@ -56,7 +56,7 @@ def is_cut(shown: QWidget) -> bool:
     return shown.width() + SLACK < least.width() or shown.height() + SLACK < least.height()
 
 
-@chosen("percent", ZOOMS, {ZOOMS[0], ZOOMS[-1]})
+@chosen("percent", ZOOMS, {ZOOMS[-1]})
 def test_no_page_scrolls_sideways_and_no_text_in_it_is_cut_off(
     full: MainWindow, percent: int, qtbot: QtBot
 ) -> None:
@@ -94,7 +94,7 @@ def test_a_choice_without_room_ends_in_an_ellipsis_and_one_with_room_is_whole(fu
     assert box.shown == "CPU · short"
 
 
-@chosen("percent", ZOOMS, {ZOOMS[0], ZOOMS[-1]})
+@chosen("percent", ZOOMS, {ZOOMS[-1]})
 def test_a_short_badge_is_whole_beside_a_long_choice_at_every_zoom(window: MainWindow, percent: int) -> None:
     window.resize(1280, 720)
     window.top_bar.backend.addItem("Replay: a file with a name that is as long as they are")

@@ -11,6 +11,7 @@ LONG = "w" * 900_000  # what a file may hold is a million
 SIGNS = 32  # around a name: what is done with it, an ellipsis
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_no_widget_lays_out_more_than_can_be_read(rig: Rig, qtbot: QtBot) -> None:
     window = window_full_of(LONG, rig, qtbot)
     longest = {kind: max(map(len, found)) for kind, found in texts(window, rows=2).items()}

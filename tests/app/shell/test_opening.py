@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.pages.profile import ProfilePage
 from app.plots.ring import ReadingRing
 from profiles.results.session import Session
-from profiles.store import load
+from profiles.store import Recorder, load, sessions_dir
 from profiles.wire.events import PlanFinished, Reading, Readings
 from tests.app.fakes import MS, sweep
 from tests.app.shell.conftest import Rig, Save
@@ -18,13 +18,24 @@ from tests.app.shell.conftest import Rig, Save
 MANY = 120_000
 
 
-@pytest.fixture
-def long_recording(save: Save) -> Path:
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     readings = tuple(Reading(t_ns=k * MS, power_w=float(k)) for k in range(MANY))
     *_, ending = sweep()
     assert isinstance(ending, PlanFinished)
-    ending = replace(ending, t_ns=MANY * MS)
-    return save([*sweep(points=1), Readings(readings=readings), ending], "long")
+    recorder = Recorder(tmp_path_factory.mktemp("opening") / "long.flashscope")
+    for event in (*sweep(points=1), Readings(readings=readings), replace(ending, t_ns=MANY * MS)):
+        recorder.record(event)
+    recorder.close()
+    return recorder.path
+
+
+@pytest.fixture
+def long_recording(recorded: Path) -> Path:
+    copy = sessions_dir() / recorded.name
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_bytes(recorded.read_bytes())
+    return copy
 
 
 def test_a_session_is_on_show_before_its_readings_and_gets_all_of_them(

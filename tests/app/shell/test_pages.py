@@ -9,7 +9,7 @@ from app.look.theme import LIGHT
 from app.pages.planner import PlannerPage
 from app.pages.profile import ProfilePage
 from app.pages.roofline import RooflinePage
-from app.shell import main_window
+from app.shell import ahead
 from app.shell.main_window import MainWindow
 from app.widgets.shortcut_sheet import ShortcutSheet
 from tests.app.fakes import reading, sweep
@@ -40,9 +40,9 @@ def test_the_keys_of_the_pages_are_known_before_there_is_a_page(window: MainWind
 def test_while_nothing_happens_all_are_made_and_then_nothing_goes_on(
     rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main_window, "IDLE_MS", 1)
+    monkeypatch.setattr(ahead, "IDLE_MS", 1)
     window = rig.window()
-    qtbot.waitUntil(lambda: not window._idle.isActive())
+    qtbot.waitUntil(lambda: not window.pages.missing and not window.ahead.busy)
     assert [page.key for page in window.pages.made] == list(window.pages)
     assert window.page.key == "start"
 

@@ -38,12 +38,16 @@ TURNS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # Unicode'
 rich = QtText.mightBeRichText
 
 
-@pytest.fixture
-def hostile_window(rig: Rig, qtbot: QtBot) -> MainWindow:
-    return window_full_of(MARKUP, rig, qtbot)
+def test_no_text_of_a_file_is_taken_for_markup_or_underlines_a_letter(rig: Rig, qtbot: QtBot) -> None:
+    """One window serves them all: to fill it takes more than a second."""
+    window = window_full_of(MARKUP, rig, qtbot)
+    no_label_takes_a_text_for_markup()
+    no_tool_tip_is_taken_for_markup(window)
+    no_text_in_a_plot_is_markup(window)
+    an_ampersand_in_a_name_underlines_nothing(window)
 
 
-def test_no_label_takes_a_text_for_markup(hostile_window: MainWindow) -> None:
+def no_label_takes_a_text_for_markup() -> None:
     texts = every(QLabel)
     assert any("<img" in label.text() for label in texts)
     formulas = [label.text() for label in texts if isinstance(label, FormulaLabel)]
@@ -54,23 +58,21 @@ def test_no_label_takes_a_text_for_markup(hostile_window: MainWindow) -> None:
     assert not taken
 
 
-def test_no_tool_tip_is_taken_for_markup(hostile_window: MainWindow) -> None:
-    tips = tool_tips(hostile_window)
+def no_tool_tip_is_taken_for_markup(window: MainWindow) -> None:
+    tips = tool_tips(window)
     assert sum("img src" in tip for tip in tips) >= 10
     assert not [tip for tip in tips if rich(tip)]
 
 
-def test_no_text_in_a_plot_is_markup(hostile_window: MainWindow) -> None:
-    texts = [
-        item.document().toHtml() for item in items(hostile_window) if isinstance(item, QGraphicsTextItem)
-    ]
+def no_text_in_a_plot_is_markup(window: MainWindow) -> None:
+    texts = [item.document().toHtml() for item in items(window) if isinstance(item, QGraphicsTextItem)]
     assert texts
     assert not [text for text in texts if "<img" in text or "font-weight:700" in text]
 
 
-def test_an_ampersand_in_a_name_underlines_nothing(hostile_window: MainWindow) -> None:
+def an_ampersand_in_a_name_underlines_nothing(window: MainWindow) -> None:
     buttons = [button.text() for button in every(QAbstractButton)]
-    actions = [action.text() for menu in hostile_window.findChildren(QMenu) for action in menu.actions()]
+    actions = [action.text() for menu in window.findChildren(QMenu) for action in menu.actions()]
     assert any("&&" in text for text in buttons)
     assert not [text for text in [*buttons, *actions] if re.search("&", text.replace("&&", ""))]
 

@@ -44,6 +44,9 @@ def told(window: MainWindow) -> tuple[str, str]:
 def says(window: MainWindow, qtbot: QtBot, expected: tuple[str, str]) -> None:
     window.presence.look()
     qtbot.waitUntil(lambda: told(window) == expected)
+    window.presence._chores.wait()
+    QCoreApplication.processEvents()
+    assert told(window) == expected, "it does not stay so"
 
 
 def test_a_file_that_is_moved_is_said_to_be_gone_until_it_is_back(

@@ -20,7 +20,7 @@ from profiles.store import list_sessions, load, restore, sessions_dir, trash
 from profiles.store.library import TRASH
 from tests.app.fakes import sweep
 from tests.app.shell.conftest import Rig, Save
-from tests.app.shell.test_sessions_page import choose, names
+from tests.app.shell.sessions.conftest import choose, names
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ def test_a_file_with_a_trace_whose_parts_do_not_fit_together_is_refused(
         load(recorder.path)
 
 
-@chosen("turn", range(20), {0, 1})
+@chosen("turn", range(20), {0})
 def test_a_drawn_trace_is_shown_or_refused(bench: Bench, turn: int) -> None:
     shown = 0
     for seed in range(turn * TRACES, (turn + 1) * TRACES):

@@ -1,0 +1,75 @@
+"""What takes the memory of the kernels on show, beside the plots."""
+
+import pytest
+from PySide6.QtGui import QColor
+
+from app.look.theme import DARK, LIGHT, kernel_mark
+from app.pages.profile.memory_bars import BAR, GAP, LINE, MemoryBars
+from app.words.units import bytes_text
+from profiles.results.holdings import holdings
+from tests.app.pixels import pixels
+from tests.app.profile.builders import make_plan, script
+from tests.app.profile.conftest import Bench
+
+
+def argb(colour: str) -> int:
+    return QColor(colour).rgb()
+
+
+def painted(memory: MemoryBars, number: int) -> list[int]:
+    """The pixels of a bar from left to right, up to its end."""
+    picture = pixels(memory.grab().toImage())
+    place = GAP + LINE + number * (LINE + BAR + GAP) + LINE + BAR // 2
+    line, ground = picture[min(place, len(picture) - 1)], picture[0, 0]
+    filled = [x for x, pixel in enumerate(line) if pixel != ground]
+    return [int(pixel) for pixel in line[: filled[-1] + 1]] if filled else []
+
+
+@pytest.fixture
+def memory(bench: Bench) -> MemoryBars:
+    bench.page.resize(1500, 1000)
+    bench.sweep(script(make_plan(("standard", "flash2"), (512, 1024, 2048))))
+    return bench.page.plots.panel.memory
+
+
+def test_bars_stand_under_the_figures_on_one_scale_and_follow_the_crosshair(
+    bench: Bench, memory: MemoryBars
+) -> None:
+    assert memory.has_room
+    for seqlen in (2048, 512):
+        bench.page.plots.move_cursor(seqlen)
+        bench.drawn()
+        rows = [row for row in bench.page.plots.rows if row.seqlen == seqlen]
+        tensors, s, p = holdings(next(row for row in rows if row.kernel == "standard"))
+        told = f"standard: Q K V O LSE {bytes_text(tensors.nbytes)} · S {bytes_text(s.nbytes)} · P "
+        assert memory.accessibleDescription().startswith(told)
+        whole, alone = (len(painted(memory, number)) for number in (0, 1))
+        share = tensors.nbytes / (tensors.nbytes + s.nbytes + p.nbytes)
+        assert abs(whole - memory.width()) <= 1
+        assert abs(alone - share * whole) <= 2
+
+
+def test_tensors_are_grey_and_buffers_have_the_colour_of_their_kernel_in_every_theme(
+    bench: Bench, memory: MemoryBars
+) -> None:
+    bench.page.plots.move_cursor(512)
+    bench.drawn()
+    for theme in (DARK, LIGHT):
+        memory.apply_theme(theme)
+        first, second = (painted(memory, number) for number in (0, 1))
+        assert first[0] == argb(theme.dim)
+        assert first[-1] == argb(kernel_mark("standard").on(theme))
+        assert set(second) == {argb(theme.dim)}
+
+
+def test_a_kernel_that_is_hidden_takes_none_of_the_room(bench: Bench, memory: MemoryBars) -> None:
+    bench.page.plots.panel.button("flash2").click()
+    bench.drawn()
+    assert "flash2" not in memory.accessibleDescription()
+    assert not painted(memory, 1)
+
+
+def test_nothing_is_painted_where_there_is_no_room_for_all_of_it(memory: MemoryBars) -> None:
+    memory.resize(memory.width(), 82)
+    assert not memory.has_room
+    assert not painted(memory, 0)
