@@ -1,4 +1,7 @@
 // Tiles of K and V by TMA: of an array, or of pages (ragged.cuh), which the producer finds in the page table.
+//
+// A box is a page, or a part of one; where a tile is several, as many threads of a warp find and ask for one each. They
+// look their pages up before they wait for room: one thread that took one page after the other kept the memory idle.
 #pragma once
 #include "flash3_lengths.cuh"
 #include "tma.cuh"
@@ -16,20 +19,35 @@ struct Pages {
         : table(tables + (long long)(kv / kv_heads) * (seqlen_k / PAGE_SIZE)), kv_heads(kv_heads),
           kv_head(kv % kv_heads), keys(keys) {}
 
-    // A tile from key `first` on. Boxes behind the last key lie behind the page's last row, too: they arrive as zeros.
-    __device__ __forceinline__ void load(u32 to, const TensorMap& map, u32 bar, int first) const {
-        expect(bar, K_BYTES);
-#pragma unroll 1  // the producer has few registers
-        for (int i = 0; i < BLOCK_K; i += BOX, first += BOX) {
-            const bool inside = first < keys;
-            const int head = inside ? page_of(table, first) * kv_heads + kv_head : 0;
-            const int row = inside ? unsigned(first) % PAGE_SIZE : PAGE_SIZE;
-#pragma unroll
-            for (int p = 0; p < PANELS; ++p) load_box(to + p * K_PANEL + i * 128, map, bar, 64 * p, row, head);
-        }
+    // This thread's box of the tile from key `first` on: x its row, y its head in the pool. Boxes behind the last key
+    // lie behind the page's last row, too: they arrive as zeros.
+    __device__ __forceinline__ int2 find(int first) const {
+        const int key = first + threadIdx.x * BOX;
+        if (key >= keys) return make_int2(PAGE_SIZE, 0);
+        return make_int2(unsigned(key) % PAGE_SIZE, page_of(table, key) * kv_heads + kv_head);
     }
 };
-#define LOAD_KEYS(to, map, bar, key) pages.load(to, map, bar, key)
+constexpr int LOADERS = BLOCK_K / Pages::BOX;  // threads of the producer
+static_assert(LOADERS <= 32, "of one warp");
+
+__device__ __forceinline__ void load_box_of(u32 to, const TensorMap& map, u32 bar, int2 box) {
+    if (threadIdx.x == 0) expect(bar, K_BYTES);
+    if (LOADERS > 1) __syncwarp((1ull << LOADERS) - 1);
+#pragma unroll
+    for (int p = 0; p < PANELS; ++p)
+        load_box(to + p * K_PANEL + threadIdx.x * Pages::BOX * 128, map, bar, 64 * p, box.x, box.y);
+}
+#define LOAD_KEYS(to, map, bar, key) load_box_of(to, map, bar, box)
 #else
+constexpr int LOADERS = 1;
 #define LOAD_KEYS(to, map, bar, key) load_tile<PANELS>(to, K_PANEL, map, bar, key, kv)
 #endif
+
+__device__ __forceinline__ bool loads() { return LOADERS == 1 ? threadIdx.x == 0 : threadIdx.x < LOADERS; }
+
+// The next number of a counter, for all loaders.
+__device__ __forceinline__ int draw(int* counter) {
+    if (LOADERS == 1) return atomicAdd(counter, 1);
+    const int drawn = threadIdx.x == 0 ? atomicAdd(counter, 1) : 0;
+    return __shfl_sync((1ull << LOADERS) - 1, drawn, 0);
+}
