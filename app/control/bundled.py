@@ -6,10 +6,13 @@ from app.look.assets import ASSETS
 from profiles.store import SUFFIX, SessionFileError
 
 BUNDLED = ASSETS / "sessions"
-NAMES = {  # by their files: the lesson, the ladder beside libraries, and one with everything that is counted
+# By their files: the lesson, the ladder beside libraries, what can be counted, few query rows, few tiles.
+NAMES = {
     "h200-standard-flash2": "H200 standard and flash2",
     "h200-peers": "H200 beside libraries",
     "h200-traffic": "H200 traffic, energy and roof",
+    "h200-decode": "H200 decoding",
+    "h200-thin": "H200 small problems",
 }
 
 

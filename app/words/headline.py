@@ -32,23 +32,25 @@ ON_A_CPU = (
 UNCHECKED = "Its output was not compared with float64 attention."
 
 
-def headline_text(told: Headline | None) -> str:
-    """The sentence; empty where nothing has ended yet."""
+def headline_text(told: Headline | None, *, named: bool = False) -> str:
+    """The sentence; empty where nothing has ended yet. `named`: what was run is told before it."""
     if told is None:
         return ""
+    run = "" if named else _run(told)
     if not told.kernel:
-        return f"{_run(told)}No runtime can be trusted at N = {seqlen_text(told.seqlen)}{_lost(told)}."
+        return f"{run}No runtime can be trusted at N = {seqlen_text(told.seqlen)}{_lost(told)}."
     clauses = [_clause(told, place) for place in range(len(told.clauses))]
     joined = "".join(f"{_link(told, place)}{text}" for place, text in enumerate(clauses))
-    return f"{_run(told)}{_named(told.kernel)} {joined} at N = {seqlen_text(told.seqlen)}{_lost(told)}."
+    return f"{run}{_named(told.kernel)} {joined} at N = {seqlen_text(told.seqlen)}{_lost(told)}."
 
 
 def session_headlines(session: Session) -> tuple[list[str], list[str]]:
     """A sentence for each curve of a session, with its label where there are several; and notes on them."""
     curves = by_curve(rows(session))
     told = {curve: of_curve(session, members) for curve, members in curves.items()}
-    texts = {curve: text for curve, one in told.items() if (text := headline_text(one))}
-    said = [text if len(curves) == 1 else f"{curve.label}: {text}" for curve, text in texts.items()]
+    several = len(curves) > 1
+    texts = {curve: text for curve, one in told.items() if (text := headline_text(one, named=several))}
+    said = [f"{curve.label}: {text}" if several else text for curve, text in texts.items()]
     return said, [note for note in dict.fromkeys(map(note_text, told.values())) if note]
 
 
@@ -92,8 +94,9 @@ def _run(told: Headline) -> str:
 def _link(told: Headline, place: int) -> str:
     if place == 0:
         return ""
-    before, here = (told.clauses[k].verdict for k in (place - 1, place))
-    return " but " if {before, here} == {"better", "worse"} else " and "
+    before, here = told.clauses[place - 1], told.clauses[place]
+    opposed = {before.verdict, here.verdict} == {"better", "worse"} and not (_alike(before) or _alike(here))
+    return " but " if opposed else " and "
 
 
 def _clause(told: Headline, place: int) -> str:

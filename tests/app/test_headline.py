@@ -57,6 +57,13 @@ def test_a_difference_that_no_digit_shows_is_none() -> None:
     assert "takes as much memory" in said(FASTER, Clause(FOOTPRINT, 1000.0, 1001.0, "better"))
 
 
+def test_what_no_digit_shows_is_set_against_nothing() -> None:
+    slower = Clause(RUNTIME, 13.0, 10.0, "worse")
+    assert said(slower, Clause(FOOTPRINT, 1000.0, 1001.0, "better")).startswith(
+        "flash2 is 1.3× slower than standard and takes as much memory"
+    )
+
+
 def test_without_a_baseline_the_figures_stand_alone() -> None:
     alone = Headline(
         "flash2",

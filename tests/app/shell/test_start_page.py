@@ -22,7 +22,9 @@ def test_each_recording_that_comes_with_the_program_can_be_opened(
     for path in bundled_sessions():
         window.show_page("start")
         buttons = window.start_page.findChildren(QPushButton)
-        button = next(one for one in buttons if one.accessibleName() == f"Open {NAMES[path.stem]}")
+        button = next(
+            one for one in buttons if one.accessibleName() == f"Open the recording {NAMES[path.stem]}"
+        )
         rig.opening(button.click)
         assert rig.controller.path == path
 

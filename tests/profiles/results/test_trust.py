@@ -18,6 +18,7 @@ from profiles.wire.measurement import Correctness, Figure, Measurement, Sample
 
 NAN, INF = math.nan, math.inf
 CHECKED = Correctness(outputs=(), rows=1, passed=True)
+BRIEF_MS = 0.03  # up to here the microsecond by which launches differ is no small part
 STEADY = (1.0, 1.01, 0.99, 1.0, 1.02, 1.0, 0.98, 1.01, 1.0, 0.99)
 
 
@@ -180,7 +181,11 @@ def test_whatever_a_file_says_there_is_a_word_or_none(times: list[float], one: f
 
 @pytest.mark.parametrize("path", bundled_sessions(), ids=lambda path: path.stem)
 def test_of_the_bundled_recordings_no_point_is_doubtful_and_almost_all_are_solid(path: Any) -> None:
-    words = [row.trust.word for row in rows(load(path)) if row.trust is not None]
+    words = [
+        row.trust.word
+        for row in rows(load(path))
+        if row.trust is not None and row.times is not None and row.times.median > BRIEF_MS
+    ]
     assert "doubtful" not in words
     held_back = {"h200-traffic": 5}  # by the power limit: at N = 16k its sweep leaves the GPU no rest
     assert words.count("solid") >= 0.98 * (len(words) - held_back.get(path.stem, 0))
