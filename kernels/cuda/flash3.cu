@@ -184,20 +184,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
     if (warpgroup == 0) {
         if (MOVES_REGISTERS) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
-        if (loads()) {
-            const bool first = LOADERS == 1 || threadIdx.x == 0;
+        PAGES(const bool first = threadIdx.x == 0;)
+        if (threadIdx.x == 0 PAGES(|| threadIdx.x < LOADERS)) {
             Ring rk, rv;
             QRing rq;
             [[maybe_unused]] u32 tile_phase = 0;
             int tile = blockIdx.x;
             int2 place = Work::place(tile, tiles, heads, section, tiles_q TABLES(, tables));
             while (place.x >= 0) {
-                tile = SCHEDULE ? gridDim.x + draw(counter) : tiles;
+                tile = SCHEDULE ? gridDim.x + ONCE(atomicAdd(counter, 1)) : tiles;
                 const Work work(place, seqlen_q, head_rows, seqlen_k, left, right,
                                 splits TABLES(, tables) LENGTHS(, lengths));
                 const int head = SPLIT ? work.head / splits : work.head, kv = PACKED ? head : head / group_heads;
                 PAGES(const Pages pages(page_table, kv_heads, kv, seqlen_k, KEYS(work));)
-                if (first && !work.empty()) {
+                if (PAGES(first &&) !work.empty()) {
                     wait(at.q_empty(rq.stage), rq.phase ^ 1);
                     load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0,
                                       head);
@@ -219,7 +219,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 }
                 place = Work::place(tile, tiles, heads, section, tiles_q TABLES(, tables));
 #if SCHEDULE
-                if (!first) continue;
+                PAGES(if (!first) continue;)
                 wait(at.tile_empty(), tile_phase ^ 1);
                 asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at.next_tile()), "r"(place.x), "r"(place.y)
                              : "memory");
@@ -229,7 +229,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             }
 #if SCHEDULE
             __threadfence();
-            if (first && atomicInc((u32*)counter + 1, gridDim.x - 1) == gridDim.x - 1) atomicExch(counter, 0);
+            if (PAGES(first &&) atomicInc((u32*)counter + 1, gridDim.x - 1) == gridDim.x - 1) atomicExch(counter, 0);
 #endif
         }
     } else {

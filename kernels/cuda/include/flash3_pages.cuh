@@ -37,17 +37,11 @@ __device__ __forceinline__ void load_box_of(u32 to, const TensorMap& map, u32 ba
     for (int p = 0; p < PANELS; ++p)
         load_box(to + p * K_PANEL + threadIdx.x * Pages::BOX * 128, map, bar, 64 * p, box.x, box.y);
 }
+// What one of the loaders does, whose result all of them need.
+__device__ __forceinline__ int given_to_all(int x) { return __shfl_sync((1ull << LOADERS) - 1, x, 0); }
+#define ONCE(call) given_to_all(threadIdx.x == 0 ? call : 0)
 #define LOAD_KEYS(to, map, bar, key) load_box_of(to, map, bar, box)
 #else
-constexpr int LOADERS = 1;
+#define ONCE(call) call
 #define LOAD_KEYS(to, map, bar, key) load_tile<PANELS>(to, K_PANEL, map, bar, key, kv)
 #endif
-
-__device__ __forceinline__ bool loads() { return LOADERS == 1 ? threadIdx.x == 0 : threadIdx.x < LOADERS; }
-
-// The next number of a counter, for all loaders.
-__device__ __forceinline__ int draw(int* counter) {
-    if (LOADERS == 1) return atomicAdd(counter, 1);
-    const int drawn = threadIdx.x == 0 ? atomicAdd(counter, 1) : 0;
-    return __shfl_sync((1ull << LOADERS) - 1, drawn, 0);
-}
