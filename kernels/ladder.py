@@ -146,8 +146,9 @@ FLASH3 = replace(
         kept=workspace_backward.kept_rows,
         implementation={"cuda": "kernels.cuda.flash3_backward"},
         head_dims={"cuda": range(64, 129, 64)},
-        features={"cuda": EVERY_MASK - {"block_mask"}},
-        deterministic=frozenset(),
+        features={"cuda": EVERY_MASK},
+        deterministic=frozenset({"cuda"}),
+        deterministic_workspace=workspace_backward.flash3_deterministic,
     ),
 )
 

@@ -87,6 +87,7 @@ class Backward:
         min_compute_capability: The oldest GPU it runs on.
         needs_lse: Whether it is given LSE; else it keeps something else, or a library keeps its own.
         deterministic: The backends on which it can give the same bits in every run.
+        deterministic_workspace: Buffers that it allocates besides where every run is to give the same bits.
         recomputes: Whether it computes S and P again; else its forward pass kept P.
     """
 
@@ -100,6 +101,7 @@ class Backward:
     min_compute_capability: tuple[int, int] = (8, 0)
     needs_lse: bool = True
     deterministic: frozenset[Backend] = frozenset({"cpu", "cuda"})
+    deterministic_workspace: Callable[[Problem], tuple[Buffer, ...]] = lambda _: ()
     recomputes: bool = True
 
     def kept_bytes(self, problem: Problem, backend: Backend) -> int:

@@ -9,7 +9,10 @@ from kernels.problem import Backend, Problem
 from kernels.spec import Buffer
 
 DQ_SUMS, ROW_STATES = "dQ sums", "LSE and delta"
+ADDED, KEPT_QUERIES = "additions to dQ", "kept queries"
 FLASH3_TILE = 8192  # elements of Q in a tile of flash3
+FLASH3_KEYS, FLASH3_HALVES = 128, 2  # keys of its tiles, and warpgroups that share the sums of dQ of one of Q
+FLASH3_WORD = 256  # queries in 32 bits of its mask, a bit for 8 of them
 
 
 def kept_weights(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
@@ -58,14 +61,37 @@ def flash3_tile_q(problem: Problem) -> int:
 
 
 def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
-    """The next key tile to draw; in whole tiles of queries LSE and delta, and sums of dQ in float32."""
+    """The next key tile to draw; in whole tiles of queries LSE and delta, and sums of dQ in float32.
+
+    Of a block mask also its tables: tiles of keys, those of queries that see each, and the mask in bits.
+    """
     del backend
-    tile_q = flash3_tile_q(problem)
-    tiles = (problem.batch, problem.heads, -(-problem.seqlen_q // tile_q))
+    tile_q, tiles = flash3_tile_q(problem), _flash3_tiles(problem)
     return (
         Buffer(workspace.TILE_COUNTER, (1,), "int32"),
         Buffer(ROW_STATES, (*tiles, 2, tile_q), "float32"),
         Buffer(DQ_SUMS, (*tiles, tile_q, problem.head_dim), "float32"),
+        *_flash3_tables(problem),
+    )
+
+
+def flash3_deterministic(problem: Problem) -> tuple[Buffer, ...]:
+    """How many key tiles have added to each half of the sums of dQ of a tile of queries."""
+    return (Buffer(ADDED, (*_flash3_tiles(problem), FLASH3_HALVES), "int32"),)
+
+
+def _flash3_tiles(problem: Problem) -> tuple[int, int, int]:
+    return (problem.batch, problem.heads, -(-problem.seqlen_q // flash3_tile_q(problem)))
+
+
+def _flash3_tables(problem: Problem) -> tuple[Buffer, ...]:
+    if problem.block_mask is None:
+        return ()
+    keys = -(-problem.seqlen_k // FLASH3_KEYS)
+    return (
+        Buffer(workspace.KEY_TILES, (keys, 2), "int32"),
+        Buffer(workspace.QUERY_TILES, (keys, _flash3_tiles(problem)[2], 2), "int32"),
+        Buffer(KEPT_QUERIES, (problem.block_mask.shape[1], -(-problem.seqlen_q // FLASH3_WORD)), "int32"),
     )
 
 

@@ -1,6 +1,8 @@
 """A CUDA program of a backward pass bound to its arrays."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -75,12 +77,19 @@ def bind(
     return CudaBackward(saved, gradients, workspace, held, stages[once:], ready.program.note)
 
 
+@cache
+def in_mode(program: Callable[..., Program], deterministic: bool) -> ProgramOf:
+    """The programs of a mode; always the same function, so that `bind` knows them again."""
+    return partial(program, deterministic=deterministic)
+
+
 def _named(spec: KernelSpec, problem: Problem, program: Program) -> tuple[Buffer, ...]:
     """Those of the declared buffers that a launch takes: not every mode takes all."""
     taken = {
         argument for stage in program.stages for argument in stage.arguments if isinstance(argument, str)
     }
-    declared = spec.backward.workspace(problem, "cuda") if spec.backward else ()
+    own = spec.backward
+    declared = (*own.workspace(problem, "cuda"), *own.deterministic_workspace(problem)) if own else ()
     return tuple(buffer for buffer in declared if buffer.name in taken)
 
 

@@ -1,16 +1,14 @@
 """flash2, backward, on CUDA: delta, one block a key tile, dQ by atomic adds or by a launch of its own."""
 
 from collections.abc import Iterator
-from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
-from kernels.cuda.backward import bind, mask_defines, rows_stage
+from kernels.cuda.backward import bind, in_mode, mask_defines, rows_stage
 from kernels.cuda.program import (
     NO_POINTER,
     Program,
-    ProgramOf,
     Stage,
     Target,
     Tile,
@@ -77,13 +75,7 @@ def prepare(
     spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
 ) -> BackwardLaunch:
     """Compile for the current device, allocate the gradients, delta and sums of dQ, and bind them."""
-    return bind(spec, problem, saved, program_of(deterministic))
-
-
-@cache
-def program_of(deterministic: bool) -> ProgramOf:
-    """The programs of a mode; always the same function, so that `bind` knows them again."""
-    return partial(program, deterministic=deterministic)
+    return bind(spec, problem, saved, in_mode(program, deterministic))
 
 
 def program(problem: Problem, target: Target, *, deterministic: bool = False) -> Program:

@@ -10,7 +10,8 @@
 // from a counter, those with most queries first, and load the next one's K and V while they finish one.
 // Changed from flash2's: operands stay in shared memory, where wgmma reads them; mbarriers and numbered barriers for two
 // warpgroups replace __syncthreads.
-// Known to be wrong with it: the order of the additions to dQ is not the same in every run.
+// Known to be wrong with it: the order of the additions to dQ is not the same in every run. DETERMINISTIC gives tiles of
+// keys turns at it (flash3_backward_turns.cuh): the same bits in every run, and waits.
 // Limit: shared memory. S and dP, 64 rows of either operand a product, read it as fast as it can be read; then the turns,
 // which leave the tensor cores idle from a step's dK to the next one's S; few queries, where three launches and 8 bytes
 // an element for the sums of dQ show. Figures, and what was tried: flash3-backward-attempts.md.
@@ -87,6 +88,16 @@ __device__ __forceinline__ void hide(float (&p)[S_REGS], const Visible& visible)
         if (column < visible.from[r] || (WINDOW && column > visible.to[r])) p[i] = 0.0f;
     }
 }
+#if SPARSE
+__device__ __forceinline__ void hide_blocks(float (&p)[S_REGS], const Tables& tables, int key, int q0, int seqlen_q,
+                                            int seqlen_k) {
+    const u32 kept[2] = {tables.kept_from(key, q0, seqlen_q, seqlen_k), tables.kept_from(key + 8, q0, seqlen_q, seqlen_k)};
+#pragma unroll
+    for (int i = 0; i < S_REGS; ++i) {
+        if (!(kept[i / 2 % 2] >> i / 4 & 1)) p[i] = 0.0f;
+    }
+}
+#endif
 // dP becomes dS = P (dP - delta). `delta`: of the thread's first query.
 __device__ __forceinline__ void weights(float (&dp)[S_REGS], const float (&p)[S_REGS], u32 delta) {
 #pragma unroll
@@ -127,10 +138,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     flash3_backward(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
                     const __grid_constant__ TensorMap map_v, const __grid_constant__ TensorMap map_grad,
                     const float* states, float* dq_sums, element* dk_out, element* dv_out, int* counter, int kv_heads,
-                    int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right, float scale) {
+                    int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right, float scale
+                    TABLES(, const int2* key_tiles, const int2* query_tiles, const u32* kept) ADDED(, int* added)) {
     extern __shared__ __align__(1024) unsigned char raw[];
     const Shared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
+    TABLES(const Tables tables{key_tiles, query_tiles, kept};)
     const int tiles_q = (seqlen_q + BLOCK_Q - 1) / BLOCK_Q;
     if (threadIdx.x == 0) initialise(at);
     __syncthreads();
@@ -138,8 +151,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
     if (warpgroup == 0) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
-        if (threadIdx.x == 0) load_tiles(at, map_q, map_k, map_v, map_grad, states, group, tiles_q);
-        else if (threadIdx.x == 32) draw_keys(at, counter, kv_heads, section, seqlen_q, seqlen_k, mask);
+        if (threadIdx.x == 0) load_tiles(at, map_q, map_k, map_v, map_grad, states, group, tiles_q TABLES(, tables));
+        else if (threadIdx.x == 32) draw_keys(at, counter, kv_heads, section, seqlen_q, seqlen_k, mask TABLES(, tables));
+        ADDED(else if (threadIdx.x % 32 == 0)
+                  give_turns(at, threadIdx.x / 32 - 2, added, group, tiles_q, mask TABLES(, tables));)
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
         const int part = warpgroup - 1, lane = threadIdx.x % 32, warp_row = threadIdx.x % 128 / 32 * 16;
@@ -149,7 +164,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const float c = scale * LOG2E;
         const u32 ds_row = at.ds + (part * 64 + warp_row + lane % 16) * 128;
         const u32 ds_own = __shfl_sync(~0u, at.ds + part % Q_PANELS * K_PANEL, 0);
-        constexpr int TILE_STRIDE = GROUPS * DQ_PART / 4;
         float dk[D_REGS], dv[D_REGS], s[S_REGS], dp[S_REGS], dq[DQ_REGS];
         u32 p[S_REGS / 2], ds[S_REGS / 2];
         Ring ring;
@@ -167,21 +181,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             if (keys.head < 0) break;
             const int steps = keys.steps(group), k_first = keys.k0 + part * 64;
             const u32 k_tile = __shfl_sync(~0u, at.k + ks * K_BYTES, 0), v_tile = k_tile + KEY_STAGES * K_BYTES;
-            float4* sums =
-                reinterpret_cast<float4*>(
-                    dq_sums + (((long long)keys.head * group * tiles_q + keys.first) * GROUPS + part) * DQ_PART) +
-                threadIdx.x % 128;
-            int tile = keys.first, tile_dq = tile;
+            Sums sums(dq_sums, keys, group, tiles_q, part);
+            int head = keys.head * group, place = keys.first;
             const auto start_dq_of = [&](int buffer) {
                 start_dq(dq, __shfl_sync(~0u, ds_own + buffer * DS_BYTES, 0), k_tile + part % PANELS * K_PANEL);
             };
             const auto finish_dq = [&] {
-                add_dq(sums, dq);
-                sums += TILE_STRIDE;
-                if (++tile_dq == keys.end) {
-                    tile_dq = keys.first;
-                    sums += (tiles_q - (keys.end - keys.first)) * TILE_STRIDE;
-                }
+                ADDED(wait(may_add(at, part), buffer ^ lag);)
+                add_dq(sums.at(keys, tiles_q TABLES(, tables)), dq);
+                ADDED(end_turn(at, part, leader);)
+                sums.next(keys, group, tiles_q);
             };
 #pragma unroll
             for (int i = 0; i < D_REGS; ++i) dk[i] = dv[i] = 0.0f;
@@ -204,9 +213,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 wgmma_wait<1>();
                 pin(s);
                 probabilities(s, state, c);
-                const int q0 = tile * BLOCK_Q;
+                const int q0 = tile_at(place, keys TABLES(, tables)) * BLOCK_Q;
                 if (k_first + 64 > mask.end(q0) || k_first < mask.begin(q0 + BLOCK_Q - 1))
                     hide(s, Visible(mask, keys.k0 + row, q0 + lane % 4 * 2));
+                TABLES(if (tables.masked(place)) hide_blocks(s, tables, keys.k0 + row, q0, seqlen_q, seqlen_k);)
                 pack_all(p, s);
                 wgmma_wait<0>();
                 pin(dp);
@@ -230,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 if (leader) arrive(at.q_empty(stage));
                 buffer ^= 1;
                 ring.next();
-                if (++tile == keys.end) tile = keys.first;
+                ADVANCE(head, place, keys, group);
             }
             if (steps) {
                 named_arrive(part ? 3 : 2);

@@ -2,20 +2,22 @@
 
 import numpy as np
 
-from kernels.cuda.backward import bind
-from kernels.cuda.program import Boxes, Program, Stage, Target, ceil_div, defines_of, shape_arguments
+from kernels.cuda.backward import bind, in_mode, mask_defines
+from kernels.cuda.flash3_backward_blocks import tables_of
+from kernels.cuda.program import Boxes, Program, Stage, Target, Tile, ceil_div, defines_of, shape_arguments
 from kernels.cuda.tensor import tile_bytes
 from kernels.launch import BackwardLaunch, Saved
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 from kernels.workspace import TILE_COUNTER
-from kernels.workspace_backward import DQ_SUMS, ROW_STATES, flash3_tile_q
+from kernels.workspace_backward import ADDED, DQ_SUMS, ROW_STATES, flash3_tile_q
+from kernels.workspace_backward import FLASH3_KEYS as KEYS
 
-KEYS, THREADS, ROW_THREADS = 128, 384, 256  # flash3_backward_layout.cuh
+THREADS, ROW_THREADS = 384, 256  # flash3_backward_layout.cuh
 STAGES = 2
-SHARED_ALIGNMENT, BARRIER_BYTES = 1024, 160
+SHARED_ALIGNMENT, BARRIER_BYTES, TURN_BYTES = 1024, 160, 32
 SECTION_BYTES = 32 << 20
-"""Q, dO and the sums of dQ of the heads whose causal tiles are taken together (H200, 50 MiB of L2)."""
+"""Q, dO and the sums of dQ of the heads whose tiles are taken together (H200, 50 MiB of L2)."""
 MANY_TILES, FEW_STEPS, NARROW_HEAD = 15, 16, 64
 """From so many tiles an SM on blocks that stay win, if heads are so narrow or steps a tile so few (H200)."""
 
@@ -24,38 +26,40 @@ def prepare(
     spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
 ) -> BackwardLaunch:
     """Compile for the current device, allocate the gradients and the workspace, and bind them."""
-    del deterministic  # the spec refuses it
-    return bind(spec, problem, saved, program)
+    return bind(spec, problem, saved, in_mode(program, deterministic))
 
 
-def program(problem: Problem, target: Target) -> Program:
-    """Source, defines and the three launches for a problem."""
+def program(problem: Problem, target: Target, *, deterministic: bool = False) -> Program:
+    """Source, defines and the three launches for a problem.
+
+    Raises:
+        InputError: No bits describe the block mask.
+    """
     tile_q = flash3_tile_q(problem)
     heads, kv_heads = problem.batch * problem.heads, problem.batch * problem.key_heads
     tiles_q, tiles_k = ceil_div(problem.seqlen_q, tile_q), kv_heads * ceil_div(problem.seqlen_k, KEYS)
     scale, rows = np.float32(problem.softmax_scale), (np.int32(tiles_q), np.int32(problem.seqlen_q))
+    group, *lengths = shape_arguments(problem)
+    added = (ADDED,) if deterministic else ()
+    tables = tables_of(problem, Tile(tile_q, KEYS))
     stages = (
         Stage(
             "flash3_backward_rows",
             grid=heads * tiles_q,
-            arguments=("output", "grad_output", "lse", ROW_STATES, DQ_SUMS, TILE_COUNTER, *rows),
+            arguments=("output", "grad_output", "lse", ROW_STATES, DQ_SUMS, TILE_COUNTER, *rows, *added),
             threads=ROW_THREADS,
         ),
         Stage(
             "flash3_backward",
-            grid=blocks(problem, tiles_k, target.multiprocessors or tiles_k),
+            grid=blocks(problem, tiles_k, target.multiprocessors or tiles_k, deterministic=deterministic),
             arguments=(
                 *(Boxes("q", tile_q), Boxes("k", KEYS), Boxes("v", KEYS), Boxes("grad_output", tile_q)),
                 *(ROW_STATES, DQ_SUMS, "dk", "dv", TILE_COUNTER, np.int32(kv_heads)),
-                *(
-                    shape_arguments(problem)[0],
-                    np.int32(section(problem)),
-                    *shape_arguments(problem)[1:],
-                    scale,
-                ),
+                *(group, np.int32(section(problem, deterministic=deterministic)), *lengths, scale),
+                *(*tables, *added),
             ),
             threads=THREADS,
-            shared_bytes=shared_bytes(problem),
+            shared_bytes=shared_bytes(problem, deterministic=deterministic),
         ),
         Stage(
             "flash3_backward_finish",
@@ -64,32 +68,44 @@ def program(problem: Problem, target: Target) -> Program:
             threads=ROW_THREADS,
         ),
     )
-    return Program("flash3_backward.cu", defines_of(problem), stages, arch_suffix="a")
+    defines = {**defines_of(problem), **mask_defines(problem), "DETERMINISTIC": int(deterministic)}
+    return Program("flash3_backward.cu", defines, stages, tables, arch_suffix="a")
 
 
-def shared_bytes(problem: Problem) -> int:
+def shared_bytes(problem: Problem, *, deterministic: bool = False) -> int:
     """Shared memory of a block: K and V, stages of Q, dO and rows' states, two of dS, barriers, alignment."""
     tile_q = flash3_tile_q(problem)
     tiles = tile_bytes(2 * STAGES * KEYS + 2 * STAGES * tile_q, problem.head_dim) + 2 * tile_bytes(
         KEYS, tile_q
     )
-    return tiles + STAGES * tile_q * 8 + BARRIER_BYTES + SHARED_ALIGNMENT
+    barriers = BARRIER_BYTES + (TURN_BYTES if deterministic else 0)
+    return tiles + STAGES * tile_q * 8 + barriers + SHARED_ALIGNMENT
 
 
-def blocks(problem: Problem, tiles: int, multiprocessors: int) -> int:
+def blocks(problem: Problem, tiles: int, multiprocessors: int, *, deterministic: bool) -> int:
     """One a multiprocessor, which then draws further tiles of keys; or one a tile.
 
-    A block that stays draws its next tile as it begins one, so that few or long tiles end unevenly.
+    A block that stays draws its next tile as it begins one, so that few or long tiles end unevenly; and those
+    that wait for one of unlike length would wait for what its block has to finish before.
     """
     steps = problem.heads // problem.key_heads * ceil_div(problem.seqlen_q, flash3_tile_q(problem))
     stay = tiles >= MANY_TILES * multiprocessors and (problem.head_dim <= NARROW_HEAD or steps <= FEW_STEPS)
-    return multiprocessors if stay else tiles
+    waits = deterministic and (_unlike(problem) or problem.window is not None)
+    return multiprocessors if stay and not waits else tiles
 
 
-def section(problem: Problem) -> int:
-    """K/V heads whose blocks are taken together, so that the longest come first; 1 where all are alike."""
-    if not problem.causal:
+def section(problem: Problem, *, deterministic: bool) -> int:
+    """K/V heads whose blocks are taken together; 1 where tiles are alike and in any order.
+
+    The longest come first then, and of the tiles that add to the same sums fewer run at a time.
+    """
+    if not (_unlike(problem) or deterministic):
         return 1
     group = problem.heads // problem.key_heads
     head_bytes = group * problem.seqlen_q * problem.head_dim * (2 * problem.itemsize + 4)
     return max(1, min(problem.batch * problem.key_heads, SECTION_BYTES // head_bytes))
+
+
+def _unlike(problem: Problem) -> bool:
+    """Whether some tiles of keys are seen by many more queries than others."""
+    return problem.causal or problem.block_mask is not None

@@ -51,7 +51,7 @@ def covers(problem: Problem, blocks: BlockMask, tile: Tile) -> list[Cover]:
             f"flash3 takes block masks whose blocks are multiples of {UNIT} keys wide, not "
             f"{blocks.block_q} x {blocks.block_k}."
         )
-    kept = blocks.array() & in_band(problem, blocks)
+    kept = blocks.array() & in_band(problem, Tile(blocks.block_q, blocks.block_k))
     return [
         _cover(problem, blocks, kept, range(first, min(first + tile.q, problem.seqlen_q)), tile.k)
         for first in range(0, problem.seqlen_q, tile.q)

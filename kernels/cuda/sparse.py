@@ -40,7 +40,7 @@ def sparse_tables(problem: Problem, tile: Tile) -> dict[str, Any]:
     blocks = problem.block_mask
     if blocks is None:
         return {}
-    kept = blocks.array() & in_band(problem, blocks)
+    kept = blocks.array() & in_band(problem, Tile(blocks.block_q, blocks.block_k))
     per_block = _tiles_per_block(problem, blocks, tile)[1]
     counts = kept.sum(axis=1)
     missing = per_block * blocks.shape[1] - ceil_div(problem.seqlen_k, tile.k)  # of the last block, cut off
@@ -74,11 +74,11 @@ def _tiles_per_block(problem: Problem, blocks: BlockMask, tile: Tile) -> tuple[i
     return rows, columns
 
 
-def in_band(problem: Problem, blocks: BlockMask) -> Any:
-    """Blocks with a pair that causal and window keep, bool (query blocks, key blocks)."""
+def in_band(problem: Problem, tile: Tile) -> Any:
+    """Tiles, or blocks of a block mask, with a pair that causal and window keep, bool (queries, keys)."""
     mask = problem.mask
-    first_q = np.arange(blocks.shape[0])[:, None] * blocks.block_q
-    first_k = np.arange(blocks.shape[1])[None, :] * blocks.block_k
-    last_q = np.minimum(first_q + blocks.block_q, problem.seqlen_q) - 1
-    last_k = np.minimum(first_k + blocks.block_k, problem.seqlen_k) - 1
+    first_q = np.arange(0, problem.seqlen_q, tile.q)[:, None]
+    first_k = np.arange(0, problem.seqlen_k, tile.k)[None, :]
+    last_q = np.minimum(first_q + tile.q, problem.seqlen_q) - 1
+    last_k = np.minimum(first_k + tile.k, problem.seqlen_k) - 1
     return (first_k - last_q <= mask.highest) & (last_k - first_q >= mask.lowest)

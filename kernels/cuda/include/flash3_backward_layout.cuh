@@ -1,9 +1,19 @@
 // How flash3's backward pass cuts registers and shared memory: two warpgroups with 64 keys each, and tiles of queries of
 // as many rows as make 8192 elements. The 16-bit tiles lie in panels of 64 columns, 128 bytes a row, swizzled.
 #pragma once
+#include "flash3_backward_blocks.cuh"
 #include "mask.cuh"
 #include "mma.cuh"
 #include "mbarrier.cuh"
+
+#ifndef DETERMINISTIC
+#define DETERMINISTIC 0
+#endif
+#if DETERMINISTIC
+#define ADDED(...) __VA_ARGS__  // what counts additions to the sums of dQ
+#else
+#define ADDED(...)
+#endif
 
 constexpr int GROUPS = 2, BLOCK_K = GROUPS * 64, BLOCK_Q = 8192 / HEAD_DIM, STAGES = 2, KEY_STAGES = 2;
 constexpr int THREADS = (GROUPS + 1) * 128;
@@ -36,22 +46,29 @@ struct Shared {
 using Ring = RingOf<STAGES>;
 using KeyRing = RingOf<KEY_STAGES>;
 
-// A tile of keys, and the query tiles first .. end - 1 that see one of them.
+// A tile of keys, and the query tiles first .. end - 1 that see one of them; under a block mask their places in a list.
 struct Keys {
     int head, k0, first, end;  // head < 0: none is left
 
     // Tiles are numbered by sections of heads that the L2 holds together; in a section those with most queries, under a
     // causal mask, come first.
     static __device__ __forceinline__ Keys of(int tile, int heads, int section, int seqlen_q, int seqlen_k,
-                                              const Mask& mask) {
+                                              const Mask& mask TABLES(, const Tables& tables)) {
         const int tiles_k = (seqlen_k + BLOCK_K - 1) / BLOCK_K;
         if (tile >= tiles_k * heads) return Keys{-1, 0, 0, 0};
         const int before = tile / (section * tiles_k) * section, rest = tile % (section * tiles_k);
-        const int width = min(section, heads - before), k0 = rest / width * BLOCK_K;
+        const int width = min(section, heads - before);
+#if SPARSE
+        const int2 keys = __ldg(tables.keys + rest / width);
+        const int list = rest / width * ((seqlen_q + BLOCK_Q - 1) / BLOCK_Q);
+        return Keys{before + rest % width, keys.x, list, list + keys.y};
+#else
+        const int k0 = rest / width * BLOCK_K;
         int first = 0, last_row = seqlen_q - 1;
         if (CAUSAL || WINDOW) first = max(0, k0 - mask.right + 1) / BLOCK_Q;
         if (WINDOW) last_row = min(last_row, min(k0 + BLOCK_K, seqlen_k) - 1 - mask.left);
         return Keys{before + rest % width, k0, first, last_row < 0 ? first : max(first, last_row / BLOCK_Q + 1)};
+#endif
     }
     static __device__ __forceinline__ Keys read(u32 address) {
         Keys keys;

@@ -1,7 +1,7 @@
 // What the warpgroup that only copies does in flash3's backward pass: one thread draws tiles of keys, another loads them
 // and the tiles of queries that see them.
 #pragma once
-#include "flash3_backward_layout.cuh"
+#include "flash3_backward_turns.cuh"
 #include "tma.cuh"
 #include "tma_bulk.cuh"
 
@@ -17,14 +17,15 @@ __device__ __forceinline__ void initialise(const Shared& at) {
         barrier_init(at.k_full(s), 1);
         barrier_init(at.v_full(s), 1);
         barrier_init(at.drawn_full(s), 1);
-        barrier_init(at.keys_empty(s), GROUPS * 4 + 1);
+        barrier_init(at.keys_empty(s), GROUPS * 4 + 1 + (DETERMINISTIC ? GROUPS : 0));
     }
+    if (DETERMINISTIC) initialise_turns(at);
     barriers_are_initialised();
 }
 // The loads of all tiles of keys that are drawn, and of the tiles of queries that see them.
 __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& map_q, const TensorMap& map_k,
                                            const TensorMap& map_v, const TensorMap& map_grad, const float* states,
-                                           int group, int tiles_q) {
+                                           int group, int tiles_q TABLES(, const Tables& tables)) {
     Ring ring;
     for (KeyRing key_ring;; key_ring.next()) {
         const int ks = key_ring.stage;
@@ -32,10 +33,10 @@ __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& ma
         const Keys keys = Keys::read(at.drawn(ks));
         arrive(at.keys_empty(ks));
         if (keys.head < 0) break;
-        int head = keys.head * group, tile = keys.first;
+        int head = keys.head * group, place = keys.first;
         const int steps = keys.steps(group);
         for (int step = 0; step < steps; ++step) {
-            const int s = ring.stage;
+            const int s = ring.stage, tile = tile_at(place, keys TABLES(, tables));
             if (step == 0)
                 load_tile<PANELS>(at.k + ks * K_BYTES, K_PANEL, map_k, at.k_full(ks), keys.k0, keys.head);
             wait(at.q_empty(s), ring.phase ^ 1);
@@ -47,21 +48,25 @@ __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& ma
             wait(at.grad_empty(s), ring.phase ^ 1);
             load_tile<PANELS>(at.grad + s * Q_BYTES, Q_PANEL, map_grad, at.grad_full(s), tile * BLOCK_Q, head);
             ring.next();
-            if (++tile == keys.end) tile = keys.first, ++head;
+            ADVANCE(head, place, keys, group);
         }
     }
 }
 // Draws tiles of keys: the block's own number first, then from the counter, two ahead of the warpgroups at most.
+// DETERMINISTIC draws the first one, too, as blocks need not start in the order of their numbers; where there is a block
+// for each, no other.
 __device__ __forceinline__ void draw_keys(const Shared& at, int* counter, int kv_heads, int section, int seqlen_q,
-                                          int seqlen_k, const Mask& mask) {
+                                          int seqlen_k, const Mask& mask TABLES(, const Tables& tables)) {
     Keys keys{};
-    int drawn = blockIdx.x;
+    const int tiles = (seqlen_k + BLOCK_K - 1) / BLOCK_K * kv_heads;
+    int drawn = DETERMINISTIC ? atomicAdd(counter, 1) : blockIdx.x;
     for (KeyRing key_ring; keys.head >= 0; key_ring.next()) {
         const int ks = key_ring.stage;
         wait(at.keys_empty(ks), key_ring.phase ^ 1);
-        keys = Keys::of(drawn, kv_heads, section, seqlen_q, seqlen_k, mask);
+        keys = Keys::of(drawn, kv_heads, section, seqlen_q, seqlen_k, mask TABLES(, tables));
         keys.write(at.drawn(ks));
         arrive(at.drawn_full(ks));
-        drawn = gridDim.x + atomicAdd(counter, 1);
+        if (DETERMINISTIC) drawn = gridDim.x == tiles ? tiles : atomicAdd(counter, 1);
+        else drawn = gridDim.x + atomicAdd(counter, 1);
     }
 }

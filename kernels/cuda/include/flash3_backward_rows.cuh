@@ -26,11 +26,13 @@ __device__ __forceinline__ void store_rows(const float (&x)[REGS], float factor,
 constexpr int ROW_THREADS = 256, CHUNKS = BLOCK_Q * HEAD_DIM / VECTOR / ROW_THREADS;
 
 // Before: a block a tile of queries. -LSE in base 2 and delta = rowsum(dO O) of its rows, and its sums of dQ become 0,
-// as does the counter that key tiles are drawn from. Of a row that keeps no key, or does not exist, P becomes 0.
+// as do the counter that key tiles are drawn from and those of additions. Of a row that keeps no key, or does not exist,
+// P becomes 0.
 extern "C" __global__ void __launch_bounds__(ROW_THREADS)
     flash3_backward_rows(const element* o, const element* grad_output, const float* lse, float* states, float* dq_sums,
-                         int* counter, int tiles_q, int seqlen_q) {
+                         int* counter, int tiles_q, int seqlen_q ADDED(, int* added)) {
     if (blockIdx.x == 0 && threadIdx.x == 0) *counter = 0;
+    ADDED(if (threadIdx.x < GROUPS) added[blockIdx.x * GROUPS + threadIdx.x] = 0;)
     constexpr int LANES = HEAD_DIM / VECTOR;  // of a row
     const int head = blockIdx.x / tiles_q, q0 = blockIdx.x % tiles_q * BLOCK_Q, rows = min(BLOCK_Q, seqlen_q - q0);
     const long long first = (long long)head * seqlen_q + q0;

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kernels.cuda.backward import bind
+from kernels.cuda.backward import bind, in_mode
 from kernels.cuda.device import describe
 from kernels.ladder import FLASH3, LADDER
-from kernels.launch import Inputs, Saved, make_inputs, prepare_backward
+from kernels.launch import Gradients, Inputs, Saved, make_inputs, prepare_backward
 from kernels.problem import Dtype, Problem
 from kernels.reference import attention_reference
 from kernels.registry import find_kernel
@@ -30,7 +30,7 @@ OURS = [
     Mode(spec.name, deterministic)
     for spec in LADDER
     if spec.backward is not None and "cuda" in spec.backward.implementation
-    for deterministic in ((False, True) if spec.name == "flash2" else (False,))
+    for deterministic in ((False, True) if spec.name in ("flash2", "flash3") else (False,))
 ]
 each_mode = pytest.mark.parametrize(
     "mode", OURS, ids=[f"{mode.name}{'-deterministic' * mode.deterministic}" for mode in OURS]
@@ -73,7 +73,7 @@ def prepared(mode: Mode, problem: Problem, saved: Saved) -> Any:
     taken(mode, [problem])
     spec = find_kernel(mode.name)
     if spec is FLASH3:
-        launch: Any = bind(spec, problem, saved, guarded_backward)
+        launch: Any = bind(spec, problem, saved, in_mode(guarded_backward, mode.deterministic))
     else:
         launch = prepare_backward(spec, problem, saved, "cuda", deterministic=mode.deterministic)
     poison(launch)
@@ -87,6 +87,21 @@ def poison(launch: Any) -> None:
     }
     for array in (*launch.gradients, *written.values()):
         array.fill(float("nan"))
+
+
+def differing_bits(cp: Any, launch: Any, runs: int, *, names: tuple[str, ...] = Gradients._fields) -> int:
+    """How many bytes of these gradients ever differ from the first run's."""
+    launch.run()
+    first, differing = (
+        {name: getattr(launch.gradients, name).copy() for name in names},
+        cp.zeros((), cp.int64),
+    )
+    for _ in range(runs):
+        poison(launch)
+        launch.run()
+        for name, one in first.items():
+            differing += (getattr(launch.gradients, name).view(cp.uint8) != one.view(cp.uint8)).sum()
+    return int(differing)
 
 
 def judged(cp: Any, mode: Mode, problem: Problem, inputs: Inputs | None = None) -> Verdict:

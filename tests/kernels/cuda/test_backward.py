@@ -23,11 +23,11 @@ from tests.kernels.cuda.running import both_masks, widened
 from tests.kernels.cuda.running_backward import (
     DTYPES,
     Mode,
+    differing_bits,
     each_dtype,
     each_mode,
     given,
     judged,
-    poison,
     prepared,
     taken,
     unsupported,
@@ -202,15 +202,36 @@ def test_under_a_mask_of_dropped_blocks_all_gradients_are_nothing(cp: Any, mode:
 )
 def test_a_thousand_deterministic_runs_agree_to_the_bit(cp: Any, mode: Mode, dtype: Dtype) -> None:
     problem = Problem(heads=4, kv_heads=2, seqlen_q=515, seqlen_k=771, dtype=dtype, causal=True)
-    launch = prepared(mode, problem, given(cp, problem))
-    launch.run()
-    first, differing = [gradient.copy() for gradient in launch.gradients], cp.zeros((), cp.int64)
-    for _ in range(1000):
-        poison(launch)
-        launch.run()
-        for gradient, one in zip(launch.gradients, first, strict=True):
-            differing += (gradient.view(cp.uint8) != one.view(cp.uint8)).sum()
-    assert int(differing) == 0
+    assert differing_bits(cp, prepared(mode, problem, given(cp, problem)), 1000) == 0
+
+
+MANY_KEY_TILES: dict[str, dict[str, Any]] = {
+    "a block a tile": {"heads": 16, "kv_heads": 4, "seqlen_q": 1300, "seqlen_k": 4444},
+    "blocks that stay": {"heads": 132, "seqlen_q": 515, "seqlen_k": 1930},
+    "window": {"heads": 8, "seqlen_q": 3000, "seqlen_k": 3100, "window": (400, 70)},
+    "block mask": {
+        "heads": 8,
+        "kv_heads": 4,
+        "seqlen_q": 3000,
+        "seqlen_k": 3100,
+        "block_mask": drawn(3000, 3100, (64, 32)),
+    },
+}
+
+
+@both_masks
+@pytest.mark.parametrize("head_dim", [64, 128])
+@pytest.mark.parametrize("shape", MANY_KEY_TILES.values(), ids=MANY_KEY_TILES)
+def test_a_thousand_deterministic_runs_of_flash3_s_timed_build_agree_to_the_bit(
+    cp: Any, shape: dict[str, Any], head_dim: int, causal: bool
+) -> None:
+    problem = Problem(head_dim=head_dim, dtype="bfloat16", causal=causal, **shape)
+    taken(Mode(FLASH3.name, deterministic=True), [problem])
+    saved = given(cp, problem)
+    launch = prepare_backward(FLASH3, problem, saved, "cuda", deterministic=True)
+    assert differing_bits(cp, launch, 1000) == 0
+    verdict = verify_gradients(problem, saved.inputs, saved.grad_output, launch.gradients)
+    assert note("flash3 backward", verdict).passed, verdict
 
 
 @each_dtype
@@ -223,14 +244,7 @@ def test_the_timed_build_of_flash3_repeats_dk_and_dv_to_the_bit(cp: Any, head_di
     taken(Mode(FLASH3.name), [problem])
     saved = given(cp, problem)
     launch = prepare_backward(FLASH3, problem, saved, "cuda")
-    launch.run()
-    first, differing = [gradient.copy() for gradient in launch.gradients[1:]], cp.zeros((), cp.int64)
-    for _ in range(100):
-        poison(launch)
-        launch.run()
-        for gradient, one in zip(launch.gradients[1:], first, strict=True):
-            differing += (gradient.view(cp.uint8) != one.view(cp.uint8)).sum()
-    assert int(differing) == 0
+    assert differing_bits(cp, launch, 100, names=("dk", "dv")) == 0
     verdict = verify_gradients(problem, saved.inputs, saved.grad_output, launch.gradients)
     assert note("flash3 backward", verdict).passed, verdict
 
@@ -284,8 +298,12 @@ def test_workspace_is_what_the_spec_predicts(cp: Any, mode: Mode, blocks: tuple[
     launch = prepared(mode, problem, given(cp, problem))
     backward = find_kernel(mode.name).backward
     assert backward is not None
-    not_taken = problem.rows * problem.head_dim * 4 if mode.deterministic else 0  # sums of dQ
-    assert launch.workspace_bytes == backward.workspace_bytes(problem, "cuda") - not_taken
+    predicted = backward.workspace_bytes(problem, "cuda")
+    if mode.deterministic:
+        predicted += sum(buffer.nbytes for buffer in backward.deterministic_workspace(problem))
+    if mode == Mode("flash2", deterministic=True):
+        predicted -= problem.rows * problem.head_dim * 4  # sums of dQ
+    assert launch.workspace_bytes == predicted
 
 
 @each_dtype

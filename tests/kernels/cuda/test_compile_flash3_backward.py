@@ -2,11 +2,11 @@
 
 import itertools
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec import structs
 
+from kernels.block_mask import BlockMask
 from kernels.cuda import flash3_backward
 from kernels.device import Device
 from kernels.ladder import FLASH2, FLASH3
@@ -33,6 +33,36 @@ def test_flash3_backward_compiles_without_spills_or_serialised_products(
     check(flash3_backward.program(problem, HOPPER))
 
 
+@matrix(
+    "head_dim causal window sparse deterministic",
+    [
+        case
+        for case in itertools.product(
+            HEAD_DIMS, (False, True), (None, (256, 64)), (False, True), (False, True)
+        )
+        if case[3] or case[4]
+    ],
+    "head_dim sparse deterministic",
+    few=4,
+)
+def test_block_masks_and_the_deterministic_mode_compile_likewise(
+    head_dim: int, causal: bool, window: tuple[int, int] | None, sparse: bool, deterministic: bool
+) -> None:
+    mask = BlockMask.random(8192, 8192, block_q=128, block_k=64, kept_share=0.5) if sparse else None
+    problem = structs.replace(workload(head_dim, causal=causal), window=window, block_mask=mask)
+    check(flash3_backward.program(problem, HOPPER, deterministic=deterministic))
+
+
+def test_only_the_deterministic_mode_waits_for_turns(tmp_path: Path) -> None:
+    codes = [
+        disassembled(
+            check(flash3_backward.program(workload(64), HOPPER, deterministic=deterministic)), tmp_path
+        )
+        for deterministic in (False, True)
+    ]
+    assert ["LDG.E.STRONG.GPU" in code for code in codes] == [False, True]
+
+
 def test_the_products_are_hopper_s_and_the_sums_of_dq_are_added_to_in_memory(tmp_path: Path) -> None:
     code = disassembled(check(flash3_backward.program(workload(128), HOPPER)), tmp_path)
     for instruction in ("HGMMA.64x64x16.F32.BF16", "HGMMA.64x128x16.F32.BF16", "UTMALDG.3D", "USETMAXREG"):
@@ -47,6 +77,9 @@ def test_shared_memory_is_what_the_device_code_lays_out(head_dim: int) -> None:
     barriers = 8 * (4 * 2 + 4 * 2) + 16 * 2
     found = flash3_backward.shared_bytes(workload(head_dim))
     assert found == 1024 + tiles + 2 * 2 * rows * 4 + barriers
+    turns = 8 * 2 * 2
+    assert flash3_backward.shared_bytes(workload(head_dim), deterministic=True) == found + turns
+    assert found + turns <= HOPPER.shared_memory
 
 
 @pytest.mark.parametrize(
@@ -63,27 +96,35 @@ def test_blocks_stay_where_tiles_are_many_and_short_or_heads_narrow(
 ) -> None:
     problem = structs.replace(workload(head_dim), batch=batch, seqlen_q=seqlen, seqlen_k=seqlen)
     assert flash3_backward.program(problem, HOPPER).stages[1].grid == grid
+    assert flash3_backward.program(problem, HOPPER, deterministic=True).stages[1].grid == grid
 
 
-@pytest.mark.parametrize(
-    ("changed", "deterministic", "says"),
-    [
-        (
-            {"head_dim": 256},
-            False,
-            "flash3's backward pass takes head dims 64 to 128 in steps of 64 on cuda, not 256",
-        ),
-        ({}, True, "flash3 offers no deterministic backward pass on cuda"),
-    ],
-    ids=["head dim", "deterministic"],
-)
-def test_what_it_does_not_take_goes_to_flash2(
-    changed: dict[str, Any], deterministic: bool, says: str
-) -> None:
-    problem = structs.replace(workload(128), **changed)
-    assert FLASH3.unsupported_backward(problem, GPU, deterministic=deterministic) == says
-    assert choose_backward(problem, GPU, deterministic=deterministic) is FLASH2
+def test_no_block_stays_where_it_would_keep_others_waiting() -> None:
+    problem = structs.replace(workload(64, causal=True), batch=16, seqlen_q=4096, seqlen_k=4096)
+    assert flash3_backward.program(problem, HOPPER).stages[1].grid == 132
+    assert flash3_backward.program(problem, HOPPER, deterministic=True).stages[1].grid == 16 * 4 * 32
 
 
-def test_it_is_the_first_choice_where_it_runs() -> None:
-    assert choose_backward(workload(64, causal=True), GPU) is FLASH3
+def test_what_it_does_not_take_goes_to_flash2() -> None:
+    problem = workload(256)
+    assert FLASH3.unsupported_backward(problem, GPU) == (
+        "flash3's backward pass takes head dims 64 to 128 in steps of 64 on cuda, not 256"
+    )
+    assert choose_backward(problem, GPU) is FLASH2
+
+
+@pytest.mark.parametrize("deterministic", [False, True], ids=["any order", "deterministic"])
+def test_it_is_the_first_choice_where_it_runs(deterministic: bool) -> None:
+    mask = BlockMask.random(8192, 8192, block_q=24, block_k=20, kept_share=0.5)
+    for problem in (workload(64, causal=True), structs.replace(workload(128), block_mask=mask)):
+        assert choose_backward(problem, GPU, deterministic=deterministic) is FLASH3
+
+
+@pytest.mark.parametrize("deterministic", [False, True], ids=["any order", "deterministic"])
+def test_heads_are_taken_in_sections_where_tiles_differ_or_wait(deterministic: bool) -> None:
+    """4 MiB a head at N = 4k and head dim 128: 8 heads are 32 MiB."""
+    long = structs.replace(workload(128), batch=4, seqlen_q=4096, seqlen_k=4096)
+    for causal in (False, True):
+        problem = structs.replace(long, causal=causal)
+        expected = 8 if causal or deterministic else 1
+        assert flash3_backward.section(problem, deterministic=deterministic) == expected
