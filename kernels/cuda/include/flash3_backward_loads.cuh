@@ -35,6 +35,12 @@ __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& ma
         if (keys.head < 0) break;
         int head = keys.head * group, place = keys.first;
         const int steps = keys.steps(group);
+#if WINDOW || SPARSE
+        if (!steps) {  // no query sees these keys: nothing is loaded, but the phases go on
+            arrive(at.k_full(ks));
+            arrive(at.v_full(ks));
+        }
+#endif
         for (int step = 0; step < steps; ++step) {
             const int s = ring.stage, tile = tile_at(place, keys TABLES(, tables));
             if (step == 0)

@@ -187,6 +187,15 @@ def test_keys_without_rows_get_exactly_nothing(cp: Any, mode: Mode) -> None:
         assert bool((gradient[:, :, :780].astype(cp.float32) == 0).all())
 
 
+@pytest.mark.parametrize("deterministic", [False, True], ids=["any order", "deterministic"])
+def test_blocks_that_stay_pass_keys_without_rows(cp: Any, deterministic: bool) -> None:
+    problem = Problem(
+        batch=64, heads=8, seqlen_q=100, seqlen_k=1024, head_dim=64, dtype="bfloat16", window=(300, 0)
+    )
+    verdict = judged(cp, Mode(FLASH3.name, deterministic), problem)
+    assert verdict.passed, verdict
+
+
 @each_mode
 def test_under_a_mask_of_dropped_blocks_all_gradients_are_nothing(cp: Any, mode: Mode) -> None:
     mask = BlockMask.random(512, 512, block_q=128, block_k=128, kept_share=0.0)
