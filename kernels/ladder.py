@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kernels import fused, workspace, workspace_backward
 from kernels.fp8 import Rounding, cut
-from kernels.problem import Backend, Dtype, Feature
+from kernels.problem import Backend, Dtype, Feature, Problem
 from kernels.spec import (
     DTYPES_BY_BACKEND,
     EVERY_FEATURE,
@@ -131,6 +131,14 @@ def _hopper(name: str, idea: str) -> KernelSpec:
     )
 
 
+def _of_wide_heads(problem: Problem, deterministic: bool) -> str | None:
+    if problem.head_dim <= workspace_backward.WIDE_HEAD:
+        return None
+    if problem.block_mask is not None:
+        return f"takes no block mask at head dims over {workspace_backward.WIDE_HEAD}"
+    return f"is not deterministic at head dims over {workspace_backward.WIDE_HEAD}" if deterministic else None
+
+
 FLASH3_A = _hopper("flash3-a", "TMA loads, wgmma from shared memory, a warpgroup that only copies")
 FLASH3_B = _hopper("flash3-b", "the softmax under the next product, warpgroups in turns at the tensor cores")
 FLASH3_C = _hopper("flash3-c", "blocks that stay and draw tiles, longest first, in sections that fit the L2")
@@ -145,10 +153,11 @@ FLASH3 = replace(
         workspace=workspace_backward.flash3,
         kept=workspace_backward.kept_rows,
         implementation={"cuda": "kernels.cuda.flash3_backward"},
-        head_dims={"cuda": range(64, 129, 64)},
+        head_dims={"cuda": range(64, 257, 64)},
         features={"cuda": EVERY_MASK},
         deterministic=frozenset({"cuda"}),
         deterministic_workspace=workspace_backward.flash3_deterministic,
+        limit=_of_wide_heads,
     ),
 )
 

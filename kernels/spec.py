@@ -89,6 +89,8 @@ class Backward:
         deterministic: The backends on which it can give the same bits in every run.
         deterministic_workspace: Buffers that it allocates besides where every run is to give the same bits.
         recomputes: Whether it computes S and P again; else its forward pass kept P.
+        limit: Why it does not take a problem that the rest allows, in words behind its name; None where it
+            does. It is also told whether every run is to give the same bits.
     """
 
     idea: str
@@ -103,6 +105,7 @@ class Backward:
     deterministic: frozenset[Backend] = frozenset({"cpu", "cuda"})
     deterministic_workspace: Callable[[Problem], tuple[Buffer, ...]] = lambda _: ()
     recomputes: bool = True
+    limit: Callable[[Problem, bool], str | None] = lambda *_: None
 
     def kept_bytes(self, problem: Problem, backend: Backend) -> int:
         """Exact bytes of what is kept between the two passes."""
@@ -211,7 +214,8 @@ class KernelSpec:
         ).unsupported_forward(problem, device)
         if reason is None and deterministic and device.backend not in own.deterministic:
             return f"{self.name} offers no deterministic backward pass on {device.backend}"
-        return reason
+        limit = own.limit(problem, deterministic)
+        return reason or (f"{self.name}'s backward pass {limit}" if limit else None)
 
     def _unsupported_gpu(self, problem: Problem, device: Device) -> str | None:
         found = device.compute_capability

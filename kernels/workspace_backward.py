@@ -10,7 +10,8 @@ from kernels.spec import Buffer
 
 DQ_SUMS, ROW_STATES = "dQ sums", "LSE and delta"
 ADDED, KEPT_QUERIES = "additions to dQ", "kept queries"
-FLASH3_TILE = 8192  # elements of Q in a tile of flash3
+FLASH3_TILE, FLASH3_WIDE_TILE_Q = 8192, 64  # elements of Q in a tile of flash3; rows, where heads are wide
+WIDE_HEAD = 128  # wider ones have a kernel of their own
 FLASH3_KEYS, FLASH3_HALVES = 128, 2  # keys of its tiles, and warpgroups that share the sums of dQ of one of Q
 FLASH3_WORD = 256  # queries in 32 bits of its mask, a bit for 8 of them
 
@@ -57,7 +58,7 @@ def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 
 def flash3_tile_q(problem: Problem) -> int:
     """Queries of a tile."""
-    return FLASH3_TILE // problem.head_dim
+    return FLASH3_WIDE_TILE_Q if problem.head_dim > WIDE_HEAD else FLASH3_TILE // problem.head_dim
 
 
 def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:

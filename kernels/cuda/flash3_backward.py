@@ -1,20 +1,23 @@
-"""flash3, backward, on CUDA: rows, blocks that draw tiles of 128 keys, conversion of dQ; on Hopper alone."""
+"""flash3, backward, on CUDA: rows, blocks that own tiles of keys, conversion of dQ; on Hopper alone."""
+
+from typing import Any
 
 import numpy as np
 
 from kernels.cuda.backward import bind, in_mode, mask_defines
 from kernels.cuda.flash3_backward_blocks import tables_of
 from kernels.cuda.program import Boxes, Program, Stage, Target, Tile, ceil_div, defines_of, shape_arguments
-from kernels.cuda.tensor import tile_bytes
+from kernels.cuda.tensor import SWIZZLE_WIDTH, tile_bytes
 from kernels.launch import BackwardLaunch, Saved
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 from kernels.workspace import TILE_COUNTER
-from kernels.workspace_backward import ADDED, DQ_SUMS, ROW_STATES, flash3_tile_q
+from kernels.workspace_backward import ADDED, DQ_SUMS, ROW_STATES, WIDE_HEAD, flash3_tile_q
 from kernels.workspace_backward import FLASH3_KEYS as KEYS
 
 THREADS, ROW_THREADS = 384, 256  # flash3_backward_layout.cuh
 STAGES = 2
+PAIR, MANY_STAGES_HEAD = 2, 192  # flash3_backward_wide_layout.cuh
 SHARED_ALIGNMENT, BARRIER_BYTES, TURN_BYTES = 1024, 160, 32
 SECTION_BYTES = 32 << 20
 """Q, dO and the sums of dQ of the heads whose tiles are taken together (H200, 50 MiB of L2)."""
@@ -36,12 +39,11 @@ def program(problem: Problem, target: Target, *, deterministic: bool = False) ->
         InputError: No bits describe the block mask.
     """
     tile_q = flash3_tile_q(problem)
-    heads, kv_heads = problem.batch * problem.heads, problem.batch * problem.key_heads
-    tiles_q, tiles_k = ceil_div(problem.seqlen_q, tile_q), kv_heads * ceil_div(problem.seqlen_k, KEYS)
+    heads, tiles_q = problem.batch * problem.heads, ceil_div(problem.seqlen_q, tile_q)
     scale, rows = np.float32(problem.softmax_scale), (np.int32(tiles_q), np.int32(problem.seqlen_q))
-    group, *lengths = shape_arguments(problem)
     added = (ADDED,) if deterministic else ()
     tables = tables_of(problem, Tile(tile_q, KEYS))
+    wide = problem.head_dim > WIDE_HEAD
     stages = (
         Stage(
             "flash3_backward_rows",
@@ -49,18 +51,7 @@ def program(problem: Problem, target: Target, *, deterministic: bool = False) ->
             arguments=("output", "grad_output", "lse", ROW_STATES, DQ_SUMS, TILE_COUNTER, *rows, *added),
             threads=ROW_THREADS,
         ),
-        Stage(
-            "flash3_backward",
-            grid=blocks(problem, tiles_k, target.multiprocessors or tiles_k, deterministic=deterministic),
-            arguments=(
-                *(Boxes("q", tile_q), Boxes("k", KEYS), Boxes("v", KEYS), Boxes("grad_output", tile_q)),
-                *(ROW_STATES, DQ_SUMS, "dk", "dv", TILE_COUNTER, np.int32(kv_heads)),
-                *(group, np.int32(section(problem, deterministic=deterministic)), *lengths, scale),
-                *(*tables, *added),
-            ),
-            threads=THREADS,
-            shared_bytes=shared_bytes(problem, deterministic=deterministic),
-        ),
+        _pairs(problem) if wide else _draws(problem, target, (*tables, *added), deterministic=deterministic),
         Stage(
             "flash3_backward_finish",
             grid=heads * tiles_q,
@@ -68,8 +59,54 @@ def program(problem: Problem, target: Target, *, deterministic: bool = False) ->
             threads=ROW_THREADS,
         ),
     )
+    source = "flash3_backward_wide.cu" if wide else "flash3_backward.cu"
     defines = {**defines_of(problem), **mask_defines(problem), "DETERMINISTIC": int(deterministic)}
-    return Program("flash3_backward.cu", defines, stages, tables, arch_suffix="a")
+    return Program(source, defines, stages, tables, arch_suffix="a")
+
+
+def _draws(problem: Problem, target: Target, more: tuple[str, ...], *, deterministic: bool) -> Stage:
+    """The main launch up to head dim 128: blocks that draw tiles of 128 keys."""
+    tiles = _key_tiles(problem)
+    return Stage(
+        "flash3_backward",
+        grid=blocks(problem, tiles, target.multiprocessors or tiles, deterministic=deterministic),
+        arguments=(
+            *_boxes(flash3_tile_q(problem), KEYS),
+            *(ROW_STATES, DQ_SUMS, "dk", "dv", TILE_COUNTER),
+            *(*_numbers(problem, deterministic=deterministic), *more),
+        ),
+        threads=THREADS,
+        shared_bytes=shared_bytes(problem, deterministic=deterministic),
+    )
+
+
+def _pairs(problem: Problem) -> Stage:
+    """The main launch beyond: a pair of blocks for 128 keys, each loading half of a tile of queries."""
+    return Stage(
+        "flash3_backward_wide",
+        grid=PAIR * _key_tiles(problem),
+        arguments=(
+            *_boxes(flash3_tile_q(problem) // PAIR, KEYS // PAIR),
+            *(ROW_STATES, DQ_SUMS, "dk", "dv", *_numbers(problem, deterministic=False)),
+        ),
+        threads=THREADS,
+        shared_bytes=wide_shared_bytes(problem),
+    )
+
+
+def _key_tiles(problem: Problem) -> int:
+    return problem.batch * problem.key_heads * ceil_div(problem.seqlen_k, KEYS)
+
+
+def _boxes(rows: int, keys: int) -> tuple[Boxes, ...]:
+    return (Boxes("q", rows), Boxes("k", keys), Boxes("v", keys), Boxes("grad_output", rows))
+
+
+def _numbers(problem: Problem, *, deterministic: bool) -> tuple[Any, ...]:
+    group, *lengths = shape_arguments(problem)
+    heads = np.int32(problem.batch * problem.key_heads), group
+    together = np.int32(section(problem, deterministic=deterministic))
+    return (*heads, together, *lengths, np.float32(problem.softmax_scale))
 
 
 def shared_bytes(problem: Problem, *, deterministic: bool = False) -> int:
@@ -80,6 +117,15 @@ def shared_bytes(problem: Problem, *, deterministic: bool = False) -> int:
     )
     barriers = BARRIER_BYTES + (TURN_BYTES if deterministic else 0)
     return tiles + STAGES * tile_q * 8 + barriers + SHARED_ALIGNMENT
+
+
+def wide_shared_bytes(problem: Problem) -> int:
+    """The same for wide heads: also the other block's K for half of dQ, and P or dS of either block twice."""
+    tile_q, keys = flash3_tile_q(problem), KEYS // PAIR
+    q_tiles, grad_tiles = (2, 1.5) if problem.head_dim > MANY_STAGES_HEAD else (3, 2)
+    tiles = tile_bytes(2 * keys + int((q_tiles + grad_tiles) * tile_q), problem.head_dim)
+    pair = tile_bytes(keys, 2 * SWIZZLE_WIDTH) + 4 * tile_bytes(keys, tile_q)
+    return tiles + pair + q_tiles * tile_q * 8 + BARRIER_BYTES + SHARED_ALIGNMENT
 
 
 def blocks(problem: Problem, tiles: int, multiprocessors: int, *, deterministic: bool) -> int:

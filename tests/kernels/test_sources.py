@@ -27,6 +27,7 @@ def test_every_kernel_of_ours_has_a_digest_on_each_of_its_backends() -> None:
         ("flash2.cu", {"flash2"}),
         ("flash2_backward.cu", {"flash2 backward"}),
         ("include/flash3_backward_layout.cuh", {"flash3 backward"}),
+        ("flash3_backward_wide.cu", {"flash3 backward"}),
         ("flash3_blocks.py", {"flash3", "flash3-a", "flash3-b", "flash3-c", "flash3-fp8"}),
         ("include/flash3_tiles.cuh", {"flash3", "flash3-a", "flash3-b", "flash3-c"}),
     ],

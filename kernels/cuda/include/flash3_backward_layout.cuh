@@ -15,16 +15,17 @@
 #define ADDED(...)
 #endif
 
-constexpr int GROUPS = 2, BLOCK_K = GROUPS * 64, BLOCK_Q = 8192 / HEAD_DIM, STAGES = 2, KEY_STAGES = 2;
+constexpr bool WIDE = HEAD_DIM > 128;  // cut as in flash3_backward_wide_layout.cuh
+constexpr int GROUPS = 2, BLOCK_K = GROUPS * 64, BLOCK_Q = WIDE ? 64 : 8192 / HEAD_DIM, STAGES = 2, KEY_STAGES = 2;
 constexpr int THREADS = (GROUPS + 1) * 128;
-constexpr int PANELS = HEAD_DIM / 64, Q_PANELS = BLOCK_Q / 64;
+constexpr int PANELS = HEAD_DIM / 64, Q_PANELS = BLOCK_Q / 64, PARTS = PANELS * Q_PANELS;
 constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
 constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL, DS_BYTES = Q_PANELS * K_PANEL;
 constexpr int STATE = 2 * BLOCK_Q;  // floats of a tile: -LSE in base 2 of every row, then delta
 constexpr u32 STATE_BYTES = STATE * 4;
 constexpr int S_REGS = BLOCK_Q / 2, D_REGS = HEAD_DIM / 2, DQ_REGS = 32;
 constexpr int CONSUMER_REGISTERS = 240, PRODUCER_REGISTERS = 24;
-static_assert(PANELS * Q_PANELS == GROUPS, "a warpgroup computes 64 rows by 64 columns of dQ");
+static_assert(WIDE || PARTS == GROUPS, "a warpgroup computes 64 rows by 64 columns of dQ");
 constexpr int DQ_PART = 64 * 64;  // elements of them; in the sums of dQ they lie as registers do, 4 of each thread in turn
 
 // Addresses in shared memory.

@@ -33,15 +33,16 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
                          int* counter, int tiles_q, int seqlen_q ADDED(, int* added)) {
     if (blockIdx.x == 0 && threadIdx.x == 0) *counter = 0;
     ADDED(if (threadIdx.x < GROUPS) added[blockIdx.x * GROUPS + threadIdx.x] = 0;)
-    constexpr int LANES = HEAD_DIM / VECTOR;  // of a row
+    constexpr int PASS = ROW_THREADS / 8;  // rows at a time: 8 threads a row, each with a chunk of every panel
+    const int thread_row = threadIdx.x / 8;
     const int head = blockIdx.x / tiles_q, q0 = blockIdx.x % tiles_q * BLOCK_Q, rows = min(BLOCK_Q, seqlen_q - q0);
     const long long first = (long long)head * seqlen_q + q0;
     float* const state = states + (long long)blockIdx.x * STATE;
     Vector a[CHUNKS], b[CHUNKS];
 #pragma unroll
     for (int i = 0; i < CHUNKS; ++i) {
-        const int chunk = i * ROW_THREADS + threadIdx.x;
-        const long long at = first * HEAD_DIM + min(chunk, rows * LANES - 1) * VECTOR;
+        const int row = min(i / PANELS * PASS + thread_row, rows - 1);
+        const long long at = (first + row) * HEAD_DIM + i % PANELS * 64 + threadIdx.x % 8 * VECTOR;
         a[i] = load_vector(o + at);
         b[i] = load_vector(grad_output + at);
     }
@@ -49,14 +50,15 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
 #pragma unroll
     for (int i = 0; i < 2 * CHUNKS; ++i) sums[i * ROW_THREADS] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #pragma unroll
-    for (int i = 0; i < CHUNKS; ++i) {
-        const int row = (i * ROW_THREADS + threadIdx.x) / LANES;
+    for (int i = 0; i < CHUNKS; i += PANELS) {
+        const int row = i / PANELS * PASS + thread_row;
         float sum = 0.0f;
 #pragma unroll
-        for (int j = 0; j < VECTOR; ++j) sum = fmaf(to_float(a[i].x[j]), to_float(b[i].x[j]), sum);
+        for (int j = 0; j < PANELS * VECTOR; ++j)
+            sum = fmaf(to_float(a[i + j / VECTOR].x[j % VECTOR]), to_float(b[i + j / VECTOR].x[j % VECTOR]), sum);
 #pragma unroll
-        for (int other = LANES / 2; other > 0; other /= 2) sum += __shfl_xor_sync(~0u, sum, other);
-        if (threadIdx.x % LANES) continue;
+        for (int other = 4; other > 0; other /= 2) sum += __shfl_xor_sync(~0u, sum, other);
+        if (threadIdx.x % 8) continue;
         const float natural = row < rows ? lse[first + row] : MINUS_INFINITY;
         state[row] = natural == MINUS_INFINITY ? natural : -natural * LOG2E;
         state[BLOCK_Q + row] = row < rows ? sum : 0.0f;
@@ -66,14 +68,16 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
 // After: a block a tile of queries. dQ from its sums.
 extern "C" __global__ void __launch_bounds__(ROW_THREADS)
     flash3_backward_finish(const float* dq_sums, element* dq, int tiles_q, int seqlen_q, float scale) {
-    const int part = threadIdx.x / 128, head = blockIdx.x / tiles_q;
-    const float4* const sums =
-        reinterpret_cast<const float4*>(dq_sums + ((long long)blockIdx.x * GROUPS + part) * DQ_PART) +
-        threadIdx.x % 128;
-    float x[DQ_REGS];
+    const int head = blockIdx.x / tiles_q;
+    for (int part = threadIdx.x / 128; part < PARTS; part += ROW_THREADS / 128) {
+        const float4* const sums =
+            reinterpret_cast<const float4*>(dq_sums + ((long long)blockIdx.x * PARTS + part) * DQ_PART) +
+            threadIdx.x % 128;
+        float x[DQ_REGS];
 #pragma unroll
-    for (int i = 0; i < DQ_REGS / 4; ++i) *reinterpret_cast<float4*>(x + 4 * i) = sums[i * 128];
-    const int row = blockIdx.x % tiles_q * BLOCK_Q + part % Q_PANELS * 64 + threadIdx.x % 128 / 32 * 16 +
-                    threadIdx.x % 32 / 4;
-    store_rows(x, scale, dq + (long long)head * seqlen_q * HEAD_DIM + part % PANELS * 64, row, seqlen_q);
+        for (int i = 0; i < DQ_REGS / 4; ++i) *reinterpret_cast<float4*>(x + 4 * i) = sums[i * 128];
+        const int row = blockIdx.x % tiles_q * BLOCK_Q + part % Q_PANELS * 64 + threadIdx.x % 128 / 32 * 16 +
+                        threadIdx.x % 32 / 4;
+        store_rows(x, scale, dq + (long long)head * seqlen_q * HEAD_DIM + part % PANELS * 64, row, seqlen_q);
+    }
 }

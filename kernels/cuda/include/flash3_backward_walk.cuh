@@ -8,7 +8,7 @@
 #pragma once
 #include "flash3_backward_layout.cuh"
 
-constexpr int TILE_STRIDE = GROUPS * DQ_PART / 4;  // from one tile's sums to the next one's, in float4
+constexpr int TILE_STRIDE = PARTS * DQ_PART / 4;  // from one tile's sums to the next one's, in float4
 
 // The next step: of which head, and at which place its tile of queries is. A macro: a function, even inlined, changes the
 // registers of the whole kernel.
@@ -47,7 +47,7 @@ struct Sums {
     int tile;
     __device__ __forceinline__ Sums(float* dq_sums, const Keys& keys, int group, int tiles_q, int part)
         : own(reinterpret_cast<float4*>(
-                  dq_sums + (((long long)keys.head * group * tiles_q + keys.first) * GROUPS + part) * DQ_PART) +
+                  dq_sums + (((long long)keys.head * group * tiles_q + keys.first) * PARTS + part) * DQ_PART) +
               threadIdx.x % 128),
           tile(keys.first) {}
     __device__ __forceinline__ float4* at(const Keys&, int) const { return own; }

@@ -244,7 +244,7 @@ def test_a_thousand_deterministic_runs_of_flash3_s_timed_build_agree_to_the_bit(
 
 
 @each_dtype
-@pytest.mark.parametrize("head_dim", [64, 128])
+@pytest.mark.parametrize("head_dim", [64, 128, 192, 256])
 def test_the_timed_build_of_flash3_repeats_dk_and_dv_to_the_bit(cp: Any, head_dim: int, dtype: Dtype) -> None:
     """The other tests run the build that traps where it would wait for ever; dQ is added to in any order."""
     problem = Problem(

@@ -10,13 +10,15 @@ from kernels.block_mask import BlockMask
 from kernels.cuda import flash3_backward
 from kernels.device import Device
 from kernels.ladder import FLASH2, FLASH3
-from kernels.problem import Dtype
+from kernels.problem import Dtype, Problem
 from kernels.registry import choose_backward
+from kernels.workspace_backward import WIDE_HEAD
 from tests.kernels.cuda.test_compile_flash3 import DTYPES, HOPPER, check, disassembled, workload
 from tests.matrix import matrix
 
 assert FLASH3.backward is not None
 HEAD_DIMS = FLASH3.backward.head_dims["cuda"]
+NARROW = [head_dim for head_dim in HEAD_DIMS if head_dim <= WIDE_HEAD]
 GPU = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
 
 
@@ -37,9 +39,7 @@ def test_flash3_backward_compiles_without_spills_or_serialised_products(
     "head_dim causal window sparse deterministic",
     [
         case
-        for case in itertools.product(
-            HEAD_DIMS, (False, True), (None, (256, 64)), (False, True), (False, True)
-        )
+        for case in itertools.product(NARROW, (False, True), (None, (256, 64)), (False, True), (False, True))
         if case[3] or case[4]
     ],
     "head_dim sparse deterministic",
@@ -63,13 +63,22 @@ def test_only_the_deterministic_mode_waits_for_turns(tmp_path: Path) -> None:
     assert ["LDG.E.STRONG.GPU" in code for code in codes] == [False, True]
 
 
-def test_the_products_are_hopper_s_and_the_sums_of_dq_are_added_to_in_memory(tmp_path: Path) -> None:
-    code = disassembled(check(flash3_backward.program(workload(128), HOPPER)), tmp_path)
-    for instruction in ("HGMMA.64x64x16.F32.BF16", "HGMMA.64x128x16.F32.BF16", "UTMALDG.3D", "USETMAXREG"):
+@pytest.mark.parametrize(
+    ("head_dim", "instructions"),
+    [
+        (128, ("HGMMA.64x64x16.F32.BF16", "HGMMA.64x128x16.F32.BF16", "UTMALDG.3D")),
+        (256, ("HGMMA.64x64x16.F32.BF16", "HGMMA.64x256x16.F32.BF16", "UTMALDG.3D.MULTICAST")),
+    ],
+)
+def test_the_products_are_hopper_s_and_the_sums_of_dq_are_added_to_in_memory(
+    head_dim: int, instructions: tuple[str, ...], tmp_path: Path
+) -> None:
+    code = disassembled(check(flash3_backward.program(workload(head_dim), HOPPER)), tmp_path)
+    for instruction in (*instructions, "USETMAXREG", "REDG.E.ADD.F32x4"):
         assert instruction in code
 
 
-@pytest.mark.parametrize("head_dim", HEAD_DIMS)
+@pytest.mark.parametrize("head_dim", NARROW)
 def test_shared_memory_is_what_the_device_code_lays_out(head_dim: int) -> None:
     """K, V, Q, dO and dS twice, the states of two tiles, the barriers and two places for keys."""
     rows, keys = 8192 // head_dim, 128
@@ -80,6 +89,15 @@ def test_shared_memory_is_what_the_device_code_lays_out(head_dim: int) -> None:
     turns = 8 * 2 * 2
     assert flash3_backward.shared_bytes(workload(head_dim), deterministic=True) == found + turns
     assert found + turns <= HOPPER.shared_memory
+
+
+@pytest.mark.parametrize(("head_dim", "q_rows", "grad_rows"), [(192, 3 * 64, 2 * 64), (256, 2 * 64, 3 * 32)])
+def test_so_is_that_for_wide_heads(head_dim: int, q_rows: int, grad_rows: int) -> None:
+    """K, V, Q, dO, half of the pair's K, P or dS of both blocks twice, the states of Q, and the barriers."""
+    tiles = 2 * ((2 * 64 + q_rows + grad_rows) * head_dim + 64 * 128 + 4 * 64 * 64)
+    found = flash3_backward.wide_shared_bytes(workload(head_dim))
+    assert found == 1024 + tiles + 2 * q_rows * 4 + 160
+    assert found <= HOPPER.shared_memory
 
 
 @pytest.mark.parametrize(
@@ -105,18 +123,36 @@ def test_no_block_stays_where_it_would_keep_others_waiting() -> None:
     assert flash3_backward.program(problem, HOPPER, deterministic=True).stages[1].grid == 16 * 4 * 32
 
 
-def test_what_it_does_not_take_goes_to_flash2() -> None:
-    problem = workload(256)
-    assert FLASH3.unsupported_backward(problem, GPU) == (
-        "flash3's backward pass takes head dims 64 to 128 in steps of 64 on cuda, not 256"
-    )
-    assert choose_backward(problem, GPU) is FLASH2
+BLOCKS = BlockMask.random(8192, 8192, block_q=24, block_k=20, kept_share=0.5)
+
+
+@pytest.mark.parametrize(
+    ("problem", "deterministic", "says"),
+    [
+        (workload(96), False, "takes head dims 64 to 256 in steps of 64 on cuda, not 96"),
+        (workload(256), True, "is not deterministic at head dims over 128"),
+        (
+            structs.replace(workload(192), block_mask=BLOCKS),
+            False,
+            "takes no block mask at head dims over 128",
+        ),
+    ],
+    ids=["head dim", "deterministic", "block mask"],
+)
+def test_what_it_does_not_take_goes_to_flash2(problem: Problem, deterministic: bool, says: str) -> None:
+    found = FLASH3.unsupported_backward(problem, GPU, deterministic=deterministic)
+    assert found == f"flash3's backward pass {says}"
+    assert choose_backward(problem, GPU, deterministic=deterministic) is FLASH2
+
+
+def test_wide_heads_have_two_blocks_for_128_keys() -> None:
+    assert choose_backward(workload(256, causal=True), GPU) is FLASH3
+    assert flash3_backward.program(workload(256), HOPPER).stages[1].grid == 2 * 2 * 4 * 64
 
 
 @pytest.mark.parametrize("deterministic", [False, True], ids=["any order", "deterministic"])
 def test_it_is_the_first_choice_where_it_runs(deterministic: bool) -> None:
-    mask = BlockMask.random(8192, 8192, block_q=24, block_k=20, kept_share=0.5)
-    for problem in (workload(64, causal=True), structs.replace(workload(128), block_mask=mask)):
+    for problem in (workload(64, causal=True), structs.replace(workload(128), block_mask=BLOCKS)):
         assert choose_backward(problem, GPU, deterministic=deterministic) is FLASH3
 
 

@@ -1,0 +1,257 @@
+// flash3, backward, for head dims over 128, on Hopper: the registers of a block hold dK and dV of 64 keys, and two blocks
+// work together. sm_90a only.
+//
+// Idea: the warpgroups have parts of their own. The first computes S^T = K Q^T and P and adds to dV; the second computes
+// dP^T = V dO^T and dS and adds to dK. P passes from the first to the second through shared memory, where dS then takes
+// its place for dQ. With 64 keys a block would add a sum of dQ for every 64 products, more than the L2 can take, so that
+// blocks go in pairs (a cluster): each sends its dS to the other one, and multiplies half of dQ's columns over the keys of
+// both. Of Q and dO each loads half the rows for both.
+// The warpgroups take turns at the tensor cores: half of dQ of the step before, dV and the next step's S; then dK, the
+// other half of dQ and the next step's dP. P is computed under the second turn, dS under the first.
+// Changed from flash3_backward.cu: P as dS sees it is rounded to 16 bits; a block takes one tile of keys.
+// Known to be wrong with it: the order of the additions to dQ is not the same in every run.
+// Limit: the additions to dQ still; shared memory, which holds 2 tiles of Q and 1.5 of dO at head dim 256. Figures, and
+// what was tried: flash3-backward-attempts.md.
+#include "flash3_backward_wide_loads.cuh"
+#include "flash3_backward_wide_products.cuh"
+#include "flash3_backward_rows.cuh"
+
+// Numbered barriers: turns at the tensor cores, and P of a step.
+constexpr int FIRST_TURN = 1, SECOND_TURN = 2, P_READY = 3;  // of a step in either buffer
+
+template <bool b>
+struct Flag {
+    static constexpr bool value = b;
+};
+struct Work {
+    WideShared at;
+    Keys keys;
+    Mask mask;
+    int rank, k0, key;  // of the block in its pair; the block's first key, this thread's first
+    int group, tiles_q, steps;
+    u32 weights_row;  // of those that this thread's warp moves to or from `weights`, this thread's
+    float c;
+    float* dq_sums;
+
+    __device__ __forceinline__ int part(int group) const { return GROUPS * rank + group; }  // 64 columns of dQ
+    __device__ __forceinline__ Sums sums(int group_of_warps) const {
+        return Sums(dq_sums, keys, group, tiles_q, part(group_of_warps));
+    }
+    __device__ __forceinline__ void add(Sums& sums, const float (&dq)[DQ_REGS], int group_of_warps) const {
+        if (part(group_of_warps) < PARTS) add_dq(sums.at(keys, tiles_q), dq);
+        sums.next(keys, group, tiles_q);
+    }
+};
+
+// The first warpgroup: S, P, dV, and 64 columns of dQ, a step behind.
+__device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIECES][PIECE_REGS]) {
+    const WideShared& at = work.at;
+    const int lane = threadIdx.x % 32;
+    const bool leader = lane == 0;
+    float s[S_REGS], dq[DQ_REGS];
+    u32 p[S_REGS / 2];
+    QueryRing queries;
+    GradRing grads;
+    Sums sums = work.sums(0);
+    int place = work.keys.first, head = 0, buffer = 0;
+
+    const auto start_s = [&] {
+        wait(at.q_full(queries.stage), queries.phase);
+        pin(s);
+        wgmma_fence();
+        add_rows<PANELS, 0>(s, uniform(at.k), uniform(at.q + queries.stage * TILE_BYTES));
+        wgmma_commit();
+    };
+    const auto finish_s = [&](int step) {
+        wgmma_wait<0>();
+        pin(s);
+        probabilities(s, at.states + queries.stage * STATE_BYTES + lane % 4 * 8, work.c);
+        const int q0 = tile_at(place, work.keys) * ROWS;
+        if (work.k0 + ROWS > work.mask.end(q0) || work.k0 < work.mask.begin(q0 + ROWS - 1))
+            hide(s, Visible(work.mask, work.key, q0 + lane % 4 * 2));
+        __syncwarp();
+        if (leader) release(at.q_empty(queries.stage));
+        queries.next();
+        ADVANCE(head, place, work.keys, work.group);
+        pack_all(p, s);
+        if (step >= 2) wait(at.weights_empty(buffer), step / 2 - 1 & 1);
+        put_weights(work.weights_row + buffer * PANEL_BYTES, p);
+        named_arrive(P_READY + buffer);
+    };
+    const auto take_step = [&](int step, auto more) {
+        wait_for_stages<GRAD_STAGES, PIECES>(grads, at.grad_full(0));
+        if (step) wait(at.received_full(buffer ^ 1), (step - 1) / 2 & 1);
+        named_sync(FIRST_TURN);
+        start_dq(dq, at, buffer ^ 1, work.rank, 0);
+#pragma unroll
+        for (int piece = 0; piece < PIECES; ++piece) pin(dv[piece]);
+        pin(p);
+        wgmma_fence();
+        GradRing now = grads;
+#pragma unroll
+        for (int piece = 0; piece < PIECES; ++piece, now.next())
+            add_columns(dv[piece], p, uniform(at.grad + now.stage * PIECE_BYTES));
+        wgmma_commit();
+        if (more.value) start_s();
+        wgmma_wait<1 + more.value>();
+        pin(dq);
+        if (step) {
+            if (leader) arrive_in(at.weights_empty(buffer ^ 1), work.rank ^ 1);
+            work.add(sums, dq, 0);
+        }
+        wgmma_wait<more.value>();
+#pragma unroll
+        for (int piece = 0; piece < PIECES; ++piece) pin(dv[piece]);
+        pin(p);
+        named_arrive(SECOND_TURN);
+#pragma unroll
+        for (int piece = 0; piece < PIECES; ++piece, grads.next())
+            if (leader) release(at.grad_empty(grads.stage));
+        buffer ^= 1;
+        if (more.value) finish_s(step + 1);
+    };
+
+    wait(at.k_full(), 0);
+    start_s();
+    finish_s(0);
+    const int last = work.steps - 1;
+#pragma unroll 1
+    for (int step = 0; step < last; ++step) take_step(step, Flag<true>());
+    take_step(last, Flag<false>());
+    wait(at.received_full(buffer ^ 1), last / 2 & 1);
+    named_sync(FIRST_TURN);
+    start_dq(dq, at, buffer ^ 1, work.rank, 0);
+    wgmma_wait<0>();
+    pin(dq);
+    work.add(sums, dq, 0);
+}
+
+// The second warpgroup: dP, dS, dK, and the next 64 columns of dQ.
+__device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_REGS]) {
+    const WideShared& at = work.at;
+    const int lane = threadIdx.x % 32;
+    const bool leader = lane == 0;
+    float dp[S_REGS], dq[DQ_REGS];
+    u32 ds[S_REGS / 2];
+    QueryRing queries;
+    GradRing grads;
+    Sums sums = work.sums(1);
+    int buffer = 0;
+
+    const auto start_dp = [&] {
+        wait_for_stages<GRAD_STAGES, PIECES>(grads, at.grad_full(0));
+        pin(dp);
+        wgmma_fence();
+        GradRing now = grads;
+#pragma unroll
+        for (int piece = 0; piece < PIECES; ++piece, now.next()) {
+            const u32 v = uniform(at.v + piece * PIECE_BYTES), grad = uniform(at.grad + now.stage * PIECE_BYTES);
+            if (piece) add_rows<PIECE_PANELS, 1>(dp, v, grad);
+            else add_rows<PIECE_PANELS, 0>(dp, v, grad);
+        }
+        wgmma_commit();
+    };
+    const auto finish_dp = [&] {
+        wgmma_wait<0>();
+        pin(dp);
+#pragma unroll
+        for (int piece = 0; piece < PIECES; ++piece, grads.next())
+            if (leader) release(at.grad_empty(grads.stage));
+    };
+    const auto take_step = [&](int step, auto more) {
+        const int stage = queries.stage;
+        const u32 weights_row = work.weights_row + buffer * PANEL_BYTES;
+        wait(at.q_full(stage), queries.phase);
+        named_sync(P_READY + buffer);
+        {
+            float p[S_REGS];
+            get_weights(p, weights_row);
+            weights(dp, p, at.states + stage * STATE_BYTES + BLOCK_Q * 4 + lane % 4 * 8);
+        }
+        pack_all(ds, dp);
+        put_weights(weights_row, ds);
+        publish_stores();
+        __syncwarp();
+        if (threadIdx.x % 128 == 0) expect(at.received_full(buffer), PANEL_BYTES);
+        if (leader) {
+            const u32 rows = buffer * PANEL_BYTES + threadIdx.x % 128 / 32 * 2048;
+            send_bytes(at.received + rows, at.weights + rows, 2048, at.received_full(buffer), work.rank ^ 1);
+        }
+        named_sync(SECOND_TURN);
+        pin(dk);
+        pin(ds);
+        wgmma_fence();
+        add_columns(dk, ds, uniform(at.q + stage * TILE_BYTES));
+        wgmma_commit();
+        wait(at.received_full(buffer), step / 2 & 1);
+        start_dq(dq, at, buffer, work.rank, 1);
+        if (more.value) start_dp();
+        wgmma_wait<1 + more.value>();
+        pin(dk);
+        pin(ds);
+        if (leader) release(at.q_empty(stage));
+        wgmma_wait<more.value>();
+        pin(dq);
+        if (leader) release(at.weights_empty(buffer));
+        named_arrive(FIRST_TURN);
+        work.add(sums, dq, 1);
+        queries.next();
+        buffer ^= 1;
+        if (more.value) finish_dp();
+    };
+
+    wait(at.k_full(), 0);
+    wait(at.v_full(), 0);
+    start_dp();
+    finish_dp();
+    named_arrive(FIRST_TURN);
+#pragma unroll 1
+    for (int step = 0; step + 1 < work.steps; ++step) take_step(step, Flag<true>());
+    take_step(work.steps - 1, Flag<false>());
+}
+
+extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREADS, 1)
+    flash3_backward_wide(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
+                         const __grid_constant__ TensorMap map_v, const __grid_constant__ TensorMap map_grad,
+                         const float* states, float* dq_sums, element* dk_out, element* dv_out, int kv_heads,
+                         int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right,
+                         float scale) {
+    extern __shared__ __align__(1024) unsigned char raw[];
+    const WideShared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
+    const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
+    const int tiles_q = (seqlen_q + ROWS - 1) / ROWS, rank = blockIdx.x % PAIR;
+    const Keys keys = Keys::of(blockIdx.x / PAIR, kv_heads, section, seqlen_q, seqlen_k, mask);  // of both blocks
+    const int steps = keys.steps(group);
+    if (threadIdx.x == 0) initialise(at);
+    __syncthreads();
+    cluster_sync();
+    const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
+    if (warpgroup == 0) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
+        if (steps && threadIdx.x == 0) load_queries(at, map_q, map_k, states, keys, group, tiles_q, rank);
+        else if (steps && threadIdx.x == 32) load_grads(at, map_grad, map_v, keys, group, rank);
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
+        const int lane = threadIdx.x % 32, warp_row = threadIdx.x % 128 / 32 * 16;
+        const int k0 = keys.k0 + rank * ROWS, key = k0 + warp_row + lane / 4;
+        const Work work{at,   keys, mask, rank, k0, key, group, tiles_q, steps, at.weights + (warp_row + lane % 16) * 128,
+                        scale * LOG2E, dq_sums};
+        const long long first_key = (long long)keys.head * seqlen_k * HEAD_DIM;
+        if (warpgroup == 1) {
+            float dv[PIECES][PIECE_REGS];
+#pragma unroll
+            for (int i = 0; i < D_REGS; ++i) dv[i / PIECE_REGS][i % PIECE_REGS] = 0.0f;
+            if (steps) scores_and_dv(work, dv);
+#pragma unroll
+            for (int piece = 0; piece < PIECES; ++piece)
+                store_rows(dv[piece], 1.0f, dv_out + first_key + piece * PIECE_PANELS * 64, key, seqlen_k);
+        } else {
+            float dk[D_REGS];
+#pragma unroll
+            for (int i = 0; i < D_REGS; ++i) dk[i] = 0.0f;
+            if (steps) weights_and_dk(work, dk);
+            store_rows(dk, scale, dk_out + first_key, key, seqlen_k);
+        }
+    }
+    cluster_sync();  // the other block may still send, or arrive on a barrier here
+}

@@ -1,0 +1,85 @@
+// What flash3's backward pass makes of S^T and dP^T in registers, P and dS, and where these and dQ go from there.
+#pragma once
+#include "flash3_backward_layout.cuh"
+
+// Of each of a thread's two keys the queries that see it, counted from the thread's first: from .. to.
+struct Visible {
+    int from[2], to[2];
+    __device__ __forceinline__ Visible(const Mask& mask, int key, int query) {
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            const int at = key + 8 * r;
+            from[r] = at >= mask.seqlen_k ? BLOCK_Q : CAUSAL || WINDOW ? at - mask.right + 1 - query : 0;
+            to[r] = WINDOW ? at - mask.left - query : BLOCK_Q;
+        }
+    }
+};
+
+__device__ __forceinline__ float2 load_pair(u32 address) {
+    float2 x;
+    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(x.x), "=f"(x.y) : "r"(address) : "memory");
+    return x;
+}
+
+// Scores become P = exp2(c s - LSE). `lse`: of the thread's first query, negative.
+__device__ __forceinline__ void probabilities(float (&s)[S_REGS], u32 lse, float c) {
+#pragma unroll
+    for (int i = 0; i < S_REGS; i += 4) {
+        const float2 minus = load_pair(lse + i * 8);
+        s[i] = exp2_approx(fmaf(s[i], c, minus.x));
+        s[i + 1] = exp2_approx(fmaf(s[i + 1], c, minus.y));
+        s[i + 2] = exp2_approx(fmaf(s[i + 2], c, minus.x));
+        s[i + 3] = exp2_approx(fmaf(s[i + 3], c, minus.y));
+    }
+}
+__device__ __forceinline__ void hide(float (&p)[S_REGS], const Visible& visible) {
+#pragma unroll
+    for (int i = 0; i < S_REGS; ++i) {
+        const int column = i / 4 * 8 + i % 2, r = i / 2 % 2;
+        if (column < visible.from[r] || (WINDOW && column > visible.to[r])) p[i] = 0.0f;
+    }
+}
+#if SPARSE
+__device__ __forceinline__ void hide_blocks(float (&p)[S_REGS], const Tables& tables, int key, int q0, int seqlen_q,
+                                            int seqlen_k) {
+    const u32 kept[2] = {tables.kept_from(key, q0, seqlen_q, seqlen_k), tables.kept_from(key + 8, q0, seqlen_q, seqlen_k)};
+#pragma unroll
+    for (int i = 0; i < S_REGS; ++i) {
+        if (!(kept[i / 2 % 2] >> i / 4 & 1)) p[i] = 0.0f;
+    }
+}
+#endif
+// dP becomes dS = P (dP - delta). `delta`: of the thread's first query.
+__device__ __forceinline__ void weights(float (&dp)[S_REGS], const float (&p)[S_REGS], u32 delta) {
+#pragma unroll
+    for (int i = 0; i < S_REGS; i += 4) {
+        const float2 d = load_pair(delta + i * 8);
+        dp[i] = p[i] * (dp[i] - d.x);
+        dp[i + 1] = p[i + 1] * (dp[i + 1] - d.y);
+        dp[i + 2] = p[i + 2] * (dp[i + 2] - d.x);
+        dp[i + 3] = p[i + 3] * (dp[i + 3] - d.y);
+    }
+}
+__device__ __forceinline__ void pack_all(u32 (&packed)[S_REGS / 2], const float (&x)[S_REGS]) {
+#pragma unroll
+    for (int i = 0; i < S_REGS / 2; ++i) packed[i] = pack(x[2 * i], x[2 * i + 1]);
+}
+// dS^T to shared memory: rows of keys, panels of 64 queries. `row`: this thread's of the 16 of its warp.
+__device__ __forceinline__ void put_weights(u32 row, const u32 (&ds)[S_REGS / 2]) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < BLOCK_Q / 16; ++i) {
+        const u32 chunk = (i % 4 * 2 + lane / 16) ^ lane % 8;
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row + i / 4 * K_PANEL +
+                                                                                              chunk * 16),
+                     "r"(ds[4 * i]), "r"(ds[4 * i + 1]), "r"(ds[4 * i + 2]), "r"(ds[4 * i + 3])
+                     : "memory");
+    }
+}
+__device__ __forceinline__ void add_dq(float4* sums, const float (&dq)[DQ_REGS]) {
+#pragma unroll
+    for (int i = 0; i < DQ_REGS / 4; ++i)
+        asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(sums + i * 128), "f"(dq[4 * i]),
+                     "f"(dq[4 * i + 1]), "f"(dq[4 * i + 2]), "f"(dq[4 * i + 3])
+                     : "memory");
+}

@@ -1,0 +1,76 @@
+// What the warpgroup that only copies does in flash3's backward pass for wide heads: one thread loads K and Q, another V
+// and dO, so that neither ring waits for the other. Of a tile of queries each block of a pair loads half the rows, for
+// both: a stage is empty once both have released it.
+#pragma once
+#include "cluster.cuh"
+#include "flash3_backward_walk.cuh"
+#include "flash3_backward_wide_layout.cuh"
+#include "tma_bulk.cuh"
+
+// By one thread, before any other touches them.
+__device__ __forceinline__ void initialise(const WideShared& at) {
+    for (int s = 0; s < Q_STAGES; ++s) {
+        barrier_init(at.q_full(s), 1);
+        barrier_init(at.q_empty(s), PAIR * GROUPS * 4);
+    }
+    for (int s = 0; s < GRAD_STAGES; ++s) {
+        barrier_init(at.grad_full(s), 1);
+        barrier_init(at.grad_empty(s), PAIR * GROUPS * 4);
+    }
+    for (int buffer = 0; buffer < 2; ++buffer) {
+        barrier_init(at.received_full(buffer), 1);
+        barrier_init(at.weights_empty(buffer), (GROUPS + 1) * 4);  // the other block's warps, and those that add to dK
+    }
+    barrier_init(at.k_full(), 1);
+    barrier_init(at.v_full(), 1);
+    barriers_are_initialised();
+}
+// By one thread of a warp that has read a stage.
+__device__ __forceinline__ void release(u32 empty) {
+    for (int block = 0; block < PAIR; ++block) arrive_in(empty, block);
+}
+// So many panels of this block's share of a tile, from a column on, to both blocks.
+template <int panels>
+__device__ __forceinline__ void load_share(u32 to, const TensorMap& map, u32 bar, int column, int row, int head, int rank) {
+#pragma unroll
+    for (int p = 0; p < panels; ++p)
+        load_box_to_all(to + p * PANEL_BYTES + rank * SHARE_BYTES, map, bar, column + 64 * p, row + rank * SHARE, head,
+                        (1 << PAIR) - 1);
+}
+__device__ __forceinline__ void load_queries(const WideShared& at, const TensorMap& map_q, const TensorMap& map_k,
+                                             const float* states, const Keys& keys, int group, int tiles_q, int rank) {
+    expect(at.k_full(), TILE_BYTES + GROUPS * PANEL_BYTES);
+    for (int p = 0; p < PANELS; ++p)
+        load_box(at.k + p * PANEL_BYTES, map_k, at.k_full(), 64 * p, keys.k0 + rank * ROWS, keys.head);
+    for (int p = 0; p < GROUPS; ++p)
+        load_box(at.pair_k + p * PANEL_BYTES, map_k, at.k_full(), 64 * (GROUPS * rank + p), keys.k0 + (rank ^ 1) * ROWS,
+                 keys.head);
+    QueryRing ring;
+    int head = keys.head * group, place = keys.first;
+    for (int left = keys.steps(group); left; --left, ring.next()) {
+        const int s = ring.stage, tile = tile_at(place, keys);
+        wait(at.q_empty(s), ring.phase ^ 1);
+        expect(at.q_full(s), TILE_BYTES + STATE_BYTES);
+        load_share<PANELS>(at.q + s * TILE_BYTES, map_q, at.q_full(s), 0, tile * ROWS, head, rank);
+        copy_bytes(at.states + s * STATE_BYTES, states + ((long long)head * tiles_q + tile) * STATE, STATE_BYTES,
+                   at.q_full(s));
+        ADVANCE(head, place, keys, group);
+    }
+}
+__device__ __forceinline__ void load_grads(const WideShared& at, const TensorMap& map_grad, const TensorMap& map_v,
+                                           const Keys& keys, int group, int rank) {
+    load_tile<PANELS>(at.v, PANEL_BYTES, map_v, at.v_full(), keys.k0 + rank * ROWS, keys.head);
+    GradRing ring;
+    int head = keys.head * group, place = keys.first;
+    for (int left = keys.steps(group); left; --left) {
+#pragma unroll
+        for (int piece = 0; piece < PIECES; ++piece, ring.next()) {
+            const int s = ring.stage;
+            wait(at.grad_empty(s), ring.phase ^ 1);
+            expect(at.grad_full(s), PIECE_BYTES);
+            load_share<PIECE_PANELS>(at.grad + s * PIECE_BYTES, map_grad, at.grad_full(s), piece * PIECE_PANELS * 64,
+                                     tile_at(place, keys) * ROWS, head, rank);
+        }
+        ADVANCE(head, place, keys, group);
+    }
+}
