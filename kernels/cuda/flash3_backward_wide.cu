@@ -6,8 +6,8 @@
 // its place for dQ. With 64 keys a block would add a sum of dQ for every 64 products, more than the L2 can take, so that
 // blocks go in pairs (a cluster): each sends its dS to the other one, and multiplies half of dQ's columns over the keys of
 // both. Of Q and dO each loads half the rows for both.
-// The warpgroups take turns at the tensor cores: half of dQ of the step before, dV and the next step's S; then dK, the
-// other half of dQ and the next step's dP. P is computed under the second turn, dS under the first.
+// The warpgroups take turns at the tensor cores: dV of a step and a half of dQ of the one before; dK and the other half;
+// S of the next step; its dP. P is computed under dP, dS under dV. So Q is held for nine tenths of a step, dO for four.
 // Changed from flash3_backward.cu: P as dS sees it is rounded to 16 bits; a block takes one tile of keys.
 // Known to be wrong with it: the order of the additions to dQ is not the same in every run.
 // Limit: the additions to dQ still; shared memory, which holds 2 tiles of Q and 1.5 of dO at head dim 256. Figures, and
@@ -17,7 +17,7 @@
 #include "flash3_backward_rows.cuh"
 
 // Numbered barriers: turns at the tensor cores, and P of a step.
-constexpr int FIRST_TURN = 1, SECOND_TURN = 2, P_READY = 3;  // of a step in either buffer
+constexpr int DV_TURN = 1, DK_TURN = 2, S_TURN = 3, DP_TURN = 4, P_READY = 5;
 
 template <bool b>
 struct Flag {
@@ -55,11 +55,15 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
     Sums sums = work.sums(0);
     int place = work.keys.first, head = 0, buffer = 0;
 
+    // In two groups, so that the second warpgroup's turn can begin before the last products end.
     const auto start_s = [&] {
-        wait(at.q_full(queries.stage), queries.phase);
+        const u32 k = uniform(at.k), q = uniform(at.q + queries.stage * TILE_BYTES);
+        constexpr u32 LAST = (PANELS - 1) * PANEL_BYTES;
         pin(s);
         wgmma_fence();
-        add_rows<PANELS, 0>(s, uniform(at.k), uniform(at.q + queries.stage * TILE_BYTES));
+        add_rows<PANELS - 1, 0>(s, k, q);
+        wgmma_commit();
+        add_rows<1, 1>(s, k + LAST, q + LAST);
         wgmma_commit();
     };
     const auto finish_s = [&](int step) {
@@ -76,13 +80,12 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
         pack_all(p, s);
         if (step >= 2) wait(at.weights_empty(buffer), step / 2 - 1 & 1);
         put_weights(work.weights_row + buffer * PANEL_BYTES, p);
-        named_arrive(P_READY + buffer);
+        named_arrive(P_READY);
     };
     const auto take_step = [&](int step, auto more) {
         wait_for_stages<GRAD_STAGES, PIECES>(grads, at.grad_full(0));
         if (step) wait(at.received_full(buffer ^ 1), (step - 1) / 2 & 1);
-        named_sync(FIRST_TURN);
-        start_dq(dq, at, buffer ^ 1, work.rank, 0);
+        named_sync(DV_TURN);
 #pragma unroll
         for (int piece = 0; piece < PIECES; ++piece) pin(dv[piece]);
         pin(p);
@@ -92,26 +95,34 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
         for (int piece = 0; piece < PIECES; ++piece, now.next())
             add_columns(dv[piece], p, uniform(at.grad + now.stage * PIECE_BYTES));
         wgmma_commit();
-        if (more.value) start_s();
-        wgmma_wait<1 + more.value>();
+        start_dq(dq, at, buffer ^ 1, work.rank, 0);
+        wgmma_wait<1>();
+#pragma unroll
+        for (int piece = 0; piece < PIECES; ++piece) pin(dv[piece]);
+        pin(p);
+        named_arrive(DK_TURN);
+#pragma unroll
+        for (int piece = 0; piece < PIECES; ++piece, grads.next())
+            if (leader) release(at.grad_empty(grads.stage));
+        wgmma_wait<0>();
         pin(dq);
         if (step) {
             if (leader) arrive_in(at.weights_empty(buffer ^ 1), work.rank ^ 1);
             work.add(sums, dq, 0);
         }
-        wgmma_wait<more.value>();
-#pragma unroll
-        for (int piece = 0; piece < PIECES; ++piece) pin(dv[piece]);
-        pin(p);
-        named_arrive(SECOND_TURN);
-#pragma unroll
-        for (int piece = 0; piece < PIECES; ++piece, grads.next())
-            if (leader) release(at.grad_empty(grads.stage));
         buffer ^= 1;
-        if (more.value) finish_s(step + 1);
+        if (more.value) {
+            wait(at.q_full(queries.stage), queries.phase);
+            named_sync(S_TURN);
+            start_s();
+            wgmma_wait<1>();
+            named_arrive(DP_TURN);
+            finish_s(step + 1);
+        }
     };
 
     wait(at.k_full(), 0);
+    wait(at.q_full(0), 0);
     start_s();
     finish_s(0);
     const int last = work.steps - 1;
@@ -119,7 +130,7 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
     for (int step = 0; step < last; ++step) take_step(step, Flag<true>());
     take_step(last, Flag<false>());
     wait(at.received_full(buffer ^ 1), last / 2 & 1);
-    named_sync(FIRST_TURN);
+    named_sync(DV_TURN);
     start_dq(dq, at, buffer ^ 1, work.rank, 0);
     wgmma_wait<0>();
     pin(dq);
@@ -138,16 +149,21 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
     Sums sums = work.sums(1);
     int buffer = 0;
 
-    const auto start_dp = [&] {
-        wait_for_stages<GRAD_STAGES, PIECES>(grads, at.grad_full(0));
+    const auto start_dp = [&] {  // in two groups, as S
+        constexpr u32 LAST = (PIECE_PANELS - 1) * PANEL_BYTES;
         pin(dp);
         wgmma_fence();
         GradRing now = grads;
 #pragma unroll
         for (int piece = 0; piece < PIECES; ++piece, now.next()) {
             const u32 v = uniform(at.v + piece * PIECE_BYTES), grad = uniform(at.grad + now.stage * PIECE_BYTES);
-            if (piece) add_rows<PIECE_PANELS, 1>(dp, v, grad);
-            else add_rows<PIECE_PANELS, 0>(dp, v, grad);
+            if (piece < PIECES - 1) {
+                add_rows<PIECE_PANELS, 0>(dp, v, grad);
+            } else {
+                add_rows<PIECE_PANELS - 1, (PIECES > 1)>(dp, v, grad);
+                wgmma_commit();
+                add_rows<1, 1>(dp, v + LAST, grad + LAST);
+            }
         }
         wgmma_commit();
     };
@@ -162,7 +178,7 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
         const int stage = queries.stage;
         const u32 weights_row = work.weights_row + buffer * PANEL_BYTES;
         wait(at.q_full(stage), queries.phase);
-        named_sync(P_READY + buffer);
+        named_sync(P_READY);
         {
             float p[S_REGS];
             get_weights(p, weights_row);
@@ -177,7 +193,7 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
             const u32 rows = buffer * PANEL_BYTES + threadIdx.x % 128 / 32 * 2048;
             send_bytes(at.received + rows, at.weights + rows, 2048, at.received_full(buffer), work.rank ^ 1);
         }
-        named_sync(SECOND_TURN);
+        named_sync(DK_TURN);
         pin(dk);
         pin(ds);
         wgmma_fence();
@@ -185,26 +201,33 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
         wgmma_commit();
         wait(at.received_full(buffer), step / 2 & 1);
         start_dq(dq, at, buffer, work.rank, 1);
-        if (more.value) start_dp();
-        wgmma_wait<1 + more.value>();
+        wgmma_wait<1>();
         pin(dk);
         pin(ds);
+        if (more.value) named_arrive(S_TURN);
         if (leader) release(at.q_empty(stage));
-        wgmma_wait<more.value>();
+        wgmma_wait<0>();
         pin(dq);
         if (leader) release(at.weights_empty(buffer));
-        named_arrive(FIRST_TURN);
         work.add(sums, dq, 1);
         queries.next();
         buffer ^= 1;
+        if (more.value) {
+            wait_for_stages<GRAD_STAGES, PIECES>(grads, at.grad_full(0));
+            named_sync(DP_TURN);
+            start_dp();
+            wgmma_wait<1>();
+        }
+        named_arrive(DV_TURN);
         if (more.value) finish_dp();
     };
 
     wait(at.k_full(), 0);
     wait(at.v_full(), 0);
+    wait_for_stages<GRAD_STAGES, PIECES>(grads, at.grad_full(0));
     start_dp();
+    named_arrive(DV_TURN);
     finish_dp();
-    named_arrive(FIRST_TURN);
 #pragma unroll 1
     for (int step = 0; step + 1 < work.steps; ++step) take_step(step, Flag<true>());
     take_step(work.steps - 1, Flag<false>());
