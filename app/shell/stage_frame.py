@@ -9,6 +9,7 @@ from app.look.theme import Theme
 from app.widgets.badge import Badge
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label
+from app.words.plain import unbroken
 from app.words.provenance import Provenance
 
 MARGIN = 12
@@ -82,7 +83,7 @@ class StageFrame:
 
     def say(self, sentence: str) -> None:
         """Another sentence; without one there is no room for any."""
-        self.sentence.setText(sentence)
+        self.sentence.setText(unbroken(sentence))
         self.sentence.setVisible(bool(sentence) and not self.foot.isHidden())
 
     def tell(self, text: str, role: str = "dim") -> None:

@@ -1,10 +1,19 @@
 """Text from elsewhere, such as a name in a file, as it can be shown: not too long, and without control."""
 
+import re
+
 from profiles.wire.text import harmless
 
 MOST_SHOWN = 2_000  # characters of a label or a tool tip: laying out a million takes seconds
 MOST_OF_NAME = 48  # on a button, in a list or in a legend, which are as wide as their text
 MOST_DETAILS = 20_000  # where text can be scrolled
+
+BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]i?B|TB/s|GB/s|[TG]FLOP/s|[mµn]?s|[MG]Hz|W|J|mJ|%)(?!\w))")
+
+
+def unbroken(text: str) -> str:
+    """The text with its figures bound to their units, for lines that may break between words."""
+    return BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
 def cut(text: str, most: int = MOST_SHOWN) -> str:

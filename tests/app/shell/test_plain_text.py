@@ -25,7 +25,7 @@ import app
 from app.pages.sessions import SessionsPage
 from app.shell.main_window import MainWindow
 from app.widgets.plain import FormulaLabel, Label, plain_tip
-from app.words.plain import cut
+from app.words.plain import cut, unbroken
 from profiles.store import SessionInfo, sessions_dir
 from tests.app.hostile import hostile_file
 from tests.app.shell.conftest import Rig
@@ -158,3 +158,9 @@ def test_nothing_that_reads_markup_is_called_but_where_the_text_is_made_plain() 
     called = set(calls())
     assert ("widgets/plain.py", "setToolTip") in called
     assert not {(path, name) for path, name in called if name in OWNERS and path not in OWNERS[name]}
+
+
+def test_a_line_is_not_broken_between_a_figure_and_its_unit() -> None:
+    bound = unbroken("16.1 GiB in 8.32 ms, 4.27 TB/s and 93 % of 32 heads at N = 16k")
+    words = "16.1_GiB in 8.32_ms, 4.27_TB/s and 93_% of 32 heads at N = 16k"
+    assert bound == words.replace("_", "\N{NO-BREAK SPACE}")

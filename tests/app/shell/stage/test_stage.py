@@ -13,6 +13,7 @@ from app.stage.blanks import fill
 from app.stage.scene import Scene
 from app.stage.story import Story
 from app.words.headline import headline_text
+from app.words.plain import unbroken
 from profiles.results.rows import rows
 from tests.app.fakes import PLAN, sweep
 from tests.app.shell.conftest import Rig, Save
@@ -122,7 +123,8 @@ def test_the_crosshair_moves_the_sentence(staged: MainWindow, rig: Rig) -> None:
     assert before.endswith("at 512")
     assert after.endswith("at 1k")
     assert rig.controller.session is not None
-    assert after == fill(staged.stage.stops[0].sentence, Scene(rows(rig.controller.session), 1024))
+    scene = Scene(rows(rig.controller.session), 1024)
+    assert after == unbroken(fill(staged.stage.stops[0].sentence, scene))
 
 
 def test_text_can_be_read_from_row_30_and_lines_seen(staged: MainWindow) -> None:
@@ -173,6 +175,6 @@ def test_without_a_story_the_stage_says_the_headline(window: MainWindow, rig: Ri
     window.activateWindow()
     press(window, Key.Key_F11)
     said = window.stage.frame.sentence.text()
-    assert said.startswith(headline_text(profile(window).plots.headline()))
+    assert said.startswith(unbroken(headline_text(profile(window).plots.headline())))
     assert "flash2" in said
     assert not profile(window).headline.isVisible()
