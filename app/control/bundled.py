@@ -6,13 +6,14 @@ from app.look.assets import ASSETS
 from profiles.store import SUFFIX, SessionFileError
 
 BUNDLED = ASSETS / "sessions"
-# By their files: the lesson, the ladder beside libraries, what can be counted, few query rows, few tiles.
+# The lesson, the ladder beside libraries, all that is counted; few query rows, few tiles, gradients.
 NAMES = {
     "h200-standard-flash2": "H200 standard and flash2",
     "h200-peers": "H200 beside libraries",
     "h200-traffic": "H200 traffic, energy and roof",
     "h200-decode": "H200 decoding",
     "h200-thin": "H200 small problems",
+    "h200-backward": "H200 backward",
 }
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.look.theme import Theme
 from app.plots.thumbnail import Thumbnail, load_marks
-from app.widgets.buttons import text_button
+from app.widgets.buttons import ElidedLink, text_button
 from app.widgets.card import Card
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import Label, set_tip
@@ -39,8 +39,7 @@ class RecordingCard(Card):
         self.sentence.setMinimumWidth(1)
         self.facts = ElidedLabel()
         self.facts.setProperty("role", "dim")
-        self.link = text_button(name, f"Open the recording {name}", opened, "link")
-        self.link.setMinimumWidth(1)
+        self.link = ElidedLink(name, f"Open the recording {name}", opened)
         self.body.addWidget(self.link)
         self.body.addWidget(self.thumbnail, 1)
         self.body.addWidget(self.sentence)

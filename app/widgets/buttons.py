@@ -3,9 +3,16 @@
 from collections.abc import Callable
 
 import qtawesome
-from PySide6.QtCore import QSize
-from PySide6.QtGui import QIcon, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QPushButton, QToolButton
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QIcon, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QToolButton,
+)
 
 from app.control.guard import guarded
 from app.look.theme import Theme
@@ -29,6 +36,35 @@ def text_button(text: str, name: str, clicked: Callable[[], object], role: str =
         button.setProperty("role", role)
     button.clicked.connect(lambda _checked=False: clicked())
     return button
+
+
+class ElidedLink(QPushButton):
+    """A link as wide as there is room: too long a text ends in an ellipsis, and the tool tip has all of it.
+
+    Args:
+        text: The text.
+        name: What a screen reader says.
+        clicked: What it does.
+    """
+
+    def __init__(self, text: str, name: str, clicked: Callable[[], object]) -> None:
+        super().__init__(button_text(text))
+        self._whole = text
+        self.setAccessibleName(name)
+        self.setProperty("role", "link")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(lambda _checked=False: clicked())
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shorten the text to the new width."""
+        super().resizeEvent(event)
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        room = self.style().subElementRect(QStyle.SubElement.SE_PushButtonContents, option, self).width()
+        shown = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
+        self.setText(button_text(shown))
+        set_tip(self, "" if shown == self._whole else self._whole)
 
 
 class IconButton(QToolButton):

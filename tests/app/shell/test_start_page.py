@@ -10,6 +10,7 @@ from app.control.bundled import BUNDLED, NAMES, bundled_sessions
 from app.control.settings import Settings
 from app.pages.start_sessions import RecentRow, RecordingCard
 from app.shell.main_window import MainWindow
+from app.widgets.buttons import ElidedLink
 from profiles.store import change, copy_session
 from tests.app.fakes import sweep
 from tests.app.shell.conftest import Rig, Save
@@ -27,6 +28,18 @@ def test_each_recording_that_comes_with_the_program_can_be_opened(
         )
         rig.opening(button.click)
         assert rig.controller.path == path
+
+
+def test_a_name_without_room_ends_in_an_ellipsis_and_its_tip_has_all_of_it(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.show_page("start")
+    links = window.start_page.findChildren(ElidedLink)
+    for width in (1280, 2560):
+        window.resize(width, 800)
+        qtbot.waitUntil(lambda: links[0].text().endswith("…") is (width == 1280))  # noqa: B023 - waited for here
+        for link, name in zip(links, NAMES.values(), strict=True):
+            assert link.text() == name or (link.text().endswith("…") and link.toolTip() == name)
 
 
 def test_recents_show_the_names_that_were_given(

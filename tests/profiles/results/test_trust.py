@@ -181,11 +181,15 @@ def test_whatever_a_file_says_there_is_a_word_or_none(times: list[float], one: f
 
 @pytest.mark.parametrize("path", bundled_sessions(), ids=lambda path: path.stem)
 def test_of_the_bundled_recordings_no_point_is_doubtful_and_almost_all_are_solid(path: Any) -> None:
-    words = [
-        row.trust.word
+    trusts = [
+        row.trust
         for row in rows(load(path))
         if row.trust is not None and row.times is not None and row.times.median > BRIEF_MS
     ]
+    words = [trust.word for trust in trusts]
     assert "doubtful" not in words
+    if path.stem == "h200-backward":  # recorded without a comparison with float64
+        assert {trust.reasons[:1] for trust in trusts} == {("its output was not compared with float64",)}
+        return
     held_back = {"h200-traffic": 5}  # by the power limit: at N = 16k its sweep leaves the GPU no rest
     assert words.count("solid") >= 0.98 * (len(words) - held_back.get(path.stem, 0))
