@@ -1,0 +1,233 @@
+// Which thread goes on, and for how long: until it waits. The order is random, from a seed.
+//
+// With priorities the warp that ranks highest goes on as long as it can, and ranks change now and then: the others fall
+// far behind, which finds what a missing barrier lets happen. Without, any warp goes on.
+#include <cstdio>
+#include <cstring>
+
+#include "block.hpp"
+
+namespace machine {
+
+u64 random_state;
+u32 shared_bytes;
+double eagerness;
+
+namespace {
+using Entry = void (*)(void* const*);
+constexpr double CHANGE_OF_RANK = 1.0 / 256, SWITCH = 1.0 / 16, LOOK = 1.0 / 64;
+constexpr unsigned MOST_LOOKS = 1000;
+constexpr u64 MOST_STEPS = 400'000'000;
+Entry entry;
+void* const* entry_arguments;
+bool by_priority;
+std::vector<std::unique_ptr<Block>> resident;
+Waiting polling;  // threads that look again and again for what others write
+unsigned fruitless;  // looks in a row, while nobody did anything else
+
+void begin(Block& block, unsigned index) {
+    block.index = index;
+    block.live = int(block.fibers.size());
+    begin_shared(block);
+    block.warps.assign((block.fibers.size() + 31) / 32, Warp{});
+    block.warpgroups = std::vector<Warpgroup>((block.fibers.size() + 127) / 128);
+    block.barriers.clear();
+    for (Numbered& one : block.numbered) one = Numbered{};
+    block.copies.clear();
+    for (size_t i = 0; i < block.fibers.size(); ++i) {
+        Fiber& fiber = block.fibers[i];
+        Warp& warp = block.warps[i / 32];
+        char* const stack = fiber.stack;
+        fiber = Fiber{};
+        fiber.block = &block, fiber.warp = &warp, fiber.thread = int(i), fiber.stack = stack;
+        ++warp.live;
+        warp.runnable.push_back(&fiber);
+    }
+    for (Warp& warp : block.warps) warp.priority = int(below(1 << 20));
+}
+
+void finish(const Block& block) {
+    check_shared(block);
+    for (const Copy& copy : block.copies)
+        if (copy.kind != Copy::Kind::CHUNK) fail("block %u ends with copies under way", block.index);
+    check_products(block);
+}
+
+Warp* choose() {
+    Warp* best = nullptr;
+    size_t count = 0;
+    for (const auto& block : resident) {
+        if (block->live == 0) continue;
+        for (Warp& warp : block->warps) {
+            if (warp.runnable.empty()) continue;
+            ++count;
+            if (by_priority ? !best || warp.priority > best->priority : below(count) == 0) best = &warp;
+        }
+    }
+    if (best && chance(CHANGE_OF_RANK)) best->priority = int(below(1 << 20));
+    return best;
+}
+
+// Something under way in some block.
+bool end_something(bool slow) {
+    const size_t first = below(resident.size());
+    for (size_t i = 0; i < resident.size(); ++i) {
+        Block& block = *resident[(first + i) % resident.size()];
+        const size_t groups = block.warpgroups.size(), chosen = below(groups + 1);
+        if (chosen == groups && end_copy(block, slow)) return true;
+        for (size_t j = 0; j < groups; ++j)
+            if (end_product(block, block.warpgroups[(chosen + j) % groups], slow)) return true;
+        if (end_copy(block, slow)) return true;
+    }
+    return false;
+}
+
+[[noreturn]] void stuck() {
+    std::string report = "deadlock";
+    for (const auto& block : resident) {
+        if (!block->live) continue;
+        report += "; block " + std::to_string(block->index) + ":";
+        const auto& fibers = block->fibers;
+        for (size_t first = 0, i = 0; i <= fibers.size(); ++i) {
+            if (i < fibers.size() && fibers[i].ended == fibers[first].ended &&
+                fibers[i].waits_for == fibers[first].waits_for)
+                continue;
+            report += " threads " + std::to_string(first) + "-" + std::to_string(i - 1) + " " +
+                      (fibers[first].ended ? "have ended," : "wait for " + fibers[first].waits_for + ",");
+            first = i;
+        }
+    }
+    fail("%s", report.c_str());
+}
+
+// Lets those that poll look again, unless they have done so often enough.
+bool look(unsigned most) {
+    if (polling.empty() || fruitless >= most * polling.size()) return false;
+    wake(polling);
+    return true;
+}
+
+void run(std::vector<unsigned> waiting_blocks) {
+    u64 steps = 0;
+    for (;;) {
+        bool any = false;
+        for (const auto& block : resident) {
+            if (block->live == 0 && !waiting_blocks.empty()) {
+                begin(*block, waiting_blocks.back());
+                waiting_blocks.pop_back();
+            }
+            any |= block->live > 0;
+        }
+        if (!any) return;
+        if (chance(eagerness)) end_something(false);
+        Warp* const warp = choose();
+        if (!warp) {
+            if (!end_something(false) && !look(2) && !end_something(true) && !look(MOST_LOOKS)) stuck();
+            continue;
+        }
+        const size_t place = below(warp->runnable.size());
+        Fiber& fiber = *warp->runnable[place];
+        warp->runnable[place] = warp->runnable.back();
+        warp->runnable.pop_back();
+        ++fruitless;
+        resume(fiber);
+        if (polling.empty() || polling.back() != &fiber) fruitless = 0;
+        if (chance(LOOK)) wake(polling);
+        if (fiber.ended) {
+            --warp->live, --fiber.block->live;
+            after_exit(*fiber.block);
+            if (fiber.block->live == 0) {
+                while (end_copy(*fiber.block, false) || end_copy(*fiber.block, true)) {}
+                finish(*fiber.block);
+            }
+        }
+        if (++steps == MOST_STEPS) fail("no end in sight after %llu steps", steps);
+    }
+}
+}  // namespace
+
+void body() {
+    entry(entry_arguments);
+    running->ended = true;
+    suspend();
+    __builtin_unreachable();
+}
+
+void wake(Fiber& fiber) {
+    fiber.waits_for.clear();
+    fiber.warp->runnable.push_back(&fiber);
+}
+void wake(Waiting& waiting) {
+    for (Fiber* const fiber : waiting) wake(*fiber);
+    waiting.clear();
+}
+void wait_in(Waiting& waiting, std::string what) {
+    waiting.push_back(running);
+    running->waits_for.swap(what);
+    suspend();
+}
+
+void step() {
+    if (!chance(SWITCH)) return;
+    wake(*running);
+    suspend();
+}
+void give_way() { wait_in(polling, "what it polls"); }
+
+void together(const char* what, Act act, void* argument, u32 mask) {
+    const int lane = running->thread % 32;
+    Gathering& own = running->warp->gathering;
+    if (!(mask >> lane & 1)) fail("%s: a lane that its mask leaves out", what);
+    if (own.arrived && (own.act != act || std::strcmp(own.what, what)))
+        fail("%s, while others of the warp are at %s", what, own.what);
+    own.act = act, own.what = what;
+    own.arguments[lane] = argument;
+    if (++own.arrived < __builtin_popcount(mask)) return wait_in(own.waiting, what);
+    act(own.arguments);
+    std::memset(own.arguments, 0, sizeof own.arguments);
+    own.arrived = 0;
+    wake(own.waiting);
+}
+
+}  // namespace machine
+
+// Runs a launch; 0, or 1 with the reason in `error`.
+extern "C" int machine_run(machine::Entry kernel, void* const* arguments, unsigned grid, unsigned threads,
+                           unsigned dynamic_bytes, u64 seed, unsigned residents, char* error, unsigned room) {
+    using namespace machine;
+    entry = kernel, entry_arguments = arguments;
+    shared_bytes = dynamic_bytes;
+    random_state = seed;
+    by_priority = seed % 4 != 3;
+    eagerness = seed % 3 == 2 ? 1.0 / 16 : seed % 3 == 1 ? 1.0 / 8192 : 0.0;
+    gridDim = {grid, 1, 1}, blockDim = {threads, 1, 1};
+    threadIdx = blockIdx = {0, 0, 0};
+    std::vector<unsigned> order(grid);
+    for (unsigned i = 0; i < grid; ++i) {
+        const u32 other = below(i + 1);
+        order[i] = order[other];
+        order[other] = i;
+    }
+    polling.clear();
+    fruitless = 0;
+    message.clear();
+    catch_faults();
+    if (!setjmp(failed)) {
+        for (unsigned i = 0; i < (grid < residents ? grid : residents); ++i) {
+            resident.push_back(std::make_unique<Block>());
+            take_shared(*resident.back());
+            resident.back()->fibers.resize(threads);
+            for (Fiber& fiber : resident.back()->fibers) fiber.stack = new_stack();
+        }
+        run(std::move(order));
+    }
+    leave_faults();
+    running = nullptr;
+    for (const auto& block : resident) {
+        free_shared(*block);
+        for (Fiber& fiber : block->fibers) free_stack(fiber.stack);
+    }
+    resident.clear();
+    std::snprintf(error, room, "%s", message.c_str());
+    return !message.empty();
+}

@@ -1,0 +1,145 @@
+"""Run a kernel's pass in the emulator: what it writes poisoned, compared with the oracle."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+from kernels.cuda.program import SHARED_MEMORY_LIMITS, Program, ProgramOf, Target
+from kernels.launch import Gradients, Inputs, Saved, make_inputs
+from kernels.problem import Problem
+from kernels.reference import attention_reference
+from kernels.registry import find_kernel
+from kernels.spec import Buffer, KernelSpec
+from kernels.verdict import Verdict
+from kernels.verify import storage_dtype, verify
+from kernels.verify_gradients import verify_gradients
+from tests.kernels.cuda.emulator.build import Edits, EmulatorError, compiler
+from tests.kernels.cuda.emulator.launch import Memory, guarded_memory, run
+
+needs_compiler = pytest.mark.skipif(compiler() is None, reason="g++ compiles the sources for the emulator")
+MULTIPROCESSORS = 2  # few, so that blocks that stay draw several tiles
+
+
+def target(arch: int) -> Target:
+    """A GPU of this `__CUDA_ARCH__`."""
+    capability = divmod(arch // 10, 10)
+    return Target(capability, SHARED_MEMORY_LIMITS[capability], MULTIPROCESSORS)
+
+
+def drawn(problem: Problem) -> Inputs:
+    """Q, K and V in the problem's dtype, laid out as it says."""
+    made = make_inputs(structs.replace(problem, dtype="float32"), "cpu")
+    return made._replace(
+        **{key: getattr(made, key).astype(storage_dtype(problem.dtype)) for key in ("q", "k", "v")}
+    )
+
+
+def given(problem: Problem) -> Saved:
+    """Inputs, O and LSE as a right forward pass leaves them, and dO."""
+    inputs, dtype = drawn(problem), storage_dtype(problem.dtype)
+    output, lse = attention_reference(
+        *inputs.qkv,
+        causal=problem.causal,
+        window=problem.window,
+        block_mask=problem.block_mask,
+        scale=problem.softmax_scale,
+    )
+    grad_output = np.random.default_rng(problem.seed + 1).standard_normal(problem.q_shape, np.float32)
+    return Saved(*inputs.qkv, output.astype(dtype), lse.astype(np.float32), grad_output.astype(dtype))
+
+
+def backward(
+    name: str,
+    problem: Problem,
+    program_of: ProgramOf,
+    *,
+    seed: int = 0,
+    arch: int = 900,
+    grid: int | None = None,
+    residents: int = 2,
+    edits: Edits = (),
+) -> Verdict:
+    """One backward pass against the oracle.
+
+    Args:
+        name: The kernel, whose spec declares the workspace.
+        problem: What is computed.
+        program_of: Makes the program.
+        seed: Of the order of threads and copies; even ones put guards behind the arrays, odd ones before them.
+        arch: What the GPU is.
+        grid: Blocks of the main launch, in place of the program's, if they draw tiles: fewer draw more of them.
+        residents: Blocks side by side.
+        edits: Of the preprocessed source.
+
+    Raises:
+        EmulatorError: What went wrong before there was an answer.
+    """
+    saved, program = given(problem), program_of(problem, target(arch))
+    spec = find_kernel(name).backward
+    assert spec is not None
+    with guarded_memory(at_end=seed % 2 == 0) as memory:
+        buffers = {key: memory.copy(key, array) for key, array in saved._asdict().items()}
+        for key, array in zip(Gradients._fields, saved.inputs.qkv, strict=True):
+            buffers[key] = memory.empty(key, array.shape, array.dtype)
+        buffers |= workspace(memory, spec.workspace(problem, "cuda"), program)
+        run(regridded(program, grid), buffers, seed=seed, arch=arch, residents=residents, edits=edits)
+        gradients = Gradients(*(buffers[key].copy() for key in Gradients._fields))
+    return verify_gradients(problem, saved.inputs, saved.grad_output, gradients)
+
+
+def forward(
+    kernel: str | KernelSpec,
+    problem: Problem,
+    program_of: ProgramOf,
+    *,
+    inputs: Inputs | None = None,
+    seed: int = 0,
+    arch: int = 900,
+    grid: int | None = None,
+    residents: int = 2,
+    edits: Edits = (),
+) -> Verdict:
+    """One forward pass against the oracle; arguments as in `backward`, and inputs drawn unless they are given."""
+    inputs = drawn(problem) if inputs is None else inputs
+    spec = find_kernel(kernel) if isinstance(kernel, str) else kernel
+    program = program_of(problem, target(arch))
+    with guarded_memory(at_end=seed % 2 == 0) as memory:
+        buffers = {key: memory.copy(key, array) for key, array in inputs.arrays.items()}
+        buffers["o"] = memory.empty("o", problem.q_shape, storage_dtype(problem.dtype))
+        buffers["lse"] = memory.empty("lse", problem.q_shape[:3], np.float32)
+        buffers |= workspace(memory, spec.workspace(problem, "cuda"), program)
+        run(regridded(program, grid), buffers, seed=seed, arch=arch, residents=residents, edits=edits)
+        output, lse = (buffers[key].copy() for key in ("o", "lse"))
+    rounding = spec.rounding and spec.rounding(problem)
+    return verify(problem, inputs, output, lse, rounding=rounding)
+
+
+def workspace(memory: Memory, buffers: tuple[Buffer, ...], program: Program) -> dict[str, Any]:
+    """The declared buffers, the program's tables in place."""
+    made = {one.name: memory.empty(one.name, one.shape, storage_dtype(one.dtype)) for one in buffers}
+    for name, table in program.tables.items():
+        made[name][...] = table
+    return made
+
+
+def regridded(program: Program, grid: int | None) -> Program:
+    """The program with so many blocks in the launch that its source is named after."""
+    if grid is None:
+        return program
+    main = program.source.removesuffix(".cu")
+    stages = (replace(one, grid=grid) if one.entry == main else one for one in program.stages)
+    return replace(program, stages=tuple(stages))
+
+
+def fails(run: Callable[[], Verdict]) -> bool:
+    """Whether a run ends early or with a wrong answer."""
+    try:
+        return not run().passed
+    except EmulatorError as error:
+        assert "g++" not in str(error), error
+        assert "not once" not in str(error), error
+        return True

@@ -1,0 +1,80 @@
+"""flash3's backward pass in the emulator against the oracle; what breaks it on purpose is found."""
+
+from functools import partial
+from itertools import product
+
+from kernels.cuda import flash3_backward
+from kernels.problem import Dtype, Problem
+from kernels.verdict import Verdict
+from tests.kernels.cuda.emulator.build import Edits
+from tests.kernels.cuda.emulator.running import backward, fails, needs_compiler
+from tests.matrix import chosen, matrix
+
+pytestmark = needs_compiler
+LENGTHS = ((1, 1), (113, 203), (300, 290), (203, 113))
+MASKS = ("full", "causal", "window")
+DTYPES: tuple[Dtype, ...] = ("float16", "bfloat16")
+
+FENCE = 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");'
+ADD_DQ = "__device__ __forceinline__ void add_dq"
+EXPECTED = "expect(bar, panels * panel_bytes"
+MUTANTS: dict[str, Edits] = {
+    "V is not waited for": (("if (step == 0) wait(at.v_full(ks), key_ring.phase);", ""),),
+    "dO is not waited for": (("wait(at.grad_full(stage), ring.phase);", ""),),
+    "Q is overwritten while it is read": (("wait(at.q_empty(s), ring.phase ^ 1);", ""),),
+    "keys are drawn too early": (("wait(at.keys_empty(ks), key_ring.phase ^ 1);", ""),),
+    "no turns": (("named_sync(1 + part);", ""),),
+    "the other's turn": (("named_sync(1 + part);", "named_sync(2 - part);"),),
+    "dS of the wrong step": (("start_dq_of(buffer ^ lag);", "start_dq_of(buffer);"),),
+    "one buffer of dS": (("buffer ^= 1;\n                ring.next", "ring.next"),),
+    "dS is not published": ((f"{FENCE}\n}}\n{ADD_DQ}", f"}}\n{ADD_DQ}"),),
+    "dQ is read under way": (("wgmma_wait<2>();", ""),),
+    "S is read under way": (("wgmma_wait<1>();\n                pin(s);", "pin(s);"),),
+    "rows behind the last": (("if (row + 8 * r < rows)\n", "if (row < rows)\n"),),
+    "sums of dQ behind the last": (("if (step >= lag) finish_dq();", "finish_dq();"),),
+    "a copy of other bytes": (
+        ("expect(bar, panels * panel_bytes);", "expect(bar, panels * panel_bytes - 16);"),
+    ),
+    "a key too far right": (("column < visible.from[r]", "column <= visible.from[r]"),),
+}
+
+
+def run(problem: Problem, seed: int, *, edits: Edits = (), grid: int | None = None) -> Verdict:
+    return backward("flash3", problem, flash3_backward.program, seed=seed, edits=edits, grid=grid)
+
+
+@matrix("head_dim dtype mask lengths", [*product((64, 128), DTYPES, MASKS, LENGTHS)], "head_dim mask", few=5)
+def test_gradients_agree_with_the_oracle(
+    head_dim: int, dtype: Dtype, mask: str, lengths: tuple[int, int]
+) -> None:
+    problem = Problem(
+        heads=2,
+        kv_heads=1,
+        seqlen_q=lengths[0],
+        seqlen_k=lengths[1],
+        head_dim=head_dim,
+        dtype=dtype,
+        causal=mask == "causal",
+        window=(70, 30) if mask == "window" else None,
+    )
+    for seed in range(2):
+        verdict = run(problem, seed)
+        assert verdict.passed, (seed, verdict)
+
+
+@chosen("seed", range(40), [0, 1])
+def test_blocks_that_stay_draw_many_tiles(seed: int) -> None:
+    problem = Problem(
+        heads=2, kv_heads=1, seqlen_q=300, seqlen_k=700, head_dim=64, dtype="float16", causal=True
+    )
+    verdict = run(problem, seed, grid=2)
+    assert verdict.passed, verdict
+
+
+@chosen("mutant", MUTANTS, [*MUTANTS][:3])
+def test_a_mutant_is_found(mutant: str) -> None:
+    problem = Problem(
+        heads=2, kv_heads=1, seqlen_q=300, seqlen_k=330, head_dim=64, dtype="float16", causal=True
+    )
+    found = any(fails(partial(run, problem, seed, edits=MUTANTS[mutant], grid=2)) for seed in range(8))
+    assert found
