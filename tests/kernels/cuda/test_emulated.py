@@ -1,0 +1,127 @@
+"""Every kernel in the emulator against the oracle: masks, uneven batches, pages, GPUs of each generation."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import Any
+
+from kernels.cuda import (
+    flash1,
+    flash1_backward,
+    flash2,
+    flash2_backward,
+    flash3,
+    flash3_fp8,
+    fused,
+    simt,
+    standard,
+    standard_backward,
+)
+from kernels.cuda.program import ProgramOf
+from kernels.device import Device
+from kernels.flash3_share import Shape, Share
+from kernels.ladder import FLASH3
+from kernels.problem import Dtype, Passes, Problem
+from kernels.registry import find_kernel
+from kernels.workspace import flash3_shared
+from tests.kernels.cuda.emulator.running import backward, forward, needs_compiler, target
+from tests.kernels.cuda.test_masks import drawn
+from tests.matrix import matrix
+
+pytestmark = needs_compiler
+FORWARD: dict[str, ProgramOf] = {
+    "standard": standard.program,
+    "standard-fp32s": partial(standard.program, float_scores=True),
+    "fused": fused.program,
+    "simt": simt.program,
+    "flash1": flash1.program,
+    "flash2": flash2.program,
+    **{f"flash3-{step}": partial(flash3.program, step=f"flash3-{step}") for step in "abc"},
+    "flash3": flash3.program,
+    "flash3-fp8": flash3_fp8.program,
+}
+BACKWARD: dict[str, ProgramOf] = {
+    "standard": standard_backward.program,
+    "flash1": flash1_backward.program,
+    "flash2": flash2_backward.program,
+    "flash2 deterministic": flash2_backward.program_of(deterministic=True),
+}
+EVEN, PAGED = {"seqlen_q": 70, "seqlen_k": 133}, {"seqlen_q": 70, "seqlen_k": 192}
+LENGTHS: dict[str, Any] = {"query_lengths": (70, 31), "key_lengths": (5, 131)}
+KINDS: dict[str, dict[str, Any]] = {
+    "full": EVEN,
+    "causal": {**EVEN, "causal": True},
+    "more rows": {"seqlen_q": 150, "seqlen_k": 37, "causal": True},
+    "window": {**EVEN, "window": (30, 20)},
+    "blocks": {**EVEN, "block_mask": drawn(70, 133, (64, 32))},
+    "ragged": {**EVEN, **LENGTHS},
+    "pages": {**PAGED, "page_size": 32, "causal": True},
+    "ragged pages": {**PAGED, **LENGTHS, "page_size": 64, "window": (40, 9)},
+}
+NARROWEST = 64  # of flash3
+GPUS = (750, 800, 890, 900, 1200)
+
+
+def cases(programs: dict[str, ProgramOf], *, passes: Passes) -> Iterator[tuple[str, str, int, Dtype, int]]:
+    """Kernel, kind, head dim, dtype, GPU: every kernel with every kind it takes, the others in turns."""
+    turn = 0
+    for name, kind, narrow in product(programs, KINDS, (True, False)):
+        spec, turn = find_kernel(name.split(maxsplit=1)[0]), turn + 1
+        dtype = spec.dtypes["cuda"][turn % len(spec.dtypes["cuda"])]
+        widths = (64, 96, 80) if spec.head_dims["cuda"][0] < NARROWEST else (64, 128, 96)
+        head_dim = widths[turn % 3] if narrow else 192
+        arch = 900 if spec.max_compute_capability else GPUS[turn % len(GPUS)]
+        problem = of_kind(kind, head_dim, dtype, passes)
+        if spec.unsupported(problem, gpu(arch)) is None:
+            yield name, kind, head_dim, dtype, arch
+
+
+def of_kind(kind: str, head_dim: int, dtype: Dtype, passes: Passes = "forward") -> Problem:
+    return Problem(batch=2, heads=2, kv_heads=1, head_dim=head_dim, dtype=dtype, passes=passes, **KINDS[kind])
+
+
+def gpu(arch: int) -> Device:
+    return Device(
+        backend="cuda",
+        name="emulated",
+        memory_bytes=2**30,
+        compute_capability=target(arch).compute_capability,
+        shared_memory_per_block=target(arch).shared_memory,
+    )
+
+
+@matrix("name kind head_dim dtype arch", [*cases(FORWARD, passes="forward")])
+def test_outputs_agree_with_the_oracle(name: str, kind: str, head_dim: int, dtype: Dtype, arch: int) -> None:
+    problem = of_kind(kind, head_dim, dtype)
+    for seed in range(2):
+        verdict = forward(name, problem, FORWARD[name], seed=seed, arch=arch)
+        assert verdict.passed, (seed, verdict)
+
+
+@matrix("name kind head_dim dtype arch", [*cases(BACKWARD, passes="backward")], few=4)
+def test_gradients_agree_with_the_oracle(
+    name: str, kind: str, head_dim: int, dtype: Dtype, arch: int
+) -> None:
+    problem = of_kind(kind, head_dim, dtype)
+    for seed in range(2):
+        verdict = backward(name.split(maxsplit=1)[0], problem, BACKWARD[name], seed=seed, arch=arch)
+        assert verdict.passed, (seed, verdict)
+
+
+@matrix(
+    "shape packed splits draws kind",
+    product((Shape(1, 64), Shape(2, 128)), (1, 2), (1, 3), (False, True), ("full", "causal", "pages")),
+    *("packed splits", "kind packed"),
+    few=2,
+)
+def test_shared_tiles_agree_with_the_oracle(
+    shape: Shape, packed: int, splits: int, draws: bool, kind: str
+) -> None:
+    """flash3 with heads packed into tiles, and keys in parts that a second launch merges."""
+    share = Share(shape, packed, splits, draws)
+    problem = of_kind(kind, 64, "bfloat16")
+    spec = replace(FLASH3, workspace=lambda problem, _: flash3_shared(problem, share))
+    for seed in range(2):
+        verdict = forward(spec, problem, partial(flash3.program, chosen=share), seed=seed)
+        assert verdict.passed, (seed, verdict)
