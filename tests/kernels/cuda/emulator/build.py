@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 KEPT = HERE.parents[3] / ".pytest_cache" / "d" / "emulator"
 """Where objects stay, under names made of all they depend on."""
 SHARED = ("-shared", "-fPIC", "-march=native", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE")
-MACHINE = ("-std=c++20", "-O2", "-ftree-vectorize", *SHARED)
+MACHINE = ("-std=c++20", "-O1", "-ftree-vectorize", *SHARED)
 PREPROCESS = ("-E", "-w", "-std=c++17", f"-I{INCLUDES}", "-x", "c++")
 CHECKS = ("-fsanitize=alignment,bounds", "-fsanitize-undefined-trap-on-error")
 KERNEL = ("-std=c++17", "-O0", "-w", *CHECKS, *SHARED)  # most of the time is the compiler's

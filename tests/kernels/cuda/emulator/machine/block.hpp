@@ -74,6 +74,7 @@ struct Pending {
 
 struct Warp {
     int live = 0, priority = 0;
+    bool stalled = false;
     Waiting runnable;
     Gathering gathering;
     u64 products = 0;  // that it has named

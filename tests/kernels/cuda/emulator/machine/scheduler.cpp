@@ -1,7 +1,8 @@
 // Which thread goes on, and for how long: until it waits. The order is random, from a seed.
 //
-// With priorities the warp that ranks highest goes on as long as it can, and ranks change now and then: the others fall
-// far behind, which finds what a missing barrier lets happen. Without, any warp goes on.
+// With priorities the warp that ranks highest goes on as long as it can, and others at most to their next access of
+// memory; ranks change now and then. Without priorities any warp goes on. Either way some warps stall now and then,
+// until there is nothing else to do: that finds what a missing barrier lets happen.
 #include <cstdio>
 #include <cstring>
 
@@ -17,10 +18,11 @@ namespace {
 using Entry = void (*)(void* const*);
 constexpr double CHANGE_OF_RANK = 1.0 / 256, SWITCH = 1.0 / 16, LOOK = 1.0 / 64;
 constexpr unsigned MOST_LOOKS = 1000;
-constexpr u64 MOST_STEPS = 400'000'000;
+constexpr u64 MOST_STEPS = 200'000'000;
 Entry entry;
 void* const* entry_arguments;
 bool by_priority;
+double stalling;  // chance of a warp to stall where its first lane comes to a step
 std::vector<std::unique_ptr<Block>> resident;
 Waiting polling;  // threads that look again and again for what others write
 unsigned fruitless;  // looks in a row, while nobody did anything else
@@ -59,13 +61,33 @@ Warp* choose() {
     for (const auto& block : resident) {
         if (block->live == 0) continue;
         for (Warp& warp : block->warps) {
-            if (warp.runnable.empty()) continue;
+            if (warp.runnable.empty() || warp.stalled) continue;
             ++count;
             if (by_priority ? !best || warp.priority > best->priority : below(count) == 0) best = &warp;
         }
     }
     if (best && chance(CHANGE_OF_RANK)) best->priority = int(below(1 << 20));
     return best;
+}
+
+// Whether a warp that ranks higher could go on.
+bool outranked() {
+    if (!by_priority) return false;
+    for (const auto& block : resident)
+        for (const Warp& warp : block->warps)
+            if (!warp.runnable.empty() && !warp.stalled && warp.priority > running->warp->priority) return true;
+    return false;
+}
+
+// One of those that stall.
+bool release() {
+    Warp* chosen = nullptr;
+    size_t count = 0;
+    for (const auto& block : resident)
+        for (Warp& warp : block->warps)
+            if (warp.stalled && below(++count) == 0) chosen = &warp;
+    if (chosen) chosen->stalled = false;
+    return chosen;
 }
 
 // Something under way in some block.
@@ -82,8 +104,7 @@ bool end_something(bool slow) {
     return false;
 }
 
-[[noreturn]] void stuck() {
-    std::string report = "deadlock";
+[[noreturn]] void stuck(std::string report) {
     for (const auto& block : resident) {
         if (!block->live) continue;
         report += "; block " + std::to_string(block->index) + ":";
@@ -93,7 +114,7 @@ bool end_something(bool slow) {
                 fibers[i].waits_for == fibers[first].waits_for)
                 continue;
             report += " threads " + std::to_string(first) + "-" + std::to_string(i - 1) + " " +
-                      (fibers[first].ended ? "have ended," : "wait for " + fibers[first].waits_for + ",");
+                      (fibers[first].ended ? "have ended," : (fibers[first].waits_for.empty() ? "could go on," : "wait for " + fibers[first].waits_for + ","));
             first = i;
         }
     }
@@ -122,7 +143,7 @@ void run(std::vector<unsigned> waiting_blocks) {
         if (chance(eagerness)) end_something(false);
         Warp* const warp = choose();
         if (!warp) {
-            if (!end_something(false) && !look(2) && !end_something(true) && !look(MOST_LOOKS)) stuck();
+            if (!end_something(false) && !release() && !look(2) && !end_something(true) && !look(MOST_LOOKS)) stuck("deadlock");
             continue;
         }
         const size_t place = below(warp->runnable.size());
@@ -141,7 +162,7 @@ void run(std::vector<unsigned> waiting_blocks) {
                 finish(*fiber.block);
             }
         }
-        if (++steps == MOST_STEPS) fail("no end in sight after %llu steps", steps);
+        if (++steps == MOST_STEPS) stuck("no end in sight");
     }
 }
 }  // namespace
@@ -168,7 +189,9 @@ void wait_in(Waiting& waiting, std::string what) {
 }
 
 void step() {
-    if (!chance(SWITCH)) return;
+    const bool stalls = running->thread % 32 == 0 && chance(stalling);
+    if (stalls) running->warp->stalled = true;
+    if (!stalls && !chance(SWITCH) && !outranked()) return;
     wake(*running);
     suspend();
 }
@@ -200,6 +223,7 @@ extern "C" int machine_run(machine::Entry kernel, void* const* arguments, unsign
     random_state = seed;
     by_priority = seed % 4 != 3;
     eagerness = seed % 3 == 2 ? 1.0 / 16 : seed % 3 == 1 ? 1.0 / 8192 : 0.0;
+    stalling = seed % 5 < 2 ? 1.0 / 128 : seed % 5 < 4 ? 1.0 / 16 : 1.0 / 4;
     gridDim = {grid, 1, 1}, blockDim = {threads, 1, 1};
     threadIdx = blockIdx = {0, 0, 0};
     std::vector<unsigned> order(grid);
