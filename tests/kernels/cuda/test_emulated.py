@@ -88,6 +88,7 @@ MUTANTS: dict[str, tuple[str, Edits]] = {
     "Q is overwritten": ("flash3-c", (("wait(at.q_empty(rq.stage), rq.phase ^ 1);", ""),)),
     "K is overwritten": ("flash3-c", (("wait(at.k_empty(rk.stage), rk.phase ^ 1);", ""),)),
     "V is overwritten": ("flash3-c", (("wait(at.v_empty(rv.stage), rv.phase ^ 1);", ""),)),
+    "the next tile is not waited for": ("flash3-c", (("wait(at.tile_full(), tile_phase);", ""),)),
 }
 
 

@@ -74,7 +74,7 @@ struct Pending {
 
 struct Warp {
     int live = 0, priority = 0;
-    bool stalled = false;
+    u64 stalled = 0;  // the higher, the later; 0: it does not
     Waiting runnable;
     Gathering gathering;
     u64 products = 0;  // that it has named

@@ -126,7 +126,10 @@ Part& next_part(const Product& product, u32 group) {
     const size_t place = size_t(&warp - block.warps.data());
     Warpgroup& all = block.warpgroups[place / 4];
     const u64 at = warp.products++ - all.ended;
-    if (at == all.products.size()) all.products.push_back(Pending{product, group, chance(SLOW), 0, {}});
+    if (at == all.products.size()) {
+        const bool first = all.products.empty() || all.products.back().group != group;
+        all.products.push_back(Pending{product, group, first && chance(SLOW), 0, {}});
+    }
     Pending& one = all.products[at];
     if (!same(one.product, product) || one.group != group)
         fail("wgmma: the warps of a warpgroup name different operands, or groups");

@@ -16,12 +16,13 @@ double eagerness;
 
 namespace {
 using Entry = void (*)(void* const*);
-constexpr double CHANGE_OF_RANK = 1.0 / 256, SWITCH = 1.0 / 16, LOOK = 1.0 / 64;
+constexpr double CHANGE_OF_RANK = 1.0 / 64, SWITCH = 1.0 / 16, LOOK = 1.0 / 64;
 constexpr unsigned MOST_LOOKS = 1000;
-constexpr u64 MOST_STEPS = 200'000'000;
+constexpr u64 MOST_STEPS = 20'000'000;
 Entry entry;
 void* const* entry_arguments;
 bool by_priority;
+u64 last_stall;
 double stalling;  // chance of a warp to stall where its first lane comes to a step
 std::vector<std::unique_ptr<Block>> resident;
 Waiting polling;  // threads that look again and again for what others write
@@ -79,14 +80,13 @@ bool outranked() {
     return false;
 }
 
-// One of those that stall.
+// The warp that stalls last goes on first: others stall for long.
 bool release() {
     Warp* chosen = nullptr;
-    size_t count = 0;
     for (const auto& block : resident)
         for (Warp& warp : block->warps)
-            if (warp.stalled && below(++count) == 0) chosen = &warp;
-    if (chosen) chosen->stalled = false;
+            if (warp.stalled && (!chosen || warp.stalled > chosen->stalled)) chosen = &warp;
+    if (chosen) chosen->stalled = 0;
     return chosen;
 }
 
@@ -128,41 +128,53 @@ bool look(unsigned most) {
     return true;
 }
 
-void run(std::vector<unsigned> waiting_blocks) {
-    u64 steps = 0;
-    for (;;) {
-        bool any = false;
-        for (const auto& block : resident) {
-            if (block->live == 0 && !waiting_blocks.empty()) {
-                begin(*block, waiting_blocks.back());
-                waiting_blocks.pop_back();
-            }
-            any |= block->live > 0;
-        }
-        if (!any) return;
-        if (chance(eagerness)) end_something(false);
-        Warp* const warp = choose();
-        if (!warp) {
-            if (!end_something(false) && !release() && !look(2) && !end_something(true) && !look(MOST_LOOKS)) stuck("deadlock");
-            continue;
-        }
-        const size_t place = below(warp->runnable.size());
-        Fiber& fiber = *warp->runnable[place];
-        warp->runnable[place] = warp->runnable.back();
-        warp->runnable.pop_back();
+// When no thread can go on; false: nor can anything else.
+bool proceed() {
+    if (end_something(false)) return true;
+    if (below(2) && end_something(true)) return true;
+    return release() || look(2) || end_something(true) || look(MOST_LOOKS);
+}
+
+// Lanes of a warp that can go on do so in turns, in any order, before another warp does: they do not lose each other.
+void go_on(Warp& warp) {
+    Waiting lanes;
+    lanes.swap(warp.runnable);
+    for (size_t left = lanes.size(); left; --left) {
+        const size_t place = below(left);
+        Fiber& fiber = *lanes[place];
+        lanes[place] = lanes[left - 1];
         ++fruitless;
         resume(fiber);
         if (polling.empty() || polling.back() != &fiber) fruitless = 0;
-        if (chance(LOOK)) wake(polling);
-        if (fiber.ended) {
-            --warp->live, --fiber.block->live;
-            after_exit(*fiber.block);
-            if (fiber.block->live == 0) {
-                while (end_copy(*fiber.block, false) || end_copy(*fiber.block, true)) {}
-                finish(*fiber.block);
-            }
+        if (!fiber.ended) continue;
+        Block& block = *fiber.block;
+        --warp.live, --block.live;
+        after_exit(block);
+        if (block.live) continue;
+        while (end_copy(block, false) || end_copy(block, true)) {}
+        finish(block);
+    }
+}
+
+bool begin_blocks(std::vector<unsigned>& waiting) {
+    bool any = false;
+    for (const auto& block : resident) {
+        if (block->live == 0 && !waiting.empty()) {
+            begin(*block, waiting.back());
+            waiting.pop_back();
         }
-        if (++steps == MOST_STEPS) stuck("no end in sight");
+        any |= block->live > 0;
+    }
+    return any;
+}
+
+void run(std::vector<unsigned> waiting_blocks) {
+    for (u64 steps = 0; begin_blocks(waiting_blocks); ++steps) {
+        if (steps == MOST_STEPS) stuck("no end in sight");
+        if (chance(eagerness)) end_something(false);
+        if (chance(LOOK)) wake(polling);
+        if (Warp* const warp = choose()) go_on(*warp);
+        else if (!proceed()) stuck("deadlock");
     }
 }
 }  // namespace
@@ -190,7 +202,7 @@ void wait_in(Waiting& waiting, std::string what) {
 
 void step() {
     const bool stalls = running->thread % 32 == 0 && chance(stalling);
-    if (stalls) running->warp->stalled = true;
+    if (stalls) running->warp->stalled = ++last_stall;
     if (!stalls && !chance(SWITCH) && !outranked()) return;
     wake(*running);
     suspend();
@@ -222,7 +234,8 @@ extern "C" int machine_run(machine::Entry kernel, void* const* arguments, unsign
     shared_bytes = dynamic_bytes;
     random_state = seed;
     by_priority = seed % 4 != 3;
-    eagerness = seed % 3 == 2 ? 1.0 / 16 : seed % 3 == 1 ? 1.0 / 8192 : 0.0;
+    eagerness = seed % 3 == 2 ? 1.0 / 2 : seed % 3 == 1 ? 1.0 / 256 : 0.0;
+    last_stall = 0;
     stalling = seed % 5 < 2 ? 1.0 / 128 : seed % 5 < 4 ? 1.0 / 16 : 1.0 / 4;
     gridDim = {grid, 1, 1}, blockDim = {threads, 1, 1};
     threadIdx = blockIdx = {0, 0, 0};
