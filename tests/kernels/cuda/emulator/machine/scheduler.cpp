@@ -200,8 +200,10 @@ void wait_in(Waiting& waiting, std::string what) {
     suspend();
 }
 
+// Only a warp's first lane may fall behind here: of any other one no leader of the warp takes notice.
 void step() {
-    const bool stalls = running->thread % 32 == 0 && chance(stalling);
+    if (running->thread % 32) return;
+    const bool stalls = chance(stalling);
     if (stalls) running->warp->stalled = ++last_stall;
     if (!stalls && !chance(SWITCH) && !outranked()) return;
     wake(*running);
