@@ -7,7 +7,8 @@ some held back until nothing else can go on.
 
 What is modelled: blocks side by side; shared memory, by its size; warps that come together for shuffles, votes,
 ldmatrix, stmatrix and mma.sync; wgmma from swizzled shared memory through its descriptors, and from registers; TMA
-boxes and bulk copies, cp.async; mbarriers with phases and bytes, numbered barriers; atomics. What is asynchronous
+boxes and bulk copies, cp.async; mbarriers with phases and bytes, numbered barriers; atomics; clusters of two
+blocks, which reach into each other. What is asynchronous
 ends at any time before it is waited for, some of it last of all. Until then the registers of a product's sums and
 what a copy writes are NaN, as all memory is that nobody wrote, and sums that are written meanwhile end the run.
 Stores to shared memory are seen by wgmma and TMA only after a fence. Arrays lie between pages that nobody may touch.

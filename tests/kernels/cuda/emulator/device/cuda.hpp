@@ -8,6 +8,7 @@
 #define __forceinline__ inline
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 #define __align__(n) alignas(n)
 
 struct alignas(8) float2 { float x, y; };

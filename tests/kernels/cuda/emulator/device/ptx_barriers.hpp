@@ -30,6 +30,18 @@ inline void mbarrier_try_wait_parity_shared_cta(bool& done, u32 bar, u32 parity)
     done = true;
 }
 
+// Clusters.
+template <typename T>
+inline void mapa_shared_cluster(u32& there, u32 address, u32 rank) {
+    there = machine::address_in(address, rank);
+}
+template <typename T>
+inline void mbarrier_arrive_shared_cluster(None, u32 bar) {
+    machine::arrive_there(bar);
+}
+inline void barrier_cluster_arrive_release() { machine::cluster_arrive(); }
+inline void barrier_cluster_wait_acquire() { machine::cluster_wait(); }
+
 inline void bar_sync(int barrier, int threads) { machine::meet(barrier, threads, true); }
 inline void bar_sync(int barrier) { machine::meet(barrier, 0, true); }
 inline void bar_arrive(int barrier, int threads) { machine::meet(barrier, threads, false); }

@@ -107,6 +107,14 @@ COPY_BOX(2)
 COPY_BOX(3)
 COPY_BOX(4)
 COPY_BOX(5)
+inline void cp_async_bulk_tensor_3d_shared_cluster_global_mbarrier_complete_tx_bytes_multicast_cluster(
+    u32 to, u64 map, const List<const u32, 3>& place, u32 bar, u16 blocks) {
+    const int coordinates[] = {int(place[0]), int(place[1]), int(place[2])};
+    machine::copy_box_to_all(to, reinterpret_cast<const void*>(map), bar, coordinates, 3, blocks);
+}
+inline void cp_async_bulk_shared_cluster_shared_cta_mbarrier_complete_tx_bytes(u32 to, u32 from, u32 bytes, u32 bar) {
+    machine::send_bytes(to, from, bytes, bar);
+}
 inline void cp_async_bulk_shared_cluster_global_mbarrier_complete_tx_bytes(u32 to, u64 from, u32 bytes, u32 bar) {
     machine::copy_bytes(to, from, bytes, bar);
 }

@@ -35,6 +35,7 @@ struct Fiber {
     char* stack = nullptr;
     std::jmp_buf place;
     bool started = false, ended = false;
+    u32 cluster_waits = 0;
     std::string waits_for;  // for a reader; empty: for nothing
     std::vector<std::pair<u32, u32>> unpublished;  // address and bytes of stores to shared memory
     u32 product_group = 0;  // that is open
@@ -92,8 +93,9 @@ struct Numbered {
 };
 
 struct Copy {
-    enum class Kind { BOX, BYTES, CHUNK, STORE, SUM } kind;
+    enum class Kind { BOX, BYTES, CHUNK, STORE, SUM, SENT } kind;
     Fiber* owner;
+    Block* source;  // of what is sent
     u32 group;
     u32 shared, barrier, bytes, taken;
     u64 global;
@@ -120,6 +122,9 @@ struct Block {
     std::unordered_map<u32, Barrier> barriers;
     Numbered numbered[16];
     std::vector<Copy> copies;
+    size_t cluster_arrivals = 0;
+    u32 cluster_phase = 0;
+    Waiting cluster_waiting;
 };
 
 constexpr size_t PAGE = 4096;
@@ -150,7 +155,11 @@ extern std::string message;
 void catch_faults();
 void leave_faults();
 
+// cluster.cpp; the block of such an address, which becomes one of its own
+Block& block_of(u32& address);
+
 // scheduler.cpp
+Block* running_block(unsigned index);  // null: it does not run
 void wait_in(Waiting& waiting, std::string what);
 void wake(Waiting& waiting);
 void wake(Fiber& fiber);

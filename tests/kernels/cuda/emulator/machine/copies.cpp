@@ -57,6 +57,9 @@ void end(Block& block, const Copy& copy) {
     switch (copy.kind) {
     case Copy::Kind::BOX: end_box(block, copy); break;
     case Copy::Kind::BYTES: deliver(block, copy.shared, reinterpret_cast<const void*>(copy.global), copy.bytes); break;
+    case Copy::Kind::SENT:
+        deliver(block, copy.shared, seen_in(*copy.source, u32(copy.global), copy.bytes), copy.bytes);
+        break;
     case Copy::Kind::CHUNK: {
         u8 chunk[16] = {};
         if (copy.taken) std::memcpy(chunk, reinterpret_cast<const void*>(copy.global), copy.taken);
@@ -116,7 +119,8 @@ bool end_copy(Block& block, bool slow) {
     return false;
 }
 
-void copy_box(u32 to, const void* map, u32 barrier, const int* coordinates, u32 rank) {
+namespace {
+Copy box(u32 to, const void* map, u32 barrier, const int* coordinates, u32 rank) {
     const TensorMap& tensor = *static_cast<const TensorMap*>(map);
     if (tensor.rank != rank) fail("a box of %u dimensions from a tensor map of %u", rank, tensor.rank);
     if (tensor.box[0] * tensor.element_bytes != 128) fail("boxes with rows of 128 bytes are emulated alone");
@@ -124,14 +128,41 @@ void copy_box(u32 to, const void* map, u32 barrier, const int* coordinates, u32 
     Copy copy = made(Copy::Kind::BOX, to, 0, box_bytes(tensor));
     copy.map = tensor, copy.barrier = barrier;
     std::memcpy(copy.coordinates, coordinates, rank * sizeof(int));
-    spoil(*running->block, to, copy.bytes);
-    start(copy);
+    return copy;
+}
+void start_in(Block& block, const Copy& copy) {
+    spoil(block, copy.shared, copy.bytes);
+    block.copies.push_back(copy);
+}
+}  // namespace
+
+void copy_box(u32 to, const void* map, u32 barrier, const int* coordinates, u32 rank) {
+    start_in(*running->block, box(to, map, barrier, coordinates, rank));
+    step();
+}
+void copy_box_to_all(u32 to, const void* map, u32 barrier, const int* coordinates, u32 rank, u32 blocks) {
+    if (blocks >> 2) fail("a box to blocks %#x of a cluster of two", blocks);
+    for (u32 i = 0; i < 2; ++i) {
+        u32 there = address_in(to, i);
+        if (blocks >> i & 1) start_in(block_of(there), box(to, map, barrier, coordinates, rank));
+    }
+    step();
+}
+// To a block of the cluster, as its barrier.
+void send_bytes(u32 to, u32 from, u32 bytes, u32 barrier) {
+    Copy copy = made(Copy::Kind::SENT, from, 0, bytes);
+    copy.source = running->block, copy.global = from;
+    Block& block = block_of(to);
+    if (&block_of(barrier) != &block) fail("bytes for one block, and their barrier in another one");
+    copy.shared = to, copy.barrier = barrier;
+    start_in(block, copy);
+    step();
 }
 void copy_bytes(u32 to, u64 from, u32 bytes, u32 barrier) {
     Copy copy = made(Copy::Kind::BYTES, to, from, bytes);
     copy.barrier = barrier;
-    spoil(*running->block, to, bytes);
-    start(copy);
+    start_in(*running->block, copy);
+    step();
 }
 void copy_chunk(u32 to, u64 from, u32 bytes, u32 taken) {
     if (bytes != 16 || taken > 16) fail("cp.async of other than 16 bytes");

@@ -41,6 +41,12 @@ void barrier_init(u32 address, u32 count);
 void barrier_arrive(u32 address, u32 count, u32 expected_bytes);
 void barrier_wait(u32 address, u32 parity);
 
+// Clusters of two blocks, 2 n and 2 n + 1: addresses in one of them, all threads of both.
+u32 address_in(u32 address, u32 rank);
+void arrive_there(u32 address);
+void cluster_arrive();
+void cluster_wait();
+
 // Copies, each under way for a while.
 struct TensorMap {
     u64 address;
@@ -50,7 +56,9 @@ struct TensorMap {
 };
 static_assert(sizeof(TensorMap) <= 128, "what a CUtensorMap has room for");
 void copy_box(u32 to, const void* map, u32 barrier, const int* coordinates, u32 rank);
+void copy_box_to_all(u32 to, const void* map, u32 barrier, const int* coordinates, u32 rank, u32 blocks);
 void copy_bytes(u32 to, u64 from, u32 bytes, u32 barrier);
+void send_bytes(u32 to, u32 from, u32 bytes, u32 barrier);
 void copy_chunk(u32 to, u64 from, u32 bytes, u32 taken);
 void commit_chunks();
 void wait_chunks(u32 pending);

@@ -37,6 +37,8 @@ void begin(Block& block, unsigned index) {
     block.barriers.clear();
     for (Numbered& one : block.numbered) one = Numbered{};
     block.copies.clear();
+    block.cluster_arrivals = block.cluster_phase = 0;
+    block.cluster_waiting.clear();
     for (size_t i = 0; i < block.fibers.size(); ++i) {
         Fiber& fiber = block.fibers[i];
         Warp& warp = block.warps[i / 32];
@@ -186,6 +188,12 @@ void body() {
     __builtin_unreachable();
 }
 
+Block* running_block(unsigned index) {
+    for (const auto& block : resident)
+        if (block->live && block->index == index) return block.get();
+    return nullptr;
+}
+
 void wake(Fiber& fiber) {
     fiber.waits_for.clear();
     fiber.warp->runnable.push_back(&fiber);
@@ -241,11 +249,15 @@ extern "C" int machine_run(machine::Entry kernel, void* const* arguments, unsign
     stalling = seed % 5 < 2 ? 1.0 / 128 : seed % 5 < 4 ? 1.0 / 16 : 1.0 / 4;
     gridDim = {grid, 1, 1}, blockDim = {threads, 1, 1};
     threadIdx = blockIdx = {0, 0, 0};
-    std::vector<unsigned> order(grid);
-    for (unsigned i = 0; i < grid; ++i) {
+    std::vector<unsigned> pairs((grid + 1) / 2), order;  // of which both begin together, if they are a cluster
+    for (unsigned i = 0; i < pairs.size(); ++i) {
         const u32 other = below(i + 1);
-        order[i] = order[other];
-        order[other] = i;
+        pairs[i] = pairs[other];
+        pairs[other] = i;
+    }
+    for (const unsigned pair : pairs) {
+        order.push_back(2 * pair);
+        if (2 * pair + 1 < grid) order.push_back(2 * pair + 1);
     }
     polling.clear();
     fruitless = 0;
