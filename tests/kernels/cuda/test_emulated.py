@@ -48,7 +48,7 @@ BACKWARD: dict[str, ProgramOf] = {
     "standard": standard_backward.program,
     "flash1": flash1_backward.program,
     "flash2": flash2_backward.program,
-    "flash2 deterministic": flash2_backward.program_of(deterministic=True),
+    "flash2 deterministic": partial(flash2_backward.program, deterministic=True),
 }
 EVEN, PAGED = {"seqlen_q": 70, "seqlen_k": 133}, {"seqlen_q": 70, "seqlen_k": 192}
 LENGTHS: dict[str, Any] = {"batch": 2, "query_lengths": (70, 31), "key_lengths": (5, 131)}

@@ -63,11 +63,32 @@ def backward(
     residents: int = 2,
     edits: Edits = (),
 ) -> Verdict:
-    """One backward pass against the oracle.
+    """One backward pass against the oracle; arguments as of `gradients_of`."""
+    saved = given(problem)
+    found = gradients_of(
+        name, problem, saved, program_of, seed=seed, arch=arch, grid=grid, residents=residents, edits=edits
+    )
+    return verify_gradients(problem, saved.inputs, saved.grad_output, found)
+
+
+def gradients_of(
+    name: str,
+    problem: Problem,
+    saved: Saved,
+    program_of: ProgramOf,
+    *,
+    seed: int = 0,
+    arch: int = 900,
+    grid: int | None = None,
+    residents: int = 2,
+    edits: Edits = (),
+) -> Gradients:
+    """What one backward pass leaves.
 
     Args:
         name: The kernel, whose spec declares the workspace.
         problem: What is computed.
+        saved: What it is computed from.
         program_of: Makes the program.
         seed: Of the order of threads and copies; even ones put guards behind the arrays, odd ones before them.
         arch: What the GPU is.
@@ -78,17 +99,16 @@ def backward(
     Raises:
         EmulatorError: What went wrong before there was an answer.
     """
-    saved, program = given(problem), program_of(problem, target(arch))
-    spec = find_kernel(name).backward
+    program, spec = program_of(problem, target(arch)), find_kernel(name).backward
     assert spec is not None
+    declared = (*spec.workspace(problem, "cuda"), *spec.deterministic_workspace(problem))
     with guarded_memory(at_end=seed % 2 == 0) as memory:
         buffers = {key: memory.copy(key, array) for key, array in saved._asdict().items()}
         for key, array in zip(Gradients._fields, saved.inputs.qkv, strict=True):
             buffers[key] = memory.empty(key, array.shape, array.dtype)
-        buffers |= workspace(memory, spec.workspace(problem, "cuda"), program)
+        buffers |= workspace(memory, declared, program)
         run(regridded(program, grid), buffers, seed=seed, arch=arch, residents=residents, edits=edits)
-        gradients = Gradients(*(buffers[key].copy() for key in Gradients._fields))
-    return verify_gradients(problem, saved.inputs, saved.grad_output, gradients)
+        return Gradients(*(buffers[key].copy() for key in Gradients._fields))
 
 
 def forward(
@@ -103,7 +123,7 @@ def forward(
     residents: int = 2,
     edits: Edits = (),
 ) -> Verdict:
-    """One forward pass against the oracle; arguments as in `backward`, and inputs drawn unless they are given."""
+    """One forward pass against the oracle; arguments as of `gradients_of`, and inputs drawn unless they are given."""
     inputs = drawn(problem) if inputs is None else inputs
     spec = find_kernel(kernel) if isinstance(kernel, str) else kernel
     program = program_of(problem, target(arch))

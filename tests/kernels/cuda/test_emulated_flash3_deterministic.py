@@ -1,0 +1,85 @@
+"""flash3's deterministic backward pass and block masks in the emulator: the same bits in every schedule."""
+
+from functools import partial
+from itertools import product
+from typing import Any
+
+import pytest
+
+from kernels.block_mask import BlockMask
+from kernels.cuda import flash3_backward
+from kernels.cuda.backward import in_mode
+from kernels.launch import Gradients
+from kernels.problem import Problem
+from kernels.verify_gradients import verify_gradients
+from tests.kernels.cuda.emulator.build import Edits
+from tests.kernels.cuda.emulator.running import backward, given, gradients_of, needs_compiler
+from tests.matrix import chosen, matrix
+
+pytestmark = needs_compiler
+KEYS, QUERIES = 600, 300
+BLOCKS = BlockMask.random(QUERIES, KEYS, block_q=24, block_k=50, kept_share=0.4)
+MASKS: dict[str, dict[str, Any]] = {
+    "full": {},
+    "causal": {"causal": True},
+    "window": {"window": (70, 30)},
+    "blocks": {"block_mask": BLOCKS},
+    "blocks, causal": {"block_mask": BLOCKS, "causal": True},
+}
+PLACES = ((None, 1), (None, 3), (None, 10), (2, 2), (3, 3))  # grid, blocks side by side
+
+
+def problem_of(head_dim: int, mask: str, kv_heads: int) -> Problem:
+    return Problem(
+        heads=4,
+        kv_heads=kv_heads,
+        seqlen_q=QUERIES,
+        seqlen_k=KEYS,
+        head_dim=head_dim,
+        dtype="bfloat16",
+        **MASKS[mask],
+    )
+
+
+def schedules(problem: Problem, *, edits: Edits = ()) -> list[Gradients]:
+    """The gradients in several orders of blocks and threads, each passed by the oracle."""
+    saved, found = given(problem), []
+    program_of = in_mode(flash3_backward.program, True)
+    for seed, (grid, residents) in enumerate(PLACES):
+        gradients = gradients_of(
+            "flash3", problem, saved, program_of, seed=seed, grid=grid, residents=residents, edits=edits
+        )
+        verdict = verify_gradients(problem, saved.inputs, saved.grad_output, gradients)
+        assert verdict.passed, (seed, verdict)
+        found.append(gradients)
+    return found
+
+
+def differ(found: list[Gradients]) -> bool:
+    first = [array.tobytes() for array in found[0]]
+    return any([array.tobytes() for array in one] != first for one in found[1:])
+
+
+@matrix("head_dim mask kv_heads", [*product((64, 128), MASKS, (2, 4))], "head_dim mask", few=4)
+def test_every_schedule_gives_the_same_bits(head_dim: int, mask: str, kv_heads: int) -> None:
+    assert not differ(schedules(problem_of(head_dim, mask, kv_heads)))
+
+
+def test_without_turns_schedules_give_different_bits() -> None:
+    assert differ(schedules(problem_of(128, "full", 2), edits=(("wait_for(counter, before);", ""),)))
+
+
+@chosen("mask", [mask for mask in MASKS if "blocks" in mask], ["blocks, causal"])
+def test_block_masks_agree_with_the_oracle_in_any_order(mask: str) -> None:
+    for head_dim, (grid, residents) in product((64, 128), PLACES[1:4:2]):
+        run = partial(backward, "flash3", problem_of(head_dim, mask, 2), flash3_backward.program)
+        verdict = run(grid=grid, residents=residents)
+        assert verdict.passed, verdict
+
+
+@pytest.mark.parametrize("deterministic", [False, True], ids=["any order", "deterministic"])
+def test_blocks_that_stay_pass_keys_that_no_query_sees(deterministic: bool) -> None:
+    problem = Problem(heads=2, seqlen_q=100, seqlen_k=700, head_dim=64, dtype="float16", window=(200, 0))
+    program_of = in_mode(flash3_backward.program, deterministic)
+    verdict = backward("flash3", problem, program_of, grid=1)
+    assert verdict.passed, verdict
