@@ -87,12 +87,12 @@ void barrier_arrive(u32 address, u32 count, u32 expected_bytes) {
     step();
 }
 
-// Until the current phase is another than `parity`.
+// Until the current phase is another than `parity`. Who waits sees the phase's end, however late it goes on.
 void barrier_wait(u32 address, u32 parity) {
     if (parity > 1) fail("a parity of %u", parity);
     Barrier& barrier = found(*running->block, address);
     step();
-    while ((barrier.phase & 1) == parity)
+    if ((barrier.phase & 1) == parity)
         wait_in(barrier.waiting,
                 "the barrier at shared address " + std::to_string(address) + " to end phase " + std::to_string(parity) +
                     " (" + std::to_string(barrier.pending) + " arrivals and " + std::to_string(barrier.bytes) +
