@@ -52,7 +52,7 @@ void meet(u32 id, u32 threads, bool waits) {
     complete_if_all(block, barrier);
     if (barrier.phase == phase)
         wait_in(barrier.waiting, "barrier " + std::to_string(id) + " of " + std::to_string(threads) + " threads");
-    else step();
+    else go_with_others();
 }
 
 // Those that have ended are not waited for.

@@ -163,6 +163,7 @@ Block* running_block(unsigned index);  // null: it does not run
 void wait_in(Waiting& waiting, std::string what);
 void wake(Waiting& waiting);
 void wake(Fiber& fiber);
+void go_with_others();
 
 // memory.cpp
 void take_shared(Block& block);

@@ -217,6 +217,11 @@ void step() {
     wake(*running);
     suspend();
 }
+// The last to come goes on with those it wakes, not ahead of them.
+void go_with_others() {
+    wake(*running);
+    suspend();
+}
 void give_way() { wait_in(polling, "what it polls"); }
 
 void together(const char* what, Act act, void* argument, u32 mask) {
@@ -232,6 +237,7 @@ void together(const char* what, Act act, void* argument, u32 mask) {
     std::memset(own.arguments, 0, sizeof own.arguments);
     own.arrived = 0;
     wake(own.waiting);
+    go_with_others();
 }
 
 }  // namespace machine
