@@ -116,6 +116,7 @@ struct Block {
     u8 *memory = nullptr, *seen_by_copies = nullptr;  // shared memory; the same as TMA and wgmma see it
     std::vector<u8> statics;
     std::map<const void*, u32> static_places;
+    u32 statics_end = 0;
     std::vector<Fiber> fibers;
     std::vector<Warp> warps;
     std::vector<Warpgroup> warpgroups;

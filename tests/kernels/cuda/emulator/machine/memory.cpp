@@ -65,6 +65,7 @@ void begin_shared(Block& block) {
     std::memset(block.seen_by_copies - shared_offset(), UNTOUCHED, shared_pages());
     block.statics.assign(STATIC_ROOM, UNTOUCHED);
     block.static_places.clear();
+    block.statics_end = 0;
 }
 void check_shared(const Block& block) {
     const u8* const pages = block.memory - shared_offset();
@@ -89,12 +90,11 @@ void* static_shared(const void* key, u32 bytes, u32 alignment) {
     Block& block = *running->block;
     const auto known = block.static_places.find(key);
     if (known != block.static_places.end()) return block.statics.data() + known->second;
-    u32 end = 0;
-    for (const auto& one : block.static_places) end = end > one.second ? end : one.second;
-    end = block.static_places.empty() ? 0 : end + STATIC_ROOM / 8;
-    if (bytes > STATIC_ROOM / 8 || end + bytes > STATIC_ROOM || alignment > 16) fail("too large a static shared array");
-    block.static_places[key] = end;
-    return block.statics.data() + end;
+    const u32 start = (block.statics_end + 15) / 16 * 16;
+    if (bytes > STATIC_ROOM - start || alignment > 16) fail("too large a static shared array");
+    block.statics_end = start + bytes;
+    block.static_places[key] = start;
+    return block.statics.data() + start;
 }
 u32 address_of(const void* pointer) {
     const Block& block = *running->block;
