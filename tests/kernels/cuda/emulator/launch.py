@@ -17,7 +17,7 @@ MESSAGE_BYTES = 4096
 
 
 class Memory:
-    """Arrays between pages that nobody may touch; filled with bytes 255, which are NaN, unless told otherwise.
+    """Arrays between pages that nobody may touch; filled with bytes 255, which are NaN, unless told.
 
     They end where such a page begins, up to 15 bytes before; or start where one ends.
     """
@@ -115,7 +115,7 @@ def _argument(argument: Any, buffers: Mapping[str, Any]) -> Any:
 
 
 def tensor_map(array: Any, rows: int, packed: int = 1) -> Any:
-    """What `kernels.cuda.tensor_map.encode` makes, as the emulated machine reads it (machine.hpp, TensorMap)."""
+    """What `kernels.cuda.tensor_map.encode` makes, as the machine reads it (machine.hpp, TensorMap)."""
     batch, heads, seqlen, head_dim = array.shape
     row_bytes = head_dim * array.itemsize
     sizes, box = (head_dim, packed * seqlen, batch * heads // packed), (PANEL, rows, 1)

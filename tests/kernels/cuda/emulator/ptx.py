@@ -1,9 +1,9 @@
 """From the text of a CUDA source to C++ that calls an emulator: its inline PTX instruction by instruction.
 
-`asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, ...}, ...;" : ... : ...)` becomes a call of
-`ptx::mma_sync_aligned_row_col<Shape<16, 8, 16>, f32, bf16, bf16, f32>(list(...), ...)`: a function named after the
-instruction, whose shapes and types are its template arguments. One that device/ does not define is an error of the
-compiler that names it.
+`asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, ...}, ...;" : ... : ...)` becomes a
+call of `ptx::mma_sync_aligned_row_col<Shape<16, 8, 16>, f32, bf16, bf16, f32>(list(...), ...)`: a function
+named after the instruction, whose shapes and types are its template arguments. One that device/ does not
+define is an error of the compiler that names it.
 """
 
 import re
@@ -14,7 +14,15 @@ _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 _TYPE = re.compile(r"[fusb](8|16|32|64)|pred|b?f16(x2)?|tf32|e4m3(x2)?|e5m2(x2)?")
 _C_TYPES = {"r": "u32", "l": "u64", "h": "u16", "f": "float", "d": "double", "n": "int"}
-_REGISTERS = {".pred": "bool", ".b16": "u16", ".f16": "u16", ".b32": "u32", ".u32": "u32", ".f32": "float", ".b64": "u64"}
+_REGISTERS = {
+    ".pred": "bool",
+    ".b16": "u16",
+    ".f16": "u16",
+    ".b32": "u32",
+    ".u32": "u32",
+    ".f32": "float",
+    ".b64": "u64",
+}
 _ASM = re.compile(r"\basm\b\s*(?:volatile\b)?\s*\(")
 _DYNAMIC = re.compile(r"extern\s+__shared__\s+__align__\((\d+)\)\s+([\w ]+?)\s+(\w+)\[\]\s*;")
 _STATIC = re.compile(r"(?<!extern )__shared__\s+([\w ]+?)\s+(\w+)((?:\[[^;]*?\])+)\s*;")
@@ -66,11 +74,8 @@ def _statement(body: str) -> str:
 
 
 def _operands(text: str) -> list[Operand]:
-    found = []
-    for part in _split(text, ","):
-        if match := re.fullmatch(r'\s*"([^"]*)"\s*(\(.*\))\s*', part, re.DOTALL):
-            found.append(Operand(match[1].strip("=+&"), match[2]))
-    return found
+    parts = (re.fullmatch(r'\s*"([^"]*)"\s*(\(.*\))\s*', part, re.DOTALL) for part in _split(text, ","))
+    return [Operand(match[1].strip("=+&"), match[2]) for match in parts if match]
 
 
 def _instructions(template: str) -> Iterator[str]:

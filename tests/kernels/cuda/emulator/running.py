@@ -90,9 +90,9 @@ def gradients_of(
         problem: What is computed.
         saved: What it is computed from.
         program_of: Makes the program.
-        seed: Of the order of threads and copies; even ones put guards behind the arrays, odd ones before them.
+        seed: Of the order of threads and copies; even ones put guards behind the arrays, odd ones before.
         arch: What the GPU is.
-        grid: Blocks of the main launch, in place of the program's, if they draw tiles: fewer draw more of them.
+        grid: Blocks of the main launch, in place of the program's, if they draw tiles: fewer draw more.
         residents: Blocks side by side.
         edits: Of the preprocessed source.
 
@@ -123,7 +123,7 @@ def forward(
     residents: int = 2,
     edits: Edits = (),
 ) -> Verdict:
-    """One forward pass against the oracle; arguments as of `gradients_of`, and inputs drawn unless they are given."""
+    """One forward pass against the oracle; arguments as of `gradients_of`, inputs drawn unless given."""
     inputs = drawn(problem) if inputs is None else inputs
     spec = find_kernel(kernel) if isinstance(kernel, str) else kernel
     program = program_of(problem, target(arch))
@@ -160,6 +160,6 @@ def fails(run: Callable[[], Verdict]) -> bool:
     try:
         return not run().passed
     except EmulatorError as error:
-        assert "g++" not in str(error), error
-        assert "not once" not in str(error), error
+        if "g++" in str(error) or "not once" in str(error):  # no fault of the kernel
+            raise
         return True
