@@ -15,11 +15,17 @@ NAMES = {
     "h200-thin": "H200 small problems",
     "h200-backward": "H200 backward",
 }
+ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic"}  # in problems
 
 
 def bundled_sessions() -> list[Path]:
     """Session files that come with the program, in the order of `NAMES`; empty when this copy has none."""
     return [path for name in NAMES if (path := BUNDLED / f"{name}{SUFFIX}").is_file()]
+
+
+def alike_recordings() -> list[Path]:
+    """Those of them that have problems in common and can be compared."""
+    return [path for path in bundled_sessions() if path.stem in ALIKE]
 
 
 def is_own(path: Path) -> bool:

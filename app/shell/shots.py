@@ -8,7 +8,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.control.bundled import bundled_sessions
+from app.control.bundled import alike_recordings
 from app.control.chores import wait_for_all
 from app.control.controller import Controller
 from app.look.theme import DARK, LIGHT, Theme
@@ -94,7 +94,7 @@ def _step(window: MainWindow) -> None:
 def _compare(window: MainWindow) -> None:
     """Compare the session on show, or a recording that comes with the program, with the others of these."""
     page, shown = window.pages["compare"], window.controller.path
-    files = [*([shown] if shown is not None else []), *bundled_sessions()]
+    files = [*dict.fromkeys([*([shown] if shown is not None else []), *alike_recordings()])]
     if not isinstance(page, ComparePage) or len(files) < TWO:
         return
     loop = QEventLoop()

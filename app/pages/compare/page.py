@@ -9,7 +9,7 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplicat
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout
 
 from app.control.actions import Action
-from app.control.bundled import bundled_sessions
+from app.control.bundled import alike_recordings
 from app.control.chores import Chores
 from app.control.controller import Controller
 from app.control.guard import guarded
@@ -106,7 +106,7 @@ class ComparePage(Page):
         self.chooser.chosen.connect(self._choose_quantity)
         self.empty.opening_wanted.connect(self.open_files)
         self.empty.sessions_wanted.connect(lambda: self.page_requested.emit("sessions"))
-        self.empty.bundled_wanted.connect(lambda: lineup.choose(bundled_sessions()))
+        self.empty.bundled_wanted.connect(lambda: lineup.choose(alike_recordings()))
         self.controller.running_changed.connect(self._offer_after)
         for card in (self.board.ratios, self.board.curves):
             card.export_button.failed.connect(self.controller.error_raised)
