@@ -94,7 +94,7 @@ def _step(window: MainWindow) -> None:
 def _compare(window: MainWindow) -> None:
     """Compare the session on show, or a recording that comes with the program, with the others of these."""
     page, shown = window.pages["compare"], window.controller.path
-    files = [*dict.fromkeys([*([shown] if shown is not None else []), *alike_recordings()])]
+    files = [*dict.fromkeys(path.resolve() for path in (shown, *alike_recordings()) if path is not None)]
     if not isinstance(page, ComparePage) or len(files) < TWO:
         return
     loop = QEventLoop()
