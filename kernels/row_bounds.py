@@ -144,8 +144,11 @@ def _largest_scores(problem: Problem, inputs: Inputs, rows: list[int]) -> Any:
 
 
 def of_query_heads(problem: Problem, array: Any) -> Any:
-    """The largest norm of a row of K or V that each query head meets, (batch, heads, 1)."""
-    largest = [[float(norms_of(head.astype("float32")).max()) for head in sequence] for sequence in array]
+    """The largest norm of a row of K or V that each query head meets, (batch, heads, 1).
+
+    In float64: squares of values below 1e-23 or over 1e19 leave float32's range.
+    """
+    largest = [[float(norms_of(head.astype("float64")).max()) for head in sequence] for sequence in array]
     return np.repeat(np.array(largest), problem.heads // problem.key_heads, axis=1)[:, :, None]
 
 

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from kernels.launch import Gradients, Inputs
 from kernels.problem import DTYPES, Dtype, Problem
+from kernels.row_bounds import of_query_heads
 from kernels.verify import storage_dtype
 from kernels.verify_gradients import verify_gradients
 from tests.kernels.answers import hostile, kept_pairs, stored, tiled
@@ -149,6 +150,13 @@ def test_spoilt_gradients_never_pass_and_the_worst_row_is_named(
         worst = verdict.of("dQ of a row")
         assert worst is not None
         assert worst.place == (0, 0, 3)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1.0, 1e30])
+def test_the_largest_row_has_its_norm_however_small_or_large_it_is(size: float) -> None:
+    rows = np.full((1, 2, 3, 16), size, dtype="float32")
+    problem = Problem(batch=1, heads=2, seqlen_q=3, seqlen_k=3, head_dim=16, dtype="float32")
+    assert of_query_heads(problem, rows) == pytest.approx(4 * size)
 
 
 @chosen("seed", range(60), range(8))
