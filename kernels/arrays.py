@@ -16,9 +16,19 @@ def backend_of(array: object) -> Backend | None:
 
 def on_host(array: Any) -> Any:
     """The numbers as a NumPy array of float64."""
-    wide = array if array.dtype == "float64" else array.astype("float32")  # CuPy casts bfloat16 to that alone
+    wide = _castable(array)
     host = wide if backend_of(wide) == "cpu" else wide.get()
     return host.astype("float64", copy=False)
+
+
+def in_float64(array: Any) -> Any:
+    """The numbers in float64, where they are."""
+    return _castable(array).astype("float64", copy=False)
+
+
+def _castable(array: Any) -> Any:
+    """The numbers in a dtype that casts to float64: CuPy casts bfloat16 to float32 alone."""
+    return array if array.dtype == "float64" else array.astype("float32")
 
 
 def array_module(array: object) -> Any:

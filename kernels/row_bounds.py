@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.arrays import array_module, on_host
+from kernels.arrays import array_module, in_float64, on_host
 from kernels.fp8 import Rounding
 from kernels.launch import Inputs
 from kernels.problem import Dtype, Problem
@@ -144,16 +144,14 @@ def _largest_scores(problem: Problem, inputs: Inputs, rows: list[int]) -> Any:
 
 
 def of_query_heads(problem: Problem, array: Any) -> Any:
-    """The largest norm of a row of K or V that each query head meets, (batch, heads, 1).
-
-    In float64: squares of values below 1e-23 or over 1e19 leave float32's range.
-    """
-    largest = [[float(norms_of(head.astype("float64")).max()) for head in sequence] for sequence in array]
+    """The largest norm of a row of K or V that each query head meets, (batch, heads, 1)."""
+    largest = [[float(norms_of(head).max()) for head in sequence] for sequence in array]
     return np.repeat(np.array(largest), problem.heads // problem.key_heads, axis=1)[:, :, None]
 
 
 def norms_of(rows: Any) -> Any:
-    """L2 norms over the last axis."""
+    """L2 norms over the last axis, in float64: a square may leave the range of a dtype that has the value."""
+    rows = in_float64(rows)
     return (rows * rows).sum(axis=-1) ** 0.5
 
 

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from kernels.launch import Gradients, Inputs
 from kernels.problem import DTYPES, Dtype, Problem
-from kernels.row_bounds import of_query_heads
+from kernels.row_bounds import norms_of, of_query_heads
 from kernels.verify import storage_dtype
 from kernels.verify_gradients import verify_gradients
 from tests.kernels.answers import hostile, kept_pairs, stored, tiled
@@ -157,6 +157,12 @@ def test_the_largest_row_has_its_norm_however_small_or_large_it_is(size: float) 
     rows = np.full((1, 2, 3, 16), size, dtype="float32")
     problem = Problem(batch=1, heads=2, seqlen_q=3, seqlen_k=3, head_dim=16, dtype="float32")
     assert of_query_heads(problem, rows) == pytest.approx(4 * size)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_norm_does_not_leave_the_range_of_the_dtype_that_its_row_has(dtype: Dtype) -> None:
+    rows = np.full((2, 16), 1000, dtype=storage_dtype(dtype))
+    assert norms_of(rows) == pytest.approx(4000)
 
 
 @chosen("seed", range(60), range(8))
