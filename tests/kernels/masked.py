@@ -1,6 +1,7 @@
 """Problems under every combination of masks and head groups, and attention by brute force over them."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +14,37 @@ from kernels.launch import Inputs
 from kernels.problem import Problem
 
 WINDOWS = st.tuples(st.integers(-1, 70), st.integers(-1, 70))
+
+
+LONG_WINDOWS = st.tuples(st.integers(-1, 300), st.integers(-1, 300))
+
+
+@st.composite
+def block_masked(
+    draw: st.DrawFn,
+    longest: int,
+    head_dims: Sequence[int],
+    block_q: st.SearchStrategy[int],
+    block_k: st.SearchStrategy[int],
+) -> Problem:
+    """Ragged lengths x causal x window x random blocks, for the tables that kernels take them from."""
+    seqlen_q, seqlen_k = draw(st.integers(1, longest)), draw(st.integers(1, longest))
+    return Problem(
+        seqlen_q=seqlen_q,
+        seqlen_k=seqlen_k,
+        head_dim=draw(st.sampled_from(head_dims)),
+        dtype="bfloat16",
+        causal=draw(st.booleans()),
+        window=draw(st.none() | LONG_WINDOWS),
+        block_mask=BlockMask.random(
+            seqlen_q,
+            seqlen_k,
+            block_q=draw(block_q),
+            block_k=draw(block_k),
+            kept_share=draw(st.floats(0, 1)),
+            seed=draw(st.integers(0, 1000)),
+        ),
+    )
 
 
 @st.composite

@@ -14,35 +14,14 @@ from kernels.ladder import FLASH3
 from kernels.problem import Problem
 from kernels.workspace import KEY_TILES, QUERY_TILES
 from kernels.workspace_backward import KEPT_QUERIES
-from tests.kernels.masked import kept
+from tests.kernels.masked import block_masked, kept
 from tests.matrix import in_rounds
 
 assert FLASH3.backward is not None
 HOPPER = Target((9, 0), SHARED_MEMORY_LIMITS[9, 0], multiprocessors=132)
 KEYS = 128
-WINDOWS = st.tuples(st.integers(-1, 300), st.integers(-1, 300))
-
-
-@st.composite
-def sparse_problems(draw: st.DrawFn) -> Problem:
-    """Ragged lengths x causal x window x blocks of any width, and of any multiple of 8 queries."""
-    seqlen_q, seqlen_k = draw(st.integers(1, 600)), draw(st.integers(1, 600))
-    return Problem(
-        seqlen_q=seqlen_q,
-        seqlen_k=seqlen_k,
-        head_dim=draw(st.sampled_from((64, 128))),
-        dtype="bfloat16",
-        causal=draw(st.booleans()),
-        window=draw(st.none() | WINDOWS),
-        block_mask=BlockMask.random(
-            seqlen_q,
-            seqlen_k,
-            block_q=8 * draw(st.integers(1, 40)),
-            block_k=draw(st.integers(1, 300)),
-            kept_share=draw(st.floats(0, 1)),
-            seed=draw(st.integers(0, 1000)),
-        ),
-    )
+ANY, UNITS = st.integers(1, 300), st.integers(1, 40).map(lambda units: 8 * units)
+PROBLEMS = block_masked(600, (64, 128), block_q=UNITS, block_k=ANY)
 
 
 def pairs_computed(problem: Problem, program: Program) -> npt.NDArray[np.int_]:
@@ -64,13 +43,13 @@ def pairs_computed(problem: Problem, program: Program) -> npt.NDArray[np.int_]:
 
 @in_rounds(3)
 @settings(max_examples=14, deadline=None)
-@given(sparse_problems())
+@given(PROBLEMS)
 def test_every_kept_pair_is_computed_once_and_no_other(turn: int, problem: Problem) -> None:
     assert (pairs_computed(problem, flash3_backward.program(problem, HOPPER)) == kept(problem)).all()
 
 
 @settings(max_examples=40, deadline=None)
-@given(sparse_problems())
+@given(PROBLEMS)
 def test_turns_are_counted_in_the_order_in_which_key_tiles_are_drawn(problem: Problem) -> None:
     program = flash3_backward.program(problem, HOPPER, deterministic=True)
     key_tiles, query_tiles = program.tables[KEY_TILES], program.tables[QUERY_TILES]

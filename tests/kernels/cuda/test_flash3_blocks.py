@@ -17,33 +17,12 @@ from kernels.errors import InputError
 from kernels.ladder import FLASH3
 from kernels.problem import Problem
 from kernels.workspace import KEPT_KEYS, KEY_TILES, QUERY_TILES, TILE_ORDER
-from tests.kernels.masked import kept
+from tests.kernels.masked import block_masked, kept
 from tests.matrix import in_rounds
 
 HOPPER = Target((9, 0), SHARED_MEMORY_LIMITS[9, 0], multiprocessors=132)
-WINDOWS = st.tuples(st.integers(-1, 300), st.integers(-1, 300))
-
-
-@st.composite
-def sparse_problems(draw: st.DrawFn) -> Problem:
-    """Ragged lengths x causal x window x blocks of any height, and of any multiple of 8 keys."""
-    seqlen_q, seqlen_k = draw(st.integers(1, 400)), draw(st.integers(1, 400))
-    return Problem(
-        seqlen_q=seqlen_q,
-        seqlen_k=seqlen_k,
-        head_dim=draw(st.sampled_from(FLASH3.head_dims["cuda"])),
-        dtype="bfloat16",
-        causal=draw(st.booleans()),
-        window=draw(st.none() | WINDOWS),
-        block_mask=BlockMask.random(
-            seqlen_q,
-            seqlen_k,
-            block_q=draw(st.integers(1, 300)),
-            block_k=8 * draw(st.integers(1, 40)),
-            kept_share=draw(st.floats(0, 1)),
-            seed=draw(st.integers(0, 1000)),
-        ),
-    )
+ANY, UNITS = st.integers(1, 300), st.integers(1, 40).map(lambda units: 8 * units)
+PROBLEMS = block_masked(400, FLASH3.head_dims["cuda"], block_q=ANY, block_k=UNITS)
 
 
 def tile_of(program: Program) -> Tile:
@@ -69,13 +48,13 @@ def pairs_computed(problem: Problem, program: Program) -> npt.NDArray[np.int_]:
 
 @in_rounds(3)
 @settings(max_examples=14, deadline=None)
-@given(sparse_problems())
+@given(PROBLEMS)
 def test_every_kept_pair_is_computed_once_and_no_other(turn: int, problem: Problem) -> None:
     assert (pairs_computed(problem, flash3.program(problem, HOPPER)) == kept(problem)).all()
 
 
 @settings(max_examples=40, deadline=None)
-@given(sparse_problems())
+@given(PROBLEMS)
 def test_every_tile_is_drawn_once_and_a_head_s_longest_first(problem: Problem) -> None:
     problem = structs.replace(problem, heads=3)
     program = flash3.program(problem, HOPPER)
@@ -96,7 +75,7 @@ def test_a_tile_far_longer_than_the_others_is_drawn_before_all_other_heads() -> 
 
 
 @settings(max_examples=40, deadline=None)
-@given(sparse_problems())
+@given(PROBLEMS)
 def test_the_tables_are_those_the_workspace_predicts(problem: Problem) -> None:
     predicted = {buffer.name: (buffer.shape, buffer.nbytes) for buffer in FLASH3.workspace(problem, "cuda")}
     tables = flash3.program(problem, HOPPER).tables
