@@ -17,10 +17,10 @@ from app.words.sessions import named
 from profiles.results.drift import drift_text
 from profiles.results.parts import part_text, parts, warnings
 from profiles.results.session import Session
+from profiles.store.errors import REPLACED
 from profiles.wire.events import Event, LogLine, PlanFinished
 
 REWRITTEN = "Another program has changed the words about this session; they are shown as they are now."
-REPLACED = "{} was replaced or written by another program; what is shown is as it was opened."
 
 
 class Notices:
@@ -86,11 +86,17 @@ class Notices:
             self._settings.add_recent(path, session.name)
 
     def _offer_reload(self) -> None:
-        """Say that the file holds something else now: what is on show stays until the user wants that."""
+        """Say that the file holds something else now: what is on show stays until the user wants that.
+
+        What was refused for this reason stays told: its details may hold words that are nowhere else.
+        """
         path = self._controller.path
-        if path is not None and self._presence.state == "replaced":
-            self._errors.show_error(REPLACED.format(path.name))
-            self._errors.offer("Reload", partial(self._open_path, path))
+        if path is None or self._presence.state != "replaced":
+            return
+        replaced, errors = REPLACED.format(path.name), self._errors
+        if not (errors.isVisible() and errors.text.startswith(replaced)):
+            errors.show_error(f"{replaced}; what is shown is as it was opened.")
+            errors.offer("Reload", partial(self._open_path, path))
 
     def _follow(self, events: Sequence[Event]) -> None:
         for event in events:

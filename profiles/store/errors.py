@@ -49,6 +49,9 @@ class ChangedFileError(SessionFileError):
     """Another program has changed what was to be changed."""
 
 
+REPLACED = "{} was replaced or written by another program"
+
+
 class ReplacedFileError(SessionFileError):
     """The file holds another session than the one that is meant.
 
@@ -58,8 +61,8 @@ class ReplacedFileError(SessionFileError):
 
     def __init__(self, path: Path, detail: str = "") -> None:
         super().__init__(
-            f"{path.name} was replaced or written by another program and does not hold what is on show any "
-            "more; nothing was done. Reload it to see what it holds, or export the figures on show.",
+            f"{REPLACED.format(path.name)} and does not hold what is on show any more; nothing was done. "
+            "Reload it to see what it holds, or export the figures on show.",
             detail,
         )
         self.path = path

@@ -89,6 +89,29 @@ def test_a_note_is_not_written_into_another_session_and_its_words_can_be_had_bac
     assert same()
 
 
+def test_words_that_were_not_written_stay_when_the_file_is_seen_to_be_another(
+    *, window: MainWindow, rig: Rig, save: Save, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = save(sweep(), "saved")
+    rig.open(path)
+    presence = window.presence
+    presence._timer.stop()
+    presence.look()
+    qtbot.waitUntil(lambda: presence._first is not None)
+    put_another(path, save)
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    page.bottom.notes.point = 3
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("the fan was loud", True))
+    page.bottom.notes.note_point()
+    qtbot.waitUntil(lambda: window.errors.text.startswith(SAID))
+    with qtbot.waitSignal(presence.changed):
+        presence.look()
+    assert presence.state == "replaced"
+    assert window.errors.text.startswith(SAID)
+    assert window.errors._details == "Not written: the fan was loud"
+
+
 def test_a_note_is_not_taken_back_from_another_session(
     *, window: MainWindow, rig: Rig, save: Save, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
