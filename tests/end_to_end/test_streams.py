@@ -94,7 +94,7 @@ def test_messages_that_cannot_be_written_change_nothing(
     assert not command.startswith(SWEEP) or is_saved(session)
 
 
-@matrix("command redirection", product(FAILING, ["2>&-", "2> /dev/full", ">&- 2>&-", "<&- >&- 2>&-"]), few=3)
+@matrix("command redirection", product(FAILING, ["2>&-", "2> /dev/full", ">&- 2>&-", "<&- >&- 2>&-"]), few=1)
 def test_what_fails_fails_alike_when_it_cannot_be_told(command: str, redirection: str, session: Path) -> None:
     done = run(command, redirection, session)
     assert done.returncode == run(command, "", session).returncode != 0
@@ -137,7 +137,7 @@ def test_bytes_that_are_no_text_may_stand_in_a_path(session: Path) -> None:
 @chosen(
     "command",
     ["show {}", "{}", "window {}", "shots {}", "shots folder --open {}", f"{SWEEP} --out {{}}.flashscope"],
-    {"show {}", "{}", "shots folder --open {}"},
+    {"{}"},
 )
 def test_a_name_that_is_too_long_is_told_in_one_line(command: str, session: Path) -> None:
     typed = command.replace("folder", str(session.parent / "pictures")).format("n" * 300)

@@ -156,6 +156,7 @@ def named(value: Any) -> str:
     product(PRECISIONS, MASKS, MUTANTS),
     *("precision mutant", "mask mutant", "precision mask"),
     ids=named,
+    few=20,
 )
 def test_a_mutant_never_passes(precision: str, mask: str, mutant: Any) -> None:
     _, _, judge, right = judged_by(mask, precision)
@@ -177,6 +178,7 @@ def test_the_worst_row_is_told_with_its_place(precision: str) -> None:
     assert worst.error > worst.bound
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_tile_lost_from_two_hundred_is_found_in_8_bits_though_no_single_row_shows_it() -> None:
     kept = np.ones((3, 200), bool)
     kept[0, 1:] = False  # a third of the rows is large, as the first of a causal problem are

@@ -11,6 +11,7 @@ from app.widgets.scrolling import Scrolling
 from tests.app.compare.conftest import Desk, press, recorded
 from tests.app.fakes import GPU_MACHINE
 from tests.app.shell.test_fits import is_cut, texts
+from tests.matrix import chosen
 
 
 def test_a_chip_shows_the_whole_date_however_long_the_device_is_called(desk: Desk) -> None:
@@ -83,7 +84,7 @@ def test_files_of_a_dialog_are_added(desk: Desk, monkeypatch: pytest.MonkeyPatch
     assert desk.page.lineup.paths == tuple(files)
 
 
-@pytest.mark.parametrize("percent", [100, 200])
+@chosen("percent", [100, 200], {200})
 def test_six_sessions_fit_a_small_window_at_every_zoom(desk: Desk, percent: int) -> None:
     desk.window.resize(1280, 720)
     desk.choose(*(recorded(f"run {k}", times=1 + k / 10) for k in range(6)))

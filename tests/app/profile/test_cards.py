@@ -17,6 +17,7 @@ from profiles.results.rows import rows
 from profiles.wire.measurement import Figure
 from tests.app.profile.builders import make_plan, script
 from tests.app.profile.conftest import Bench, column_of
+from tests.matrix import chosen
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def window_font(qapp: QApplication) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("window_font")
-@pytest.mark.parametrize("quantity", CELLS, ids=lambda quantity: quantity.key)
+@chosen("quantity", CELLS, CELLS[:1])
 def test_what_a_card_cannot_say_in_the_smallest_window_stands_in_its_tooltip(
     bench: Bench, quantity: Quantity
 ) -> None:

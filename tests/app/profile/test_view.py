@@ -57,7 +57,7 @@ def test_a_view_the_user_chose_stays_until_autorange(bench: Bench) -> None:
     assert plot.viewRange() == fitted
 
 
-@pytest.mark.parametrize("logarithmic", [True, False])
+@chosen("logarithmic", [True, False], {True})
 def test_zooming_out_ends_before_the_axis_has_no_numbers_left(bench: Bench, *, logarithmic: bool) -> None:
     bench.sweep(EVENTS)
     plot = bench.page.plots.cards[RUNTIME.key].plot

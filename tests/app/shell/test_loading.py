@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -90,10 +91,20 @@ def test_a_window_is_there_before_the_plots_are_loaded_and_a_page_asked_for_at_o
     assert said(tmp_path, START) == ["", "profile True True"]
 
 
-def test_a_window_closed_before_the_pages_are_loaded_makes_none(rig: Rig, qtbot: QtBot) -> None:
+def test_a_window_closed_before_the_pages_are_loaded_makes_none(
+    rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = threading.Event()
+
+    def after_the_end(key: str) -> type[Page]:
+        assert closed.wait(60)
+        return page_class(key)
+
+    monkeypatch.setattr(ahead, "page_class", after_the_end)
     window = rig.window()
     made = [page.key for page in window.pages.made]
     loaded = QSignalSpy(window.ahead.loaded)
+    monkeypatch.setattr(window.ahead, "stop", closed.set)  # called once the window is hidden
     window.close_unasked()
     qtbot.waitUntil(lambda: loaded.count() == 1)
     assert not window.ahead.busy
@@ -117,6 +128,7 @@ def test_a_page_that_cannot_be_loaded_is_told_and_leaves_the_others_alone(
     assert [str(error) for _, error, _ in caught] == ["no stepper"] * 2  # to load it, and to make it
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_garbage_is_collected_once_the_window_is_there_and_not_looked_for_in_what_stays(
     tmp_path: Path,
 ) -> None:

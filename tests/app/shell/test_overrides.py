@@ -87,6 +87,7 @@ def test_every_method_that_qt_calls_is_guarded() -> None:
     assert not [str(override) for override in EVERY if not hasattr(override.method, "__wrapped__")]
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_what_is_done_with_a_window_calls_each_of_them(rig: Rig) -> None:
     file = hostile_file(sessions_dir() / "a.flashscope", "a")
     window, called = rig.window(), set[str]()

@@ -68,6 +68,7 @@ def test_a_switch_dresses_part_after_part_in_several_turns(
     assert window.palette().window().color().name() == LIGHT.bg.lower()
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_no_part_is_so_large_that_it_would_hold_the_window_up(
     window: MainWindow, request: pytest.FixtureRequest
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_window_switched_live_has_the_colours_of_one_opened_so(
     assert colours(window) == before
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_switches_leave_no_objects_behind(window: MainWindow) -> None:
     def count() -> Counter[str]:
         return Counter(one.metaObject().className() for one in window.findChildren(QObject))

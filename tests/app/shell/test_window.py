@@ -19,6 +19,7 @@ from profiles.plan.plan import Protocol
 from profiles.wire.events import LogLine, MachineFound, PointFailed, PointStarted
 from tests.app.fakes import CPU_MACHINE, PLAN, SECOND, sweep
 from tests.app.shell.conftest import Rig, Save
+from tests.matrix import chosen
 
 
 def test_the_machine_is_looked_at_only_after_the_window_is_shown(rig: Rig, qtbot: QtBot) -> None:
@@ -214,7 +215,7 @@ def test_nothing_of_the_page_before_shows_where_plots_wait_to_be_painted(
         assert len(colours) == 1, card.title
 
 
-@pytest.mark.parametrize("covered", [False, True])
+@chosen("covered", [False, True], {True})
 def test_no_card_vanishes_while_it_waits_for_its_turn(
     window: MainWindow, qapp: QApplication, qtbot: QtBot, covered: bool
 ) -> None:

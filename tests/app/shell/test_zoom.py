@@ -71,6 +71,7 @@ def test_a_key_makes_everything_larger_at_once_and_the_next_window_is_so_too(
     assert Settings().scale == 125
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_window_zoomed_live_is_like_one_that_is_opened_so(
     window: MainWindow, rig: Rig, qtbot: QtBot, save: Save
 ) -> None:
@@ -171,6 +172,7 @@ def test_no_page_has_an_icon_without_room_while_a_zoom_is_half_done(
     assert pytest.approx(then / 100) == ZOOM.factor
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_zooms_one_after_the_other_end_on_the_screen(
     window: MainWindow, qtbot: QtBot, save: Save, rig: Rig
 ) -> None:

@@ -58,7 +58,7 @@ def check(name: str, workload: Problem, target: Target) -> None:
     product(PROGRAMS, AMPERE_AND_NEWER, (64, 128, 256), MASKS, SIXTEEN_BIT),
     "name head_dim",
     ids=spelled,
-    few=2,
+    few=1,
 )
 def test_every_backward_pass_fits_every_architecture(
     name: str, target: Target, head_dim: int, masks: dict[str, Any], dtype: Any
@@ -69,7 +69,7 @@ def test_every_backward_pass_fits_every_architecture(
 @matrix(
     "name panels octets",
     [(name, -(-d // 64), d // 8 % 8) for name in PROGRAMS for d in HEAD_DIMS if d % 64],
-    few=2,
+    few=1,
 )
 def test_every_head_dim_compiles(name: str, panels: int, octets: int) -> None:
     """A pass is cut by the panels of 64 columns that its heads take; the last holds so many of 8."""
@@ -81,7 +81,7 @@ def test_every_head_dim_compiles(name: str, panels: int, octets: int) -> None:
     "name blocks masks",
     product(PROGRAMS, ((16, 16), (16, 64), (64, 32), (128, 128), (256, 192)), MASKS),
     ids=spelled,
-    few=2,
+    few=1,
 )
 def test_every_block_mask_compiles(name: str, blocks: tuple[int, int], masks: dict[str, Any]) -> None:
     mask = BlockMask.random(2048, 2048, block_q=blocks[0], block_k=blocks[1], kept_share=0.5)

@@ -22,7 +22,7 @@ from kernels.flash3_share import MOST_GROUPS_SHARED, Share, share, small_shapes,
 from kernels.ladder import FLASH3, STEPS
 from kernels.problem import Dtype, Problem
 from kernels.workspace import PARTIAL_O, PARTIAL_SUMS
-from tests.matrix import matrix
+from tests.matrix import chosen, matrix
 
 HOPPER = Target((9, 0), SHARED_MEMORY_LIMITS[9, 0], multiprocessors=132)
 HEAD_DIMS = FLASH3.head_dims["cuda"]
@@ -62,7 +62,7 @@ def check(program: Program) -> bytes:
     itertools.product(MEASURED, DTYPES, (False, True), KINDS),
     *("head_dim causal", "causal kind"),
     ids=str,
-    few=2,
+    few=1,
 )
 def test_flash3_compiles_without_spills_or_serialised_products(
     head_dim: int, dtype: Dtype, causal: bool, kind: dict[str, Any]
@@ -85,7 +85,7 @@ def test_few_keys_take_smaller_tiles() -> None:
         if head_dim not in MEASURED
         for dtype, causal in zip(DTYPES, (False, True), strict=True)
     ],
-    few=2,
+    few=1,
 )
 def test_every_other_head_dim_compiles_with_a_window(head_dim: int, dtype: Dtype, causal: bool) -> None:
     problem = structs.replace(workload(head_dim, dtype, causal=causal), window=(256, 64))
@@ -107,7 +107,7 @@ def sparse(head_dim: int, *, masked: bool) -> Problem:
         for cut in range(len(flash3.sparse_variants(sparse(head_dim, masked=masked))))
     ],
     "masked cut",
-    few=2,
+    few=1,
 )
 def test_every_cut_for_a_block_mask_compiles_without_spills_or_serialised_products(
     head_dim: int, masked: bool, cut: int
@@ -125,7 +125,7 @@ def test_every_cut_for_a_block_mask_compiles_without_spills_or_serialised_produc
         for s in ("flash3-a", "flash3-b", "flash3-c")
         for cut in ((64, True), (128, False), (256, True))
     ],
-    few=2,
+    few=1,
 )
 def test_every_step_of_the_ladder_compiles(step: str, head_dim: int, causal: bool) -> None:
     check(flash3.program(workload(head_dim, causal=causal), HOPPER, step))
@@ -142,7 +142,7 @@ SHARES = [  # heads packed, parts, whether blocks draw
     itertools.product(HEAD_DIMS, ({}, {"causal": True}, {"window": (100, 20)}), (0, -2, -1), SHARES),
     *("head_dim tile", "kind how"),
     ids=str,
-    few=2,
+    few=1,
 )
 def test_every_way_to_share_few_tiles_compiles_without_spills_or_serialised_products(
     head_dim: int, kind: dict[str, Any], tile: int, how: dict[str, Any]
@@ -169,7 +169,7 @@ def test_only_flash3_itself_shares_few_tiles() -> None:
         assert stage.arguments[0] == Boxes("q", 128)
 
 
-@pytest.mark.parametrize("step", ["flash3-a", "flash3"])
+@chosen("step", ["flash3-a", "flash3"], {"flash3"})
 def test_the_products_are_hopper_s_and_the_copies_the_tma_s(step: str, tmp_path: Path) -> None:
     code = disassembled(check(flash3.program(workload(128), HOPPER, step)), tmp_path)
     for instruction in ("HGMMA.64x176x16.F32.BF16", "HGMMA.64x128x16.F32.BF16", "UTMALDG.3D", "USETMAXREG"):

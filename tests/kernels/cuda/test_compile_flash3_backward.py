@@ -14,7 +14,7 @@ from kernels.problem import Dtype, Problem
 from kernels.registry import choose_backward
 from kernels.workspace_backward import WIDE_HEAD
 from tests.kernels.cuda.test_compile_flash3 import DTYPES, HOPPER, check, disassembled, workload
-from tests.matrix import matrix
+from tests.matrix import chosen, matrix
 
 assert FLASH3.backward is not None
 HEAD_DIMS = FLASH3.backward.head_dims["cuda"]
@@ -26,7 +26,7 @@ GPU = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capabilit
     "head_dim dtype causal window",
     itertools.product(HEAD_DIMS, DTYPES, (False, True), (None, (256, 64))),
     "head_dim causal window",
-    few=2,
+    few=1,
 )
 def test_flash3_backward_compiles_without_spills_or_serialised_products(
     head_dim: int, dtype: Dtype, causal: bool, window: tuple[int, int] | None
@@ -43,7 +43,7 @@ def test_flash3_backward_compiles_without_spills_or_serialised_products(
         if case[3] or case[4]
     ],
     "head_dim sparse deterministic",
-    few=4,
+    few=1,
 )
 def test_block_masks_and_the_deterministic_mode_compile_likewise(
     head_dim: int, causal: bool, window: tuple[int, int] | None, sparse: bool, deterministic: bool
@@ -53,6 +53,7 @@ def test_block_masks_and_the_deterministic_mode_compile_likewise(
     check(flash3_backward.program(problem, HOPPER, deterministic=deterministic))
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_only_the_deterministic_mode_waits_for_turns(tmp_path: Path) -> None:
     codes = [
         disassembled(
@@ -63,18 +64,18 @@ def test_only_the_deterministic_mode_waits_for_turns(tmp_path: Path) -> None:
     assert ["LDG.E.STRONG.GPU" in code for code in codes] == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("head_dim", "instructions"),
-    [
-        (128, ("HGMMA.64x64x16.F32.BF16", "HGMMA.64x128x16.F32.BF16", "UTMALDG.3D")),
-        (256, ("HGMMA.64x64x16.F32.BF16", "HGMMA.64x256x16.F32.BF16", "UTMALDG.3D.MULTICAST")),
-    ],
-)
+INSTRUCTIONS = {  # by head dim
+    128: ("HGMMA.64x64x16.F32.BF16", "HGMMA.64x128x16.F32.BF16", "UTMALDG.3D"),
+    256: ("HGMMA.64x64x16.F32.BF16", "HGMMA.64x256x16.F32.BF16", "UTMALDG.3D.MULTICAST"),
+}
+
+
+@chosen("head_dim", INSTRUCTIONS, {128})
 def test_the_products_are_hopper_s_and_the_sums_of_dq_are_added_to_in_memory(
-    head_dim: int, instructions: tuple[str, ...], tmp_path: Path
+    head_dim: int, tmp_path: Path
 ) -> None:
     code = disassembled(check(flash3_backward.program(workload(head_dim), HOPPER)), tmp_path)
-    for instruction in (*instructions, "USETMAXREG", "REDG.E.ADD.F32x4"):
+    for instruction in (*INSTRUCTIONS[head_dim], "USETMAXREG", "REDG.E.ADD.F32x4"):
         assert instruction in code
 
 

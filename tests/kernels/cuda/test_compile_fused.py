@@ -36,7 +36,7 @@ def square(n: int, head_dim: int = 64, dtype: Dtype = "float32", **masks: object
     [c for c in product(TARGETS, DTYPES, (16, 64, 72, 128, 256), (False, True)) if supported(c[1], c[0])],
     *("target head_dim", "dtype head_dim", "head_dim causal"),
     ids=str,
-    few=2,
+    few=1,
 )
 def test_it_fits_every_architecture_without_spills(
     target: Target, dtype: Dtype, head_dim: int, causal: bool

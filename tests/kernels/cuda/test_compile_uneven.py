@@ -51,7 +51,7 @@ def named(layout: Any) -> str:
     ],
     *("target head_dim", "head_dim masks", "head_dim layout"),
     ids=named,
-    few=8,
+    few=2,
 )
 def test_flash2_keeps_its_registers(
     target: Any, dtype: Dtype, head_dim: int, masks: dict[str, Any], layout: dict[str, Any]
@@ -71,7 +71,7 @@ def test_flash2_keeps_its_registers(
     ),
     *("head_dim tile", "layout tile", "kind how"),
     ids=named,
-    few=8,
+    few=2,
 )
 def test_flash3_keeps_its_registers_and_its_asynchrony(
     head_dim: int, kind: dict[str, Any], layout: dict[str, Any], tile: int, how: tuple[int, int, bool]

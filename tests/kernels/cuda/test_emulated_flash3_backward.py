@@ -41,7 +41,7 @@ def run(problem: Problem, seed: int, *, edits: Edits = (), grid: int | None = No
     return backward("flash3", problem, flash3_backward.program, seed=seed, edits=edits, grid=grid)
 
 
-@matrix("head_dim dtype mask lengths", [*product((64, 128), DTYPES, MASKS, LENGTHS)], "head_dim mask", few=4)
+@matrix("head_dim dtype mask lengths", [*product((64, 128), DTYPES, MASKS, LENGTHS)], "head_dim mask", few=2)
 def test_gradients_agree_with_the_oracle(
     head_dim: int, dtype: Dtype, mask: str, lengths: tuple[int, int]
 ) -> None:
@@ -69,7 +69,7 @@ def test_blocks_that_stay_draw_many_tiles(seed: int) -> None:
     assert verdict.passed, verdict
 
 
-@chosen("mutant", MUTANTS, [*MUTANTS][:2])
+@chosen("mutant", MUTANTS, [*MUTANTS][:1])
 def test_a_mutant_is_found(mutant: str) -> None:
     problem = Problem(
         heads=2, kv_heads=1, seqlen_q=300, seqlen_k=330, head_dim=64, dtype="float16", causal=True

@@ -68,16 +68,17 @@ def differ(found: list[Gradients]) -> bool:
     return any([array.tobytes() for array in one] != first for one in found[1:])
 
 
-@matrix("head_dim mask kv_heads", [*product((64, 128), MASKS, (2, 4))], "mask", few=2)
+@matrix("head_dim mask kv_heads", [*product((64, 128), MASKS, (2, 4))], "mask", few=1)
 def test_every_schedule_gives_the_same_bits(head_dim: int, mask: str, kv_heads: int) -> None:
     assert not differ(schedules(problem_of(head_dim, mask, kv_heads)))
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_without_turns_schedules_give_different_bits() -> None:
     assert differ(schedules(problem_of(128, "full", 2), edits=(("wait_for(counter, before);", ""),)))
 
 
-@chosen("mask", [mask for mask in MASKS if "blocks" in mask], ["blocks, causal"])
+@chosen("mask", [mask for mask in MASKS if "blocks" in mask], ())
 def test_block_masks_agree_with_the_oracle_in_any_order(mask: str) -> None:
     for head_dim, (grid, residents) in product((64, 128), PLACES[1:4:2]):
         run = partial(backward, "flash3", problem_of(head_dim, mask, 2), flash3_backward.program)

@@ -63,6 +63,7 @@ def test_turns_are_counted_in_the_order_in_which_key_tiles_are_drawn(problem: Pr
         added[tiles] += 1
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_tiles_need_not_be_multiples_of_blocks_nor_blocks_of_tiles() -> None:
     mask = BlockMask.random(1024, 1024, block_q=24, block_k=7, kept_share=0.4)
     problem = Problem(seqlen_q=1024, seqlen_k=1024, head_dim=64, dtype="float16", block_mask=mask)

@@ -28,6 +28,7 @@ from profiles.wire.events import (
 )
 from profiles.worker.child import BLAS_VARIABLES
 from tests.faults import HANGS
+from tests.matrix import chosen
 from tests.profiles.engine.conftest import Gate, Ladder
 from tests.profiles.heard import QUICK, Heard, quick_plan, running_children
 
@@ -70,7 +71,7 @@ def test_the_worker_survives_a_cancel_and_serves_the_next_sweep(heard: Heard) ->
     assert heard.all(PlanFinished)[-1].outcome == "finished"
 
 
-@pytest.mark.parametrize(("kernel", "rungs"), [("hang", 1), ("hang-deaf", 2)])
+@chosen("kernel,rungs", [("hang", 1), ("hang-deaf", 2)], {("hang-deaf", 2)})
 def test_a_kernel_that_hangs_when_cancelled_is_ended_by_force(
     heard: Heard, ladder: Ladder, kernel: str, rungs: int
 ) -> None:
@@ -193,7 +194,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("kernel", ["slow", "hang"])
+@chosen("kernel", ["slow", "hang"], {"hang"})
 def test_when_the_window_is_killed_its_children_end_by_themselves(tmp_path: Path, kernel: str) -> None:
     script = tmp_path / "parent.py"
     script.write_text(PARENT, encoding="utf-8")

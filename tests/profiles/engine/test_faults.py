@@ -33,7 +33,7 @@ OUTCOMES = {
 }
 
 
-@chosen("kernel", OUTCOMES, {"abort", "raise-no-utf8", "compile-error", "out-of-memory", "wrong"})
+@chosen("kernel", OUTCOMES, {"abort", "raise-no-utf8", "out-of-memory", "wrong"})
 def test_a_fault_ends_its_own_point_and_the_sweep_goes_on(heard: Heard, kernel: str) -> None:
     failed, after = heard.sweep(quick_plan(kernel, "flash2"))
     status, words = OUTCOMES[kernel]

@@ -20,6 +20,7 @@ from profiles.store.digest import COLUMNS
 from profiles.store.migrations import migrate
 from profiles.wire.events import Event, TraceReady
 from profiles.wire.measurement import Sample
+from tests.matrix import chosen
 from tests.profiles.store import builders
 
 CHANGED = {
@@ -97,7 +98,7 @@ def long_sweep() -> Iterator[Event]:
         yield from builders.measured(point.index, 1, builders.measurement(samples))
 
 
-@pytest.mark.parametrize("swapped", [True, False], ids=["swapped", "duplicated"])
+@chosen("swapped", [True, False], {True})
 def test_no_point_is_shown_with_other_figures_when_pages_are_swapped_or_duplicated(
     tmp_path: Path, swapped: bool
 ) -> None:

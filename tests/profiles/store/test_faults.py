@@ -96,7 +96,7 @@ def full_at(page: int) -> Callable[[sqlite3.Connection], None]:
     return migrate
 
 
-@chosen("page", range(1, 26), range(1, 26, 6))
+@chosen("page", range(1, 26), range(1, 26, 12))
 def test_a_disk_that_fills_up_is_named_and_costs_nothing_acknowledged(
     tmp_path: Path, page: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

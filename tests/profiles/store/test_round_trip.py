@@ -31,6 +31,7 @@ from profiles.wire.events import (
     TraceReady,
 )
 from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
+from tests.matrix import in_rounds
 from tests.profiles.store import builders
 from tests.strategies import POSSIBLE, TEXTS, Drawn
 
@@ -269,10 +270,11 @@ def sweeps(draw: st.DrawFn) -> list[Event]:
 NOT_SHRUNK = [Phase.reuse, Phase.generate]  # making a whole sweep smaller takes longer than reading it
 
 
-@settings(max_examples=20, deadline=None, phases=NOT_SHRUNK, suppress_health_check=list(HealthCheck))
+@in_rounds(4)
+@settings(max_examples=6, deadline=None, phases=NOT_SHRUNK, suppress_health_check=list(HealthCheck))
 @given(events=sweeps())
 def test_any_sweep_is_read_back_as_it_was_recorded(
-    events: list[Event], tmp_path_factory: pytest.TempPathFactory
+    turn: int, events: list[Event], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("sweep") / "a.flashscope"
     record_all(path, events)

@@ -1,6 +1,5 @@
 """The bundled stories on a stage, stop by stop."""
 
-import pytest
 from pytestqt.qtbot import QtBot
 
 from app.pages.stepper import StepperPage
@@ -16,6 +15,7 @@ from profiles.results.rows import rows
 from profiles.store import load
 from tests.app.shell.conftest import Rig
 from tests.app.shell.stage.conftest import Key, press, settle
+from tests.matrix import chosen
 
 
 def test_two_digits_soon_after_one_another_are_one_number(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
@@ -30,7 +30,7 @@ def test_two_digits_soon_after_one_another_are_one_number(window: MainWindow, ri
     assert window.stage.at == 9
 
 
-@pytest.mark.parametrize("name", BUNDLED_STORIES)
+@chosen("name", BUNDLED_STORIES, [*BUNDLED_STORIES][:1])
 def test_every_stop_of_a_bundled_story_shows_its_page_its_session_and_its_figures(
     window: MainWindow, rig: Rig, qtbot: QtBot, name: str
 ) -> None:

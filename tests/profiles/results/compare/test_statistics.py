@@ -25,6 +25,7 @@ from profiles.store import load
 from profiles.wire.measurement import Sample
 from tests.app.profile.builders import MACHINE
 from tests.end_to_end.program import ROOT
+from tests.matrix import chosen
 from tests.profiles.store import builders
 
 REPEATS = np.load(Path(__file__).with_name("h200_repeats.npz"))
@@ -64,6 +65,7 @@ def verdicts(base: Session, other: Session) -> list[Pair]:
     return [pair for pair in compare(base, [other]).contrasts[0].pairs if pair.better is not None]
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_210_comparisons_of_a_sweep_with_its_repeats_have_at_most_two_false_verdicts() -> None:
     found = [compare(repeat(one), [repeat(two)]).contrasts[0].pairs for one, two in COUPLES]
     pairs = [pair for pairs in found for pair in pairs]
@@ -72,7 +74,7 @@ def test_210_comparisons_of_a_sweep_with_its_repeats_have_at_most_two_false_verd
     assert sum(pair.verdict == "same" for pair in pairs) > 0.9 * len(pairs)
 
 
-@pytest.mark.parametrize("factor", [SLOWED, 1 / SLOWED], ids=["slower", "faster"])
+@chosen("factor", [SLOWED, 1 / SLOWED], {SLOWED})
 @pytest.mark.parametrize(
     "kernel",
     ["flash3", *(pytest.param(other, marks=pytest.mark.long) for other in PLAN.kernels if other != "flash3")],
