@@ -21,6 +21,12 @@ def on_host(array: Any) -> Any:
     return host.astype("float64", copy=False)
 
 
+def bits_of(array: Any) -> Any:
+    """The bytes of an array without gaps, as a NumPy array of uint8 of its own."""
+    found = array.view("uint8")
+    return found.copy() if backend_of(array) == "cpu" else found.get()
+
+
 def in_float64(array: Any) -> Any:
     """The numbers in float64, where they are."""
     return _castable(array).astype("float64", copy=False)

@@ -131,12 +131,14 @@ def _hopper(name: str, idea: str) -> KernelSpec:
     )
 
 
-def _of_wide_heads(problem: Problem, deterministic: bool) -> str | None:
+def _of_wide_heads(problem: Problem) -> str | None:
     if problem.head_dim <= workspace_backward.WIDE_HEAD:
         return None
     if problem.block_mask is not None:
         return f"takes no block mask at head dims over {workspace_backward.WIDE_HEAD}"
-    return f"is not deterministic at head dims over {workspace_backward.WIDE_HEAD}" if deterministic else None
+    if problem.deterministic:
+        return f"is not deterministic at head dims over {workspace_backward.WIDE_HEAD}"
+    return None
 
 
 FLASH3_A = _hopper("flash3-a", "TMA loads, wgmma from shared memory, a warpgroup that only copies")
@@ -156,7 +158,6 @@ FLASH3 = replace(
         head_dims={"cuda": range(64, 257, 64)},
         features={"cuda": EVERY_MASK},
         deterministic=frozenset({"cuda"}),
-        deterministic_workspace=workspace_backward.flash3_deterministic,
         limit=_of_wide_heads,
     ),
 )

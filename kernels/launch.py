@@ -155,9 +155,7 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs, backend: Backend
     return module.prepare(spec, problem, inputs)  # type: ignore[no-any-return]
 
 
-def prepare_backward(
-    spec: KernelSpec, problem: Problem, saved: Saved, backend: Backend, *, deterministic: bool = False
-) -> BackwardLaunch:
+def prepare_backward(spec: KernelSpec, problem: Problem, saved: Saved, backend: Backend) -> BackwardLaunch:
     """Compile what is needed, allocate gradients and workspace, and bind them.
 
     Args:
@@ -165,7 +163,6 @@ def prepare_backward(
         problem: What is computed.
         saved: What it is computed from.
         backend: Where.
-        deterministic: Every run must give the same bits.
 
     Raises:
         CompileError: The CUDA compiler refused the kernel.
@@ -175,4 +172,4 @@ def prepare_backward(
     if spec.backward is None:
         raise UnsupportedError(f"{spec.name} has no backward pass.")
     module = import_module(spec.backward.implementation[backend])
-    return module.prepare(spec, problem, saved, deterministic=deterministic)  # type: ignore[no-any-return]
+    return module.prepare(spec, problem, saved)  # type: ignore[no-any-return]

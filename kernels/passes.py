@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any, NamedTuple
 
+from kernels.arrays import bits_of
 from kernels.launch import (
     BackwardLaunch,
     Gradients,
@@ -113,6 +114,10 @@ class PassLaunch:
         """What the newest run wrote."""
         output, lse = (self.forward.output, self.forward.lse) if self.forward else (None, None)
         return Answer(output, lse, self.backward.gradients if self.backward else NO_GRADIENTS)
+
+    def bits(self) -> list[Any]:
+        """All that the newest run wrote, in host memory as bytes, uint8."""
+        return [bits_of(array) for array in self.answer().arrays]
 
     def spoil(self) -> None:
         """Fill all that a run writes with NaN: what it leaves out is never right."""

@@ -32,10 +32,15 @@ MOST_ELEMENTS = 1 << 58  # of an array; what several take, in bytes, is then a 6
 LARGEST_SCALE = 3.4e38  # kernels take it as float32
 
 
-def unusual(passes: Passes, queries: int, layout: str) -> str:
-    """What of a run goes not without saying, in words: the pass, query rows, and `Problem.layout`."""
+def pass_words(passes: Passes, *, deterministic: bool) -> str:
+    """The pass as it stands beside a problem, as `deterministic backward`; empty where that is usual."""
+    return " ".join(filter(None, ("deterministic" * deterministic, PASS_WORDS[passes])))
+
+
+def unusual(passes: str, queries: int, layout: str) -> str:
+    """What of a run goes not without saying, in words: its `pass_words`, query rows, and `Problem.layout`."""
     rows = f"{queries} query row{'s' * (queries > 1)}" if queries else ""
-    return ", ".join(filter(None, (PASS_WORDS[passes], rows, layout)))
+    return ", ".join(filter(None, (passes, rows, layout)))
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, cache_hash=True):
@@ -67,6 +72,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             page_size), names the page of each stretch of a sequence's keys. None: K and V lie as arrays.
         passes: What is computed: O and LSE, or from these and a random dO the gradients dQ, dK and dV, or
             both. In files and on the wire it is called `pass`; where it is missing, it is forward.
+        deterministic: Every run must give the same bits of the gradients, which are then computed.
     """
 
     seqlen_q: int
@@ -85,6 +91,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     key_lengths: tuple[int, ...] | None = None
     page_size: int | None = None
     passes: Passes = msgspec.field(default="forward", name="pass")
+    deterministic: bool = False
 
     def __post_init__(self) -> None:
         for name in ("seqlen_q", "seqlen_k", "batch", "heads", "head_dim"):
@@ -94,8 +101,6 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             raise InputError(f"seed must be at least 0, not {self.seed}.")
         if self.dtype not in ITEMSIZE:
             raise InputError(f"dtype must be one of {', '.join(DTYPES)}, not {self.dtype!r}.")
-        if self.passes not in PASSES:
-            raise InputError(f"pass must be one of {', '.join(PASSES)}, not {self.passes!r}.")
         if self.scale is not None and not abs(self.scale) <= LARGEST_SCALE:
             raise InputError(f"scale must be a finite number in float32, not {self.scale}.")
         if self.kv_heads is not None and (self.kv_heads < 1 or self.heads % self.kv_heads):
@@ -105,12 +110,19 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
                 f"Both sides of window must be at least 0, or {UNBOUNDED} for unbounded, not "
                 f"{self.window[0]} and {self.window[1]}."
             )
+        self._check_passes()
         check_lengths("query_lengths", self.query_lengths, self.batch, self.seqlen_q)
         check_lengths("key_lengths", self.key_lengths, self.batch, self.seqlen_k)
         check_page_size(self.page_size, self.seqlen_k)
         if self.block_mask is not None:
             self._check_blocks(self.block_mask)
         self._check_size()
+
+    def _check_passes(self) -> None:
+        if self.passes not in PASSES:
+            raise InputError(f"pass must be one of {', '.join(PASSES)}, not {self.passes!r}.")
+        if self.deterministic and not self.runs_backward:
+            raise InputError("deterministic is about gradients: take it with pass backward or both.")
 
     def _check_blocks(self, blocks: BlockMask) -> None:
         blocks.check_fits(self.seqlen_q, self.seqlen_k)
@@ -197,7 +209,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     @property
     def unusual(self) -> str:
         """The pass where it is not forward, query rows where they are not N, lengths and pages; in words."""
-        return unusual(self.passes, self.queries, self.layout)
+        return unusual(self.pass_words, self.queries, self.layout)
+
+    @property
+    def pass_words(self) -> str:
+        """The pass in words, and whether it is deterministic; empty where it is forward."""
+        return pass_words(self.passes, deterministic=self.deterministic)
 
     @property
     def layout(self) -> str:

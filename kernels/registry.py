@@ -78,15 +78,13 @@ def choose_kernel(problem: Problem, device: Device) -> KernelSpec:
     return choose(problem, device).spec
 
 
-def choose_backward(problem: Problem, device: Device, *, deterministic: bool = False) -> KernelSpec:
+def choose_backward(problem: Problem, device: Device) -> KernelSpec:
     """The kernel that "auto" stands for in a backward pass, likewise.
 
     Raises:
         UnsupportedError: None does; the text has each one's reason.
     """
-    return _first_without(
-        lambda spec: spec.unsupported_backward(problem, device, deterministic=deterministic)
-    ).spec
+    return _first_without(lambda spec: spec.unsupported_backward(problem, device)).spec
 
 
 def _first_without(reason_of: Callable[[KernelSpec], str | None]) -> Choice:

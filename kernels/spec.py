@@ -87,10 +87,9 @@ class Backward:
         min_compute_capability: The oldest GPU it runs on.
         needs_lse: Whether it is given LSE; else it keeps something else, or a library keeps its own.
         deterministic: The backends on which it can give the same bits in every run.
-        deterministic_workspace: Buffers that it allocates besides where every run is to give the same bits.
         recomputes: Whether it computes S and P again; else its forward pass kept P.
         limit: Why it does not take a problem that the rest allows, in words behind its name; None where it
-            does. It is also told whether every run is to give the same bits.
+            does.
     """
 
     idea: str
@@ -103,9 +102,8 @@ class Backward:
     min_compute_capability: tuple[int, int] = (8, 0)
     needs_lse: bool = True
     deterministic: frozenset[Backend] = frozenset({"cpu", "cuda"})
-    deterministic_workspace: Callable[[Problem], tuple[Buffer, ...]] = lambda _: ()
     recomputes: bool = True
-    limit: Callable[[Problem, bool], str | None] = lambda *_: None
+    limit: Callable[[Problem], str | None] = lambda _: None
 
     def kept_bytes(self, problem: Problem, backend: Backend) -> int:
         """Exact bytes of what is kept between the two passes."""
@@ -197,9 +195,7 @@ class KernelSpec:
             return f"{self.name} does not take {asked} on {device.backend}"
         return self._unsupported_gpu(problem, device) or (self.limit(problem, device) if self.limit else None)
 
-    def unsupported_backward(
-        self, problem: Problem, device: Device, *, deterministic: bool = False
-    ) -> str | None:
+    def unsupported_backward(self, problem: Problem, device: Device) -> str | None:
         """Why its backward pass cannot run the problem on the device, or None when it can."""
         own = self.backward
         if own is None:
@@ -212,9 +208,9 @@ class KernelSpec:
             features={**self.features, **own.features},
             min_compute_capability=max(self.min_compute_capability, own.min_compute_capability),
         ).unsupported_forward(problem, device)
-        if reason is None and deterministic and device.backend not in own.deterministic:
+        if reason is None and problem.deterministic and device.backend not in own.deterministic:
             return f"{self.name} offers no deterministic backward pass on {device.backend}"
-        limit = own.limit(problem, deterministic)
+        limit = own.limit(problem)
         return reason or (f"{self.name}'s backward pass {limit}" if limit else None)
 
     def _unsupported_gpu(self, problem: Problem, device: Device) -> str | None:

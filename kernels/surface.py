@@ -5,6 +5,8 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any
 
+from msgspec.structs import replace
+
 from kernels.arguments import backend_of_all, check_saved, problem_of
 from kernels.block_mask import BlockMask
 from kernels.errors import InputError, UnsupportedError
@@ -137,13 +139,14 @@ def attention_backward(  # noqa: PLR0917 - the arrays stand in the order of the 
     backend = backend_of_all(
         {name: array for name, array in saved._asdict().items() if name != "lse" or lse is not None}
     )
-    problem = problem_of(saved.inputs, causal=causal, scale=scale, window=window, block_mask=block_mask)
+    described = problem_of(saved.inputs, causal=causal, scale=scale, window=window, block_mask=block_mask)
+    problem = replace(described, passes="backward", deterministic=deterministic)
     with _on_device_of(q, backend):
         device = import_module(f"kernels.{backend}.device").describe()
-        spec = named or choose_backward(problem, device, deterministic=deterministic)
-        _refuse(spec.unsupported_backward(problem, device, deterministic=deterministic))
+        spec = named or choose_backward(problem, device)
+        _refuse(spec.unsupported_backward(problem, device))
         check_saved(saved, needs_lse=spec.backward is not None and spec.backward.needs_lse)
-        launch = prepare_backward(spec, problem, saved, backend, deterministic=deterministic)
+        launch = prepare_backward(spec, problem, saved, backend)
         launch.run()
     return tuple(launch.gradients)
 

@@ -47,13 +47,13 @@ def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """Delta of every row; on the CPU also one tile's buffers.
 
-    On CUDA also sums of dQ in float32, which blocks of keys add to in any order; not where that is
-    deterministic.
+    On CUDA also sums of dQ in float32, which blocks of keys add to in any order: not if it is deterministic.
     """
     delta = Buffer("delta", _rows(problem), "float32")
     if backend == "cpu":
         return (delta, *_cpu_tile(problem))
-    return (delta, Buffer(DQ_SUMS, problem.q_shape, "float32"), *_kept_blocks(problem))
+    sums = () if problem.deterministic else (Buffer(DQ_SUMS, problem.q_shape, "float32"),)
+    return (delta, *sums, *_kept_blocks(problem))
 
 
 def flash3_tile_q(problem: Problem) -> int:
@@ -64,7 +64,8 @@ def flash3_tile_q(problem: Problem) -> int:
 def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """The next key tile to draw; in whole tiles of queries LSE and delta, and sums of dQ in float32.
 
-    Of a block mask also its tables: tiles of keys, those of queries that see each, and the mask in bits.
+    If it is deterministic, also how many key tiles have added to each half of a tile's sums. Of a block mask
+    also its tables: tiles of keys, those of queries that see each, and the mask in bits.
     """
     del backend
     tile_q, tiles = flash3_tile_q(problem), _flash3_tiles(problem)
@@ -72,13 +73,9 @@ def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
         Buffer(workspace.TILE_COUNTER, (1,), "int32"),
         Buffer(ROW_STATES, (*tiles, 2, tile_q), "float32"),
         Buffer(DQ_SUMS, (*tiles, tile_q, problem.head_dim), "float32"),
+        *((Buffer(ADDED, (*tiles, FLASH3_HALVES), "int32"),) if problem.deterministic else ()),
         *_flash3_tables(problem),
     )
-
-
-def flash3_deterministic(problem: Problem) -> tuple[Buffer, ...]:
-    """How many key tiles have added to each half of the sums of dQ of a tile of queries."""
-    return (Buffer(ADDED, (*_flash3_tiles(problem), FLASH3_HALVES), "int32"),)
 
 
 def _flash3_tiles(problem: Problem) -> tuple[int, int, int]:

@@ -17,11 +17,8 @@ from kernels.problem import Problem
 from kernels.spec import KernelSpec
 
 
-def prepare(
-    spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
-) -> BackwardLaunch:
+def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
     """Allocate the gradients, delta of every row and one tile's buffers, and bind them."""
-    del deterministic  # one worker after the other: it always is
     return bind(spec, problem, saved, _head)
 
 

@@ -15,11 +15,8 @@ from kernels.problem import Problem
 from kernels.spec import KernelSpec
 
 
-def prepare(
-    spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
-) -> BackwardLaunch:
+def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
     """Allocate the gradients, P, dS and delta, and fill P, which a forward pass would have left."""
-    del deterministic  # it always is
     launch = bind(spec, problem, saved, _head)
     for head in launch.heads():
         weights(

@@ -1,8 +1,6 @@
 """A CUDA program of a backward pass bound to its arrays."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -77,19 +75,13 @@ def bind(
     return CudaBackward(saved, gradients, workspace, held, stages[once:], ready.program.note)
 
 
-@cache
-def in_mode(program: Callable[..., Program], deterministic: bool) -> ProgramOf:
-    """The programs of a mode; always the same function, so that `bind` knows them again."""
-    return partial(program, deterministic=deterministic)
-
-
 def _named(spec: KernelSpec, problem: Problem, program: Program) -> tuple[Buffer, ...]:
-    """Those of the declared buffers that a launch takes: not every mode takes all."""
+    """Those of the declared buffers that a launch takes."""
     taken = {
         argument for stage in program.stages for argument in stage.arguments if isinstance(argument, str)
     }
     own = spec.backward
-    declared = (*own.workspace(problem, "cuda"), *own.deterministic_workspace(problem)) if own else ()
+    declared = own.workspace(problem, "cuda") if own else ()
     return tuple(buffer for buffer in declared if buffer.name in taken)
 
 

@@ -13,11 +13,8 @@ from kernels.spec import KernelSpec
 from kernels.workspace_backward import DQ_SUMS
 
 
-def prepare(
-    spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
-) -> BackwardLaunch:
+def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
     """Compile for the current device, allocate the gradients and the sums of dQ, and bind them."""
-    del deterministic  # it always is: one block adds to a sum, in one order
     return bind(spec, problem, saved, program)
 
 

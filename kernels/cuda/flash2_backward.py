@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.cuda.backward import bind, in_mode, mask_defines, rows_stage
+from kernels.cuda.backward import bind, mask_defines, rows_stage
 from kernels.cuda.program import (
     NO_POINTER,
     Program,
@@ -71,17 +71,15 @@ CUTS = (
 PART_WIDTH = 128  # columns of dK and dV that a block's registers hold
 
 
-def prepare(
-    spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
-) -> BackwardLaunch:
+def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
     """Compile for the current device, allocate the gradients, delta and sums of dQ, and bind them."""
-    return bind(spec, problem, saved, in_mode(program, deterministic))
+    return bind(spec, problem, saved, program)
 
 
-def program(problem: Problem, target: Target, *, deterministic: bool = False) -> Program:
+def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the three launches for a problem on a target, with the largest cut that fits it."""
     cut = choose(
-        suitable(problem, "flash2", deterministic=deterministic),
+        suitable(problem, "flash2"),
         lambda cut: shared_bytes(problem, cut),
         target.shared_memory,
     )
@@ -89,13 +87,13 @@ def program(problem: Problem, target: Target, *, deterministic: bool = False) ->
         **defines_of(problem),
         **mask_defines(problem),
         **cut.defines,
-        "DETERMINISTIC": int(deterministic),
+        "DETERMINISTIC": int(problem.deterministic),
     }
-    stages = tuple(_stages(problem, cut, deterministic=deterministic))
+    stages = tuple(_stages(problem, cut))
     return Program("flash2_backward.cu", defines, stages, kept_table(problem))
 
 
-def suitable(problem: Problem, kernel: str, *, deterministic: bool = False) -> list[Cut]:
+def suitable(problem: Problem, kernel: str) -> list[Cut]:
     """The cuts that suit the head dim and the block mask, best first; dQ alone cuts the other way round.
 
     Raises:
@@ -106,7 +104,7 @@ def suitable(problem: Problem, kernel: str, *, deterministic: bool = False) -> l
         for widest, cut in CUTS
         if problem.head_dim <= widest
         and divides(problem, Tile(cut.inner, cut.outer))
-        and (not deterministic or divides(problem, Tile(cut.outer, cut.inner)))
+        and (not problem.deterministic or divides(problem, Tile(cut.outer, cut.inner)))
     ]
     if not cuts:
         raise InputError(
@@ -122,12 +120,12 @@ def shared_bytes(problem: Problem, cut: Cut) -> int:
     return rows + tile_bytes(cut.outer, cut.inner) + 2 * cut.inner * STATE_BYTES
 
 
-def _stages(problem: Problem, cut: Cut, *, deterministic: bool) -> Iterator[Stage]:
+def _stages(problem: Problem, cut: Cut) -> Iterator[Stage]:
     """The launches: delta, dK and dV (and dQ's sums), dQ."""
     shape = (*shape_arguments(problem), np.float32(problem.softmax_scale), kept_argument(problem))
     given = ("q", "k", "v", "grad_output", "lse", "delta")
     heads, kv_heads = problem.batch * problem.heads, problem.batch * problem.key_heads
-    sums = NO_POINTER if deterministic else DQ_SUMS
+    sums = NO_POINTER if problem.deterministic else DQ_SUMS
     shared = {"threads": cut.threads, "shared_bytes": shared_bytes(problem, cut)}
     yield rows_stage(problem, sums)
     yield Stage(
@@ -136,7 +134,7 @@ def _stages(problem: Problem, cut: Cut, *, deterministic: bool) -> Iterator[Stag
         arguments=(*given, sums, "dk", "dv", *shape),
         **shared,
     )
-    if deterministic:
+    if problem.deterministic:
         yield Stage(
             "flash2_backward_queries",
             grid=heads * ceil_div(problem.seqlen_q, cut.outer),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.cuda.backward import bind, in_mode, mask_defines
+from kernels.cuda.backward import bind, mask_defines
 from kernels.cuda.flash3_backward_blocks import tables_of
 from kernels.cuda.program import Boxes, Program, Stage, Target, Tile, ceil_div, defines_of, shape_arguments
 from kernels.cuda.tensor import SWIZZLE_WIDTH, tile_bytes
@@ -25,14 +25,12 @@ MANY_TILES, FEW_STEPS, NARROW_HEAD = 15, 16, 64
 """From so many tiles an SM on blocks that stay win, if heads are so narrow or steps a tile so few (H200)."""
 
 
-def prepare(
-    spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
-) -> BackwardLaunch:
+def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
     """Compile for the current device, allocate the gradients and the workspace, and bind them."""
-    return bind(spec, problem, saved, in_mode(program, deterministic))
+    return bind(spec, problem, saved, program)
 
 
-def program(problem: Problem, target: Target, *, deterministic: bool = False) -> Program:
+def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the three launches for a problem.
 
     Raises:
@@ -41,7 +39,7 @@ def program(problem: Problem, target: Target, *, deterministic: bool = False) ->
     tile_q = flash3_tile_q(problem)
     heads, tiles_q = problem.batch * problem.heads, ceil_div(problem.seqlen_q, tile_q)
     scale, rows = np.float32(problem.softmax_scale), (np.int32(tiles_q), np.int32(problem.seqlen_q))
-    added = (ADDED,) if deterministic else ()
+    added = (ADDED,) if problem.deterministic else ()
     tables = tables_of(problem, Tile(tile_q, KEYS))
     wide = problem.head_dim > WIDE_HEAD
     stages = (
@@ -51,7 +49,7 @@ def program(problem: Problem, target: Target, *, deterministic: bool = False) ->
             arguments=("output", "grad_output", "lse", ROW_STATES, DQ_SUMS, TILE_COUNTER, *rows, *added),
             threads=ROW_THREADS,
         ),
-        _pairs(problem) if wide else _draws(problem, target, (*tables, *added), deterministic=deterministic),
+        _pairs(problem) if wide else _draws(problem, target, (*tables, *added)),
         Stage(
             "flash3_backward_finish",
             grid=heads * tiles_q,
@@ -60,23 +58,23 @@ def program(problem: Problem, target: Target, *, deterministic: bool = False) ->
         ),
     )
     source = "flash3_backward_wide.cu" if wide else "flash3_backward.cu"
-    defines = {**defines_of(problem), **mask_defines(problem), "DETERMINISTIC": int(deterministic)}
+    defines = {**defines_of(problem), **mask_defines(problem), "DETERMINISTIC": int(problem.deterministic)}
     return Program(source, defines, stages, tables, arch_suffix="a")
 
 
-def _draws(problem: Problem, target: Target, more: tuple[str, ...], *, deterministic: bool) -> Stage:
+def _draws(problem: Problem, target: Target, more: tuple[str, ...]) -> Stage:
     """The main launch up to head dim 128: blocks that draw tiles of 128 keys."""
     tiles = _key_tiles(problem)
     return Stage(
         "flash3_backward",
-        grid=blocks(problem, tiles, target.multiprocessors or tiles, deterministic=deterministic),
+        grid=blocks(problem, tiles, target.multiprocessors or tiles),
         arguments=(
             *_boxes(flash3_tile_q(problem), KEYS),
             *(ROW_STATES, DQ_SUMS, "dk", "dv", TILE_COUNTER),
-            *(*_numbers(problem, deterministic=deterministic), *more),
+            *(*_numbers(problem), *more),
         ),
         threads=THREADS,
-        shared_bytes=shared_bytes(problem, deterministic=deterministic),
+        shared_bytes=shared_bytes(problem),
     )
 
 
@@ -87,7 +85,7 @@ def _pairs(problem: Problem) -> Stage:
         grid=PAIR * _key_tiles(problem),
         arguments=(
             *_boxes(flash3_tile_q(problem) // PAIR, KEYS // PAIR),
-            *(ROW_STATES, DQ_SUMS, "dk", "dv", *_numbers(problem, deterministic=False)),
+            *(ROW_STATES, DQ_SUMS, "dk", "dv", *_numbers(problem)),
         ),
         threads=THREADS,
         shared_bytes=wide_shared_bytes(problem),
@@ -102,20 +100,20 @@ def _boxes(rows: int, keys: int) -> tuple[Boxes, ...]:
     return (Boxes("q", rows), Boxes("k", keys), Boxes("v", keys), Boxes("grad_output", rows))
 
 
-def _numbers(problem: Problem, *, deterministic: bool) -> tuple[Any, ...]:
+def _numbers(problem: Problem) -> tuple[Any, ...]:
     group, *lengths = shape_arguments(problem)
     heads = np.int32(problem.batch * problem.key_heads), group
-    together = np.int32(section(problem, deterministic=deterministic))
+    together = np.int32(section(problem))
     return (*heads, together, *lengths, np.float32(problem.softmax_scale))
 
 
-def shared_bytes(problem: Problem, *, deterministic: bool = False) -> int:
+def shared_bytes(problem: Problem) -> int:
     """Shared memory of a block: K and V, stages of Q, dO and rows' states, two of dS, barriers, alignment."""
     tile_q = flash3_tile_q(problem)
     tiles = tile_bytes(2 * STAGES * KEYS + 2 * STAGES * tile_q, problem.head_dim) + 2 * tile_bytes(
         KEYS, tile_q
     )
-    barriers = BARRIER_BYTES + (TURN_BYTES if deterministic else 0)
+    barriers = BARRIER_BYTES + (TURN_BYTES if problem.deterministic else 0)
     return tiles + STAGES * tile_q * 8 + barriers + SHARED_ALIGNMENT
 
 
@@ -128,7 +126,7 @@ def wide_shared_bytes(problem: Problem) -> int:
     return tiles + pair + q_tiles * tile_q * 8 + BARRIER_BYTES + SHARED_ALIGNMENT
 
 
-def blocks(problem: Problem, tiles: int, multiprocessors: int, *, deterministic: bool) -> int:
+def blocks(problem: Problem, tiles: int, multiprocessors: int) -> int:
     """One a multiprocessor, which then draws further tiles of keys; or one a tile.
 
     A block that stays draws its next tile as it begins one, so that few or long tiles end unevenly; and those
@@ -136,16 +134,16 @@ def blocks(problem: Problem, tiles: int, multiprocessors: int, *, deterministic:
     """
     steps = problem.heads // problem.key_heads * ceil_div(problem.seqlen_q, flash3_tile_q(problem))
     stay = tiles >= MANY_TILES * multiprocessors and (problem.head_dim <= NARROW_HEAD or steps <= FEW_STEPS)
-    waits = deterministic and (_unlike(problem) or problem.window is not None)
+    waits = problem.deterministic and (_unlike(problem) or problem.window is not None)
     return multiprocessors if stay and not waits else tiles
 
 
-def section(problem: Problem, *, deterministic: bool) -> int:
+def section(problem: Problem) -> int:
     """K/V heads whose blocks are taken together; 1 where tiles are alike and in any order.
 
     The longest come first then, and of the tiles that add to the same sums fewer run at a time.
     """
-    if not (_unlike(problem) or deterministic):
+    if not (_unlike(problem) or problem.deterministic):
         return 1
     group = problem.heads // problem.key_heads
     head_bytes = group * problem.seqlen_q * problem.head_dim * (2 * problem.itemsize + 4)

@@ -28,11 +28,8 @@ STEP = 64  # depth of one step of a product
 CUTS = ((128, 4, 2), (256, 8, 1), (256, 4, 1), (256, 2, 1), (256, 1, 1))
 
 
-def prepare(
-    spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
-) -> BackwardLaunch:
+def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
     """Compile for the current device, allocate the gradients, P, dS and delta, bind them, and fill P once."""
-    del deterministic  # it always is: every sum is one block's
     return bind(spec, problem, saved, program, once=1)
 
 

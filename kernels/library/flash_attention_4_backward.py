@@ -15,16 +15,13 @@ from kernels.problem import Problem
 from kernels.spec import KernelSpec
 
 
-def prepare(
-    spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
-) -> BackwardLaunch:
+def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
     """Bind the arrays, compile by running both passes once, and measure what backward allocates.
 
     Raises:
         UnsupportedError: flash-attn-4 refuses the problem on this GPU; the text says why.
         MemoryError: It does not fit.
     """
-    del deterministic  # never asked of it, see the registry
     forward = FlashAttention4Launch(problem, saved.inputs)
     launch = TensorBackward(forward, saved)
     try:

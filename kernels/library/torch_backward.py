@@ -14,16 +14,13 @@ from kernels.problem import Problem
 from kernels.spec import KernelSpec
 
 
-def prepare(
-    spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
-) -> BackwardLaunch:
+def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
     """Bind the arrays, run forward once to see what PyTorch does with them, and measure what backward takes.
 
     Raises:
         UnsupportedError: The dispatcher refuses the problem, or would run another backend; the text says why.
         MemoryError: It does not fit.
     """
-    del deterministic  # only on the CPU, where it always is
     refuse(spec, problem, saved.inputs)
     forced = forced_by(spec)
     forward = TorchLaunch(problem, saved.inputs, forced)

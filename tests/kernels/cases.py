@@ -115,3 +115,8 @@ PROBES: tuple[Callable[[], Case], ...] = (
 def causal(case: Case) -> Case:
     """The same inputs under the causal mask."""
     return case._replace(problem=msgspec.structs.replace(case.problem, causal=True))
+
+
+def in_mode(problem: Problem, deterministic: bool = True) -> Problem:
+    """The backward pass of a problem, in every run to the same bits or in any order."""
+    return msgspec.structs.replace(problem, passes="backward", deterministic=deterministic)

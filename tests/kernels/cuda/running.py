@@ -85,9 +85,9 @@ def guarded(problem: Problem, target: Target, step: str) -> Program:
     return trapping(program)
 
 
-def guarded_backward(problem: Problem, target: Target, *, deterministic: bool) -> Program:
+def guarded_backward(problem: Problem, target: Target) -> Program:
     """The same of flash3's backward pass."""
-    return trapping(flash3_backward.program(problem, target, deterministic=deterministic))
+    return trapping(flash3_backward.program(problem, target))
 
 
 def trapping(program: Program) -> Program:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kernels.cuda.backward import bind, in_mode
+from kernels.cuda.backward import bind
 from kernels.cuda.device import describe
 from kernels.ladder import FLASH3, LADDER
 from kernels.launch import Gradients, Inputs, Saved, make_inputs, prepare_backward
@@ -15,6 +15,7 @@ from kernels.registry import find_kernel
 from kernels.verdict import Verdict
 from kernels.verify import storage_dtype
 from kernels.verify_gradients import verify_gradients
+from tests.kernels.cases import in_mode
 from tests.kernels.cuda.running import guarded_backward
 from tests.kernels.report import note
 
@@ -24,6 +25,10 @@ class Mode(NamedTuple):
 
     name: str
     deterministic: bool = False
+
+    def of(self, problem: Problem) -> Problem:
+        """The same problem in this mode."""
+        return in_mode(problem, self.deterministic)
 
 
 OURS = [
@@ -56,7 +61,7 @@ def given(cp: Any, problem: Problem, inputs: Inputs | None = None) -> Saved:
 
 def unsupported(mode: Mode, problem: Problem) -> str | None:
     """Why this GPU cannot run it."""
-    return find_kernel(mode.name).unsupported_backward(problem, describe(), deterministic=mode.deterministic)
+    return find_kernel(mode.name).unsupported_backward(mode.of(problem), describe())
 
 
 def taken(mode: Mode, problems: Iterable[Problem]) -> list[Problem]:
@@ -73,9 +78,9 @@ def prepared(mode: Mode, problem: Problem, saved: Saved) -> Any:
     taken(mode, [problem])
     spec = find_kernel(mode.name)
     if spec is FLASH3:
-        launch: Any = bind(spec, problem, saved, in_mode(guarded_backward, mode.deterministic))
+        launch: Any = bind(spec, mode.of(problem), saved, guarded_backward)
     else:
-        launch = prepare_backward(spec, problem, saved, "cuda", deterministic=mode.deterministic)
+        launch = prepare_backward(spec, mode.of(problem), saved, "cuda")
     poison(launch)
     return launch
 

@@ -18,7 +18,7 @@ from kernels.registry import find_kernel
 from kernels.spec import HEAD_DIMS
 from kernels.verify import storage_dtype
 from kernels.verify_gradients import verify_gradients
-from tests.kernels.cases import LENGTHS, PROBES, Case
+from tests.kernels.cases import LENGTHS, PROBES, Case, in_mode
 from tests.kernels.cuda.running import both_masks, widened
 from tests.kernels.cuda.running_backward import (
     DTYPES,
@@ -237,7 +237,7 @@ def test_a_thousand_deterministic_runs_of_flash3_s_timed_build_agree_to_the_bit(
     problem = Problem(head_dim=head_dim, dtype="bfloat16", causal=causal, **shape)
     taken(Mode(FLASH3.name, deterministic=True), [problem])
     saved = given(cp, problem)
-    launch = prepare_backward(FLASH3, problem, saved, "cuda", deterministic=True)
+    launch = prepare_backward(FLASH3, in_mode(problem), saved, "cuda")
     assert differing_bits(cp, launch, 1000) == 0
     verdict = verify_gradients(problem, saved.inputs, saved.grad_output, launch.gradients)
     assert note("flash3 backward", verdict).passed, verdict
@@ -307,12 +307,7 @@ def test_workspace_is_what_the_spec_predicts(cp: Any, mode: Mode, blocks: tuple[
     launch = prepared(mode, problem, given(cp, problem))
     backward = find_kernel(mode.name).backward
     assert backward is not None
-    predicted = backward.workspace_bytes(problem, "cuda")
-    if mode.deterministic:
-        predicted += sum(buffer.nbytes for buffer in backward.deterministic_workspace(problem))
-    if mode == Mode("flash2", deterministic=True):
-        predicted -= problem.rows * problem.head_dim * 4  # sums of dQ
-    assert launch.workspace_bytes == predicted
+    assert launch.workspace_bytes == backward.workspace_bytes(mode.of(problem), "cuda")
 
 
 @each_dtype

@@ -1,6 +1,5 @@
 """Every backward pass compiles for every architecture that it claims, and spills no registers."""
 
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -16,6 +15,7 @@ from kernels.errors import InputError
 from kernels.ladder import FLASH2, STANDARD
 from kernels.problem import Problem
 from kernels.spec import HEAD_DIMS
+from tests.kernels.cases import in_mode
 from tests.kernels.cuda.test_compile import (
     HOPPER,
     MASKS,
@@ -31,7 +31,7 @@ PROGRAMS: dict[str, ProgramOf] = {
     "standard": standard_backward.program,
     "flash1": flash1_backward.program,
     "flash2": flash2_backward.program,
-    "flash2-deterministic": partial(flash2_backward.program, deterministic=True),
+    "flash2-deterministic": lambda problem, target: flash2_backward.program(in_mode(problem), target),
 }
 AMPERE_AND_NEWER = [target for target in TARGETS if target.compute_capability >= (8, 0)]
 

@@ -13,6 +13,7 @@ from kernels.ladder import FLASH2, FLASH3
 from kernels.problem import Dtype, Problem
 from kernels.registry import choose_backward
 from kernels.workspace_backward import WIDE_HEAD
+from tests.kernels.cases import in_mode
 from tests.kernels.cuda.test_compile_flash3 import DTYPES, HOPPER, check, disassembled, workload
 from tests.matrix import chosen, matrix
 
@@ -50,15 +51,13 @@ def test_block_masks_and_the_deterministic_mode_compile_likewise(
 ) -> None:
     mask = BlockMask.random(8192, 8192, block_q=128, block_k=64, kept_share=0.5) if sparse else None
     problem = structs.replace(workload(head_dim, causal=causal), window=window, block_mask=mask)
-    check(flash3_backward.program(problem, HOPPER, deterministic=deterministic))
+    check(flash3_backward.program(in_mode(problem, deterministic), HOPPER))
 
 
 @pytest.mark.matrix  # it takes seconds
 def test_only_the_deterministic_mode_waits_for_turns(tmp_path: Path) -> None:
     codes = [
-        disassembled(
-            check(flash3_backward.program(workload(64), HOPPER, deterministic=deterministic)), tmp_path
-        )
+        disassembled(check(flash3_backward.program(in_mode(workload(64), deterministic), HOPPER)), tmp_path)
         for deterministic in (False, True)
     ]
     assert ["LDG.E.STRONG.GPU" in code for code in codes] == [False, True]
@@ -88,7 +87,7 @@ def test_shared_memory_is_what_the_device_code_lays_out(head_dim: int) -> None:
     found = flash3_backward.shared_bytes(workload(head_dim))
     assert found == 1024 + tiles + 2 * 2 * rows * 4 + barriers
     turns = 8 * 2 * 2
-    assert flash3_backward.shared_bytes(workload(head_dim), deterministic=True) == found + turns
+    assert flash3_backward.shared_bytes(in_mode(workload(head_dim))) == found + turns
     assert found + turns <= HOPPER.shared_memory
 
 
@@ -115,13 +114,13 @@ def test_blocks_stay_where_tiles_are_many_and_short_or_heads_narrow(
 ) -> None:
     problem = structs.replace(workload(head_dim), batch=batch, seqlen_q=seqlen, seqlen_k=seqlen)
     assert flash3_backward.program(problem, HOPPER).stages[1].grid == grid
-    assert flash3_backward.program(problem, HOPPER, deterministic=True).stages[1].grid == grid
+    assert flash3_backward.program(in_mode(problem), HOPPER).stages[1].grid == grid
 
 
 def test_no_block_stays_where_it_would_keep_others_waiting() -> None:
     problem = structs.replace(workload(64, causal=True), batch=16, seqlen_q=4096, seqlen_k=4096)
     assert flash3_backward.program(problem, HOPPER).stages[1].grid == 132
-    assert flash3_backward.program(problem, HOPPER, deterministic=True).stages[1].grid == 16 * 4 * 32
+    assert flash3_backward.program(in_mode(problem), HOPPER).stages[1].grid == 16 * 4 * 32
 
 
 BLOCKS = BlockMask.random(8192, 8192, block_q=24, block_k=20, kept_share=0.5)
@@ -141,9 +140,10 @@ BLOCKS = BlockMask.random(8192, 8192, block_q=24, block_k=20, kept_share=0.5)
     ids=["head dim", "deterministic", "block mask"],
 )
 def test_what_it_does_not_take_goes_to_flash2(problem: Problem, deterministic: bool, says: str) -> None:
-    found = FLASH3.unsupported_backward(problem, GPU, deterministic=deterministic)
+    problem = in_mode(problem, deterministic)
+    found = FLASH3.unsupported_backward(problem, GPU)
     assert found == f"flash3's backward pass {says}"
-    assert choose_backward(problem, GPU, deterministic=deterministic) is FLASH2
+    assert choose_backward(problem, GPU) is FLASH2
 
 
 def test_wide_heads_have_two_blocks_for_128_keys() -> None:
@@ -154,7 +154,7 @@ def test_wide_heads_have_two_blocks_for_128_keys() -> None:
 @pytest.mark.parametrize("deterministic", [False, True], ids=["any order", "deterministic"])
 def test_it_is_the_first_choice_where_it_runs(deterministic: bool) -> None:
     for problem in (workload(64, causal=True), structs.replace(workload(128), block_mask=BLOCKS)):
-        assert choose_backward(problem, GPU, deterministic=deterministic) is FLASH3
+        assert choose_backward(in_mode(problem, deterministic), GPU) is FLASH3
 
 
 @pytest.mark.parametrize("deterministic", [False, True], ids=["any order", "deterministic"])
@@ -164,4 +164,4 @@ def test_heads_are_taken_in_sections_where_tiles_differ_or_wait(deterministic: b
     for causal in (False, True):
         problem = structs.replace(long, causal=causal)
         expected = 8 if causal or deterministic else 1
-        assert flash3_backward.section(problem, deterministic=deterministic) == expected
+        assert flash3_backward.section(in_mode(problem, deterministic)) == expected

@@ -27,6 +27,7 @@ from kernels.ladder import FLASH3
 from kernels.problem import Dtype, Passes, Problem
 from kernels.registry import find_kernel
 from kernels.workspace import flash3_shared
+from tests.kernels.cases import in_mode
 from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import backward, fails, forward, needs_compiler, target
 from tests.kernels.cuda.test_masks import drawn
@@ -48,7 +49,7 @@ BACKWARD: dict[str, ProgramOf] = {
     "standard": standard_backward.program,
     "flash1": flash1_backward.program,
     "flash2": flash2_backward.program,
-    "flash2 deterministic": partial(flash2_backward.program, deterministic=True),
+    "flash2 deterministic": flash2_backward.program,
 }
 EVEN, PAGED = {"seqlen_q": 70, "seqlen_k": 133}, {"seqlen_q": 70, "seqlen_k": 192}
 LENGTHS: dict[str, Any] = {"batch": 2, "query_lengths": (70, 31), "key_lengths": (5, 131)}
@@ -140,7 +141,7 @@ def test_outputs_agree_with_the_oracle(name: str, kind: str, head_dim: int, dtyp
 def test_gradients_agree_with_the_oracle(
     name: str, kind: str, head_dim: int, dtype: Dtype, arch: int
 ) -> None:
-    problem = of_kind(kind, head_dim, dtype)
+    problem = in_mode(of_kind(kind, head_dim, dtype), deterministic=name.endswith("deterministic"))
     for seed in range(2):
         verdict = backward(name.split(maxsplit=1)[0], problem, BACKWARD[name], seed=seed, arch=arch)
         assert verdict.passed, (seed, verdict)

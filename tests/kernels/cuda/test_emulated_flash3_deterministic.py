@@ -8,10 +8,10 @@ import pytest
 
 from kernels.block_mask import BlockMask
 from kernels.cuda import flash3_backward
-from kernels.cuda.backward import in_mode
 from kernels.launch import Gradients
 from kernels.problem import Problem
 from kernels.verify_gradients import verify_gradients
+from tests.kernels.cases import in_mode
 from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import backward, given, gradients_of, needs_compiler
 from tests.matrix import chosen, matrix
@@ -43,15 +43,15 @@ def problem_of(head_dim: int, mask: str, kv_heads: int) -> Problem:
 
 def schedules(problem: Problem, *, edits: Edits = ()) -> list[Gradients]:
     """The gradients in several orders of blocks and threads, each passed by the oracle."""
-    saved, found = given(problem), []
-    program_of = in_mode(flash3_backward.program, True)
+    problem, found = in_mode(problem), []
+    saved = given(problem)
     stay = problem.window is None and problem.block_mask is None and not problem.causal  # else a block a tile
     for seed, (grid, residents) in enumerate(PLACES):
         gradients = gradients_of(
             "flash3",
             problem,
             saved,
-            program_of,
+            flash3_backward.program,
             seed=seed,
             grid=grid if stay else None,
             residents=residents,
@@ -89,6 +89,5 @@ def test_block_masks_agree_with_the_oracle_in_any_order(mask: str) -> None:
 @pytest.mark.parametrize("deterministic", [False, True], ids=["any order", "deterministic"])
 def test_blocks_that_stay_pass_keys_that_no_query_sees(deterministic: bool) -> None:
     problem = Problem(heads=2, seqlen_q=100, seqlen_k=700, head_dim=64, dtype="float16", window=(200, 0))
-    program_of = in_mode(flash3_backward.program, deterministic)
-    verdict = backward("flash3", problem, program_of, grid=1)
+    verdict = backward("flash3", in_mode(problem, deterministic), flash3_backward.program, grid=1)
     assert verdict.passed, verdict

@@ -14,6 +14,7 @@ from kernels.ladder import FLASH3
 from kernels.problem import Problem
 from kernels.workspace import KEY_TILES, QUERY_TILES
 from kernels.workspace_backward import KEPT_QUERIES
+from tests.kernels.cases import in_mode
 from tests.kernels.masked import block_masked, kept
 from tests.matrix import in_rounds
 
@@ -51,7 +52,7 @@ def test_every_kept_pair_is_computed_once_and_no_other(turn: int, problem: Probl
 @settings(max_examples=40, deadline=None)
 @given(PROBLEMS)
 def test_turns_are_counted_in_the_order_in_which_key_tiles_are_drawn(problem: Problem) -> None:
-    program = flash3_backward.program(problem, HOPPER, deterministic=True)
+    program = flash3_backward.program(in_mode(problem), HOPPER)
     key_tiles, query_tiles = program.tables[KEY_TILES], program.tables[QUERY_TILES]
     assert sorted(key_tiles[:, 0]) == list(range(0, problem.seqlen_k, KEYS))
     assert (np.diff(key_tiles[:, 1]) <= 0).all()

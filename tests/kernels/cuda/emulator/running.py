@@ -101,7 +101,7 @@ def gradients_of(
     """
     program, spec = program_of(problem, target(arch)), find_kernel(name).backward
     assert spec is not None
-    declared = (*spec.workspace(problem, "cuda"), *spec.deterministic_workspace(problem))
+    declared = spec.workspace(problem, "cuda")
     with guarded_memory(at_end=seed % 2 == 0) as memory:
         buffers = {key: memory.copy(key, array) for key, array in saved._asdict().items()}
         for key, array in zip(Gradients._fields, saved.inputs.qkv, strict=True):
