@@ -251,14 +251,18 @@ EXACT_AS_8_BIT = replace(find_kernel("flash2"), name="exact-as-8-bit", rounding=
 
 _FLASH2_BACKWARD = find_kernel("flash2").backward
 assert _FLASH2_BACKWARD is not None
-WRONG_DK = replace(
-    find_kernel("flash2"),
-    name="wrong-dk",
-    backward=replace(_FLASH2_BACKWARD, implementation={"cpu": "tests.faults_backward"}),
+BACKWARD_FAULTS = tuple(
+    replace(
+        find_kernel("flash2"),
+        name=name,
+        backward=replace(_FLASH2_BACKWARD, implementation={"cpu": "tests.faults_backward"}),
+    )
+    for name in ("wrong-dk", "drifting-dk")
 )
-"""Its forward pass is right, its backward pass is not."""
+"""Their forward passes are right, their backward passes are not."""
 
-KERNELS: tuple[KernelSpec, ...] = (*REAL, EXACT_AS_8_BIT, WRONG_DK, *map(_spec, (*FAULTS, *CUDA_FAULTS)))
+OTHERS = map(_spec, (*FAULTS, *CUDA_FAULTS))
+KERNELS: tuple[KernelSpec, ...] = (*REAL, EXACT_AS_8_BIT, *BACKWARD_FAULTS, *OTHERS)
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:

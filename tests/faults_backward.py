@@ -1,4 +1,4 @@
-"""A backward pass that is wrong on purpose: flash2's, with dK off by one entry."""
+"""Backward passes that are wrong on purpose: flash2's, with dK off by one entry, or by a bit now and then."""
 
 from kernels.cpu import flash2_backward
 from kernels.launch import BackwardLaunch, Gradients, Saved
@@ -23,10 +23,19 @@ class WrongDk:
         self.gradients.dk[0, 0, 5, 3] += 1
 
 
-def prepare(
-    spec: KernelSpec, problem: Problem, saved: Saved, *, deterministic: bool = False
-) -> BackwardLaunch:
-    del spec
-    return WrongDk(
-        flash2_backward.prepare(find_kernel("flash2"), problem, saved, deterministic=deterministic)
-    )
+class DriftingDk(WrongDk):
+    """Right in every run, but not to the same bits."""
+
+    runs = 0
+
+    def run(self) -> None:
+        self._real.run()
+        self.runs += 1
+        self.gradients.dk[0, 0, 5, 3] *= 1 + self.runs % 2 * 2**-20
+
+
+FAULTS = {"wrong-dk": WrongDk, "drifting-dk": DriftingDk}
+
+
+def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
+    return FAULTS[spec.name](flash2_backward.prepare(find_kernel("flash2"), problem, saved))

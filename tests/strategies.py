@@ -7,6 +7,7 @@ cannot be read off its hints: `Drawn.hints` names a strategy for such a type, `f
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from kernels.block_mask import BlockMask
 from kernels.lengths import PAGE_SIZES
-from kernels.problem import LARGEST_SCALE, Problem
+from kernels.problem import LARGEST_SCALE, PASSES, Problem
 from profiles.plan.plan import Plan, Protocol
 
 Hint = Any
@@ -131,6 +132,7 @@ def problems(draw: st.DrawFn) -> Problem:
     """Workloads that are possible, small ones."""
     seqlen_q, seqlen_k, kv_heads, group, batch = draw(st.tuples(*[st.integers(1, 9)] * 5))
     page_size = draw(st.none() | st.sampled_from(PAGE_SIZES))
+    passes, deterministic = draw(st.sampled_from([("forward", False), *product(PASSES[1:], (False, True))]))
     seqlen_k *= page_size or 1
     lengths = [
         st.none() | st.lists(st.integers(0, longest), min_size=batch, max_size=batch).map(tuple)
@@ -165,6 +167,8 @@ def problems(draw: st.DrawFn) -> Problem:
             seed=st.integers(0, 2**63 - 1),
             kv_heads=st.none() | st.just(kv_heads),
             window=st.none() | st.tuples(*[st.integers(-1, 2**62)] * 2),
+            passes=st.just(passes),
+            deterministic=st.just(deterministic),
             **draw(st.sampled_from((whole, layout))),
         )
     )

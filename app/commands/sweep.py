@@ -89,6 +89,7 @@ def make_plan(choices: Mapping[str, Any], device: Device, preset: str | None = N
             seed=request.seed,
             kernels=choices.get("kernels"),
             passes=request.passes,
+            deterministic=request.deterministic,
         )
     plan = request.plan()
     if "kernels" in choices:

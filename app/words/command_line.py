@@ -36,7 +36,8 @@ def repeating(plan: Plan, problems: Sequence[Problem]) -> str | None:
 
 def repeating_preset(plan: Plan) -> str | None:
     """The command that runs the preset that a plan is; None: it is none."""
-    passes = plan.problems[0].passes
+    first = plan.problems[0]
+    passes, deterministic = first.passes, first.deterministic
     chosen = partial(
         preset_plan,
         backend=plan.backend,
@@ -44,12 +45,15 @@ def repeating_preset(plan: Plan) -> str | None:
         seed=plan.seed,
         kernels=plan.kernels,
         passes=passes,
+        deterministic=deterministic,
     )
     name = next((one for one in PRESETS if chosen(one) == plan), None)
     if name is None:
         return None
     said = ["sweep", "--preset", name]
-    asked = Request.of(plan.backend, kernels=plan.kernels, passes=passes, seed=plan.seed)
+    asked = Request.of(
+        plan.backend, kernels=plan.kernels, passes=passes, deterministic=deterministic, seed=plan.seed
+    )
     asked = msgspec.structs.replace(asked, protocol=plan.protocol)
     for declared in choices_of(Request):
         if declared.name in CHOICES or declared.name not in Request.__struct_fields__:

@@ -11,7 +11,8 @@ from kernels.registry import KERNELS
 from kernels.spec import KernelSpec
 from profiles.plan.plan import Plan, Protocol
 
-CHOICES = ("backend", "kernels", "passes", "seed")  # of a request, that a preset takes beside its protocol
+# Of a request, that a preset takes beside its protocol.
+CHOICES = ("backend", "kernels", "passes", "deterministic", "seed")
 DTYPES: Mapping[Backend, Dtype] = {"cuda": "bfloat16", "cpu": "float32"}
 
 # Shapes of FlashAttention's own benchmark: the tokens of a batch and the width of all heads stay the same.
@@ -81,6 +82,7 @@ def preset_plan(
     seed: int = 0,
     kernels: tuple[str, ...] | None = None,
     passes: Passes = "forward",
+    deterministic: bool = False,
 ) -> Plan:
     """Our ladder and the libraries' kernels side by side on a preset's problems, in turns within each.
 
@@ -91,23 +93,32 @@ def preset_plan(
         seed: Seed of the inputs.
         kernels: Kernels to run; None: all that exist on the backend and have these passes.
         passes: What a run computes, if the preset does not say.
+        deterministic: Every run must give the same bits of the gradients.
+
+    Raises:
+        InputError: No gradients are asked for that could be deterministic.
     """
     preset = PRESETS[name]
     computed = preset.passes or passes
+    asked = {"seed": seed, "passes": computed, "deterministic": deterministic}
+    able = (spec.name for spec in KERNELS if _runs(spec, backend, computed, deterministic=deterministic))
     return Plan(
         backend=backend,
-        kernels=kernels or tuple(spec.name for spec in KERNELS if _runs(spec, backend, computed)),
-        problems=tuple(replace(problem, seed=seed, passes=computed) for problem in preset.problems(backend)),
+        kernels=kernels or tuple(able),
+        problems=tuple(replace(problem, **asked) for problem in preset.problems(backend)),
         protocol=protocol,
         seed=seed,
     )
 
 
-def _runs(spec: KernelSpec, backend: Backend, passes: Passes) -> bool:
+def _runs(spec: KernelSpec, backend: Backend, passes: Passes, *, deterministic: bool) -> bool:
     """Whether a kernel exists on the backend, and has these passes there."""
     if passes == "forward":
         return backend in spec.dtypes
-    return spec.backward is not None and backend in spec.backward.dtypes
+    own = spec.backward
+    if own is None or backend not in own.dtypes:
+        return False
+    return backend in own.deterministic or not deterministic
 
 
 def _peers(backend: Backend) -> Iterator[Problem]:

@@ -151,6 +151,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             flag="--pass",
         ),
     ] = "forward"
+    deterministic: Annotated[
+        bool,
+        Choice(
+            label="deterministic",
+            help="Gradients must have the same bits in every run; kernels without such a mode are refused",
+            flag="--deterministic/--no-deterministic",
+        ),
+    ] = False
     causal: Annotated[
         bool,
         Choice(

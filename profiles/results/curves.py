@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kernels.problem import UNBOUNDED, Dtype, Passes, Problem, unusual
+from kernels.problem import UNBOUNDED, Dtype, Problem, unusual
 from profiles.results.rows import PointRow
 
 UNFINISHED = frozenset({"pending", "running"})
@@ -24,7 +24,7 @@ class Curve(NamedTuple):
     window: tuple[int, int] | None
     block_mask: str
     scale: float | None = None
-    passes: Passes = "forward"
+    passes: str = ""  # in words
     queries: int = 0
     layout: str = ""
     batch: int | None = None
@@ -71,7 +71,7 @@ def curve_of(row: PointRow) -> Curve:
         window=problem.window if "window" in problem.features else None,
         block_mask=row.block_mask,
         scale=problem.scale,
-        passes=problem.passes,
+        passes=problem.pass_words,
         queries=problem.queries,
         layout=problem.layout,
     )

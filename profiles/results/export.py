@@ -164,6 +164,7 @@ def columns(row: PointRow, baseline: PointRow | None, told: Mapping[int, str]) -
         "window": problem.window,
         "block_mask": row.block_mask,
         "pass": problem.passes,
+        "deterministic": problem.deterministic,
         "query_lengths": problem.query_lengths,
         "key_lengths": problem.key_lengths,
         "page_size": problem.page_size,

@@ -40,6 +40,7 @@ POINT: dict[str, Schema] = {
     "window": {"type": ["array", "null"], "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
     "block_mask": TEXT,
     "pass": {"enum": list(PASSES)},
+    "deterministic": {"type": "boolean"},
     "query_lengths": LENGTHS,
     "key_lengths": LENGTHS,
     "page_size": {"type": ["integer", "null"]},

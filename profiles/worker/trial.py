@@ -20,6 +20,10 @@ from profiles.worker.judging import Criteria, correctness_of, what_is_wrong
 from profiles.worker.steps import Steps
 from profiles.worker.stopwatch import Stopwatch
 
+SAME_BITS = "{} further runs gave the same bits"
+DIFFERS = "{} of {} further runs gave other bits, though every run was to give the same."
+REPEATED = 10  # runs that must give the bits of the first, where that is asked for
+
 
 class FirstRun(NamedTuple):
     """What a point's first launch yielded.
@@ -28,11 +32,13 @@ class FirstRun(NamedTuple):
         figures: How long it took to prepare and to run, and what the bench's readers read.
         correctness: None when it was not verified.
         note: What the kernel has to say.
+        differing: Further runs whose bits differed although they must not.
     """
 
     figures: dict[str, Figure]
     correctness: Correctness | None
     note: str
+    differing: int = 0
 
 
 class Trial:
@@ -68,6 +74,9 @@ class Trial:
         measurement = replace(measurement, figures=measurement.figures | self._watch.figures)
         if first.correctness is not None and not first.correctness.passed:
             return Refusal("wrong", what_is_wrong(first.correctness)).failed(self._point, measurement)
+        if first.differing:
+            changed = DIFFERS.format(first.differing, REPEATED)
+            return Refusal("wrong", changed).failed(self._point, measurement)
         return measurement
 
     def _refusal(self) -> Refusal | None:
@@ -102,7 +111,24 @@ class Trial:
         with self._watch.on("check"):
             judged_by = self._criteria.of_kernel(self._spec, self._point.problem, given)
             verdict = judged_by.judge(launch.answer())
-        return FirstRun(figures, correctness_of(verdict), launch.note or _on_rounded_inputs(verdict))
+        note = launch.note or _on_rounded_inputs(verdict)
+        if not (self._point.problem.deterministic and verdict.passed):
+            return FirstRun(figures, correctness_of(verdict), note)
+        with self._watch.on("check"):
+            differing = self._differing(launch)
+        told = "; ".join(filter(None, (note, SAME_BITS.format(REPEATED))))
+        return FirstRun(figures, correctness_of(verdict), told, differing)
+
+    def _differing(self, launch: PassLaunch) -> int:
+        """How many further runs give other bits than the newest."""
+        first, differing = launch.bits(), 0
+        for _ in range(REPEATED):
+            self.steps.check()
+            launch.spoil()
+            launch.run()
+            pairs = zip(first, launch.bits(), strict=True)
+            differing += any((one != other).any() for one, other in pairs)
+        return differing
 
     def _read(self, launch: PassLaunch) -> dict[str, Figure]:
         """What the bench's readers make of the kernel; a reader that raises says why it has no figure."""

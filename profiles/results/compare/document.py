@@ -53,6 +53,7 @@ class PointSaid(Said, frozen=True, kw_only=True):
     scale: float | None
     seed: int
     passes: Passes = msgspec.field(name="pass")
+    deterministic: bool
     query_lengths: tuple[int, ...] | None
     key_lengths: tuple[int, ...] | None
     page_size: int | None
@@ -215,6 +216,7 @@ def _point(row: PointRow) -> dict[str, Any]:
         "scale": problem.scale,
         "seed": problem.seed,
         "passes": problem.passes,
+        "deterministic": problem.deterministic,
         "query_lengths": problem.query_lengths,
         "key_lengths": problem.key_lengths,
         "page_size": problem.page_size,

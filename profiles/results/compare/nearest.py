@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from kernels.problem import PASS_WORDS
 from profiles.results.compare.model import Lone
 from profiles.results.curves import mask_words
 from profiles.results.rows import PointRow
@@ -34,7 +33,7 @@ class Shape(NamedTuple):
         window = problem.window if "window" in problem.features else None
         grouped = problem.key_heads != problem.heads
         return cls(
-            passes=PASS_WORDS[problem.passes] or problem.passes,
+            passes=problem.pass_words or problem.passes,
             head_dim=f"d {problem.head_dim}",
             dtype=problem.dtype,
             mask=mask_words(causal=problem.causal, window=window, blocks=row.block_mask) or "no mask",

@@ -89,8 +89,8 @@ def recorded(rows: Sequence[PointRow], tiled: Sequence[str], problem: Problem) -
         tiled: Kernels, of which the last is taken that was measured beside standard.
         problem: One layer of a model, at any N.
     """
-    run = problem.passes, problem.layout
-    curves = by_curve([row for row in rows if (row.problem.passes, row.problem.layout) == run])
+    run = problem.pass_words, problem.layout
+    curves = by_curve([row for row in rows if (row.problem.pass_words, row.problem.layout) == run])
     for kernel in reversed(tiled):
         both = {curve: points for curve, members in curves.items() if (points := beside(members, kernel))}
         if both:

@@ -52,8 +52,8 @@ class _Known(NamedTuple):
 def forecast(rows: Sequence[PointRow], kernel: str, problem: Problem) -> Forecast | str:
     """The runtime of a kernel on a problem, or why these rows say nothing of it."""
     done = [row for row in rows if row.kernel == kernel and row.done and _is_timed(row)]
-    run = problem.passes, problem.layout
-    done = [row for row in done if (row.problem.passes, row.problem.layout) == run]
+    run = problem.pass_words, problem.layout
+    done = [row for row in done if (row.problem.pass_words, row.problem.layout) == run]
     if not done:
         return f"no measured point of {kernel}"
     curves = by_curve(done)

@@ -21,6 +21,7 @@ from profiles.store.migrations.v011_ceilings import keep_ceilings
 from profiles.store.migrations.v012_gpm import keep_shares
 from profiles.store.migrations.v013_passes import name_passes
 from profiles.store.migrations.v014_lengths import name_lengths
+from profiles.store.migrations.v015_deterministic import name_deterministic
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -39,6 +40,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     keep_shares,
     name_passes,
     name_lengths,
+    name_deterministic,
 )
 
 

@@ -13,7 +13,8 @@ OTHERS: dict[str, Any] = {
     "window": (3, -1),
     "blocks": BlockPattern(local=1, random=0.25),
 }
-BESIDE: dict[str, dict[str, Any]] = {"lengths": {"batch": 2}}  # without which a choice makes no problem
+# Without which a choice makes no problem.
+BESIDE: dict[str, dict[str, Any]] = {"lengths": {"batch": 2}, "deterministic": {"passes": "both"}}
 
 
 def another(declared: Declared) -> Any:

@@ -200,6 +200,20 @@ def test_the_form_asks_for_a_pass_and_kernels_without_one_say_so(bench: Bench, p
     assert told == {"fused": "fused has no backward pass", "flash2": None}
 
 
+def test_gradients_can_be_asked_to_repeat_and_a_forward_pass_cannot(bench: Bench) -> None:
+    form = bench.page.form
+    bench.page.show()
+    assert not form.deterministic.isVisible()
+    asked = replace(BASE, passes="backward", deterministic=True)
+    form.show_request(asked)
+    assert form.deterministic.isVisible()
+    assert form.request() == asked
+    form.show_request(replace(asked, passes="forward"))
+    assert not form.deterministic.isVisible()
+    assert form.request() == BASE
+    assert form.blocked_reason is None
+
+
 def test_the_dry_run_predicts_the_footprint_of_the_pass() -> None:
     asked = replace(BASE, kernels=("standard", "flash2"), seqlens=(1024,))
     rows = [dry_run(replace(asked, passes=passes), 1 << 34)[0] for passes in PASSES]

@@ -86,6 +86,11 @@ def with_layout(sweep: Request) -> st.SearchStrategy[Request]:
     return st.builds(laid_out, st.sampled_from(spread), st.sampled_from(sizes))
 
 
+def without_idle_mode(sweep: Request) -> Request:
+    """The same sweep; of a forward pass no gradients are deterministic."""
+    return replace(sweep, deterministic=sweep.deterministic and sweep.passes != "forward")
+
+
 def without_idle_size(sweep: Request) -> Request:
     """The same sweep; without blocks their size is nobody's choice."""
     return sweep if sweep.blocks else replace(sweep, block_size=BLOCK)
@@ -95,7 +100,7 @@ CHOICES = choices_of(Request)
 BY_NAME = {declared.name: declared for declared in CHOICES}
 SWEEPS = (
     st.fixed_dictionaries({declared.name: values_of(declared) for declared in CHOICES})
-    .map(lambda chosen: without_idle_size(Request.of(**chosen)))
+    .map(lambda chosen: without_idle_mode(without_idle_size(Request.of(**chosen))))
     .flatmap(with_kv_heads)
     .flatmap(with_queries)
     .flatmap(with_layout)

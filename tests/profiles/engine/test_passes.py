@@ -86,6 +86,24 @@ def test_wrong_gradients_are_never_timed_and_the_first_that_is_wrong_is_named(he
     done(after)
 
 
+def test_gradients_that_are_asked_to_repeat_are_held_to_their_bits(heard: Heard) -> None:
+    problem = Problem(seqlen_q=64, seqlen_k=64, head_dim=32, passes="backward", deterministic=True)
+    plan = Plan(backend="cpu", kernels=("drifting-dk", "flash2"), problems=(problem,), protocol=QUICK)
+    drifting, repeated = heard.sweep(plan)
+    assert drifting.status == "wrong"
+    assert drifting.reason == "5 of 10 further runs gave other bits, though every run was to give the same."
+    assert drifting.measurement is not None
+    assert drifting.measurement.samples == ()
+    assert done(repeated).note.endswith("10 further runs gave the same bits")
+
+
+def test_nobody_minds_the_last_bits_where_that_is_not_asked_for(heard: Heard) -> None:
+    problem = Problem(seqlen_q=64, seqlen_k=64, head_dim=32, passes="backward")
+    plan = Plan(backend="cpu", kernels=("drifting-dk",), problems=(problem,), protocol=QUICK)
+    (drifting,) = heard.sweep(plan)
+    assert "bits" not in done(drifting).note
+
+
 @pytest.mark.torch
 @pytest.mark.matrix  # another process that imports PyTorch takes seconds
 def test_a_librarys_backward_pass_is_judged_and_timed_alike(heard: Heard) -> None:

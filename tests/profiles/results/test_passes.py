@@ -88,6 +88,16 @@ def test_passes_stand_on_curves_of_their_own_which_say_which() -> None:
     assert [len(members) for members in curves.values()] == [2, 2, 2]
 
 
+def test_deterministic_gradients_stand_on_a_curve_of_their_own() -> None:
+    usual = row("backward")
+    problem = structs.replace(usual.problem, deterministic=True)
+    curves = by_curve([usual, replace(usual, point=structs.replace(usual.point, problem=problem))])
+    assert [curve.label for curve in curves] == [
+        "d 128, backward, no mask",
+        "d 128, deterministic backward, no mask",
+    ]
+
+
 def test_few_query_rows_stand_on_a_curve_of_their_own_over_the_number_of_keys() -> None:
     def decoded(queries: int, n: int) -> PointRow:
         whole = row("forward", n=n)

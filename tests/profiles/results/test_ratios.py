@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from app.words.command_line import repeating_preset
+from kernels.errors import InputError
 from kernels.problem import Backend, Problem
 from kernels.registry import KERNELS, lesson_on
 from profiles.plan.plan import Plan, Point, Protocol
@@ -136,6 +137,16 @@ def test_the_peers_preset_of_a_backward_pass_has_the_same_problems_and_the_kerne
     assert "flash1" in preset_plan("peers", "cpu", Protocol(), passes="both").kernels
     assert "--preset peers" in str(repeating_preset(backward))
     assert "--pass backward" in str(repeating_preset(backward))
+
+
+def test_a_preset_s_gradients_can_be_asked_to_repeat() -> None:
+    plan = preset_plan("peers-backward", "cuda", Protocol(), deterministic=True)
+    assert all(problem.deterministic for problem in plan.problems)
+    assert {"flash2", "flash3"} <= set(plan.kernels)
+    assert not {"torch-cudnn", "flash-attn-4"} & set(plan.kernels)
+    assert "--deterministic" in str(repeating_preset(plan))
+    with pytest.raises(InputError, match="with pass backward or both"):
+        preset_plan("peers", "cuda", Protocol(), deterministic=True)
 
 
 def test_the_decode_preset_has_few_query_rows_before_many_keys_and_grouped_heads() -> None:

@@ -36,7 +36,10 @@ from tests.profiles.store import builders
 from tests.strategies import POSSIBLE, TEXTS, Drawn
 
 SIZES = st.integers(0, 2**63 - 1)
-LATER = ("kv_heads", "window", "block_mask", "pass", "query_lengths", "key_lengths", "page_size")
+LATER = (
+    *("kv_heads", "window", "block_mask", "pass", "query_lengths", "key_lengths", "page_size"),
+    "deterministic",
+)
 FIGURES = st.floats(allow_nan=True, allow_infinity=True).map(lambda x: x + 0.0)  # SQLite has no -0.0
 
 
@@ -74,7 +77,9 @@ def test_masks_and_grouped_heads_are_read_back_also_from_a_large_block_mask(tmp_
 
 
 def test_passes_and_the_errors_of_gradients_are_read_back(tmp_path: Path) -> None:
-    problems = tuple(Problem(seqlen_q=64, seqlen_k=64, passes=passes) for passes in PASSES)
+    problems = tuple(
+        Problem(seqlen_q=64, seqlen_k=64, passes=passes, deterministic=passes == "both") for passes in PASSES
+    )
     plan = Plan(backend="cpu", kernels=("flash2",), problems=problems)
     errors = (OutputError(output="dK of a row", error=0.5, bound=1.0, place=(0, 1, 2)),)
     right = Correctness(outputs=errors, rows=64, passed=True)

@@ -20,7 +20,7 @@ from app.look.zoom import keep, px
 from app.pages.profile.form.chips import SeqlenChips
 from app.pages.profile.form.dry_run import dry_run
 from app.pages.profile.form.dry_run_table import DryRunTable
-from app.pages.profile.form.fields import Input, KvHeads, PageSize, Whole, Words, input_of, labelled
+from app.pages.profile.form.fields import Input, KvHeads, PageSize, Tick, Whole, Words, input_of, labelled
 from app.pages.profile.form.kernel_list import KernelList
 from app.pages.profile.form.mask_fields import MaskFields
 from app.pages.profile.form.masks import Masks
@@ -49,6 +49,7 @@ DRAWING = "The blocks of the mask are being drawn …"
 Lines: TypeAlias = tuple[tuple[str, ...], ...]
 PROBLEM_LINES: Lines = (
     ("dtype", "head_dim", "passes"),
+    ("deterministic",),
     ("heads", "kv_heads", "queries", "batch"),
     ("lengths", "page_size", MASK),
 )
@@ -101,8 +102,9 @@ class SweepForm(QFrame):
         self.chips = SeqlenChips(declared["seqlens"])
         self.masking = MaskFields(declared)
         self.dtype, self.heads = Words(declared["dtype"]), Whole(declared["heads"])
-        self.kv_heads = KvHeads(declared["kv_heads"])
+        self.kv_heads, self.deterministic = KvHeads(declared["kv_heads"]), Tick(declared["deterministic"])
         made: dict[str, Input] = {"dtype": self.dtype, "heads": self.heads, "kv_heads": self.kv_heads}
+        made["deterministic"] = self.deterministic
         made["page_size"] = PageSize(declared["page_size"])
         elsewhere = {"backend", "kernels", "seqlens", *self.masking.names}
         self.inputs = {
@@ -237,9 +239,14 @@ class SweepForm(QFrame):
         self._scroll.whole = self._alone
         self._scroll.updateGeometry()
 
+    @property
+    def _asks_for_gradients(self) -> bool:
+        return self.inputs["passes"].chosen() != "forward"
+
     def request(self) -> Request:
         """What the form says now."""
         chosen = {name: made.chosen() for name, made in self.inputs.items()} | self.masking.chosen()
+        chosen["deterministic"] = self.deterministic.chosen() and self._asks_for_gradients
         return Request.of(self.backend, kernels=self.kernels.chosen(), seqlens=self.chips.seqlens, **chosen)
 
     def preview(self) -> list[PointRow]:
@@ -280,6 +287,7 @@ class SweepForm(QFrame):
     def _changed(self, *_: object) -> None:
         if self._filling:
             return
+        self.deterministic.setVisible(self._asks_for_gradients)
         device = self._machine.device(self.backend) if self._machine else None
         self.kernels.show_reasons(self.request(), device)
         request = self.request()
