@@ -1,0 +1,61 @@
+"""Each CUDA kernel once on odd, small problems, for a sanitizer to watch; arguments are names of kernels.
+
+    compute-sanitizer --tool memcheck --error-exitcode 9 python -m tests.kernels.cuda.sanitized flash2 flash3
+
+Prints a line for each problem, and at the end why others did not run. A kernel is also held to its oracle:
+exits 1 where an answer is wrong. Without a name all run, which takes minutes to compile.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from kernels.ladder import LADDER
+from kernels.passes import after_forward, draw, prepare_passes
+from kernels.problem import Problem
+from kernels.spec import KernelSpec
+from profiles.worker.judging import Criteria
+from tests.kernels.cases import in_mode
+from tests.kernels.cuda.test_emulated import KINDS
+
+HEAD_DIMS = (64, 128, 192, 256)
+
+
+def problems(spec: KernelSpec) -> Iterator[Problem]:
+    """Every kind of mask and layout at every head dim: forward, and backward in either mode."""
+    dtype = spec.dtypes["cuda"][-1]
+    for kind, head_dim in product(KINDS.values(), HEAD_DIMS):
+        problem = Problem(heads=4, kv_heads=2, head_dim=head_dim, dtype=dtype, **kind)
+        yield from (problem, in_mode(problem, False), in_mode(problem))
+
+
+def run(spec: KernelSpec, problem: Problem) -> bool:
+    """Run it once; whether the oracle agrees."""
+    given = after_forward(spec, problem, draw(problem, "cuda"), "cuda")
+    launch = prepare_passes(spec, problem, given, "cuda")
+    launch.spoil()
+    launch.run()
+    return Criteria().of_kernel(spec, problem, given).judge(launch.answer()).passed
+
+
+def main(names: Sequence[str]) -> int:
+    """Run these kernels, all without a name; the exit code."""
+    from kernels.cuda.device import describe  # noqa: PLC0415 - imports CuPy; the list is read without it
+
+    device, wrong, left = describe(), 0, dict[str, None]()
+    for spec in (one for one in LADDER if one.name in names or not names):
+        for problem in problems(spec):
+            reason = spec.unsupported(problem, device)
+            if reason is not None:
+                left[reason] = None
+                continue
+            right = run(spec, problem)
+            wrong += not right
+            told = (problem.pass_words or "forward", f"d {problem.head_dim}", *sorted(problem.features))
+            sys.stdout.write(f"{'right' if right else 'WRONG'}  {spec.name}, {', '.join(told)}\n")
+    sys.stdout.write("".join(f"not run: {reason}\n" for reason in left))
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
