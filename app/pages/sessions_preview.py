@@ -18,7 +18,6 @@ from app.widgets.plain import Label
 from app.words.plain import cut
 from app.words.sessions import minute_of
 from app.words.units import bytes_text
-from kernels.problem import PASS_WORDS
 from profiles.store import SessionFileError, SessionInfo
 from profiles.store.glance import Glance, glance
 from profiles.wire.events import PointStatus
@@ -146,7 +145,7 @@ def _facts(info: SessionInfo) -> dict[str, str]:
         "Date": minute_of(info),
         "Kernels": ", ".join(info.kernels),
         "N": seqlens_text(info),
-        "Pass": ", ".join(filter(None, (PASS_WORDS[one] for one in info.passes))),
+        "Pass": ", ".join(filter(None, info.passes)),
         "Points": _points(info, recorded=True),
         "Size": bytes_text(info.size_bytes),
         "Tags": ", ".join(info.tags),

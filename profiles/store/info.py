@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from kernels.problem import Backend, Dtype, Passes
+from kernels.problem import Backend, Dtype
 from profiles.results.rest import OPEN
 from profiles.wire.events import Outcome, PointStatus
 
@@ -27,7 +27,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
         kernels: Kernels of its plan.
         seqlens: Query sequence lengths of its plan, rising.
         dtype: Element type of its first problem.
-        passes: The passes of its problems, each once.
+        passes: The passes of its problems in words, each once; empty: forward.
         outcome: How the sweep ended, None when it did not.
         statuses: Number of the plan's kernels x problems by status, as the file has them; a drift check's
             points are none of them.
@@ -47,7 +47,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     kernels: tuple[str, ...] = ()
     seqlens: tuple[int, ...] = ()
     dtype: Dtype | None = None
-    passes: tuple[Passes, ...] = ()
+    passes: tuple[str, ...] = ()
     outcome: Outcome | None = None
     statuses: dict[PointStatus, int] = {}
 

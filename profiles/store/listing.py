@@ -107,7 +107,7 @@ def _readable(path: Path) -> SessionInfo:
         kernels=plan.kernels,
         seqlens=_rising(problem.seqlen for problem in plan.problems),
         dtype=plan.problems[0].dtype,
-        passes=tuple(dict.fromkeys(problem.passes for problem in plan.problems)),
+        passes=tuple(dict.fromkeys(problem.pass_words for problem in plan.problems)),
         outcome=head.outcome,
         statuses=statuses,
     )
