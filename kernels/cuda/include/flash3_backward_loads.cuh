@@ -31,16 +31,18 @@ __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& ma
         const int ks = key_ring.stage;
         wait(at.drawn_full(ks), key_ring.phase);
         const Keys keys = Keys::read(at.drawn(ks));
-        arrive(at.keys_empty(ks));
-        if (keys.head < 0) break;
-        int head = keys.head * group, place = keys.first;
-        const int steps = keys.steps(group);
 #if WINDOW || SPARSE
-        if (!steps) {  // no query sees these keys: nothing is loaded, but the phases go on
+        // No query sees these keys: nothing is loaded, but the phases go on. Nobody waits for the end of this one; were
+        // the stage empty before it, a warpgroup could come to wait for the next tile's K and V and take it for passed.
+        if (!keys.steps(group)) {
             arrive(at.k_full(ks));
             arrive(at.v_full(ks));
         }
 #endif
+        arrive(at.keys_empty(ks));
+        if (keys.head < 0) break;
+        int head = keys.head * group, place = keys.first;
+        const int steps = keys.steps(group);
         for (int step = 0; step < steps; ++step) {
             const int s = ring.stage, tile = tile_at(place, keys TABLES(, tables));
             if (step == 0)
