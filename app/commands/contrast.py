@@ -6,9 +6,8 @@ from pathlib import Path
 
 from app.commands.messages import say
 from app.commands.printing import Cell, Styled, print_table
-from app.words.pairs import HEADINGS, KEYS, lone_text, pair_texts, remark, titled
+from app.words.pairs import HEADINGS, KEYS, lone_text, pair_labels, pair_texts, remark, titled
 from profiles.results.compare import Contrast, Lone, Pair
-from profiles.results.curves import curve_of
 from profiles.results.quantity import Quantity
 
 REMARKS = 3  # of one kernel that are printed; --json holds all
@@ -21,23 +20,25 @@ def print_contrast(quantity: Quantity, contrast: Contrast, file: Path) -> None:
     for difference in contrast.differences:
         say(f"  {difference.sentence}")
     say(f"Summary: {contrast.summary}")
-    if contrast.pairs:
-        print_table(HEADINGS, [_line(quantity, pair) for pair in contrast.pairs], keys=KEYS)
-    for text in _remarks([(pair.kernel, _remark(pair)) for pair in contrast.pairs]):
+    labels = pair_labels(contrast.pairs)
+    placed = [(pair, labels[pair.base.problem]) for pair in contrast.pairs]
+    if placed:
+        print_table(HEADINGS, [_line(quantity, pair, label) for pair, label in placed], keys=KEYS)
+    for text in _remarks([(pair.kernel, _remark(pair, label)) for pair, label in placed]):
         say(text)
     for where, lone in (("in the baseline", contrast.base_only), ("here", contrast.other_only)):
         _print_lone(where, lone)
 
 
-def _line(quantity: Quantity, pair: Pair) -> tuple[Cell, ...]:
-    *cells, verdict = pair_texts(quantity, pair)
+def _line(quantity: Quantity, pair: Pair, label: str) -> tuple[Cell, ...]:
+    *cells, verdict = pair_texts(quantity, pair, label)
     return (*cells, Styled(verdict, STYLES[pair.better]))
 
 
-def _remark(pair: Pair) -> str:
+def _remark(pair: Pair, label: str) -> str:
     """What a line of the table leaves open, with its place; empty where it says all."""
     told = remark(pair)
-    return f"{curve_of(pair.base).label}, N = {pair.base.seqlen}: {told}" if told else ""
+    return f"{label}, N = {pair.base.seqlen}: {told}" if told else ""
 
 
 def _print_lone(where: str, lone: Sequence[Lone]) -> None:

@@ -55,8 +55,9 @@ def _read(path: Path, _mtime_ns: int, _size: int) -> Teaser | None:
 
 
 def _told(session: Session) -> Teaser | None:
-    for members in by_curve(rows(session)).values():
-        told = of_curve(session, members)
+    curves = by_curve(rows(session))
+    for curve, members in curves.items():
+        told = of_curve(session, members, curve.label if len(curves) > 1 else "")
         ratio = ratio_words(told) if told is not None else ""
         facts = (device_of(session), _kernels(session.plan.kernels), _lengths(members))
         altered = sum(row.status == "altered" for row in members)

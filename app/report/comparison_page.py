@@ -10,11 +10,11 @@ from app.report.markup import page, table, tag
 from app.report.plot import legend
 from app.report.ratio_plot import figures_of, ratios_of
 from app.words.figures import NOTHING
-from app.words.pairs import HEADINGS, KEYS, lone_text, pair_texts, remark, titled
+from app.words.pairs import HEADINGS, KEYS, lone_text, pair_labels, pair_texts, remark, titled
 from app.words.provenance import of_session
 from app.words.units import seqlen_text
 from profiles.results.compare import Comparison, Contrast, Difference, Lone, Pair
-from profiles.results.curves import Curve, curve_of
+from profiles.results.curves import Curve, curve_by_problem
 from profiles.results.quantity import Quantity
 
 ALIKE = frozenset({"same", "equal"})
@@ -79,9 +79,10 @@ def _reach(one: Difference, text: str) -> Element:
 
 
 def _by_curve(pairs: Sequence[Pair]) -> dict[Curve, list[Pair]]:
+    curves = curve_by_problem([pair.base for pair in pairs])
     found: dict[Curve, list[Pair]] = {}
     for pair in pairs:
-        found.setdefault(curve_of(pair.base), []).append(pair)
+        found.setdefault(curves[pair.base.problem], []).append(pair)
     return found
 
 
@@ -96,12 +97,13 @@ def _tables(quantity: Quantity, pairs: Sequence[Pair]) -> Iterator[Element]:
 
 
 def _table(quantity: Quantity, pairs: Sequence[Pair]) -> Element:
-    lines = (_line(quantity, pair) for pair in pairs)
+    labels = pair_labels(pairs)
+    lines = (_line(quantity, pair, labels[pair.base.problem]) for pair in pairs)
     return tag("div", table((*HEADINGS, "remark"), lines, keys=KEYS), class_="remarked")
 
 
-def _line(quantity: Quantity, pair: Pair) -> tuple[Element | str, ...]:
-    *cells, verdict = pair_texts(quantity, pair)
+def _line(quantity: Quantity, pair: Pair, label: str) -> tuple[Element | str, ...]:
+    *cells, verdict = pair_texts(quantity, pair, label)
     return (
         *cells,
         tag("span", verdict, class_=COLOURS[pair.better]),
@@ -110,8 +112,14 @@ def _line(quantity: Quantity, pair: Pair) -> tuple[Element | str, ...]:
 
 
 def _lone(lone: Sequence[Lone]) -> Element:
+    curves = curve_by_problem([one.row for one in lone])
     lines = [
-        (one.row.kernel, curve_of(one.row).label, seqlen_text(one.row.seqlen), lone_text(one) or NOTHING)
+        (
+            one.row.kernel,
+            curves[one.row.problem].label,
+            seqlen_text(one.row.seqlen),
+            lone_text(one) or NOTHING,
+        )
         for one in lone
     ]
     return tag("div", table(("kernel", "problem", "N", "why"), lines, keys=KEYS), class_="wide")

@@ -10,7 +10,7 @@ from app.report.markup import table, tag
 from app.words.figures import NOTHING, column, shown_of
 from app.words.units import digits, ms_text, ratio_text, seqlen_text
 from kernels.problem import Problem
-from profiles.results.curves import UNFINISHED, curve_of
+from profiles.results.curves import UNFINISHED, curve_by_problem
 from profiles.results.headline import exact
 from profiles.results.quantities import THROUGHPUT
 from profiles.results.quantity import value_of
@@ -99,10 +99,11 @@ def all_figures(rows: Sequence[PointRow], baselines: Baselines) -> Element:
 
 def not_done(rows: Sequence[PointRow]) -> Element | None:
     """The points without a figure and why, None where there is none."""
+    curves = curve_by_problem(rows)
     lines = [
         (
             row.kernel,
-            f"{curve_of(row).label}, N = {seqlen_text(row.seqlen)}",
+            f"{curves[row.problem].label}, N = {seqlen_text(row.seqlen)}",
             STATUS_MARKS[row.status].word,
             row.reason,
         )
@@ -116,11 +117,12 @@ def not_done(rows: Sequence[PointRow]) -> Element | None:
 
 def trust(rows: Sequence[PointRow]) -> Element | None:
     """How many points are solid, and of each other why not; None where nothing was measured."""
+    curves = curve_by_problem(rows)
     known = [(row, row.trust) for row in rows if row.trust is not None]
     lines = [
         (
             row.kernel,
-            f"{curve_of(row).label}, N = {seqlen_text(row.seqlen)}",
+            f"{curves[row.problem].label}, N = {seqlen_text(row.seqlen)}",
             why.word,
             "; ".join(why.reasons),
         )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from app.plots.statuses import STATUS_MARKS
 from app.words.units import error_text, ratio_text, seqlen_text, share_text
-from profiles.results.curves import curve_of
+from profiles.results.curves import curve_by_problem
 from profiles.results.headline import exact
 from profiles.results.ratios import Standings
 from profiles.results.rows import PointRow
@@ -45,7 +45,7 @@ def worst_check(rows: Sequence[PointRow]) -> str:
     worst, row = max(checked, key=lambda one: _share(one[0]))
     failed = sum(any(not one.passed for one in _errors(row)) for row in rows)
     verdict = f"{failed} failed" if failed else "all passed"
-    place = f"{row.kernel}, {curve_of(row).label}, N = {seqlen_text(row.seqlen)}"
+    place = f"{row.kernel}, {curve_by_problem(rows)[row.problem].label}, N = {seqlen_text(row.seqlen)}"
     return (
         f"{points} of {len(rows)} points were compared with float64 attention, {verdict}. The largest share "
         f"of a bound is {_unbroken(share_text(_share(worst)))}: {worst.output} of {place} "

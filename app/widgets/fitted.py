@@ -51,6 +51,11 @@ class FittedLabel(Label):
         """It takes what room there is."""
         return QSize(1, 1)
 
+    @guarded(bool)
+    def hasHeightForWidth(self) -> bool:
+        """No: what is around it need not grow where the sentence takes two lines."""
+        return False
+
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the text into the new room."""

@@ -29,14 +29,15 @@ ON_A_CPU = (
     "NumPy on a CPU does not show the speed-up: what tiling saves is GPU memory traffic. "
     "The H200 recording does."
 )
+WORTH_TELLING = 1.05  # times as much memory: the pages of an allocation may make a difference of less
 UNCHECKED = "Its output was not compared with float64 attention."
 
 
-def headline_text(told: Headline | None, *, named: bool = False) -> str:
-    """The sentence; empty where nothing has ended yet. `named`: what was run is told before it."""
+def headline_text(told: Headline | None) -> str:
+    """The sentence; empty where nothing has ended yet."""
     if told is None:
         return ""
-    run = "" if named else _run(told)
+    run = _run(told)
     if not told.kernel:
         return f"{run}No runtime can be trusted at N = {seqlen_text(told.seqlen)}{_lost(told)}."
     clauses = [_clause(told, place) for place in range(len(told.clauses))]
@@ -47,11 +48,10 @@ def headline_text(told: Headline | None, *, named: bool = False) -> str:
 def session_headlines(session: Session) -> tuple[list[str], list[str]]:
     """A sentence for each curve of a session, with its label where there are several; and notes on them."""
     curves = by_curve(rows(session))
-    told = {curve: of_curve(session, members) for curve, members in curves.items()}
     several = len(curves) > 1
-    texts = {curve: text for curve, one in told.items() if (text := headline_text(one, named=several))}
-    said = [f"{curve.label}: {text}" if several else text for curve, text in texts.items()]
-    return said, [note for note in dict.fromkeys(map(note_text, told.values())) if note]
+    told = [of_curve(session, members, curve.label if several else "") for curve, members in curves.items()]
+    notes = dict.fromkeys(map(note_text, told))
+    return list(filter(None, map(headline_text, told))), list(filter(None, notes))
 
 
 def ratio_words(told: Headline) -> str:
@@ -86,7 +86,9 @@ def factor_text(factor: float) -> str:
 
 
 def _run(told: Headline) -> str:
-    """What was run, before the sentence; the usual goes without saying."""
+    """What was run, before the sentence; the usual goes without saying where nothing else was run."""
+    if told.label:
+        return f"{told.label}: "
     words = told.unusual
     return f"{words[0].upper()}{words[1:]}: " if words else ""
 
@@ -108,12 +110,16 @@ def _clause(told: Headline, place: int) -> str:
         base = words_of(clause.quantity).text(clause.base)
         return f"{_alone(clause.quantity, clause.value)} ({_named(told.baseline)}: {base})"
     if _alike(clause):
-        return _as(clause.quantity, _named(told.baseline) if place == 0 else "")
+        return _as(clause, _named(told.baseline) if place == 0 else "")
     return _beside(clause) + (f" than {_named(told.baseline)}" if place == 0 else "")
 
 
 def _alike(clause: Clause) -> bool:
-    """Whether the two are the same, or so in the digits that there would be."""
+    """Whether the two are the same, or so in the digits that there would be, or not worth telling apart."""
+    return _equal(clause) or (clause.quantity is FOOTPRINT and clause.factor < WORTH_TELLING)
+
+
+def _equal(clause: Clause) -> bool:
     return clause.verdict == "same" or factor_text(clause.factor) == factor_text(1.0)
 
 
@@ -128,12 +134,14 @@ def _beside(clause: Clause) -> str:
     return f"has {factor} {'lower' if lower else 'higher'} {_title(clause.quantity)}"
 
 
-def _as(quantity: Quantity, baseline: str) -> str:
+def _as(clause: Clause, baseline: str) -> str:
     """That it is the same; of runtimes, that their noise is all that is between them."""
+    quantity = clause.quantity
     if quantity is RUNTIME:
         return f"is as fast as {baseline}, within the noise," if baseline else "is as fast, within the noise,"
     if quantity is FOOTPRINT:
-        return f"takes as much memory{f' as {baseline}' if baseline else ''}"
+        about = "" if _equal(clause) else "about "
+        return f"takes {about}as much memory{f' as {baseline}' if baseline else ''}"
     return f"has the same {_title(quantity)}{f' as {baseline}' if baseline else ''}"
 
 

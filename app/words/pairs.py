@@ -1,5 +1,6 @@
 """A point in two sessions as the cells of a line: for a terminal and for a page."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from app.words.figures import NOTHING
@@ -7,8 +8,9 @@ from app.words.kinds import words_of
 from app.words.sessions import device_of, minute_of, named
 from app.words.units import seqlen_text
 from app.words.verdicts import ratio_digits
+from kernels.problem import Problem
 from profiles.results.compare import Lone, Pair
-from profiles.results.curves import curve_of
+from profiles.results.curves import curve_by_problem
 from profiles.results.quantity import Quantity
 from profiles.results.session import Session
 from profiles.wire.measurement import Figure
@@ -22,12 +24,18 @@ def titled(session: Session, file: Path) -> str:
     return f"{named(session, file)} ({device_of(session)}, {minute_of(session)})"
 
 
-def pair_texts(quantity: Quantity, pair: Pair) -> tuple[str, ...]:
-    """What stands under HEADINGS."""
+def pair_labels(pairs: Sequence[Pair]) -> Mapping[Problem, str]:
+    """What tells the problems of these pairs apart, in words."""
+    curves = curve_by_problem([pair.base for pair in pairs])
+    return {problem: curve.label for problem, curve in curves.items()}
+
+
+def pair_texts(quantity: Quantity, pair: Pair, label: str) -> tuple[str, ...]:
+    """What stands under HEADINGS; `label`: the pair's problem in words."""
     figures = (_value(quantity, figure) for figure in (pair.base_figure, pair.other_figure))
     ratio = NOTHING if pair.ratio is None else ratio_digits(pair.ratio)
     ends = [ratio_digits(one) for one in (pair.ratio_low, pair.ratio_high) if one is not None]
-    place = pair.kernel, curve_of(pair.base).label, seqlen_text(pair.base.seqlen)
+    place = pair.kernel, label, seqlen_text(pair.base.seqlen)
     return (
         *place,
         *figures,

@@ -14,7 +14,11 @@ UNFINISHED = frozenset({"pending", "running"})
 
 
 class Curve(NamedTuple):
-    """What the points of one curve share, see Problem; batch and seed only where they tell curves apart."""
+    """What the points of one curve share, see Problem; batch and seed only where they tell curves apart.
+
+    Attributes:
+        named: Which of heads and dtype the label names: those in which curves differ that are else alike.
+    """
 
     head_dim: int
     heads: int
@@ -29,12 +33,15 @@ class Curve(NamedTuple):
     layout: str = ""
     batch: int | None = None
     seed: int | None = None
+    named: frozenset[str] = frozenset()
 
     @property
     def label(self) -> str:
         """Head dim, pass and mask in words, and what else is unusual or tells curves apart."""
         parts = [f"d {self.head_dim}", *filter(None, [self.unusual]), self.mask]
-        parts += [] if self.kv_heads == self.heads else [f"{self.kv_heads} kv heads"]
+        parts += [f"{self.heads} heads"] if "heads" in self.named else []
+        parts += [f"{self.kv_heads} kv heads"] if self.shares_heads else []
+        parts += [self.dtype] if "dtype" in self.named else []
         parts += [] if self.scale is None else [f"scale {self.scale:g}"]
         parts += [] if self.batch is None else [f"batch {self.batch}"]
         parts += [] if self.seed is None else [f"seed {self.seed}"]
@@ -44,6 +51,11 @@ class Curve(NamedTuple):
     def unusual(self) -> str:
         """Pass, query rows, lengths and pages in words, where they are not what goes without saying."""
         return unusual(self.passes, self.queries, self.layout)
+
+    @property
+    def shares_heads(self) -> bool:
+        """Whether query heads share those of K and V."""
+        return self.kv_heads != self.heads
 
     @property
     def mask(self) -> str:
@@ -82,26 +94,69 @@ def by_curve(rows: Sequence[PointRow]) -> dict[Curve, list[PointRow]]:
 
     The batch or the seed tells curves apart where a kernel would otherwise stand twice at one N.
     """
+    curves: dict[Curve, list[PointRow]] = {}
+    for curve, row in zip(_named(_apart(rows)), rows, strict=True):
+        curves.setdefault(curve, []).append(row)
+    return curves
+
+
+def curve_by_problem(rows: Sequence[PointRow]) -> dict[Problem, Curve]:
+    """The curve that each problem's points belong to among these rows."""
+    return {row.problem: curve for curve, members in by_curve(rows).items() for row in members}
+
+
+def _apart(rows: Sequence[PointRow]) -> list[Curve]:
+    """The curve of each row, with batch and seed where these tell curves apart."""
     known = {row.problem: row for row in rows}  # several kernels have each
     of_problem = {problem: curve_of(row) for problem, row in known.items()}
     placed = [(of_problem[row.problem], row) for row in rows]
     batches, seeds = (_several(placed, name) for name in ("batch", "seed"))
-    curves: dict[Curve, list[PointRow]] = {}
-    for shared, row in placed:
-        batch, seed = row.problem.batch if batches else None, row.problem.seed if seeds else None
-        curves.setdefault(shared._replace(batch=batch, seed=seed), []).append(row)
-    return curves
+    return [
+        shared._replace(
+            batch=row.problem.batch if shared in batches else None,
+            seed=row.problem.seed if shared in seeds else None,
+        )
+        for shared, row in placed
+    ]
 
 
-def _several(placed: Sequence[tuple[Curve, PointRow]], name: str) -> bool:
-    """Whether points that differ in this field of their problem would fall on one another."""
+def _named(curves: Sequence[Curve]) -> list[Curve]:
+    """The same, with the names of heads and dtype where curves differ in them that are else alike."""
+    heads, dtypes = (_differing(curves, name) for name in ("heads", "dtype"))
+    named = {
+        curve: frozenset(
+            name for name, found in (("heads", heads), ("dtype", dtypes)) if _without(curve, name) in found
+        )
+        for curve in dict.fromkeys(curves)
+    }
+    return [curve._replace(named=named[curve]) for curve in curves]
+
+
+def _differing(curves: Sequence[Curve], name: str) -> set[Curve]:
+    """What curves share that differ in this field; the batch and the seed do not matter."""
+    known: dict[Curve, set[object]] = {}
+    for curve in dict.fromkeys(curves):
+        known.setdefault(_without(curve, name), set()).add(getattr(curve, name))
+    return {shared for shared, values in known.items() if len(values) > 1}
+
+
+def _without(curve: Curve, name: str) -> Curve:
+    """A curve without one of heads and dtype."""
+    alike = curve._replace(batch=None, seed=None)
+    if name == "dtype":
+        return alike._replace(dtype="float32")
+    return alike._replace(heads=0, kv_heads=curve.kv_heads if curve.shares_heads else 0)
+
+
+def _several(placed: Sequence[tuple[Curve, PointRow]], name: str) -> set[Curve]:
+    """The curves on which points that differ in this field of their problem would fall on one another."""
     if len({getattr(row.problem, name) for _, row in placed}) <= 1:
-        return False
+        return set()
     known: dict[tuple[str, int, Curve], set[object]] = {}
     for curve, row in placed:
         place = (row.kernel, row.seqlen, curve)
         known.setdefault(place, set()).add(getattr(row.problem, name))
-    return any(len(values) > 1 for values in known.values())
+    return {curve for (_, _, curve), values in known.items() if len(values) > 1}
 
 
 def baselines(rows: Sequence[PointRow], kernel: str | None) -> dict[Problem, PointRow]:

@@ -16,10 +16,10 @@ from kernels.problem import Backend
 from kernels.registry import KERNELS, base_of
 from profiles.results.compare.apart import apart, timed
 from profiles.results.compare.noise import Wander, wanders
-from profiles.results.curves import UNFINISHED, Curve, by_curve, telling_seqlen
+from profiles.results.curves import UNFINISHED, telling_seqlen
 from profiles.results.quantities import FOOTPRINT, RUNTIME, SPEEDUP, THROUGHPUT, favoured_baseline
 from profiles.results.quantity import Quantity
-from profiles.results.rows import PointRow, rows
+from profiles.results.rows import PointRow
 from profiles.results.session import Session
 from profiles.wire.events import PointStatus
 from profiles.wire.measurement import Figure
@@ -79,6 +79,7 @@ class Headline:
         lost: Where the baseline was lost: here, or at a longer N where it was refused; None: nowhere.
         checked: Whether the output of the kernel was compared with float64.
         unusual: What they ran, in words, where it does not go without saying.
+        label: Their problem, in words, where its session has others; else empty.
     """
 
     kernel: str
@@ -89,6 +90,7 @@ class Headline:
     lost: Lost | None = None
     checked: bool = True
     unusual: str = ""
+    label: str = ""
 
 
 def exact(kernel: str) -> bool:
@@ -104,6 +106,7 @@ def headline(
     *,
     hidden: Collection[str] = (),
     wandered: Mapping[str, Wander] | None = None,
+    label: str = "",
 ) -> Headline | None:
     """What is to be said of one curve at one N; None while nothing has ended there.
 
@@ -115,6 +118,7 @@ def headline(
             it was measured and is better one way, runtime and footprint are said.
         hidden: Kernels that are not to be named.
         wandered: See `profiles.results.compare.noise.wanders`.
+        label: The curve's where its session has others.
     """
     here = {row.kernel: row for row in rows if row.seqlen == seqlen}
     if seqlen is None or not any(row.status not in UNFINISHED for row in here.values()):
@@ -126,7 +130,8 @@ def headline(
     one = next(iter(here.values()))
     backend, unusual = one.backend, one.problem.unusual
     if named is None:
-        return Headline("", baseline or "", seqlen, backend, lost=_lost_here(base), unusual=unusual)
+        lost = _lost_here(base)
+        return Headline("", baseline or "", seqlen, backend, lost=lost, unusual=unusual, label=label)
     beside = base if base is not None and base is not named else None
     counted = beside if beside is not None and _counts(beside) else None
     return Headline(
@@ -138,22 +143,15 @@ def headline(
         lost=_lost(rows, beside, seqlen),
         checked=named.measurement is not None and named.measurement.correctness is not None,
         unusual=unusual,
+        label=label,
     )
 
 
-def of_curve(session: Session, members: Sequence[PointRow]) -> Headline | None:
-    """What is to be said of one curve of a session where it says most."""
+def of_curve(session: Session, members: Sequence[PointRow], label: str = "") -> Headline | None:
+    """What is to be said of one curve of a session where it says most; `label`: see `headline`."""
     kernels = tuple(dict.fromkeys(row.kernel for row in members))
     baseline = favoured_baseline(kernels)
-    return headline(members, telling_seqlen(members), baseline, wandered=wanders(session))
-
-
-def of_session(session: Session) -> tuple[Curve, Headline] | None:
-    """What is to be said of a session's first curve; None while it has nothing to say."""
-    for curve, members in by_curve(rows(session)).items():
-        told = of_curve(session, members)
-        return None if told is None else (curve, told)
-    return None
+    return headline(members, telling_seqlen(members), baseline, wandered=wanders(session), label=label)
 
 
 def _candidate(row: PointRow, baseline: str | None, hidden: Collection[str]) -> bool:

@@ -85,6 +85,7 @@ def _point(session: Session, stretch: Activity, state: PointState, figures: Figu
         **_span(session, stretch.start_ns, stretch.end_ns),
         "args": {
             "problem": curve_of(row).label,
+            "heads": point.problem.heads,
             "batch": point.problem.batch,
             "status": state.status,
             "reason": state.reason,

@@ -9,7 +9,7 @@ from statistics import geometric_mean
 from typing import NamedTuple
 
 from kernels.problem import Problem
-from profiles.results.curves import Curve, curve_of
+from profiles.results.curves import Curve, curve_by_problem
 from profiles.results.quantities import THROUGHPUT
 from profiles.results.quantity import value_of
 from profiles.results.rows import PointRow
@@ -63,7 +63,8 @@ def standings_of(rows: Sequence[PointRow], peers: Sequence[str]) -> Standings:
     cells: dict[Problem, dict[str, PointRow]] = {}
     for row in rows:
         cells.setdefault(row.problem, {})[row.kernel] = row
-    contests = tuple(_contest(problem, entered, peers) for problem, entered in cells.items())
+    curves = curve_by_problem(rows)
+    contests = tuple(_contest(problem, curves[problem], entered, peers) for problem, entered in cells.items())
     kernels = dict.fromkeys(row.kernel for row in rows)
     by_kernel = {k: [Worst(one.ratios[k], one) for one in contests if k in one.ratios] for k in kernels}
     return Standings(
@@ -74,12 +75,11 @@ def standings_of(rows: Sequence[PointRow], peers: Sequence[str]) -> Standings:
     )
 
 
-def _contest(problem: Problem, entered: dict[str, PointRow], peers: Sequence[str]) -> Contest:
+def _contest(problem: Problem, curve: Curve, entered: dict[str, PointRow], peers: Sequence[str]) -> Contest:
     """The fastest of the peers, and every kernel's throughput over its."""
     known = {kernel: value for kernel, row in entered.items() if (value := _throughput(row)) is not None}
     fastest = max((peer for peer in peers if peer in known), key=known.__getitem__, default="")
     ratios = {kernel: value / known[fastest] for kernel, value in known.items()} if fastest else {}
-    curve = curve_of(next(iter(entered.values())))
     return Contest(curve, problem.seqlen, problem.batch, entered, fastest, ratios)
 
 

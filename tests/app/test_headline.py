@@ -57,6 +57,20 @@ def test_a_difference_that_no_digit_shows_is_none() -> None:
     assert "takes as much memory" in said(FASTER, Clause(FOOTPRINT, 1000.0, 1001.0, "better"))
 
 
+def test_a_little_more_or_less_memory_is_about_as_much() -> None:
+    slower = Clause(RUNTIME, 1.03, 1.0, "worse")
+    about, less = "about as much memory", "1.06× less memory"
+    for value, told in ((99, about), (97, about), (94, less)):
+        text = said(slower, Clause(FOOTPRINT, value, 100, "better"))
+        joined = "but takes" if told == less else "and takes"
+        assert text == f"flash2 is 1.03× slower than standard {joined} {told} at N = 2k."
+
+
+def test_of_several_problems_the_sentence_says_which() -> None:
+    told = dataclasses.replace(WHOLE, label="d 64, no mask")
+    assert headline_text(told).startswith("d 64, no mask: flash2 is ")
+
+
 def test_what_no_digit_shows_is_set_against_nothing() -> None:
     slower = Clause(RUNTIME, 13.0, 10.0, "worse")
     assert said(slower, Clause(FOOTPRINT, 1000.0, 1001.0, "better")).startswith(

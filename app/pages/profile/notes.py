@@ -14,7 +14,7 @@ from app.widgets.plain import Label
 from app.words.plain import cut
 from app.words.units import seqlen_text
 from profiles.results.bookmarks import Bookmark, moment_text
-from profiles.results.curves import by_curve, curve_of
+from profiles.results.curves import curve_by_problem
 from profiles.results.rows import rows
 from profiles.results.session import Session
 
@@ -173,5 +173,6 @@ def place_text(session: Session, one: Bookmark) -> str:
     if one.point is None or one.point >= len(measured):
         return "a point of the drift check"
     row = measured[one.point]
-    among = f", {curve_of(row).label}" if len(by_curve(measured)) > 1 else ""
+    curves = curve_by_problem(measured)
+    among = f", {curves[row.problem].label}" if len(set(curves.values())) > 1 else ""
     return f"{row.kernel} at N = {seqlen_text(row.seqlen)}{among}"

@@ -178,7 +178,15 @@ class PlotsView(QWidget):
         """
         shown = [card.quantity for card in self.cells if self.full.card in {None, card}]
         rows = self._rows if self._session is not None else ()
-        told = headline(rows, self.seqlen, self.baseline, shown, hidden=self._hidden, wandered=self._wandered)
+        told = headline(
+            rows,
+            self.seqlen,
+            self.baseline,
+            shown,
+            hidden=self._hidden,
+            wandered=self._wandered,
+            label=self.curve.label if self.curve is not None and len(self._curves) > 1 else "",
+        )
         for card in self.cells:
             card.show_hero(told.kernel if told is not None else "")
         return told

@@ -23,7 +23,7 @@ from app.words.plain import cut
 from app.words.trust import trust_text
 from app.words.units import seqlen_full
 from kernels.problem import Problem
-from profiles.results.curves import curve_of
+from profiles.results.curves import Curve
 from profiles.results.quantities import QUANTITIES
 from profiles.results.quantity import Quantity, value_of
 from profiles.results.rows import PointRow
@@ -104,12 +104,15 @@ def _remark(row: PointRow, _: PointRow | None) -> Raw:
     return row.reason or row.note or None
 
 
-def result_columns() -> list[ResultColumn]:
-    """Every column of the table: what was run, every quantity, the ends of spreads, the reason."""
+def result_columns(label: Callable[[PointRow], str]) -> list[ResultColumn]:
+    """Every column of the table: what was run, every quantity, the ends of spreads, the reason.
+
+    `label`: the problem of a row in words.
+    """
     quantities = QUANTITIES.values()
     return [
         ResultColumn("kernel", lambda row, _: row.kernel),
-        ResultColumn(PROBLEM, lambda row, _: curve_of(row).label, hint="Head dim and mask"),
+        ResultColumn(PROBLEM, lambda row, _: label(row), hint="What tells its problem from others here"),
         ResultColumn("N", lambda row, _: row.seqlen, _seqlen, "Query sequence length"),
         ResultColumn("status", lambda row, _: STATUS_MARKS[row.status].word),
         ResultColumn(
@@ -140,13 +143,23 @@ class ResultsModel(QAbstractTableModel):
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.columns = result_columns()
+        self.columns = result_columns(self._label)
         self._theme = theme
         self._rows: Sequence[PointRow] = ()
         self._compared: Mapping[Problem, PointRow] = {}
+        self._curves: Mapping[Problem, Curve] = {}
 
-    def set_rows(self, rows: Sequence[PointRow], compared: Mapping[Problem, PointRow]) -> None:
-        """Show these rows beside the baseline's, by problem; the same number of rows keeps the selection."""
+    def set_rows(
+        self,
+        rows: Sequence[PointRow],
+        compared: Mapping[Problem, PointRow],
+        curves: Mapping[Problem, Curve],
+    ) -> None:
+        """Show these rows beside the baseline's, by problem; the same number of rows keeps the selection.
+
+        `curves`: the curve of each problem among these rows.
+        """
+        self._curves = curves
         if len(rows) == len(self._rows):
             self._rows, self._compared = rows, compared
             self._all_changed()
@@ -212,6 +225,9 @@ class ResultsModel(QAbstractTableModel):
             case Qt.ItemDataRole.DecorationRole:
                 return self._glyph(row, column.title)
         return None
+
+    def _label(self, row: PointRow) -> str:
+        return self._curves[row.problem].label
 
     def _raw(self, row: PointRow, column: ResultColumn) -> Raw:
         return column.raw(row, self._compared.get(row.problem))

@@ -11,7 +11,7 @@ from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.pages.profile.results_model import PROBLEM, TRUST, ResultColumn, ResultsModel, ResultsProxy
 from kernels.problem import Problem
-from profiles.results.curves import by_curve
+from profiles.results.curves import Curve, curve_by_problem
 from profiles.results.rows import PointRow
 
 ROW_PX = 24
@@ -62,12 +62,14 @@ class ResultsTable(QTableView):
     ) -> Iterator[None]:
         """Show these rows beside the baseline's, by problem, in the columns that say anything of them."""
         hidden = []
+        curves = curve_by_problem(rows)
+        yield
         for column in self.results.columns:
-            hidden.append(not _says(column, rows))
+            hidden.append(not _says(column, rows, curves))
             yield
         for index, unsaid in enumerate(hidden):
             self.setColumnHidden(index, unsaid)
-        self.results.set_rows(rows, compared)
+        self.results.set_rows(rows, compared, curves)
 
     @guarded()
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -136,8 +138,8 @@ class ResultsTable(QTableView):
             self.setColumnWidth(index, max(px(WIDE.get(column.title, WIDTH)), heading))
 
 
-def _says(column: ResultColumn, rows: Sequence[PointRow]) -> bool:
+def _says(column: ResultColumn, rows: Sequence[PointRow], curves: Mapping[Problem, Curve]) -> bool:
     """Whether a column is worth its room; that of the problem where there are several."""
     if column.title == PROBLEM:
-        return len(by_curve(rows)) > 1
+        return len(set(curves.values())) > 1
     return column.telling is None or not rows or any(map(column.telling, rows))

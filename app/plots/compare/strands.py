@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from app.plots.series import Series, Values, extract
 from kernels.problem import Problem
 from profiles.results.compare import Comparison, Contrast, Lone, Pair
-from profiles.results.curves import Curve, by_curve
+from profiles.results.curves import Curve, curve_by_problem
 from profiles.results.quantities import favoured_baseline
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
@@ -87,8 +87,7 @@ def flattened(comparison: Comparison) -> tuple[tuple[int, Pair], ...]:
 
 def curves_of(comparison: Comparison) -> dict[Problem, Curve]:
     """The curve that each problem's points belong to, over all sessions."""
-    members = by_curve([row for _, row in _rows(comparison)])
-    return {row.problem: curve for curve, rows in members.items() for row in rows}
+    return curve_by_problem([row for _, row in _rows(comparison)])
 
 
 def sheets(comparison: Comparison, curves: Mapping[Problem, Curve]) -> dict[Curve, Sheet]:

@@ -12,14 +12,15 @@
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
+from kernels.problem import Problem
 from profiles.plan.seqlens import short_seqlen
 from profiles.results.compare.evidence import TIMED
 from profiles.results.compare.model import Difference, Lone, Pair, Verdict
 from profiles.results.compare.verdicts import percent
-from profiles.results.curves import Curve, curve_of
+from profiles.results.curves import Curve, curve_by_problem
 from profiles.results.quantity import Quantity
 
 CHANGES: tuple[Verdict, ...] = ("faster", "slower", "more", "less")
@@ -83,8 +84,9 @@ def _where(named: Sequence[Pair], pairs: Sequence[Pair]) -> str:
     alike = [pair for pair in pairs if pair.kernel == named[0].kernel and pair.verdict is not None]
     if len(named) == len(alike):
         return ""
-    curves = _lengths(alike)
-    hit = _lengths(named)
+    of_problem = curve_by_problem([pair.base for pair in alike])
+    curves = _lengths(alike, of_problem)
+    hit = _lengths(named, of_problem)
     spans = {_span(hit[curve], curves[curve]) for curve in hit}
     place = _place(set(hit), set(curves))
     if len(spans) > 1 or None in spans or place is None:
@@ -92,10 +94,10 @@ def _where(named: Sequence[Pair], pairs: Sequence[Pair]) -> str:
     return f"{place}{spans.pop()}"
 
 
-def _lengths(pairs: Iterable[Pair]) -> dict[Curve, list[int]]:
+def _lengths(pairs: Iterable[Pair], curves: Mapping[Problem, Curve]) -> dict[Curve, list[int]]:
     found: defaultdict[Curve, list[int]] = defaultdict(list)
     for pair in pairs:
-        found[curve_of(pair.base)].append(pair.base.seqlen)
+        found[curves[pair.base.problem]].append(pair.base.seqlen)
     return found
 
 

@@ -11,6 +11,7 @@ from app.look.fonts import load_fonts, ui_font
 from app.pages.profile.plots_view import CELLS
 from app.widgets.elided import ElidedLabel
 from app.words.kinds import unit_text
+from profiles.results.curves import curve_by_problem
 from profiles.results.quantities import FOOTPRINT, RUNTIME
 from profiles.results.quantity import Quantity
 from profiles.results.rows import rows
@@ -55,7 +56,7 @@ def test_a_cell_without_a_figure_says_why_in_its_tool_tip(bench: Bench) -> None:
     missing = Figure(missing="NotSupported: no such counter")
     session.points[0].measurement = replace(known, figures={**known.figures, "host_ms": missing})
     model = bench.page.bottom.table.results
-    model.set_rows(rows(session), {})
+    model.set_rows(rows(session), {}, curve_by_problem(rows(session)))
     cell = model.index(0, column_of(bench, "host time"))
     assert cell.data() == "–"
     assert cell.data(Qt.ItemDataRole.ToolTipRole) == "NotSupported: no such counter"

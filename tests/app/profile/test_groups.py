@@ -139,3 +139,17 @@ def test_block_masks_are_groups_of_their_own_with_their_dense_equivalent_apart(b
             assert told == pytest.approx(tflops / row.problem.kept_share)
         else:
             assert told is None
+
+
+def test_problems_that_differ_in_heads_or_batch_alone_are_told_apart(bench: Bench) -> None:
+    plan = preset_plan("thin", "cuda", Protocol(drift_check=False), kernels=("torch-flash",))
+    session = session_of(script(plan))
+    bench.controller._shown.session = session
+    bench.page.show_session(session)
+    bench.drawn()
+    assert len(set(offered(bench))) == len(bench.page.plots._curves)
+    table, column = bench.page.bottom.table.results, column_of(bench, PROBLEM)
+    named = {table.index(place, column).data(RAW) for place in range(table.rowCount())}
+    assert "d 64, no mask, 8 heads, batch 1" in named
+    assert len(named) == len(bench.page.plots._curves)
+    assert bench.page.headline.sentence.text().startswith("d 64, no mask, 8 heads, batch 1: torch-flash ")

@@ -95,6 +95,7 @@ def test_a_sentence_of_two_lines_takes_the_room_of_the_note_and_says_it_in_its_t
     assert not bar.note.isHidden()
     one_line = bar.sentence.text()
     bar.sentence.setText(f"{one_line} " * 3)
+    assert not bar.hasHeightForWidth()  # so that the page asks for no more height
     assert bar.note.isHidden()
     assert bar.sentence.toolTip().replace("\n", " ").endswith(ON_A_CPU)
     bar.sentence.setText("flash2 is as fast.")

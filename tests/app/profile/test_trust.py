@@ -11,6 +11,7 @@ from app.pages.profile.results_model import TRUST, ResultsModel
 from app.plots.status_marks import status_path
 from app.plots.statuses import TRUST_MARKS
 from app.words.trust import trust_line
+from profiles.results.curves import curve_by_problem
 from profiles.results.rows import PointRow, rows
 from profiles.results.trust import WORDS
 from profiles.wire.measurement import Sample
@@ -33,7 +34,8 @@ def judged(times: tuple[float, ...]) -> PointRow:
 
 def test_a_cell_has_the_word_a_glyph_and_the_reasons_in_its_tip() -> None:
     model = ResultsModel(DARK)
-    model.set_rows([judged((1.0,)), judged((1.0,) * 10)], {})
+    shown = [judged((1.0,)), judged((1.0,) * 10)]
+    model.set_rows(shown, {}, curve_by_problem(shown))
     place = [column.title for column in model.columns].index(TRUST)
     doubtful, fair = model.index(0, place), model.index(1, place)
     assert (doubtful.data(), fair.data()) == ("doubtful", "fair")
@@ -47,7 +49,8 @@ def test_a_cell_has_the_word_a_glyph_and_the_reasons_in_its_tip() -> None:
 
 def test_a_point_that_was_not_measured_has_no_word() -> None:
     model = ResultsModel(DARK)
-    model.set_rows([replaced(a_row(), status="pending", measurement=None)], {})
+    shown = [replaced(a_row(), status="pending", measurement=None)]
+    model.set_rows(shown, {}, curve_by_problem(shown))
     place = [column.title for column in model.columns].index(TRUST)
     assert model.index(0, place).data() == ""
 

@@ -115,7 +115,8 @@ def test_few_query_rows_stand_on_a_curve_of_their_own_over_the_number_of_keys() 
     told = headline(points[:2], 1024, None)
     assert told is not None
     assert headline_text(told).startswith("1 query row: flash2 ")
-    assert headline_text(told, named=True).startswith("flash2 ")
+    among = headline(points[:2], 1024, None, label="d 128, 1 query row, no mask")
+    assert headline_text(among).startswith("d 128, 1 query row, no mask: flash2 ")
 
 
 def test_a_sentence_about_another_pass_begins_with_it() -> None:

@@ -1,10 +1,13 @@
 """Curves, ratios and the preset: what a table of peers is made of."""
 
+from dataclasses import replace
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from app.words.command_line import repeating_preset
 from kernels.errors import InputError
@@ -14,9 +17,16 @@ from profiles.plan.plan import Plan, Point, Protocol
 from profiles.plan.presets import PRESETS, preset_plan
 from profiles.results.curves import by_curve
 from profiles.results.ratios import standings_of
-from profiles.results.rows import PointRow
+from profiles.results.rows import PointRow, rows
+from profiles.store import load
 from profiles.wire.measurement import Sample
+from tests.end_to_end.program import ROOT
 from tests.profiles.store import builders
+
+
+def row_of(problem: Problem) -> PointRow:
+    made = row("flash2", 64, 1.0)
+    return replace(made, point=structs.replace(made.point, problem=problem))
 
 
 def row(
@@ -92,9 +102,43 @@ def test_points_that_differ_in_seed_or_scale_alone_are_never_taken_for_one_anoth
     assert [curve.label for curve in by_curve(points)] == [
         "d 64, no mask, seed 0",
         "d 64, no mask, seed 3",
-        "d 64, no mask, scale 0.5, seed 0",
+        "d 64, no mask, scale 0.5",
     ]
     assert len(standings_of(points, ["flash2"]).contests) == 3
+
+
+def test_heads_and_dtype_are_named_where_curves_are_else_alike() -> None:
+    heads = [Problem(seqlen_q=64, seqlen_k=64, heads=8 * n, batch=n, dtype="float16") for n in (1, 2)]
+    other = Problem(seqlen_q=64, seqlen_k=64, heads=8, head_dim=128, dtype="float16")
+    single = structs.replace(other, dtype="bfloat16")
+    causal = structs.replace(other, causal=True)
+    points = [row_of(problem) for problem in (*heads, other, single, causal)]
+    assert [curve.label for curve in by_curve(points)] == [
+        "d 64, no mask, 8 heads",
+        "d 64, no mask, 16 heads",
+        "d 128, no mask, float16",
+        "d 128, no mask, bfloat16",
+        "d 128, causal",
+    ]
+    assert [curve.label for curve in by_curve(points[:1])] == ["d 64, no mask"]
+
+
+def test_a_batch_is_named_only_where_it_tells_curves_apart() -> None:
+    points = (
+        *(row("flash2", 1024, 1.0, batch=n) for n in (1, 2)),
+        *(row("flash2", n, 1.0, batch=4096 // n, causal=True) for n in (1024, 4096)),
+    )
+    assert [curve.label for curve in by_curve(points)] == [
+        "d 64, no mask, batch 1",
+        "d 64, no mask, batch 2",
+        "d 64, causal",
+    ]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "assets" / "sessions").glob("*.flashscope")), ids=str)
+def test_no_two_curves_of_a_recording_have_one_label(path: Path) -> None:
+    labels = [curve.label for curve in by_curve(rows(load(path)))]
+    assert len(set(labels)) == len(labels)
 
 
 def test_masks_are_curves_apart() -> None:
