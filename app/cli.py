@@ -22,7 +22,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    if arguments:
+    if list(arguments) not in ([], ["--"]):  # two dashes alone end options that there are none of
         from app.commands.program import run_command  # noqa: PLC0415 - as below
 
         return run_command(arguments)

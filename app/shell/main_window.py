@@ -1,6 +1,7 @@
 """The window: rail, pages, top bar, status bar, log, errors; and the way in and out."""
 
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -26,7 +27,7 @@ from app.control.settings import Settings
 from app.look.appearance import Appearance, appearance_of
 from app.look.theme import Theme
 from app.pages.base import Page
-from app.pages.registry import KEYS, PAGES, START, page_class
+from app.pages.registry import KEYS, PAGES, START, page_class, title_of
 from app.shell.ahead import Ahead
 from app.shell.closing import ask_to_close
 from app.shell.edit_actions import EditActions
@@ -82,7 +83,7 @@ class MainWindow(QMainWindow):
         self.controller, self.appearance, self.settings = controller, appearance, settings
         controller.setParent(self)  # what its signals hold goes with the window
         self.pages = Pages(KEYS, self._make_page, self._take_page)
-        self.registry = ActionRegistry(self, KEYS, self.pages.make)
+        self.registry = ActionRegistry(self, KEYS, self.pages.complete)
         self._started = self._agreed = False
         self.ahead = Ahead(self, self.pages, self._settle)
         self.setWindowTitle("Flashscope")
@@ -103,8 +104,18 @@ class MainWindow(QMainWindow):
         return self.pages[self._shown]
 
     def show_page(self, key: str) -> None:
-        """Bring a page to the front."""
-        self.pages.make(key)
+        """Bring a page to the front; one that cannot be made is told of, as often as it is asked for."""
+        try:
+            self.pages.make(key)
+        except Exception as error:
+            if key == START:
+                raise
+            self.errors.show_error(
+                f"The {title_of(key)} page cannot be opened ({type(error).__name__}: {error}); "
+                "the others can. Copy the details to report it.",
+                "".join(traceback.format_exception(error)),
+            )
+            return
         self._shown = key
         self._stack.setCurrentWidget(self._frames[key])
         self.rail.show_page(key)

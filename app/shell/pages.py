@@ -1,5 +1,6 @@
 """The pages of a window, each made when it is first asked for."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from app.pages.base import Page
@@ -19,6 +20,7 @@ class Pages(Mapping[str, Page]):
     ) -> None:
         self._keys, self._make, self._take = tuple(keys), make, take
         self._made: dict[str, Page] = {}
+        self._given_up: set[str] = set()  # the keys of those that could not be made with the rest
 
     def __getitem__(self, key: str) -> Page:
         self.make(key)
@@ -44,8 +46,18 @@ class Pages(Mapping[str, Page]):
         return tuple(key for key in self._keys if key not in self._made)
 
     def make(self, *keys: str) -> None:
-        """Have these, or all."""
-        for key in keys or self._keys:
+        """Have these."""
+        for key in keys:
             if key in self._keys and key not in self._made:
                 self._made[key] = self._make(key)
                 self._take(self._made[key])
+
+    def complete(self) -> None:
+        """Have all that can be made; `sys.excepthook` is told of one that cannot, which is tried once."""
+        for key in self.missing:
+            if key not in self._given_up:
+                try:
+                    self.make(key)
+                except Exception as error:  # noqa: BLE001 - whatever it is, the others are wanted
+                    self._given_up.add(key)
+                    sys.excepthook(type(error), error, error.__traceback__)

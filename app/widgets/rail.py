@@ -41,6 +41,7 @@ class Rail(QFrame):
         self.setObjectName("rail")
         keep(self, self.setFixedWidth, WIDTH)
         self._buttons: dict[str, QToolButton] = {}
+        self._shown = ""
         column = QVBoxLayout(self)
         column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # as low as is said below
         column.setContentsMargins(0, MARGIN, 0, MARGIN)
@@ -63,6 +64,7 @@ class Rail(QFrame):
 
     def show_page(self, key: str) -> None:
         """Mark the page in front; one that has no button leaves all unmarked."""
+        self._shown = key
         for owner, button in self._buttons.items():
             button.setChecked(owner == key)
 
@@ -84,6 +86,11 @@ class Rail(QFrame):
             button.setToolButtonStyle(under if tall else alone)
             button.setFixedHeight(px(TALL) if tall else max(px(LEAST), room))
 
+    def _choose(self, key: str) -> None:
+        """Ask for a page; its button is marked once it is in front."""
+        self.show_page(self._shown)
+        self.chosen.emit(key)
+
     def _button(self, page: RailEntry) -> QToolButton:
         button = QToolButton()
         button.setText(page.title)
@@ -94,6 +101,6 @@ class Rail(QFrame):
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         size_icon(button, ICON_PX)
         keep(button, button.setFixedWidth, WIDTH - 1)
-        button.clicked.connect(lambda _checked=False: self.chosen.emit(page.key))
+        button.clicked.connect(lambda _checked=False: self._choose(page.key))
         self._buttons[page.key] = button
         return does(button, f"page.{page.key}")

@@ -1,4 +1,4 @@
-"""The help of every command: what is taken when nothing is said, and examples that can be typed."""
+"""The help of every command: defaults, and examples that can be typed; and what no command does."""
 
 import shlex
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 import click
 import pytest
 
+from app import cli
+from app.commands import window
 from app.commands.program import program
 from app.words.command_line import PROGRAM
 
@@ -39,3 +41,16 @@ def test_the_help_says_what_each_option_is_left_at(name: str) -> None:
             told = option.get_help_record(context)
             assert told is not None
             assert "[default: " in told[1] or "left out: " in told[1], option.name
+
+
+@pytest.mark.parametrize("arguments", [[], ["--"]])
+def test_no_command_opens_the_window(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[object] = []
+
+    def remember(file: object) -> int:
+        opened.append(file)
+        return 0
+
+    monkeypatch.setattr(window, "run", remember)
+    assert cli.main(arguments) == 0
+    assert opened == [None]

@@ -17,7 +17,7 @@ AMONG = {
 @pytest.fixture
 def buttons(window: MainWindow) -> list[QAbstractButton]:
     """All of the window, with every page in it."""
-    window.pages.make()
+    window.pages.complete()
     return window.findChildren(QAbstractButton)
 
 

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtTest import QSignalSpy
 from pytestqt.qtbot import QtBot
 
+from app.pages import registry as pages
 from app.pages.base import Page
 from app.pages.registry import KEYS, PAGES, page_class, title_of
 from app.shell import ahead, main_window
@@ -125,7 +126,21 @@ def test_a_page_that_cannot_be_loaded_is_told_and_leaves_the_others_alone(
     with qtbot.captureExceptions() as caught:
         window = rig.window()
         qtbot.waitUntil(lambda: window.pages.missing == ("stepper",) and not window.ahead.busy)
-    assert [str(error) for _, error, _ in caught] == ["no stepper"] * 2  # to load it, and to make it
+        offered = {action.key.partition(".")[0] for action in window.registry}
+        assert {"profile", "compare", "ladder"} <= offered  # pages before it and after it
+        list(window.registry)
+        for _ in range(2):
+            window.errors.hide()
+            window.rail.button("stepper").click()
+            assert window.errors.text.startswith(
+                "The Stepper page cannot be opened (ImportError: no stepper)"
+            )
+            assert window.page.key == pages.START
+            assert not window.rail.button("stepper").isChecked()
+        window.rail.button("ladder").click()
+        assert window.page.key == "ladder"
+    told = [str(error) for _, error, _ in caught]
+    assert told == ["no stepper"] * 3  # to load it, to make it, and to have all there is in the menu: once
 
 
 @pytest.mark.matrix  # it takes seconds

@@ -30,7 +30,7 @@ def test_the_machine_is_looked_at_only_after_the_window_is_shown(rig: Rig, qtbot
 
 
 def test_a_theme_switch_recolours_existing_plots_and_the_window(window: MainWindow) -> None:
-    window.pages.make()
+    window.pages.complete()
     plots = window.findChildren(PlotWidget)
     assert plots
     window._view._toggle_theme()

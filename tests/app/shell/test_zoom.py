@@ -76,7 +76,7 @@ def test_a_window_zoomed_live_is_like_one_that_is_opened_so(
     window: MainWindow, rig: Rig, qtbot: QtBot, save: Save
 ) -> None:
     path = save(sweep(), "swept")
-    window.pages.make()
+    window.pages.complete()
     rig.open(path)
     zoom(window, 200)
     live = looks(window)
@@ -84,7 +84,7 @@ def test_a_window_zoomed_live_is_like_one_that_is_opened_so(
     Settings().scale = 200
     other = Rig(qtbot)
     opened = other.window()
-    opened.pages.make()
+    opened.pages.complete()
     other.open(path)
     assert live == looks(opened)
     opened.close_unasked()
