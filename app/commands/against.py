@@ -28,10 +28,10 @@ def print_against(session: Session, peers: Sequence[str]) -> None:
     measured = rows(session)
     standings = standings_of(measured, peers)
     kernels = list(dict.fromkeys(row.kernel for row in measured))
-    fastest = f"the fastest of {', '.join(peers)}" if len(peers) > 1 else peers[0]
-    say(f"TFLOP/s, and in brackets the ratio to {fastest}")
+    say(_heading(peers, kernels))
     lines = [_cells(contest, kernels) for contest in standings.contests]
-    print_table((*PROBLEM, *kernels), [*lines, *_summary(standings, kernels)], keys=len(PROBLEM))
+    ends = _summary(standings, kernels) if standings.means else []
+    print_table((*PROBLEM, *kernels), [*lines, *ends], keys=len(PROBLEM))
     for kernel, worst in standings.worst.items():
         if kernel not in peers:
             entered = worst.contest.rows
@@ -41,6 +41,14 @@ def print_against(session: Session, peers: Sequence[str]) -> None:
         say(f"Drift check: {drift}")
     for text in _remarks(measured):
         say(text)
+
+
+def _heading(peers: Sequence[str], kernels: Sequence[str]) -> str:
+    """What the cells hold: ratios only where there is something to compare with."""
+    if not set(peers) & set(kernels):
+        return f"TFLOP/s, without ratios: {' and '.join(peers)} was not measured"
+    fastest = f"the fastest of {', '.join(peers)}" if len(peers) > 1 else peers[0]
+    return f"TFLOP/s, and in brackets the ratio to {fastest}"
 
 
 def _worst_text(standings: Standings, kernel: str) -> str:

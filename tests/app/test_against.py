@@ -39,3 +39,12 @@ def test_the_best_ratio_of_a_problem_stands_out_on_a_terminal(
     problems = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("64 ", "128 "))]
     assert problems
     assert all("\x1b[1;32m" in line for line in problems)
+
+
+def test_without_the_peer_no_ratio_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = preset_plan("thin", "cuda", Protocol(drift_check=False), kernels=("flash2",))
+    print_against(session_of(script(plan)), ("torch-flash",))
+    printed = capsys.readouterr().out
+    assert printed.startswith("TFLOP/s, without ratios: torch-flash was not measured")
+    assert "geometric mean" not in printed
+    assert "worst" not in printed
