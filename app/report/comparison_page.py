@@ -52,7 +52,7 @@ def _contrast(
     yield _differences(contrast.differences)
     yield tag("p", contrast.summary, class_="headline")
     for curve, members in _by_curve(contrast.pairs).items():
-        yield tag("h2", f"{curve.label}, {curve.heads} heads, {curve.dtype}")
+        yield tag("h2", curve.whole_label)
         yield legend(list(dict.fromkeys(pair.kernel for pair in members)), classes)
         yield tag("div", ratios_of(members, classes), figures_of(quantity, members, classes), class_="grid")
         yield from _tables(quantity, members)

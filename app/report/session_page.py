@@ -85,7 +85,7 @@ def _curve(
     kernels = kernels_of(members)
     baseline = favoured_baseline(kernels)
     shown = [one for one in PLOTTED if one.relative or any(map(one.says, members))]
-    yield tag("h2", f"{curve.label}, {curve.heads} heads, {curve.dtype}")
+    yield tag("h2", curve.whole_label)
     yield legend(kernels, classes)
     yield tag("div", *(figure_of(one, members, baseline, classes) for one in shown), class_="grid")
     yield figures.over_seqlen(members)

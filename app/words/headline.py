@@ -30,7 +30,7 @@ ON_A_CPU = (
     "The H200 recording does."
 )
 WORTH_TELLING = 1.05  # times as much memory: the pages of an allocation may make a difference of less
-UNCHECKED = "Its output was not compared with float64 attention."
+UNCHECKED = "The output was not compared with float64 attention."
 
 
 def headline_text(told: Headline | None) -> str:

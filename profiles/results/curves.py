@@ -41,11 +41,16 @@ class Curve(NamedTuple):
         parts = [f"d {self.head_dim}", *filter(None, [self.unusual]), self.mask]
         parts += [f"{self.heads} heads"] if "heads" in self.named else []
         parts += [f"{self.kv_heads} kv heads"] if self.shares_heads else []
-        parts += [self.dtype] if "dtype" in self.named else []
         parts += [] if self.scale is None else [f"scale {self.scale:g}"]
         parts += [] if self.batch is None else [f"batch {self.batch}"]
         parts += [] if self.seed is None else [f"seed {self.seed}"]
+        parts += [self.dtype] if "dtype" in self.named else []
         return ", ".join(parts)
+
+    @property
+    def whole_label(self) -> str:
+        """The same with heads and dtype, whatever other curves there are."""
+        return self._replace(named=frozenset({"heads", "dtype"})).label
 
     @property
     def unusual(self) -> str:

@@ -68,8 +68,7 @@ def _of_file(path: Path, kernel: str, seqlen: int, quantity: Quantity) -> list[E
 
 def _problem(row: PointRow) -> str:
     """The problem in words, all that tells it from others at the same N."""
-    curve, batch = curve_of(row), row.problem.batch
-    return f"{curve.label}, {curve.heads} heads, batch {batch}, {curve.dtype}"
+    return curve_of(row)._replace(batch=row.problem.batch).whole_label
 
 
 def _wanted(plan: Plan, kernel: str, seqlen: int, quantity: Quantity) -> list[int]:

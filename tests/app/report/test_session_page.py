@@ -103,3 +103,9 @@ def test_a_report_of_a_resumed_session_tells_its_parts_and_warns_above_its_figur
     assert "flash2 at N = 256, measured anew; timeout before: Too slow." in text
     warned = text.index("Warning: Part 2 differs from the parts before it")
     assert warned < text.index("points of 2 kernels")
+
+
+def test_a_heading_says_heads_and_dtype_once() -> None:
+    page = report(load(next(path for path in bundled_sessions() if path.stem == "h200-thin")))
+    assert "d 64, no mask, 8 heads, batch 1, bfloat16" in page.text
+    assert "8 heads, batch 1, 8 heads" not in page.text
