@@ -29,7 +29,7 @@ from kernels.registry import find_kernel
 from kernels.workspace import flash3_shared
 from tests.kernels.cases import in_mode
 from tests.kernels.cuda.emulator.build import Edits
-from tests.kernels.cuda.emulator.running import backward, fails, forward, needs_compiler, target
+from tests.kernels.cuda.emulator.running import Setting, backward, fails, forward, needs_compiler, target
 from tests.kernels.cuda.test_masks import drawn
 from tests.matrix import chosen, matrix
 
@@ -133,7 +133,7 @@ def each(programs: dict[str, ProgramOf], *, passes: Passes) -> pytest.MarkDecora
 def test_outputs_agree_with_the_oracle(name: str, kind: str, head_dim: int, dtype: Dtype, arch: int) -> None:
     problem = of_kind(kind, head_dim, dtype)
     for seed in range(2):
-        verdict = forward(name, problem, FORWARD[name], seed=seed, arch=arch)
+        verdict = forward(name, problem, FORWARD[name], Setting(seed, arch))
         assert verdict.passed, (seed, verdict)
 
 
@@ -143,7 +143,7 @@ def test_gradients_agree_with_the_oracle(
 ) -> None:
     problem = in_mode(of_kind(kind, head_dim, dtype), deterministic=name.endswith("deterministic"))
     for seed in range(2):
-        verdict = backward(name.split(maxsplit=1)[0], problem, BACKWARD[name], seed=seed, arch=arch)
+        verdict = backward(name.split(maxsplit=1)[0], problem, BACKWARD[name], Setting(seed, arch))
         assert verdict.passed, (seed, verdict)
 
 
@@ -161,7 +161,7 @@ def test_shared_tiles_agree_with_the_oracle(
     problem = of_kind(kind, 64, "bfloat16")
     spec = replace(FLASH3, workspace=lambda problem, _: flash3_shared(problem, share))
     for seed in range(2):
-        verdict = forward(spec, problem, partial(flash3.program, chosen=share), seed=seed)
+        verdict = forward(spec, problem, partial(flash3.program, chosen=share), Setting(seed))
         assert verdict.passed, (seed, verdict)
 
 
@@ -170,5 +170,5 @@ def test_a_mutant_is_found(mutant: str) -> None:
     kernel, edits = MUTANTS[mutant]
     problem = Problem(heads=4, seqlen_q=133, seqlen_k=300, head_dim=64, dtype="float16")
     grid = 1 if kernel == "flash3-c" else None
-    one = partial(forward, kernel, problem, FORWARD[kernel], grid=grid, edits=edits)
-    assert any(fails(partial(one, seed=seed)) for seed in range(8))
+    one = partial(forward, kernel, problem, FORWARD[kernel])
+    assert any(fails(partial(one, Setting(seed, grid=grid, edits=edits))) for seed in range(8))

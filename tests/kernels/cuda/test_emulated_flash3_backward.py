@@ -7,7 +7,7 @@ from kernels.cuda import flash3_backward
 from kernels.problem import Dtype, Problem
 from kernels.verdict import Verdict
 from tests.kernels.cuda.emulator.build import Edits
-from tests.kernels.cuda.emulator.running import backward, fails, needs_compiler
+from tests.kernels.cuda.emulator.running import Setting, backward, fails, needs_compiler
 from tests.matrix import chosen, matrix
 
 pytestmark = needs_compiler
@@ -38,7 +38,7 @@ MUTANTS: dict[str, Edits] = {
 
 
 def run(problem: Problem, seed: int, *, edits: Edits = (), grid: int | None = None) -> Verdict:
-    return backward("flash3", problem, flash3_backward.program, seed=seed, edits=edits, grid=grid)
+    return backward("flash3", problem, flash3_backward.program, Setting(seed, grid=grid, edits=edits))
 
 
 @matrix("head_dim dtype mask lengths", [*product((64, 128), DTYPES, MASKS, LENGTHS)], "head_dim mask", few=2)

@@ -13,7 +13,7 @@ from kernels.problem import Problem
 from kernels.verify_gradients import verify_gradients
 from tests.kernels.cases import in_mode
 from tests.kernels.cuda.emulator.build import Edits
-from tests.kernels.cuda.emulator.running import backward, given, gradients_of, needs_compiler
+from tests.kernels.cuda.emulator.running import Setting, backward, given, gradients_of, needs_compiler
 from tests.matrix import chosen, matrix
 
 pytestmark = needs_compiler
@@ -52,10 +52,7 @@ def schedules(problem: Problem, *, edits: Edits = ()) -> list[Gradients]:
             problem,
             saved,
             flash3_backward.program,
-            seed=seed,
-            grid=grid if stay else None,
-            residents=residents,
-            edits=edits,
+            Setting(seed, grid=grid if stay else None, residents=residents, edits=edits),
         )
         verdict = verify_gradients(problem, saved.inputs, saved.grad_output, gradients)
         assert verdict.passed, (seed, verdict)
@@ -82,7 +79,7 @@ def test_without_turns_schedules_give_different_bits() -> None:
 def test_block_masks_agree_with_the_oracle_in_any_order(mask: str) -> None:
     for head_dim, (grid, residents) in product((64, 128), PLACES[1:4:2]):
         run = partial(backward, "flash3", problem_of(head_dim, mask, 2), flash3_backward.program)
-        verdict = run(grid=grid, residents=residents)
+        verdict = run(Setting(grid=grid, residents=residents))
         assert verdict.passed, verdict
 
 
@@ -97,5 +94,5 @@ def test_blocks_that_stay_pass_keys_that_no_query_sees(deterministic: bool, edit
     problem = Problem(heads=2, seqlen_q=100, seqlen_k=700, head_dim=64, dtype="float16", window=(200, 0))
     problem = in_mode(problem, deterministic)
     for seed in range(2):
-        verdict = backward("flash3", problem, flash3_backward.program, seed=seed, grid=1, edits=edits)
+        verdict = backward("flash3", problem, flash3_backward.program, Setting(seed, grid=1, edits=edits))
         assert verdict.passed, (seed, verdict)

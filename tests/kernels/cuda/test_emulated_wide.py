@@ -8,7 +8,7 @@ from kernels.cuda import flash3_backward
 from kernels.problem import Dtype, Problem
 from kernels.verdict import Verdict
 from tests.kernels.cuda.emulator.build import Edits
-from tests.kernels.cuda.emulator.running import backward, fails, needs_compiler
+from tests.kernels.cuda.emulator.running import Setting, backward, fails, needs_compiler
 from tests.matrix import chosen, matrix
 
 pytestmark = needs_compiler
@@ -35,7 +35,7 @@ MUTANTS: dict[str, Edits] = {
 
 
 def run(problem: Problem, seed: int, *, edits: Edits = ()) -> Verdict:
-    return backward("flash3", problem, flash3_backward.program, seed=seed, edits=edits)
+    return backward("flash3", problem, flash3_backward.program, Setting(seed, edits=edits))
 
 
 @matrix("head_dim dtype case", [*product((192, 256), DTYPES, CASES)], "head_dim case", few=2)

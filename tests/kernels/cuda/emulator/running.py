@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -22,6 +22,42 @@ from tests.kernels.cuda.emulator.launch import Memory, guarded_memory, run
 
 needs_compiler = pytest.mark.skipif(compiler() is None, reason="g++ compiles the sources for the emulator")
 MULTIPROCESSORS = 2  # few, so that blocks that stay draw several tiles
+
+
+class Setting(NamedTuple):
+    """How the emulator runs a program.
+
+    Attributes:
+        seed: Of the order of threads and copies; even ones put guards behind the arrays, odd ones before.
+        arch: What the GPU is.
+        grid: Blocks of the main launch, in place of the program's, if they draw tiles: fewer draw more.
+        residents: Blocks side by side.
+        edits: Of the preprocessed source.
+    """
+
+    seed: int = 0
+    arch: int = 900
+    grid: int | None = None
+    residents: int = 2
+    edits: Edits = ()
+
+    def run(self, program: Program, buffers: dict[str, Any]) -> None:
+        """Run all launches; the main one is that which the source is named after."""
+        main = program.source.removesuffix(".cu")
+        stages = (
+            replace(one, grid=self.grid or one.grid) if one.entry == main else one for one in program.stages
+        )
+        run(
+            replace(program, stages=tuple(stages)),
+            buffers,
+            seed=self.seed,
+            arch=self.arch,
+            residents=self.residents,
+            edits=self.edits,
+        )
+
+
+USUAL = Setting()
 
 
 def target(arch: int) -> Target:
@@ -56,18 +92,11 @@ def backward(
     name: str,
     problem: Problem,
     program_of: ProgramOf,
-    *,
-    seed: int = 0,
-    arch: int = 900,
-    grid: int | None = None,
-    residents: int = 2,
-    edits: Edits = (),
+    setting: Setting = USUAL,
 ) -> Verdict:
-    """One backward pass against the oracle; arguments as of `gradients_of`."""
+    """One backward pass against the oracle."""
     saved = given(problem)
-    found = gradients_of(
-        name, problem, saved, program_of, seed=seed, arch=arch, grid=grid, residents=residents, edits=edits
-    )
+    found = gradients_of(name, problem, saved, program_of, setting)
     return verify_gradients(problem, saved.inputs, saved.grad_output, found)
 
 
@@ -76,12 +105,7 @@ def gradients_of(
     problem: Problem,
     saved: Saved,
     program_of: ProgramOf,
-    *,
-    seed: int = 0,
-    arch: int = 900,
-    grid: int | None = None,
-    residents: int = 2,
-    edits: Edits = (),
+    setting: Setting = USUAL,
 ) -> Gradients:
     """What one backward pass leaves.
 
@@ -90,24 +114,20 @@ def gradients_of(
         problem: What is computed.
         saved: What it is computed from.
         program_of: Makes the program.
-        seed: Of the order of threads and copies; even ones put guards behind the arrays, odd ones before.
-        arch: What the GPU is.
-        grid: Blocks of the main launch, in place of the program's, if they draw tiles: fewer draw more.
-        residents: Blocks side by side.
-        edits: Of the preprocessed source.
+        setting: How it is run.
 
     Raises:
         EmulatorError: What went wrong before there was an answer.
     """
-    program, spec = program_of(problem, target(arch)), find_kernel(name).backward
+    program, spec = program_of(problem, target(setting.arch)), find_kernel(name).backward
     assert spec is not None
     declared = spec.workspace(problem, "cuda")
-    with guarded_memory(at_end=seed % 2 == 0) as memory:
+    with guarded_memory(at_end=setting.seed % 2 == 0) as memory:
         buffers = {key: memory.copy(key, array) for key, array in saved._asdict().items()}
         for key, array in zip(Gradients._fields, saved.inputs.qkv, strict=True):
             buffers[key] = memory.empty(key, array.shape, array.dtype)
         buffers |= workspace(memory, declared, program)
-        run(regridded(program, grid), buffers, seed=seed, arch=arch, residents=residents, edits=edits)
+        setting.run(program, buffers)
         return Gradients(*(buffers[key].copy() for key in Gradients._fields))
 
 
@@ -115,24 +135,20 @@ def forward(
     kernel: str | KernelSpec,
     problem: Problem,
     program_of: ProgramOf,
+    setting: Setting = USUAL,
     *,
     inputs: Inputs | None = None,
-    seed: int = 0,
-    arch: int = 900,
-    grid: int | None = None,
-    residents: int = 2,
-    edits: Edits = (),
 ) -> Verdict:
-    """One forward pass against the oracle; arguments as of `gradients_of`, inputs drawn unless given."""
+    """One forward pass against the oracle; inputs drawn unless given."""
     inputs = drawn(problem) if inputs is None else inputs
     spec = find_kernel(kernel) if isinstance(kernel, str) else kernel
-    program = program_of(problem, target(arch))
-    with guarded_memory(at_end=seed % 2 == 0) as memory:
+    program = program_of(problem, target(setting.arch))
+    with guarded_memory(at_end=setting.seed % 2 == 0) as memory:
         buffers = {key: memory.copy(key, array) for key, array in inputs.arrays.items()}
         buffers["o"] = memory.empty("o", problem.q_shape, storage_dtype(problem.dtype))
         buffers["lse"] = memory.empty("lse", problem.q_shape[:3], np.float32)
         buffers |= workspace(memory, spec.workspace(problem, "cuda"), program)
-        run(regridded(program, grid), buffers, seed=seed, arch=arch, residents=residents, edits=edits)
+        setting.run(program, buffers)
         output, lse = (buffers[key].copy() for key in ("o", "lse"))
     rounding = spec.rounding and spec.rounding(problem)
     return verify(problem, inputs, output, lse, rounding=rounding)
@@ -144,15 +160,6 @@ def workspace(memory: Memory, buffers: tuple[Buffer, ...], program: Program) -> 
     for name, table in program.tables.items():
         made[name][...] = table
     return made
-
-
-def regridded(program: Program, grid: int | None) -> Program:
-    """The program with so many blocks in the launch that its source is named after."""
-    if grid is None:
-        return program
-    main = program.source.removesuffix(".cu")
-    stages = (replace(one, grid=grid) if one.entry == main else one for one in program.stages)
-    return replace(program, stages=tuple(stages))
 
 
 def fails(run: Callable[[], Verdict]) -> bool:
