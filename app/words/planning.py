@@ -8,7 +8,10 @@ from profiles.results.planner.ledger import WEIGHTS, Ledger
 from profiles.results.planner.outlook import Outlook, Prospect
 
 NOTHING = "-"
-NOT_RECORDED = "The session has no N at which standard and a tiled kernel were both measured."
+NOT_RECORDED = (
+    "The session has no N at which standard and a tiled kernel both ran the forward pass on sequences of one"
+    " length without pages."
+)
 
 
 def summary(found: Outlook) -> str:
@@ -81,6 +84,13 @@ def forecast_tip(one: Prospect, layers: int) -> str:
         f"{forecast_text(told, layers)}. From {one.kernel} at N = {told.seqlen}, {told.measured}, by its "
         f"work, which grows with N².{outside} Points are single runs: power may slow down what runs for long."
     )
+
+
+def source_text(found: Outlook, badge: str) -> str:
+    """From what session forecasts are, or that they are from none."""
+    if not any(one.forecast for one in found.prospects):
+        return f"There is nothing in {badge} to forecast from; hover a dash to see why."
+    return f"Forecast from the nearest measured points of {badge}; hover a forecast to see which."
 
 
 def ledger_tip(held: Ledger) -> str:

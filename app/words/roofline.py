@@ -11,6 +11,10 @@ from profiles.wire.ceilings import COPY, EXPONENTIALS, matmul_key
 
 EMPTY = "Run a sweep or open a session: its points stand here under what the device reaches."
 NOTHING_DONE = "No point of these problems has a runtime yet."
+NO_BYTES = (
+    "No point is drawn, as nothing tells its bytes: formulas tell those of the forward pass alone, and "
+    "hardware counters were not read (--counters)."
+)
 ONLY_COPY = (
     "No measured ceilings here: the slope is the copy rate beside the points. A new sweep measures all."
 )
@@ -18,6 +22,11 @@ NO_ROOF = "Neither measured ceilings nor a copy rate here: the points stand alon
 TIERS = ("By DRAM bytes", "By L2 bytes")
 AMOUNTS = {"products": "FLOP", "bytes": "B", "exponentials": "exp"}
 RATES = {"products": matmul_key("float32"), "bytes": COPY, "exponentials": EXPONENTIALS}  # for their units
+
+
+def nothing_text(found: Roofline) -> str:
+    """Why no point is drawn."""
+    return NO_BYTES if found.spots else NOTHING_DONE
 
 
 def roof_label(roof: Roof, head_dim: int) -> str:
@@ -33,7 +42,7 @@ def tier_text(spots: Sequence[Spot]) -> str:
         ("hollow: L2 (tile) bytes", [s.l2 for s in spots]),
     )
     told = [f"{name} {_sources(moved)}" for name, moved in named if any(moved)]
-    unplaced = dict.fromkeys(s.row.kernel for s in spots if s.intensities == (None, None))
+    unplaced = dict.fromkeys(s.row.kernel for s in spots if not s.placed)
     left_out = f"not drawn, as nothing tells their bytes: {', '.join(unplaced)}" if unplaced else ""
     return " · ".join(filter(None, (*told, left_out)))
 

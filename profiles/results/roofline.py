@@ -40,6 +40,11 @@ class Spot(NamedTuple):
         """FLOP a byte, by the bytes of memory and by those of the cache."""
         return self._intensity(self.dram), self._intensity(self.l2)
 
+    @property
+    def placed(self) -> bool:
+        """Whether it has one of them."""
+        return self.intensities != (None, None)
+
     def _intensity(self, moved: Moved | None) -> float | None:
         return (
             None
@@ -69,6 +74,11 @@ class Roofline(NamedTuple):
 
     spots: tuple[Spot, ...]
     roofs: tuple[Roof, ...]
+
+    @property
+    def placed(self) -> bool:
+        """Whether any point has a place: bytes are known of it."""
+        return any(spot.placed for spot in self.spots)
 
 
 def roofline(rows: Sequence[PointRow], ceilings: Mapping[int, Ceilings]) -> Roofline:

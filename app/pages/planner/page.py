@@ -23,7 +23,7 @@ from app.widgets.buttons import text_button
 from app.widgets.keyed import does
 from app.widgets.plain import Label
 from app.words.command_line import plan_line
-from app.words.planning import NOT_RECORDED, recorded_text, summary
+from app.words.planning import NOT_RECORDED, recorded_text, source_text, summary
 from app.words.provenance import of_session
 from kernels.errors import InputError
 from profiles.results.planner.crossing import recorded
@@ -182,14 +182,14 @@ class PlannerPage(Page):
         self.sentence.setText(summary(self.found))
         self.memory.show_outlook(self.found)
         self.table.list.set_rows(self.found.prospects)
-        self.source.setText(self._source())
+        self.source.setText(self._source(self.found))
         self._show_crossing(self.found)
 
-    def _source(self) -> str:
+    def _source(self, found: Outlook) -> str:
         if self._session is None:
             return NO_SESSION
         badge = of_session(self._session, "saved").badge
-        return f"Forecast from the nearest measured points of {badge}; hover a forecast to see which."
+        return source_text(found, badge)
 
     def _show_crossing(self, found: Outlook) -> None:
         crossed = recorded(self._rows or (), KERNELS[1:], problem_of(found.model, found.setting, 1))

@@ -39,6 +39,7 @@ FINEST_PX = 2  # of a span that is drawn by itself
 SPAN_STEPS = 150  # the open span grows in so many steps, not with every reading
 HOST_SOURCE = "psutil"  # watches the CPU, which has no driver and so no driver's window
 WAITING = "Waiting for the first reading."
+UNREAD = "No readings."
 
 
 class Moment(NamedTuple):
@@ -243,8 +244,9 @@ class TelemetryStrip(QWidget):
         times, values, _spans, drawn, view = self._moment
         row = self.rows[lane.field]
         row.lane.show_readings(times, values[lane.field], drawn, view)
-        row.lane.show_note(WAITING if lane is LANES[0] and not times.size else "")
         saved = self._session is not None and self._session.ended_ns is not None
+        nothing = UNREAD if saved else WAITING
+        row.lane.show_note(nothing if lane is LANES[0] and not times.size else "")
         row.show_stats(peak_and_mean(times, values[lane.field], view) if saved else None)
         self._read(row)
 

@@ -16,7 +16,7 @@ from app.widgets.card import Card
 from app.widgets.drop_down import DropDown
 from app.widgets.elided import ElidedLabel
 from app.widgets.plain import button_text
-from app.words.roofline import EMPTY, NOTHING_DONE, missing_roofs, spot_lines, spot_title, tier_text
+from app.words.roofline import EMPTY, missing_roofs, nothing_text, spot_lines, spot_title, tier_text
 from profiles.results.curves import Curve
 from profiles.results.roofline import Roofline, Spot
 from profiles.results.rows import PointRow
@@ -78,7 +78,7 @@ class RooflineCard(Card):
         self._session, self._rows, self._found = session, rows, found
         self.legend.show_kernels(kernels_of([spot.row for spot in found.spots]))
         self.plot.show_roofline(found, self.legend.hidden)
-        self.plot.show_hint("" if found.spots else EMPTY if session is None else NOTHING_DONE)
+        self.plot.show_hint("" if found.placed else EMPTY if session is None else nothing_text(found))
         self.missing.setText(missing_roofs(found, measured=bool(session and session.ceilings)))
         self.missing.setVisible(bool(self.missing.text()))
         self.tiers.setText(tier_text(found.spots))
@@ -93,7 +93,7 @@ class RooflineCard(Card):
 
     def make_export(self) -> Export | None:
         """What the export menu writes; None while there is nothing to show."""
-        if self._session is None or not self._found.spots:
+        if self._session is None or not self._found.placed:
             return None
         return Export(
             title=f"{TITLE}, {UNIT}",
@@ -113,7 +113,7 @@ class RooflineCard(Card):
 
     def _read(self, spot: Spot | None) -> None:
         """Say what the point under the pointer reaches."""
-        hint = "Point at a mark to read it, click it to see why." if self._found.spots else ""
+        hint = "Point at a mark to read it, click it to see why." if self._found.placed else ""
         self.readout.setText(hint if spot is None else " · ".join([spot_title(spot), *spot_lines(spot)]))
 
 

@@ -19,7 +19,7 @@ NO_SESSION = (
 NOT_ASKED = (
     "This session was measured without hardware counters, so that nobody knows what crossed the DRAM bus.\n\n"
     "Tick counters in the form of the Profile page (--counters on the command line) and run it again. "
-    "The formulas are there all the same: click on a plot's title on the Profile page."
+    "For the forward pass there are formulas all the same: click on a plot's title on the Profile page."
 )
 TOO_SLOW = 4  # times the next slower run
 FEWEST = 2  # kernels that stay on show

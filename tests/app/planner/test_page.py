@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.cli import main
+from app.control.bundled import bundled_sessions
 from app.pages.planner import PlannerPage
 from app.plots.export import csv_text
 from profiles.plan.models import MODELS, find_model
@@ -176,3 +177,13 @@ def test_a_gpu_whose_memory_a_file_does_not_know_is_no_place_to_plan_for(
     rig.open(save(sweep(GPU_PLAN, replace(GPU_MACHINE, devices=(empty,))), "of nowhere"))
     assert page.form.places.count() == 1
     assert page.form.places.words == "a device"
+
+
+def test_a_session_of_gradients_alone_is_said_to_tell_nothing_of_the_forward_pass(
+    rig: Rig, page: PlannerPage
+) -> None:
+    rig.open(next(path for path in bundled_sessions() if path.stem == "h200-backward"))
+    assert page.source.text().startswith(
+        "There is nothing in SAVED · GPU NVIDIA H200 · 2026-11-23 to forecast"
+    )
+    assert "forward pass" in page.crossing.recorded.text()

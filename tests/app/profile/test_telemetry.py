@@ -12,6 +12,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
 from app.look.theme import LIGHT
+from app.pages.profile.telemetry_strip import UNREAD
 from app.plots.lanes import FIELDS, LANES
 from app.plots.ring import ReadingRing
 from app.plots.spans import Span, coarse, ends_of, running_at, seqlen_stretches, spans_of
@@ -253,3 +254,11 @@ def test_runs_back_to_back_have_spans_of_their_own_after_the_samples() -> None:
         (("standard",), 3.0, 4.0),
         (("flash2",), 4.0, 5.0),
     ]
+
+
+def test_a_sweep_that_ended_without_a_reading_waits_for_none(bench: Bench) -> None:
+    events = script(make_plan(("flash2",), (512,)))
+    bench.sweep([event for event in events if not isinstance(event, Readings)])
+    bench.drawn()
+    strip = bench.page.bottom.strip
+    assert strip.rows[LANES[0].field].lane._note.toPlainText() == UNREAD

@@ -11,11 +11,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app.control.bundled import bundled_sessions
 from app.pages.profile import ProfilePage
 from app.pages.roofline import RooflinePage
 from app.pages.roofline.why_panel import HINT
 from app.shell.main_window import MainWindow
-from app.words.roofline import EMPTY, NO_ROOF, ONLY_COPY
+from app.words.roofline import EMPTY, NO_BYTES, NO_ROOF, ONLY_COPY
 from profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
 from profiles.wire.events import CeilingsMeasured, Event, PlanStarted, PointChecked
 from profiles.wire.measurement import Figure
@@ -199,3 +200,10 @@ def test_another_session_has_no_point_chosen(desk: Desk, save: Save) -> None:
     desk.open(save(sweep(), "other"))
     assert desk.rig.controller.point is None
     assert desk.why.point.text() == HINT
+
+
+def test_points_whose_bytes_nothing_tells_are_said_to_be_missing(desk: Desk) -> None:
+    desk.open(next(path for path in bundled_sessions() if path.stem == "h200-backward"))
+    assert desk.plot._hint.toPlainText() == NO_BYTES
+    assert desk.page.card.readout.text() == ""
+    assert desk.page.card.make_export() is None
