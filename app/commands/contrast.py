@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.commands.messages import say
 from app.commands.printing import Cell, Styled, print_table
-from app.words.pairs import HEADINGS, KEYS, lone_text, pair_labels, pair_texts, remark, titled
+from app.words.pairs import HEADINGS, KEYS, curves_of, lone_text, pair_texts, remark, titled
 from profiles.results.compare import Contrast, Lone, Pair
 from profiles.results.quantity import Quantity
 
@@ -20,8 +20,8 @@ def print_contrast(quantity: Quantity, contrast: Contrast, file: Path) -> None:
     for difference in contrast.differences:
         say(f"  {difference.sentence}")
     say(f"Summary: {contrast.summary}")
-    labels = pair_labels(contrast.pairs)
-    placed = [(pair, labels[pair.base.problem]) for pair in contrast.pairs]
+    curves = curves_of(contrast)
+    placed = [(pair, curves[pair.base.problem].label) for pair in contrast.pairs]
     if placed:
         print_table(HEADINGS, [_line(quantity, pair, label) for pair, label in placed], keys=KEYS)
     for text in _remarks([(pair.kernel, _remark(pair, label)) for pair, label in placed]):

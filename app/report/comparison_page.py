@@ -10,13 +10,15 @@ from app.report.markup import page, table, tag
 from app.report.plot import legend
 from app.report.ratio_plot import figures_of, ratios_of
 from app.words.figures import NOTHING
-from app.words.pairs import HEADINGS, KEYS, lone_text, pair_labels, pair_texts, remark, titled
+from app.words.pairs import HEADINGS, KEYS, curves_of, lone_text, pair_texts, remark, titled
 from app.words.provenance import of_session
 from app.words.units import seqlen_text
+from kernels.problem import Problem
 from profiles.results.compare import Comparison, Contrast, Difference, Lone, Pair
-from profiles.results.curves import Curve, curve_by_problem
+from profiles.results.curves import Curve
 from profiles.results.quantity import Quantity
 
+Curves = Mapping[Problem, Curve]
 ALIKE = frozenset({"same", "equal"})
 COLOURS = {True: "better", False: "worse", None: ""}
 EXPLAINS = {"every": "may explain a change of any point", "none": "explains no change"}
@@ -51,15 +53,16 @@ def _contrast(
     yield tag("p", of_session(contrast.other, "saved").badge, class_="badge")
     yield _differences(contrast.differences)
     yield tag("p", contrast.summary, class_="headline")
-    for curve, members in _by_curve(contrast.pairs).items():
+    curves = curves_of(contrast)
+    for curve, members in _by_curve(contrast.pairs, curves).items():
         yield tag("h2", curve.whole_label)
         yield legend(list(dict.fromkeys(pair.kernel for pair in members)), classes)
         yield tag("div", ratios_of(members, classes), figures_of(quantity, members, classes), class_="grid")
-        yield from _tables(quantity, members)
+        yield from _tables(quantity, members, curve.label)
     for where, lone in (("the baseline", contrast.base_only), ("this session", contrast.other_only)):
         if lone:
             yield tag("h2", f"Without a partner, in {where} only: {len(lone)}")
-            yield _lone(lone)
+            yield _lone(lone, curves)
 
 
 def _differences(found: Sequence[Difference]) -> Element:
@@ -78,27 +81,25 @@ def _reach(one: Difference, text: str) -> Element:
     return tag("span", text, class_="dim" if one.reach == "none" else "may")
 
 
-def _by_curve(pairs: Sequence[Pair]) -> dict[Curve, list[Pair]]:
-    curves = curve_by_problem([pair.base for pair in pairs])
+def _by_curve(pairs: Sequence[Pair], curves: Curves) -> dict[Curve, list[Pair]]:
     found: dict[Curve, list[Pair]] = {}
     for pair in pairs:
         found.setdefault(curves[pair.base.problem], []).append(pair)
     return found
 
 
-def _tables(quantity: Quantity, pairs: Sequence[Pair]) -> Iterator[Element]:
+def _tables(quantity: Quantity, pairs: Sequence[Pair], label: str) -> Iterator[Element]:
     """What is not the same, and everything on demand."""
     changed = [pair for pair in pairs if pair.verdict not in ALIKE]
     if changed:
-        yield _table(quantity, changed)
+        yield _table(quantity, changed, label)
     if len(changed) < len(pairs):
         words = f"All {len(pairs)} points" if changed else f"All {len(pairs)} points, the same"
-        yield tag("details", tag("summary", words), _table(quantity, pairs))
+        yield tag("details", tag("summary", words), _table(quantity, pairs, label))
 
 
-def _table(quantity: Quantity, pairs: Sequence[Pair]) -> Element:
-    labels = pair_labels(pairs)
-    lines = (_line(quantity, pair, labels[pair.base.problem]) for pair in pairs)
+def _table(quantity: Quantity, pairs: Sequence[Pair], label: str) -> Element:
+    lines = (_line(quantity, pair, label) for pair in pairs)
     return tag("div", table((*HEADINGS, "remark"), lines, keys=KEYS), class_="remarked")
 
 
@@ -111,8 +112,7 @@ def _line(quantity: Quantity, pair: Pair, label: str) -> tuple[Element | str, ..
     )
 
 
-def _lone(lone: Sequence[Lone]) -> Element:
-    curves = curve_by_problem([one.row for one in lone])
+def _lone(lone: Sequence[Lone], curves: Curves) -> Element:
     lines = [
         (
             one.row.kernel,

@@ -1,6 +1,6 @@
 """A point in two sessions as the cells of a line: for a terminal and for a page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from app.words.figures import NOTHING
@@ -9,8 +9,8 @@ from app.words.sessions import device_of, minute_of, named
 from app.words.units import seqlen_text
 from app.words.verdicts import ratio_digits
 from kernels.problem import Problem
-from profiles.results.compare import Lone, Pair
-from profiles.results.curves import curve_by_problem
+from profiles.results.compare import Contrast, Lone, Pair
+from profiles.results.curves import Curve, curve_by_problem
 from profiles.results.quantity import Quantity
 from profiles.results.session import Session
 from profiles.wire.measurement import Figure
@@ -24,10 +24,10 @@ def titled(session: Session, file: Path) -> str:
     return f"{named(session, file)} ({device_of(session)}, {minute_of(session)})"
 
 
-def pair_labels(pairs: Sequence[Pair]) -> Mapping[Problem, str]:
-    """What tells the problems of these pairs apart, in words."""
-    curves = curve_by_problem([pair.base for pair in pairs])
-    return {problem: curve.label for problem, curve in curves.items()}
+def curves_of(contrast: Contrast) -> Mapping[Problem, Curve]:
+    """The curve of each problem among all that the two sessions have."""
+    lone = (*contrast.base_only, *contrast.other_only)
+    return curve_by_problem([*(pair.base for pair in contrast.pairs), *(one.row for one in lone)])
 
 
 def pair_texts(quantity: Quantity, pair: Pair, label: str) -> tuple[str, ...]:

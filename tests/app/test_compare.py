@@ -11,6 +11,7 @@ import pytest
 
 from app.cli import main
 from app.commands.compare import _told
+from app.control.bundled import bundled_sessions
 from profiles.results.compare import Comparison, compare
 from profiles.results.compare.document import Document
 from profiles.results.compare.regressions import Regressions
@@ -140,3 +141,11 @@ def test_no_page_is_written_over_a_session_that_is_compared(
     assert code == 1
     assert "is a session, which nothing is written over" in err
     assert copied.read_bytes() == before
+
+
+def test_pairs_are_told_apart_from_all_else_that_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    few, many = (
+        next(p for p in bundled_sessions() if p.stem == f"h200-{name}") for name in ("thin", "peers")
+    )
+    assert main(["compare", str(few), str(many)]) == 0
+    assert "d 128, causal, 16 heads, batch 4" in capsys.readouterr().out  # of 24 problems four are in both
