@@ -15,7 +15,7 @@ from app.look.theme import Theme
 from app.pages.base import Page
 from app.pages.ladder.board import Board
 from app.pages.ladder.reading import KERNELS, PROBLEMS, Reading, read
-from app.pages.ladder.recorded import Recorded, gain_text, recorded
+from app.pages.ladder.recorded import Recorded, gain_text, lengths, recorded
 from app.pages.ladder.staging import LadderStaging
 from app.widgets.badge import Badge
 from app.widgets.drop_down import DropDown
@@ -188,6 +188,9 @@ class LadderPage(Page):
         """Say what the step is, and what it gained."""
         self.idea.setText(f"{self.kernel}: {find_kernel(self.kernel).idea}.")
         if self.recorded is not None:
-            self.gain.setText(gain_text(self.members, self.kernel, self.before))
-            set_tip(self.badge, self.recorded.version_text(self.kernel))
+            version = self.recorded.version_text(self.kernel)
+            measured = bool(self.before) and bool(lengths(self.members, (self.before, self.kernel)))
+            told = gain_text(self.members, self.kernel, self.before)
+            self.gain.setText(" ".join(filter(None, (told, version if measured else ""))))
+            set_tip(self.badge, version)
         self.staging.changed.emit()
