@@ -1,6 +1,6 @@
 """The results as a table, linked with the crosshair both ways."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
@@ -12,11 +12,13 @@ from app.look.zoom import keep, px
 from app.pages.profile.results_model import PROBLEM, TRUST, ResultColumn, ResultsModel, ResultsProxy
 from kernels.problem import Problem
 from profiles.results.curves import Curve, curve_by_problem
+from profiles.results.quantities import THROUGHPUT
 from profiles.results.rows import PointRow
 
 ROW_PX = 24
 WIDTH = 88  # of a column that needs no more
-WIDE = {"kernel": 140, "status": 120, TRUST: 96, "N": 72, PROBLEM: 150}
+WIDE = {"kernel": 140, "status": 120, TRUST: 96, "N": 72, PROBLEM: 150, THROUGHPUT.short: 116}
+WIDEST = 400  # of the column of the problems, which has room for the longest of their names
 HEADING_PX = 30  # beside the text of a heading: margins and the mark of sorting
 
 
@@ -39,6 +41,7 @@ class ResultsTable(QTableView):
         self.proxy = ResultsProxy(self.results)
         self.proxy.setParent(self)
         self._following = False
+        self._problems: set[str] = set()  # in words
         self.setModel(self.proxy)
         self.setAccessibleName("Results, one row a point")
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -70,6 +73,7 @@ class ResultsTable(QTableView):
         for index, unsaid in enumerate(hidden):
             self.setColumnHidden(index, unsaid)
         self.results.set_rows(rows, compared, curves)
+        self._fit_problems(curves.values())
 
     @guarded()
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -132,10 +136,20 @@ class ResultsTable(QTableView):
     def _tell_point(self, index: QModelIndex) -> None:
         self.point_chosen.emit(self.results.row_at(self.proxy.mapToSource(index).row()).point.index)
 
+    def _fit_problems(self, curves: Iterable[Curve]) -> None:
+        """Give the problems' column room for other names; with the same ones it stays as the user has it."""
+        problems = {curve.label for curve in set(curves)}
+        if problems != self._problems:
+            self._problems = problems
+            self._size_columns()
+
     def _size_columns(self) -> None:
+        advance = self.fontMetrics().horizontalAdvance
+        longest = min(max(map(advance, self._problems), default=0) + px(HEADING_PX), px(WIDEST))
         for index, column in enumerate(self.results.columns):
-            heading = self.fontMetrics().horizontalAdvance(column.title) + px(HEADING_PX)
-            self.setColumnWidth(index, max(px(WIDE.get(column.title, WIDTH)), heading))
+            heading = advance(column.title) + px(HEADING_PX)
+            named = longest if column.title == PROBLEM else 0
+            self.setColumnWidth(index, max(px(WIDE.get(column.title, WIDTH)), heading, named))
 
 
 def _says(column: ResultColumn, rows: Sequence[PointRow], curves: Mapping[Problem, Curve]) -> bool:

@@ -152,4 +152,6 @@ def test_problems_that_differ_in_heads_or_batch_alone_are_told_apart(bench: Benc
     named = {table.index(place, column).data(RAW) for place in range(table.rowCount())}
     assert "d 64, no mask, 8 heads, batch 1" in named
     assert len(named) == len(bench.page.plots._curves)
+    shown, metrics = bench.page.bottom.table, bench.page.bottom.table.fontMetrics()
+    assert shown.columnWidth(column) > max(metrics.horizontalAdvance(str(name)) for name in named)
     assert bench.page.headline.sentence.text().startswith("d 64, no mask, 8 heads, batch 1: torch-flash ")
