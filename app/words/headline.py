@@ -63,12 +63,11 @@ def ratio_words(told: Headline) -> str:
 
 
 def note_text(told: Headline | None) -> str:
-    """The sentence after it where a user needs one; else empty."""
+    """What a user should know of it, in a sentence or two; else empty."""
     if told is None:
         return ""
-    if needs_recording(told):
-        return ON_A_CPU
-    return UNCHECKED if told.kernel and not told.checked else ""
+    unchecked = UNCHECKED if told.kernel and not told.checked else ""
+    return " ".join(filter(None, (unchecked, ON_A_CPU if needs_recording(told) else "")))
 
 
 def needs_recording(told: Headline | None) -> bool:

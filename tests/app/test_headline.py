@@ -141,6 +141,8 @@ def test_a_cpu_whose_runtimes_cannot_be_trusted_is_explained_too() -> None:
 def test_an_output_that_was_not_compared_is_said_to_be_so() -> None:
     assert note_text(WHOLE) == ""
     assert note_text(dataclasses.replace(WHOLE, checked=False)) == UNCHECKED
+    slower = Headline("flash2", "standard", 512, "cpu", (Clause(RUNTIME, 2.0, 1.5, "worse"),), checked=False)
+    assert note_text(slower) == f"{UNCHECKED} {ON_A_CPU}"
 
 
 def test_a_list_of_sessions_has_the_first_ratio() -> None:
