@@ -99,48 +99,55 @@ def by_curve(rows: Sequence[PointRow]) -> dict[Curve, list[PointRow]]:
 
     The batch or the seed tells curves apart where a kernel would otherwise stand twice at one N.
     """
+    of_problem = _named(_apart(rows))
     curves: dict[Curve, list[PointRow]] = {}
-    for curve, row in zip(_named(_apart(rows)), rows, strict=True):
-        curves.setdefault(curve, []).append(row)
+    for row in rows:
+        curves.setdefault(of_problem[row.problem], []).append(row)
     return curves
 
 
 def curve_by_problem(rows: Sequence[PointRow]) -> dict[Problem, Curve]:
     """The curve that each problem's points belong to among these rows."""
-    return {row.problem: curve for curve, members in by_curve(rows).items() for row in members}
+    return _named(_apart(rows))
 
 
-def _apart(rows: Sequence[PointRow]) -> list[Curve]:
-    """The curve of each row, with batch and seed where these tell curves apart."""
+def _apart(rows: Sequence[PointRow]) -> dict[Problem, Curve]:
+    """The curve of each problem, with batch and seed where these tell curves apart."""
     known = {row.problem: row for row in rows}  # several kernels have each
     of_problem = {problem: curve_of(row) for problem, row in known.items()}
-    placed = [(of_problem[row.problem], row) for row in rows]
-    batches, seeds = (_several(placed, name) for name in ("batch", "seed"))
-    return [
-        shared._replace(
-            batch=row.problem.batch if shared in batches else None,
-            seed=row.problem.seed if shared in seeds else None,
+    batches, seeds = (_several(rows, of_problem, name) for name in ("batch", "seed"))
+    return {
+        problem: shared._replace(
+            batch=problem.batch if shared in batches else None,
+            seed=problem.seed if shared in seeds else None,
         )
-        for shared, row in placed
-    ]
-
-
-def _named(curves: Sequence[Curve]) -> list[Curve]:
-    """The same, with the names of heads and dtype where curves differ in them that are else alike."""
-    heads, dtypes = (_differing(curves, name) for name in ("heads", "dtype"))
-    named = {
-        curve: frozenset(
-            name for name, found in (("heads", heads), ("dtype", dtypes)) if _without(curve, name) in found
-        )
-        for curve in dict.fromkeys(curves)
+        for problem, shared in of_problem.items()
     }
-    return [curve._replace(named=named[curve]) for curve in curves]
+
+
+def _named(of_problem: dict[Problem, Curve]) -> dict[Problem, Curve]:
+    """The same, with the names of heads and dtype where curves differ in them that are else alike."""
+    curves = list(dict.fromkeys(of_problem.values()))
+    heads, dtypes = (_differing(curves, name) for name in ("heads", "dtype"))
+    if not heads and not dtypes:
+        return of_problem
+    named = {
+        curve: curve._replace(
+            named=frozenset(
+                name
+                for name, found in (("heads", heads), ("dtype", dtypes))
+                if _without(curve, name) in found
+            )
+        )
+        for curve in curves
+    }
+    return {problem: named[curve] for problem, curve in of_problem.items()}
 
 
 def _differing(curves: Sequence[Curve], name: str) -> set[Curve]:
     """What curves share that differ in this field; the batch and the seed do not matter."""
     known: dict[Curve, set[object]] = {}
-    for curve in dict.fromkeys(curves):
+    for curve in curves:
         known.setdefault(_without(curve, name), set()).add(getattr(curve, name))
     return {shared for shared, values in known.items() if len(values) > 1}
 
@@ -153,13 +160,13 @@ def _without(curve: Curve, name: str) -> Curve:
     return alike._replace(heads=0, kv_heads=curve.kv_heads if curve.shares_heads else 0)
 
 
-def _several(placed: Sequence[tuple[Curve, PointRow]], name: str) -> set[Curve]:
+def _several(rows: Sequence[PointRow], curves: dict[Problem, Curve], name: str) -> set[Curve]:
     """The curves on which points that differ in this field of their problem would fall on one another."""
-    if len({getattr(row.problem, name) for _, row in placed}) <= 1:
+    if len({getattr(problem, name) for problem in curves}) <= 1:
         return set()
     known: dict[tuple[str, int, Curve], set[object]] = {}
-    for curve, row in placed:
-        place = (row.kernel, row.seqlen, curve)
+    for row in rows:
+        place = (row.kernel, row.seqlen, curves[row.problem])
         known.setdefault(place, set()).add(getattr(row.problem, name))
     return {curve for (_, _, curve), values in known.items() if len(values) > 1}
 
