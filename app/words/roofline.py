@@ -12,8 +12,8 @@ from profiles.wire.ceilings import COPY, EXPONENTIALS, matmul_key
 EMPTY = "Run a sweep or open a session: its points stand here under what the device reaches."
 NOTHING_DONE = "No point of these problems has a runtime yet."
 NO_BYTES = (
-    "No point is drawn, as nothing tells its bytes: formulas tell those of the forward pass alone, and "
-    "hardware counters were not read (--counters)."
+    "No point is drawn, as nothing tells its bytes:\n"
+    "formulas tell those of a forward pass alone, and counters were not read."
 )
 ONLY_COPY = (
     "No measured ceilings here: the slope is the copy rate beside the points. A new sweep measures all."
