@@ -49,7 +49,8 @@ class RooflineCard(Card):
         self.plot, self.legend = RooflinePlot(theme), Legend(theme)
         self.curves = DropDown()
         self.curves.setAccessibleName("Problems of the roofline")
-        self.curves.setMinimumContentsLength(14)
+        self.curves.setMinimumContentsLength(14)  # where there is no room for more
+        self.curves.setSizeAdjustPolicy(DropDown.SizeAdjustPolicy.AdjustToContents)
         self.curves.activated.connect(lambda place: self.curve_chosen.emit(self._offered[place]))
         self.export_button = ExportButton(TITLE, self.make_export, theme)
         self.missing = ElidedLabel()
