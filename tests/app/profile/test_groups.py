@@ -155,3 +155,10 @@ def test_problems_that_differ_in_heads_or_batch_alone_are_told_apart(bench: Benc
     shown, metrics = bench.page.bottom.table, bench.page.bottom.table.fontMetrics()
     assert shown.columnWidth(column) > max(metrics.horizontalAdvance(str(name)) for name in named)
     assert bench.page.headline.sentence.text().startswith("d 64, no mask, 8 heads, batch 1: torch-flash ")
+
+
+@pytest.mark.usefixtures("session")
+def test_a_picture_of_one_plot_says_of_which_problem_it_is(bench: Bench) -> None:
+    export = bench.page.plots.cells[0].make_export()
+    assert export is not None
+    assert export.headline.startswith("d 64, no mask: ")
