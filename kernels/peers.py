@@ -29,7 +29,7 @@ def _through_autograd(
     return Backward(
         idea="its own backward pass through PyTorch's autograd, from what its own forward pass left",
         dtypes=dtypes,
-        workspace=workspace.library_fused,
+        workspace=workspace_backward.library_fused,
         kept=workspace_backward.kept_rows,
         implementation=dict.fromkeys(dtypes, implementation),
         min_compute_capability=(7, 5),
@@ -123,7 +123,10 @@ FLASH_ATTN_4 = KernelSpec(
     min_compute_capability=(8, 0),
     extra="flash-attn-4",
     module="flash_attn.cute",
-    backward=_through_autograd({"cuda": SIXTEEN_BIT}, "kernels.library.flash_attention_4_backward"),
+    backward=replace(
+        _through_autograd({"cuda": SIXTEEN_BIT}, "kernels.library.flash_attention_4_backward"),
+        workspace=workspace_backward.flash_attn_4,
+    ),
 )
 
 TORCH: tuple[KernelSpec, ...] = (TORCH_MATH, TORCH_EFFICIENT, TORCH_FLASH, TORCH_CUDNN, TORCH_AUTO)

@@ -93,6 +93,18 @@ def _flash3_tables(problem: Problem) -> tuple[Buffer, ...]:
     )
 
 
+def library_fused(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """On CUDA sums of dQ and delta, both in float32: an estimate that cuDNN kept to on an H200."""
+    if backend == "cpu":
+        return ()
+    return (Buffer(DQ_SUMS, problem.q_shape, "float32"), Buffer("delta", _rows(problem), "float32"))
+
+
+def flash_attn_4(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """The same and LSE to base 2: it kept to that there."""
+    return (*library_fused(problem, backend), Buffer("LSE to base 2", _rows(problem), "float32"))
+
+
 def torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """DP and dS, which PyTorch materialises in float32: an estimate, as for its forward pass."""
     del backend

@@ -9,11 +9,13 @@ import msgspec
 import pytest
 from msgspec import structs
 
+from app.control.bundled import bundled_sessions
 from app.plots.export_header import session_header
 from app.words.headline import headline_text, ratio_words
 from app.words.progress import flight_text
 from app.words.units import seqlen_full
 from kernels.problem import PASSES, Passes, Problem
+from kernels.registry import find_kernel
 from profiles.plan.plan import Plan, Point
 from profiles.results.compare.document import PointSaid, schema
 from profiles.results.compare.nearest import Neighbours
@@ -24,13 +26,14 @@ from profiles.results.headline import headline
 from profiles.results.moved import BACKWARD
 from profiles.results.planner.crossing import recorded
 from profiles.results.planner.forecast import forecast
-from profiles.results.quantities import QUANTITIES, THROUGHPUT
+from profiles.results.quantities import FOOTPRINT, QUANTITIES, THROUGHPUT
 from profiles.results.roofline import roofline
-from profiles.results.rows import PointRow
+from profiles.results.rows import PointRow, rows
 from profiles.results.schema import schema as session_schema
 from profiles.results.session import PointState, Session
 from profiles.results.theory import tile_io_bytes
 from profiles.results.why import why
+from profiles.store import load
 from profiles.wire.ceilings import EXPONENTIALS, Ceiling, Ceilings, matmul_key
 from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
 from tests.profiles.store import builders
@@ -206,3 +209,12 @@ def test_csv_and_json_carry_the_pass_as_the_schemas_have_it() -> None:
     assert "pass" in PointSaid.__struct_encode_fields__
     assert "pass" in json.dumps(schema())
     assert msgspec.json.encode(problem_of("backward")).count(b'"pass"') == 1
+
+
+def test_a_backward_pass_is_predicted_to_hold_what_the_recording_measured_of_libraries_too() -> None:
+    recording = next(path for path in bundled_sessions() if path.stem == "h200-backward")
+    for one in rows(load(recording)):
+        held = FOOTPRINT.figure(one)
+        assert held is not None
+        predicted = find_kernel(one.kernel).predicted_bytes(one.problem, "cuda")
+        assert predicted == pytest.approx(held.value, rel=5e-3), (one.kernel, one.problem)
