@@ -116,8 +116,8 @@ class Trial:
             return FirstRun(figures, correctness_of(verdict), note)
         with self._watch.on("check"):
             differing = self._differing(launch)
-        told = "; ".join(filter(None, (note, SAME_BITS.format(REPEATED))))
-        return FirstRun(figures, correctness_of(verdict), told, differing)
+        same = "" if differing else SAME_BITS.format(REPEATED)
+        return FirstRun(figures, correctness_of(verdict), "; ".join(filter(None, (note, same))), differing)
 
     def _differing(self, launch: PassLaunch) -> int:
         """How many further runs give other bits than the newest."""
