@@ -32,13 +32,8 @@ MOST_ELEMENTS = 1 << 58  # of an array; what several take, in bytes, is then a 6
 LARGEST_SCALE = 3.4e38  # kernels take it as float32
 
 
-def pass_words(passes: Passes, *, deterministic: bool) -> str:
-    """The pass as it stands beside a problem, as `deterministic backward`; empty where that is usual."""
-    return " ".join(filter(None, ("deterministic" * deterministic, PASS_WORDS[passes])))
-
-
 def unusual(passes: str, queries: int, layout: str) -> str:
-    """What of a run goes not without saying, in words: its `pass_words`, query rows, and `Problem.layout`."""
+    """What of a run goes not without saying: `Problem.pass_words`, query rows, and `Problem.layout`."""
     rows = f"{queries} query row{'s' * (queries > 1)}" if queries else ""
     return ", ".join(filter(None, (passes, rows, layout)))
 
@@ -213,8 +208,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def pass_words(self) -> str:
-        """The pass in words, and whether it is deterministic; empty where it is forward."""
-        return pass_words(self.passes, deterministic=self.deterministic)
+        """The pass in words, as `deterministic backward`; empty where it is forward."""
+        return " ".join(filter(None, ("deterministic" * self.deterministic, PASS_WORDS[self.passes])))
 
     @property
     def layout(self) -> str:

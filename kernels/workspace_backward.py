@@ -69,11 +69,12 @@ def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """
     del backend
     tile_q, tiles = flash3_tile_q(problem), _flash3_tiles(problem)
+    added = (Buffer(ADDED, (*tiles, FLASH3_HALVES), "int32"),) if problem.deterministic else ()
     return (
         Buffer(workspace.TILE_COUNTER, (1,), "int32"),
         Buffer(ROW_STATES, (*tiles, 2, tile_q), "float32"),
         Buffer(DQ_SUMS, (*tiles, tile_q, problem.head_dim), "float32"),
-        *((Buffer(ADDED, (*tiles, FLASH3_HALVES), "int32"),) if problem.deterministic else ()),
+        *added,
         *_flash3_tables(problem),
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from kernels.cuda.launch import BoundStage, allocate, bind_stages, check_alignment, ready_for
-from kernels.cuda.program import Program, ProgramOf, Stage, ceil_div
+from kernels.cuda.program import ProgramOf, Stage, ceil_div
 from kernels.launch import Gradients, Saved
 from kernels.problem import Problem
 from kernels.spec import Buffer, KernelSpec
@@ -61,9 +61,7 @@ def bind(
     import cupy  # noqa: PLC0415 - a program can be described and compiled without it
 
     check_alignment({name: x for name, x in saved._asdict().items() if name != "lse"})
-    ready = ready_for(
-        f"{spec.name} backward", problem, program_of, lambda program: _named(spec, problem, program)
-    )
+    ready = ready_for(f"{spec.name} backward", problem, program_of, lambda: _declared(spec, problem))
     workspace = allocate(ready)
     gradients = Gradients(*(cupy.empty(x.shape, x.dtype) for x in saved.inputs.qkv))
     stages = bind_stages(
@@ -75,14 +73,8 @@ def bind(
     return CudaBackward(saved, gradients, workspace, held, stages[once:], ready.program.note)
 
 
-def _named(spec: KernelSpec, problem: Problem, program: Program) -> tuple[Buffer, ...]:
-    """Those of the declared buffers that a launch takes."""
-    taken = {
-        argument for stage in program.stages for argument in stage.arguments if isinstance(argument, str)
-    }
-    own = spec.backward
-    declared = own.workspace(problem, "cuda") if own else ()
-    return tuple(buffer for buffer in declared if buffer.name in taken)
+def _declared(spec: KernelSpec, problem: Problem) -> tuple[Buffer, ...]:
+    return spec.backward.workspace(problem, "cuda") if spec.backward else ()
 
 
 def rows_stage(problem: Problem, dq_sums: Any) -> Stage:

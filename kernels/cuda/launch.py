@@ -107,7 +107,7 @@ def bind(spec: KernelSpec, problem: Problem, inputs: Inputs, program_of: Program
     import cupy  # noqa: PLC0415 - as above
 
     check_alignment(dict(zip("QKV", inputs.qkv, strict=True)))
-    ready = ready_for(spec.name, problem, program_of, lambda _: spec.workspace(problem, "cuda"))
+    ready = ready_for(spec.name, problem, program_of, lambda: spec.workspace(problem, "cuda"))
     output = cupy.empty(problem.q_shape, storage_dtype(problem.dtype))
     lse = cupy.empty(problem.q_shape[:3], cupy.float32)
     workspace = allocate(ready)
@@ -129,7 +129,7 @@ def check_alignment(arrays: Mapping[str, Any]) -> None:
 
 
 def ready_for(
-    name: str, problem: Problem, program_of: ProgramOf, buffers_of: Callable[[Program], tuple[Buffer, ...]]
+    name: str, problem: Problem, program_of: ProgramOf, buffers: Callable[[], tuple[Buffer, ...]]
 ) -> Ready:
     """All of a launch on the current device that its arrays do not decide, kept by name, problem and device.
 
@@ -139,7 +139,7 @@ def ready_for(
     import cupy  # noqa: PLC0415 - as above
 
     key = (name, program_of, problem, cupy.cuda.runtime.getDevice())
-    return _ready.get(key, lambda: _make_ready(problem, program_of, buffers_of))
+    return _ready.get(key, lambda: _make_ready(problem, program_of, buffers))
 
 
 def allocate(ready: Ready) -> dict[str, Any]:
@@ -155,12 +155,12 @@ def allocate(ready: Ready) -> dict[str, Any]:
 
 
 def _make_ready(
-    problem: Problem, program_of: ProgramOf, buffers_of: Callable[[Program], tuple[Buffer, ...]]
+    problem: Problem, program_of: ProgramOf, buffers: Callable[[], tuple[Buffer, ...]]
 ) -> Sized[Ready]:
     program = program_of(problem, current_target())
     zeros = tuple(name for name, table in program.tables.items() if not table.any())
     tables = {name: table for name, table in program.tables.items() if name not in zeros}
-    ready = Ready(program, load_kernels(program), buffers_of(program), zeros, tables)
+    ready = Ready(program, load_kernels(program), buffers(), zeros, tables)
     masked = 0 if problem.block_mask is None else len(problem.block_mask.kept)  # in the key
     return Sized(ready, masked + sum(table.nbytes for table in program.tables.values()))
 

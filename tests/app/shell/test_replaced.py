@@ -33,6 +33,15 @@ def put_another(path: Path, save: Save) -> None:
     save([replace(first, session_id="b" * 32), *others], "other").replace(path)
 
 
+def note(window: MainWindow, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Type a note on a point."""
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    page.bottom.notes.point = 3
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: (words, True))
+    page.bottom.notes.note_point()
+
+
 def kept(path: Path) -> Callable[[], bool]:
     """Whether a file is as it is now."""
     before = path.read_bytes()
@@ -78,11 +87,7 @@ def test_a_note_is_not_written_into_another_session_and_its_words_can_be_had_bac
     window: MainWindow, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     same = kept(path)
-    page = window.pages["profile"]
-    assert isinstance(page, ProfilePage)
-    page.bottom.notes.point = 3
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("the fan was loud", True))
-    page.bottom.notes.note_point()
+    note(window, "the fan was loud", monkeypatch)
     qtbot.waitUntil(lambda: window.errors.text.startswith(SAID))
     assert window.errors._details == "Not written: the fan was loud"
     assert window.errors._act_button.text() == "Reload"
@@ -99,11 +104,7 @@ def test_words_that_were_not_written_stay_when_the_file_is_seen_to_be_another(
     presence.look()
     qtbot.waitUntil(lambda: presence._first is not None)
     put_another(path, save)
-    page = window.pages["profile"]
-    assert isinstance(page, ProfilePage)
-    page.bottom.notes.point = 3
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("the fan was loud", True))
-    page.bottom.notes.note_point()
+    note(window, "the fan was loud", monkeypatch)
     qtbot.waitUntil(lambda: window.errors.text.startswith(SAID))
     with qtbot.waitSignal(presence.changed):
         presence.look()
@@ -117,12 +118,8 @@ def test_a_note_is_not_taken_back_from_another_session(
 ) -> None:
     path = save(sweep(), "saved")
     rig.open(path)
-    page = window.pages["profile"]
-    assert isinstance(page, ProfilePage)
-    page.bottom.notes.point = 3
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("loud", True))
     with qtbot.waitSignal(rig.controller.edits.made):
-        page.bottom.notes.note_point()
+        note(window, "loud", monkeypatch)
     put_another(path, save)
     same = kept(path)
     said: list[str] = []  # the line of the window may say something else by then

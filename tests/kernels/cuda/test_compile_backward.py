@@ -1,5 +1,6 @@
 """Every backward pass compiles for every architecture that it claims, and spills no registers."""
 
+from importlib import import_module
 from itertools import product
 from typing import Any
 
@@ -12,10 +13,11 @@ from kernels.cuda.compile import compile_offline
 from kernels.cuda.program import ProgramOf, Target
 from kernels.device import Device
 from kernels.errors import InputError
-from kernels.ladder import FLASH2, STANDARD
+from kernels.ladder import FLASH2, LADDER, STANDARD
 from kernels.problem import Problem
-from kernels.spec import HEAD_DIMS
+from kernels.spec import HEAD_DIMS, KernelSpec
 from tests.kernels.cases import in_mode
+from tests.kernels.cuda.sanitized import problems
 from tests.kernels.cuda.test_compile import (
     HOPPER,
     MASKS,
@@ -114,3 +116,14 @@ def test_what_a_backward_pass_cannot_take_is_told_before_it_is_asked(
     gpu = Device(backend="cuda", name="a GPU", memory_bytes=2**34, compute_capability=capability)
     workload = structs.replace(problem("float16", 64), **changed)
     assert spec.unsupported_backward(workload, gpu) == f"{spec.name}'s backward pass {says}"
+
+
+@pytest.mark.parametrize("spec", [spec for spec in LADDER if spec.backward], ids=lambda spec: spec.name)
+def test_every_buffer_that_is_declared_is_taken_by_a_launch(spec: KernelSpec) -> None:
+    assert spec.backward is not None
+    program_of = import_module(spec.backward.implementation["cuda"]).program
+    gpu = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
+    for one in problems(spec):
+        if one.runs_backward and spec.unsupported(one, gpu) is None:
+            taken = {argument for stage in program_of(one, HOPPER).stages for argument in stage.arguments}
+            assert {buffer.name for buffer in spec.backward.workspace(one, "cuda")} <= taken
