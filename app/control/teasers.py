@@ -7,9 +7,8 @@ from typing import NamedTuple
 from app.words.headline import headline_text, ratio_words
 from app.words.sessions import device_of
 from app.words.units import seqlen_text
-from profiles.results.curves import by_curve
-from profiles.results.headline import of_curve
-from profiles.results.rows import PointRow, rows
+from profiles.results.headline import of_curves
+from profiles.results.rows import PointRow
 from profiles.results.session import Session
 from profiles.store import SessionFileError, loading
 
@@ -55,9 +54,7 @@ def _read(path: Path, _mtime_ns: int, _size: int) -> Teaser | None:
 
 
 def _told(session: Session) -> Teaser | None:
-    curves = by_curve(rows(session))
-    for curve, members in curves.items():
-        told = of_curve(session, members, curve.label if len(curves) > 1 else "")
+    for members, told in of_curves(session):
         ratio = ratio_words(told) if told is not None else ""
         facts = (device_of(session), _kernels(session.plan.kernels), _lengths(members))
         altered = sum(row.status == "altered" for row in members)

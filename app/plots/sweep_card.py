@@ -21,7 +21,7 @@ from app.widgets.typing_guard import COMMAND
 from app.words.headline import headline_text
 from app.words.kinds import column_name, narrow_text, unit_short, unit_text
 from profiles.results.compare.noise import wanders
-from profiles.results.curves import curve_by_problem, telling_seqlen
+from profiles.results.curves import telling_labels, telling_seqlen
 from profiles.results.headline import headline
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow, rows
@@ -229,8 +229,9 @@ class SweepCard(Card):
 
     def _label(self) -> str:
         """What is on show in words where the session has other problems; else empty."""
-        curves = curve_by_problem(rows(self._session)) if self._session is not None else {}
-        return curves[self._rows[0].problem].label if self._rows and len(set(curves.values())) > 1 else ""
+        if self._session is None or not self._rows:
+            return ""
+        return telling_labels(rows(self._session))[self._rows[0].problem]
 
     def _export_row(self, row: PointRow) -> list[Cell]:
         one = next(series for series in self._series if series.kernel == row.kernel)

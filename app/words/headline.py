@@ -3,11 +3,9 @@
 from app.words.kinds import words_of
 from app.words.plain import MOST_OF_NAME, cut
 from app.words.units import seqlen_text
-from profiles.results.curves import by_curve
-from profiles.results.headline import Clause, Headline, Loss, of_curve
+from profiles.results.headline import Clause, Headline, Loss, of_curves
 from profiles.results.quantities import FOOTPRINT, RUNTIME
 from profiles.results.quantity import Quantity
-from profiles.results.rows import rows
 from profiles.results.session import Session
 
 LOSSES: dict[Loss, str] = {
@@ -47,9 +45,7 @@ def headline_text(told: Headline | None) -> str:
 
 def session_headlines(session: Session) -> tuple[list[str], list[str]]:
     """A sentence for each curve of a session, with its label where there are several; and notes on them."""
-    curves = by_curve(rows(session))
-    several = len(curves) > 1
-    told = [of_curve(session, members, curve.label if several else "") for curve, members in curves.items()]
+    told = [one for _members, one in of_curves(session)]
     notes = dict.fromkeys(map(note_text, told))
     return list(filter(None, map(headline_text, told))), list(filter(None, notes))
 

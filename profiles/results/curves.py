@@ -99,7 +99,7 @@ def by_curve(rows: Sequence[PointRow]) -> dict[Curve, list[PointRow]]:
 
     The batch or the seed tells curves apart where a kernel would otherwise stand twice at one N.
     """
-    of_problem = _named(_apart(rows))
+    of_problem = curve_by_problem(rows)
     curves: dict[Curve, list[PointRow]] = {}
     for row in rows:
         curves.setdefault(of_problem[row.problem], []).append(row)
@@ -109,6 +109,13 @@ def by_curve(rows: Sequence[PointRow]) -> dict[Curve, list[PointRow]]:
 def curve_by_problem(rows: Sequence[PointRow]) -> dict[Problem, Curve]:
     """The curve that each problem's points belong to among these rows."""
     return _named(_apart(rows))
+
+
+def telling_labels(rows: Sequence[PointRow]) -> dict[Problem, str]:
+    """The label of each problem's curve among these rows; empty where all are on one."""
+    curves = curve_by_problem(rows)
+    several = len(set(curves.values())) > 1
+    return {problem: curve.label if several else "" for problem, curve in curves.items()}
 
 
 def _apart(rows: Sequence[PointRow]) -> dict[Problem, Curve]:

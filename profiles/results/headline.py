@@ -7,7 +7,7 @@ the first of our own is named.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,10 +16,10 @@ from kernels.problem import Backend
 from kernels.registry import KERNELS, base_of
 from profiles.results.compare.apart import apart, timed
 from profiles.results.compare.noise import Wander, wanders
-from profiles.results.curves import UNFINISHED, telling_seqlen
+from profiles.results.curves import UNFINISHED, by_curve, telling_seqlen
 from profiles.results.quantities import FOOTPRINT, RUNTIME, SPEEDUP, THROUGHPUT, favoured_baseline
 from profiles.results.quantity import Quantity
-from profiles.results.rows import PointRow
+from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
 from profiles.wire.events import PointStatus
 from profiles.wire.measurement import Figure
@@ -152,6 +152,13 @@ def of_curve(session: Session, members: Sequence[PointRow], label: str = "") -> 
     kernels = tuple(dict.fromkeys(row.kernel for row in members))
     baseline = favoured_baseline(kernels)
     return headline(members, telling_seqlen(members), baseline, wandered=wanders(session), label=label)
+
+
+def of_curves(session: Session) -> Iterator[tuple[list[PointRow], Headline | None]]:
+    """The points of each curve of a session, and what is to be said of it; by its label among several."""
+    curves = by_curve(rows(session))
+    for curve, members in curves.items():
+        yield members, of_curve(session, members, curve.label if len(curves) > 1 else "")
 
 
 def _candidate(row: PointRow, baseline: str | None, hidden: Collection[str]) -> bool:

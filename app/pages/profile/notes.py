@@ -14,7 +14,7 @@ from app.widgets.plain import Label
 from app.words.plain import cut
 from app.words.units import seqlen_text
 from profiles.results.bookmarks import Bookmark, moment_text
-from profiles.results.curves import curve_by_problem
+from profiles.results.curves import telling_labels
 from profiles.results.rows import rows
 from profiles.results.session import Session
 
@@ -173,6 +173,5 @@ def place_text(session: Session, one: Bookmark) -> str:
     if one.point is None or one.point >= len(measured):
         return "a point of the drift check"
     row = measured[one.point]
-    curves = curve_by_problem(measured)
-    among = f", {curves[row.problem].label}" if len(set(curves.values())) > 1 else ""
-    return f"{row.kernel} at N = {seqlen_text(row.seqlen)}{among}"
+    place = f"{row.kernel} at N = {seqlen_text(row.seqlen)}"
+    return ", ".join(filter(None, (place, telling_labels(measured)[row.problem])))
