@@ -10,8 +10,8 @@ from kernels.spec import Buffer
 
 DQ_SUMS, ROW_STATES = "dQ sums", "LSE and delta"
 ADDED, KEPT_QUERIES = "additions to dQ", "kept queries"
-FLASH3_TILE, FLASH3_WIDE_TILE_Q = 8192, 64  # elements of Q in a tile of flash3; rows, where heads are wide
-WIDE_HEAD = 128  # wider ones have a kernel of their own
+FLASH3_TILE_Q, FLASH3_NARROW_TILE_Q, FLASH3_TURNED_TILE_Q = 64, 128, 80  # queries of a tile of flash3
+NARROW_HEAD, WIDE_HEAD = 64, 128  # wider ones have a kernel of their own
 FLASH3_KEYS, FLASH3_HALVES = 128, 2  # keys of its tiles, and warpgroups that share the sums of dQ of one of Q
 FLASH3_WORD = 256  # queries in 32 bits of its mask, a bit for 8 of them
 
@@ -57,8 +57,14 @@ def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 
 
 def flash3_tile_q(problem: Problem) -> int:
-    """Queries of a tile."""
-    return FLASH3_WIDE_TILE_Q if problem.head_dim > WIDE_HEAD else FLASH3_TILE // problem.head_dim
+    """Queries of a tile.
+
+    At head dim 128 as many as registers take: 80, or 64 where a block mask or turns at dQ take some.
+    """
+    if problem.head_dim <= NARROW_HEAD:
+        return FLASH3_NARROW_TILE_Q
+    spare = problem.block_mask is None and not problem.deterministic
+    return FLASH3_TURNED_TILE_Q if spare and problem.head_dim <= WIDE_HEAD else FLASH3_TILE_Q
 
 
 def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:

@@ -41,14 +41,29 @@ __device__ __forceinline__ void start_columns(float (&sums)[D_REGS], u32 (&p)[S_
         wgmma_rs(sums, p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3], b + (i * 2048 >> 4));
     wgmma_commit();
 }
-// dQ: 64 queries of dS by 64 columns of K, over all keys of the block.
+// dK likewise, with dS^T from shared memory.
+__device__ __forceinline__ void start_columns(float (&sums)[D_REGS], u32 ds, u32 queries) {
+    const u64 a = descriptor(ds, Q_PANEL), b = descriptor(queries, Q_PANEL);
+#pragma unroll
+    for (int i = 0; i < BLOCK_Q / 16; ++i) wgmma_tt<1>(sums, a + (i * 2048 >> 4), b + (i * 2048 >> 4));
+    wgmma_commit();
+}
+// dQ: 64 queries of dS by 64 columns of K, over all keys of the block; TURNED: the columns by all queries.
 __device__ __forceinline__ void start_dq(float (&dq)[DQ_REGS], u32 ds, u32 k) {
     pin(dq);
     wgmma_fence();
-    const u64 a = descriptor(ds, K_PANEL), b = descriptor(k, K_PANEL);
-    wgmma_tt<0>(dq, a, b);
+    if constexpr (TURNED) {
+        const u64 a = descriptor(k, K_PANEL), b = descriptor(ds, 16);
+        wgmma_ts<0>(dq, a, b);
 #pragma unroll
-    for (int i = 1; i < BLOCK_K / 16; ++i) wgmma_tt<1>(dq, a + (i * 2048 >> 4), b + (i * 2048 >> 4));
+        for (int i = 1; i < BLOCK_K / 16; ++i)
+            wgmma_ts<1>(dq, a + (i * 2048 >> 4), b + (i / 4 * Q_PANEL + i % 4 * 32 >> 4));
+    } else {
+        const u64 a = descriptor(ds, K_PANEL), b = descriptor(k, K_PANEL);
+        wgmma_tt<0>(dq, a, b);
+#pragma unroll
+        for (int i = 1; i < BLOCK_K / 16; ++i) wgmma_tt<1>(dq, a + (i * 2048 >> 4), b + (i * 2048 >> 4));
+    }
     wgmma_commit();
 }
 
@@ -80,13 +95,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const int lag = 1 - part;  // steps by which dQ comes behind: the other warpgroup's dS of this one is not there yet
         const int row = part * 64 + warp_row + lane / 4;
         const float c = scale * LOG2E;
-        const u32 ds_row = at.ds + (part * 64 + warp_row + lane % 16) * 128;
+        // Of dS: where this thread stores, what is multiplied for dQ, and for dK.
+        const u32 ds_row = TURNED ? at.ds + part * Q_PANEL + (lane / 16 * 8 + lane % 8) * 128 +
+                                        ((warp_row / 8 + lane / 8 % 2) ^ lane % 8) * 16
+                                  : at.ds + (part * 64 + warp_row + lane % 16) * 128;
         const u32 ds_own = __shfl_sync(~0u, at.ds + part % Q_PANELS * K_PANEL, 0);
         float dk[D_REGS], dv[D_REGS], s[S_REGS], dp[S_REGS], dq[DQ_REGS];
         u32 p[S_REGS / 2], ds[S_REGS / 2];
         Ring ring;
         KeyRing key_ring;
-        int buffer = 0;  // of dS
         // Numbered barriers: 1 and 2 give the first and the second warpgroup their turns; what the other one wrote to
         // the buffers of dS before is there then, and what it read is done with. 3 says that the tile's last dS is there.
 #pragma unroll 1
@@ -101,11 +118,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             const u32 k_tile = __shfl_sync(~0u, at.k + ks * K_BYTES, 0), v_tile = k_tile + KEY_STAGES * K_BYTES;
             Sums sums(dq_sums, keys, group, tiles_q, part);
             int head = keys.head * group, place = keys.first;
-            const auto start_dq_of = [&](int buffer) {
-                start_dq(dq, __shfl_sync(~0u, ds_own + buffer * DS_BYTES, 0), k_tile + part % PANELS * K_PANEL);
+            const auto start_dq_of = [&](int stage) {
+                start_dq(dq, __shfl_sync(~0u, ds_own + stage * DS_BYTES, 0), k_tile + part % PANELS * K_PANEL);
             };
             const auto finish_dq = [&] {
-                ADDED(wait(may_add(at, part), buffer ^ lag);)
+                ADDED(wait(may_add(at, part), ring.stage ^ lag);)
                 add_dq(sums.at(keys, tiles_q TABLES(, tables)), dq);
                 ADDED(end_turn(at, part, leader);)
                 sums.next(keys, group, tiles_q);
@@ -135,19 +152,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 if (k_first + 64 > mask.end(q0) || k_first < mask.begin(q0 + BLOCK_Q - 1))
                     hide(s, Visible(mask, keys.k0 + row, q0 + lane % 4 * 2));
                 TABLES(if (tables.masked(place)) hide_blocks(s, tables, keys.k0 + row, q0, seqlen_q, seqlen_k);)
-                pack_all(p, s);
+                if constexpr (!TURNED) pack_all(p, s);
                 wgmma_wait<0>();
                 pin(dp);
-                weights(dp, s, state + BLOCK_Q * 4);
-                pack_all(ds, dp);
-                put_weights(ds_row + buffer * DS_BYTES, ds);
+                if constexpr (TURNED) {
+                    put_turned(p, s, dp, state + BLOCK_Q * 4, ds_row + stage * DS_BYTES);
+                } else {
+                    weights(dp, s, state + BLOCK_Q * 4);
+                    pack_all(ds, dp);
+                    put_weights(ds_row + stage * DS_BYTES, ds);
+                }
                 publish_stores();
                 named_sync(1 + part);
-                start_dq_of(buffer ^ lag);
-                pin(dv); pin(p); pin(dk); pin(ds);
+                start_dq_of(stage ^ lag);
+                pin(dv); pin(p); pin(dk);
+                if constexpr (!TURNED) pin(ds);
                 wgmma_fence();
                 start_columns(dv, p, grad_now);
-                start_columns(dk, ds, q_now);
+                if constexpr (TURNED)
+                    start_columns(dk, __shfl_sync(~0u, at.ds + stage * DS_BYTES + part * Q_PANEL, 0), q_now);
+                else start_columns(dk, ds, q_now);
                 wgmma_wait<2>();
                 pin(dq);
                 if (step >= lag) finish_dq();
@@ -155,9 +179,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 pin(dv); pin(p);
                 if (leader) arrive(at.grad_empty(stage));
                 wgmma_wait<0>();
-                pin(dk); pin(ds);
+                pin(dk);
+                if constexpr (!TURNED) pin(ds);
                 if (leader) arrive(at.q_empty(stage));
-                buffer ^= 1;
                 ring.next();
                 ADVANCE(head, place, keys, group);
             }
@@ -165,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 named_arrive(part ? 3 : 2);
                 if (lag) {
                     named_sync(3);
-                    start_dq_of(buffer ^ 1);
+                    start_dq_of(ring.stage ^ 1);
                     wgmma_wait<0>();
                     pin(dq);
                     finish_dq();

@@ -15,8 +15,9 @@ from kernels.workspace import TILE_COUNTER
 from kernels.workspace_backward import ADDED, DQ_SUMS, ROW_STATES, WIDE_HEAD, flash3_tile_q
 from kernels.workspace_backward import FLASH3_KEYS as KEYS
 
-THREADS, ROW_THREADS = 384, 256  # flash3_backward_layout.cuh
+THREADS = 384  # flash3_backward_layout.cuh
 STAGES = 2
+PRODUCT_ROWS, TURNED_ROW_BYTES = 64, 272  # of a product; of a row of dQ in shared memory while it is turned
 PAIR, MANY_STAGES_HEAD = 2, 192  # flash3_backward_wide_layout.cuh
 SHARED_ALIGNMENT, BARRIER_BYTES, TURN_BYTES = 1024, 160, 32
 SECTION_BYTES = 32 << 20
@@ -36,7 +37,7 @@ def program(problem: Problem, target: Target) -> Program:
     Raises:
         InputError: No bits describe the block mask.
     """
-    tile_q = flash3_tile_q(problem)
+    tile_q, threads = flash3_tile_q(problem), row_threads(problem)
     heads, tiles_q = problem.batch * problem.heads, ceil_div(problem.seqlen_q, tile_q)
     scale, rows = np.float32(problem.softmax_scale), (np.int32(tiles_q), np.int32(problem.seqlen_q))
     added = (ADDED,) if problem.deterministic else ()
@@ -47,18 +48,20 @@ def program(problem: Problem, target: Target) -> Program:
             "flash3_backward_rows",
             grid=heads * tiles_q,
             arguments=("output", "grad_output", "lse", ROW_STATES, DQ_SUMS, TILE_COUNTER, *rows, *added),
-            threads=ROW_THREADS,
+            threads=threads,
         ),
         _pairs(problem) if wide else _draws(problem, target, (*tables, *added)),
         Stage(
             "flash3_backward_finish",
             grid=heads * tiles_q,
             arguments=(DQ_SUMS, "dq", *rows, scale),
-            threads=ROW_THREADS,
+            threads=threads,
+            shared_bytes=tile_q * TURNED_ROW_BYTES if turned(problem) else 0,
         ),
     )
     source = "flash3_backward_wide.cu" if wide else "flash3_backward.cu"
-    defines = {**defines_of(problem), **mask_defines(problem), "DETERMINISTIC": int(problem.deterministic)}
+    own = {"TILE_Q": tile_q, "DETERMINISTIC": int(problem.deterministic)}
+    defines = {**defines_of(problem), **mask_defines(problem), **own}
     return Program(source, defines, stages, tables, arch_suffix="a")
 
 
@@ -107,14 +110,24 @@ def _numbers(problem: Problem) -> tuple[Any, ...]:
     return (*heads, together, *lengths, np.float32(problem.softmax_scale))
 
 
+def turned(problem: Problem) -> bool:
+    """Whether dQ is computed turned over, columns by rows: its rows are no multiple of those of a product."""
+    return flash3_tile_q(problem) % PRODUCT_ROWS > 0
+
+
+def row_threads(problem: Problem) -> int:
+    """Threads of a block of the first launch and the last: whole rows each time, and 8 threads a row."""
+    return 320 if turned(problem) else 256
+
+
 def shared_bytes(problem: Problem) -> int:
-    """Shared memory of a block: K and V, stages of Q, dO and rows' states, two of dS, barriers, alignment."""
+    """Shared memory of a block: stages of K and V, of Q, dO and rows' states, two of dS, barriers, alignment."""
     tile_q = flash3_tile_q(problem)
-    tiles = tile_bytes(2 * STAGES * KEYS + 2 * STAGES * tile_q, problem.head_dim) + 2 * tile_bytes(
-        KEYS, tile_q
-    )
+    key_stages = 1 if turned(problem) else STAGES
+    tiles = tile_bytes(2 * key_stages * KEYS + 2 * STAGES * tile_q, problem.head_dim)
+    weights = 2 * KEYS * tile_q * problem.itemsize
     barriers = BARRIER_BYTES + (TURN_BYTES if problem.deterministic else 0)
-    return tiles + STAGES * tile_q * 8 + barriers + SHARED_ALIGNMENT
+    return tiles + weights + STAGES * tile_q * 8 + barriers + SHARED_ALIGNMENT
 
 
 def wide_shared_bytes(problem: Problem) -> int:

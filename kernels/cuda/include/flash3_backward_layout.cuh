@@ -1,5 +1,5 @@
-// How flash3's backward pass cuts registers and shared memory: two warpgroups with 64 keys each, and tiles of queries of
-// as many rows as make 8192 elements. The 16-bit tiles lie in panels of 64 columns, 128 bytes a row, swizzled.
+// How flash3's backward pass cuts registers and shared memory: two warpgroups with 64 keys each, and tiles of TILE_Q
+// queries: 128 at head dim 64, 80 or 64 at 128. The 16-bit tiles lie in panels of 64 columns, 128 bytes a row, swizzled.
 #pragma once
 #include "flash3_backward_blocks.cuh"
 #include "mask.cuh"
@@ -16,17 +16,20 @@
 #endif
 
 constexpr bool WIDE = HEAD_DIM > 128;  // cut as in flash3_backward_wide_layout.cuh
-constexpr int GROUPS = 2, BLOCK_K = GROUPS * 64, BLOCK_Q = WIDE ? 64 : 8192 / HEAD_DIM, STAGES = 2, KEY_STAGES = 2;
-constexpr int THREADS = (GROUPS + 1) * 128;
-constexpr int PANELS = HEAD_DIM / 64, Q_PANELS = BLOCK_Q / 64, PARTS = PANELS * Q_PANELS;
+// 80 rows are no multiple of the 64 that a product has: dQ is computed turned over, 64 columns by 80 rows, from dS with
+// the keys of a query together, and dK takes dS from there, too, for its registers.
+constexpr bool TURNED = TILE_Q % 64;
+constexpr int GROUPS = 2, BLOCK_K = GROUPS * 64, BLOCK_Q = TILE_Q;
+constexpr int STAGES = 2, KEY_STAGES = TURNED ? 1 : 2, THREADS = (GROUPS + 1) * 128;
+constexpr int PANELS = HEAD_DIM / 64, Q_PANELS = TURNED ? 1 : BLOCK_Q / 64, PARTS = PANELS * Q_PANELS;
 constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
-constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL, DS_BYTES = Q_PANELS * K_PANEL;
+constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL, DS_BYTES = TURNED ? GROUPS * Q_PANEL : Q_PANELS * K_PANEL;
 constexpr int STATE = 2 * BLOCK_Q;  // floats of a tile: -LSE in base 2 of every row, then delta
 constexpr u32 STATE_BYTES = STATE * 4;
-constexpr int S_REGS = BLOCK_Q / 2, D_REGS = HEAD_DIM / 2, DQ_REGS = 32;
+constexpr int S_REGS = BLOCK_Q / 2, D_REGS = HEAD_DIM / 2, DQ_REGS = TURNED ? S_REGS : 32;
 constexpr int CONSUMER_REGISTERS = 240, PRODUCER_REGISTERS = 24;
-static_assert(WIDE || PARTS == GROUPS, "a warpgroup computes 64 rows by 64 columns of dQ");
-constexpr int DQ_PART = 64 * 64;  // elements of them; in the sums of dQ they lie as registers do, 4 of each thread in turn
+static_assert(WIDE || PARTS == GROUPS, "a warpgroup computes 64 rows by 64 columns of dQ, or turned over 64 columns");
+constexpr int DQ_PART = DQ_REGS * 128;  // elements of them; in the sums of dQ they lie as registers do, 4 of each thread in turn
 
 // Addresses in shared memory.
 struct Shared {

@@ -4,6 +4,8 @@
 #include "flash3_backward_layout.cuh"
 #include "quad.cuh"
 
+constexpr int ROW_THREADS = TURNED ? 320 : 256, CHUNKS = BLOCK_Q * HEAD_DIM / VECTOR / ROW_THREADS;
+
 // Times the factor, rounded. `out`: of the tensor's first column here; `row`: of this thread's first, of `rows`.
 template <int REGS>
 __device__ __forceinline__ void store_rows(const float (&x)[REGS], float factor, element* out, int row, int rows) {
@@ -22,8 +24,6 @@ __device__ __forceinline__ void store_rows(const float (&x)[REGS], float factor,
         }
     }
 }
-
-constexpr int ROW_THREADS = 256, CHUNKS = BLOCK_Q * HEAD_DIM / VECTOR / ROW_THREADS;
 
 // Before: a block a tile of queries. -LSE in base 2 and delta = rowsum(dO O) of its rows, and its sums of dQ become 0,
 // as do the counter that key tiles are drawn from and those of additions. Of a row that keeps no key, or does not exist,
@@ -65,19 +65,43 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
     }
 }
 
-// After: a block a tile of queries. dQ from its sums.
+// What a thread holds of a part of the sums of dQ of the block's tile.
+__device__ __forceinline__ void load_sums(float (&x)[DQ_REGS], const float* dq_sums, int part) {
+    const float4* const sums =
+        reinterpret_cast<const float4*>(dq_sums + ((long long)blockIdx.x * PARTS + part) * DQ_PART) + threadIdx.x % 128;
+#pragma unroll
+    for (int i = 0; i < DQ_REGS / 4; ++i) *reinterpret_cast<float4*>(x + 4 * i) = sums[i * 128];
+}
+
+// After: a block a tile of queries. dQ from its sums, turned over in shared memory if they are.
 extern "C" __global__ void __launch_bounds__(ROW_THREADS)
     flash3_backward_finish(const float* dq_sums, element* dq, int tiles_q, int seqlen_q, float scale) {
-    const int head = blockIdx.x / tiles_q;
-    for (int part = threadIdx.x / 128; part < PARTS; part += ROW_THREADS / 128) {
-        const float4* const sums =
-            reinterpret_cast<const float4*>(dq_sums + ((long long)blockIdx.x * PARTS + part) * DQ_PART) +
-            threadIdx.x % 128;
-        float x[DQ_REGS];
+    const int head = blockIdx.x / tiles_q, q0 = blockIdx.x % tiles_q * BLOCK_Q;
+    const int lane = threadIdx.x % 32, warp_row = threadIdx.x % 128 / 32 * 16;
+    element* const own = dq + (long long)head * seqlen_q * HEAD_DIM;
+    float x[DQ_REGS];
+    if (!TURNED) {
+        for (int part = threadIdx.x / 128; part < PARTS; part += ROW_THREADS / 128) {
+            load_sums(x, dq_sums, part);
+            store_rows(x, scale, own + part % PANELS * 64, q0 + part % Q_PANELS * 64 + warp_row + lane / 4, seqlen_q);
+        }
+        return;
+    }
+    extern __shared__ __align__(1024) unsigned char raw[];
+    element* const turned = reinterpret_cast<element*>(raw);
+    constexpr int STRIDE = HEAD_DIM + VECTOR;  // of a row: neighbours are in other banks
+    if (threadIdx.x < PARTS * 128) {
+        const int part = threadIdx.x / 128, column = part * 64 + warp_row + lane / 4;
+        load_sums(x, dq_sums, part);
 #pragma unroll
-        for (int i = 0; i < DQ_REGS / 4; ++i) *reinterpret_cast<float4*>(x + 4 * i) = sums[i * 128];
-        const int row = blockIdx.x % tiles_q * BLOCK_Q + part % Q_PANELS * 64 + threadIdx.x % 128 / 32 * 16 +
-                        threadIdx.x % 32 / 4;
-        store_rows(x, scale, dq + (long long)head * seqlen_q * HEAD_DIM + part % PANELS * 64, row, seqlen_q);
+        for (int i = 0; i < DQ_REGS; ++i)
+            turned[(i / 4 * 8 + lane % 4 * 2 + i % 2) * STRIDE + column + i / 2 % 2 * 8] = from_float(x[i] * scale);
+    }
+    __syncthreads();
+    constexpr int ROW_CHUNKS = HEAD_DIM / VECTOR;
+    for (int i = threadIdx.x; i < BLOCK_Q * ROW_CHUNKS; i += ROW_THREADS) {
+        const int row = i / ROW_CHUNKS, column = i % ROW_CHUNKS * VECTOR;
+        if (q0 + row < seqlen_q)
+            store_vector(own + (long long)(q0 + row) * HEAD_DIM + column, load_vector(turned + row * STRIDE + column));
     }
 }

@@ -76,6 +76,26 @@ __device__ __forceinline__ void put_weights(u32 row, const u32 (&ds)[S_REGS / 2]
                      : "memory");
     }
 }
+// These three for TURNED, 16 queries at a time, as registers must be free again: dS and P packed, and dS in shared memory
+// in rows of queries, panels of 64 keys. `row`: this thread's of the 16.
+__device__ __forceinline__ void put_turned(u32 (&packed)[S_REGS / 2], const float (&p)[S_REGS], const float (&dp)[S_REGS],
+                                           u32 delta, u32 row) {
+    float2 d[2] = {load_pair(delta), load_pair(delta + 32)};
+#pragma unroll
+    for (int i = 0; i < S_REGS; i += 8) {
+        u32 ds[4];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            const int at = i + 2 * j;
+            ds[j] = pack(p[at] * (dp[at] - d[j / 2].x), p[at + 1] * (dp[at + 1] - d[j / 2].y));
+            packed[at / 2] = pack(p[at], p[at + 1]);
+        }
+        if (i + 8 < S_REGS) d[0] = load_pair(delta + (i + 8) * 8), d[1] = load_pair(delta + (i + 12) * 8);
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row + i / 8 * 2048),
+                     "r"(ds[0]), "r"(ds[1]), "r"(ds[2]), "r"(ds[3])
+                     : "memory");
+    }
+}
 __device__ __forceinline__ void add_dq(float4* sums, const float (&dq)[DQ_REGS]) {
 #pragma unroll
     for (int i = 0; i < DQ_REGS / 4; ++i)
