@@ -12,9 +12,9 @@
 // warpgroups replace __syncthreads.
 // Known to be wrong with it: the order of the additions to dQ is not the same in every run. DETERMINISTIC gives tiles of
 // keys turns at it (flash3_backward_turns.cuh): the same bits in every run, and waits.
-// Limit: shared memory. S and dP, 64 rows of either operand a product, read it as fast as it can be read; then the turns,
-// which leave the tensor cores idle from a step's dK to the next one's S; few queries, where three launches and 8 bytes
-// an element for the sums of dQ show. Figures, and what was tried: flash3-backward-attempts.md.
+// Limit: shared memory. S and dP, 64 rows of either operand a product, read it as fast as it can be read, and leave an
+// eighth with 80 rows of Q and dO; then the turns, which leave the tensor cores idle from a step's dK to the next one's
+// S; few queries, where three launches and 8 bytes an element for the sums of dQ show. Figures, and what was tried: flash3-backward-attempts.md.
 #include "flash3_backward_layout.cuh"
 #include "flash3_backward_loads.cuh"
 #include "flash3_backward_rows.cuh"

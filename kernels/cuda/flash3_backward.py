@@ -12,7 +12,7 @@ from kernels.launch import BackwardLaunch, Saved
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 from kernels.workspace import TILE_COUNTER
-from kernels.workspace_backward import ADDED, DQ_SUMS, ROW_STATES, WIDE_HEAD, flash3_tile_q
+from kernels.workspace_backward import ADDED, DQ_SUMS, NARROW_HEAD, ROW_STATES, WIDE_HEAD, flash3_tile_q
 from kernels.workspace_backward import FLASH3_KEYS as KEYS
 
 THREADS = 384  # flash3_backward_layout.cuh
@@ -22,8 +22,8 @@ PAIR, MANY_STAGES_HEAD = 2, 192  # flash3_backward_wide_layout.cuh
 SHARED_ALIGNMENT, BARRIER_BYTES, TURN_BYTES = 1024, 160, 32
 SECTION_BYTES = 32 << 20
 """Q, dO and the sums of dQ of the heads whose tiles are taken together (H200, 50 MiB of L2)."""
-MANY_TILES, FEW_STEPS, NARROW_HEAD = 15, 16, 64
-"""From so many tiles an SM on blocks that stay win, if heads are so narrow or steps a tile so few (H200)."""
+MANY_TILES, FEW_STEPS, FEW_TURNED_STEPS = 15, 16, 64
+"""From so many tiles an SM on blocks that stay win, at head dim 128 if steps a tile are so few (H200)."""
 
 
 def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
@@ -121,7 +121,7 @@ def row_threads(problem: Problem) -> int:
 
 
 def shared_bytes(problem: Problem) -> int:
-    """Shared memory of a block: stages of K and V, of Q, dO and rows' states, two of dS, barriers, alignment."""
+    """Shared memory of a block: K and V, stages of Q, dO, rows' states and dS, barriers, alignment."""
     tile_q = flash3_tile_q(problem)
     key_stages = 1 if turned(problem) else STAGES
     tiles = tile_bytes(2 * key_stages * KEYS + 2 * STAGES * tile_q, problem.head_dim)
@@ -146,7 +146,9 @@ def blocks(problem: Problem, tiles: int, multiprocessors: int) -> int:
     that wait for one of unlike length would wait for what its block has to finish before.
     """
     steps = problem.heads // problem.key_heads * ceil_div(problem.seqlen_q, flash3_tile_q(problem))
-    stay = tiles >= MANY_TILES * multiprocessors and (problem.head_dim <= NARROW_HEAD or steps <= FEW_STEPS)
+    few = steps <= (FEW_TURNED_STEPS if turned(problem) else FEW_STEPS)
+    alike = turned(problem) and not _unlike(problem)
+    stay = tiles >= MANY_TILES * multiprocessors and (problem.head_dim <= NARROW_HEAD or few or alike)
     waits = problem.deterministic and (_unlike(problem) or problem.window is not None)
     return multiprocessors if stay and not waits else tiles
 

@@ -25,19 +25,24 @@ __device__ __forceinline__ void store_rows(const float (&x)[REGS], float factor,
     }
 }
 
+// A block's tile of queries. The last ones first: the launch in the middle takes heads from the first on, so that the L2
+// still holds what it begins with, and afterwards what it ended with.
+__device__ __forceinline__ int block_tile() { return gridDim.x - 1 - blockIdx.x; }
+
 // Before: a block a tile of queries. -LSE in base 2 and delta = rowsum(dO O) of its rows, and its sums of dQ become 0,
 // as do the counter that key tiles are drawn from and those of additions. Of a row that keeps no key, or does not exist,
 // P becomes 0.
 extern "C" __global__ void __launch_bounds__(ROW_THREADS)
     flash3_backward_rows(const element* o, const element* grad_output, const float* lse, float* states, float* dq_sums,
                          int* counter, int tiles_q, int seqlen_q ADDED(, int* added)) {
-    if (blockIdx.x == 0 && threadIdx.x == 0) *counter = 0;
-    ADDED(if (threadIdx.x < GROUPS) added[blockIdx.x * GROUPS + threadIdx.x] = 0;)
+    const int tile = block_tile();
+    if (tile == 0 && threadIdx.x == 0) *counter = 0;
+    ADDED(if (threadIdx.x < GROUPS) added[tile * GROUPS + threadIdx.x] = 0;)
     constexpr int PASS = ROW_THREADS / 8;  // rows at a time: 8 threads a row, each with a chunk of every panel
     const int thread_row = threadIdx.x / 8;
-    const int head = blockIdx.x / tiles_q, q0 = blockIdx.x % tiles_q * BLOCK_Q, rows = min(BLOCK_Q, seqlen_q - q0);
+    const int head = tile / tiles_q, q0 = tile % tiles_q * BLOCK_Q, rows = min(BLOCK_Q, seqlen_q - q0);
     const long long first = (long long)head * seqlen_q + q0;
-    float* const state = states + (long long)blockIdx.x * STATE;
+    float* const state = states + (long long)tile * STATE;
     Vector a[CHUNKS], b[CHUNKS];
 #pragma unroll
     for (int i = 0; i < CHUNKS; ++i) {
@@ -46,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
         a[i] = load_vector(o + at);
         b[i] = load_vector(grad_output + at);
     }
-    float4* const sums = reinterpret_cast<float4*>(dq_sums + (long long)blockIdx.x * BLOCK_Q * HEAD_DIM) + threadIdx.x;
+    float4* const sums = reinterpret_cast<float4*>(dq_sums + (long long)tile * BLOCK_Q * HEAD_DIM) + threadIdx.x;
 #pragma unroll
     for (int i = 0; i < 2 * CHUNKS; ++i) sums[i * ROW_THREADS] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #pragma unroll
@@ -66,9 +71,9 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
 }
 
 // What a thread holds of a part of the sums of dQ of the block's tile.
-__device__ __forceinline__ void load_sums(float (&x)[DQ_REGS], const float* dq_sums, int part) {
+__device__ __forceinline__ void load_sums(float (&x)[DQ_REGS], const float* dq_sums, int tile, int part) {
     const float4* const sums =
-        reinterpret_cast<const float4*>(dq_sums + ((long long)blockIdx.x * PARTS + part) * DQ_PART) + threadIdx.x % 128;
+        reinterpret_cast<const float4*>(dq_sums + ((long long)tile * PARTS + part) * DQ_PART) + threadIdx.x % 128;
 #pragma unroll
     for (int i = 0; i < DQ_REGS / 4; ++i) *reinterpret_cast<float4*>(x + 4 * i) = sums[i * 128];
 }
@@ -76,13 +81,14 @@ __device__ __forceinline__ void load_sums(float (&x)[DQ_REGS], const float* dq_s
 // After: a block a tile of queries. dQ from its sums, turned over in shared memory if they are.
 extern "C" __global__ void __launch_bounds__(ROW_THREADS)
     flash3_backward_finish(const float* dq_sums, element* dq, int tiles_q, int seqlen_q, float scale) {
-    const int head = blockIdx.x / tiles_q, q0 = blockIdx.x % tiles_q * BLOCK_Q;
+    const int tile = block_tile();
+    const int head = tile / tiles_q, q0 = tile % tiles_q * BLOCK_Q;
     const int lane = threadIdx.x % 32, warp_row = threadIdx.x % 128 / 32 * 16;
     element* const own = dq + (long long)head * seqlen_q * HEAD_DIM;
     float x[DQ_REGS];
     if (!TURNED) {
         for (int part = threadIdx.x / 128; part < PARTS; part += ROW_THREADS / 128) {
-            load_sums(x, dq_sums, part);
+            load_sums(x, dq_sums, tile, part);
             store_rows(x, scale, own + part % PANELS * 64, q0 + part % Q_PANELS * 64 + warp_row + lane / 4, seqlen_q);
         }
         return;
@@ -92,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
     constexpr int STRIDE = HEAD_DIM + VECTOR;  // of a row: neighbours are in other banks
     if (threadIdx.x < PARTS * 128) {
         const int part = threadIdx.x / 128, column = part * 64 + warp_row + lane / 4;
-        load_sums(x, dq_sums, part);
+        load_sums(x, dq_sums, tile, part);
 #pragma unroll
         for (int i = 0; i < DQ_REGS; ++i)
             turned[(i / 4 * 8 + lane % 4 * 2 + i % 2) * STRIDE + column + i / 2 % 2 * 8] = from_float(x[i] * scale);

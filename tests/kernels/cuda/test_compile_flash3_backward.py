@@ -12,7 +12,7 @@ from kernels.device import Device
 from kernels.ladder import FLASH2, FLASH3
 from kernels.problem import Dtype, Problem
 from kernels.registry import choose_backward
-from kernels.workspace_backward import WIDE_HEAD
+from kernels.workspace_backward import WIDE_HEAD, flash3_tile_q
 from tests.kernels.cases import in_mode
 from tests.kernels.cuda.test_compile_flash3 import DTYPES, HOPPER, check, disassembled, workload
 from tests.matrix import chosen, matrix
@@ -64,7 +64,8 @@ def test_only_the_deterministic_mode_waits_for_turns(tmp_path: Path) -> None:
 
 
 INSTRUCTIONS = {  # by head dim
-    128: ("HGMMA.64x64x16.F32.BF16", "HGMMA.64x128x16.F32.BF16", "UTMALDG.3D"),
+    64: ("HGMMA.64x128x16.F32.BF16", "HGMMA.64x64x16.F32.BF16", "UTMALDG.3D"),
+    128: ("HGMMA.64x80x16.F32.BF16", "HGMMA.64x128x16.F32.BF16", "UTMALDG.3D"),
     256: ("HGMMA.64x64x16.F32.BF16", "HGMMA.64x256x16.F32.BF16", "UTMALDG.3D.MULTICAST"),
 }
 
@@ -78,17 +79,38 @@ def test_the_products_are_hopper_s_and_the_sums_of_dq_are_added_to_in_memory(
         assert instruction in code
 
 
-@pytest.mark.parametrize("head_dim", NARROW)
-def test_shared_memory_is_what_the_device_code_lays_out(head_dim: int) -> None:
-    """K, V, Q, dO and dS twice, the states of two tiles, the barriers and two places for keys."""
-    rows, keys = 8192 // head_dim, 128
-    tiles = 2 * 2 * (2 * keys * head_dim + 2 * rows * head_dim + keys * rows)
-    barriers = 8 * (4 * 2 + 4 * 2) + 16 * 2
-    found = flash3_backward.shared_bytes(workload(head_dim))
+@pytest.mark.parametrize(
+    ("head_dim", "deterministic", "rows", "key_stages"),
+    [(64, False, 128, 2), (64, True, 128, 2), (128, False, 80, 1), (128, True, 64, 2)],
+)
+def test_shared_memory_is_what_the_device_code_lays_out(
+    head_dim: int, deterministic: bool, rows: int, key_stages: int
+) -> None:
+    """K and V, twice if they fit, Q, dO, rows' states and dS twice, barriers, two places for keys."""
+    problem, keys = in_mode(workload(head_dim), deterministic), 128
+    tiles = 2 * (2 * key_stages * keys * head_dim + 2 * (2 * rows * head_dim + keys * rows))
+    barriers = 8 * (4 * 2 + 4 * 2) + 16 * 2 + 8 * 2 * 2 * deterministic
+    found = flash3_backward.shared_bytes(problem)
     assert found == 1024 + tiles + 2 * 2 * rows * 4 + barriers
-    turns = 8 * 2 * 2
-    assert flash3_backward.shared_bytes(in_mode(workload(head_dim))) == found + turns
-    assert found + turns <= HOPPER.shared_memory
+    assert found <= HOPPER.shared_memory
+    assert flash3_backward.program(problem, HOPPER).defines["TILE_Q"] == rows
+
+
+def test_tiles_of_queries_leave_few_rows_behind_the_last() -> None:
+    """80 at head dim 128, but 64 where that makes the fewer rows: a step of 80 takes a fifth longer."""
+    tiles = {
+        seqlen: flash3_tile_q(structs.replace(workload(128), seqlen_q=seqlen))
+        for seqlen in (1, 64, 65, 512, 640, 768, 896, 1024, 4224)
+    }
+    assert tiles == {1: 64, 64: 64, 65: 80, 512: 64, 640: 80, 768: 64, 896: 64, 1024: 80, 4224: 80}
+
+
+def test_rows_of_dq_that_are_turned_over_meet_no_others_in_shared_memory() -> None:
+    """16 bytes more than 128 columns in each."""
+    first, _, last = flash3_backward.program(workload(128), HOPPER).stages
+    assert last.shared_bytes == 80 * 2 * (128 + 8)
+    assert first.threads == last.threads == 320
+    assert flash3_backward.program(workload(64), HOPPER).stages[2].shared_bytes == 0
 
 
 @pytest.mark.parametrize(("head_dim", "q_rows", "grad_rows"), [(192, 3 * 64, 2 * 64), (256, 2 * 64, 3 * 32)])
@@ -105,16 +127,33 @@ def test_so_is_that_for_wide_heads(head_dim: int, q_rows: int, grad_rows: int) -
     [
         (64, 16, 4096, 132),
         (128, 64, 1024, 132),
-        (128, 16, 4096, 16 * 4 * 32),
         (64, 2, 4096, 2 * 4 * 32),
     ],
 )
+@pytest.mark.parametrize("deterministic", [False, True], ids=["any order", "deterministic"])
 def test_blocks_stay_where_tiles_are_many_and_short_or_heads_narrow(
-    head_dim: int, batch: int, seqlen: int, grid: int
+    head_dim: int, batch: int, seqlen: int, grid: int, deterministic: bool
 ) -> None:
     problem = structs.replace(workload(head_dim), batch=batch, seqlen_q=seqlen, seqlen_k=seqlen)
-    assert flash3_backward.program(problem, HOPPER).stages[1].grid == grid
-    assert flash3_backward.program(in_mode(problem), HOPPER).stages[1].grid == grid
+    assert flash3_backward.program(in_mode(problem, deterministic), HOPPER).stages[1].grid == grid
+
+
+@pytest.mark.parametrize(
+    ("seqlen", "causal", "deterministic", "stay"),
+    [
+        (4096, False, True, False),
+        (4096, False, False, True),
+        (16384, False, False, True),
+        (4096, True, False, True),
+        (8192, True, False, False),
+    ],
+)
+def test_at_head_dim_128_they_do_if_they_are_alike_or_short(
+    seqlen: int, causal: bool, deterministic: bool, stay: bool
+) -> None:
+    problem = structs.replace(workload(128, causal=causal), batch=32, seqlen_q=seqlen, seqlen_k=seqlen)
+    grid = flash3_backward.program(in_mode(problem, deterministic), HOPPER).stages[1].grid
+    assert grid == (132 if stay else 32 * 4 * seqlen // 128)
 
 
 def test_no_block_stays_where_it_would_keep_others_waiting() -> None:

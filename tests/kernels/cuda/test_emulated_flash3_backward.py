@@ -23,8 +23,7 @@ MUTANTS: dict[str, Edits] = {
     "keys are drawn too early": (("wait(at.keys_empty(ks), key_ring.phase ^ 1);", ""),),
     "no turns": (("named_sync(1 + part);", ""),),
     "the other's turn": (("named_sync(1 + part);", "named_sync(2 - part);"),),
-    "dS of the wrong step": (("start_dq_of(buffer ^ lag);", "start_dq_of(buffer);"),),
-    "one buffer of dS": (("buffer ^= 1;\n                ring.next", "ring.next"),),
+    "dS of the wrong step": (("start_dq_of(stage ^ lag);", "start_dq_of(stage);"),),
     "dS is not published": (("publish_stores();", ""),),
     "dQ is read under way": (("wgmma_wait<2>();", ""),),
     "S is read under way": (("wgmma_wait<1>();\n                pin(s);", "pin(s);"),),
@@ -60,19 +59,42 @@ def test_gradients_agree_with_the_oracle(
         assert verdict.passed, (seed, verdict)
 
 
-@chosen("seed", range(40), [0, 1])
-def test_blocks_that_stay_draw_many_tiles(seed: int) -> None:
+@chosen("head_dim,seed", [*product((64, 128), range(40))], [(64, 0), (128, 1)])
+def test_blocks_that_stay_draw_many_tiles(head_dim: int, seed: int) -> None:
     problem = Problem(
-        heads=2, kv_heads=1, seqlen_q=300, seqlen_k=700, head_dim=64, dtype="float16", causal=True
+        heads=2, kv_heads=1, seqlen_q=300, seqlen_k=700, head_dim=head_dim, dtype="float16", causal=True
     )
     verdict = run(problem, seed, grid=2)
     assert verdict.passed, verdict
 
 
-@chosen("mutant", MUTANTS, [*MUTANTS][:1])
-def test_a_mutant_is_found(mutant: str) -> None:
+OF_ROWS: dict[str, Edits] = {
+    "one buffer of dS": (
+        ("put_weights(ds_row + stage * DS_BYTES, ds);", "put_weights(ds_row, ds);"),
+        ("ds_own + stage * DS_BYTES", "ds_own"),
+    ),
+}
+TURNED: dict[str, Edits] = {
+    "one buffer of dS": (
+        ("ds_row + stage * DS_BYTES);", "ds_row);"),
+        ("ds_own + stage * DS_BYTES", "ds_own"),
+        ("at.ds + stage * DS_BYTES + part", "at.ds + part"),
+    ),
+    "the other's dS for dK": (("part * Q_PANEL, 0), q_now", "(1 - part) * Q_PANEL, 0), q_now"),),
+    "delta of other queries": (("load_pair(delta + (i + 8) * 8)", "load_pair(delta + i * 8)"),),
+    "rows of dQ behind the last": (("if (q0 + row < seqlen_q)\n", "\n"),),
+    "rows of dQ before they are there": (
+        ("__syncthreads();\n    constexpr int ROW_CHUNKS", "constexpr int ROW_CHUNKS"),
+    ),
+}
+CASES = [*product((64, 128), MUTANTS), *product((64,), OF_ROWS), *product((128,), TURNED)]
+
+
+@chosen("head_dim,mutant", CASES, [CASES[0], CASES[-1]])
+def test_a_mutant_is_found(head_dim: int, mutant: str) -> None:
+    edits = (MUTANTS | (OF_ROWS if head_dim == 64 else TURNED))[mutant]
     problem = Problem(
-        heads=2, kv_heads=1, seqlen_q=300, seqlen_k=330, head_dim=64, dtype="float16", causal=True
+        heads=2, kv_heads=1, seqlen_q=300, seqlen_k=330, head_dim=head_dim, dtype="float16", causal=True
     )
-    found = any(fails(partial(run, problem, seed, edits=MUTANTS[mutant], grid=2)) for seed in range(8))
+    found = any(fails(partial(run, problem, seed, edits=edits, grid=2)) for seed in range(8))
     assert found

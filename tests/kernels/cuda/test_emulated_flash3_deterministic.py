@@ -89,9 +89,17 @@ LATE: Edits = (("arrive(at.k_full(ks));", f"{POLLS} arrive(at.k_full(ks));"),)
 
 
 @pytest.mark.parametrize("edits", [(), LATE], ids=["on time", "late"])
-@pytest.mark.parametrize("deterministic", [False, True], ids=["any order", "deterministic"])
-def test_blocks_that_stay_pass_keys_that_no_query_sees(deterministic: bool, edits: Edits) -> None:
-    problem = Problem(heads=2, seqlen_q=100, seqlen_k=700, head_dim=64, dtype="float16", window=(200, 0))
+@pytest.mark.parametrize(
+    ("head_dim", "deterministic"),
+    [(64, False), (64, True), (128, False)],
+    ids=["any order", "deterministic", "one stage of keys"],
+)
+def test_blocks_that_stay_pass_keys_that_no_query_sees(
+    head_dim: int, deterministic: bool, edits: Edits
+) -> None:
+    problem = Problem(
+        heads=2, seqlen_q=150, seqlen_k=700, head_dim=head_dim, dtype="float16", window=(200, 0)
+    )
     problem = in_mode(problem, deterministic)
     for seed in range(2):
         verdict = backward("flash3", problem, flash3_backward.program, Setting(seed, grid=1, edits=edits))

@@ -27,7 +27,7 @@ PROBLEMS = block_masked(600, (64, 128), block_q=UNITS, block_k=ANY)
 
 def pairs_computed(problem: Problem, program: Program) -> npt.NDArray[np.int_]:
     """How often each pair (Nq, Nk) is computed: the tables read as the kernel reads them."""
-    rows, band = 8192 // problem.head_dim, problem.mask
+    rows, band = program.defines["TILE_Q"], problem.mask
     key_tiles, query_tiles, bits = (program.tables[name] for name in (KEY_TILES, QUERY_TILES, KEPT_QUERIES))
     units = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little").astype(bool)
     columns_of_units = units[np.arange(problem.seqlen_k) // program.defines["MASK_BLOCK_K"]]
