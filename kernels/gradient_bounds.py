@@ -21,13 +21,13 @@ a score (c_i bounds it), of LSE and of P that is computed again from it (r_i), o
 w for sums that drift. tiny is what entries of dS below the dtype's smallest numbers can come to.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kernels.arrays import array_module, on_host
 from kernels.launch import Gradients
 from kernels.problem import Dtype, Problem
-from kernels.reference import Masking
-from kernels.reference_gradients import Chunk, chunks
+from kernels.reference_gradients import Chunk
 from kernels.row_bounds import FLOAT32_EPS, LUCK, UNIT_ROUNDOFF, norms_of, of_query_heads
 
 SMALLEST: dict[Dtype, float] = {"float32": 2.0**-126, "float16": 2.0**-24, "bfloat16": 2.0**-126}
@@ -55,48 +55,61 @@ class Bounds(NamedTuple):
     exactly: Any
 
 
+class Costs:
+    """What rounding costs the rows of dQ, dK and dV: the sums over all rows and keys, chunk by chunk.
+
+    Args:
+        problem: What is computed.
+        arrays: Q, K, V and dO.
+    """
+
+    def __init__(self, problem: Problem, arrays: tuple[Any, Any, Any, Any]) -> None:
+        xp = array_module(arrays[0])
+        shapes = problem.q_shape[:3], problem.k_shape[:3], problem.k_shape[:3]
+        self._problem = problem
+        self._dq, *self._of_keys = (Terms(*(xp.zeros(shape) for _ in Terms._fields)) for shape in shapes)
+        self._largest = tuple(of_query_heads(problem, array)[..., 0] for array in arrays[1:3])
+
+    def add(self, one: Chunk) -> None:
+        """Those of a chunk of the oracle's."""
+        problem, place = self._problem, (one.sequence, one.head)
+        scale, group = abs(problem.softmax_scale), problem.heads // problem.key_heads
+        errors = _row_errors(problem, one, *(of_heads[place] for of_heads in self._largest))
+        _add_query_terms(self._dq, (*place, one.rows), one, scale, errors)
+        _add_key_terms(self._of_keys, (one.sequence, one.head // group), one, scale, errors)
+
+    def terms(self) -> tuple[Terms, Terms, Terms]:
+        """The sums, when all chunks have been added."""
+        dk, dv = (one._replace(rounding=one.rounding**0.5, delta=one.delta**0.5) for one in self._of_keys)
+        return self._dq, dk, dv
+
+
 def gradient_bounds(
-    problem: Problem, arrays: tuple[Any, Any, Any, Any], exact: Gradients, low: Gradients
+    problem: Problem,
+    arrays: tuple[Any, Any, Any, Any],
+    costs: Costs,
+    exact: Gradients,
+    low: Gradients,
 ) -> tuple[Bounds, Bounds, Bounds]:
     """The bounds of dQ, dK and dV, by this module's formulas.
 
     Args:
         problem: What is computed.
         arrays: Q, K, V and dO.
+        costs: With all of the oracle's chunks.
         exact: The oracle's gradients.
         low: Those of plain attention in the problem's dtype.
     """
     u, dims = UNIT_ROUNDOFF[problem.dtype], problem.head_dim**0.5
     tiny = SMALLEST[problem.dtype]
     made = []
-    for term, ref, one, flushed in zip(
-        _terms(problem, arrays), exact, low, _flushed(problem, arrays), strict=True
-    ):
+    for term, ref, one, flushed in zip(costs.terms(), exact, low, _flushed(problem, arrays), strict=True):
         exactly = term.exactly + tiny * (flushed + 2 * dims)
         spread = LUCK * u * (term.rounding + term.delta)
         rows = 2 * norms_of(one.astype("float64") - ref) + spread + u * norms_of(ref) + exactly
         made.append(Bounds(on_host(rows), on_host(exactly)))
     dq, dk, dv = made
     return dq, dk, dv
-
-
-def _terms(problem: Problem, arrays: tuple[Any, Any, Any, Any]) -> tuple[Terms, Terms, Terms]:
-    """The sums over all rows and keys."""
-    xp = array_module(arrays[0])
-    shapes = problem.q_shape[:3], problem.k_shape[:3], problem.k_shape[:3]
-    dq, dk, dv = (Terms(*(xp.zeros(shape) for _ in Terms._fields)) for shape in shapes)
-    masking = Masking(problem.causal, problem.window, problem.block_mask)
-    scale = abs(problem.softmax_scale)
-    largest_k, largest_v = (of_query_heads(problem, array)[..., 0] for array in arrays[1:3])
-    for one in chunks(
-        arrays, masking, scale=problem.softmax_scale, compute_dtype="float64", storage_dtype="float64"
-    ):
-        place = one.sequence, one.head
-        relative, absolute = _row_errors(problem, one, largest_k[place], largest_v[place])
-        _add_query_terms(dq, (*place, one.rows), one, scale, (relative, absolute))
-        kv = one.sequence, one.head // (problem.heads // problem.key_heads)
-        _add_key_terms((dk, dv), kv, one, scale, (relative, absolute))
-    return dq, _rooted(dk), _rooted(dv)
 
 
 def _row_errors(problem: Problem, one: Chunk, largest_k: float, largest_v: float) -> tuple[Any, Any]:
@@ -120,7 +133,7 @@ def _add_query_terms(
 
 
 def _add_key_terms(
-    terms: tuple[Terms, Terms], place: tuple[int, int], one: Chunk, scale: float, errors: tuple[Any, Any]
+    terms: Sequence[Terms], place: tuple[int, int], one: Chunk, scale: float, errors: tuple[Any, Any]
 ) -> None:
     (dk, dv), (relative, absolute) = terms, errors
     q, grad = (norms_of(array)[:, None] for array in (one.q, one.grad_output))
@@ -134,10 +147,6 @@ def _add_key_terms(
 def _delta_errors(one: Chunk) -> Any:
     """What is e of each query row, (R, 1)."""
     return norms_of(one.grad_output * one.output)[:, None]
-
-
-def _rooted(terms: Terms) -> Terms:
-    return terms._replace(rounding=terms.rounding**0.5, delta=terms.delta**0.5)
 
 
 def _flushed(problem: Problem, arrays: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any]:

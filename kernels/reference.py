@@ -12,11 +12,12 @@ Limit: as slow as it looks; memory is bounded by one head of K and V and one chu
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from kernels.arrays import array_module
+from kernels.arrays import array_module, backend_of
 from kernels.block_mask import BlockMask
 from kernels.fp8 import Rounding
 
 CHUNK_BYTES = 16 * 2**20  # scores of one chunk of rows; a handful of arrays of this size live at once
+GPU_CHUNKS = 8  # as many times that at once on a GPU: smaller ones take as long to launch
 
 
 class Attended(NamedTuple):
@@ -103,7 +104,7 @@ def plain_attention(
     shape = batch, heads, len(picked)
     shapes = [(*shape, v.shape[3]), shape, *([shape, shape] if spreads else [])]
     whole = Attended(*(xp.empty(one, dtype=compute_dtype) for one in shapes))
-    chunk = max(1, CHUNK_BYTES // (seqlen_k * whole.output.itemsize))
+    chunk = chunk_rows(whole.output, seqlen_k)
     masking = Masking(causal, window, block_mask)
     for b in range(batch):
         for h in range(heads):
@@ -121,6 +122,12 @@ def plain_attention(
                     whole.value_spread[b, h, part] = _spread(weights, (values * values).sum(axis=1) ** 0.5)
                     whole.score_spread[b, h, part] = _spread(weights, xp.where(weights == 0, 0, scores))
     return whole
+
+
+def chunk_rows(like: Any, seqlen_k: int) -> int:
+    """Query rows of a chunk whose scores have the dtype of an array and lie where it does."""
+    at_once, itemsize = CHUNK_BYTES * (1 if backend_of(like) == "cpu" else GPU_CHUNKS), int(like.itemsize)
+    return max(1, at_once // (seqlen_k * itemsize))
 
 
 def hide(s: Any, rows: Any, seqlen_q: int, masking: Masking) -> None:

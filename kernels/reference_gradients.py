@@ -12,13 +12,13 @@ the group.
 Limit: as slow as it looks; memory is bounded by one head and one chunk of rows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from kernels.arrays import array_module
 from kernels.block_mask import BlockMask
 from kernels.launch import Gradients
-from kernels.reference import CHUNK_BYTES, Masking, hide, rounded, weigh
+from kernels.reference import Masking, chunk_rows, hide, rounded, weigh
 
 
 class Chunk(NamedTuple):
@@ -90,10 +90,12 @@ def plain_gradients(
     scale: float,
     compute_dtype: Any,
     storage_dtype: Any,
+    also: Callable[[Chunk], None] | None = None,
 ) -> Gradients:
     """The gradients with S, P, dP, dS and themselves rounded to `storage_dtype`, computed in `compute_dtype`.
 
-    `arrays` are Q, K, V and dO as in `gradients_reference`; the results have `compute_dtype`.
+    `arrays` are Q, K, V and dO as in `gradients_reference`; the results have `compute_dtype`. `also` is
+    called with every chunk on the way.
     """
     q, k, v, _ = arrays
     xp, group = array_module(q), q.shape[1] // k.shape[1]
@@ -103,6 +105,8 @@ def plain_gradients(
         dq[b, h, one.rows] = one.ds @ one.k * factor
         dk[b, h // group] += one.ds.T @ one.q * factor
         dv[b, h // group] += one.p.T @ one.grad_output
+        if also is not None:
+            also(one)
     return Gradients(*(rounded(x, storage_dtype) for x in (dq, dk, dv)))
 
 
@@ -118,7 +122,7 @@ def chunks(
     q, k, v, grad_output = arrays
     xp, group = array_module(q), q.shape[1] // k.shape[1]
     batch, heads, seqlen_q, _ = q.shape
-    step = max(1, CHUNK_BYTES // (k.shape[2] * xp.dtype(compute_dtype).itemsize))
+    step = chunk_rows(xp.empty(0, compute_dtype), k.shape[2])
     for b in range(batch):
         for h in range(heads):
             keys, values = (array[b, h // group].astype(compute_dtype) for array in (k, v))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kernels import reference_gradients
+from kernels import reference
 from kernels.launch import Inputs
 from kernels.problem import Problem
 from kernels.reference import attention_reference
@@ -85,7 +85,7 @@ def test_cutting_the_rows_into_chunks_changes_nothing(monkeypatch: pytest.Monkey
     problem = Problem(seqlen_q=50, seqlen_k=40, heads=2, kv_heads=1, head_dim=16, causal=True)
     inputs, grad_output = drawn(problem)
     whole = gradients_reference(*inputs.qkv, grad_output, **options(problem))
-    monkeypatch.setattr(reference_gradients, "CHUNK_BYTES", 7 * 40 * 8)
+    monkeypatch.setattr(reference, "CHUNK_BYTES", 7 * 40 * 8)
     for one, other in zip(
         gradients_reference(*inputs.qkv, grad_output, **options(problem)), whole, strict=True
     ):
