@@ -9,8 +9,9 @@
 // Limit: the issue of instructions, and dQ, which every block of keys adds to in HBM, in float.
 // Known to be wrong with it: the order of those additions is not the same in every run. DETERMINISTIC leaves dQ to a
 // launch of its own, with the queries outside: seven products instead of five, and the same bits in every run.
-// An H200 runs it at 146, 153 and 146 TFLOP/s at d = 256, N = 1k, 4k and 16k (bfloat16, no mask); nothing else was
-// timed. At d = 64 two fragments a warp (4 warps, 32 queries a tile) would read shared memory less, but spill
+// An H200 runs it at 164, 194 and 199 TFLOP/s at d = 128, N = 1k, 4k and 8k (16 heads, bfloat16, no mask), at 146, 153
+// and 146 at d = 256, N = 1k, 4k and 16k (16k tokens); DETERMINISTIC, of 16k tokens at 1k, 4k and 16k, at 186, 205 and
+// 208 at d = 64, 182, 193 and 194 at 128, 149, 158 and 159 at 256. At d = 64 two fragments a warp (4 warps, 32 queries a tile) would read shared memory less, but spill
 // up to 60 bytes of registers on some architectures.
 #include "backward_keys.cuh"
 
