@@ -17,7 +17,7 @@ from kernels.block_mask import BlockMask
 from kernels.fp8 import Rounding
 
 CHUNK_BYTES = 16 * 2**20  # scores of one chunk of rows; a handful of arrays of this size live at once
-GPU_CHUNKS = 8  # as many times that at once on a GPU: smaller ones take as long to launch
+GPU_CHUNKS = 4  # as many times that at once on a GPU: smaller ones take as long to launch
 
 
 class Attended(NamedTuple):

@@ -44,8 +44,13 @@ class GradientOracle(NamedTuple):
     def errors(self, found: Any) -> tuple[Deviation, Deviation]:
         """The largest error of all, and the worst row: sequence, head and row of Q, or of K and V.
 
-        Computed where the gradient is, a head at a time: there is no room for another whole one in float64.
+        Computed where the gradient is, a head at a time: there may be no room for all of them in float64.
+
+        Raises:
+            ValueError: Its shape is another than the oracle's.
         """
+        if found.shape != self.exact.shape:
+            raise ValueError(f"{self.name} has the shape {found.shape}, not {self.exact.shape}.")
         xp, largest, of_rows = array_module(found), np.zeros(found.shape[:2]), np.zeros(found.shape[:3])
         for head in np.ndindex(largest.shape):
             mine, exact = in_float64(found[head]), xp.asarray(self.exact[head])

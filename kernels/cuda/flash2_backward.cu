@@ -11,8 +11,8 @@
 // launch of its own, with the queries outside: seven products instead of five, and the same bits in every run.
 // An H200 runs it at 164, 194 and 199 TFLOP/s at d = 128, N = 1k, 4k and 8k (16 heads, bfloat16, no mask), at 146, 153
 // and 146 at d = 256, N = 1k, 4k and 16k (16k tokens); DETERMINISTIC, of 16k tokens at 1k, 4k and 16k, at 186, 205 and
-// 208 at d = 64, 182, 193 and 194 at 128, 149, 158 and 159 at 256. At d = 64 two fragments a warp (4 warps, 32 queries a tile) would read shared memory less, but spill
-// up to 60 bytes of registers on some architectures.
+// 208 at d = 64, 182, 193 and 194 at 128, 149, 158 and 159 at 256. At d = 64 two fragments a warp (4 warps, 32 queries a
+// tile) would read shared memory less, but spill up to 60 bytes of registers on some architectures.
 #include "backward_keys.cuh"
 
 struct KeptDelta {

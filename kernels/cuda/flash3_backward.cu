@@ -2,19 +2,22 @@
 // copies. sm_90a only.
 //
 // Idea: as in flash2's backward pass a block owns the keys and passes the queries that see them, and S^T = K Q^T and
-// dP^T = V dO^T leave P^T and dS^T in the registers that dV += P^T dO and dK += dS^T Q take them from. Each of two
-// warpgroups has 64 of the block's 128 keys. For dQ = dS K both put dS^T in shared memory, and each computes half of
-// dQ's elements over all keys; the sums of dQ lie in HBM as they lie in registers, so that additions are coalesced.
+// dP^T = V dO^T leave P^T and dS^T in the registers that dV += P^T dO and dK += dS^T Q take them from (TURNED: dK takes
+// dS from shared memory). Each of two warpgroups has 64 of the block's 128 keys. For dQ = dS K both put dS in shared
+// memory, and each computes half of dQ's elements over all keys, TURNED as dQ^T = K^T dS^T; the sums of dQ lie in HBM
+// as they lie in registers, so that additions are coalesced.
 // The warpgroups take turns at the tensor cores: from dQ, dV and dK of a step to S and dP of the next one these belong
 // to one of them, while the other computes P and dS. So the first one's dQ is a step behind. Blocks draw tiles of keys
-// from a counter, those with most queries first, and load the next one's K and V while they finish one.
+// from a counter, those with most queries first, and load the next one's K and V while they store one's gradients or,
+// with two stages of them, before.
 // Changed from flash2's: operands stay in shared memory, where wgmma reads them; mbarriers and numbered barriers for two
 // warpgroups replace __syncthreads.
 // Known to be wrong with it: the order of the additions to dQ is not the same in every run. DETERMINISTIC gives tiles of
 // keys turns at it (flash3_backward_turns.cuh): the same bits in every run, and waits.
 // Limit: shared memory. S and dP, 64 rows of either operand a product, read it as fast as it can be read, and leave an
 // eighth with 80 rows of Q and dO; then the turns, which leave the tensor cores idle from a step's dK to the next one's
-// S; few queries, where three launches and 8 bytes an element for the sums of dQ show. Figures, and what was tried: flash3-backward-attempts.md.
+// S; few queries, where three launches and 8 bytes an element for the sums of dQ show. Figures, and what was tried:
+// flash3-backward-attempts.md.
 #include "flash3_backward_layout.cuh"
 #include "flash3_backward_loads.cuh"
 #include "flash3_backward_rows.cuh"
@@ -95,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const int lag = 1 - part;  // steps by which dQ comes behind: the other warpgroup's dS of this one is not there yet
         const int row = part * 64 + warp_row + lane / 4;
         const float c = scale * LOG2E;
-        // Of dS: where this thread stores, what is multiplied for dQ, and for dK.
+        // Of dS: where this thread stores, and what is multiplied for dQ.
         const u32 ds_row = TURNED ? at.ds + part * Q_PANEL + (lane / 16 * 8 + lane % 8) * 128 +
                                         ((warp_row / 8 + lane / 8 % 2) ^ lane % 8) * 16
                                   : at.ds + (part * 64 + warp_row + lane % 16) * 128;

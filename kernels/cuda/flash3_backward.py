@@ -23,7 +23,7 @@ SHARED_ALIGNMENT, BARRIER_BYTES, TURN_BYTES = 1024, 160, 32
 SECTION_BYTES = 32 << 20
 """Q, dO and the sums of dQ of the heads whose tiles are taken together (H200, 50 MiB of L2)."""
 MANY_TILES, FEW_STEPS, FEW_TURNED_STEPS = 15, 16, 64
-"""From so many tiles an SM on blocks that stay win, at head dim 128 if steps a tile are so few (H200)."""
+"""From so many tiles an SM on blocks that stay win; at head dim 128 if steps are so few, or alike (H200)."""
 
 
 def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
@@ -147,7 +147,7 @@ def blocks(problem: Problem, tiles: int, multiprocessors: int) -> int:
     """
     steps = problem.heads // problem.key_heads * ceil_div(problem.seqlen_q, flash3_tile_q(problem))
     few = steps <= (FEW_TURNED_STEPS if turned(problem) else FEW_STEPS)
-    alike = turned(problem) and not _unlike(problem)
+    alike = turned(problem) and not _unlike(problem) and problem.window is None
     stay = tiles >= MANY_TILES * multiprocessors and (problem.head_dim <= NARROW_HEAD or few or alike)
     waits = problem.deterministic and (_unlike(problem) or problem.window is not None)
     return multiprocessors if stay and not waits else tiles

@@ -107,6 +107,14 @@ def test_a_mask_that_is_one_key_off_never_passes(dtype: Dtype) -> None:
     assert {one.output for one in verdict.outputs if not one.passed} >= {f"d{x} of a row" for x in "QKV"}
 
 
+@pytest.mark.parametrize("part", [np.s_[:, :1], np.s_[..., :1, :]], ids=["head", "row"])
+def test_one_part_of_a_gradient_does_not_stand_for_all(part: Any) -> None:
+    problem, inputs, grad_output = drawn("float16")
+    found = recomputed(problem, inputs, grad_output)
+    with pytest.raises(ValueError, match="dQ has the shape"):
+        verify_gradients(problem, inputs, grad_output, found._replace(dq=found.dq[part]))
+
+
 def nan_in_dv(found: Gradients) -> None:
     found.dv[0, 1, 7, 3] = np.nan
 

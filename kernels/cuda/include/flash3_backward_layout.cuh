@@ -23,13 +23,16 @@ constexpr int GROUPS = 2, BLOCK_K = GROUPS * 64, BLOCK_Q = TILE_Q;
 constexpr int STAGES = 2, KEY_STAGES = TURNED ? 1 : 2, THREADS = (GROUPS + 1) * 128;
 constexpr int PANELS = HEAD_DIM / 64, Q_PANELS = TURNED ? 1 : BLOCK_Q / 64, PARTS = PANELS * Q_PANELS;
 constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
-constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL, DS_BYTES = TURNED ? GROUPS * Q_PANEL : Q_PANELS * K_PANEL;
+constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL;
+constexpr u32 DS_BYTES = TURNED ? GROUPS * Q_PANEL : Q_PANELS * K_PANEL;
 constexpr int STATE = 2 * BLOCK_Q;  // floats of a tile: -LSE in base 2 of every row, then delta
 constexpr u32 STATE_BYTES = STATE * 4;
 constexpr int S_REGS = BLOCK_Q / 2, D_REGS = HEAD_DIM / 2, DQ_REGS = TURNED ? S_REGS : 32;
 constexpr int CONSUMER_REGISTERS = 240, PRODUCER_REGISTERS = 24;
 static_assert(WIDE || PARTS == GROUPS, "a warpgroup computes 64 rows by 64 columns of dQ, or turned over 64 columns");
-constexpr int DQ_PART = DQ_REGS * 128;  // elements of them; in the sums of dQ they lie as registers do, 4 of each thread in turn
+static_assert(!TURNED || !(DETERMINISTIC || SPARSE), "a block mask has no bits for 80 rows, turns at dQ no registers");
+static_assert(STAGES == 2, "there are as many buffers of dS, and the phases of turns go by the stage");
+constexpr int DQ_PART = DQ_REGS * 128;  // elements of them; in the sums of dQ they lie as registers do, 4 of a thread in turn
 
 // Addresses in shared memory.
 struct Shared {

@@ -60,7 +60,8 @@ __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& ma
         }
     }
 }
-// Draws tiles of keys: the block's own number first, then from the counter, two ahead of the warpgroups at most.
+// Draws tiles of keys: the block's own number first, then from the counter, as many ahead of the warpgroups as there
+// are stages of keys, at most.
 // DETERMINISTIC draws the first one, too, as blocks need not start in the order of their numbers; where there is a block
 // for each, no other.
 __device__ __forceinline__ void draw_keys(const Shared& at, int* counter, int kv_heads, int section, int seqlen_q,
