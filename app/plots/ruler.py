@@ -6,7 +6,8 @@ import pyqtgraph as pg
 
 from app.look.theme import Theme
 from app.look.zoom import keep, px
-from app.plots.shades import OPAQUE, Ends, Shades
+from app.plots.filling import OPAQUE
+from app.plots.shades import Ends, Shades
 from app.plots.spans import Span, seqlen_stretches
 from app.plots.style import SecondsAxis, UnitAxis, restyle
 from app.plots.time_plot import TimePlot

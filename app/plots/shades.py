@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 
-from app.look.theme import Theme, kernel_mark
+from app.look.theme import Theme
+from app.plots.filling import filling
 from app.plots.spans import Span, seqlen_changes
 
 Ends = tuple[float, float]
-OPAQUE = 255
 MOST_CHANGES = 100  # of N that have a line
 
 
@@ -42,7 +42,7 @@ class Shades:
         bands = [
             (span, place, kernel) for span in spans for place, kernel in enumerate(reversed(span.kernels))
         ]
-        brushes = {kernel: self._brush(kernel, theme) for _, _, kernel in bands}
+        brushes = {kernel: filling(kernel, theme, self._opacity) for _, _, kernel in bands}
         tall = [(height[1] - height[0]) / len(span.kernels) for span, _, _ in bands]
         self.bars.setOpts(
             x0=[span.start_s for span, _, _ in bands],
@@ -55,8 +55,3 @@ class Shades:
         changes = changes if len(changes) <= MOST_CHANGES else []  # they would hide what they part
         self._changes.setData(np.repeat([time for time, _ in changes], 2), np.tile(height, len(changes)))
         self._changes.setPen(pg.mkPen(theme.dim, width=1, dash=[2, 3]))
-
-    def _brush(self, kernel: str, theme: Theme) -> object:
-        colour = pg.mkColor(kernel_mark(kernel).on(theme))
-        colour.setAlpha(self._opacity)
-        return pg.mkBrush(colour)

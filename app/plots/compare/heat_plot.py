@@ -26,7 +26,7 @@ NAME_PX = 104  # of a kernel's name
 ROW_PX, AXES_PX = 14, 44  # of a row, and of both axes
 LEAST_PX, TALLEST_PX = 92, 300  # that it asks for
 LABEL_GAP_PX = 5  # between two lengths
-LONGEST = 22  # characters of a kernel's or a curve's name
+LONGEST = 22  # characters of a kernel's name
 Ticks = list[tuple[float, list[float]]]
 
 
@@ -117,7 +117,6 @@ class HeatPlot(Plot):
         self._item.show_grid(grid, more_is_worse=more_is_worse)
         self._axes["left"].set_texts({k + 0.5: cut(name, LONGEST) for k, name in enumerate(grid.kernels)})
         self.ask_for_room(True)
-        self._axes["top"].set_texts({a + n / 2: cut(label, LONGEST) for a, n, label in grid.groups})
         between = [first for first, _, _ in grid.groups[1:]]
         self._groups.setData(np.repeat(between, 2), np.tile((0, len(grid.kernels)), len(between)))
         self._range()
@@ -159,6 +158,7 @@ class HeatPlot(Plot):
         shown = min(columns, fit)
         view.setRange(xRange=(0, shown), yRange=(0, rows), padding=0, disableAutoRange=True)
         self._label_lengths(view.width() / shown)
+        self._label_curves(view.width() / shown)
 
     def _label_lengths(self, cell_px: float) -> None:
         """Write as many lengths as fit, the same ones of every curve."""
@@ -174,6 +174,17 @@ class HeatPlot(Plot):
             for k in range(0, max(1, count - step + 1), step)
         }
         self._axes["bottom"].set_texts(written)
+
+    def _label_curves(self, cell_px: float) -> None:
+        """Write as much of each curve's name as there is room over its columns: its ends tell most."""
+        groups, metrics = [] if self._grid is None else self._grid.groups, QFontMetricsF(tick_font())
+        middle = Qt.TextElideMode.ElideMiddle
+        self._axes["top"].set_texts(
+            {
+                first + count / 2: metrics.elidedText(cut(label), middle, count * cell_px - LABEL_GAP_PX)
+                for first, count, label in groups
+            }
+        )
 
     def _bring_into_view(self, column: int) -> None:
         view = self.getViewBox()

@@ -53,3 +53,22 @@ def fill(item: HeatItem, comparison: Comparison, row: int) -> QColor:
     item.paint(painter, option)
     painter.end()
     return canvas.pixelColor(4, 10 * row + 4)
+
+
+def test_as_much_of_a_curves_name_is_written_as_fits_over_its_columns(desk: Desk) -> None:
+    problems = tuple(
+        Problem(seqlen_q=n, seqlen_k=n, heads=2, head_dim=d, dtype="float16", causal=True, passes="backward")
+        for d in (32, 64)
+        for n in (128, 256)
+    )
+    plan = replace(GPU_PLAN, kernels=("flash2",), problems=problems)
+    desk.choose(recorded("base", plan), recorded("other", plan, times=0.5))
+    drawn = desk.board.ratios.map
+    drawn.resize(1600, drawn.height())
+    desk.drawn()
+    assert list(drawn._axes["top"]._texts.values()) == ["d 32, backward, causal", "d 64, backward, causal"]
+    drawn.resize(300, drawn.height())
+    desk.drawn()
+    short = drawn._axes["top"]._texts.values()
+    assert all("…" in text and text.endswith("l") for text in short)
+    assert len(set(short)) == len(problems) // 2

@@ -4,11 +4,12 @@ from itertools import combinations
 
 import pytest
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QImage
 
 from app.look.contrast import contrast
 from app.look.theme import KERNEL_MARKS, LEGIBLE, OTHER_MARK, THEMES, Theme, kernel_mark
+from app.plots.filling import filling
 from app.plots.marks import mark_icon, mark_pixmap
 from app.plots.shapes import OWN, THEIRS
 from kernels.registry import KERNELS, base_of
@@ -65,6 +66,14 @@ def test_families_are_told_apart_by_colour_whatever_cones_are_missing(theme: The
     assert len(seen) == FAMILIES
     for one, other in combinations(seen, 2):
         assert difference(seen[one], seen[other]) >= APART, (one, other)
+
+
+@THEME
+def test_areas_of_a_familys_members_are_hatched_differently(theme: Theme) -> None:
+    brushes = {name: filling(name, theme) for name in (*KERNEL_MARKS, "unknown")}
+    drawn = [(brush.color().name(), brush.style()) for brush in brushes.values()]
+    assert len(set(drawn)) == len(drawn)
+    assert brushes["flash3"].style() == Qt.BrushStyle.SolidPattern
 
 
 def test_members_of_a_family_have_dashes_of_their_own() -> None:

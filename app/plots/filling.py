@@ -1,0 +1,24 @@
+"""How an area stands for a kernel: in its family's colour, hatched for what has dashes as a curve."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QBrush, QColor
+
+from app.look.theme import Dash, Theme, kernel_mark
+
+OPAQUE = 255
+_HATCHES: dict[Dash, Qt.BrushStyle] = {
+    (12, 3): Qt.BrushStyle.BDiagPattern,
+    (6, 3): Qt.BrushStyle.FDiagPattern,
+    (3, 3): Qt.BrushStyle.DiagCrossPattern,
+    (8, 3, 2, 3): Qt.BrushStyle.VerPattern,
+    (2, 3): Qt.BrushStyle.HorPattern,
+}
+THICKER = 2  # of a hatched area's opacity, as its lines leave most of it free
+
+
+def filling(kernel: str, theme: Theme, opacity: int = OPAQUE) -> QBrush:
+    """The brush of a kernel's areas; `opacity` of a whole one, of 255."""
+    mark = kernel_mark(kernel)
+    colour, hatch = QColor(mark.on(theme)), _HATCHES.get(mark.dash)
+    colour.setAlpha(opacity if hatch is None else min(OPAQUE, THICKER * opacity))
+    return QBrush(colour, hatch or Qt.BrushStyle.SolidPattern)
