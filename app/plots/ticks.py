@@ -15,6 +15,7 @@ STEPS = (1, 2, 4, 5, 6, 8, 10, 20)  # decades or doublings between two ticks
 PARTS = ((1, 2, 5), (1, 3))  # of a decade
 DENSE_PARTS = ((1, 3), (1, 2, 5), (1, 2, 3, 5, 7), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9))
 SMALLEST = 1e-300  # a step, from which on arithmetic is exact
+LARGEST = 1e300  # of a tick on a logarithmic axis: a view may end where no number is
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -49,7 +50,7 @@ def value_ticks(
     """
     if scale == "linear":
         return _even_ticks(low, high, room, half, binary_step if binary else nice_step)
-    inside = low + half, high - half
+    inside = low + half, min(high, float(to_axis(LARGEST, scale))) - half
     if inside[1] <= inside[0]:
         return []
     choices = [c for c in _log_ticks(*inside, scale, binary=binary) if _apart(c, 2 * half)]

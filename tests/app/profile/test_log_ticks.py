@@ -40,13 +40,15 @@ def test_there_are_four_ticks_whose_labels_fit(factor: float, kind: Kind, span: 
 
 
 @given(
-    low=st.floats(-300, 300),
+    low=st.floats(-1100, 1100),
     span=st.floats(0, 12) | st.floats(1e-12, 1e-3),
     kind=st.sampled_from(LOGARITHMIC),
     room=st.integers(2, 40),
     height=st.floats(20, 2000),
 )
 @example(low=2.0, span=1e-7, kind="time", room=5, height=100.0)  # one value in six digits
+@example(low=299.0, span=12.0, kind="time", room=2, height=31.0)  # up to where no number is
+@example(low=1020.0, span=12.0, kind="bytes", room=5, height=100.0)
 def test_however_near_or_far_one_looks_ticks_are_inside(
     low: float, span: float, kind: Kind, room: int, height: float
 ) -> None:
