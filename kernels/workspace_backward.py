@@ -59,8 +59,9 @@ def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 def flash3_tile_q(problem: Problem) -> int:
     """Queries of a tile.
 
-    At head dim 128 as many as registers take: 80, but 64 where a block mask or turns at dQ take some, and
-    where so many fewer rows behind the last win more than the other's longer steps (a fifth more each, H200).
+    At head dim 128 these are 80, as many as registers take. A block mask and the deterministic mode need some
+    of those, so that 64 are left; and 64 are faster where the tiles of 80, a step of which takes a fifth
+    longer (H200), are not fewer by more than that.
     """
     if problem.head_dim <= NARROW_HEAD:
         return FLASH3_NARROW_TILE_Q

@@ -48,7 +48,7 @@ __device__ __forceinline__ void start_columns(float (&sums)[D_REGS], u32 (&p)[S_
 __device__ __forceinline__ void start_columns(float (&sums)[D_REGS], u32 ds, u32 queries) {
     const u64 a = descriptor(ds, Q_PANEL), b = descriptor(queries, Q_PANEL);
 #pragma unroll
-    for (int i = 0; i < BLOCK_Q / 16; ++i) wgmma_tt<1>(sums, a + (i * 2048 >> 4), b + (i * 2048 >> 4));
+    for (int i = 0; i < BLOCK_Q / 16; ++i) wgmma_t<1, 1>(sums, a + (i * 2048 >> 4), b + (i * 2048 >> 4));
     wgmma_commit();
 }
 // dQ: 64 queries of dS by 64 columns of K, over all keys of the block; TURNED: the columns by all queries.
@@ -57,15 +57,15 @@ __device__ __forceinline__ void start_dq(float (&dq)[DQ_REGS], u32 ds, u32 k) {
     wgmma_fence();
     if constexpr (TURNED) {
         const u64 a = descriptor(k, K_PANEL), b = descriptor(ds, 16);
-        wgmma_ts<0>(dq, a, b);
+        wgmma_t<0, 0>(dq, a, b);
 #pragma unroll
         for (int i = 1; i < BLOCK_K / 16; ++i)
-            wgmma_ts<1>(dq, a + (i * 2048 >> 4), b + (i / 4 * Q_PANEL + i % 4 * 32 >> 4));
+            wgmma_t<1, 0>(dq, a + (i * 2048 >> 4), b + (i / 4 * Q_PANEL + i % 4 * 32 >> 4));
     } else {
         const u64 a = descriptor(ds, K_PANEL), b = descriptor(k, K_PANEL);
-        wgmma_tt<0>(dq, a, b);
+        wgmma_t<0, 1>(dq, a, b);
 #pragma unroll
-        for (int i = 1; i < BLOCK_K / 16; ++i) wgmma_tt<1>(dq, a + (i * 2048 >> 4), b + (i * 2048 >> 4));
+        for (int i = 1; i < BLOCK_K / 16; ++i) wgmma_t<1, 1>(dq, a + (i * 2048 >> 4), b + (i * 2048 >> 4));
     }
     wgmma_commit();
 }

@@ -17,7 +17,8 @@ from kernels.workspace_backward import FLASH3_KEYS as KEYS
 
 THREADS = 384  # flash3_backward_layout.cuh
 STAGES = 2
-PRODUCT_ROWS, TURNED_ROW_BYTES = 64, 272  # of a product; of a row of dQ in shared memory while it is turned
+PRODUCT_ROWS = 64
+TURNED_GAP_BYTES = 16  # between rows of dQ in shared memory while it is turned: flash3_backward_rows.cuh
 PAIR, MANY_STAGES_HEAD = 2, 192  # flash3_backward_wide_layout.cuh
 SHARED_ALIGNMENT, BARRIER_BYTES, TURN_BYTES = 1024, 160, 32
 SECTION_BYTES = 32 << 20
@@ -56,7 +57,7 @@ def program(problem: Problem, target: Target) -> Program:
             grid=heads * tiles_q,
             arguments=(DQ_SUMS, "dq", *rows, scale),
             threads=threads,
-            shared_bytes=tile_q * TURNED_ROW_BYTES if turned(problem) else 0,
+            shared_bytes=turned_bytes(problem),
         ),
     )
     source = "flash3_backward_wide.cu" if wide else "flash3_backward.cu"
@@ -113,6 +114,12 @@ def _numbers(problem: Problem) -> tuple[Any, ...]:
 def turned(problem: Problem) -> bool:
     """Whether dQ is computed turned over, columns by rows: its rows are no multiple of those of a product."""
     return flash3_tile_q(problem) % PRODUCT_ROWS > 0
+
+
+def turned_bytes(problem: Problem) -> int:
+    """Shared memory of a block of the last launch: a tile of dQ, if it is turned over there."""
+    row = problem.head_dim * problem.itemsize + TURNED_GAP_BYTES
+    return flash3_tile_q(problem) * row if turned(problem) else 0
 
 
 def row_threads(problem: Problem) -> int:

@@ -34,11 +34,11 @@ __device__ __forceinline__ void start_dq(float (&dq)[DQ_REGS], const WideShared&
     const u64 pair_b = descriptor(uniform(at.pair_k + part * PANEL_BYTES), PANEL_BYTES);
     pin(dq);
     wgmma_fence();
-    wgmma_tt<0>(dq, a, b);
+    wgmma_t<0, 1>(dq, a, b);
 #pragma unroll
-    for (int i = 1; i < ROWS / 16; ++i) wgmma_tt<1>(dq, a + (i * 2048 >> 4), b + (i * 2048 >> 4));
+    for (int i = 1; i < ROWS / 16; ++i) wgmma_t<1, 1>(dq, a + (i * 2048 >> 4), b + (i * 2048 >> 4));
 #pragma unroll
-    for (int i = 0; i < ROWS / 16; ++i) wgmma_tt<1>(dq, pair_a + (i * 2048 >> 4), pair_b + (i * 2048 >> 4));
+    for (int i = 0; i < ROWS / 16; ++i) wgmma_t<1, 1>(dq, pair_a + (i * 2048 >> 4), pair_b + (i * 2048 >> 4));
     wgmma_commit();
 }
 

@@ -82,8 +82,8 @@ __device__ __forceinline__ void pin(u32 (&x)[n]) {
 #define REGS_224 REGS_192, EIGHT(96), EIGHT(104)
 #define REGS_256 REGS_224, EIGHT(112), EIGHT(120)
 
-// wgmma_ss: C = A B (accumulate 0) or C += A B; wgmma_sst, wgmma_rs: C += A B with B transposed; wgmma_ts, wgmma_tt: like
-// wgmma_ss, A transposed or both. x0 to x4 name the operands after the sums.
+// wgmma_ss: C = A B (accumulate 0) or C += A B; wgmma_sst, wgmma_rs: C += A B with B transposed; wgmma_t: like wgmma_ss
+// with A transposed, and B too if `b_transposed`. x0 to x4 name the operands after the sums.
 #define WGMMA(N, x0, x1, x2, x3, x4)                                                                            \
     template <int accumulate>                                                                                   \
     __device__ __forceinline__ void wgmma_ss(float (&c)[N / 2], u64 a, u64 b) {                                 \
@@ -99,21 +99,13 @@ __device__ __forceinline__ void pin(u32 (&x)[n]) {
                      : REGS_##N                                                                                 \
                      : "l"(a), "l"(b));                                                                         \
     }                                                                                                           \
-    template <int accumulate>                                                                                   \
-    __device__ __forceinline__ void wgmma_tt(float (&c)[N / 2], u64 a, u64 b) {                                 \
+    template <int accumulate, int b_transposed>                                                                 \
+    __device__ __forceinline__ void wgmma_t(float (&c)[N / 2], u64 a, u64 b) {                                  \
         asm volatile("{ .reg .pred p; setp.ne.b32 p, " x2 ", 0;\n"                                              \
                      "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." WGMMA_TYPE "." WGMMA_TYPE " {" TEXT_##N  \
-                     "}, " x0 ", " x1 ", p, 1, 1, 1, 1; }\n"                                                    \
+                     "}, " x0 ", " x1 ", p, 1, 1, 1, " x3 "; }\n"                                               \
                      : REGS_##N                                                                                 \
-                     : "l"(a), "l"(b), "n"(accumulate));                                                           \
-    }                                                                                                           \
-    template <int accumulate>                                                                                   \
-    __device__ __forceinline__ void wgmma_ts(float (&c)[N / 2], u64 a, u64 b) {                                 \
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, " x2 ", 0;\n"                                              \
-                     "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." WGMMA_TYPE "." WGMMA_TYPE " {" TEXT_##N  \
-                     "}, " x0 ", " x1 ", p, 1, 1, 1, 0; }\n"                                                    \
-                     : REGS_##N                                                                                 \
-                     : "l"(a), "l"(b), "n"(accumulate));                                                        \
+                     : "l"(a), "l"(b), "n"(accumulate), "n"(b_transposed));                                     \
     }                                                                                                           \
     __device__ __forceinline__ void wgmma_rs(float (&c)[N / 2], u32 a0, u32 a1, u32 a2, u32 a3, u64 b) {        \
         asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." WGMMA_TYPE "." WGMMA_TYPE " {" TEXT_##N  \
