@@ -6,7 +6,8 @@ from PySide6.QtGui import QBrush, QColor
 from app.look.theme import Dash, Theme, kernel_mark
 
 OPAQUE = 255
-_HATCHES: dict[Dash, Qt.BrushStyle] = {
+_PATTERNS: dict[Dash, Qt.BrushStyle] = {
+    (): Qt.BrushStyle.SolidPattern,
     (12, 3): Qt.BrushStyle.BDiagPattern,
     (6, 3): Qt.BrushStyle.FDiagPattern,
     (3, 3): Qt.BrushStyle.DiagCrossPattern,
@@ -19,6 +20,6 @@ THICKER = 2  # of a hatched area's opacity, as its lines leave most of it free
 def filling(kernel: str, theme: Theme, opacity: int = OPAQUE) -> QBrush:
     """The brush of a kernel's areas; `opacity` of a whole one, of 255."""
     mark = kernel_mark(kernel)
-    colour, hatch = QColor(mark.on(theme)), _HATCHES.get(mark.dash)
-    colour.setAlpha(opacity if hatch is None else min(OPAQUE, THICKER * opacity))
-    return QBrush(colour, hatch or Qt.BrushStyle.SolidPattern)
+    colour = QColor(mark.on(theme))
+    colour.setAlpha(min(OPAQUE, THICKER * opacity) if mark.dash else opacity)
+    return QBrush(colour, _PATTERNS[mark.dash])

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.control.guard import guarded
-from app.look.theme import Theme, kernel_mark
+from app.look.theme import Theme
 from app.look.zoom import px
 from app.plots.filling import filling
 from app.plots.style import tick_font
@@ -66,8 +66,9 @@ class SpanLegend(QWidget):
                     painter.drawText(QRectF(x, 0, 60, height), Qt.AlignmentFlag.AlignVCenter, more)
                     return
                 swatch = QRectF(x, (height - px(SWATCH_PX)) / 2, px(SWATCH_PX), px(SWATCH_PX))
-                painter.setPen(QColor(kernel_mark(kernel).on(self._theme)))
-                painter.setBrush(filling(kernel, self._theme))
+                brush = filling(kernel, self._theme)
+                painter.setPen(brush.color())
+                painter.setBrush(brush)
                 painter.drawRoundedRect(swatch, 2, 2)
                 painter.setPen(QColor(self._theme.dim))
                 names = QRectF(x + px(SWATCH_PX) + 4, 0, wide, height)

@@ -25,7 +25,7 @@ NARROWEST_PX = 12  # of a column: more of them are reached by dragging
 NAME_PX = 104  # of a kernel's name
 ROW_PX, AXES_PX = 14, 44  # of a row, and of both axes
 LEAST_PX, TALLEST_PX = 92, 300  # that it asks for
-LABEL_GAP_PX = 5  # between two lengths
+LABEL_GAP_PX = 5  # between two lengths, or two curves' names
 LONGEST = 22  # characters of a kernel's name
 Ticks = list[tuple[float, list[float]]]
 
