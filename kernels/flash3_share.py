@@ -33,6 +33,10 @@ MOST_PARTS_OF_MANY = 8  # where tiles fill more than half of the SMs
 PART_KEYS = 128  # of a part at least
 PAGED_KEYS, WIDE_PAGED_KEYS = 128, 64  # of a tile, whole pages or part of one; the second for wide heads
 LONG_OF_UNEVEN = 1024  # keys: from here on uneven tiles are better not drawn early
+LONG_NARROW, LONG_WIDE = (
+    16384,
+    8192,
+)  # keys: from here on no tiles of head dim 64, and no causal ones over 192
 
 
 class Shape(NamedTuple):
@@ -123,7 +127,8 @@ def share(problem: Problem) -> Share:
     packed = packed_heads(problem, shape)
     tiles = _tiles(problem, shape, packed)
     if tiles > MANY_WAVES * SMS:
-        return Share(shape, packed, reason=f"{tiles:,} tiles of {shape.rows} queries keep {SMS} SMs busy")
+        told = f"{tiles:,} tiles of {shape.rows} queries keep {SMS} SMs busy"
+        return Share(shape, packed, draws=not _long(problem), reason=told)
     best = min(_candidates(problem), key=lambda found: _cost(problem, found))
     return best._replace(draws=_draws(problem, best), reason=_reason(problem, best))
 
@@ -224,12 +229,20 @@ def _draws(problem: Problem, found: Share) -> bool:
 
     Tiles of few queries end when the memory has delivered: who waits for it had better not hold a second one.
     """
-    if problem.seqlen_q <= GROUP_ROWS:
+    if problem.seqlen_q <= GROUP_ROWS or _long(problem):
         return False
     load = _load(problem, found.shape, found.packed)
     items = load.tiles * found.splits
     uneven = load.longest >= LONG_OF_UNEVEN and load.longest - load.mean >= STEP_KEYS
     return items > (2 * SMS if uneven else SMS)
+
+
+def _long(problem: Problem) -> bool:
+    """Whether a tile walks over so many keys that it is better not drawn before its turn."""
+    keys = max(problem.key_counts)
+    if problem.head_dim > WIDE_HEAD:
+        return problem.causal and keys >= LONG_WIDE
+    return problem.head_dim <= NARROW_HEAD and keys >= LONG_NARROW
 
 
 def _reason(problem: Problem, found: Share) -> str:

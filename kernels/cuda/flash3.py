@@ -35,11 +35,13 @@ MOST_STAGES, FEW_STAGES, FEWEST_KEYS = 6, 4, 64  # four stages stream tiles of 6
 MANY_ROWS = 4096  # that fill the GPU, a line each
 WIDEST_IN_TURNS = 192  # head dim up to which ping-pong wins
 COMBINE_LINES = 8  # rows, or parts of one row, in a block that merges: flash3_combine.cuh
-LONG_KEYS, WIDE_HEAD = 2048, 128
-SECTION_BYTES, LONG_SECTION_BYTES = 24 << 20, 64 << 20
-"""K and V of the heads that causal tiles are taken from together: the second from `LONG_KEYS` keys on, or
-with heads wider than `WIDE_HEAD` (H200, 50 MiB of L2: larger sections balance better, smaller ones fit it).
+LAZY_KEYS = 2048  # of a block for one tile from so many keys on
+SHORT_SECTION_BYTES, SECTION_BYTES, LONG_SECTION_BYTES = 24 << 20, 32 << 20, 64 << 20
+"""K and V of the heads that causal tiles are taken from together, at most: the first at head dim 64 up to
+`SHORT_KEYS` keys, the last from `LONG_KEYS` on, or `WIDE_LONG_KEYS` beyond head dim `WIDE_HEAD` (H200, 50 MiB
+of L2: larger ones balance better, smaller ones fit it).
 """
+SHORT_KEYS, LONG_KEYS, WIDE_LONG_KEYS, WIDE_HEAD = 1024, 8192, 2048, 128
 
 
 class Variant(NamedTuple):
@@ -54,6 +56,7 @@ class Variant(NamedTuple):
         pingpong: Warpgroups take turns at the tensor cores.
         schedule: Blocks stay and draw tiles from a counter.
         cross: The last product of a tile runs under the first softmax of the next.
+        lazy: O is rescaled only when a row's maximum rose by more than 2^8.
     """
 
     groups: int
@@ -64,6 +67,7 @@ class Variant(NamedTuple):
     pingpong: int = 1
     schedule: int = 1
     cross: int = 0
+    lazy: int = 0
 
     @property
     def tile_q(self) -> int:
@@ -110,7 +114,8 @@ def variant(problem: Problem, step: str = "flash3", chosen: Share | None = None)
         return _deep(chosen, head_dim)
     taken = _stepped(Variant(*usual, pingpong=int(head_dim <= WIDEST_IN_TURNS)), head_dim, step)
     if not chosen.draws:
-        return taken._replace(q_stages=1, schedule=0, cross=0)
+        lazy = int(max(problem.key_counts) >= LAZY_KEYS)
+        return taken._replace(q_stages=1, schedule=0, cross=0, lazy=lazy)
     return taken if problem.even else taken._replace(cross=0)  # V's padding is cleared before the first PV
 
 
@@ -144,6 +149,7 @@ def _stepped(cut: Variant, head_dim: int, step: str) -> Variant:
         return cut
     if head_dim == GROUP_ROWS:
         cut = cut._replace(cross=cut.pingpong, stages=3)
+    cut = cut._replace(lazy=int(head_dim > GROUP_ROWS))
     two_of_q = cut._replace(q_stages=2)
     return two_of_q if two_of_q.fits(head_dim) else cut
 
@@ -238,9 +244,22 @@ def cut(problem: Problem, step: str, chosen: Share) -> tuple[Variant, dict[str, 
 
 def section(problem: Problem) -> int:
     """Query heads whose tiles are taken together and whose K and V the L2 holds; 1 where tiles are alike."""
-    if not problem.causal:
-        return 1
-    long = problem.head_dim > WIDE_HEAD or problem.seqlen_k >= LONG_KEYS
+    return alike_sections(problem, _section_bytes(problem)) if problem.causal else 1
+
+
+def alike_sections(problem: Problem, most_bytes: int) -> int:
+    """Query heads of each section of so many bytes of K and V at most.
+
+    All are alike: a last one of few heads would have too few tiles to end evenly.
+    """
     head_bytes = 2 * problem.seqlen_k * problem.head_dim * problem.itemsize
-    heads = (LONG_SECTION_BYTES if long else SECTION_BYTES) // head_bytes
-    return max(1, min(problem.batch * problem.heads, heads))
+    heads = problem.batch * problem.heads
+    return ceil_div(heads, ceil_div(heads, max(1, most_bytes // head_bytes)))
+
+
+def _section_bytes(problem: Problem) -> int:
+    wide = problem.head_dim > WIDE_HEAD
+    if problem.seqlen_k >= (WIDE_LONG_KEYS if wide else LONG_KEYS):
+        return LONG_SECTION_BYTES
+    short = problem.head_dim == GROUP_ROWS and problem.seqlen_k <= SHORT_KEYS
+    return SHORT_SECTION_BYTES if short else SECTION_BYTES

@@ -9,8 +9,10 @@ from kernels.cuda.flash3 import (
     BARRIER_BYTES,
     BARRIER_BYTES_A_STAGE,
     GROUP_THREADS,
+    LONG_SECTION_BYTES,
+    SECTION_BYTES,
     SHARED_ALIGNMENT,
-    section,
+    alike_sections,
 )
 from kernels.cuda.launch import bind
 from kernels.cuda.program import (
@@ -27,6 +29,7 @@ from kernels.spec import KernelSpec
 from kernels.workspace import FP8_SCALE_BYTES, K_E4M3, Q_E4M3, TILE_COUNTER, V_E4M3
 
 QUANTISE_THREADS = 256
+LONG_KEYS, WIDE_HEAD = 2048, 128  # from here on, or beyond, larger sections win (H200)
 
 
 class Variant(NamedTuple):
@@ -99,7 +102,7 @@ def program(problem: Problem, target: Target) -> Program:
         grid=min(tiles, target.multiprocessors or tiles),
         arguments=(
             *(Q_E4M3, K_E4M3, V_E4M3, "o", "lse"),
-            *(np.int32(heads), group, np.int32(section(problem)), seqlen_q, seqlen_k),
+            *(np.int32(heads), group, np.int32(_section(problem)), seqlen_q, seqlen_k),
             *(np.float32(score_factor), TILE_COUNTER),
         ),
         threads=chosen.threads,
@@ -108,3 +111,10 @@ def program(problem: Problem, target: Target) -> Program:
     tables = {TILE_COUNTER: np.zeros(2, np.int32)}
     defines = {**defines_of(problem), **steps, "WINDOW": 0}  # an unbounded one at most: see the spec
     return Program("flash3_fp8.cu", defines, (quantise, attend), tables, arch_suffix="a")
+
+
+def _section(problem: Problem) -> int:
+    """Query heads whose tiles are taken together; 1 where tiles are alike."""
+    long = problem.seqlen_k >= LONG_KEYS or problem.head_dim > WIDE_HEAD
+    most_bytes = LONG_SECTION_BYTES if long else SECTION_BYTES  # half of them in 8 bits
+    return alike_sections(problem, most_bytes) if problem.causal else 1

@@ -70,12 +70,21 @@ def spiked_keys(problem: Problem) -> list[int]:
 def maximum_comes_last() -> Case:
     """Scores rise along the keys: every tile raises m, and what was summed before must shrink."""
     problem = Problem(seqlen_q=65, seqlen_k=1100, heads=2, head_dim=32, scale=1.0)
+    return rising(problem, [*np.linspace(0, 60, problem.seqlen_k)])
+
+
+def maximum_comes_first() -> Case:
+    """The same for kernels that begin with the last keys: every second tile or so raises m by 2^8."""
+    problem = Problem(seqlen_q=65, seqlen_k=1100, heads=2, head_dim=32, scale=1.0)
+    return rising(problem, [*np.linspace(40, 0, problem.seqlen_k)])
+
+
+def rising(problem: Problem, scores: list[float]) -> Case:
+    """A score for each key, the same in every row but for little more than roundings; the scale is 1."""
     inputs = draw(problem)
-    rising = 0.01 * inputs.k
-    rising[..., 0] = np.linspace(0, 60, problem.seqlen_k)
-    ones = inputs.q.copy()
-    ones[..., 0] = 1
-    return Case(problem, inputs._replace(q=ones, k=rising))
+    q, k = inputs.q.copy(), 0.01 * inputs.k
+    q[..., 0], k[..., 0] = 1, scores
+    return Case(problem, inputs._replace(q=q, k=k))
 
 
 def first_rows_see_nothing() -> Case:
@@ -106,6 +115,7 @@ PROBES: tuple[Callable[[], Case], ...] = (
     keys_are_zero,
     queries_are_spikes,
     maximum_comes_last,
+    maximum_comes_first,
     first_rows_see_nothing,
     logits_are_huge,
     scores_are_huge_and_negative,

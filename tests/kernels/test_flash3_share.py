@@ -65,7 +65,24 @@ def test_the_preset_s_many_tiles_keep_the_usual_cut() -> None:
             for causal in (False, True):
                 problem = workload(seqlen, seqlen, batch=16384 // seqlen, heads=heads, head_dim=head_dim)
                 found = share(structs.replace(problem, causal=causal))
-                assert found[:4] == (usual_shape(structs.replace(problem, causal=causal)), 1, 1, True)
+                assert found[:3] == (usual_shape(structs.replace(problem, causal=causal)), 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("head_dim", "seqlen", "causal", "draws"),
+    [
+        (64, 8192, True, True),
+        (64, 16384, False, False),
+        (128, 16384, True, True),
+        (256, 16384, False, True),
+        (256, 4096, True, True),
+        (256, 8192, True, False),
+    ],
+)
+def test_tiles_of_many_keys_are_not_drawn_early_where_that_loses(
+    head_dim: int, seqlen: int, causal: bool, draws: bool
+) -> None:
+    assert share(workload(seqlen, seqlen, heads=16, head_dim=head_dim, causal=causal)).draws == draws
 
 
 def test_the_reason_is_told_in_words() -> None:

@@ -44,8 +44,16 @@ struct Mask {  // of each of a thread's rows: its keys [from, to), counted from 
 // exactly 1 either way, see softmax.cuh; which one the compiler schedules better differs, by up to 2 %.
 constexpr bool SCALED = HEAD_DIM > 64;
 
+// LAZY: m follows the maximum only when it rose by more than 8 in base 2. Until then p is at most 2^8, to the same
+// relative precision, and what was summed needs no factor.
+#ifndef LAZY
+#define LAZY 0
+#endif
+constexpr float HEADROOM = 8.0f;
+
 struct Softmax {
     float m[2], l[2] = {0.0f, 0.0f}, alpha[2];
+    bool moved = false;  // LAZY: m of one of the rows, in the last step
 
     __device__ __forceinline__ Softmax() { m[0] = m[1] = SCALED ? LOWEST : NONE; }
 
@@ -69,7 +77,13 @@ struct Softmax {
 #pragma unroll
             for (int i = 4; i < S_REGS; i += 4) top = fmaxf(top, fmaxf(s[i + 2 * r], s[i + 2 * r + 1]));
             const float old = m[r];
-            m[r] = fmaxf(old, quad_max(SCALED ? top * c : top));
+            const float now = quad_max(SCALED ? top * c : top);
+            if (LAZY) {
+                m[r] = now > old + (SCALED ? HEADROOM : HEADROOM / c) ? now : old;
+                moved = m[r] != old || (r && moved);
+            } else {
+                m[r] = fmaxf(old, now);
+            }
             const float shift = SCALED ? m[r] : m[r] == NONE ? 0.0f : m[r] * c;
             float sum = 0.0f;
 #pragma unroll

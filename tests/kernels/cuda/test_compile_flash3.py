@@ -208,6 +208,24 @@ def test_the_ladder_adds_one_idea_a_step() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("head_dim", "seqlen", "draws", "lazy"),
+    [
+        (64, 8192, True, 0),
+        (64, 16384, False, 1),
+        (128, 512, True, 1),
+        (128, 512, False, 0),
+        (128, 2048, False, 1),
+    ],
+)
+def test_the_output_is_rescaled_seldom_where_that_wins(
+    head_dim: int, seqlen: int, draws: bool, lazy: int
+) -> None:
+    problem = structs.replace(workload(head_dim), seqlen_q=seqlen, seqlen_k=seqlen)
+    assert flash3.variant(problem, chosen=Share(usual_shape(problem), draws=draws)).lazy == lazy
+    assert not any(flash3.variant(problem, spec.name).lazy for spec in STEPS)
+
+
 def test_blocks_that_stay_are_no_more_than_the_multiprocessors() -> None:
     few, many = structs.replace(workload(128), batch=1, heads=1), workload(128)
     assert flash3.program(few, HOPPER).stages[0].grid == 2 * 8192 // 128
@@ -218,9 +236,18 @@ def test_blocks_that_stay_are_no_more_than_the_multiprocessors() -> None:
 
 @pytest.mark.parametrize(
     ("seqlen", "head_dim", "causal", "expected"),
-    [(1024, 128, False, 1), (1024, 128, True, 48), (2048, 128, True, 64), (2**22, 128, True, 1)],
+    [
+        (1024, 128, False, 1),
+        (1024, 64, True, 86),  # 6 of at most 96
+        (1024, 128, True, 64),
+        (2048, 128, True, 32),
+        (2048, 256, True, 32),
+        (8192, 128, True, 16),
+        (24576, 128, True, 5),
+        (2**22, 128, True, 1),
+    ],
 )
-def test_a_section_holds_the_heads_whose_keys_and_values_fit(
+def test_sections_are_alike_and_hold_heads_whose_keys_and_values_fit(
     seqlen: int, head_dim: int, causal: bool, expected: int
 ) -> None:
     problem = Problem(

@@ -6,6 +6,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kernels.cuda import (
@@ -22,12 +23,14 @@ from kernels.cuda import (
 )
 from kernels.cuda.program import ProgramOf
 from kernels.device import Device
-from kernels.flash3_share import Shape, Share
+from kernels.flash3_share import Shape, Share, usual_shape
 from kernels.ladder import FLASH3
+from kernels.launch import Inputs
 from kernels.problem import Dtype, Passes, Problem
 from kernels.registry import find_kernel
+from kernels.verify import storage_dtype
 from kernels.workspace import flash3_shared
-from tests.kernels.cases import in_mode
+from tests.kernels.cases import in_mode, rising
 from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import Setting, backward, fails, forward, needs_compiler, target
 from tests.kernels.cuda.test_masks import drawn
@@ -162,6 +165,30 @@ def test_shared_tiles_agree_with_the_oracle(
     spec = replace(FLASH3, workspace=lambda problem, _: flash3_shared(problem, share))
     for seed in range(2):
         verdict = forward(spec, problem, partial(flash3.program, chosen=share), Setting(seed))
+        assert verdict.passed, (seed, verdict)
+
+
+@matrix(
+    "head_dim draws dtype rise",
+    product((64, 128, 256), (True, False), ("bfloat16", "float16"), (7.5, 40.0)),
+    few=1,
+)
+def test_a_maximum_may_rise_by_any_step(head_dim: int, draws: bool, dtype: Dtype, rise: float) -> None:
+    """In base 2, for 128 keys each, towards those that flash3 comes to last; its usual tiles rescale seldom.
+
+    It rises in one of a thread's two rows: the first in one head, the second in the other.
+    """
+    problem = Problem(heads=2, seqlen_q=65, seqlen_k=2100, head_dim=head_dim, dtype=dtype, scale=1.0)
+    scores = rise * np.log(2) / 128 * np.arange(problem.seqlen_k)[::-1]
+    case = rising(problem, [*scores])
+    case.inputs.q[..., 0] = np.arange(problem.seqlen_q) // 8 % 2 == np.arange(2)[:, None]
+    inputs = Inputs(*(array.astype(storage_dtype(dtype)) for array in case.inputs.qkv))
+    share = Share(usual_shape(problem), draws=draws)
+    assert flash3.variant(problem, chosen=share).lazy == (head_dim > NARROWEST or not draws)
+    for seed in range(2):
+        verdict = forward(
+            "flash3", problem, partial(flash3.program, chosen=share), Setting(seed), inputs=inputs
+        )
         assert verdict.passed, (seed, verdict)
 
 
