@@ -6,7 +6,6 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
 
 from kernels.cuda import (
@@ -30,7 +29,7 @@ from kernels.problem import Dtype, Passes, Problem
 from kernels.registry import find_kernel
 from kernels.verify import storage_dtype
 from kernels.workspace import flash3_shared
-from tests.kernels.cases import in_mode, rising
+from tests.kernels.cases import in_mode, rising_in_every_second_row
 from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import Setting, backward, fails, forward, needs_compiler, target
 from tests.kernels.cuda.test_masks import drawn
@@ -174,14 +173,9 @@ def test_shared_tiles_agree_with_the_oracle(
     few=1,
 )
 def test_a_maximum_may_rise_by_any_step(head_dim: int, draws: bool, dtype: Dtype, rise: float) -> None:
-    """In base 2, for 128 keys each, towards those that flash3 comes to last; its usual tiles rescale seldom.
-
-    It rises in one of a thread's two rows: the first in one head, the second in the other.
-    """
+    """flash3's usual tiles rescale seldom."""
     problem = Problem(heads=2, seqlen_q=65, seqlen_k=2100, head_dim=head_dim, dtype=dtype, scale=1.0)
-    scores = rise * np.log(2) / 128 * np.arange(problem.seqlen_k)[::-1]
-    case = rising(problem, [*scores])
-    case.inputs.q[..., 0] = np.arange(problem.seqlen_q) // 8 % 2 == np.arange(2)[:, None]
+    case = rising_in_every_second_row(problem, rise)
     inputs = Inputs(*(array.astype(storage_dtype(dtype)) for array in case.inputs.qkv))
     share = Share(usual_shape(problem), draws=draws)
     assert flash3.variant(problem, chosen=share).lazy == (head_dim > NARROWEST or not draws)

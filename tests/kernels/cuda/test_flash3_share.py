@@ -10,8 +10,10 @@ from kernels.block_mask import BlockMask
 from kernels.cuda.device import describe
 from kernels.flash3_share import MOST_GROUPS_SHARED, Share, packed_heads, share, small_shapes, usual_shape
 from kernels.ladder import FLASH3
-from kernels.launch import make_inputs, prepare
-from kernels.problem import Problem
+from kernels.launch import Inputs, make_inputs, prepare
+from kernels.problem import Dtype, Problem
+from kernels.verify import storage_dtype
+from tests.kernels.cases import rising_in_every_second_row
 from tests.kernels.cuda.running import both_masks, differing_bits, judged, run, shared
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("hopper"), pytest.mark.timeout(300)]
@@ -51,6 +53,20 @@ def check(problem: Problem, splits: int) -> None:
         launch.run()
         verdict = judged("flash3", problem, inputs, launch.output, launch.lse)
         assert verdict.passed, (chosen, verdict)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("rise", [3.0, 7.5, 8.5, 40.0])
+def test_a_maximum_may_rise_by_any_step(cp: Any, rise: float, dtype: Dtype) -> None:
+    """Usual tiles rescale seldom."""
+    for head_dim, draws in itertools.product(FLASH3.head_dims["cuda"], (False, True)):
+        problem = Problem(heads=2, seqlen_q=300, seqlen_k=2100, head_dim=head_dim, dtype=dtype, scale=1.0)
+        case = rising_in_every_second_row(problem, rise)
+        inputs = Inputs(*(cp.asarray(array).astype(storage_dtype(dtype)) for array in case.inputs.qkv))
+        launch = shared(problem, inputs, Share(usual_shape(problem), draws=draws))
+        launch.run()
+        verdict = judged("flash3", problem, inputs, launch.output, launch.lse)
+        assert verdict.passed, (head_dim, draws, verdict)
 
 
 @both_masks
