@@ -90,8 +90,8 @@ def rising(problem: Problem, scores: list[float]) -> Case:
 def rising_in_every_second_row(problem: Problem, rise: float) -> Case:
     """Scores that rise by so much, in base 2, for every 128 keys towards the first ones; for two heads.
 
-    They rise in rows 0 to 7 of every 16 of one head and in the others of the other: a thread of flash3 has one
-    of either kind.
+    They rise in rows 0 to 7 of every 16 of one head and in the others of the other: a thread of flash3 has
+    one of either kind.
     """
     case = rising(problem, [*(rise * np.log(2) / 128 * np.arange(problem.seqlen_k)[::-1])])
     case.inputs.q[..., 0] = np.arange(problem.seqlen_q) // 8 % 2 == np.arange(2)[:, None]
