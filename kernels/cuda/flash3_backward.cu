@@ -143,24 +143,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 const u32 grad_now = q_now + STAGES * Q_BYTES;
                 const u32 state = at.states + stage * STATE_BYTES + lane % 4 * 8;
                 wait(at.q_full(stage), ring.phase);
-                const int q0 = tile_at(place, keys TABLES(, tables)) * BLOCK_Q;
-                if ((CAUSAL || WINDOW) && k_first >= mask.end(q0 + BLOCK_Q - 1)) {
-                    if (step == 0) wait(at.v_full(ks), key_ring.phase);
-                    wait(at.grad_full(stage), ring.phase);
-                    if (step) named_arrive(2 - part);
-                    clear_weights(ds_row + stage * DS_BYTES);
-                    publish_stores();
-                    named_sync(1 + part);
-                    start_dq_of(stage ^ lag);
-                    wgmma_wait<0>();
-                    pin(dq);
-                    if (step >= lag) finish_dq();
-                    if (leader) arrive(at.grad_empty(stage));
-                    if (leader) arrive(at.q_empty(stage));
-                    ring.next();
-                    ADVANCE(head, place, keys, group);
-                    continue;
-                }
                 start_rows(s, k_tile + part * 64 * 128, q_now);
                 if (step == 0) wait(at.v_full(ks), key_ring.phase);
                 wait(at.grad_full(stage), ring.phase);
@@ -169,6 +151,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 wgmma_wait<1>();
                 pin(s);
                 probabilities(s, state, c);
+                const int q0 = tile_at(place, keys TABLES(, tables)) * BLOCK_Q;
                 if (k_first + 64 > mask.end(q0) || k_first < mask.begin(q0 + BLOCK_Q - 1))
                     hide(s, Visible(mask, keys.k0 + row, q0 + lane % 4 * 2));
                 TABLES(if (tables.masked(place)) hide_blocks(s, tables, keys.k0 + row, q0, seqlen_q, seqlen_k);)

@@ -76,15 +76,6 @@ __device__ __forceinline__ void put_weights(u32 row, const u32 (&ds)[S_REGS / 2]
                      : "memory");
     }
 }
-// dS = 0 there, of this warp's keys and all queries of the tile.
-__device__ __forceinline__ void clear_weights(u32 row) {
-    const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int i = 0; i < BLOCK_Q / 16; ++i) {
-        const u32 place = TURNED ? i * 2048 : i / 4 * K_PANEL + ((i % 4 * 2 + lane / 16) ^ lane % 8) * 16;
-        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %1, %1, %1};" ::"r"(row + place), "r"(0) : "memory");
-    }
-}
 // These three for TURNED, 16 queries at a time, as registers must be free again: dS and P packed, and dS in shared memory
 // in rows of queries, panels of 64 keys. `row`: this thread's of the 16.
 __device__ __forceinline__ void put_turned(u32 (&packed)[S_REGS / 2], const float (&p)[S_REGS], const float (&dp)[S_REGS],
