@@ -98,6 +98,7 @@ def test_a_file_that_another_process_records_is_named(tmp_path: Path) -> None:
     with program.started(*SMALL, "--out", str(path)) as process:
         assert process.stderr is not None
         next(line for line in process.stderr if line.startswith("3 of "))
+        process.send_signal(signal.SIGSTOP)  # it must not finish first
         done = program.run("sweep", "--resume", str(path))
     assert (done.returncode, done.stdout) == (1, "")
     assert f"{path} is being recorded" in done.stderr

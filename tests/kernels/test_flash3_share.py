@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from kernels.block_mask import BlockMask
-from kernels.flash3_share import GROUP_ROWS, PART_KEYS, SMS, Shape, Share, share, small_shapes, usual_shape
+from kernels.flash3_share import (
+    GROUP_ROWS,
+    LONG_WIDE,
+    PART_KEYS,
+    SMS,
+    Shape,
+    Share,
+    share,
+    small_shapes,
+    usual_shape,
+)
 from kernels.ladder import FLASH3, FLASH3_A
 from kernels.lengths import PAGE_SIZES
 from kernels.problem import Problem
@@ -82,7 +92,9 @@ def test_the_preset_s_many_tiles_keep_the_usual_cut() -> None:
 def test_tiles_of_many_keys_are_not_drawn_early_where_that_loses(
     head_dim: int, seqlen: int, causal: bool, draws: bool
 ) -> None:
-    assert share(workload(seqlen, seqlen, heads=16, head_dim=head_dim, causal=causal)).draws == draws
+    problem = workload(seqlen, seqlen, heads=16, head_dim=head_dim, causal=causal)
+    assert share(problem).draws == draws
+    assert share(structs.replace(problem, window=(1024, 0))).draws
 
 
 def test_the_reason_is_told_in_words() -> None:
@@ -140,7 +152,8 @@ def test_any_problem_is_shared_within_bounds(
     assert found.shape in (usual_shape(problem), *small_shapes(problem))
     assert found.packed in {1, group}
     assert found.splits == 1 or (tiles <= SMS and seqlen_k // found.splits >= PART_KEYS)
-    assert found.draws or seqlen_q <= GROUP_ROWS or tiles * found.splits <= 2 * SMS
+    long = seqlen_k // found.splits >= LONG_WIDE
+    assert found.draws or seqlen_q <= GROUP_ROWS or tiles * found.splits <= 2 * SMS or long
     assert found.reason
 
 
