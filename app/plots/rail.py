@@ -77,18 +77,20 @@ class FailureRail:
         ]
         self.scatter.setData(spots)
         for index, word in enumerate(self._words):
-            word.setVisible(index < len(self._rows) and not self._compact)
-            if index < len(self._rows):
-                self._place_word(word, self._rows[index], index)
+            shown = index < len(self._rows) and not self._compact
+            word.setVisible(shown and self._place_word(word, self._rows[index], index))
 
-    def _place_word(self, word: pg.TextItem, failures: Sequence[Failure], row: int) -> None:
-        """Left of the first glyph, or right of the last one where the left has no room."""
+    def _place_word(self, word: pg.TextItem, failures: Sequence[Failure], row: int) -> bool:
+        """Left of the first glyph, or right of the last one where the left has no room; whether one has."""
         view = self._plot.getViewBox()
-        first = view.mapFromView(QPointF(float(np.log2(failures[0].seqlen)), 0)).x()
-        gap = px(GAP_PX)
-        fits = first - gap >= word.boundingRect().width()
+        first, last = (
+            view.mapFromView(QPointF(float(np.log2(failures[end].seqlen)), 0)).x() for end in (0, -1)
+        )
+        gap, width = px(GAP_PX), word.boundingRect().width()
+        fits = first - gap >= width
         word.setAnchor((1, 0.5) if fits else (0, 0.5))
         word.setPos(self._place(failures[0] if fits else failures[-1], row, -gap if fits else gap))
+        return fits or bool(last + gap + width <= view.width())
 
     def _place(self, failure: Failure, row: int, shift_px: float = 0.0) -> QPointF:
         view = self._plot.getViewBox()

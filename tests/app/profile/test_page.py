@@ -80,6 +80,15 @@ def test_the_word_on_the_rail_stays_inside_the_plot(bench: Bench) -> None:
         assert text.right() <= frame.right()
 
 
+def test_a_word_that_fits_on_neither_side_of_its_glyphs_is_left_to_their_tips(bench: Bench) -> None:
+    bench.page.resize(1200, 900)
+    slow = {("standard", seqlen): ("timeout", "Slow.") for seqlen in LENGTHS}
+    bench.sweep(script(make_plan(("standard",), LENGTHS), slow))
+    rail = bench.page.plots.cards[RUNTIME.key].plot.rail
+    assert not rail._words[0].isVisible()
+    assert len(rail.scatter.points()) == len(LENGTHS)
+
+
 def test_a_failed_point_reads_its_status_under_the_crosshair(bench: Bench) -> None:
     bench.sweep(EVENTS)
     bench.page.plots.move_cursor(1024)
