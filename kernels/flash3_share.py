@@ -128,8 +128,8 @@ def share(problem: Problem) -> Share:
     tiles = _tiles(problem, shape, packed)
     if tiles > MANY_WAVES * SMS:
         told = f"{tiles:,} tiles of {shape.rows} queries keep {SMS} SMs busy"
-        draws = not _long(problem, _load(problem, shape, packed).longest)
-        return Share(shape, packed, draws=draws, reason=told)
+        found = Share(shape, packed, reason=told)
+        return found._replace(draws=not _long(problem, found))
     best = min(_candidates(problem), key=lambda found: _cost(problem, found))
     return best._replace(draws=_draws(problem, best), reason=_reason(problem, best))
 
@@ -230,21 +230,21 @@ def _draws(problem: Problem, found: Share) -> bool:
 
     Tiles of few queries end when the memory has delivered: who waits for it had better not hold a second one.
     """
-    if problem.seqlen_q <= GROUP_ROWS:
+    if problem.seqlen_q <= GROUP_ROWS or _long(problem, found):
         return False
     load = _load(problem, found.shape, found.packed)
-    if _long(problem, load.longest // found.splits):
-        return False
     items = load.tiles * found.splits
     uneven = load.longest >= LONG_OF_UNEVEN and load.longest - load.mean >= STEP_KEYS
     return items > (2 * SMS if uneven else SMS)
 
 
-def _long(problem: Problem, keys: int) -> bool:
-    """Whether a tile that walks over so many keys is better not drawn before its turn."""
-    if problem.head_dim > WIDE_HEAD:
-        return problem.causal and keys >= LONG_WIDE
-    return problem.head_dim <= NARROW_HEAD and keys >= LONG_NARROW
+def _long(problem: Problem, found: Share) -> bool:
+    """Whether a tile walks over so many keys that it is better not drawn before its turn."""
+    wide = problem.head_dim > WIDE_HEAD
+    if not (problem.causal if wide else problem.head_dim <= NARROW_HEAD):
+        return False
+    least = (LONG_WIDE if wide else LONG_NARROW) * found.splits
+    return max(problem.key_counts) >= least and _load(problem, found.shape, found.packed).longest >= least
 
 
 def _reason(problem: Problem, found: Share) -> str:

@@ -15,7 +15,7 @@
 // keys lie in pages: flash3_lengths.cuh, flash3_pages.cuh.
 // Limit: one or two waves of short tiles; at d = 64 the softmax, with an exponential for every 256 operations
 // and 16 of them a clock and SM. Measured on an H200 in bfloat16, N = 16k, beside cuDNN in the same run (TFLOP/s):
-// d = 64 577 (471), causal 565 (460); d = 128 738 (688), causal 711 (615); d = 256 819 (753), causal 777 (649).
+// d = 64 611 (495), causal 593 (468); d = 128 767 (691), causal 734 (636); d = 256 846 (752), causal 819 (655).
 // A block mask of 128 x 128 blocks takes the dense time times the kept share and, at N = 16k and d = 128, 0 % more with
 // all blocks kept, 2 % with half, 10 % with an eighth, 20 % with a sixteenth: a tile of queries costs two steps besides.
 //

@@ -250,11 +250,15 @@ def section(problem: Problem) -> int:
 def alike_sections(problem: Problem, most_bytes: int) -> int:
     """Query heads of each section of so many bytes of K and V at most.
 
-    All are alike: a last one of few heads would have too few tiles to end evenly.
+    They are alike, or the last one has half as many at least: of few heads it would have too few tiles to end
+    evenly.
     """
     head_bytes = 2 * problem.seqlen_k * problem.head_dim * problem.itemsize
     heads = problem.batch * problem.heads
-    return ceil_div(heads, ceil_div(heads, max(1, most_bytes // head_bytes)))
+    taken = ceil_div(heads, ceil_div(heads, max(1, most_bytes // head_bytes)))
+    while 2 * ((heads - 1) % taken + 1) < taken:
+        taken -= 1
+    return taken
 
 
 def _section_bytes(problem: Problem) -> int:

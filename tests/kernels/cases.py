@@ -80,7 +80,7 @@ def maximum_comes_first() -> Case:
 
 
 def rising(problem: Problem, scores: list[float]) -> Case:
-    """A score for each key, the same in every row but for little more than roundings; the scale is 1."""
+    """For each key its product with every row, but for little more than roundings."""
     inputs = draw(problem)
     q, k = inputs.q.copy(), 0.01 * inputs.k
     q[..., 0], k[..., 0] = 1, scores
@@ -93,7 +93,8 @@ def rising_in_every_second_row(problem: Problem, rise: float) -> Case:
     They rise in rows 0 to 7 of every 16 of one head and in the others of the other: a thread of flash3 has
     one of either kind.
     """
-    case = rising(problem, [*(rise * np.log(2) / 128 * np.arange(problem.seqlen_k)[::-1])])
+    scores = rise * np.log(2) / 128 * np.arange(problem.seqlen_k)[::-1]
+    case = rising(problem, [*(scores / problem.softmax_scale)])
     case.inputs.q[..., 0] = np.arange(problem.seqlen_q) // 8 % 2 == np.arange(2)[:, None]
     return case
 

@@ -12,8 +12,10 @@ from kernels.block_mask import BlockMask
 from kernels.flash3_share import (
     GROUP_ROWS,
     LONG_WIDE,
+    NARROW_HEAD,
     PART_KEYS,
     SMS,
+    WIDE_HEAD,
     Shape,
     Share,
     share,
@@ -152,7 +154,8 @@ def test_any_problem_is_shared_within_bounds(
     assert found.shape in (usual_shape(problem), *small_shapes(problem))
     assert found.packed in {1, group}
     assert found.splits == 1 or (tiles <= SMS and seqlen_k // found.splits >= PART_KEYS)
-    long = seqlen_k // found.splits >= LONG_WIDE
+    wide = problem.head_dim > WIDE_HEAD and problem.causal
+    long = seqlen_k // found.splits >= LONG_WIDE and (wide or problem.head_dim == NARROW_HEAD)
     assert found.draws or seqlen_q <= GROUP_ROWS or tiles * found.splits <= 2 * SMS or long
     assert found.reason
 

@@ -45,7 +45,8 @@ struct Mask {  // of each of a thread's rows: its keys [from, to), counted from 
 constexpr bool SCALED = HEAD_DIM > 64;
 
 // LAZY: m follows the maximum only when it rose by more than 8 in base 2. Until then p is at most 2^8, to the same
-// relative precision, and what was summed needs no factor.
+// relative precision, and what was summed needs no factor; so that O overflows at V 2^8 times smaller, 1e33 at N = 2k.
+// Rounded down, as where an ulp is 16 the next score may be larger by that.
 #ifndef LAZY
 #define LAZY 0
 #endif
@@ -79,8 +80,9 @@ struct Softmax {
             const float old = m[r];
             const float now = quad_max(SCALED ? top * c : top);
             if (LAZY) {
-                m[r] = now > old + (SCALED ? HEADROOM : HEADROOM / c) ? now : old;
-                moved = m[r] != old || (r && moved);
+                const bool rose = now > __fadd_rd(old, SCALED ? HEADROOM : HEADROOM / c);
+                m[r] = rose ? now : old;
+                moved = rose || (r && moved);
             } else {
                 m[r] = fmaxf(old, now);
             }

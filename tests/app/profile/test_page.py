@@ -82,8 +82,9 @@ def test_the_word_on_the_rail_stays_inside_the_plot(bench: Bench) -> None:
 
 def test_a_word_that_fits_on_neither_side_of_its_glyphs_is_left_to_their_tips(bench: Bench) -> None:
     bench.page.resize(1200, 900)
-    slow = {("standard", seqlen): ("timeout", "Slow.") for seqlen in LENGTHS}
-    bench.sweep(script(make_plan(("standard",), LENGTHS), slow))
+    bench.sweep(
+        script(make_plan(("standard",), LENGTHS), {("standard", n): ("timeout", "Slow.") for n in LENGTHS})
+    )
     rail = bench.page.plots.cards[RUNTIME.key].plot.rail
     assert not rail._words[0].isVisible()
     assert len(rail.scatter.points()) == len(LENGTHS)

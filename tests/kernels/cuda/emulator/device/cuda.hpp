@@ -43,6 +43,11 @@ inline float logf(float a) { return __builtin_logf(a); }
 inline float log2f(float a) { return __builtin_log2f(a); }
 inline float sqrtf(float a) { return __builtin_sqrtf(a); }
 inline float __logf(float a) { return __builtin_logf(a); }
+inline float __fadd_rd(float a, float b) {  // the sum in double is exact, or far from the next float
+    const double sum = double(a) + b;
+    const float near = float(sum);
+    return near > sum ? __builtin_nextafterf(near, -__builtin_inff()) : near;
+}
 
 template <typename To, typename From>
 inline To same_bits(From from) {
