@@ -189,7 +189,7 @@ def test_a_maximum_may_rise_by_any_step(head_dim: int, draws: bool, dtype: Dtype
 
 
 def test_a_maximum_that_rises_by_an_ulp_of_16_is_followed() -> None:
-    """Of scores of 2^27 in base 2: p would not fit float16 else. The oracle has no bound where these round."""
+    """Of scores of 2^27 in base 2: p would not fit float16 else. The oracle has no bound where they round."""
     problem = Problem(seqlen_q=64, seqlen_k=256, head_dim=128, dtype="float16", scale=1.469472050666809)
     inputs = drawn_inputs(problem)
     for array in (inputs.q, inputs.k):
