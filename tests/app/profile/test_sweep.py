@@ -21,7 +21,7 @@ from kernels.block_mask import BlockMask
 from kernels.block_pattern import BLOCK, BlockPattern
 from kernels.errors import InputError
 from kernels.lengths import PAGE_SIZES
-from kernels.problem import Problem
+from kernels.problem import MOST_ELEMENTS, Problem
 from kernels.registry import KERNELS, find_kernel
 from profiles.plan.choice import LARGEST, Declared, choices_of
 from profiles.plan.plan import Protocol
@@ -104,6 +104,7 @@ SWEEPS = (
     .flatmap(with_kv_heads)
     .flatmap(with_queries)
     .flatmap(with_layout)
+    .filter(lambda sweep: sweep.batch * sweep.heads * max(sweep.seqlens) ** 2 <= MOST_ELEMENTS)
 )
 
 
