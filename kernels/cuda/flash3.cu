@@ -6,7 +6,6 @@
 // the product of P and V of tile j + 1 (OVERLAP), and the warpgroups take turns at the tensor cores (PINGPONG): one
 // multiplies while another exponentiates. Blocks stay and draw tile after tile from a counter (SCHEDULE), longest
 // first, in sections of heads whose K and V the L2 holds; CROSS overlaps the end of a tile with the start of the next.
-// LAZY rescales O only where a row's maximum rose by more than 2^8, as flash-attn-4 does on Blackwell.
 // Under a block mask (SPARSE) tables name each tile's key tiles, so that what is dropped is neither loaded nor computed.
 // Changed from flash2: no thread copies or holds an operand but P, so that registers hold S and O of 64 rows whole;
 // setmaxnreg moves the producer's registers to the consumers; mbarriers replace __syncthreads.
@@ -20,7 +19,7 @@
 // all blocks kept, 2 % with half, 10 % with an eighth, 20 % with a sixteenth: a tile of queries costs two steps besides.
 //
 // The ladder, each a variant in flash3.py: flash3-a all three 0; flash3-b OVERLAP and PINGPONG; flash3-c SCHEDULE too;
-// flash3 with CROSS, LAZY and two buffers of Q where they win. Tried and lost (flash3-attempts.md has every figure):
+// flash3 with CROSS, LAZY (flash3_softmax.cuh) and two buffers of Q where they win. Tried (flash3-attempts.md) and lost:
 //   a store that keeps the wait for PV below the softmax -1 to -9 %: packing interleaves better when it comes early
 //   a polynomial of degree 3 for part of the exp2        breaks the bound of LSE
 //   L2 prefetch of the next tile                         +1 % at N = 1k, -4 to -5 % at 16k

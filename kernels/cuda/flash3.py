@@ -244,15 +244,17 @@ def cut(problem: Problem, step: str, chosen: Share) -> tuple[Variant, dict[str, 
 
 def section(problem: Problem) -> int:
     """Query heads whose tiles are taken together and whose K and V the L2 holds; 1 where tiles are alike."""
-    return alike_sections(problem, _section_bytes(problem)) if problem.causal else 1
+    return alike_sections(problem, _section_bytes(problem))
 
 
 def alike_sections(problem: Problem, most_bytes: int) -> int:
-    """Query heads of each section of so many bytes of K and V at most.
+    """Query heads of each section of so many bytes of K and V at most; 1 where tiles are alike.
 
-    They are alike, or the last one has half as many at least: of few heads it would have too few tiles to end
-    evenly.
+    Sections are alike, or the last one has half as many at least: of few heads it would have too few tiles
+    to end evenly.
     """
+    if not problem.causal:
+        return 1
     head_bytes = 2 * problem.seqlen_k * problem.head_dim * problem.itemsize
     heads = problem.batch * problem.heads
     taken = ceil_div(heads, ceil_div(heads, max(1, most_bytes // head_bytes)))

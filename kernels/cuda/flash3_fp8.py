@@ -117,4 +117,4 @@ def _section(problem: Problem) -> int:
     """Query heads whose tiles are taken together; 1 where tiles are alike."""
     long = problem.seqlen_k >= LONG_KEYS or problem.head_dim > WIDE_HEAD
     most_bytes = LONG_SECTION_BYTES if long else SECTION_BYTES  # half of them in 8 bits
-    return alike_sections(problem, most_bytes) if problem.causal else 1
+    return alike_sections(problem, most_bytes)

@@ -44,9 +44,9 @@ struct Mask {  // of each of a thread's rows: its keys [from, to), counted from 
 // exactly 1 either way, see softmax.cuh; which one the compiler schedules better differs, by up to 2 %.
 constexpr bool SCALED = HEAD_DIM > 64;
 
-// LAZY: m follows the maximum only when it rose by more than 8 in base 2. Until then p is at most 2^8, to the same
-// relative precision, and what was summed needs no factor; so that O overflows at V 2^8 times smaller, 1e33 at N = 2k.
-// Rounded down, as where an ulp is 16 the next score may be larger by that.
+// LAZY, as flash-attn-4 on Blackwell: m follows the maximum only when it rose by more than 8 in base 2. Until then p is
+// at most 2^8, to the same relative precision, and what was summed needs no factor; so that O overflows at V 2^8 times
+// smaller, 1e33 at N = 2k. Rounded down, as where an ulp is 16 the next score may be larger by that.
 #ifndef LAZY
 #define LAZY 0
 #endif
