@@ -33,10 +33,7 @@ MOST_PARTS_OF_MANY = 8  # where tiles fill more than half of the SMs
 PART_KEYS = 128  # of a part at least
 PAGED_KEYS, WIDE_PAGED_KEYS = 128, 64  # of a tile, whole pages or part of one; the second for wide heads
 LONG_OF_UNEVEN = 1024  # keys: from here on uneven tiles are better not drawn early
-LONG_NARROW, LONG_WIDE = (
-    16384,
-    8192,
-)  # keys: from here on no tiles of head dim 64, and no causal ones over 192
+LONG_NARROW, LONG_WIDE = 16384, 8192  # likewise all tiles of head dim 64, and causal ones over 192
 
 
 class Shape(NamedTuple):

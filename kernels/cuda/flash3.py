@@ -21,13 +21,13 @@ from kernels.cuda.program import (
 )
 from kernels.cuda.ragged import layout_arguments, layout_defines, length_tables
 from kernels.cuda.tensor import tile_bytes
-from kernels.flash3_share import Share, share, usual_shape
+from kernels.flash3_share import GROUP_ROWS, MIDDLE_HEAD, NARROW_HEAD, Share, share, usual_shape
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 from kernels.workspace import FLASH3_TILE, PARTIAL_O, PARTIAL_SUMS, TILE_COUNTER
 
-GROUP_ROWS, GROUP_THREADS = 64, 128  # of a warpgroup
+GROUP_THREADS = 128  # of a warpgroup
 SHARED_ALIGNMENT = 1024  # bytes, of the swizzle's pattern
 BARRIER_BYTES, BARRIER_BYTES_A_STAGE = 56, 32  # flash3_layout.cuh
 
@@ -38,10 +38,10 @@ COMBINE_LINES = 8  # rows, or parts of one row, in a block that merges: flash3_c
 LAZY_KEYS = 2048  # of a block for one tile from so many keys on
 SHORT_SECTION_BYTES, SECTION_BYTES, LONG_SECTION_BYTES = 24 << 20, 32 << 20, 64 << 20
 """K and V of the heads that causal tiles are taken from together, at most: the first at head dim 64 up to
-`SHORT_KEYS` keys, the last from `LONG_KEYS` on, or `WIDE_LONG_KEYS` beyond head dim `WIDE_HEAD` (H200, 50 MiB
-of L2: larger ones balance better, smaller ones fit it).
+`SHORT_KEYS` keys, the last from `LONG_KEYS` on, or `WIDE_LONG_KEYS` beyond head dim 128 (H200, 50 MiB of L2:
+larger ones balance better, smaller ones fit it).
 """
-SHORT_KEYS, LONG_KEYS, WIDE_LONG_KEYS, WIDE_HEAD = 1024, 8192, 2048, 128
+SHORT_KEYS, LONG_KEYS, WIDE_LONG_KEYS = 1024, 8192, 2048
 
 
 class Variant(NamedTuple):
@@ -108,14 +108,12 @@ class Variant(NamedTuple):
 
 def variant(problem: Problem, step: str = "flash3", chosen: Share | None = None) -> Variant:
     """The variant of a step of the ladder; `chosen`: of flash3, another tile than the usual one."""
-    usual, head_dim = usual_shape(problem), problem.head_dim
+    usual = usual_shape(problem)
     chosen = chosen or Share(usual)
     if chosen.shape != usual:
-        return _deep(chosen, head_dim)
-    taken = _stepped(Variant(*usual, pingpong=int(head_dim <= WIDEST_IN_TURNS)), head_dim, step)
-    if not chosen.draws:
-        lazy = int(max(problem.key_counts) >= LAZY_KEYS)
-        return taken._replace(q_stages=1, schedule=0, cross=0, lazy=lazy)
+        return _deep(chosen, problem.head_dim)
+    turns = int(problem.head_dim <= WIDEST_IN_TURNS)
+    taken = _stepped(Variant(*usual, pingpong=turns), problem, step, chosen.draws)
     return taken if problem.even else taken._replace(cross=0)  # V's padding is cleared before the first PV
 
 
@@ -134,24 +132,27 @@ def _deep(chosen: Share, head_dim: int) -> Variant:
 def sparse_variants(problem: Problem, step: str = "flash3") -> tuple[Variant, ...]:
     """Variants to choose from under a block mask: the dense one, and tiles that leave less to mask."""
     head_dim = problem.head_dim
-    turns = int(GROUP_ROWS < head_dim <= WIDEST_IN_TURNS)
+    turns = int(NARROW_HEAD < head_dim <= WIDEST_IN_TURNS)
     smaller = (Variant(2, keys, pingpong=turns) for keys in (128, FLASH3_TILE[1]))
-    cuts = (variant(problem, step), *(_stepped(cut, head_dim, step) for cut in smaller))
+    cuts = (variant(problem, step), *(_stepped(cut, problem, step) for cut in smaller))
     return tuple(cut for cut in cuts if cut.fits(head_dim))
 
 
-def _stepped(cut: Variant, head_dim: int, step: str) -> Variant:
+def _stepped(cut: Variant, problem: Problem, step: str, draws: bool = True) -> Variant:
+    """The cut with what a step of the ladder takes; flash3's blocks draw tiles, or have one each."""
     if step == "flash3-a":
         return cut._replace(overlap=0, pingpong=0, schedule=0)
     if step == "flash3-b":
         return cut._replace(schedule=0)
     if step == "flash3-c":
         return cut
-    if head_dim == GROUP_ROWS:
-        cut = cut._replace(cross=cut.pingpong, stages=3)
-    cut = cut._replace(lazy=int(head_dim > GROUP_ROWS))
+    if problem.head_dim == NARROW_HEAD:
+        cut = cut._replace(cross=int(cut.pingpong and draws), stages=3)
+    if not draws:
+        return cut._replace(schedule=0, lazy=int(max(problem.key_counts) >= LAZY_KEYS))
+    cut = cut._replace(lazy=int(problem.head_dim > NARROW_HEAD))
     two_of_q = cut._replace(q_stages=2)
-    return two_of_q if two_of_q.fits(head_dim) else cut
+    return two_of_q if two_of_q.fits(problem.head_dim) else cut
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -264,8 +265,8 @@ def alike_sections(problem: Problem, most_bytes: int) -> int:
 
 
 def _section_bytes(problem: Problem) -> int:
-    wide = problem.head_dim > WIDE_HEAD
+    wide = problem.head_dim > MIDDLE_HEAD
     if problem.seqlen_k >= (WIDE_LONG_KEYS if wide else LONG_KEYS):
         return LONG_SECTION_BYTES
-    short = problem.head_dim == GROUP_ROWS and problem.seqlen_k <= SHORT_KEYS
+    short = problem.head_dim == NARROW_HEAD and problem.seqlen_k <= SHORT_KEYS
     return SHORT_SECTION_BYTES if short else SECTION_BYTES

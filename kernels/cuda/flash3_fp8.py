@@ -23,13 +23,14 @@ from kernels.cuda.program import (
     defines_of,
     shape_arguments,
 )
+from kernels.flash3_share import MIDDLE_HEAD
 from kernels.launch import Inputs, Launch
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 from kernels.workspace import FP8_SCALE_BYTES, K_E4M3, Q_E4M3, TILE_COUNTER, V_E4M3
 
 QUANTISE_THREADS = 256
-LONG_KEYS, WIDE_HEAD = 2048, 128  # from here on, or beyond, larger sections win (H200)
+LONG_KEYS = 2048  # from here on, or beyond head dim 128, larger sections win (H200)
 
 
 class Variant(NamedTuple):
@@ -115,6 +116,6 @@ def program(problem: Problem, target: Target) -> Program:
 
 def _section(problem: Problem) -> int:
     """Query heads whose tiles are taken together; 1 where tiles are alike."""
-    long = problem.seqlen_k >= LONG_KEYS or problem.head_dim > WIDE_HEAD
+    long = problem.seqlen_k >= LONG_KEYS or problem.head_dim > MIDDLE_HEAD
     most_bytes = LONG_SECTION_BYTES if long else SECTION_BYTES  # half of them in 8 bits
     return alike_sections(problem, most_bytes)
