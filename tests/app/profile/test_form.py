@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QSpinBox
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import DARK
-from app.pages.profile.form.dry_run import dry_run
+from app.pages.profile.form.dry_run import DryCell, DryRow, dry_run
 from app.pages.profile.form.kernel_list import PEERS, KernelList
 from app.pages.profile.form.reasons import unavailable
 from kernels.block_pattern import BlockPattern
@@ -14,7 +14,7 @@ from kernels.ladder import LADDER
 from kernels.problem import PASSES, Backend, Passes
 from kernels.registry import KERNELS, find_kernel
 from profiles.plan.request import Request
-from tests.app.profile.builders import MACHINE
+from tests.app.profile.builders import GPU, MACHINE
 from tests.app.profile.conftest import Bench
 
 BASE = Request.of("cpu", heads=8)
@@ -88,6 +88,29 @@ def test_the_dry_run_tells_the_kept_share_of_a_mask_and_the_greatest_need_of_man
     most = max(rows[0].cells, key=lambda cell: cell.predicted_bytes)
     assert form.dry_table.text_at(1, 2) == most.kernel
     assert form.dry_table.text_at(1, 4).startswith("× ")
+
+
+def test_the_dry_run_tells_which_kernel_cannot_run_a_length_and_why() -> None:
+    sweep = Request.of("cuda", kernels=("standard", "fused"), seqlens=(512, 4096), head_dim=64)
+    short, long = dry_run(sweep, 1 << 38, GPU)
+    assert [cell.fit for cell in (*short.cells, *long.cells)] == ["fits", "fits", "fits", "cannot run"]
+    assert long.worst == "cannot run"
+    why = find_kernel("fused").unsupported(sweep.problem(4096), GPU)
+    assert why
+    assert long.cells[1].refused == why
+    assert {cell.refused for cell in (*short.cells, long.cells[0])} == {""}
+    assert dry_run(sweep, 1 << 20, GPU)[1].worst == "will not fit"
+    assert {cell.refused for cell in dry_run(sweep, 1 << 38)[1].cells} == {""}
+
+
+def test_a_kernel_that_cannot_run_a_length_has_no_bytes_in_the_table(bench: Bench) -> None:
+    table = bench.page.form.dry_table
+    runs, refused = DryCell("flash2", 2 << 20, "fits"), DryCell("fused", 8 << 20, "cannot run", "too long")
+    table.show_rows(["flash2", "fused"], [DryRow(4096, (runs, refused))])
+    assert [table.text_at(1, c) for c in range(4)] == ["4k", "2.0 MiB", "–", "◇ can't run"]
+    many = (*[runs] * 4, refused)
+    table.show_rows([cell.kernel for cell in many], [DryRow(4096, many)])
+    assert [table.text_at(1, c) for c in range(4)] == ["4k", "2.0 MiB", "flash2", "◇ 1 can't run"]
 
 
 def test_only_divisors_of_the_heads_are_offered_for_k_and_v(bench: Bench) -> None:

@@ -3,22 +3,27 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from kernels.problem import Backend, Problem
+from kernels.device import Device
+from kernels.problem import Problem
 from kernels.registry import find_kernel
 from profiles.plan.request import Request
 
-Fit = Literal["fits", "tight", "will not fit", "unknown"]
+Fit = Literal["fits", "tight", "cannot run", "will not fit", "unknown"]
 TIGHT = 0.8  # share of the free memory beyond which other programs may get in the way
-_ORDER: tuple[Fit, ...] = ("unknown", "fits", "tight", "will not fit")
+_ORDER: tuple[Fit, ...] = ("unknown", "fits", "tight", "cannot run", "will not fit")
 
 
 @dataclass(frozen=True)
 class DryCell:
-    """One point before it runs: its predicted footprint in bytes and whether that fits."""
+    """One point before it runs: its predicted footprint in bytes and whether that fits.
+
+    Where the kernel cannot run the problem, `refused` says why.
+    """
 
     kernel: str
     predicted_bytes: int
     fit: Fit
+    refused: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,19 +50,19 @@ def fit(predicted_bytes: int, free_bytes: int | None, margin: float) -> Fit:
     return "tight" if needed > TIGHT * free_bytes else "fits"
 
 
-def dry_run(request: Request, free_bytes: int | None) -> list[DryRow]:
-    """A row for each sequence length, a cell for each chosen kernel."""
+def dry_run(request: Request, free_bytes: int | None, device: Device | None = None) -> list[DryRow]:
+    """A row for each sequence length, a cell for each chosen kernel; no device rules no kernel out."""
     margin = request.protocol.fit_margin
+
+    def cell(name: str, problem: Problem) -> DryCell:
+        spec = find_kernel(name)
+        predicted = spec.predicted_bytes(problem, request.backend)
+        refused = spec.unsupported(problem, device) if device else None
+        if refused is not None:
+            return DryCell(name, predicted, "cannot run", refused)
+        return DryCell(name, predicted, fit(predicted, free_bytes, margin))
+
     return [
-        DryRow(
-            problem.seqlen,
-            tuple(_cell(name, problem, request.backend, free_bytes, margin) for name in request.kernels),
-            problem.kept_share,
-        )
+        DryRow(problem.seqlen, tuple(cell(name, problem) for name in request.kernels), problem.kept_share)
         for problem in map(request.problem, request.seqlens)
     ]
-
-
-def _cell(name: str, problem: Problem, backend: Backend, free_bytes: int | None, margin: float) -> DryCell:
-    predicted = find_kernel(name).predicted_bytes(problem, backend)
-    return DryCell(name, predicted, fit(predicted, free_bytes, margin))

@@ -13,12 +13,24 @@ from app.pages.profile.form.dry_run import DryCell, DryRow, Fit
 from app.widgets.plain import Label, set_tip
 from app.words.units import bytes_short, seqlen_full, seqlen_text, share_text
 
-ROLES: dict[Fit, str] = {"fits": "ok", "tight": "warn", "will not fit": "error", "unknown": "unit"}
+ROLES: dict[Fit, str] = {
+    "fits": "ok",
+    "tight": "warn",
+    "cannot run": "warn",
+    "will not fit": "error",
+    "unknown": "unit",
+}
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 ACROSS = 4  # kernels that fit side by side
 ROOMY = 4  # figures beside which the verdict has room for its word
-WORDS: dict[Fit, str] = {"fits": "✓ fits", "tight": "! tight", "will not fit": "× won't fit", "unknown": "–"}
+WORDS: dict[Fit, str] = {
+    "fits": "✓ fits",
+    "tight": "! tight",
+    "cannot run": "◇ can't run",
+    "will not fit": "× won't fit",
+    "unknown": "–",
+}
 
 
 class Cell(NamedTuple):
@@ -77,17 +89,23 @@ def _cells(row: DryRow, *, masked: bool) -> list[Cell]:
     """Every kernel's bytes."""
     figures = [_figure(cell, _tip(cell)) for cell in row.cells] + _kept(row, masked=masked)
     word = WORDS[row.worst] if len(figures) <= ROOMY else WORDS[row.worst][0]
-    return [_seqlen(row), *figures, Cell(word, ROLES[row.worst], row.worst)]
+    tip = "\n".join(cell.refused for cell in row.cells if cell.refused) or row.worst
+    return [_seqlen(row), *figures, Cell(word, ROLES[row.worst], tip)]
 
 
 def _most(row: DryRow, *, masked: bool) -> list[Cell]:
     """The most bytes and whose they are; all kernels' in the tip."""
-    most = max(row.cells, key=lambda cell: cell.predicted_bytes)
+    most = max(row.cells, key=lambda cell: (not cell.refused, cell.predicted_bytes))
     tip = "\n".join(map(_tip, row.cells))
-    too_large = sum(cell.fit == "will not fit" for cell in row.cells)
-    word = WORDS[row.worst].replace("×", f"× {too_large}")
-    verdict = Cell(word, ROLES[row.worst], tip)
+    verdict = Cell(_counted(row), ROLES[row.worst], tip)
     return [_seqlen(row), _figure(most, tip), Cell(most.kernel, tip=tip), *_kept(row, masked=masked), verdict]
+
+
+def _counted(row: DryRow) -> str:
+    """The verdict's word, with how many kernels it is about where these will not be measured."""
+    mark, _, word = WORDS[row.worst].partition(" ")
+    lost = row.worst in {"will not fit", "cannot run"}
+    return f"{mark} {sum(cell.fit == row.worst for cell in row.cells)} {word}" if lost else WORDS[row.worst]
 
 
 def _seqlen(row: DryRow) -> Cell:
@@ -95,6 +113,8 @@ def _seqlen(row: DryRow) -> Cell:
 
 
 def _figure(cell: DryCell, tip: str) -> Cell:
+    if cell.refused:
+        return Cell("–", ROLES[cell.fit], tip)
     return Cell(bytes_short(cell.predicted_bytes), "unit" if cell.fit == "fits" else ROLES[cell.fit], tip)
 
 
@@ -104,4 +124,6 @@ def _kept(row: DryRow, *, masked: bool) -> list[Cell]:
 
 
 def _tip(cell: DryCell) -> str:
+    if cell.refused:
+        return cell.refused
     return f"{cell.kernel}: {seqlen_full(cell.predicted_bytes)} bytes, {cell.fit}"

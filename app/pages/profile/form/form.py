@@ -30,6 +30,7 @@ from app.widgets.keyed import does
 from app.widgets.plain import Label, set_tip
 from app.widgets.scrolling import Scrolling
 from app.words.units import bytes_text
+from kernels.device import Device
 from kernels.problem import DTYPES, Backend
 from kernels.registry import KERNELS
 from profiles.plan.choice import choices_of
@@ -240,6 +241,10 @@ class SweepForm(QFrame):
         self._scroll.updateGeometry()
 
     @property
+    def _device(self) -> Device | None:
+        return self._machine.device(self.backend) if self._machine else None
+
+    @property
     def _asks_for_gradients(self) -> bool:
         return self.inputs["passes"].chosen() != "forward"
 
@@ -288,8 +293,7 @@ class SweepForm(QFrame):
         if self._filling:
             return
         self.deterministic.setVisible(self._asks_for_gradients)
-        device = self._machine.device(self.backend) if self._machine else None
-        self.kernels.show_reasons(self.request(), device)
+        self.kernels.show_reasons(self.request(), self._device)
         request = self.request()
         self._show_dry_run(request)
         self.blocked_reason = self.chips.error or self.masking.error or self._blocked(request)
@@ -309,7 +313,7 @@ class SweepForm(QFrame):
             "free memory unknown" if self._free is None else f"free {bytes_text(self._free)}"
         )
         told = self._masks.has(request) and not impossible(request)
-        rows = dry_run(request, self._free) if told else []
+        rows = dry_run(request, self._free, self._device) if told else []
         self.dry_table.show_rows(request.kernels, rows)
 
 
