@@ -51,8 +51,14 @@ def _footprint(row: PointRow, _: PointRow | None) -> Figure | None:
     return None if held is None else Figure(value=held, source="inputs + outputs + workspace")
 
 
-def _predicted(row: PointRow, _: PointRow | None = None) -> Figure:
-    return Figure(value=row.predicted_bytes, source="shapes and dtypes")
+def _predicted(row: PointRow, _: PointRow | None = None) -> Figure | None:
+    needed = _model_footprint(row)
+    return None if needed is None else Figure(value=needed, source="shapes and dtypes")
+
+
+def _model_footprint(row: PointRow) -> int | None:
+    """None of a kernel that cannot run the problem: its formula says nothing there."""
+    return None if row.status == "unsupported" else row.predicted_bytes
 
 
 def _sustained_throughput(row: PointRow, _: PointRow | None) -> Figure | None:
@@ -141,7 +147,7 @@ FOOTPRINT = Quantity(
     heading="footprint",
     of=_footprint,
     exact=True,
-    model=lambda row: row.predicted_bytes,
+    model=_model_footprint,
     model_source="inputs + outputs + workspace, exact for our kernels, a lower bound for libraries",
 )
 QUANTITIES: dict[str, Quantity] = {

@@ -14,6 +14,7 @@ from kernels.ladder import LADDER
 from kernels.problem import PASSES, Backend, Passes
 from kernels.registry import KERNELS, find_kernel
 from profiles.plan.request import Request
+from profiles.results.quantities import FOOTPRINT
 from tests.app.profile.builders import GPU, MACHINE
 from tests.app.profile.conftest import Bench
 
@@ -101,6 +102,22 @@ def test_the_dry_run_tells_which_kernel_cannot_run_a_length_and_why() -> None:
     assert {cell.refused for cell in (*short.cells, long.cells[0])} == {""}
     assert dry_run(sweep, 1 << 20, GPU)[1].worst == "will not fit"
     assert {cell.refused for cell in dry_run(sweep, 1 << 38)[1].cells} == {""}
+
+
+def test_before_a_sweep_runs_a_point_that_cannot_is_unsupported_and_has_no_footprint(bench: Bench) -> None:
+    form = bench.page.form
+    form.set_machine(MACHINE)
+    form.show_request(Request.of("cuda", kernels=("standard", "fused"), seqlens=(512, 4096), head_dim=64))
+    rows = {(row.point.kernel, row.problem.seqlen): row for row in form.preview()}
+    refused = rows.pop(("fused", 4096))
+    assert refused.status == "unsupported"
+    assert refused.reason == find_kernel("fused").unsupported(refused.problem, GPU)
+    assert FOOTPRINT.model is not None
+    assert FOOTPRINT.model(refused) is None
+    assert len(rows) == 3
+    for row in rows.values():
+        assert (row.status, row.reason) == ("pending", "")
+        assert FOOTPRINT.model(row) == row.predicted_bytes > 0
 
 
 def test_a_kernel_that_cannot_run_a_length_has_no_bytes_in_the_table(bench: Bench) -> None:

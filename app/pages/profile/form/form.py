@@ -255,9 +255,9 @@ class SweepForm(QFrame):
         return Request.of(self.backend, kernels=self.kernels.chosen(), seqlens=self.chips.seqlens, **chosen)
 
     def preview(self) -> list[PointRow]:
-        """A pending row for each point of the sweep, none while its masks are being made."""
+        """A row for each point as it stands before it runs, none while its masks are being made."""
         request = self.request()
-        return preview_rows(request) if self._masks.has(request) else []
+        return preview_rows(request, self._device) if self._masks.has(request) else []
 
     def show_request(self, request: Request) -> None:
         """Fill every field from a request; a number beyond its field's range becomes the nearest in it."""

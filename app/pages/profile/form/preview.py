@@ -1,21 +1,35 @@
 """Rows of a sweep that has not run: what the plots show before Run is pressed."""
 
 from app.pages.profile.form.reasons import impossible
+from kernels.device import Device
+from kernels.problem import Backend
 from kernels.registry import find_kernel
+from profiles.plan.plan import Point
 from profiles.plan.request import Request
 from profiles.results.rows import PointRow
 from profiles.results.session import PointState
 
 
-def preview_rows(request: Request) -> list[PointRow]:
-    """A pending row for each point, with its predicted bytes; none for a request that cannot be a plan."""
+def preview_rows(request: Request, device: Device | None = None) -> list[PointRow]:
+    """A row for each point, with its predicted bytes; none for a request that cannot be a plan.
+
+    It is pending, or unsupported where the kernel cannot run the problem on the device.
+    """
     if not request.kernels or not request.seqlens or impossible(request):
         return []
     plan = request.plan()
     return [
-        PointRow.of(
-            request.backend,
-            PointState(point, find_kernel(point.kernel).predicted_bytes(point.problem, request.backend)),
-        )
+        PointRow.of(request.backend, _state(point, device, request.backend))
         for point in plan.points()[: plan.cells]
     ]
+
+
+def _state(point: Point, device: Device | None, backend: Backend) -> PointState:
+    spec = find_kernel(point.kernel)
+    refused = spec.unsupported(point.problem, device) if device else None
+    return PointState(
+        point,
+        spec.predicted_bytes(point.problem, backend),
+        status="unsupported" if refused else "pending",
+        reason=refused or "",
+    )
