@@ -19,6 +19,7 @@ Passes = Literal["forward", "backward", "both"]
 
 DTYPES: tuple[Dtype, ...] = get_args(Dtype)
 PASSES: tuple[Passes, ...] = get_args(Passes)
+ONE_PASS: tuple[Passes, ...] = ("forward", "backward")  # each has a source of its own
 PRODUCTS: dict[Passes, int] = {"forward": 2, "backward": 5, "both": 7}
 """Matrix products of each as FlashAttention counts them (FA2, section 4.1): backward computes S again."""
 ITEMSIZE: dict[Dtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2}

@@ -9,7 +9,7 @@ from typing import Literal
 
 from kernels.device import Device
 from kernels.fp8 import Rounding
-from kernels.problem import LAYOUTS, LSE_ITEMSIZE, Backend, Dtype, Feature, Problem
+from kernels.problem import LAYOUTS, LSE_ITEMSIZE, Backend, Dtype, Feature, Passes, Problem
 
 Family = Literal["standard", "tiled", "library"]
 HEAD_DIMS = range(16, 257, 8)  # of our kernels
@@ -168,6 +168,10 @@ class KernelSpec:
     rounding: Callable[[Problem], Rounding] | None = None
     backward: Backward | None = None
     limit: Callable[[Problem, Device], str | None] | None = None
+
+    def idea_of(self, passes: Passes) -> str:
+        """The idea of what is run: a backward pass alone has its own."""
+        return self.backward.idea if self.backward and passes == "backward" else self.idea
 
     def unsupported(self, problem: Problem, device: Device) -> str | None:
         """Why this kernel cannot run the problem's passes on the device, or None when it can."""

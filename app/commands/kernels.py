@@ -31,6 +31,8 @@ def _print(described: list[dict[str, Any]], machine: Machine) -> None:
     """A kernel and its backends, then once why a whole backend is missing."""
     for kernel in described:
         say(f"{kernel['name']}: {kernel['idea']}")
+        if kernel["backward_idea"]:
+            say(f"  backward pass: {kernel['backward_idea']}")
         for name, backend in kernel["backends"].items():
             missing = NO_GPU if backend["dtypes"] and machine.device(name) is None else backend["reason"]
             supported = f"{', '.join(backend['dtypes'])}; {', '.join(backend['features'])}"
@@ -47,6 +49,7 @@ def describe(spec: KernelSpec, machine: Machine) -> dict[str, Any]:
         "name": spec.name,
         "family": spec.family,
         "idea": spec.idea,
+        "backward_idea": spec.backward.idea if spec.backward else None,
         "backends": {backend: _support(spec, backend, machine) for backend in backends},
     }
 

@@ -6,16 +6,23 @@ from app.commands.code import print_code, print_sides, terminal_width
 from app.commands.messages import say
 from app.words.beside import beside, unified
 from kernels.cuda.reading.step import StepSource, read_problem, source_of
-from kernels.problem import Dtype
+from kernels.problem import Dtype, Passes
 
 LEAST_COLUMNS = 120  # of a terminal for two sources side by side
 
 
 def run(
-    kernel: str, *, against: str | None, head_dim: int, dtype: Dtype, causal: bool, form: str | None
+    kernel: str,
+    *,
+    against: str | None,
+    passes: Passes,
+    head_dim: int,
+    dtype: Dtype,
+    causal: bool,
+    form: str | None,
 ) -> int:
     """Print the source, or what has changed in it from another kernel's."""
-    problem = read_problem(head_dim, dtype=dtype, causal=causal)
+    problem = read_problem(head_dim, dtype=dtype, causal=causal, passes=passes)
     found = source_of(kernel, problem)
     if against is None:
         print_code(f"// {found.heading}\n{found.text}", "cuda")

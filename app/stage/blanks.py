@@ -16,6 +16,7 @@ from app.stage.scene import Scene
 from app.words.kinds import words_of
 from app.words.units import bytes_text, ms_text, ratio_text, seqlen_text
 from kernels.errors import InputError
+from kernels.problem import Passes
 from kernels.registry import KERNELS
 from profiles.results.quantities import QUANTITIES
 from profiles.results.quantity import Quantity
@@ -112,7 +113,9 @@ def _text(blank: Blank, scene: Scene) -> str:
     if blank.what == "n":
         return _seqlen(scene.seqlen)
     kernel = blank.kernel or scene.kernel
-    return _idea(kernel) if blank.what == "idea" else _fate(_row(scene, kernel, _place(blank, scene)))
+    if blank.what == "idea":
+        return _idea(kernel, scene.runs)
+    return _fate(_row(scene, kernel, _place(blank, scene)))
 
 
 def _place(blank: Blank, scene: Scene) -> int | None:
@@ -141,11 +144,11 @@ def _seqlen(seqlen: int | None) -> str:
     return seqlen_text(seqlen)
 
 
-def _idea(kernel: str) -> str:
+def _idea(kernel: str, passes: Passes) -> str:
     known = next((spec for spec in KERNELS if spec.name == kernel), None)
     if known is None:
         raise Unknown(f"{kernel or 'This kernel'} is not one of this program's kernels.")
-    return known.idea
+    return known.idea_of(passes)
 
 
 def _fate(row: PointRow) -> str:

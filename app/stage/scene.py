@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kernels.problem import Passes
 from profiles.results.curves import by_curve
 from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
@@ -19,6 +20,7 @@ class Scene:
         baseline: What it is compared with where a sentence names nothing else; empty: nothing.
         numbers: Those of a step of the Stepper, by name, as text.
         waiting: What is said as long as none of it is there yet; empty: it is.
+        passes: What is run, where no points are on show.
     """
 
     rows: Sequence[PointRow] = ()
@@ -27,6 +29,12 @@ class Scene:
     baseline: str = ""
     numbers: Mapping[str, str] = field(default_factory=dict)
     waiting: str = ""
+    passes: Passes = "forward"
+
+    @property
+    def runs(self) -> Passes:
+        """The pass that is spoken of."""
+        return self.rows[0].problem.passes if self.rows else self.passes
 
     def row(self, kernel: str, seqlen: int | None) -> PointRow | None:
         """The last point of a kernel at one N, None where there is none."""

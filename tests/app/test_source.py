@@ -19,6 +19,13 @@ def test_a_pipe_gets_the_source_that_is_compiled(capsys: Printed) -> None:
     assert capsys.readouterr().out == f"// {found.heading}\n{found.text}"
 
 
+def test_so_it_does_of_a_backward_pass(capsys: Printed) -> None:
+    assert main(["source", "flash3", "--pass", "backward", "--head-dim", "256"]) == 0
+    found = source_of("flash3", read_problem(256, passes="backward"))
+    assert capsys.readouterr().out == f"// {found.heading}\n{found.text}"
+    assert found.file == "flash3_backward_wide.cu"
+
+
 def test_a_terminal_gets_it_in_colours(monkeypatch: pytest.MonkeyPatch, capsys: Printed) -> None:
     pretend_terminal(monkeypatch, 200)
     main(["source", "fused"])
@@ -57,6 +64,7 @@ def test_kernels_of_one_source_are_told_to_be_alike(capsys: Printed) -> None:
     [
         ("flash9", 2, "flash9 is none of the ladder's kernels"),
         ("flash3 --head-dim 40", 1, "flash3 takes head dims 64 to 256"),
+        ("fused --pass backward", 1, "fused has no backward pass"),
         ("flash3 --form diff", 2, "--form belongs to --against"),
     ],
 )

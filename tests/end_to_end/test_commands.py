@@ -226,12 +226,14 @@ def test_every_kernel_is_listed_with_where_it_runs_or_why_not() -> None:
             assert backend["supported"] is (backend["reason"] is None)
     backward = {kernel["name"]: kernel["backends"]["cpu"]["backward"] for kernel in found}
     assert (backward["flash2"], backward["fused"], backward["flash3"]) == (["float32"], [], [])
+    ideas = {kernel["name"]: kernel["backward_idea"] for kernel in found}
+    assert ideas == {spec.name: spec.backward.idea if spec.backward else None for spec in KERNELS}
 
 
 def test_why_there_is_no_gpu_is_said_once_for_all_kernels() -> None:
     told = program.run("kernels").stdout
     assert told.count("no usable GPU here: ") == ("  cuda: no usable GPU here\n" in told)
-    assert len(told.splitlines()) <= 3 * len(KERNELS) + 1
+    assert len(told.splitlines()) <= 3 * len(KERNELS) + told.count("  backward pass: ") + 1
 
 
 def test_the_doctor_names_every_finding_and_its_remedy() -> None:

@@ -8,7 +8,7 @@ import click
 from app.commands.arguments import folder, numbers, option_of, positive, reading
 from app.commands.declared.options import ANY_PATH, command, json_option, run
 from app.commands.together import given
-from kernels.problem import DTYPES
+from kernels.problem import DTYPES, ONE_PASS
 from profiles.plan.choice import choices_of
 from profiles.plan.models import FAVOURITE, Model, Setting, find_model
 
@@ -87,6 +87,14 @@ def trace(**options: Any) -> int:
     "--against",
     metavar="KERNEL",
     help="Another kernel of the ladder, to print what has changed from it; left out: the whole source",
+)
+@click.option(
+    "--pass",
+    "passes",
+    type=click.Choice(ONE_PASS),
+    default="forward",
+    show_default=True,
+    help="Of the forward pass, or of the backward pass",
 )
 @click.option(
     "--head-dim", type=int, default=128, show_default=True, metavar="D", help="Width of one head, d"

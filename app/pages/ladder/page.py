@@ -14,14 +14,15 @@ from app.control.guard import guarded
 from app.look.theme import Theme
 from app.pages.base import Page
 from app.pages.ladder.board import Board
-from app.pages.ladder.reading import KERNELS, PROBLEMS, Reading, read
+from app.pages.ladder.reading import PROBLEMS, Reading, read
 from app.pages.ladder.recorded import Recorded, gain_text, lengths, recorded
 from app.pages.ladder.staging import LadderStaging
 from app.widgets.badge import Badge
 from app.widgets.drop_down import DropDown
 from app.widgets.lines import Lines
 from app.widgets.plain import Label, set_tip
-from kernels.cuda.reading.step import BEFORE
+from kernels.cuda.reading.step import step_before, steps_of
+from kernels.problem import Passes
 from kernels.registry import find_kernel
 from profiles.results.rows import PointRow
 
@@ -64,11 +65,10 @@ class LadderPage(Page):
         self.gain.setAccessibleName("What the step gained")
         self.kernels.setAccessibleName("Step on show")
         self.problems.setAccessibleName("Problem that it is compiled for")
-        self.kernels.addItems(KERNELS)
         self.problems.addItems(list(PROBLEMS))
         self.problems.setMinimumContentsLength(max(map(len, PROBLEMS)))
-        self.kernels.setCurrentText(FIRST)
         self.problems.setCurrentText(FIRST_PROBLEM)
+        self._offer_steps(FIRST)
         set_tip(self.whole, "All lines, not those around a change alone (W)")
         head = Lines((self.idea, self.kernels, self.problems, self.whole), (self.idea,), 8)
         gained = QWidget()
@@ -88,7 +88,7 @@ class LadderPage(Page):
 
     def _connect(self) -> None:
         self.kernels.currentTextChanged.connect(lambda _name: self._chosen())
-        self.problems.currentTextChanged.connect(lambda _label: self._chosen())
+        self.problems.currentTextChanged.connect(lambda _label: self._choose_problem())
         self.whole.toggled.connect(lambda _on: self._show())
         self.chores.failed.connect(lambda text, _details: self._not_recorded(text))
 
@@ -111,12 +111,17 @@ class LadderPage(Page):
     @property
     def before(self) -> str:
         """The kernel that the step goes on from; empty: none."""
-        return BEFORE.get(self.kernel, "")
+        return step_before(self.kernel, self.passes)
 
     @property
     def label(self) -> str:
         """The problem on show, as its curve is called."""
         return self.problems.currentText()
+
+    @property
+    def passes(self) -> Passes:
+        """The pass on show, whose source it is."""
+        return PROBLEMS[self.label].passes
 
     @property
     def members(self) -> Sequence[PointRow]:
@@ -127,10 +132,10 @@ class LadderPage(Page):
         """Show a step of the ladder; what is unknown or empty leaves what is on show."""
         self.starts = starts
         before = self.kernels.currentText(), self.label
-        for choice, text in ((self.kernels, kernel), (self.problems, label)):
-            if choice.findText(text) >= 0:
-                with QSignalBlocker(choice):  # both are read together
-                    choice.setCurrentText(text)
+        if label in PROBLEMS:
+            with QSignalBlocker(self.problems):  # both are read together
+                self.problems.setCurrentText(label)
+        self._offer_steps(kernel or self.kernel)
         if before != (self.kernels.currentText(), self.label):
             self._chosen()
         self._show()
@@ -151,7 +156,21 @@ class LadderPage(Page):
             self.chores.do(recorded, self._take_recorded)
 
     def _step(self, by: int) -> None:
-        self.kernels.setCurrentIndex(min(max(0, self.kernels.currentIndex() + by), len(KERNELS) - 1))
+        self.kernels.setCurrentIndex(min(max(0, self.kernels.currentIndex() + by), self.kernels.count() - 1))
+
+    def _choose_problem(self) -> None:
+        self._offer_steps(self.kernel)
+        self._chosen()
+
+    def _offer_steps(self, wanted: str) -> None:
+        """Offer those that have the pass on show; where the wanted one has none, the one it goes on from."""
+        there = steps_of(self.passes)
+        instead = step_before(wanted, self.passes), self.kernel, there[-1]
+        with QSignalBlocker(self.kernels):
+            if self.kernels.count() != len(there):
+                self.kernels.clear()
+                self.kernels.addItems(there)
+            self.kernels.setCurrentText(next(name for name in (wanted, *instead) if name in there))
 
     def _chosen(self) -> None:
         self.kernel = self.kernels.currentText()
@@ -186,7 +205,7 @@ class LadderPage(Page):
 
     def _tell(self) -> None:
         """Say what the step is, and what it gained."""
-        self.idea.setText(f"{self.kernel}: {find_kernel(self.kernel).idea}.")
+        self.idea.setText(f"{self.kernel}: {find_kernel(self.kernel).idea_of(self.passes)}.")
         if self.recorded is not None:
             version = self.recorded.version_text(self.kernel)
             measured = bool(self.before) and bool(lengths(self.members, (self.before, self.kernel)))

@@ -6,17 +6,25 @@ from functools import lru_cache
 
 from app.words.beside import Hunk, Line, Pair, beside
 from app.words.tokens import Token, tokens_of
-from kernels.cuda.reading.step import BEFORE, StepSource, read_problem, source_of
+from kernels.cuda.reading.step import StepSource, read_problem, source_of, step_before
 from kernels.errors import KernelError
-from kernels.ladder import LADDER
-from kernels.problem import Problem
+from kernels.problem import ONE_PASS, Problem
 
 MOST_KEPT = 16  # readings: a story that is walked again, or to and fro
-KERNELS = tuple(spec.name for spec in LADDER)
-PROBLEMS: dict[str, Problem] = {  # by the labels that curves of these have
-    f"d {head_dim}, {'causal' if causal else 'no mask'}": read_problem(head_dim, causal=causal)
+
+
+def _label(problem: Problem) -> str:
+    """As the curve of such problems is called."""
+    mask = "causal" if problem.causal else "no mask"
+    return ", ".join(filter(None, (f"d {problem.head_dim}", problem.pass_words, mask)))
+
+
+PROBLEMS: dict[str, Problem] = {
+    _label(problem): problem
+    for passes in ONE_PASS
     for head_dim in (64, 128, 256)
     for causal in (False, True)
+    for problem in [read_problem(head_dim, causal=causal, passes=passes)]
 }
 
 
@@ -46,9 +54,11 @@ class Reading:
 @lru_cache(maxsize=MOST_KEPT)
 def read(kernel: str, label: str) -> Reading | str:
     """The source of a kernel for a problem; why there is none."""
+    problem = PROBLEMS[label]
+    gone_before = step_before(kernel, problem.passes)
     try:
-        after = source_of(kernel, PROBLEMS[label])
-        before = source_of(BEFORE[kernel], PROBLEMS[label]) if kernel in BEFORE else None
+        after = source_of(kernel, problem)
+        before = source_of(gone_before, problem) if gone_before else None
     except KernelError as error:
         return str(error)
     tokens = tokens_of(before.text if before else ""), tokens_of(after.text)

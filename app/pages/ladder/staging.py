@@ -32,9 +32,10 @@ class LadderStaging(Staging):
         """What the recording measured of the step and its predecessor."""
         page = self._page
         if page.recorded is None:
-            return Scene(waiting=page.gain.text())
+            return Scene(waiting=page.gain.text(), passes=page.passes)
         both = lengths(page.members, [name for name in (page.before, page.kernel) if name])
-        return Scene(page.members, self._seqlen or max(both, default=None), page.kernel, page.before)
+        seqlen = self._seqlen or max(both, default=None)
+        return Scene(page.members, seqlen, page.kernel, page.before, passes=page.passes)
 
     @property
     def sentence(self) -> str:

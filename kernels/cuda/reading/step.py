@@ -12,7 +12,7 @@ from kernels.cuda.reading.directives import without_branches
 from kernels.device import Device
 from kernels.errors import InputError, UnsupportedError
 from kernels.ladder import LADDER
-from kernels.problem import Dtype, Problem
+from kernels.problem import Dtype, Passes, Problem
 from kernels.registry import find_kernel
 
 READ = Device(backend="cuda", name="NVIDIA H200", memory_bytes=141 << 30, compute_capability=HOPPER)
@@ -47,11 +47,34 @@ class StepSource(NamedTuple):
     text: str
 
 
-def read_problem(head_dim: int = 128, *, dtype: Dtype = "bfloat16", causal: bool = False) -> Problem:
+def read_problem(
+    head_dim: int = 128, *, dtype: Dtype = "bfloat16", causal: bool = False, passes: Passes = "forward"
+) -> Problem:
     """A problem that a GPU has enough to do with: 4 sequences of 4096, 16 heads."""
     return Problem(
-        batch=4, heads=16, seqlen_q=4096, seqlen_k=4096, head_dim=head_dim, dtype=dtype, causal=causal
+        batch=4,
+        heads=16,
+        seqlen_q=4096,
+        seqlen_k=4096,
+        head_dim=head_dim,
+        dtype=dtype,
+        causal=causal,
+        passes=passes,
     )
+
+
+def steps_of(passes: Passes) -> tuple[str, ...]:
+    """The kernels of the ladder that have this pass in CUDA."""
+    backward = [spec.name for spec in LADDER if spec.backward and "cuda" in spec.backward.implementation]
+    return tuple(backward) if passes == "backward" else tuple(spec.name for spec in LADDER)
+
+
+def step_before(kernel: str, passes: Passes) -> str:
+    """The nearest kernel before this one that has this pass, too; empty: it begins a ladder."""
+    before, there = BEFORE.get(kernel, ""), steps_of(passes)
+    while before and before not in there:
+        before = BEFORE.get(before, "")
+    return before
 
 
 def source_of(kernel: str, problem: Problem) -> StepSource:
@@ -63,7 +86,10 @@ def source_of(kernel: str, problem: Problem) -> StepSource:
         SourceError: The source has something that is not understood.
     """
     program = program_of(kernel, problem)
-    words = f"head dim {problem.head_dim}, {problem.dtype}, {'causal' if problem.causal else 'no mask'}"
+    masked = "causal" if problem.causal else "no mask"
+    words = ", ".join(
+        filter(None, (f"head dim {problem.head_dim}", problem.dtype, problem.pass_words, masked))
+    )
     arch = f"{TARGET.arch}{program.arch_suffix}"
     heading = f"{kernel}: kernels/cuda/{program.source} as compiled for {arch}, {words}"
     return StepSource(kernel, program.source, heading, text_of(program))
@@ -83,10 +109,12 @@ def program_of(kernel: str, problem: Problem) -> Program:
     reason = spec.unsupported(problem, READ)
     if reason is not None:
         raise UnsupportedError(reason)
-    make: Callable[..., Program] = importlib.import_module(spec.implementation["cuda"]).program
+    taken = spec.backward if spec.backward and problem.passes == "backward" else spec
+    module = taken.implementation["cuda"]
+    make: Callable[..., Program] = importlib.import_module(module).program
     if kernel == "standard-fp32s":
         make = partial(make, float_scores=True)
-    if spec.implementation["cuda"].endswith(".flash3"):
+    if module.endswith(".flash3"):
         make = partial(make, step=kernel)
     return make(problem, TARGET)
 

@@ -1,7 +1,5 @@
 """The Ladder page: a step's source beside its predecessor's, and what it gained by the recording."""
 
-import itertools
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
@@ -13,13 +11,14 @@ from app.look.contrast import contrast
 from app.look.theme import LEGIBLE, THEMES
 from app.pages.ladder import LadderPage
 from app.pages.ladder.column import SIGN, CodeColumn, grounds, inks
-from app.pages.ladder.reading import KERNELS, PROBLEMS, read
+from app.pages.ladder.reading import PROBLEMS, read
 from app.pages.ladder.recorded import NAME, Recorded, gain_text, recorded
 from app.shell.main_window import MainWindow
 from app.stage.story import find_story, read_story
 from app.words.beside import AFTER, BEFORE, GAP, SAME
 from kernels.cuda.reading.step import BEFORE as BEFORE_STEP
-from kernels.cuda.reading.step import source_of
+from kernels.cuda.reading.step import source_of, steps_of
+from kernels.ladder import FLASH3
 from kernels.sources import source_digests
 from profiles.results.curves import by_curve
 from profiles.results.rows import rows
@@ -60,7 +59,7 @@ def test_a_step_without_predecessor_is_shown_though_the_predecessors_column_was_
     board = shown(page, "flash3-b").board
     board.fill_with(board.columns[0])
     assert [column.isVisible() for column in board.columns] == [True, False]
-    shown(page, KERNELS[0])
+    shown(page, "standard")
     assert [column.isVisible() for column in board.columns] == [False, True]
     shown(page, "flash3-b")
     assert [column.isVisible() for column in board.columns] == [True, False]
@@ -221,9 +220,40 @@ def test_every_colour_of_source_is_legible_on_every_ground(name: str) -> None:
             assert contrast(ink, ground) >= LEGIBLE
 
 
+def test_a_backward_pass_is_beside_that_of_the_nearest_kernel_before_that_has_one(page: LadderPage) -> None:
+    shown(page, "flash3-b")
+    page.problems.setCurrentText("d 128, backward, no mask")
+    page.chores.wait()
+    QTest.qWait(0)
+    offered = [page.kernels.itemText(at) for at in range(page.kernels.count())]
+    assert offered == ["standard", "flash1", "flash2", "flash3"]
+    assert page.kernel == "flash2"  # flash3-b goes on from it, and has no backward pass
+    page._step(1)
+    page.chores.wait()
+    QTest.qWait(0)
+    assert page.idea.text() == f"flash3: {FLASH3.backward.idea}." if FLASH3.backward else False
+    told = [heading.text() for heading in page.board.headings]
+    assert told == ["- flash2 · flash2_backward.cu", "+ flash3 · flash3_backward.cu"]
+    assert "did not measure flash3 and flash2 on one problem" in page.gain.text()
+    page._step(1)
+    assert page.kernel == "flash3"
+    stop = page.staging.stop
+    assert (stop.kernels, stop.curve) == (("flash2", "flash3"), "d 128, backward, no mask")
+    page.problems.setCurrentText("d 128, no mask")
+    assert (page.kernel, page.before, page.kernels.count()) == ("flash3", "flash3-c", 11)
+
+
+def test_what_no_ladder_has_leaves_the_step_on_show(page: LadderPage) -> None:
+    shown(page, "flash3-b")
+    shown(page, "flash9", "d 7")
+    assert (page.kernel, page.label) == ("flash3-b", "d 128, no mask")
+
+
 def test_every_kernel_can_be_read_for_every_problem() -> None:
-    for kernel, problem in itertools.product(KERNELS, PROBLEMS.values()):
-        assert source_of(kernel, problem).text
+    assert len(PROBLEMS) == 12
+    for problem in PROBLEMS.values():
+        for kernel in steps_of(problem.passes):
+            assert source_of(kernel, problem).text
 
 
 def test_the_story_of_the_ladder_shows_each_step_s_source_beside_its_predecessor_s() -> None:

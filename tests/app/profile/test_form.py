@@ -10,7 +10,7 @@ from app.pages.profile.form.dry_run import DryCell, DryRow, dry_run
 from app.pages.profile.form.kernel_list import PEERS, KernelList
 from app.pages.profile.form.reasons import unavailable
 from kernels.block_pattern import BlockPattern
-from kernels.ladder import LADDER
+from kernels.ladder import FLASH1, LADDER
 from kernels.problem import PASSES, Backend, Passes
 from kernels.registry import KERNELS, find_kernel
 from profiles.plan.request import Request
@@ -194,6 +194,18 @@ def test_kernels_that_cannot_take_a_window_say_so_in_the_list(bench: Bench, back
         reason = unavailable(row.spec, sweep, MACHINE.device(backend))
         assert row.box.isEnabled() == (reason is None), row.spec.name
         assert row.line.text() == (reason or row.spec.idea)
+
+
+def test_the_list_tells_the_idea_of_the_pass_that_is_run(bench: Bench) -> None:
+    form = bench.page.form
+    form.show_request(BASE)
+    line = next(row.line for row in form.kernels.rows if row.spec.name == "flash1")
+    told: dict[str, str] = {}
+    for passes in PASSES:
+        form.show_request(replace(BASE, passes=passes))
+        told[passes] = line.text()
+    assert FLASH1.backward is not None
+    assert told == {"forward": FLASH1.idea, "backward": FLASH1.backward.idea, "both": FLASH1.idea}
 
 
 def test_library_peers_are_folded_away_until_one_is_chosen(bench: Bench) -> None:

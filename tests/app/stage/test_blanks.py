@@ -1,8 +1,11 @@
 """What a sentence says is what is on show: its figures, their order, or why there is none."""
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from app.stage.blanks import fill
 from app.stage.numbers import NUMBERS, step_numbers
@@ -11,6 +14,7 @@ from app.stepper.choice import RowChoice
 from app.stepper.cursor import Cursor
 from app.stepper.recording import Recording
 from app.stepper.step_view import StepView, Story
+from kernels.ladder import FLASH2
 from kernels.problem import Problem
 from profiles.plan.plan import Plan, Point, Protocol
 from profiles.results.rows import PointRow
@@ -60,6 +64,16 @@ BOTH = scene(row("standard", 8.0), row("flash2", 2.0))
 )
 def test_a_blank_is_filled_from_the_points_on_show(sentence: str, told: str) -> None:
     assert fill(sentence, BOTH) == told
+
+
+def test_the_idea_is_that_of_the_pass_that_is_run() -> None:
+    plain = row("flash2", 2.0)
+    problem = replace(plain.problem, passes="backward")
+    backward = dataclasses.replace(plain, point=replace(plain.point, problem=problem))
+    assert FLASH2.backward is not None
+    assert fill("{idea of flash2}", scene(backward)) == FLASH2.backward.idea
+    assert fill("{idea of flash2}", Scene(passes="backward")) == FLASH2.backward.idea
+    assert fill("{idea of flash2}", Scene()) == FLASH2.idea
 
 
 @given(mine=TIMES, other=TIMES)

@@ -14,6 +14,7 @@ from app.widgets.elided import ElidedLabel
 from app.widgets.plain import set_tip
 from kernels.device import Device
 from kernels.ladder import LADDER
+from kernels.problem import Passes
 from kernels.registry import KERNELS, base_of
 from kernels.spec import KernelSpec
 from profiles.plan.request import Request
@@ -58,11 +59,11 @@ class KernelRow(QWidget):
         """Whether it is ticked and can be chosen."""
         return self.box.isChecked() and self.box.isEnabled()
 
-    def show_reason(self, reason: str | None) -> None:
-        """Disable the row for a reason; None: it can be chosen."""
+    def show_reason(self, reason: str | None, passes: Passes) -> None:
+        """Disable the row for a reason, or tell the idea of what is run; None: it can be chosen."""
         self.reason = reason
         self.box.setEnabled(reason is None)
-        text = self.spec.idea if reason is None else reason
+        text = self.spec.idea_of(passes) if reason is None else reason
         self.line.setText(text)
         for widget in (self.box, self.line):
             set_tip(widget, text)
@@ -148,7 +149,7 @@ class KernelList(QWidget):
     def show_reasons(self, request: Request, device: Device | None) -> None:
         """Disable what the request's problem or the device rules out."""
         for row in self.rows:
-            row.show_reason(unavailable(row.spec, request, device))
+            row.show_reason(unavailable(row.spec, request, device), request.passes)
         for fold in self.folds.values():
             fold.refresh()
 

@@ -10,10 +10,10 @@ from kernels.block_mask import BlockMask
 from kernels.cuda import compile as cuda_compile
 from kernels.cuda.compile import compile_offline
 from kernels.cuda.program import Program
-from kernels.cuda.reading.step import BEFORE, TARGET, program_of, source_of, text_of
+from kernels.cuda.reading.step import BEFORE, TARGET, program_of, source_of, step_before, steps_of, text_of
 from kernels.errors import InputError, UnsupportedError
 from kernels.ladder import LADDER
-from kernels.problem import Problem
+from kernels.problem import ONE_PASS, Passes, Problem
 from tests.matrix import chosen, matrix
 
 FLASH3 = ("flash3-a", "flash3-b", "flash3-c", "flash3")
@@ -40,15 +40,20 @@ def compiled(program: Program, text: str, monkeypatch: pytest.MonkeyPatch) -> by
 
 
 @matrix(
-    "kernel head_dim causal",
-    itertools.product([spec.name for spec in LADDER], (64, 128, 256), (False, True)),
-    "kernel",
+    "kernel passes head_dim causal",
+    [
+        (kernel, passes, head_dim, causal)
+        for passes in ONE_PASS
+        for kernel in steps_of(passes)
+        for head_dim, causal in itertools.product((64, 128, 256), (False, True))
+    ],
+    "kernel passes",
     few=1,
 )
 def test_what_is_printed_compiles_by_itself_to_the_same_machine_code(
-    kernel: str, head_dim: int, causal: bool, monkeypatch: pytest.MonkeyPatch
+    kernel: str, passes: Passes, head_dim: int, causal: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = program_of(kernel, workload(head_dim, causal=causal))
+    program = program_of(kernel, structs.replace(workload(head_dim, causal=causal), passes=passes))
     as_it_runs, printed = compile_offline(program, TARGET)[0], text_of(program)
     assert compiled(replace(program, defines={}), printed, monkeypatch) == as_it_runs
 
@@ -93,12 +98,23 @@ def test_the_heading_says_what_it_was_compiled_for() -> None:
         "flash3-b: kernels/cuda/flash3.cu as compiled for sm_90a, head dim 128, bfloat16, causal"
     )
     assert found.text.startswith("#define DTYPE_bfloat16 1\n")
+    backward = source_of("flash2", structs.replace(workload(64, causal=False), passes="backward"))
+    assert backward.heading == (
+        "flash2: kernels/cuda/flash2_backward.cu as compiled for sm_90, head dim 64, bfloat16, backward, "
+        "no mask"
+    )
 
 
 def test_a_predecessor_is_a_kernel_of_the_ladder_and_none_goes_round() -> None:
     names = [spec.name for spec in LADDER]
     for kernel, before in BEFORE.items():
         assert names.index(before) < names.index(kernel)
+    assert [step_before(kernel, "backward") for kernel in steps_of("backward")] == [
+        *("", "standard", "flash1", "flash2")
+    ]
+    assert [step_before(kernel, "forward") for kernel in names] == [
+        BEFORE.get(kernel, "") for kernel in names
+    ]
 
 
 def test_what_has_no_source_is_refused_with_what_has_and_the_reason_is_told() -> None:
@@ -106,3 +122,5 @@ def test_what_has_no_source_is_refused_with_what_has_and_the_reason_is_told() ->
         source_of("torch-flash", workload())
     with pytest.raises(UnsupportedError, match="float32"):
         source_of("flash3", workload(dtype="float32"))
+    with pytest.raises(UnsupportedError, match="simt has no backward pass"):
+        source_of("simt", structs.replace(workload(), passes="backward"))
