@@ -44,9 +44,9 @@ class Board(QWidget):
         self._px: float = CODE_PX
         self._rows: tuple[Sequence[Row], Sequence[Row]] = ((), ())
         self._laid = 0  # characters of a column as it is laid out
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(8)
         self._sides = [QWidget(), QWidget()]
         for side, heading, column in zip(self._sides, self.headings, self.columns, strict=True):
             heading.setProperty("role", "title")
@@ -56,7 +56,7 @@ class Board(QWidget):
             stack.setSpacing(4)
             stack.addWidget(heading)
             stack.addWidget(column, 1)
-            row.addWidget(side, 1)
+            self._row.addWidget(side, 1)
         for column, other in zip(self.columns, reversed(self.columns), strict=True):
             column.verticalScrollBar().valueChanged.connect(
                 lambda value, other=other: self._follow(other, value)
@@ -71,7 +71,7 @@ class Board(QWidget):
         self._stand()
         for heading, sign, source in zip(self.headings, (BEFORE, AFTER), reading.sources, strict=True):
             if source is not None:
-                alike = "" if reading.hunks else ", the same for this problem"
+                alike = ", the same for this problem" if reading.alike else ""
                 heading.setText(
                     f"{sign if reading.hunks else ''} {source.kernel} · {source.file}{alike}".strip()
                 )
@@ -92,6 +92,7 @@ class Board(QWidget):
         """Show one column alone, or both."""
         self._alone = exhibit
         self._stand()
+        self._fit()
 
     def _stand(self) -> None:
         """Show the columns that have a source; one alone, if that is wanted and it has one."""
@@ -100,6 +101,7 @@ class Board(QWidget):
         both = [one and other for one, other in zip(there, wanted, strict=True)]
         for side, seen in zip(self._sides, both if any(both) else there, strict=True):
             side.setVisible(seen)
+        self._row.activate()  # what is shown next is broken at the new widths
 
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:

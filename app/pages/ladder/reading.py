@@ -45,6 +45,11 @@ class Reading:
     whole: Sequence[Hunk]
 
     @property
+    def alike(self) -> bool:
+        """Whether there is a predecessor, and nothing has changed from it."""
+        return self.sources[0] is not None and not self.hunks
+
+    @property
     def related(self) -> bool:
         """Whether both are made from one file, so that their lines belong together."""
         before, after = self.sources

@@ -57,8 +57,10 @@ def test_a_step_without_predecessor_is_shown_though_the_predecessors_column_was_
     page: LadderPage,
 ) -> None:
     board = shown(page, "flash3-b").board
+    rows = board.columns[0].blockCount()
     board.fill_with(board.columns[0])
     assert [column.isVisible() for column in board.columns] == [True, False]
+    assert board.columns[0].blockCount() < rows  # fewer lines are broken
     shown(page, "standard")
     assert [column.isVisible() for column in board.columns] == [False, True]
     shown(page, "flash3-b")
@@ -105,6 +107,8 @@ def test_a_kernel_with_nothing_before_it_stands_alone_and_nothing_in_it_is_new(p
     assert not before.isVisible()
     assert {line[0] for line in texts(after)} == {SAME}
     assert page.gain.text() == "simt begins a ladder: nothing goes before it."
+    assert page.board.headings[1].text() == "simt · simt.cu"
+    assert max(map(len, texts(after))) > page.board.width() // after.fontMetrics().horizontalAdvance("m") // 2
 
 
 def test_steps_that_are_compiled_alike_are_said_to_be(
