@@ -1,4 +1,8 @@
-"""The names of kernels at the ends of their curves, where there is room for them."""
+"""The names of kernels at the ends of their curves, where there is room for them.
+
+Names of the longest curves stand right of them all, moved apart; that of a curve which ends before them
+stands at its own end, or nowhere if a curve or a name is there.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -20,6 +24,8 @@ BESIDE_PX = 8  # from a point to its name
 LEAST_SHARE = 3.4  # of the view's width to the longest name's: in a narrower one the curves have it all
 BACK = 0.35  # opacity of the names of curves that stand back
 FAR = 2.2  # lines that a name may stand above or below its point
+NEAR = (0.0, -0.8, 0.8)  # lines that the name of a shorter curve may stand below its point
+STRIDE_PX = 2.0  # between the places at which a curve is looked for
 
 
 class Written(NamedTuple):
@@ -72,21 +78,53 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
         if before or self.written:
             self.update()
 
-    def _placed(self) -> Iterable[Written]:
-        view = self._plot.getViewBox()
+    def _placed(self) -> Sequence[Written]:
         if not self.room_px(one.kernel for one in self._endings):
-            return
-        height = QFontMetricsF(_font()).height()
-        points = [view.mapFromView(QPointF(one.x, one.y)) for one in self._endings]
-        seen = [self._seen(point) for point in points]
-        wanted = [point.y() if shown else -np.inf for point, shown in zip(points, seen, strict=True)]
+            return []
+        points = [self._in_view(one.x, one.y) for one in self._endings]
+        right = max(point.x() for point in points)
+        longest = [index for index, point in enumerate(points) if point.x() > right - 1]
+        placed = [*self._apart(longest, points)]
+        for index in set(range(len(points))).difference(longest):
+            names = (self._name(index, points[index], lines) for lines in NEAR)
+            placed += [*(name for name in names if self._is_free(name.box, placed))][:1]
+        return placed
+
+    def _apart(self, longest: Sequence[int], points: Sequence[QPointF]) -> Iterable[Written]:
+        """The names of the longest curves, moved apart; behind their ends no curve is."""
+        view, height = self._plot.getViewBox(), QFontMetricsF(_font()).height()
+        wanted = [points[index].y() if self._seen(points[index]) else -np.inf for index in longest]
         low, high = height / 2, view.height() - height / 2
-        left = max(point.x() for point in points) + px(BESIDE_PX)  # of the longest: no curve is there
-        for index, y in beside(wanted, height - px(1), low, high, FAR * height).items():
-            kernel = self._endings[index].kernel
-            wide = QFontMetricsF(_font(bold=kernel == self._hero)).horizontalAdvance(_named(kernel))
-            if left + wide <= view.width():
-                yield Written(kernel, QRectF(left, y - height / 2, wide + px(2), height))
+        for place, y in beside(wanted, height - px(1), low, high, FAR * height).items():
+            name = self._name(longest[place], QPointF(points[longest[place]].x(), y))
+            if name.box.right() - px(2) <= view.width():
+                yield name
+
+    def _name(self, index: int, point: QPointF, lines: float = 0.0) -> Written:
+        """The name right of a point, or so many lines below it."""
+        kernel = self._endings[index].kernel
+        wide = QFontMetricsF(_font(bold=kernel == self._hero)).horizontalAdvance(_named(kernel)) + px(2)
+        height = QFontMetricsF(_font()).height()
+        return Written(
+            kernel, QRectF(point.x() + px(BESIDE_PX), point.y() + (lines - 0.5) * height, wide, height)
+        )
+
+    def _is_free(self, box: QRectF, placed: Sequence[Written]) -> bool:
+        """Whether a box lies in the view, and neither a name nor a curve in it."""
+        if not self.boundingRect().contains(box) or any(box.intersects(one.box) for one in placed):
+            return False
+        places = np.arange(box.left(), box.right(), STRIDE_PX)
+        for one in self._endings:
+            points = [self._in_view(*point) for point in one.points]
+            x, y = [point.x() for point in points], [point.y() for point in points]
+            passed = np.interp(places, x, y, left=np.inf, right=np.inf)
+            if (np.abs(passed - box.center().y()) < box.height() / 2).any():
+                return False
+        return True
+
+    def _in_view(self, x: float, y: float) -> QPointF:
+        """Pixels of a place on the axes."""
+        return QPointF(self._plot.getViewBox().mapFromView(QPointF(x, y)))
 
     def _seen(self, point: QPointF) -> bool:
         view = self._plot.getViewBox()

@@ -22,11 +22,12 @@ Stress = Literal["plain", "hero", "back"]
 
 
 class Ending(NamedTuple):
-    """Where the curve of a kernel ends, on the axes of its plot."""
+    """Where the curve of a kernel ends, on the axes of its plot, and its points from the first one on."""
 
     kernel: str
     x: float
     y: float
+    points: Values
 
 
 class KernelCurves:
@@ -90,7 +91,7 @@ class KernelCurves:
         """Its last point that has a value; None without any."""
         places = self.places()
         known = places[np.isfinite(places).all(axis=1)]
-        return Ending(self._kernel, *map(float, known[-1])) if len(known) else None
+        return Ending(self._kernel, float(known[-1, 0]), float(known[-1, 1]), known) if len(known) else None
 
     def set_visible(self, visible: bool) -> None:
         """Show or hide all of them."""

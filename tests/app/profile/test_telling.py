@@ -191,6 +191,22 @@ def test_curves_are_named_at_their_ends_where_there_is_room(told: Bench) -> None
     assert not any(a.adjusted(0, 1, 0, -1).intersects(b) for a in boxes for b in boxes if a is not b)
 
 
+def test_a_curve_that_ends_before_the_others_is_named_at_its_own_end_or_not_at_all(bench: Bench) -> None:
+    lost: Failure = ("will-not-fit", "it needs more")
+    bench.sweep(script(make_plan(KERNELS), {("flash1", n): lost for n in (1024, 2048)}))
+    plots = bench.page.plots
+    plots.full.turn(plots.cards["runtime"])
+    bench.drawn()
+    labels = plots.cards["runtime"].plot.labels
+    bench.qtbot.waitUntil(lambda: {one.kernel for one in labels.written} >= set(KERNELS) - {"flash1"})
+    view = plots.cards["runtime"].plot.getViewBox()
+    ends = {one.kernel: view.mapFromView(QPointF(one.x, one.y)) for one in labels._endings}
+    assert ends["flash1"].x() < ends["flash2"].x() - 50
+    for name in labels.written:
+        assert 0 < name.box.left() - ends[name.kernel].x() < 20
+        assert abs(name.box.center().y() - ends[name.kernel].y()) < 3 * name.box.height()
+
+
 def test_curves_are_not_named_where_there_is_no_room(told: Bench) -> None:
     plot = told.page.plots.cards["runtime"].plot
     plot.resize(170, 120)
