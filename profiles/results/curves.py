@@ -186,8 +186,9 @@ def baselines(rows: Sequence[PointRow], kernel: str | None) -> dict[Problem, Poi
 def telling_seqlen(rows: Sequence[PointRow]) -> int | None:
     """Where a comparison says most: the longest of the sequence lengths that most kernels have done.
 
-    None before a point has ended.
+    Kernels that cannot run every length are not asked. None before a point has ended.
     """
-    done = Counter(row.seqlen for row in rows if row.done)
+    short = {row.kernel for row in rows if row.status == "unsupported"}
+    done = Counter(row.seqlen for row in rows if row.done and row.kernel not in short)
     ended = {row.seqlen for row in rows if row.status not in UNFINISHED}
     return max(ended, key=lambda n: (done[n], n), default=None)

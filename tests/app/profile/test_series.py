@@ -25,7 +25,7 @@ from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP,
 from profiles.results.quantity import value_of
 from profiles.results.rows import rows
 from profiles.wire.events import PointStatus
-from tests.app.profile.builders import make_plan, script, session_of
+from tests.app.profile.builders import Failure, make_plan, script, session_of
 
 KERNELS = ("standard", "flash2")
 LENGTHS = (512, 1024, 2048, 4096)
@@ -146,3 +146,6 @@ def test_bytes_and_milliseconds_are_written_with_their_unit() -> None:
 def test_the_crosshair_first_stands_at_the_longest_length_that_most_kernels_have_done() -> None:
     assert telling_seqlen(_rows()) == 2048
     assert telling_seqlen([]) is None
+    cannot: dict[tuple[str, int], Failure] = {("flash1", n): ("unsupported", "Long.") for n in LENGTHS[1:]}
+    limited = rows(session_of(script(make_plan(("standard", "flash1", "flash2"), LENGTHS), cannot)))
+    assert telling_seqlen(limited) == LENGTHS[-1]
