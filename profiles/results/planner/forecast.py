@@ -52,11 +52,12 @@ class _Known(NamedTuple):
 def forecast(rows: Sequence[PointRow], kernel: str, problem: Problem) -> Forecast | str:
     """The runtime of a kernel on a problem, or why these rows say nothing of it."""
     done = [row for row in rows if row.kernel == kernel and row.done and _is_timed(row)]
-    run = problem.pass_words, problem.layout
-    done = [row for row in done if (row.problem.pass_words, row.problem.layout) == run]
     if not done:
         return f"no measured point of {kernel}"
-    curves = by_curve(done)
+    alike = [row for row in done if _run(row.problem) == _run(problem)]
+    if not alike:
+        return f"{kernel} was measured with another pass, or other query rows, lengths or pages"
+    curves = by_curve(alike)
     curve = min(curves, key=lambda one: distance(one, problem))
     known = [_known(row) for row in curves[curve]]
     nearest = min(known, key=lambda one: abs(log2(problem.seqlen / one.seqlen)))
@@ -70,6 +71,11 @@ def forecast(rows: Sequence[PointRow], kernel: str, problem: Problem) -> Forecas
         measured=curve.label,
         differs=_differences(curve, problem),
     )
+
+
+def _run(problem: Problem) -> tuple[object, ...]:
+    """What is run, of which other points say nothing: the pass, how many query rows, lengths and pages."""
+    return problem.pass_words, problem.queries, problem.layout
 
 
 def _is_timed(row: PointRow) -> bool:

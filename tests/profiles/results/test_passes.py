@@ -177,7 +177,8 @@ def test_the_roof_of_exponentials_stands_over_forward_passes_alone() -> None:
 
 def test_a_backward_pass_forecasts_no_forward_pass_and_places_no_crossing() -> None:
     points = [row("backward", ms, kernel) for ms, kernel in ((2.0, "standard"), (1.0, "flash2"))]
-    assert forecast(points, "flash2", problem_of("forward", 4096)) == "no measured point of flash2"
+    told = forecast(points, "flash2", problem_of("forward", 4096))
+    assert told == "flash2 was measured with another pass, or other query rows, lengths or pages"
     assert recorded(points, ("flash2",), problem_of("forward")) is None
     assert not isinstance(forecast(points, "flash2", problem_of("backward", 4096)), str)
 

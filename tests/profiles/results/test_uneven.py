@@ -202,7 +202,8 @@ def test_sessions_pair_like_with_like_and_say_how_the_nearest_differs() -> None:
 
 def test_they_forecast_nothing_of_full_sequences_and_place_no_crossing() -> None:
     points = [of(spread(), ms, kernel) for ms, kernel in ((2.0, "standard"), (1.0, "flash2"))]
-    assert forecast(points, "flash2", FULL) == "no measured point of flash2"
+    told = forecast(points, "flash2", FULL)
+    assert told == "flash2 was measured with another pass, or other query rows, lengths or pages"
     assert recorded(points, ("flash2",), FULL) is None
 
 

@@ -94,6 +94,13 @@ def test_standard_grows_with_the_bytes_of_s_and_p_not_with_the_head_dim() -> Non
     assert found.ms == pytest.approx(1e-6 * 16_384**2, rel=0.02)
 
 
+def test_points_of_fewer_query_rows_say_nothing_of_whole_problems() -> None:
+    decoding = [row(replace(problem(n), seqlen_q=1), 1e-3 * n) for n in (1024, 2048, 4096)]
+    told_why = forecast(decoding, "flash2", problem(8192))
+    assert told_why == "flash2 was measured with another pass, or other query rows, lengths or pages"
+    assert told([*decoding, *quadratic()], problem(8192)).ms == pytest.approx(1e-6 * 8192**2)
+
+
 def test_without_a_done_point_of_the_kernel_there_is_no_forecast_but_a_reason() -> None:
     failed = [PointRow(**{**vars(one), "status": "wrong"}) for one in quadratic()]
     for points in ([], failed, quadratic()):
