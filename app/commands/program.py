@@ -11,7 +11,7 @@ from app.commands.declared import explaining, measuring, sessions
 from app.commands.exit_codes import FAILED, USAGE_ERROR
 from app.commands.messages import tell
 from app.words.command_line import PROGRAM
-from kernels.errors import InputError, KernelError
+from kernels.errors import InputError, KernelError, UnsupportedError
 from profiles.store.errors import SessionFileError
 
 
@@ -50,7 +50,7 @@ def run_command(arguments: Sequence[str]) -> int:
 def tell_why(error: SessionFileError | KernelError, command: str) -> int:
     """Say in one line why a command could not; returns the exit code."""
     tell(f"flashscope {command}: {error}")
-    return USAGE_ERROR if isinstance(error, InputError) else FAILED
+    return USAGE_ERROR if isinstance(error, InputError | UnsupportedError) else FAILED
 
 
 def in_one_line(error: click.UsageError) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from app.commands.against import print_against
-from app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
+from app.commands.exit_codes import FAILED, SIGNALLED
 from app.commands.local import Events, find_machine, local_engine
 from app.commands.messages import say, say_json, tell
 from app.commands.progress import progress_display
@@ -58,12 +58,8 @@ def run(choices: Mapping[str, Any], *, preset: str | None, out: Path | None, as_
         if device is None:
             tell(f"flashscope sweep: no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
             return FAILED
-        try:
-            plan = with_kernels_chosen(make_plan(choices, device, preset), device)
-            check_runnable(plan, device)
-        except UnsupportedError as error:
-            tell(f"flashscope sweep: {error}")
-            return USAGE_ERROR
+        plan = with_kernels_chosen(make_plan(choices, device, preset), device)
+        check_runnable(plan, device)
         path = out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
         check_place(path)
         sweep = SweepRun(engine, events, Recorder(path, numbered=out is None))

@@ -226,7 +226,8 @@ class Stage(QObject):
         if self.fallback.reason and not self.fallback.standing_in:
             frame.tell(f"{FALL_BACK} {self.fallback.reason}", "error")
         else:
-            frame.tell(staging.source)
+            problem = staging.scene.problem if self._alone else ""  # else the sentence tells it
+            frame.tell(" · ".join(filter(None, (staging.source, problem))))
         self._registry.refresh()
 
     def _tell(self, text: str) -> None:

@@ -36,6 +36,11 @@ class Scene:
         """The pass that is spoken of."""
         return self.rows[0].problem.passes if self.rows else self.passes
 
+    @property
+    def problem(self) -> str:
+        """What the points on show are of, in words; empty without any."""
+        return next((curve.whole_label for curve in by_curve(self.rows)), "")
+
     def row(self, kernel: str, seqlen: int | None) -> PointRow | None:
         """The last point of a kernel at one N, None where there is none."""
         found = [row for row in self.rows if (row.kernel, row.seqlen) == (kernel, seqlen)]

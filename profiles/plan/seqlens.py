@@ -69,5 +69,6 @@ def _length(part: str, item: str) -> int:
         )
     length = int(digits) * factor if len(digits) <= len(str(LONGEST)) else LONGEST + 1
     if not 1 <= length <= LONGEST:
-        raise SeqlenError(f"{item:.40} is out of range: sequence lengths run from 1 to {LONGEST}.")
+        told = f"{part:.40}" if part == item else f"{part:.40} in {item:.40}"
+        raise SeqlenError(f"{told} is out of range: sequence lengths and steps run from 1 to {LONGEST}.")
     return length

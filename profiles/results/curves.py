@@ -39,8 +39,8 @@ class Curve(NamedTuple):
     def label(self) -> str:
         """Head dim, pass and mask in words, and what else is unusual or tells curves apart."""
         parts = [f"d {self.head_dim}", *filter(None, [self.unusual]), self.mask]
-        parts += [f"{self.heads} heads"] if "heads" in self.named else []
-        parts += [f"{self.kv_heads} kv heads"] if self.shares_heads else []
+        parts += [counted(self.heads, "head")] if "heads" in self.named else []
+        parts += [counted(self.kv_heads, "kv head")] if self.shares_heads else []
         parts += [] if self.scale is None else [f"scale {self.scale:g}"]
         parts += [] if self.batch is None else [f"batch {self.batch}"]
         parts += [] if self.seed is None else [f"seed {self.seed}"]
@@ -104,6 +104,11 @@ def by_curve(rows: Sequence[PointRow]) -> dict[Curve, list[PointRow]]:
     for row in rows:
         curves.setdefault(of_problem[row.problem], []).append(row)
     return curves
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things, as `1 head` and `2 heads`."""
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def curve_by_problem(rows: Sequence[PointRow]) -> dict[Problem, Curve]:

@@ -61,7 +61,7 @@ def test_weights_larger_than_the_memory_are_said_first(capfdbinary: Captured) ->
     [
         (("--model", "lama-3-8b"), "did you mean Llama-3-8B"),
         (("--model", "x"), "there are Llama-2-7B"),
-        (("--context", "0"), "sequence lengths run from 1"),
+        (("--context", "0"), "0 is out of range: sequence lengths and steps run from 1"),
         (("--context", "1k:4k"), "more than one context"),
         (("--memory", "much"), "is not a number from 0.001"),
         (("--batch", "0"), "is not a whole number from 1"),

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from profiles.results.compare.model import Lone
-from profiles.results.curves import mask_words
+from profiles.results.curves import counted, mask_words
 from profiles.results.rows import PointRow
 
 DECISIVE = 6  # fields of a shape
@@ -40,7 +40,8 @@ class Shape(NamedTuple):
             lengths=problem.lengths_text or "full lengths",
             pages=f"pages of {problem.page_size}" if problem.page_size else "no pages",
             scale="the usual scale" if problem.scale is None else f"scale {problem.scale:g}",
-            heads=f"{problem.heads} heads" + (f" and {problem.key_heads} kv heads" if grouped else ""),
+            heads=counted(problem.heads, "head")
+            + (f" and {counted(problem.key_heads, 'kv head')}" if grouped else ""),
             batch=f"batch {problem.batch}",
             seed=f"seed {problem.seed}",
         )

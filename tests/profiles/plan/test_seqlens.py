@@ -41,6 +41,13 @@ def test_a_length_beyond_the_largest_is_told_the_largest(text: str) -> None:
         parse_seqlens(text)
 
 
+def test_a_step_of_nothing_is_what_is_wrong_and_not_the_lengths() -> None:
+    with pytest.raises(
+        SeqlenError, match="0 in 1:2:0 is out of range: sequence lengths and steps run from 1"
+    ):
+        parse_seqlens("1:2:0")
+
+
 @given(st.lists(LENGTHS, min_size=1, max_size=20))
 def test_what_is_formatted_reads_back_the_same(lengths: list[int]) -> None:
     wanted = tuple(sorted(set(lengths)))

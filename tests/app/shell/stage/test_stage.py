@@ -14,6 +14,7 @@ from app.stage.scene import Scene
 from app.stage.story import Story
 from app.words.headline import headline_text
 from app.words.plain import unbroken
+from profiles.results.curves import by_curve
 from profiles.results.rows import rows
 from tests.app.fakes import PLAN, sweep
 from tests.app.shell.conftest import Rig, Save
@@ -83,12 +84,19 @@ def test_z_lets_the_plot_under_the_focus_fill_the_stage_and_back(
     assert shown_plots(window) == ["footprint", "runtime"]
 
 
-def test_zoomed_a_stop_keeps_badge_and_source_but_no_sentence(staged: MainWindow) -> None:
+def test_zoomed_a_stop_keeps_badge_and_source_and_names_the_problem_but_has_no_sentence(
+    staged: MainWindow,
+) -> None:
+    frame = staged.stage.frame
+    source = frame.source.text()
     press(staged, Key.Key_Z)
-    assert staged.stage.frame.sentence.isHidden()
-    assert staged.stage.frame.foot.isVisible()
+    assert frame.sentence.isHidden()
+    assert frame.foot.isVisible()
+    (curve,) = by_curve(profile(staged).plots.rows)
+    assert frame.source.text() == f"{source} · {curve.whole_label}"
     press(staged, Key.Key_Z)
-    assert staged.stage.frame.sentence.isVisible()
+    assert frame.sentence.isVisible()
+    assert frame.source.text() == source
 
 
 def test_esc_leaves_the_stage_and_everything_is_as_before(staged: MainWindow) -> None:
