@@ -21,6 +21,7 @@ TITLE = "What takes the memory, by formula"
 LINE, BAR, GAP = 20, 12, 10  # pixels of a line of text, of a bar, and between two kernels
 LEAST = 2  # pixels of a bar
 FEWEST_PARTS = 2  # tensors alone say nothing
+BETWEEN = " · "
 
 
 class Holding(NamedTuple):
@@ -35,9 +36,14 @@ class Holding(NamedTuple):
         return sum(part.nbytes for part in self.parts)
 
     @property
-    def words(self) -> str:
+    def told(self) -> Sequence[str]:
         """Every part with its bytes."""
-        return " · ".join(f"{part.name} {bytes_text(part.nbytes)}" for part in self.parts)
+        return [f"{part.name} {bytes_text(part.nbytes)}" for part in self.parts]
+
+    @property
+    def words(self) -> str:
+        """All of them, in one line."""
+        return BETWEEN.join(self.told)
 
 
 class MemoryBars(QWidget):
@@ -87,11 +93,19 @@ class MemoryBars(QWidget):
             painter.setFont(ui_font(CAPTION_PX))
             self._write(painter, px(GAP), TITLE, self._theme.dim)
             top = px(GAP + LINE)
-            for one in self._held:
-                self._write(painter, top, f"{cut(one.kernel, MOST_OF_NAME)}: {one.words}", self._theme.text)
+            for one, lines in zip(self._held, self._lines(QFontMetricsF(painter.font())), strict=True):
+                for line in lines:
+                    self._write(painter, top, line, self._theme.text)
+                    top += px(LINE)
                 width = max(px(LEAST), self.width() * one.nbytes / largest)
-                self._paint_bar(painter, QRectF(0, top + px(LINE), width, px(BAR)), one)
-                top += px(LINE + BAR + GAP)
+                self._paint_bar(painter, QRectF(0, top, width, px(BAR)), one)
+                top += px(BAR + GAP)
+
+    def _lines(self, metrics: QFontMetricsF) -> Sequence[Sequence[str]]:
+        """What is written over each bar: as many lines as it takes, or one where not all have room."""
+        whole = [broken(_named(one), one.told, metrics, self.width()) for one in self._held]
+        needed = px(GAP + LINE) + sum(px(LINE) * len(lines) + px(BAR + GAP) for lines in whole)
+        return whole if needed <= self.height() else [[f"{_named(one)}{one.words}"] for one in self._held]
 
     def _write(self, painter: QPainter, top: float, text: str, colour: str) -> None:
         """One line, cut at its end where it has no room."""
@@ -111,3 +125,19 @@ class MemoryBars(QWidget):
             if number and left > bar.left() + px(LEAST):
                 painter.drawLine(QPointF(left, bar.top()), QPointF(left, bar.bottom()))
             left += width
+
+
+def broken(first: str, words: Sequence[str], metrics: QFontMetricsF, width: float) -> list[str]:
+    """Lines of these words behind the first, none wider than this if no word is."""
+    lines = [first]
+    for number, word in enumerate(words):
+        longer = f"{lines[-1]}{BETWEEN if number else ''}{word}"
+        if number and metrics.horizontalAdvance(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def _named(held: Holding) -> str:
+    return f"{cut(held.kernel, MOST_OF_NAME)}: "

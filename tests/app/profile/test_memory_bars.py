@@ -1,10 +1,13 @@
 """What takes the memory of the kernels on show, beside the plots."""
 
 import pytest
-from PySide6.QtGui import QColor
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtGui import QColor, QFontMetricsF
 
+from app.look.fonts import ui_font
 from app.look.theme import DARK, LIGHT, kernel_mark
-from app.pages.profile.memory_bars import BAR, GAP, LINE, MemoryBars
+from app.pages.profile.memory_bars import BAR, BETWEEN, GAP, LINE, MemoryBars, broken
 from app.words.units import bytes_text
 from profiles.results.holdings import holdings
 from tests.app.pixels import pixels
@@ -67,6 +70,25 @@ def test_a_kernel_that_is_hidden_takes_none_of_the_room(bench: Bench, memory: Me
     bench.drawn()
     assert "flash2" not in memory.accessibleDescription()
     assert not painted(memory, 1)
+
+
+@given(st.lists(st.text("abc 12", min_size=1, max_size=12), min_size=1, max_size=8), st.integers(1, 400))
+def test_words_are_broken_into_lines_that_fit_and_none_is_lost(words: list[str], width: int) -> None:
+    metrics = QFontMetricsF(ui_font())
+    lines = broken("flash3: ", words, metrics, width)
+    assert BETWEEN.join(lines) == f"flash3: {BETWEEN.join(words)}"
+    for line in lines:
+        assert metrics.horizontalAdvance(line) <= width or line.removeprefix("flash3: ") in words
+
+
+def test_what_a_line_has_no_room_for_stands_on_the_next_if_all_have_room(memory: MemoryBars) -> None:
+    assert [len(lines) for lines in memory._lines(QFontMetricsF(ui_font()))] == [1, 1]
+    memory.resize(150, 400)
+    first = memory._lines(QFontMetricsF(ui_font()))[0]
+    assert len(first) > 1
+    assert BETWEEN.join(first) in memory.accessibleDescription()
+    memory.resize(150, GAP + LINE + 2 * (LINE + BAR + GAP))
+    assert [len(lines) for lines in memory._lines(QFontMetricsF(ui_font()))] == [1, 1]
 
 
 def test_nothing_is_painted_where_there_is_no_room_for_all_of_it(memory: MemoryBars) -> None:
