@@ -10,6 +10,7 @@ from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.pages.profile.results_model import PROBLEM, TRUST, ResultColumn, ResultsModel, ResultsProxy
+from app.widgets.row_height import keep_row_height
 from kernels.problem import Problem
 from profiles.results.curves import Curve, curve_by_problem
 from profiles.results.quantities import THROUGHPUT
@@ -51,7 +52,7 @@ class ResultsTable(QTableView):
         self.setSortingEnabled(True)
         self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         self.verticalHeader().hide()
-        keep(self, self.verticalHeader().setDefaultSectionSize, ROW_PX)
+        keep_row_height(self, ROW_PX)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.horizontalHeader().setStretchLastSection(True)
         self.horizontalHeader().setHighlightSections(False)
