@@ -250,11 +250,12 @@ class ResultsModel(QAbstractTableModel):
             return mark_icon(row.kernel, self._theme)
         if title == TRUST and row.trust is not None:
             tones = {"solid": self._theme.ok, "fair": self._theme.warn, "doubtful": self._theme.error}
-            return status_icon(row.trust.word, tones[row.trust.word])
+            return status_icon(row.trust.word, tones[row.trust.word], self._theme.on_accent)
         if title != "status":
             return None
         plain = {"done": self._theme.ok, "pending": self._theme.dim}
-        return status_icon(row.status, plain.get(row.status, kernel_mark(row.kernel).on(self._theme)))
+        colour = plain.get(row.status, kernel_mark(row.kernel).on(self._theme))
+        return status_icon(row.status, colour, self._theme.on_accent)
 
 
 class ResultsProxy(QSortFilterProxyModel):
