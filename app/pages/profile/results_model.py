@@ -173,9 +173,9 @@ class ResultsModel(QAbstractTableModel):
             last = self.index(len(self._rows) - 1, len(self.columns) - 1)
             self.dataChanged.emit(self.index(0, 0), last)
 
-    def places(self, wanted: Callable[[PointRow], bool]) -> list[int]:
-        """The source rows of the points that are wanted."""
-        return [place for place, row in enumerate(self._rows) if wanted(row)]
+    def places(self, points: set[int]) -> list[int]:
+        """The source rows of the points of these indices."""
+        return [place for place, row in enumerate(self._rows) if row.point.index in points]
 
     def row_at(self, row: int) -> PointRow:
         """The point of a source row."""
