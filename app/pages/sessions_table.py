@@ -9,9 +9,10 @@ from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView
 
 from app.control.guard import guarded
-from app.look.zoom import keep, px
+from app.look.zoom import px
 from app.pages.sessions_columns import COLUMNS, DATE_COLUMN, KERNELS_COLUMN, LEAST_FIRST, NAME_COLUMN
 from app.pages.sessions_model import INFO_ROLE, SessionsModel
+from app.widgets.row_height import keep_row_height
 from profiles.store import SessionInfo
 
 WIDEST = 260  # pixels of the kernels' and the notes' columns: a dozen would push the rest out of sight
@@ -42,7 +43,7 @@ class SessionsTable(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setTabKeyNavigation(False)
         self.verticalHeader().hide()
-        keep(self, self.verticalHeader().setDefaultSectionSize, 32)
+        keep_row_height(self, 32)
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setResizeContentsPrecision(MEASURED_ROWS)

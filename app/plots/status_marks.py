@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap
 
 from app.plots.statuses import STATUS_MARKS, TRUST_MARKS
 
+ICON_PX = 12
 _MARKS = STATUS_MARKS | TRUST_MARKS
 
 
@@ -22,17 +23,22 @@ def status_path(status: str) -> QPainterPath:
 
 
 @cache
-def status_icon(status: str, colour: str, size: int = 12) -> QIcon:
-    """The glyph as an icon for a table cell; drawn at three times its size, for dense screens."""
-    pixmap = QPixmap(size * 3, size * 3)
+def status_icon(status: str, colour: str, on_selection: str) -> QIcon:
+    """The glyph as an icon for a table cell, in another colour where its row is selected."""
+    icon = QIcon(_pixmap(status, colour))
+    icon.addPixmap(_pixmap(status, on_selection), QIcon.Mode.Selected)
+    return icon
+
+
+def _pixmap(status: str, colour: str) -> QPixmap:
+    """The glyph, drawn at three times its size, for dense screens."""
+    pixmap = QPixmap(ICON_PX * 3, ICON_PX * 3)
     pixmap.setDevicePixelRatio(3.0)
     pixmap.fill(Qt.GlobalColor.transparent)
     with QPainter(pixmap) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.translate(size / 2, size / 2)
-        painter.scale(size - 3, size - 3)
-        painter.setPen(QPen(QColor(colour), 1.6 / (size - 3)))
+        painter.translate(ICON_PX / 2, ICON_PX / 2)
+        painter.scale(ICON_PX - 3, ICON_PX - 3)
+        painter.setPen(QPen(QColor(colour), 1.6 / (ICON_PX - 3)))
         painter.drawPath(status_path(status))
-    icon = QIcon(pixmap)
-    icon.addPixmap(pixmap, QIcon.Mode.Selected)  # a selected row must not tint it
-    return icon
+    return pixmap

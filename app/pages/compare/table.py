@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 from app.control.guard import guarded
 from app.look.zoom import keep, px
 from app.pages.compare.list_model import ListColumn, ListModel
+from app.widgets.row_height import keep_row_height
 
 ROW_PX = 24
 
@@ -47,7 +48,7 @@ class ListTable(QTableView):
         self.setSortingEnabled(True)
         self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         self.verticalHeader().hide()
-        keep(self, self.verticalHeader().setDefaultSectionSize, ROW_PX)
+        keep_row_height(self, ROW_PX)
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)

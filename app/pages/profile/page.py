@@ -137,23 +137,23 @@ class ProfilePage(Page):
         self.form.changed.connect(self._form_changed)
         self.form.copy_requested.connect(self.copy_command_line)
         self.form.use_session_requested.connect(self.use_session)
-        self.plots.cursor_moved.connect(self.bottom.table.show_cursor)
         self.plots.cursor_moved.connect(self.controller.seqlen_chosen)
         self.controller.seqlen_chosen.connect(self.plots.show_seqlen)
         self.plots.baseline_changed.connect(self._refresh_table)
         self.plots.changing.connect(self._staged.start)
         for told in (self.plots.drawn, self.plots.cursor_moved):
             told.connect(lambda *_: draw_unless_waiting(self.headline, self._say))
+            told.connect(lambda *_: draw_unless_waiting(self.bottom.table, self._select_shown))
         self.plots.full.changed.connect(self._fill)
         self.headline.file_chosen.connect(self.file_chosen)
         self.bottom.strip.looked.connect(lambda: self._staged.start(self._lanes[1:]))
         self.bottom.strip.turned.connect(lambda: self._staged.start([self._lanes[0]]))
         self.plots.quantities_chosen.connect(self._show_hints_and_flight)
-        self.bottom.table.seqlen_selected.connect(self.plots.move_cursor)
         self.bottom.table.point_chosen.connect(self.replay.go_to_point)
         notes = self.bottom.notes
         self.bottom.table.point_selected.connect(partial(setattr, notes, "point"))
         self.bottom.table.point_selected.connect(self.controller.choose_point)
+        self.bottom.table.point_selected.connect(self.plots.show_point)
         self.controller.point_chosen.connect(self._show_point)
         self.bottom.strip.moment.chosen.connect(partial(setattr, notes, "at_s"))
         notes.point_chosen.connect(self._go_to_point)
@@ -340,8 +340,11 @@ class ProfilePage(Page):
     def _draw_table(self) -> Iterator[None]:
         shown = () if self._rows is None else self._shown
         yield from self.bottom.show_rows_in_steps(shown, baselines(shown, self.plots.baseline))
-        self.bottom.table.show_cursor(self.plots.seqlen)
+        self._select_shown()
         self._show_point(self.controller.point)
+
+    def _select_shown(self) -> None:
+        self.bottom.table.show_points(self.plots.points)
 
     def _follow_free_memory(self) -> None:
         telemetry, live = self.controller.telemetry, self.controller.live_readings

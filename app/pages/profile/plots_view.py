@@ -104,6 +104,11 @@ class PlotsView(QWidget):
         return self._rows
 
     @property
+    def points(self) -> set[int]:
+        """Those of the problems on show that the crosshair stands at, by index."""
+        return {row.point.index for row in self._rows if row.seqlen == self.seqlen}
+
+    @property
     def kernels(self) -> tuple[str, ...]:
         """Those whose curves are on show."""
         return tuple(kernel for kernel in self._kernels if kernel not in self._hidden)
@@ -280,10 +285,11 @@ class PlotsView(QWidget):
             self.move_cursor(seqlen)
 
     def show_point(self, index: int) -> None:
-        """Show the problems of a point, the crosshair at its sequence length."""
+        """Show the problems of a point, and stay with them, the crosshair at its sequence length."""
         for curve, rows in self._curves.items():
             row = next((row for row in rows if row.point.index == index), None)
             if row is not None:
+                self._curve_chosen = True
                 if curve != self.curve:
                     self._choose_curve(curve)
                 self.move_cursor(row.seqlen)

@@ -173,9 +173,9 @@ class ResultsModel(QAbstractTableModel):
             last = self.index(len(self._rows) - 1, len(self.columns) - 1)
             self.dataChanged.emit(self.index(0, 0), last)
 
-    def places(self, wanted: Callable[[PointRow], bool]) -> list[int]:
-        """The source rows of the points that are wanted."""
-        return [place for place, row in enumerate(self._rows) if wanted(row)]
+    def places(self, points: set[int]) -> list[int]:
+        """The source rows of the points of these indices."""
+        return [place for place, row in enumerate(self._rows) if row.point.index in points]
 
     def row_at(self, row: int) -> PointRow:
         """The point of a source row."""
@@ -250,11 +250,12 @@ class ResultsModel(QAbstractTableModel):
             return mark_icon(row.kernel, self._theme)
         if title == TRUST and row.trust is not None:
             tones = {"solid": self._theme.ok, "fair": self._theme.warn, "doubtful": self._theme.error}
-            return status_icon(row.trust.word, tones[row.trust.word])
+            return status_icon(row.trust.word, tones[row.trust.word], self._theme.on_accent)
         if title != "status":
             return None
         plain = {"done": self._theme.ok, "pending": self._theme.dim}
-        return status_icon(row.status, plain.get(row.status, kernel_mark(row.kernel).on(self._theme)))
+        colour = plain.get(row.status, kernel_mark(row.kernel).on(self._theme))
+        return status_icon(row.status, colour, self._theme.on_accent)
 
 
 class ResultsProxy(QSortFilterProxyModel):

@@ -1,6 +1,6 @@
 """The results as a table, linked with the crosshair both ways."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
@@ -10,6 +10,7 @@ from app.control.guard import guarded
 from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.pages.profile.results_model import PROBLEM, TRUST, ResultColumn, ResultsModel, ResultsProxy
+from app.widgets.row_height import keep_row_height
 from kernels.problem import Problem
 from profiles.results.curves import Curve, curve_by_problem
 from profiles.results.quantities import THROUGHPUT
@@ -26,12 +27,10 @@ class ResultsTable(QTableView):
     """One row a point.
 
     Signals:
-        seqlen_selected: A row of this sequence length was selected (int).
-        point_selected: So was the row of this point (int, its index).
+        point_selected: The row of the point of this index was selected (int).
         point_chosen: The row of the point of this index was clicked, or Enter pressed on it (int).
     """
 
-    seqlen_selected = Signal(int)
     point_selected = Signal(int)
     point_chosen = Signal(int)
 
@@ -40,7 +39,7 @@ class ResultsTable(QTableView):
         self.results = ResultsModel(theme, self)
         self.proxy = ResultsProxy(self.results)
         self.proxy.setParent(self)
-        self._following = False
+        self._following = False  # the plots follow the selection, or it follows them
         self._problems: set[str] = set()  # in words
         self.setModel(self.proxy)
         self.setAccessibleName("Results, one row a point")
@@ -51,7 +50,7 @@ class ResultsTable(QTableView):
         self.setSortingEnabled(True)
         self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         self.verticalHeader().hide()
-        keep(self, self.verticalHeader().setDefaultSectionSize, ROW_PX)
+        keep_row_height(self, ROW_PX)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.horizontalHeader().setStretchLastSection(True)
         self.horizontalHeader().setHighlightSections(False)
@@ -91,50 +90,44 @@ class ResultsTable(QTableView):
         cells = [[str(self.proxy.index(row, k).data() or "") for k in columns] for row in rows]
         return "\n".join("\t".join(line) for line in [titles, *cells])
 
-    def show_cursor(self, seqlen: int | None) -> None:
-        """Select every row of this sequence length without telling."""
-        if seqlen in self._selected_seqlens():
+    def show_points(self, points: set[int]) -> None:
+        """Select the rows of these points, by index, without telling; a choice among them stays."""
+        places = sorted(self._places(points))
+        if self._following or any(map(self.selectionModel().isRowSelected, places)):
             return
         chosen = QItemSelection()
-        matching = sorted(self._shown(lambda row: row.seqlen == seqlen))
-        for row in matching:
+        for row in places:
             chosen.select(self.proxy.index(row, 0), self.proxy.index(row, len(self.results.columns) - 1))
         self._following = True
         self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         self._following = False
-        if matching:
-            self.scrollTo(self.proxy.index(matching[0], 0))
-
-    def _selected_seqlens(self) -> set[int]:
-        return {self._seqlen(index.row()) for index in self.selectionModel().selectedRows()}
+        if places:
+            self.scrollTo(self.proxy.index(places[0], 0))
 
     def choose_point(self, index: int) -> None:
         """Select the row of a point, as a click on it does."""
-        for place in self._shown(lambda row: row.point.index == index):
+        for place in self._places({index}):
             flags = QItemSelectionModel.SelectionFlag  # whatever keys are held
             chosen = self.proxy.index(place, 0)
             self.selectionModel().setCurrentIndex(chosen, flags.ClearAndSelect | flags.Rows)
             self.scrollTo(chosen)
 
-    def _shown(self, wanted: Callable[[PointRow], bool]) -> list[int]:
-        """In which rows the points that are wanted stand: to ask every row of ten thousand takes too long."""
-        return [self.proxy.mapFromSource(self.results.index(k, 0)).row() for k in self.results.places(wanted)]
+    def _places(self, points: set[int]) -> list[int]:
+        """In which rows these points stand: to ask every row of ten thousand takes too long."""
+        return [self.proxy.mapFromSource(self.results.index(k, 0)).row() for k in self.results.places(points)]
 
-    def _seqlen(self, proxy_row: int) -> int:
-        return self._row(proxy_row).seqlen
-
-    def _row(self, proxy_row: int) -> PointRow:
-        return self.results.row_at(self.proxy.mapToSource(self.proxy.index(proxy_row, 0)).row())
+    def _point(self, index: QModelIndex) -> int:
+        return self.results.row_at(self.proxy.mapToSource(index).row()).point.index
 
     def _tell(self) -> None:
         rows = self.selectionModel().selectedRows()
         if rows and not self._following:
-            chosen = rows[-1].row()
-            self.point_selected.emit(self._row(chosen).point.index)
-            self.seqlen_selected.emit(self._seqlen(chosen))
+            self._following = True
+            self.point_selected.emit(self._point(rows[-1]))
+            self._following = False
 
     def _tell_point(self, index: QModelIndex) -> None:
-        self.point_chosen.emit(self.results.row_at(self.proxy.mapToSource(index).row()).point.index)
+        self.point_chosen.emit(self._point(index))
 
     def _fit_problems(self, curves: Iterable[Curve]) -> None:
         """Give the problems' column room for other names; with the same ones it stays as the user has it."""

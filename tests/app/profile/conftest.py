@@ -15,6 +15,7 @@ from app.look.appearance import appearance_of
 from app.look.theme import DARK
 from app.pages.profile import ProfilePage
 from app.plots.export_button import ExportButton
+from profiles.results.rows import PointRow
 from profiles.wire.events import Event
 from tests.app.profile.builders import SilentEngine, make_controller
 
@@ -66,6 +67,13 @@ def bench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Bench]:
 def column_of(bench: Bench, title: str) -> int:
     """Where a column of the results table stands."""
     return [column.title for column in bench.page.bottom.table.results.columns].index(title)
+
+
+def selected(page: ProfilePage) -> list[PointRow]:
+    """The points whose rows are selected in the results table."""
+    table = page.bottom.table
+    indexes = table.selectionModel().selectedRows()
+    return [table.results.row_at(table.proxy.mapToSource(index).row()) for index in indexes]
 
 
 def save(button: ExportButton, kind: str, path: Path) -> None:

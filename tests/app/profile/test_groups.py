@@ -12,10 +12,10 @@ from profiles.plan.presets import HEAD_DIMS, preset_plan
 from profiles.plan.request import Request
 from profiles.results.quantities import THROUGHPUT
 from profiles.results.quantity import value_of
-from profiles.results.rows import rows
+from profiles.results.rows import PointRow, rows
 from profiles.results.session import Session
 from tests.app.profile.builders import make_plan, script, session_of
-from tests.app.profile.conftest import Bench, column_of
+from tests.app.profile.conftest import Bench, column_of, selected
 
 KERNELS = ("standard", "flash2", "torch-flash")
 PLAN = preset_plan("peers", "cuda", Protocol(drift_check=False), kernels=KERNELS)
@@ -82,6 +82,71 @@ def test_the_group_of_the_point_in_flight_is_on_show_until_the_user_chooses(benc
     bench.page.refresh()
     bench.drawn()
     assert plots.panel.curves.currentText() == LABELS[0]
+
+
+Place = tuple[str, int, int, bool]  # kernel, N, head dim, whether it is causal
+
+
+def place_of(row: PointRow) -> Place:
+    return row.kernel, row.seqlen, row.problem.head_dim, row.problem.causal
+
+
+def select(bench: Bench, place: Place) -> None:
+    """Choose the row of a point in the unsorted table."""
+    table = bench.page.bottom.table
+    places = [place_of(table.results.row_at(row)) for row in range(table.results.rowCount())]
+    table.selectRow(places.index(place))
+
+
+def selected_places(bench: Bench) -> list[Place]:
+    return [place_of(row) for row in selected(bench.page)]
+
+
+@pytest.mark.usefixtures("session")
+def test_the_rows_of_the_group_on_show_at_the_crosshair_are_selected(bench: Bench) -> None:
+    plots, table = bench.page.plots, bench.page.bottom.table
+    bench.page.bottom.show_tab(1)
+    for chosen, (head_dim, causal) in ((3, (128, True)), (1, (64, True))):
+        plots.panel.curves.activated.emit(chosen)
+        plots.move_cursor(8192)
+        assert selected_places(bench) == [(kernel, 8192, head_dim, causal) for kernel in KERNELS]
+        first = table.visualRect(table.selectionModel().selectedRows()[0])
+        assert table.viewport().rect().contains(first.center())
+    plots.panel.curves.activated.emit(2)
+    assert selected_places(bench) == [(kernel, 8192, 128, False) for kernel in KERNELS]
+
+
+@pytest.mark.usefixtures("session")
+def test_a_row_that_is_chosen_brings_its_group_on_show_and_stays_the_only_one_selected(bench: Bench) -> None:
+    plots = bench.page.plots
+    plots.panel.curves.activated.emit(3)
+    plots.move_cursor(8192)
+    for seqlen in (8192, 2048):  # of which one is where the crosshair is
+        chosen = "flash2", seqlen, 64, True
+        select(bench, chosen)
+        bench.drawn()
+        assert plots.curve is not None
+        assert (plots.curve.label, plots.seqlen) == ("d 64, causal", seqlen)
+        assert plots.panel.curves.currentText() == "d 64, causal"
+        assert selected_places(bench) == [chosen]
+        plots.panel.curves.activated.emit(3)
+        assert {row.problem.head_dim for row in selected(bench.page)} == {128}
+
+
+def test_a_row_that_is_chosen_stays_selected_and_in_place_as_the_sweep_goes_on(bench: Bench) -> None:
+    plots, table = bench.page.plots, bench.page.bottom.table
+    bench.page.bottom.show_tab(1)
+    begun, later = (script(PLAN, stop_before=point) for point in (POINTS // 2, POINTS - 1))
+    bench.sweep(begun)
+    assert bench.controller.session is not None
+    chosen = place_of(rows(bench.controller.session)[POINTS // 2 - 1])  # it was measured last
+    select(bench, chosen)
+    curve = plots.curve
+    table.scrollToTop()
+    bench.tell(later[len(begun) :])
+    assert plots.curve == curve
+    assert selected_places(bench) == [chosen]
+    assert table.verticalScrollBar().value() == 0
 
 
 def test_an_export_of_everything_names_every_problem() -> None:

@@ -13,7 +13,7 @@ from app.control.chores import at_once
 from app.plots.export_picture import image
 from app.shell.run import keep_on_screen
 from tests.app.profile.builders import make_plan, script
-from tests.app.profile.conftest import Bench, copy, save
+from tests.app.profile.conftest import Bench, copy, save, selected
 
 EVENTS = script(make_plan(("standard", "flash2"), (256, 512, 1024)))
 
@@ -69,7 +69,7 @@ def test_ctrl_c_copies_the_selected_rows_with_their_headings(bench: Bench) -> No
 def test_the_rows_at_the_crosshair_are_selected_after_a_run(bench: Bench) -> None:
     bench.sweep(EVENTS)
     assert bench.page.plots.seqlen is not None
-    assert bench.page.bottom.table._selected_seqlens() == {bench.page.plots.seqlen}
+    assert {row.seqlen for row in selected(bench.page)} == {bench.page.plots.seqlen}
 
 
 @pytest.mark.parametrize("place", [QPoint(0, 0), QPoint(3000, 2000)])

@@ -4,8 +4,8 @@ from itertools import combinations
 
 import pytest
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QIcon, QImage
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 
 from app.look.contrast import contrast
 from app.look.theme import KERNEL_MARKS, LEGIBLE, OTHER_MARK, THEMES, Theme, kernel_mark
@@ -13,6 +13,7 @@ from app.plots.filling import filling
 from app.plots.marks import mark_icon, mark_pixmap
 from app.plots.shapes import OWN, THEIRS
 from kernels.registry import KERNELS, base_of
+from tests.app.pixels import ink_in_a_selected_row
 from tests.app.profile.eyes import EYES, difference, lab
 
 SEEN = 3.0  # WCAG 2.1, 1.4.11: graphical objects against what they stand on
@@ -85,10 +86,7 @@ def test_members_of_a_family_have_dashes_of_their_own() -> None:
 @pytest.mark.usefixtures("qapp")
 def test_every_mark_stands_out_from_a_selected_row(theme: Theme) -> None:
     for name in (*KERNEL_MARKS, "unknown"):
-        drawn = mark_icon(name, theme).pixmap(QSize(42, 42), QIcon.Mode.Selected).toImage()
-        inks = (drawn.pixelColor(x, y) for x in range(drawn.width()) for y in range(drawn.height()))
-        ink = max(inks, key=lambda colour: colour.alpha())
-        assert contrast(ink.name(), theme.accent) >= SEEN, name
+        assert contrast(ink_in_a_selected_row(mark_icon(name, theme)), theme.accent) >= SEEN, name
 
 
 @pytest.mark.usefixtures("qapp")

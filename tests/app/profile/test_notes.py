@@ -14,6 +14,7 @@ from app.shell.main_window import MainWindow
 from profiles.results.bookmarks import Bookmark
 from profiles.store import load
 from tests.app.fakes import SECOND, sweep
+from tests.app.profile.conftest import selected
 from tests.app.shell.conftest import Rig, Save, rig, save  # noqa: F401 - fixtures
 
 HOSTILE = "<img src=x onerror=1><b>why</b> =1+1"
@@ -60,7 +61,7 @@ def test_a_note_on_a_point_is_kept_listed_undone_and_leads_back_to_it(
     table.choose_point(0)
     notes.list.setCurrentRow(0)
     notes._go()
-    assert table._row(table.selectionModel().selectedRows()[-1].row()).point.index == 3
+    assert [row.point.index for row in selected(page)] == [3]
     notes.delete()
     qtbot.waitUntil(lambda: notes.list.count() == 0)
     page.controller.edits.undo()
@@ -119,8 +120,7 @@ def test_a_note_leads_a_replay_to_its_moment_and_to_the_end_of_its_point(
         assert playback.at_ns == moment
         page._staged.finish()
     assert notes.at_s == page.bottom.strip.moment.at_s == 5.25
-    row = page.bottom.table.selectionModel().selectedRows()[-1].row()
-    assert page.bottom.table._row(row).point.index == 3
+    assert [row.point.index for row in selected(page)] == [3]
 
 
 def test_an_edited_note_keeps_its_place(

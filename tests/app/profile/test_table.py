@@ -14,7 +14,7 @@ from profiles.results.rows import rows
 from profiles.wire.events import PointChecked
 from profiles.wire.measurement import Figure
 from tests.app.profile.builders import make_plan, script, turns_of
-from tests.app.profile.conftest import Bench, column_of
+from tests.app.profile.conftest import Bench, column_of, selected
 from tests.app.profile.failing import EVENTS, KERNELS, LENGTHS
 
 
@@ -40,9 +40,7 @@ def test_table_and_crosshair_follow_each_other(bench: Bench) -> None:
     table.selectRow(0)
     assert bench.page.plots.seqlen == 512
     bench.page.plots.step_cursor(1)
-    assert {table.results.row_at(index.row()).seqlen for index in table.selectionModel().selectedRows()} == {
-        1024
-    }
+    assert {row.seqlen for row in selected(bench.page)} == {1024}
 
 
 def test_the_table_sorts_by_value_with_absent_cells_last(bench: Bench) -> None:

@@ -1,12 +1,14 @@
 """The mark of trust in the table: a word, a glyph, and the reasons in the tip."""
 
 from dataclasses import replace as replaced
+from typing import get_args
 
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 
-from app.look.theme import DARK
+from app.look.contrast import contrast
+from app.look.theme import DARK, LEGIBLE, THEMES, Theme
 from app.pages.profile.results_model import TRUST, ResultsModel
 from app.plots.status_marks import status_path
 from app.plots.statuses import TRUST_MARKS
@@ -14,7 +16,9 @@ from app.words.trust import trust_line
 from profiles.results.curves import curve_by_problem
 from profiles.results.rows import PointRow, rows
 from profiles.results.trust import WORDS
+from profiles.wire.events import PointStatus
 from profiles.wire.measurement import Sample
+from tests.app.pixels import ink_in_a_selected_row
 from tests.app.profile.builders import make_plan, script, session_of
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -53,6 +57,19 @@ def test_a_point_that_was_not_measured_has_no_word() -> None:
     model.set_rows(shown, {}, curve_by_problem(shown))
     place = [column.title for column in model.columns].index(TRUST)
     assert model.index(0, place).data() == ""
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+def test_the_glyphs_of_status_and_trust_can_be_read_in_a_selected_row(theme: Theme) -> None:
+    model = ResultsModel(theme)
+    shown = [replaced(judged((1.0,) * 10), status=status) for status in get_args(PointStatus)]
+    model.set_rows(shown, {}, curve_by_problem(shown))
+    places = [place for place, column in enumerate(model.columns) if column.title in {"status", TRUST}]
+    cells = [model.index(row, place) for row in range(len(shown)) for place in places]
+    icons = [(cell.data(), cell.data(Qt.ItemDataRole.DecorationRole)) for cell in cells if cell.data()]
+    assert {"done", "out of memory", "fair"} < {word for word, _icon in icons}
+    for word, icon in icons:
+        assert contrast(ink_in_a_selected_row(icon), theme.accent) >= LEGIBLE, word
 
 
 def test_every_word_has_a_glyph_of_its_own_and_a_line() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollBar, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollBar, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.control.settings import SCALES, Settings
@@ -96,6 +96,21 @@ def test_a_zoom_and_back_leaves_everything_as_it_was(window: MainWindow) -> None
     for percent in (250, 80, 100):
         zoom(window, percent)
     assert looks(window) == before
+
+
+def row_heights(window: MainWindow) -> dict[str, int]:
+    tables = window.findChildren(QTableView)
+    return {table.accessibleName(): table.verticalHeader().defaultSectionSize() for table in tables}
+
+
+def test_the_rows_of_every_table_grow_and_shrink_with_the_zoom(window: MainWindow) -> None:
+    window.pages.complete()
+    before = row_heights(window)
+    assert {"Results, one row a point", "Saved sessions"} < set(before)
+    for percent in (180, 250, 100):
+        zoom(window, percent)
+        expected = {name: round(height * percent / 100) for name, height in before.items()}
+        assert row_heights(window) == expected, percent
 
 
 @chosen("percent", SCALES, {250})
