@@ -10,7 +10,9 @@ from app.control import bundled
 from app.pages import sessions
 from app.pages.sessions import SessionsPage
 from app.shell.main_window import MainWindow
+from app.words.progress import clock_text
 from profiles.plan.machine import Machine
+from profiles.results.rest import PAUSE_NS
 from profiles.store import load
 from profiles.wire.events import Event, PlanFinished, PointStarted
 from tests.app.fakes import CPU_MACHINE, MS, PLAN, SECOND, ends_well, measurement, reading, sweep
@@ -69,6 +71,30 @@ def test_an_unfinished_session_goes_on_in_its_file_and_its_points_say_in_which_p
     assert {state.status for state in found.planned} == {"done"}
     assert found.outcome == "finished"
     assert found == rig.controller.session
+
+
+def test_the_elapsed_time_of_a_resumed_sweep_leaves_out_the_pause_between_its_parts(
+    rig: Rig, window: MainWindow, qtbot: QtBot, broken_off: Path
+) -> None:
+    rig.open(broken_off)
+    last_s = MEASURED + 0.9  # when its last point ended
+    assert elapsed(window) == clock_text(last_s)
+    rig.now = 5000.0
+    resume(rig, window, qtbot)
+    assert elapsed(window) == clock_text(last_s), "its next part has not begun"
+    rig.say(rest_of_the_sweep(rig)[:1])
+    begun_s = last_s + PAUSE_NS / SECOND
+    assert elapsed(window) == clock_text(begun_s)
+    rig.now += 40.0
+    assert elapsed(window) == clock_text(begun_s + 40)
+    rig.say([PlanFinished(t_ns=round((begun_s + 41) * SECOND), outcome="cancelled")])
+    rig.now += 300.0
+    assert elapsed(window) == clock_text(begun_s + 41)
+
+
+def elapsed(window: MainWindow) -> str:
+    window.status.refresh()
+    return window.status.elapsed.text().removeprefix("elapsed ")
 
 
 def test_the_part_stands_in_the_table_and_beside_the_plots(
