@@ -14,7 +14,7 @@ from app.words.progress import clock_text
 from profiles.plan.machine import Machine
 from profiles.results.rest import PAUSE_NS
 from profiles.store import load
-from profiles.wire.events import Event, PlanFinished, PointStarted
+from profiles.wire.events import Event, PlanFinished, PointFailed, PointStarted
 from tests.app.fakes import CPU_MACHINE, MS, PLAN, SECOND, ends_well, measurement, reading, sweep
 from tests.app.shell.conftest import Rig, Save
 
@@ -95,6 +95,33 @@ def test_the_elapsed_time_of_a_resumed_sweep_leaves_out_the_pause_between_its_pa
 def elapsed(window: MainWindow) -> str:
     window.status.refresh()
     return window.status.elapsed.text().removeprefix("elapsed ")
+
+
+def test_cancelled_points_stay_on_show_until_a_later_part_starts_them(
+    rig: Rig, window: MainWindow, qtbot: QtBot, save: Save
+) -> None:
+    path = save(
+        [
+            *sweep(points=MEASURED),
+            PointStarted(index=MEASURED, t_ns=9 * SECOND),
+            PointFailed(index=MEASURED, t_ns=10 * SECOND, status="cancelled", reason="It was cancelled."),
+            PlanFinished(t_ns=10 * SECOND, outcome="cancelled"),
+        ],
+        "cancelled",
+    )
+    rig.open(path)
+    resume(rig, window, qtbot)
+    begun, *others = rest_of_the_sweep(rig)
+    started = next(k for k, e in enumerate(others) if isinstance(e, PointStarted) and e.index == MEASURED)
+    rig.say([begun, *others[:started]])
+    rail = window.pages["profile"].plots.cells[0].plot.rail  # type: ignore[attr-defined]
+    window.status.refresh()
+    assert window.status.count.text() == "3 of 6 points, 1 cancelled"
+    qtbot.waitUntil(lambda: len(rail.scatter.points()) == 1, timeout=30_000)
+    rig.say([others[started]])
+    window.status.refresh()
+    assert window.status.count.text() == "3 of 6 points"
+    qtbot.waitUntil(lambda: len(rail.scatter.points()) == 0, timeout=30_000)
 
 
 def test_the_part_stands_in_the_table_and_beside_the_plots(
