@@ -41,6 +41,7 @@ EngineFactory = Callable[[Sink], Engine]
 SWEEPING = "A sweep is running already; cancel it first, or wait for its end."
 REPLAYING = "A replay is on show; leave it (Esc, Esc) before a sweep is run or resumed."
 LIVE_READINGS = 1200  # two minutes at 10 Hz
+NS = 1_000_000_000
 
 
 class Controller(QObject):
@@ -104,6 +105,8 @@ class Controller(QObject):
         self.live_readings: deque[Reading] = deque(maxlen=LIVE_READINGS)
         self.sessions_dir = sessions_dir
         self._measuring = False
+        self._clock = clock
+        self._ahead_ns: int | None = None  # of the clock, that of the session being measured, once it began
         self._backend_chosen = False
         self._closed = False
         self.point: int | None = None
@@ -160,6 +163,16 @@ class Controller(QObject):
     def replaying(self) -> bool:
         """Whether a replay runs or is paused."""
         return self.playback is not None
+
+    @property
+    def now_ns(self) -> int | None:
+        """The moment of the sweep or replay on show, by its session's clock; None when that stands still."""
+        if self.playback is not None:
+            return self.playback.at_ns
+        return None if self._ahead_ns is None else self._clock_ns() + self._ahead_ns
+
+    def _clock_ns(self) -> int:
+        return round(self._clock() * NS)
 
     @property
     def provenance(self) -> Provenance:
@@ -297,11 +310,13 @@ class Controller(QObject):
         self.machine_found.emit(machine)
 
     def _begin(self, event: PlanStarted) -> None:
+        self._ahead_ns = 0
         self._record(Session.begin(event), new_path(self.sessions_dir, event), event)
 
     def _begin_part(self, event: PlanResumed) -> None:
         session, path = self.session, self.path
         if session is not None and path is not None and session.id == event.session_id:
+            self._ahead_ns = event.t_ns - self._clock_ns()
             session.apply(event)
             self._record(session, path, event)
 
@@ -315,7 +330,7 @@ class Controller(QObject):
             self.path_found.emit(path)
 
     def _finish(self, event: PlanFinished) -> None:
-        self._measuring = False
+        self._measuring, self._ahead_ns = False, None
         self._recordings.finish()
         if event.outcome == "failed":
             self.error_raised.emit(event.reason or "The sweep failed.", "")

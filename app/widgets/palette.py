@@ -1,12 +1,13 @@
 """The command palette: every action, found by a few of its letters."""
 
+import re
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from app.control.actions import ActionRegistry
+from app.control.actions import Action, ActionRegistry
 from app.control.guard import guarded
 from app.look.zoom import px
 
@@ -17,22 +18,34 @@ MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 def match(query: str, text: str) -> int | None:
     """Score of a fuzzy match, 0 for the best; None unless the text has the query's letters in this order.
 
-    The score counts the letters that are skipped between two that match, except where the next one begins a
-    word.
+    The query as a whole at the begin of a word comes first, then within one, then its letters scattered.
     """
-    position, score, folded = 0, 0, text.casefold()
-    for letter in query.casefold().replace(" ", ""):
-        at = folded.find(letter, position)
+    wanted, folded = query.casefold().strip(" "), text.casefold()
+    if re.search(rf"(?<!\w){re.escape(wanted)}", folded):
+        return 0
+    if wanted in folded:
+        return 1
+    skipped = _skipped(wanted.replace(" ", ""), folded)
+    return None if skipped is None else 2 + skipped
+
+
+def _skipped(letters: str, text: str) -> int | None:
+    """How many characters lie between letters found one after the other, except where one begins a word."""
+    position, skipped = 0, 0
+    for letter in letters:
+        at = text.find(letter, position)
         if at < 0:
             return None
-        starts_word = at == 0 or not folded[at - 1].isalnum()
-        score += 0 if starts_word or at == position else at - position
+        starts_word = at == 0 or not text[at - 1].isalnum()
+        skipped += 0 if starts_word else at - position
         position = at + 1
-    return score
+    return skipped
 
 
 class CommandPalette(QDialog):
     """Type, choose, Return; of what fits equally well, what was run last comes first.
+
+    What cannot be done now comes after all that can, and Return does not run it.
 
     Args:
         registry: What can be run.
@@ -84,21 +97,28 @@ class CommandPalette(QDialog):
 
     def _fill(self, query: str) -> None:
         self._list.clear()
-        places = {key: place for place, key in enumerate(self._recent())}
-        fits = [(match(query, f"{a.group}: {a.title}"), a) for a in self._registry]
-        ranked = sorted(
-            ((score, places.get(a.key, len(places)), a) for score, a in fits if score is not None),
-            key=lambda fit: fit[:2],
-        )
-        for _score, _place, action in ranked:
-            qaction = self._registry.find(action.key)
+        for action, usable in self._found(query):
             keys = "".join(f"   ({keys})" for keys in action.shown_keys[:1])
             item = QListWidgetItem(f"{action.group}: {action.title}{keys}")
             item.setData(KEY_ROLE, action.key)
-            if qaction is None or not qaction.isEnabled():
+            if not usable:
                 item.setFlags(Qt.ItemFlag.NoItemFlags)
             self._list.addItem(item)
         self._list.setCurrentRow(0)
+
+    def _found(self, query: str) -> list[tuple[Action, bool]]:
+        """The actions that fit, best first, and whether each can be done now: those that cannot come last."""
+        places = {key: place for place, key in enumerate(self._recent())}
+        fits = [
+            (not self._usable(action), score, places.get(action.key, len(places)), action)
+            for action in self._registry
+            if (score := match(query, f"{action.group}: {action.title}")) is not None
+        ]
+        return [(action, not unusable) for unusable, _, _, action in sorted(fits, key=lambda fit: fit[:3])]
+
+    def _usable(self, action: Action) -> bool:
+        qaction = self._registry.find(action.key)
+        return qaction is not None and qaction.isEnabled()
 
     def _run(self) -> None:
         item = self._list.currentItem()

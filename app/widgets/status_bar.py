@@ -1,7 +1,5 @@
 """The bottom line: what runs, how far, how long still, the device's state and the file; or a message."""
 
-import time
-
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
@@ -132,13 +130,10 @@ class StatusBar(QFrame):
         self.left.setText("" if left is None else f"about {clock_text(left)} left")
 
     def _elapsed(self, session: Session) -> float:
-        if self._controller.playback is not None:
-            return (self._controller.playback.at_ns - session.t0_ns) / NS
-        if self._controller.running:
-            return (time.monotonic_ns() - session.t0_ns) / NS
         ends = [s.ended_ns for s in session.points if s.ended_ns is not None]
         last = session.ended_ns or max(ends, default=session.t0_ns)
-        return (last - session.t0_ns) / NS
+        now = self._controller.now_ns
+        return ((last if now is None else now) - session.t0_ns) / NS
 
     def _show_device(self) -> None:
         controller = self._controller

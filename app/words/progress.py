@@ -6,7 +6,7 @@ from math import log
 from app.words.units import bytes_text, seqlen_full, temperature_text, whole_text
 from profiles.results.activity import seconds_by_point
 from profiles.results.drift import drifts
-from profiles.results.session import PointState, Session
+from profiles.results.session import BROKEN_OFF, PointState, Session
 from profiles.wire.events import Reading
 
 NS = 1_000_000_000
@@ -62,13 +62,13 @@ def seconds_left(session: Session) -> float | None:
     """
     newest: dict[str, float] = {}
     for index, seconds in seconds_by_point(session).items():
-        newest[session.points[index].point.kernel] = seconds
+        state = session.points[index]
+        if state.status not in BROKEN_OFF:
+            newest[state.point.kernel] = seconds
     if not newest:
         return None
     typical = max(newest.values())
-    return sum(
-        newest.get(s.point.kernel, typical) for s in session.points if s.status in {"pending", "running"}
-    )
+    return sum(newest.get(state.point.kernel, typical) for state in session.to_come)
 
 
 def clock_text(seconds: float) -> str:

@@ -75,7 +75,7 @@ def parts(session: Session) -> list[Part]:
             points=_measured(session, one.part),
             differences=tuple(differences(session.machine, one.machine, session.backend)),
             drifts=drifts,
-            again=one.again,
+            again=tuple(session.measured_anew(one)),
         )
         for one, outcome, drifts in zip(session.resumed, outcomes[1:], _repeated(session), strict=True)
     ]

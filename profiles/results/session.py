@@ -16,6 +16,7 @@ from profiles.plan.plan import Plan, Point
 from profiles.results.bookmarks import Bookmark
 from profiles.wire.ceilings import Ceilings
 from profiles.wire.events import (
+    Attempt,
     BrokenOff,
     CeilingsMeasured,
     Event,
@@ -41,6 +42,7 @@ from profiles.wire.measurement import Measurement, joined_notes
 BROKEN_OFF: frozenset[PointStatus] = frozenset(get_args(BrokenOff))
 """Points that began and have no outcome of their own."""
 NOT_ENDED: frozenset[PointStatus] = BROKEN_OFF | {"pending", "running"}
+INTERRUPTED = "The session's writer ended while this point was running; resume the sweep to measure it."
 NOT_REPEATED = "Its part of the session ended before it was measured once more."
 
 
@@ -181,6 +183,26 @@ class Session:
         return [s for s in running if s.began_ns == newest]
 
     @property
+    def to_come(self) -> list[PointState]:
+        """The points that the part which runs has still to end."""
+        number = len(self.resumed) + 1
+        again = {attempt.index for part in self.resumed[-1:] for attempt in part.again}
+        return [
+            state
+            for state in self.points
+            if state.status in {"pending", "running"} or (state.point.index in again and state.part != number)
+        ]
+
+    def measured_anew(self, part: PlanResumed) -> list[Attempt]:
+        """What a part was to measure anew, and did; what it did not get to, the next one has again."""
+        later = {attempt for other in self.resumed[part.part - 1 :] for attempt in other.again}
+        return [
+            attempt
+            for attempt in part.again
+            if attempt not in later and (self.points[attempt.index].part or 0) >= part.part
+        ]
+
+    @property
     def ended_points(self) -> int:
         """How many of the cells have an outcome of their own, a failure among others."""
         return sum(count for status, count in self._statuses.items() if status not in NOT_ENDED)
@@ -199,9 +221,7 @@ class Session:
         """Take in one event; events that are not about a session change nothing."""
         match event:
             case PointStarted():
-                state = self.points[event.index]
-                state.status, state.started_ns, state.phase = "running", event.t_ns, "prepare"
-                state.part = len(self.resumed) + 1
+                self._start_point(event)
             case PointProgress():
                 state = self.points[event.index]
                 state.phase, state.done, state.total = event.phase, event.done, event.total
@@ -235,10 +255,9 @@ class Session:
 
     def _resume(self, event: PlanResumed) -> None:
         self.give_up_repeats()
+        self.interrupt()
         repeats = self.plan.again(event.repeats, len(self.points))
         predicted = [self.points[index].predicted_bytes for index in event.repeats]
-        for index in (attempt.index for attempt in event.again):
-            self.points[index] = PointState(self.points[index].point, self.points[index].predicted_bytes)
         self.points.extend(map(PointState, repeats, predicted))
         self.resumed.append(event)
         self.outcome = self.ended_ns = None
@@ -249,6 +268,24 @@ class Session:
         for state in self.points[len(self.planned) :]:
             if state.status in {"pending", "running"}:
                 state.status, state.reason = "interrupted", NOT_REPEATED
+
+    def interrupt(self) -> None:
+        """Close what was running when whoever measured it was killed."""
+        for state in self.points:
+            if state.status == "running":
+                state.status, state.reason, state.phase = "interrupted", INTERRUPTED, None
+
+    def _start_point(self, event: PointStarted) -> None:
+        """Begin a point's measurement; how it may have ended in an earlier part is over with that."""
+        before = self.points[event.index]
+        self.points[event.index] = PointState(
+            before.point,
+            before.predicted_bytes,
+            status="running",
+            started_ns=event.t_ns,
+            phase="prepare",
+            part=len(self.resumed) + 1,
+        )
 
     def _begin_sampling(self, event: SamplingStarted) -> None:
         for state in (self.points[index] for index in event.indices):

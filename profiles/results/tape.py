@@ -112,7 +112,7 @@ def _script(session: Session) -> Iterator[Timed]:
 
     A session whose writer was killed ends as `failed`, and so do the points it was on.
     """
-    states = _measured_last(session)
+    states = _repeated_in_their_parts(session)
     body = [*_parts(session), *_samplings(states), *(timed for state in states for timed in _point(state))]
     body.sort(key=itemgetter(0))  # stable: a point's end stays before the next one's start
     yield from body
@@ -130,13 +130,12 @@ def _ending(session: Session, t_ns: int) -> PlanFinished:
     return PlanFinished(t_ns=session.ended_ns or t_ns, outcome=session.outcome)
 
 
-def _measured_last(session: Session) -> list[PointState]:
-    """Every point, without a time from before the part that measured it last, whatever the file says."""
+def _repeated_in_their_parts(session: Session) -> list[PointState]:
+    """Every point, a repeat without a time from before the part that made it, whatever the file says."""
     states = list(session.points)
     repeat = len(session.planned)
     for part in session.resumed:
-        repeats = range(repeat, repeat := repeat + len(part.repeats))
-        for index in (*(attempt.index for attempt in part.again), *repeats):
+        for index in range(repeat, repeat := repeat + len(part.repeats)):
             states[index] = _not_before(part.t_ns, states[index])
     return states
 
@@ -147,10 +146,10 @@ def _not_before(t_ns: int, state: PointState) -> PointState:
 
 
 def _parts(session: Session) -> Iterator[Timed]:
-    """What each later part measures anew, as it went before, then its begin; and every part's ceilings."""
+    """What each later part measured anew, as it went before, then its begin; and every part's ceilings."""
     yield from _ceilings(session, 1, session.t0_ns)
     for part in session.resumed:
-        for attempt in part.again:
+        for attempt in session.measured_anew(part):
             yield from _attempt(attempt, part)
         yield part.t_ns, part
         yield from _ceilings(session, part.part, part.t_ns)

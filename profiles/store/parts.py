@@ -8,18 +8,13 @@ from hashlib import blake2b
 import msgspec
 
 from profiles.plan.plan import Plan, Point
-from profiles.results.session import NOT_REPEATED
-from profiles.store.digest import ORDERS, seal
+from profiles.results.session import INTERRUPTED, NOT_REPEATED
+from profiles.store.digest import seal
 from profiles.store.records import Json, Key, Record
 from profiles.store.schema import MAX_PARTS
 from profiles.store.statements import TooLargeError, insert, parameters, records
 from profiles.wire.events import PlanResumed
 
-MEASURED = tuple(table for table in ORDERS if table != "points")
-ANEW = (
-    "UPDATE points SET status = 'pending', reason = '', detail = '', started_ns = NULL, "
-    "sampling_ns = NULL, ended_ns = NULL, digest = NULL WHERE point = ?"
-)
 REPEAT = (
     "INSERT INTO points (point, kernel, problem, predicted_bytes, status, reason, detail) "
     "SELECT ?, kernel, problem, predicted_bytes, 'pending', '', '' FROM points WHERE point = ?"
@@ -43,10 +38,7 @@ def write_part(connection: sqlite3.Connection, event: PlanResumed) -> None:
     if event.part > MAX_PARTS:
         raise TooLargeError(f"more than {MAX_PARTS} parts of a session")
     _give_up_repeats(connection)
-    for attempt in event.again:
-        for table in MEASURED:
-            connection.execute(f"DELETE FROM {table} WHERE point = ?", (attempt.index,))  # noqa: S608 - our names
-        connection.execute(ANEW, (attempt.index,))
+    _interrupt(connection, "status = 'running'", INTERRUPTED)
     (first,) = connection.execute("SELECT max(point) + 1 FROM points").fetchone()
     connection.executemany(REPEAT, enumerate(event.repeats, first))
     text = msgspec.json.encode(event).decode()
@@ -71,10 +63,16 @@ def _give_up_repeats(connection: sqlite3.Connection) -> None:
     parts = connection.execute("SELECT resumed FROM parts ORDER BY part")
     repeated = sum(len(msgspec.json.decode(text, type=PlanResumed).repeats) for (text,) in parts)
     (points,) = connection.execute("SELECT count(*) FROM points").fetchone()
-    query = "SELECT point FROM points WHERE point >= ? AND status IN ('pending', 'running')"
-    for (point,) in connection.execute(query, (points - repeated,)).fetchall():
+    unfinished = f"point >= {points - repeated} AND status IN ('pending', 'running')"
+    _interrupt(connection, unfinished, NOT_REPEATED)
+
+
+def _interrupt(connection: sqlite3.Connection, which: str, reason: str) -> None:
+    """Close the points of this condition: nobody measures them any more."""
+    query = f"SELECT point FROM points WHERE {which}"  # noqa: S608 - our condition
+    for (point,) in connection.execute(query).fetchall():
         ended = "UPDATE points SET status = 'interrupted', reason = ? WHERE point = ?"
-        connection.execute(ended, (NOT_REPEATED, point))
+        connection.execute(ended, (reason, point))
         seal(connection, point)
 
 

@@ -27,8 +27,6 @@ from profiles.store.words import Field, Words, read_bookmarks, read_tags
 from profiles.wire.ceilings import Ceilings
 from profiles.wire.events import Reading, TelemetryStarted
 
-INTERRUPTED = "The session's writer ended while this point was running; resume the sweep to measure it."
-
 BATCH = 1000  # readings: about two milliseconds of work
 
 
@@ -62,7 +60,7 @@ def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
         session.traces, traces = _traces(connection)
         session.ceilings, ceilings = _ceilings(connection)
         if session.in_flight and not being_written(path):
-            _interrupt(session)
+            session.interrupt()
         with validating(path, "its telemetry cannot be read whole"):
             yield session, _readings(connection, _Altered(path, session, traces=traces, ceilings=ceilings))
 
@@ -214,9 +212,3 @@ def _ceilings(connection: sqlite3.Connection) -> tuple[dict[int, Ceilings], int]
         else:
             altered += 1
     return found, altered
-
-
-def _interrupt(session: Session) -> None:
-    for state in session.points:
-        if state.status == "running":
-            state.status, state.reason = "interrupted", INTERRUPTED

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from profiles.results.session import PointState, Session
-from profiles.store.digest import seal
+from profiles.store.digest import ORDERS, seal
 from profiles.store.records import (
     CorrectnessRecord,
     ErrorRecord,
@@ -48,6 +48,11 @@ _FIGURE = insert("figures", FigureRecord).replace("INSERT", "INSERT OR REPLACE",
 _CORRECTNESS = insert("correctness", CorrectnessRecord)
 _ERROR = insert("errors", ErrorRecord)
 _SAMPLE = insert("samples", SampleRecord)
+_MEASURED = tuple(table for table in ORDERS if table != "points")
+_START = (
+    "UPDATE points SET status = 'running', reason = '', detail = '', started_ns = ?, "
+    "sampling_ns = NULL, ended_ns = NULL, digest = NULL WHERE point = ?"
+)
 _CEILINGS = "INSERT INTO ceilings SELECT coalesce(max(part), 1), ? FROM parts"
 _READING = insert("readings", ReadingRecord)
 _TRAFFIC = insert("traffic", TrafficRecord).replace("INSERT", "INSERT OR REPLACE", 1)
@@ -101,9 +106,7 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
     """Write one event; those a file does not keep change nothing."""
     match event:
         case PointStarted(index=index, t_ns=t_ns):
-            connection.execute(
-                "UPDATE points SET status = 'running', started_ns = ? WHERE point = ?", (t_ns, index)
-            )
+            _start_point(connection, index, t_ns)
         case PointChecked(index=index, measurement=measurement):
             _write_measurement(connection, index, measurement)
         case SamplingStarted():
@@ -125,6 +128,13 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
             connection.execute("UPDATE session SET outcome = ?, ended_ns = ?", (outcome, t_ns))
         case _:
             pass
+
+
+def _start_point(connection: sqlite3.Connection, point: int, t_ns: int) -> None:
+    """Begin a point's measurement; what an earlier part had of it is over with that."""
+    for table in _MEASURED:
+        connection.execute(f"DELETE FROM {table} WHERE point = ?", (point,))  # noqa: S608 - our names
+    connection.execute(_START, (t_ns, point))
 
 
 def _end_point(connection: sqlite3.Connection, event: PointMeasured | PointFailed) -> None:

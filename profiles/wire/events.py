@@ -138,7 +138,7 @@ class PlanResumed(EventBase, frozen=True, kw_only=True, tag="plan-resumed"):
         machine: Who measures.
         started_at: Wall clock, ISO 8601 with offset.
         t_ns: The same moment on the session's clock.
-        again: Points that had been started and are measured anew, as they stood.
+        again: Points that had been started and are to be measured anew, as they stand until they start.
         repeats: Points that have an outcome and are measured once more at the begin of this part, to tell
             how far it differs from the parts before. These repeats follow the session's points in this order.
         outcome: How the part before ended, None: whoever measured was killed.

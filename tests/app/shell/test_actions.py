@@ -1,5 +1,8 @@
 """What a user can do: in the menu, in the palette, by a key, and on the sheet of keys."""
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
@@ -13,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.control.settings import Settings
 from app.pages.registry import PAGES
 from app.shell.main_window import MainWindow
-from app.widgets.palette import CommandPalette
+from app.widgets.palette import CommandPalette, match
 from app.widgets.shortcut_sheet import ShortcutSheet
 from tests.app.shell.conftest import Rig
 
@@ -78,6 +81,65 @@ def test_the_palette_lists_first_what_was_run_last_also_in_the_next_window(
     qtbot.addWidget(palette)
     assert ["Stepper" in titles(palette)[0], "Planner" in titles(palette)[1]] == [True, True]
     assert len(titles(palette)) == len(list(window.registry))
+
+
+def opened_palette(window: MainWindow) -> CommandPalette:
+    window._help._open_palette()
+    palette = window._help._palette
+    assert palette is not None
+    return palette
+
+
+def test_a_word_typed_in_the_palette_finds_the_command_of_this_word_on_every_page(
+    window: MainWindow,
+) -> None:
+    window.show_page("claims")
+    palette = opened_palette(window)
+    QTest.keyClicks(palette._query, "tour")
+    assert titles(palette)[0].startswith("Help: Take the tour")
+    QTest.keyClick(palette._query, Qt.Key.Key_Return)
+    assert palette.isHidden()
+    assert window.tour.at is not None
+
+
+@pytest.mark.parametrize("page", ["claims", "profile", "ladder"])
+def test_commands_that_cannot_be_run_now_stand_last_and_the_first_that_can_is_chosen(
+    window: MainWindow, page: str
+) -> None:
+    window.show_page(page)
+    palette = opened_palette(window)
+    for query in ("", "t", "go", "source"):
+        palette._query.setText(query)
+        items = [palette._list.item(row) for row in range(palette._list.count())]
+        usable = [bool(item.flags() & Qt.ItemFlag.ItemIsEnabled) for item in items]
+        assert usable == sorted(usable, reverse=True)
+        assert palette._list.currentRow() == 0
+
+
+def test_return_does_nothing_where_no_command_found_can_be_run(window: MainWindow) -> None:
+    window.show_page("claims")
+    palette = opened_palette(window)
+    QTest.keyClicks(palette._query, "go on in the source")
+    assert titles(palette)[0].startswith("Ladder: Go on in the source")
+    QTest.keyClick(palette._query, Qt.Key.Key_Return)
+    assert palette.isVisible()
+
+
+@given(
+    st.text("ab", min_size=1, max_size=3),
+    st.text("ab: ", max_size=6),
+    st.text("ab: ", max_size=6),
+    st.text("ab: ", max_size=8),
+)
+def test_a_query_found_at_the_begin_of_a_word_ranks_before_one_within_it_and_that_before_scattered_letters(
+    query: str, before: str, after: str, other: str
+) -> None:
+    begun, within = match(query, f"{before} {query}{after}"), match(query, f"b{query}{after}")
+    scattered = None if query in other else match(query, other)
+    assert begun == 0
+    assert within is not None
+    assert within <= 1
+    assert scattered is None or scattered > 1
 
 
 def test_the_menu_has_the_pages_in_the_order_of_the_rail_between_files_and_help(window: MainWindow) -> None:

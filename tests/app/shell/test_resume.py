@@ -10,9 +10,11 @@ from app.control import bundled
 from app.pages import sessions
 from app.pages.sessions import SessionsPage
 from app.shell.main_window import MainWindow
+from app.words.progress import clock_text
 from profiles.plan.machine import Machine
+from profiles.results.rest import PAUSE_NS
 from profiles.store import load
-from profiles.wire.events import Event, PlanFinished, PointStarted
+from profiles.wire.events import Event, PlanFinished, PointFailed, PointStarted
 from tests.app.fakes import CPU_MACHINE, MS, PLAN, SECOND, ends_well, measurement, reading, sweep
 from tests.app.shell.conftest import Rig, Save
 
@@ -69,6 +71,57 @@ def test_an_unfinished_session_goes_on_in_its_file_and_its_points_say_in_which_p
     assert {state.status for state in found.planned} == {"done"}
     assert found.outcome == "finished"
     assert found == rig.controller.session
+
+
+def test_the_elapsed_time_of_a_resumed_sweep_leaves_out_the_pause_between_its_parts(
+    rig: Rig, window: MainWindow, qtbot: QtBot, broken_off: Path
+) -> None:
+    rig.open(broken_off)
+    last_s = MEASURED + 0.9  # when its last point ended
+    assert elapsed(window) == clock_text(last_s)
+    rig.now = 5000.0
+    resume(rig, window, qtbot)
+    assert elapsed(window) == clock_text(last_s), "its next part has not begun"
+    rig.say(rest_of_the_sweep(rig)[:1])
+    begun_s = last_s + PAUSE_NS / SECOND
+    assert elapsed(window) == clock_text(begun_s)
+    rig.now += 40.0
+    assert elapsed(window) == clock_text(begun_s + 40)
+    rig.say([PlanFinished(t_ns=round((begun_s + 41) * SECOND), outcome="cancelled")])
+    rig.now += 300.0
+    assert elapsed(window) == clock_text(begun_s + 41)
+
+
+def elapsed(window: MainWindow) -> str:
+    window.status.refresh()
+    return window.status.elapsed.text().removeprefix("elapsed ")
+
+
+def test_cancelled_points_stay_on_show_until_a_later_part_starts_them(
+    rig: Rig, window: MainWindow, qtbot: QtBot, save: Save
+) -> None:
+    path = save(
+        [
+            *sweep(points=MEASURED),
+            PointStarted(index=MEASURED, t_ns=9 * SECOND),
+            PointFailed(index=MEASURED, t_ns=10 * SECOND, status="cancelled", reason="It was cancelled."),
+            PlanFinished(t_ns=10 * SECOND, outcome="cancelled"),
+        ],
+        "cancelled",
+    )
+    rig.open(path)
+    resume(rig, window, qtbot)
+    begun, *others = rest_of_the_sweep(rig)
+    started = next(k for k, e in enumerate(others) if isinstance(e, PointStarted) and e.index == MEASURED)
+    rig.say([begun, *others[:started]])
+    rail = window.pages["profile"].plots.cells[0].plot.rail  # type: ignore[attr-defined]
+    window.status.refresh()
+    assert window.status.count.text() == "3 of 6 points, 1 cancelled"
+    qtbot.waitUntil(lambda: len(rail.scatter.points()) == 1, timeout=30_000)
+    rig.say([others[started]])
+    window.status.refresh()
+    assert window.status.count.text() == "3 of 6 points"
+    qtbot.waitUntil(lambda: len(rail.scatter.points()) == 0, timeout=30_000)
 
 
 def test_the_part_stands_in_the_table_and_beside_the_plots(

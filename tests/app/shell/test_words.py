@@ -21,9 +21,10 @@ from app.words.kinds import heading, narrow_text, words_of
 from app.words.progress import clock_text, device_text, job_text, memory_text, seconds_left
 from app.words.provenance import of_machine, of_session
 from profiles.results.quantities import QUANTITIES
+from profiles.results.rest import rest_of
 from profiles.results.session import Session
-from profiles.wire.events import PlanStarted, Reading
-from tests.app.fakes import CPU_MACHINE, GIB, GPU_MACHINE, sweep
+from profiles.wire.events import PlanFinished, PlanStarted, PointFailed, PointStarted, Reading
+from tests.app.fakes import CPU_MACHINE, GIB, GPU_MACHINE, SECOND, sweep
 
 
 def session_after(points: int | None) -> Session:
@@ -42,6 +43,17 @@ def test_no_time_is_promised_before_a_point_has_run() -> None:
 def test_the_time_left_shrinks_to_nothing() -> None:
     left = [seconds_left(session_after(points)) for points in (1, 3, None)]
     assert left == [pytest.approx(5 * 0.9), pytest.approx(3 * 0.9), 0]
+
+
+def test_the_time_left_counts_points_that_an_earlier_part_cancelled_as_whole_points() -> None:
+    session = session_after(4)
+    at = [state.ended_ns or 0 for state in session.points][3]
+    session.apply(PointStarted(index=4, t_ns=at + SECOND))
+    session.apply(PointFailed(index=4, t_ns=at + SECOND + 1, status="cancelled", reason="It was cancelled."))
+    session.apply(PlanFinished(t_ns=at + SECOND + 1, outcome="cancelled"))
+    session.apply(rest_of(session).begin(CPU_MACHINE, None))
+    assert session.points[4].status == "cancelled"
+    assert seconds_left(session) == pytest.approx(0.9 * 4)  # both that are repeated, both that are left
 
 
 def test_there_is_no_job_between_points() -> None:

@@ -99,11 +99,10 @@ def test_the_sessions_clock_goes_on_after_the_last_moment_of_the_part_before() -
 def resumed(session: Session, machine: Machine = builders.MACHINE) -> Session:
     """The session after another part, which measures all that is left and repeats with these samples."""
     session.apply(rest_of(session).begin(machine, None))
-    for state in session.points:
-        if state.status == "pending":
-            checked, measured = builders.measured(state.point.index, 2_000)
-            for event in (PointStarted(index=state.point.index, t_ns=10**12), checked, measured):
-                session.apply(event)
+    for state in session.to_come:
+        checked, measured = builders.measured(state.point.index, 2_000)
+        for event in (PointStarted(index=state.point.index, t_ns=10**12), checked, measured):
+            session.apply(event)
     session.apply(PlanFinished(t_ns=2 * 10**12, outcome="finished"))
     return session
 

@@ -1,5 +1,6 @@
 """A recording played again is the same session at every moment, however one comes there."""
 
+from bisect import bisect_right
 from dataclasses import replace
 from itertools import pairwise
 
@@ -111,6 +112,9 @@ def resumed_sessions(draw: st.DrawFn) -> Session:
         for point in PLAN.again(repeats, len(session.points)):
             session.points.append(replace(draw(states(0)), point=point))
         session.resumed.append(part)
+    begun = [part.t_ns for part in session.resumed]
+    for state in session.points:
+        state.part = None if state.started_ns is None else bisect_right(begun, state.started_ns) + 1
     return session
 
 

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from profiles.results.export import to_csv, to_json
+from profiles.results.parts import failed_before, parts
 from profiles.results.rest import rest_of
 from profiles.results.tape import Tape
 from profiles.store import (
@@ -26,7 +27,15 @@ from profiles.store import (
 )
 from profiles.store.parts import _digest
 from profiles.store.schema import VERSION
-from profiles.wire.events import CeilingsMeasured, Event, PlanResumed, PointMeasured, PointStarted
+from profiles.wire.events import (
+    CeilingsMeasured,
+    Event,
+    PlanFinished,
+    PlanResumed,
+    PointFailed,
+    PointMeasured,
+    PointStarted,
+)
 from tests.matrix import chosen
 from tests.profiles.store import builders
 from tests.profiles.store.mutations import mutate
@@ -80,6 +89,63 @@ def test_parts_follow_one_another_until_the_plan_is_finished(path: Path) -> None
     assert {state.status for state in found.planned} == {"done"}
     assert rest_of(found).nothing
     assert not list_sessions(path.parent)[0].unfinished
+
+
+def cancelled_early(path: Path) -> list[Event]:
+    """A next part that is cancelled while it repeats a point: none of what is left has started."""
+    begun, started, *_ = rest_of_the_sweep(path)
+    assert isinstance(begun, PlanResumed)
+    assert isinstance(started, PointStarted)
+    t_ns = started.t_ns + 1
+    failed = PointFailed(index=started.index, t_ns=t_ns, status="cancelled", reason="It was cancelled.")
+    return [begun, started, failed, PlanFinished(t_ns=t_ns, outcome="cancelled")]
+
+
+def test_points_that_a_cancelled_part_did_not_get_to_stay_as_they_had_ended_and_are_resumed(
+    path: Path,
+) -> None:
+    before = load(path)
+    events = cancelled_early(path)
+    builders.recorded(path, *events)
+    found = load(path)
+    assert found.planned == before.planned
+    assert found == builders.reduced(iter([*builders.first_part(), *events]))
+    assert rest_of(found).left == rest_of(before).left == {1, 2, 3}
+    builders.recorded(path, *rest_of_the_sweep(path))
+    assert [(state.status, state.part) for state in load(path).planned] == [("done", 1), *[("done", 3)] * 3]
+
+
+def test_a_point_that_starts_anew_has_nothing_of_its_earlier_measurement(path: Path) -> None:
+    begun = begin(path)
+    builders.recorded(path, begun, PointStarted(index=1, t_ns=begun.t_ns))
+    anew = load(path).points[1]
+    assert (anew.status, anew.part, anew.started_ns) == ("interrupted", 2, begun.t_ns)
+    assert (anew.measurement, anew.sampling_ns, anew.ended_ns, anew.detail) == (None, None, None, "")
+
+
+def test_a_replay_shows_points_that_a_cancelled_part_did_not_get_to_as_they_had_ended(path: Path) -> None:
+    builders.recorded(path, *cancelled_early(path))
+    found = load(path)
+    tape, begun = Tape(found), found.resumed[0].t_ns
+    assert [state.status for state in found.planned] == ["done", "timeout", "interrupted", "pending"]
+    for moment in (begun - 1, begun, tape.end_ns):
+        assert [state.status for state in tape.at(moment).planned] == [s.status for s in found.planned]
+    starts = [event.index for event in tape.whole() if isinstance(event, PointStarted)]
+    assert starts == [0, 1, 2, 4]
+
+
+def test_an_earlier_failure_is_told_of_the_part_that_measured_the_point_anew(path: Path) -> None:
+    builders.recorded(path, *cancelled_early(path))
+    assert told(path) == [[], []]
+    builders.recorded(path, *rest_of_the_sweep(path))
+    (first, second, third) = told(path)
+    assert (first, second, len(third)) == ([], [], 1)
+    assert "measured anew; timeout before: Too slow." in third[0]
+
+
+def told(path: Path) -> list[list[str]]:
+    session = load(path)
+    return [failed_before(session, part) for part in parts(session)]
 
 
 def test_the_list_tells_what_is_unfinished(path: Path) -> None:
