@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from app.control.guard import guarded
+from app.look.fonts import ui_font
 from app.look.theme import Theme
 from app.look.zoom import keep, px
 from app.pages.profile.results_model import PROBLEM, TRUST, ResultColumn, ResultsModel, ResultsProxy
@@ -19,6 +20,7 @@ from profiles.results.rows import PointRow
 ROW_PX = 24
 WIDTH = 88  # of a column that needs no more
 WIDE = {"kernel": 140, "status": 120, TRUST: 96, "N": 72, PROBLEM: 150, THROUGHPUT.short: 116}
+LEAST = 30  # that a user can make one
 WIDEST = 400  # of the column of the problems, which has room for the longest of their names
 HEADING_PX = 30  # beside the text of a heading: margins and the mark of sorting
 
@@ -54,6 +56,7 @@ class ResultsTable(QTableView):
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.horizontalHeader().setStretchLastSection(True)
         self.horizontalHeader().setHighlightSections(False)
+        keep(self, self.horizontalHeader().setMinimumSectionSize, LEAST)  # else it is that of the zoom before
         keep(self, self._size_columns)
         self.selectionModel().selectionChanged.connect(self._tell)
         self.clicked.connect(self._tell_point)
@@ -137,7 +140,9 @@ class ResultsTable(QTableView):
             self._size_columns()
 
     def _size_columns(self) -> None:
-        advance = self.fontMetrics().horizontalAdvance
+        advance = QFontMetrics(
+            ui_font()
+        ).horizontalAdvance  # the table's own is still that of the zoom before
         longest = min(max(map(advance, self._problems), default=0) + px(HEADING_PX), px(WIDEST))
         for index, column in enumerate(self.results.columns):
             heading = advance(column.title) + px(HEADING_PX)

@@ -113,6 +113,19 @@ def test_the_rows_of_every_table_grow_and_shrink_with_the_zoom(window: MainWindo
         assert row_heights(window) == expected, percent
 
 
+def test_the_columns_of_the_results_grow_and_shrink_with_the_zoom(window: MainWindow) -> None:
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    table = page.bottom.table
+    resizable = range(len(table.results.columns) - 1)  # the last one takes what is left
+    before = [table.columnWidth(column) for column in resizable]
+    zoom(window, 250)
+    for column, width in enumerate(before):
+        assert table.columnWidth(column) == pytest.approx(2.5 * width, rel=0.05)
+    zoom(window, 100)
+    assert [table.columnWidth(column) for column in resizable] == before
+
+
 @chosen("percent", SCALES, {250})
 def test_a_window_keeps_its_size_at_every_zoom(window: MainWindow, percent: int) -> None:
     window.resize(1280, 720)
