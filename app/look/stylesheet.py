@@ -155,6 +155,7 @@ def _views(t: Theme) -> str:
     QTableView:focus, QListView:focus, QTreeView:focus {{ border: 1px solid {t.accent}; }}
     QTableView::item, QListView::item {{ padding: 4px 8px; border: none; }}
     QTableView::item:selected, QListView::item:selected {{ background: {t.accent}; color: {t.on_accent}; }}
+    QListView::item:disabled {{ color: {t.dim}; }}
     QHeaderView {{ background: {t.panel}; border: none; }}
     QHeaderView::section {{ background: {t.panel}; color: {t.dim}; border: none;
         border-bottom: 1px solid {t.line}; padding: 6px 11px; font-size: {CAPTION_PX}px; font-weight: 600; }}

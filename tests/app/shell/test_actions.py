@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QColor, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QMenu,
@@ -18,6 +18,7 @@ from app.pages.registry import PAGES
 from app.shell.main_window import MainWindow
 from app.widgets.palette import CommandPalette, match
 from app.widgets.shortcut_sheet import ShortcutSheet
+from tests.app.pixels import pixels
 from tests.app.shell.conftest import Rig
 
 
@@ -56,6 +57,20 @@ def test_no_two_actions_of_one_page_share_a_key(window: MainWindow) -> None:
                 assert text, f"{action.key} has a key that Qt cannot read: {action.shortcut}"
                 assert text not in taken, f"{text} is {taken.get(text)} and {action.key} on {page}"
                 taken[text] = action.key
+
+
+def test_a_command_that_cannot_be_used_now_is_dim_in_the_palette(window: MainWindow) -> None:
+    palette = CommandPalette(window.registry, window)
+    palette.resize(600, 600)
+    palette._fill("go on in the source")
+    items = palette._list
+    (row,) = range(items.count())
+    assert not items.item(row).flags() & Qt.ItemFlag.ItemIsEnabled
+    brightest = max(QColor(int(one)).lightness() for one in set(pixels(items.grab().toImage()).ravel()))
+    ground, dim = (
+        QColor(one).lightness() for one in (window.appearance.theme.panel, window.appearance.theme.dim)
+    )
+    assert (ground + dim) / 2 < brightest <= dim
 
 
 def test_the_palette_finds_a_command_by_a_few_letters_and_runs_it(window: MainWindow) -> None:
