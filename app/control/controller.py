@@ -15,6 +15,7 @@ from app.control.playback import Clock, Playback
 from app.control.recording import OpenRecorder, new_recording
 from app.control.recordings import Recordings, new_path
 from app.control.shown_words import ShownWords
+from app.words.progress import NS
 from app.words.provenance import Provenance, of_machine, of_session
 from kernels.problem import Backend
 from kernels.trace import TraceRequest
@@ -41,7 +42,6 @@ EngineFactory = Callable[[Sink], Engine]
 SWEEPING = "A sweep is running already; cancel it first, or wait for its end."
 REPLAYING = "A replay is on show; leave it (Esc, Esc) before a sweep is run or resumed."
 LIVE_READINGS = 1200  # two minutes at 10 Hz
-NS = 1_000_000_000
 
 
 class Controller(QObject):

@@ -81,13 +81,15 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
     def _placed(self) -> Sequence[Written]:
         if not self.room_px(one.kernel for one in self._endings):
             return []
-        points = [self._in_view(one.x, one.y) for one in self._endings]
+        curves = [[self._in_view(*point) for point in one.points] for one in self._endings]
+        points = [curve[-1] for curve in curves]
         right = max(point.x() for point in points)
         longest = [index for index, point in enumerate(points) if point.x() > right - 1]
         placed = [*self._apart(longest, points)]
-        for index in set(range(len(points))).difference(longest):
+        for index in (index for index in range(len(points)) if index not in longest):
             names = (self._name(index, points[index], lines) for lines in NEAR)
-            placed += [*(name for name in names if self._is_free(name.box, placed))][:1]
+            free = (name for name in names if self._is_free(name.box, placed, curves))
+            placed += [*free][:1]
         return placed
 
     def _apart(self, longest: Sequence[int], points: Sequence[QPointF]) -> Iterable[Written]:
@@ -109,18 +111,11 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
             kernel, QRectF(point.x() + px(BESIDE_PX), point.y() + (lines - 0.5) * height, wide, height)
         )
 
-    def _is_free(self, box: QRectF, placed: Sequence[Written]) -> bool:
+    def _is_free(self, box: QRectF, placed: Sequence[Written], curves: Sequence[Sequence[QPointF]]) -> bool:
         """Whether a box lies in the view, and neither a name nor a curve in it."""
         if not self.boundingRect().contains(box) or any(box.intersects(one.box) for one in placed):
             return False
-        places = np.arange(box.left(), box.right(), STRIDE_PX)
-        for one in self._endings:
-            points = [self._in_view(*point) for point in one.points]
-            x, y = [point.x() for point in points], [point.y() for point in points]
-            passed = np.interp(places, x, y, left=np.inf, right=np.inf)
-            if (np.abs(passed - box.center().y()) < box.height() / 2).any():
-                return False
-        return True
+        return not any(_passes(curve, box) for curve in curves)
 
     def _in_view(self, x: float, y: float) -> QPointF:
         """Pixels of a place on the axes."""
@@ -144,6 +139,14 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
             painter.setFont(_font(bold=kernel == self._hero))
             painter.setPen(QColor(kernel_mark(kernel).ink(self._theme)))
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip, _named(kernel))
+
+
+def _passes(curve: Sequence[QPointF], box: QRectF) -> bool:
+    """Whether a curve through these points goes through a box."""
+    places = np.arange(box.left(), box.right(), STRIDE_PX)
+    x, y = [point.x() for point in curve], [point.y() for point in curve]
+    passed = np.interp(places, x, y, left=np.inf, right=np.inf)
+    return bool((np.abs(passed - box.center().y()) < box.height() / 2).any())
 
 
 def _font(*, bold: bool = False) -> QFont:

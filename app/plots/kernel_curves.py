@@ -22,12 +22,20 @@ Stress = Literal["plain", "hero", "back"]
 
 
 class Ending(NamedTuple):
-    """Where the curve of a kernel ends, on the axes of its plot, and its points from the first one on."""
+    """Where the curve of a kernel ends: the last of its points, (points, 2), on the axes of its plot."""
 
     kernel: str
-    x: float
-    y: float
     points: Values
+
+    @property
+    def x(self) -> float:
+        """Of the last one."""
+        return float(self.points[-1, 0])
+
+    @property
+    def y(self) -> float:
+        """Likewise."""
+        return float(self.points[-1, 1])
 
 
 class KernelCurves:
@@ -91,7 +99,7 @@ class KernelCurves:
         """Its last point that has a value; None without any."""
         places = self.places()
         known = places[np.isfinite(places).all(axis=1)]
-        return Ending(self._kernel, float(known[-1, 0]), float(known[-1, 1]), known) if len(known) else None
+        return Ending(self._kernel, known) if len(known) else None
 
     def set_visible(self, visible: bool) -> None:
         """Show or hide all of them."""

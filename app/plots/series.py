@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.plots.statuses import STATUS_MARKS
-from profiles.results.curves import UNFINISHED
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
+from profiles.results.session import UNFINISHED
 from profiles.wire.measurement import Figure, Number
 
 Values = NDArray[np.float64]

@@ -10,13 +10,14 @@ from app.report.markup import table, tag
 from app.words.figures import NOTHING, column, shown_of
 from app.words.units import digits, ms_text, ratio_text, seqlen_text
 from kernels.problem import Problem
-from profiles.results.curves import UNFINISHED, curve_by_problem
+from profiles.results.curves import curve_by_problem
 from profiles.results.headline import exact
 from profiles.results.quantities import THROUGHPUT
 from profiles.results.quantity import value_of
 from profiles.results.ratios import Standings
 from profiles.results.rounds import speedup_interval
 from profiles.results.rows import PointRow
+from profiles.results.session import UNFINISHED
 from profiles.results.trust import WORDS
 
 Baselines = Mapping[Problem, PointRow]

@@ -13,8 +13,8 @@ from app.report.plot import RAIL_PX, curve, line, plot, rails
 from app.words.kinds import KINDS, Scale, unit_text
 from app.words.verdicts import ratio_digits
 from profiles.results.compare import Pair
-from profiles.results.curves import UNFINISHED
 from profiles.results.quantity import Quantity
+from profiles.results.session import UNFINISHED
 from profiles.wire.measurement import Figure, Number
 
 WIDE = 4.0  # times: ratios that far apart stand on a logarithmic axis

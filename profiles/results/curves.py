@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from kernels.problem import UNBOUNDED, Dtype, Problem, unusual
 from profiles.results.rows import PointRow
-
-UNFINISHED = frozenset({"pending", "running"})
+from profiles.results.session import UNFINISHED
 
 
 class Curve(NamedTuple):

@@ -16,11 +16,11 @@ from kernels.problem import Backend
 from kernels.registry import KERNELS, base_of
 from profiles.results.compare.apart import apart, timed
 from profiles.results.compare.noise import Wander, wanders
-from profiles.results.curves import UNFINISHED, by_curve, telling_seqlen
+from profiles.results.curves import by_curve, telling_seqlen
 from profiles.results.quantities import FOOTPRINT, RUNTIME, SPEEDUP, THROUGHPUT, favoured_baseline
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow, rows
-from profiles.results.session import Session
+from profiles.results.session import UNFINISHED, Session
 from profiles.wire.events import PointStatus
 from profiles.wire.measurement import Figure
 

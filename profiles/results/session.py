@@ -41,7 +41,8 @@ from profiles.wire.measurement import Measurement, joined_notes
 
 BROKEN_OFF: frozenset[PointStatus] = frozenset(get_args(BrokenOff))
 """Points that began and have no outcome of their own."""
-NOT_ENDED: frozenset[PointStatus] = BROKEN_OFF | {"pending", "running"}
+UNFINISHED: frozenset[PointStatus] = frozenset({"pending", "running"})
+NOT_ENDED: frozenset[PointStatus] = BROKEN_OFF | UNFINISHED
 INTERRUPTED = "The session's writer ended while this point was running; resume the sweep to measure it."
 NOT_REPEATED = "Its part of the session ended before it was measured once more."
 
@@ -190,7 +191,7 @@ class Session:
         return [
             state
             for state in self.points
-            if state.status in {"pending", "running"} or (state.point.index in again and state.part != number)
+            if state.status in UNFINISHED or (state.point.index in again and state.part != number)
         ]
 
     def measured_anew(self, part: PlanResumed) -> list[Attempt]:
@@ -266,7 +267,7 @@ class Session:
     def give_up_repeats(self) -> None:
         """Close what was to be repeated at the begin of a part and was not: no later part does it."""
         for state in self.points[len(self.planned) :]:
-            if state.status in {"pending", "running"}:
+            if state.status in UNFINISHED:
                 state.status, state.reason = "interrupted", NOT_REPEATED
 
     def interrupt(self) -> None:

@@ -11,7 +11,7 @@ import msgspec
 
 from kernels.problem import Problem
 from profiles.plan.plan import Plan, Point
-from profiles.results.session import PointState
+from profiles.results.session import UNFINISHED, PointState
 from profiles.store.digest import NO_DIGEST, ORDERS, Digests
 from profiles.store.parts import points_of
 from profiles.store.records import (
@@ -29,7 +29,6 @@ from profiles.wire.events import PlanResumed
 from profiles.wire.measurement import Correctness, Measurement
 
 P = TypeVar("P", bound=OfPoint)
-UNFINISHED = {"pending", "running"}
 ALTERED = "Its rows in the file are not those that were measured ({}); run the sweep again to measure it."
 
 

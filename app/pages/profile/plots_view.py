@@ -20,12 +20,12 @@ from app.plots.sweep_card import SweepCard
 from app.widgets.staged_paint import draw_unless_waiting
 from kernels.problem import Problem
 from profiles.results.compare.noise import Wander, wanders
-from profiles.results.curves import UNFINISHED, Curve, by_curve, telling_seqlen
+from profiles.results.curves import Curve, by_curve, telling_seqlen
 from profiles.results.headline import Headline, headline
 from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT, favoured_baseline
 from profiles.results.quantity import Quantity
 from profiles.results.rows import PointRow
-from profiles.results.session import PointState, Session
+from profiles.results.session import UNFINISHED, PointState, Session
 
 HINT_COLUMNS = 22  # characters of a line that fit into the narrowest plot
 PLOTS_PX = 400  # two plots side by side need this much

@@ -95,8 +95,10 @@ class ResultsTable(QTableView):
 
     def show_points(self, points: set[int]) -> None:
         """Select the rows of these points, by index, without telling; a choice among them stays."""
+        if self._following:
+            return
         places = sorted(self._places(points))
-        if self._following or any(map(self.selectionModel().isRowSelected, places)):
+        if any(map(self.selectionModel().isRowSelected, places)):
             return
         chosen = QItemSelection()
         for row in places:

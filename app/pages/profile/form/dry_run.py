@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from app.pages.profile.form.reasons import refusal
 from kernels.device import Device
 from kernels.problem import Problem
 from kernels.registry import find_kernel
@@ -57,10 +58,9 @@ def dry_run(request: Request, free_bytes: int | None, device: Device | None = No
     def cell(name: str, problem: Problem) -> DryCell:
         spec = find_kernel(name)
         predicted = spec.predicted_bytes(problem, request.backend)
-        refused = spec.unsupported(problem, device) if device else None
-        if refused is not None:
-            return DryCell(name, predicted, "cannot run", refused)
-        return DryCell(name, predicted, fit(predicted, free_bytes, margin))
+        refused = refusal(spec, problem, device)
+        verdict: Fit = "cannot run" if refused else fit(predicted, free_bytes, margin)
+        return DryCell(name, predicted, verdict, refused)
 
     return [
         DryRow(problem.seqlen, tuple(cell(name, problem) for name in request.kernels), problem.kept_share)

@@ -1,6 +1,6 @@
 """Rows of a sweep that has not run: what the plots show before Run is pressed."""
 
-from app.pages.profile.form.reasons import impossible
+from app.pages.profile.form.reasons import impossible, refusal
 from kernels.device import Device
 from kernels.problem import Backend
 from kernels.registry import find_kernel
@@ -26,10 +26,10 @@ def preview_rows(request: Request, device: Device | None = None) -> list[PointRo
 
 def _state(point: Point, device: Device | None, backend: Backend) -> PointState:
     spec = find_kernel(point.kernel)
-    refused = spec.unsupported(point.problem, device) if device else None
+    refused = refusal(spec, point.problem, device)
     return PointState(
         point,
         spec.predicted_bytes(point.problem, backend),
         status="unsupported" if refused else "pending",
-        reason=refused or "",
+        reason=refused,
     )

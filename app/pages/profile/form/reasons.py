@@ -55,6 +55,11 @@ def unavailable(spec: KernelSpec, request: Request, device: Device | None) -> st
         return str(error)
 
 
+def refusal(spec: KernelSpec, problem: Problem, device: Device | None) -> str:
+    """Why a kernel cannot run a problem, empty when it can; unknown devices rule nothing out."""
+    return (spec.unsupported(problem, device) if device is not None else None) or ""
+
+
 def _smallest(request: Request) -> Problem:
     """A short problem of the request's kind; what is wrong with its lengths, `impossible` tells.
 
