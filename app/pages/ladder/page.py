@@ -167,9 +167,8 @@ class LadderPage(Page):
         there = steps_of(self.passes)
         instead = step_before(wanted, self.passes), self.kernel, there[-1]
         with QSignalBlocker(self.kernels):
-            if self.kernels.count() != len(there):
-                self.kernels.clear()
-                self.kernels.addItems(there)
+            self.kernels.clear()
+            self.kernels.addItems(there)
             self.kernels.setCurrentText(next(name for name in (wanted, *instead) if name in there))
 
     def _chosen(self) -> None:

@@ -37,6 +37,13 @@ def titles(palette: CommandPalette) -> list[str]:
     return [palette._list.item(row).text() for row in range(palette._list.count())]
 
 
+def opened_palette(window: MainWindow) -> CommandPalette:
+    window._help._open_palette()
+    palette = window._help._palette
+    assert palette is not None
+    return palette
+
+
 def test_every_action_stands_in_the_menu_and_in_the_palette(window: MainWindow) -> None:
     keys = {action.key for action in window.registry}
     assert {"run", "cancel", "open", "export", "palette", "log", "page.profile"} <= keys
@@ -74,9 +81,7 @@ def test_a_command_that_cannot_be_used_now_is_dim_in_the_palette(window: MainWin
 
 
 def test_the_palette_finds_a_command_by_a_few_letters_and_runs_it(window: MainWindow) -> None:
-    window._help._open_palette()
-    palette = window._help._palette
-    assert palette is not None
+    palette = opened_palette(window)
     QTest.keyClicks(palette._query, "shwstep")
     assert "Stepper" in titles(palette)[0]
     QTest.keyClick(palette._query, Qt.Key.Key_Return)
@@ -87,22 +92,13 @@ def test_the_palette_lists_first_what_was_run_last_also_in_the_next_window(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
     for query in ("shwplan", "shwstep"):
-        window._help._open_palette()
-        palette = window._help._palette
-        assert palette is not None
+        palette = opened_palette(window)
         QTest.keyClicks(palette._query, query)
         QTest.keyClick(palette._query, Qt.Key.Key_Return)
     palette = CommandPalette(window.registry, window, lambda: Settings().commands)
     qtbot.addWidget(palette)
     assert ["Stepper" in titles(palette)[0], "Planner" in titles(palette)[1]] == [True, True]
     assert len(titles(palette)) == len(list(window.registry))
-
-
-def opened_palette(window: MainWindow) -> CommandPalette:
-    window._help._open_palette()
-    palette = window._help._palette
-    assert palette is not None
-    return palette
 
 
 def test_a_word_typed_in_the_palette_finds_the_command_of_this_word_on_every_page(
