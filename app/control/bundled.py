@@ -6,7 +6,8 @@ from app.look.assets import ASSETS
 from profiles.store import SUFFIX, SessionFileError
 
 BUNDLED = ASSETS / "sessions"
-# The lesson, the ladder beside libraries, all that is counted; few query rows, few tiles, gradients.
+# The lesson, the ladder beside libraries, all that is counted; few query rows, few tiles, gradients;
+# the libraries on another GPU.
 NAMES = {
     "h200-standard-flash2": "H200 standard and flash2",
     "h200-peers": "H200 beside libraries",
@@ -14,8 +15,9 @@ NAMES = {
     "h200-decode": "H200 decoding",
     "h200-thin": "H200 small problems",
     "h200-backward": "H200 backward",
+    "h100-peers": "H100 beside libraries",
 }
-ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic"}  # in problems
+ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers"}  # in problems
 
 
 def bundled_sessions() -> list[Path]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main
-from app.control.bundled import NAMES, bundled_sessions
+from app.control.bundled import NAMES, alike_recordings
 from app.report.comparison_page import comparison_page
 from profiles.results.compare import compare
 from profiles.results.quantities import QUANTITIES
@@ -64,7 +64,7 @@ def test_no_text_of_a_file_becomes_markup_of_a_comparison(tmp_path: Path, text: 
 
 
 def test_compare_writes_a_page_and_over_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files, out = list(map(str, bundled_sessions())), tmp_path / "page.html"
+    files, out = list(map(str, alike_recordings())), tmp_path / "page.html"
     assert main(["compare", *files, "--html", str(out)]) == 0
     assert NAMES["h200-peers"].encode() in out.read_bytes()
     assert main(["compare", *files, "--html", str(out)]) == 2

@@ -92,9 +92,10 @@ def test_a_copy_of_a_recording_is_named_after_it(window: MainWindow, qtbot: QtBo
 
 
 def test_the_terminal_names_the_recordings(capsys: pytest.CaptureFixture[str]) -> None:
-    first, *others = map(str, bundled_sessions())
-    assert main(["show", first]) == 0
-    assert main(["compare", first, *others]) == 0
+    files = list(map(str, bundled_sessions()))
+    assert main(["show", files[0]]) == 0
+    assert main(["compare", *files[:4]]) == 0
+    assert main(["compare", files[0], *files[4:]]) == 0
     assert main(["trend", str(BUNDLED), "--kernel", "flash2", "--seqlen", "8192"]) == 0
     told = capsys.readouterr().out
     assert not any(path.stem in told for path in bundled_sessions())
