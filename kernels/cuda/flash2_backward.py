@@ -126,20 +126,22 @@ def _stages(problem: Problem, cut: Cut) -> Iterator[Stage]:
     given = ("q", "k", "v", "grad_output", "lse", "delta")
     heads, kv_heads = problem.batch * problem.heads, problem.batch * problem.key_heads
     sums = NO_POINTER if problem.deterministic else DQ_SUMS
-    shared = {"threads": cut.threads, "shared_bytes": shared_bytes(problem, cut)}
+    shared = shared_bytes(problem, cut)
     yield rows_stage(problem, sums)
     yield Stage(
         "flash2_backward_keys",
         grid=kv_heads * ceil_div(problem.seqlen_k, cut.outer) * ceil_div(problem.head_dim, PART_WIDTH),
         arguments=(*given, sums, "dk", "dv", *shape),
-        **shared,
+        threads=cut.threads,
+        shared_bytes=shared,
     )
     if problem.deterministic:
         yield Stage(
             "flash2_backward_queries",
             grid=heads * ceil_div(problem.seqlen_q, cut.outer),
             arguments=(*given, "dq", *shape),
-            **shared,
+            threads=cut.threads,
+            shared_bytes=shared,
         )
         return
     chunks = problem.rows * problem.head_dim // 8

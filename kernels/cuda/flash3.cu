@@ -156,6 +156,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
            int splits TABLES(, const int2* order, const int4* queries, const int* keys, const u32* kept)
                SEQUENCES(, int sequence_heads) LENGTHS(, const int* query_lengths, const int* key_lengths)
                    PAGES(, const int* page_table, int kv_heads)) {
+#if SPLIT
+    let_next_launch_begin();
+#endif
     extern __shared__ __align__(1024) unsigned char raw[];
     Shared at;
     at.q = ((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u;

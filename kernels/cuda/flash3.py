@@ -224,8 +224,8 @@ def _combine(problem: Problem, chosen: Share) -> tuple[Stage, ...]:
         *(np.int64(problem.rows), np.int32(problem.seqlen_q * chosen.packed)),
         *(np.int32(chosen.splits), np.int32(lanes)),
     )
-    grid = ceil_div(problem.rows * lanes, COMBINE_LINES)
-    return (Stage("flash3_combine", grid, arguments, threads=problem.head_dim // 4 * COMBINE_LINES),)
+    grid, threads = ceil_div(problem.rows * lanes, COMBINE_LINES), problem.head_dim // 4 * COMBINE_LINES
+    return (Stage("flash3_combine", grid, arguments, threads, follows=True),)
 
 
 def cut(problem: Problem, step: str, chosen: Share) -> tuple[Variant, dict[str, Any]]:

@@ -76,6 +76,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     const float* states, float* dq_sums, element* dk_out, element* dv_out, int* counter, int kv_heads,
                     int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right, float scale
                     TABLES(, const int2* key_tiles, const int2* query_tiles, const u32* kept) ADDED(, int* added)) {
+    let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
     const Shared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
@@ -93,6 +94,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                   give_turns(at, threadIdx.x / 32 - 2, added, group, tiles_q, mask TABLES(, tables));)
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
+        wait_for_launch_before();
         const int part = warpgroup - 1, lane = threadIdx.x % 32, warp_row = threadIdx.x % 128 / 32 * 16;
         const bool leader = lane == 0;
         const int lag = 1 - part;  // steps by which dQ comes behind: the other warpgroup's dS of this one is not there yet

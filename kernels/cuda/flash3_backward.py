@@ -58,6 +58,7 @@ def program(problem: Problem, target: Target) -> Program:
             arguments=(DQ_SUMS, "dq", *rows, scale),
             threads=threads,
             shared_bytes=turned_bytes(problem),
+            follows=True,
         ),
     )
     source = "flash3_backward_wide.cu" if wide else "flash3_backward.cu"
@@ -79,6 +80,7 @@ def _draws(problem: Problem, target: Target, more: tuple[str, ...]) -> Stage:
         ),
         threads=THREADS,
         shared_bytes=shared_bytes(problem),
+        follows=True,
     )
 
 
@@ -93,6 +95,7 @@ def _pairs(problem: Problem) -> Stage:
         ),
         threads=THREADS,
         shared_bytes=wide_shared_bytes(problem),
+        follows=True,
     )
 
 

@@ -239,6 +239,7 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
                          const float* states, float* dq_sums, element* dk_out, element* dv_out, int kv_heads,
                          int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right,
                          float scale) {
+    let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
     const WideShared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
@@ -255,6 +256,7 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
         else if (steps && threadIdx.x == 32) load_grads(at, map_grad, map_v, keys, group, rank);
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
+        wait_for_launch_before();
         const int lane = threadIdx.x % 32, warp_row = threadIdx.x % 128 / 32 * 16;
         const int k0 = keys.k0 + rank * ROWS, key = k0 + warp_row + lane / 4;
         const Work work{at,   keys, mask, rank, k0, key, group, tiles_q, steps, at.weights + (warp_row + lane % 16) * 128,

@@ -18,6 +18,7 @@
 #include "flash3_fp8_softmax.cuh"
 #include "flash3_tiles.cuh"
 #include "fp8_quantise.cuh"
+#include "launch_order.cuh"
 #include "tma_bulk.cuh"
 
 constexpr int CONSUMERS = GROUPS * 128;  // threads; each arrives by itself when it has read what a barrier guards
@@ -28,6 +29,7 @@ extern "C" __global__ void __launch_bounds__(QUANTISE_THREADS, 4)
     quantise(const element* q, const element* k, const element* v, unsigned char* q8, unsigned char* k8,
              unsigned char* v8, int q_blocks, int k_tiles, int heads, int kv_heads, int seqlen_q, int seqlen_k,
              float sign) {
+    let_next_launch_begin();
     const int of_q = heads * q_blocks, of_k = kv_heads * k_tiles;
     int block = blockIdx.x;
     if (block < of_q) {
@@ -234,6 +236,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (warpgroup == 0) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
         if (threadIdx.x == 0) {
+            wait_for_launch_before();
             Ring ring;
             QRing rq;
             int2 place = Work::place(blockIdx.x, tiles, heads, section, tiles_q);
@@ -264,6 +267,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         }
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
+        wait_for_launch_before();
         const int group = warpgroup - 1, lane = threadIdx.x % 32;
         const u32 q_base = __shfl_sync(~0u, at.q + group * Q_BLOCK, 0);
         const int shift = 2 * (lane % 4), row_in_tile = group * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;

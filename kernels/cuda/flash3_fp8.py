@@ -108,6 +108,7 @@ def program(problem: Problem, target: Target) -> Program:
         ),
         threads=chosen.threads,
         shared_bytes=chosen.shared_bytes(problem.head_dim),
+        follows=True,
     )
     tables = {TILE_COUNTER: np.zeros(2, np.int32)}
     defines = {**defines_of(problem), **steps, "WINDOW": 0}  # an unbounded one at most: see the spec

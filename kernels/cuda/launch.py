@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from kernels.cuda.compile import compile_module
+from kernels.cuda.follow import Follower
 from kernels.cuda.kept import Kept, Sized
 from kernels.cuda.program import Boxes, Program, ProgramOf, Stage, Target
 from kernels.cuda.tensor_map import encode
@@ -192,6 +193,8 @@ def bind_stages(
 
 def _bind_stage(stage: Stage, kernel: Any, buffers: dict[str, Any]) -> BoundStage:
     arguments = tuple(_bind_argument(argument, buffers) for argument in stage.arguments)
+    if stage.follows:
+        return Follower(stage, kernel.kernel.ptr, arguments)
     grid, block = (stage.grid,), (stage.threads,)
 
     def enqueue() -> None:

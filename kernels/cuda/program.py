@@ -83,6 +83,8 @@ class Stage:
             `Boxes`, or a NumPy scalar of the parameter's exact type.
         threads: Threads of a block.
         shared_bytes: Dynamic shared memory of a block.
+        follows: It may begin while the launch before it ends, and waits itself for what that leaves
+            (include/launch_order.cuh); on Hopper and newer. Never a program's first.
     """
 
     entry: str
@@ -90,6 +92,7 @@ class Stage:
     arguments: tuple[Any, ...]
     threads: int
     shared_bytes: int = 0
+    follows: bool = False
 
 
 @dataclass(frozen=True)

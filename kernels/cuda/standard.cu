@@ -50,6 +50,7 @@
 // 16-bit attention, the measure of its LSE. FLOAT_SCORES (standard-fp32s) does not round it at all, for half as many
 // bytes again.
 #include "key_walk.cuh"
+#include "launch_order.cuh"
 #include "product.cuh"
 #include "scores.cuh"
 #include "softmax.cuh"
@@ -114,6 +115,7 @@ extern "C" __global__ void __launch_bounds__(SCORES_THREADS, SCORES_BLOCKS)
     standard_scores(const element* q, const element* k, score* scores, int group, int seqlen_q, int seqlen_k,
                     int window_left, int window_right, float scale, long long stride, const int* lists,
                     const int* counts) {
+    let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned base = shared_address(shared);  // Q, then two stages of K: in its place or, with wgmma, behind it
 
@@ -225,6 +227,7 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS, SOFTMAX_BLOCKS)
     standard_softmax(const score* scores, element* probabilities, float* lse, int seqlen_q, int seqlen_k,
                      int window_left, int window_right, long long rows, long long stride, const int* lists,
                      const int* counts) {
+    let_next_launch_begin();
     constexpr float factor = LOG2E;
     __shared__ float partial[2][SOFTMAX_THREADS / 32];
     const int thread = threadIdx.x % ROW_THREADS, warp = threadIdx.x / 32;
@@ -241,6 +244,7 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS, SOFTMAX_BLOCKS)
 
     Scores s[ROW_VECTORS];
     float m = NO_MAXIMUM, l = 0.0f;
+    wait_for_launch_before();
     for (int part = 0; part < parts; ++part) {
 #if SPARSE
         constexpr bool whole = false;
@@ -345,6 +349,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, OUTPUT_BLOCKS)
         }
         commit_copies();
     };
+    wait_for_launch_before();
     copy(0);
     copy(1);
     float acc[SUBTILES][WIDTH / 8][4] = {};

@@ -151,7 +151,8 @@ def program(problem: Problem, target: Target, *, float_scores: bool = False) -> 
         "ROW_REGISTERS": row_registers(problem, row, float_scores=float_scores),
         "FLOAT_SCORES": int(float_scores),
     }
-    launches = stages(problem, scores, output.variant, row.threads)
+    follow = target.compute_capability >= HOPPER
+    launches = stages(problem, scores, output.variant, row.threads, follow=follow)
     tables = sparse_tables(problem, output.variant.tile)
     return Program("standard.cu", defines, launches, tables, arch_suffix="a" if output.wgmma else "")
 
@@ -185,8 +186,10 @@ def suitable(problem: Problem, table: Sequence[tuple[int, Cut]]) -> list[Cut]:
     return cuts
 
 
-def stages(problem: Problem, scores_cut: Cut, pv: Variant, row_threads: int) -> tuple[Stage, ...]:
-    """The three launches."""
+def stages(
+    problem: Problem, scores_cut: Cut, pv: Variant, row_threads: int, *, follow: bool
+) -> tuple[Stage, ...]:
+    """The three launches; with `follow` the next may begin while one ends."""
     shape = shape_arguments(problem)
     heads = problem.batch * problem.heads
     stride = np.int64(round_up(problem.seqlen_k, VECTOR))
@@ -206,6 +209,7 @@ def stages(problem: Problem, scores_cut: Cut, pv: Variant, row_threads: int) -> 
         grid=ceil_div(problem.rows, threads // row_threads),
         arguments=("S", "P", "lse", *shape[1:], np.int64(problem.rows), stride, *tables),
         threads=threads,
+        follows=follow,
     )
     output = Stage(
         "standard_output",
@@ -213,6 +217,7 @@ def stages(problem: Problem, scores_cut: Cut, pv: Variant, row_threads: int) -> 
         arguments=("P", "v", "o", *shape, stride, *tables),
         threads=pv.threads,
         shared_bytes=output_bytes(problem, pv),
+        follows=follow,
     )
     return scores, softmax, output
 

@@ -5,21 +5,20 @@ them by value.
 """
 
 import ctypes
-import os
 from enum import IntEnum
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from kernels.cuda.driver import cause_of, driver
 from kernels.errors import KernelError
 
 MAP_BYTES = 128  # of a CUtensorMap
 MAP_ALIGNMENT = 128  # where it is written; the driver asks for 64
 MOST_KEPT = 256  # maps
 PANEL = 64  # columns of a box: 128 bytes, the widest swizzle
-DRIVER = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
 
 
 class DataType(IntEnum):
@@ -76,7 +75,7 @@ def _encoded(address: int, shape: tuple[int, int, int, int], dtype: Any, rows: i
     batch, heads, seqlen, head_dim = shape
     row_bytes = head_dim * dtype.itemsize
     buffer = aligned_buffer()
-    status = _driver().cuTensorMapEncodeTiled(
+    status = driver().cuTensorMapEncodeTiled(
         ctypes.c_void_p(buffer.ctypes.data),
         DataType[dtype.name.upper()],
         3,
@@ -89,15 +88,9 @@ def _encoded(address: int, shape: tuple[int, int, int, int], dtype: Any, rows: i
     )
     if status:
         raise KernelError(
-            f"The driver cannot describe this array for copies by TMA (CUDA error {status}); choose flash2."
+            f"The driver cannot describe this array for copies by TMA: {cause_of(status)}; choose flash2."
         )
     return buffer.view(f"V{MAP_BYTES}")[0]
-
-
-@cache
-def _driver() -> ctypes.CDLL:
-    """The driver's library, opened once."""
-    return ctypes.CDLL(DRIVER)
 
 
 def aligned_buffer() -> npt.NDArray[np.uint8]:

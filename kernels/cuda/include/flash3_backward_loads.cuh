@@ -2,6 +2,7 @@
 // and the tiles of queries that see them.
 #pragma once
 #include "flash3_backward_turns.cuh"
+#include "launch_order.cuh"
 #include "tma.cuh"
 #include "tma_bulk.cuh"
 
@@ -45,8 +46,10 @@ __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& ma
         const int steps = keys.steps(group);
         for (int step = 0; step < steps; ++step) {
             const int s = ring.stage, tile = tile_at(place, keys TABLES(, tables));
-            if (step == 0)
+            if (step == 0) {
                 load_tile<PANELS>(at.k + ks * K_BYTES, K_PANEL, map_k, at.k_full(ks), keys.k0, keys.head);
+                wait_for_launch_before();  // for the rows' states: at the first tile, if at all
+            }
             wait(at.q_empty(s), ring.phase ^ 1);
             load_bytes(at.states + s * STATE_BYTES, states + ((long long)head * tiles_q + tile) * STATE,
                        STATE_BYTES, at.q_full(s));
@@ -68,6 +71,7 @@ __device__ __forceinline__ void draw_keys(const Shared& at, int* counter, int kv
                                           int seqlen_k, const Mask& mask TABLES(, const Tables& tables)) {
     Keys keys{};
     const int tiles = (seqlen_k + BLOCK_K - 1) / BLOCK_K * kv_heads;
+    if (DETERMINISTIC) wait_for_launch_before();
     int drawn = DETERMINISTIC ? atomicAdd(counter, 1) : blockIdx.x;
     for (KeyRing key_ring; keys.head >= 0; key_ring.next()) {
         const int ks = key_ring.stage;
@@ -75,6 +79,7 @@ __device__ __forceinline__ void draw_keys(const Shared& at, int* counter, int kv
         keys = Keys::of(drawn, kv_heads, section, seqlen_q, seqlen_k, mask TABLES(, tables));
         keys.write(at.drawn(ks));
         arrive(at.drawn_full(ks));
+        if (!DETERMINISTIC) wait_for_launch_before();  // here, so that the first K is under way
         if (DETERMINISTIC) drawn = gridDim.x == tiles ? tiles : atomicAdd(counter, 1);
         else drawn = gridDim.x + atomicAdd(counter, 1);
     }

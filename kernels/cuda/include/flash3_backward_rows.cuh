@@ -2,6 +2,7 @@
 // 64 rows what a product leaves it: of rows lane / 4 and 8 below, register i is column i / 4 * 8 + lane % 4 * 2 + i % 2.
 #pragma once
 #include "flash3_backward_layout.cuh"
+#include "launch_order.cuh"
 #include "quad.cuh"
 
 constexpr int ROW_THREADS = TURNED ? 320 : 256, CHUNKS = BLOCK_Q * HEAD_DIM / VECTOR / ROW_THREADS;
@@ -35,6 +36,7 @@ __device__ __forceinline__ int block_tile() { return gridDim.x - 1 - blockIdx.x;
 extern "C" __global__ void __launch_bounds__(ROW_THREADS)
     flash3_backward_rows(const element* o, const element* grad_output, const float* lse, float* states, float* dq_sums,
                          int* counter, int tiles_q, int seqlen_q ADDED(, int* added)) {
+    let_next_launch_begin();
     const int tile = block_tile();
     if (tile == 0 && threadIdx.x == 0) *counter = 0;
     ADDED(if (threadIdx.x < GROUPS) added[tile * GROUPS + threadIdx.x] = 0;)
@@ -86,6 +88,7 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
     const int lane = threadIdx.x % 32, warp_row = threadIdx.x % 128 / 32 * 16;
     element* const own = dq + (long long)head * seqlen_q * HEAD_DIM;
     float x[DQ_REGS];
+    wait_for_launch_before();
     if (!TURNED) {
         for (int part = threadIdx.x / 128; part < PARTS; part += ROW_THREADS / 128) {
             load_sums(x, dq_sums, tile, part);

@@ -6,6 +6,7 @@
 // and moves them on, so that neither the polls nor the wait for additions to arrive holds the products back.
 #pragma once
 #include "flash3_backward_walk.cuh"
+#include "launch_order.cuh"
 
 // Barriers of a warpgroup, behind the places for keys: it may add, it has added.
 __device__ __forceinline__ u32 may_add(const Shared& at, int part) { return at.drawn(KEY_STAGES) + 8 * part; }
@@ -44,6 +45,7 @@ __device__ __forceinline__ void wait_for(const int* counter, int count) {
 __device__ __forceinline__ void give_turns(const Shared& at, int part, int* added, int group, int tiles_q,
                                            const Mask& mask TABLES(, const Tables& tables)) {
     u32 phase = 0;
+    wait_for_launch_before();
     for (KeyRing key_ring;; key_ring.next()) {
         const int ks = key_ring.stage;
         wait(at.drawn_full(ks), key_ring.phase);

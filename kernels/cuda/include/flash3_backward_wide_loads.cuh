@@ -5,6 +5,7 @@
 #include "cluster.cuh"
 #include "flash3_backward_walk.cuh"
 #include "flash3_backward_wide_layout.cuh"
+#include "launch_order.cuh"
 #include "tma_bulk.cuh"
 
 // By one thread, before any other touches them.
@@ -45,6 +46,7 @@ __device__ __forceinline__ void load_queries(const WideShared& at, const TensorM
     for (int p = 0; p < GROUPS; ++p)
         load_box(at.pair_k + p * PANEL_BYTES, map_k, at.k_full(), 64 * (GROUPS * rank + p), keys.k0 + (rank ^ 1) * ROWS,
                  keys.head);
+    wait_for_launch_before();  // for the rows' states; all else that is loaded was there before
     QueryRing ring;
     int head = keys.head * group, place = keys.first;
     for (int left = keys.steps(group); left; --left, ring.next()) {

@@ -3,6 +3,7 @@
 // subtracted, so that no rounding of LSE enters the weights.
 #pragma once
 #include "flash3_softmax.cuh"
+#include "launch_order.cuh"
 
 constexpr int COLUMNS = HEAD_DIM / 4;  // threads for a row, of four columns each
 
@@ -31,6 +32,7 @@ extern "C" __global__ void __launch_bounds__(COLUMNS * 8)
     const bool inside = row < rows;
     const long long first = row / seqlen_q * splits * seqlen_q + row % seqlen_q;
     Sum own;
+    wait_for_launch_before();
     if (inside) {
 #pragma unroll 8
         for (int s = lane; s < splits; s += lanes) {

@@ -76,6 +76,9 @@ def run(
 ) -> None:
     """Run all launches of a program, one after the other.
 
+    One that follows begins with memory as it was before the launch ahead of it, whose results appear as
+    late as they can.
+
     Args:
         program: What is run; its tables must be in their buffers.
         buffers: NumPy arrays by the names that its stages use.
@@ -89,7 +92,11 @@ def run(
     """
     library = build.kernels(program, arch, edits)
     execute = build.machine().machine_run
+    before: dict[str, bytes] = {}
     for place, stage in enumerate(program.stages):
+        found = _contents(buffers) if any(one.follows for one in program.stages) else {}
+        if stage.follows:
+            _hide(buffers, before, found)
         values = [_argument(argument, buffers) for argument in stage.arguments]
         pointers = (ctypes.c_void_p * len(values))(*(value.ctypes.data for value in values))
         error = ctypes.create_string_buffer(MESSAGE_BYTES)
@@ -101,8 +108,24 @@ def run(
             ctypes.c_uint(residents),
             *(error, ctypes.c_uint(MESSAGE_BYTES)),
         )
+        before = found
         if failed:
             raise EmulatorError(f"{stage.entry}, seed {seed}: {error.value.decode()}")
+
+
+def _contents(buffers: Mapping[str, Any]) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in buffers.items()}
+
+
+def _hide(buffers: Mapping[str, Any], before: Mapping[str, bytes], found: Mapping[str, bytes]) -> None:
+    """Put back what the launch ahead changed; its results, which stay alive meanwhile, are the next one's."""
+    changed = [name for name in buffers if before[name] != found[name]]
+    for name in changed:
+        ctypes.memmove(buffers[name].ctypes.data, before[name], len(before[name]))
+    addresses = (ctypes.c_void_p * len(changed))(*(buffers[name].ctypes.data for name in changed))
+    contents = (ctypes.c_char_p * len(changed))(*(found[name] for name in changed))
+    sizes = (ctypes.c_size_t * len(changed))(*(len(found[name]) for name in changed))
+    build.machine().machine_follow(ctypes.c_uint(len(changed)), addresses, contents, sizes)
 
 
 def _argument(argument: Any, buffers: Mapping[str, Any]) -> Any:

@@ -49,4 +49,7 @@ inline void fence_proxy_async_shared_cta() { machine::publish(); }
 inline void fence_proxy_async() { machine::publish(); }
 inline void fence_acq_rel_gpu() { machine::step(); }
 
+inline void griddepcontrol_wait() { machine::wait_for_launch_before(); }
+inline void griddepcontrol_launch_dependents() {}
+
 }  // namespace ptx

@@ -29,6 +29,9 @@ void publish();
 void step();
 void give_way();
 
+// Until the launch before has ended, which happens when nothing else can.
+void wait_for_launch_before();
+
 // All lanes of a warp come together, and `act` is done once. `arguments`: of each lane; null where the mask leaves one
 // out.
 using Act = void (*)(void* const* arguments);

@@ -5,6 +5,7 @@
 // until there is nothing else to do: that finds what a missing barrier lets happen.
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "block.hpp"
 
@@ -26,6 +27,13 @@ u64 last_stall;
 double stalling;  // chance of a warp to stall where its first lane comes to a step
 std::vector<std::unique_ptr<Block>> resident;
 Waiting polling;  // threads that look again and again for what others write
+Waiting following;  // threads that wait for the launch before
+struct Left {
+    void* to;
+    const void* from;
+    size_t bytes;
+};
+std::vector<Left> left_behind;  // what the launch before writes when it ends
 unsigned fruitless;  // looks in a row, while nobody did anything else
 
 void begin(Block& block, unsigned index) {
@@ -130,11 +138,20 @@ bool look(unsigned most) {
     return true;
 }
 
+// The launch before, if it is still to end and somebody waits for that.
+bool end_launch_before() {
+    if (following.empty()) return false;
+    for (const Left& one : left_behind) std::memcpy(one.to, one.from, one.bytes);
+    left_behind.clear();
+    wake(following);
+    return true;
+}
+
 // When no thread can go on; false: nor can anything else.
 bool proceed() {
     if (end_something(false)) return true;
     if (below(2) && end_something(true)) return true;
-    return release() || look(2) || end_something(true) || look(MOST_LOOKS);
+    return release() || look(2) || end_something(true) || end_launch_before() || look(MOST_LOOKS);
 }
 
 // Lanes of a warp that can go on do so in turns, in any order, before another warp does: they do not lose each other.
@@ -222,6 +239,9 @@ void go_with_others() {
     wake(*running);
     suspend();
 }
+void wait_for_launch_before() {
+    if (!left_behind.empty()) wait_in(following, "the launch before");
+}
 void give_way() { wait_in(polling, "what it polls"); }
 
 void together(const char* what, Act act, void* argument, u32 mask) {
@@ -241,6 +261,11 @@ void together(const char* what, Act act, void* argument, u32 mask) {
 }
 
 }  // namespace machine
+
+// The next launch begins before what the one before it left is there.
+extern "C" void machine_follow(unsigned count, void* const* to, const void* const* from, const size_t* bytes) {
+    for (unsigned i = 0; i < count; ++i) machine::left_behind.push_back({to[i], from[i], bytes[i]});
+}
 
 // Runs a launch; 0, or 1 with the reason in `error`.
 extern "C" int machine_run(machine::Entry kernel, void* const* arguments, unsigned grid, unsigned threads,
@@ -277,6 +302,7 @@ extern "C" int machine_run(machine::Entry kernel, void* const* arguments, unsign
             for (Fiber& fiber : resident.back()->fibers) fiber.stack = new_stack();
         }
         run(std::move(order));
+        if (!left_behind.empty()) fail("nobody waits for the launch before");
     }
     leave_faults();
     running = nullptr;
@@ -285,6 +311,8 @@ extern "C" int machine_run(machine::Entry kernel, void* const* arguments, unsign
         for (Fiber& fiber : block->fibers) free_stack(fiber.stack);
     }
     resident.clear();
+    following.clear();
+    left_behind.clear();
     std::snprintf(error, room, "%s", message.c_str());
     return !message.empty();
 }
