@@ -7,7 +7,8 @@
 // memory, and each computes half of dQ's elements over all keys, TURNED as dQ^T = K^T dS^T; the sums of dQ lie in HBM
 // as they lie in registers, so that additions are coalesced.
 // The warpgroups take turns at the tensor cores: from dQ, dV and dK of a step to S and dP of the next one these belong
-// to one of them, while the other computes P and dS. So the first one's dQ is a step behind. Blocks draw tiles of keys
+// to one of them, while the other computes P and dS. So the first one's dQ is a step behind. PEELED: a first step in
+// which no query sees the second one's keys has no such products of its own, before the loop. Blocks draw tiles of keys
 // from a counter, those with most queries first, and load the next one's K and V while they store one's gradients or,
 // with two stages of them, before.
 // Changed from flash2's: operands stay in shared memory, where wgmma reads them; mbarriers and numbered barriers for two
@@ -51,7 +52,8 @@ __device__ __forceinline__ void start_columns(float (&sums)[D_REGS], u32 ds, u32
     for (int i = 0; i < BLOCK_Q / 16; ++i) wgmma_t<1, 1>(sums, a + (i * 2048 >> 4), b + (i * 2048 >> 4));
     wgmma_commit();
 }
-// dQ: 64 queries of dS by 64 columns of K, over all keys of the block; TURNED: the columns by all queries.
+// dQ: 64 queries of dS by 64 columns of K, over so many keys of the block; TURNED: the columns by all queries.
+template <int keys = BLOCK_K>
 __device__ __forceinline__ void start_dq(float (&dq)[DQ_REGS], u32 ds, u32 k) {
     pin(dq);
     wgmma_fence();
@@ -59,13 +61,13 @@ __device__ __forceinline__ void start_dq(float (&dq)[DQ_REGS], u32 ds, u32 k) {
         const u64 a = descriptor(k, K_PANEL), b = descriptor(ds, 16);
         wgmma_t<0, 0>(dq, a, b);
 #pragma unroll
-        for (int i = 1; i < BLOCK_K / 16; ++i)
+        for (int i = 1; i < keys / 16; ++i)
             wgmma_t<1, 0>(dq, a + (i * 2048 >> 4), b + (i / 4 * Q_PANEL + i % 4 * 32 >> 4));
     } else {
         const u64 a = descriptor(ds, K_PANEL), b = descriptor(k, K_PANEL);
         wgmma_t<0, 1>(dq, a, b);
 #pragma unroll
-        for (int i = 1; i < BLOCK_K / 16; ++i) wgmma_t<1, 1>(dq, a + (i * 2048 >> 4), b + (i * 2048 >> 4));
+        for (int i = 1; i < keys / 16; ++i) wgmma_t<1, 1>(dq, a + (i * 2048 >> 4), b + (i * 2048 >> 4));
     }
     wgmma_commit();
 }
@@ -138,8 +140,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 wait(at.k_full(ks), key_ring.phase);
                 if (part) named_arrive(1);
             }
+            int step = 0;
+            if (PEELED && part && steps && mask.end(keys.first * BLOCK_Q + BLOCK_Q - 1) <= k_first) {
+                // No query of the first tile sees a key of this warpgroup: dS is 0, all that is left is its half of dQ.
+                const u32 weights = __shfl_sync(~0u, ds_own + ring.stage * DS_BYTES, 0);
+                hide_weights(weights + part * Q_PANEL);
+                publish_stores();
+                named_sync(2);
+                start_dq<64>(dq, weights, k_tile + part % PANELS * K_PANEL);
+                wait(at.v_full(ks), key_ring.phase);
+                if (leader) arrive(at.grad_empty(ring.stage));
+                if (leader) arrive(at.q_empty(ring.stage));
+                wgmma_wait<0>();
+                pin(dq);
+                finish_dq();
+                ring.next();
+                ADVANCE(head, place, keys, group);
+                ++step;
+            }
 #pragma unroll 1
-            for (int step = 0; step < steps; ++step) {
+            for (; step < steps; ++step) {
                 const int stage = ring.stage;
                 const u32 q_now = __shfl_sync(~0u, at.q + stage * Q_BYTES, 0);
                 const u32 grad_now = q_now + STAGES * Q_BYTES;

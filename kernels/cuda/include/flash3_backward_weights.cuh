@@ -96,6 +96,11 @@ __device__ __forceinline__ void put_turned(u32 (&packed)[S_REGS / 2], const floa
                      : "memory");
     }
 }
+// dS of a warpgroup whose keys none of the queries sees. `to`: its panel.
+__device__ __forceinline__ void hide_weights(u32 to) {
+#pragma unroll
+    for (u32 i = 0; i < Q_PANEL; i += 2048) store_zeros(to + i + threadIdx.x % 128 * 16);
+}
 __device__ __forceinline__ void add_dq(float4* sums, const float (&dq)[DQ_REGS]) {
 #pragma unroll
     for (int i = 0; i < DQ_REGS / 4; ++i)

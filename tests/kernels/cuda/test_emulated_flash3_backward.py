@@ -2,6 +2,7 @@
 
 from functools import partial
 from itertools import product
+from typing import Any
 
 from kernels.cuda import flash3_backward
 from kernels.problem import Dtype, Problem
@@ -24,7 +25,9 @@ MUTANTS: dict[str, Edits] = {
     "no turns": (("named_sync(1 + part);", ""),),
     "the other's turn": (("named_sync(1 + part);", "named_sync(2 - part);"),),
     "dS of the wrong step": (("start_dq_of(stage ^ lag);", "start_dq_of(stage);"),),
-    "dS is not published": (("publish_stores();", ""),),
+    "dS is not published": (
+        ("publish_stores();\n                named_sync(1 + part);", "named_sync(1 + part);"),
+    ),
     "dQ is read under way": (("wgmma_wait<2>();", ""),),
     "S is read under way": (("wgmma_wait<1>();\n                pin(s);", "pin(s);"),),
     "rows behind the last": (("if (row + 8 * r < rows)\n", "if (row < rows)\n"),),
@@ -59,6 +62,23 @@ def test_gradients_agree_with_the_oracle(
         assert verdict.passed, (seed, verdict)
 
 
+WALKS: dict[str, dict[str, Any]] = {
+    "one step": {"seqlen_q": 160, "seqlen_k": 160},
+    "whole tiles": {"seqlen_q": 240, "seqlen_k": 256},
+    "every place of a tile": {"seqlen_q": 640, "seqlen_k": 640},
+    "a group": {"seqlen_q": 300, "seqlen_k": 290, "heads": 4, "kv_heads": 1},
+    "more queries than keys": {"seqlen_q": 240, "seqlen_k": 130},
+    "a window": {"seqlen_q": 300, "seqlen_k": 330, "window": (70, -1)},
+}
+
+
+@chosen("walk,seed", [*product(WALKS, range(4))], [("one step", 0), ("a group", 1)])
+def test_a_first_step_that_sees_half_of_the_keys_is_taken_before_the_others(walk: str, seed: int) -> None:
+    problem = Problem(head_dim=128, dtype="float16", causal=True, **{"heads": 2, **WALKS[walk]})
+    verdict = run(problem, seed, grid=2)
+    assert verdict.passed, verdict
+
+
 @chosen("head_dim,seed", [*product((64, 128), range(40))], [(64, 0), (128, 1)])
 def test_blocks_that_stay_draw_many_tiles(head_dim: int, seed: int) -> None:
     problem = Problem(
@@ -86,6 +106,14 @@ TURNED: dict[str, Edits] = {
     "rows of dQ before they are there": (
         ("__syncthreads();\n    constexpr int ROW_CHUNKS", "constexpr int ROW_CHUNKS"),
     ),
+    "a first step that a query sees": (("* BLOCK_Q + BLOCK_Q - 1) <= k_first", "* BLOCK_Q) <= k_first"),),
+    "dS of a first step that no query sees is not 0": (("hide_weights(weights + part * Q_PANEL);", ""),),
+    "that 0 is not published": (("publish_stores();\n                named_sync(2);", "named_sync(2);"),),
+    "the other's dS of that step is not waited for": (("named_sync(2);", ""),),
+    "that dQ is read under way": (("wgmma_wait<0>();\n                pin(dq);\n", "pin(dq);\n"),),
+    "that dQ is not added": (("pin(dq);\n                finish_dq();\n                ring", "ring"),),
+    "that step is not released": (("if (leader) arrive(at.q_empty(ring.stage));", ""),),
+    "that step is taken twice": (("++step;", ""),),
 }
 CASES = [*product((64, 128), MUTANTS), *product((64,), OF_ROWS), *product((128,), TURNED)]
 
@@ -94,7 +122,7 @@ CASES = [*product((64, 128), MUTANTS), *product((64,), OF_ROWS), *product((128,)
 def test_a_mutant_is_found(head_dim: int, mutant: str) -> None:
     edits = (MUTANTS | (OF_ROWS if head_dim == 64 else TURNED))[mutant]
     problem = Problem(
-        heads=2, kv_heads=1, seqlen_q=300, seqlen_k=330, head_dim=head_dim, dtype="float16", causal=True
+        heads=2, kv_heads=1, seqlen_q=300, seqlen_k=700, head_dim=head_dim, dtype="float16", causal=True
     )
     found = any(fails(partial(run, problem, seed, edits=edits, grid=2)) for seed in range(8))
     assert found
