@@ -112,7 +112,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         Ring ring;
         KeyRing key_ring;
         // Numbered barriers: 1 and 2 give the first and the second warpgroup their turns; what the other one wrote to
-        // the buffers of dS before is there then, and what it read is done with. 3 says that the tile's last dS is there.
+        // the buffers of dS before is there then, and what it read is done with. 3 says that the tile's last dS is there;
+        // TURNED: before that step's products, so that the first warpgroup's last dQ does not wait for them.
 #pragma unroll 1
         for (;; key_ring.next()) {
             const int ks = key_ring.stage;
@@ -147,6 +148,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 hide_weights(weights + part * Q_PANEL);
                 publish_stores();
                 named_sync(2);
+                if (steps == 1) named_arrive(3);
                 start_dq<64>(dq, weights, k_tile + part % PANELS * K_PANEL);
                 wait(at.v_full(ks), key_ring.phase);
                 if (leader) arrive(at.grad_empty(ring.stage));
@@ -189,6 +191,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 }
                 publish_stores();
                 named_sync(1 + part);
+                if (TURNED && part && step == steps - 1) named_arrive(3);
                 start_dq_of(stage ^ lag);
                 pin(dv); pin(p); pin(dk);
                 if constexpr (!TURNED) pin(ds);
@@ -211,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 ADVANCE(head, place, keys, group);
             }
             if (steps) {
-                named_arrive(part ? 3 : 2);
+                if (!TURNED || !part) named_arrive(part ? 3 : 2);
                 if (lag) {
                     named_sync(3);
                     start_dq_of(ring.stage ^ 1);
