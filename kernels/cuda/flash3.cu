@@ -168,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const int head_rows = PACKED ? seqlen_q / group_heads : seqlen_q;
     if (threadIdx.x == 0) {
         for (int s = 0; s < Q_STAGES; ++s) {
-            barrier_init(at.q_full(s), 1);
+            for (int part = 0; part < Q_PARTS; ++part) barrier_init(at.q_full(s, part), 1);
             barrier_init(at.q_empty(s), GROUPS * 4);
         }
         barrier_init(at.tile_full(), 1);
@@ -201,9 +201,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 PAGES(const Pages pages(page_table, kv_heads, kv, seqlen_k, KEYS(work));)
                 if (PAGES(first &&) !work.empty()) {
                     wait(at.q_empty(rq.stage), rq.phase ^ 1);
+#if PART_Q
+                    load_part(at.q + rq.stage * Q_BYTES, map_q, at.q_full(rq.stage), 0, work.q0, head);
+#else
                     load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0,
                                       head);
                     rq.next();
+#endif
                 }
                 for (int j = work.last + 1; j >= work.begin && !work.empty(); --j) {
                     if (j > work.begin) {
@@ -212,6 +216,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                         LOAD_KEYS(at.k + rk.stage * K_BYTES, map_k, at.k_full(rk.stage), FIRST_KEY(work, j - 1));
                         rk.next();
                     }
+#if PART_Q  // the first warpgroup starts with its own rows and the first keys
+                    if (j > work.last PAGES(&&first)) {
+                        for (int part = 1; part < GROUPS; ++part)
+                            load_part(at.q + rq.stage * Q_BYTES, map_q, at.q_full(rq.stage, part), part, work.q0, head);
+                        rq.next();
+                    }
+#endif
                     if (j <= work.last) {
                         PAGES(const int2 box = pages.find(FIRST_KEY(work, j));)
                         wait(at.v_empty(rv.stage), rv.phase ^ 1);
@@ -308,7 +319,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             const Own own(work, group, seqlen_q, head_rows, seqlen_k, right);
             int j = work.last - !fresh;
             const u32 q = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
-            wait(at.q_full(rq.stage), rq.phase);
+            wait(at.q_full(rq.stage, PART_Q * group), rq.phase);
 #if OVERLAP
             if (fresh) {
                 for (; j > own.last; --j) {  // tiles that only the other warpgroups need
@@ -375,7 +386,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     Own(next, group, seqlen_q, head_rows, seqlen_k, right).last < next.last;
             if (!fresh) {  // the last PV of this tile under the first QK and softmax of the next one
                 const u32 q_now = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
-                wait(at.q_full(rq.stage), rq.phase);
+                wait(at.q_full(rq.stage, PART_Q * group), rq.phase);
                 const Softmax old = state;
                 state = Softmax();
                 overlap<true>(s, p, o, state, at, q_now, rk, rv, group, c, mask_of(next, next.last));

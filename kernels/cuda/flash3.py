@@ -57,6 +57,7 @@ class Variant(NamedTuple):
         schedule: Blocks stay and draw tiles from a counter.
         cross: The last product of a tile runs under the first softmax of the next.
         lazy: O is rescaled only when a row's maximum rose by more than 2^8.
+        part_q: Each warpgroup waits for its own rows of Q alone; takes one buffer of Q.
     """
 
     groups: int
@@ -68,11 +69,17 @@ class Variant(NamedTuple):
     schedule: int = 1
     cross: int = 0
     lazy: int = 0
+    part_q: int = 0
 
     @property
     def tile_q(self) -> int:
         """Query rows of a tile, Br."""
         return self.groups * GROUP_ROWS
+
+    @property
+    def box_q(self) -> int:
+        """Query rows of a box that the TMA copies."""
+        return GROUP_ROWS if self.part_q else self.tile_q
 
     @property
     def tile(self) -> Tile:
@@ -200,7 +207,7 @@ def _attention(
         "flash3",
         grid=min(tiles, target.multiprocessors or tiles) if taken.schedule else tiles,
         arguments=(
-            *(Boxes("q", taken.tile_q, chosen.packed), Boxes("k", keys), Boxes("v", keys)),
+            *(Boxes("q", taken.box_q, chosen.packed), Boxes("k", keys), Boxes("v", keys)),
             *((PARTIAL_O, PARTIAL_SUMS) if chosen.splits > 1 else ("o", "lse")),
             *(np.int32(heads), group, np.int32(min(heads, section(problem) * chosen.splits))),
             *(np.int32(rows), seqlen_k, left, np.int32(0) if problem.causal else right),

@@ -14,7 +14,13 @@
 #define PACKED 0
 #endif
 
+#ifndef PART_Q
+#define PART_Q 0  // 1: each warpgroup's rows of Q have a barrier of their own
+#endif
+
 constexpr int BLOCK_Q = GROUPS * 64;
+constexpr int Q_PARTS = PART_Q ? GROUPS : 1;
+static_assert(Q_STAGES * (Q_PARTS + 1) <= 4, "room for Q's barriers");
 constexpr int THREADS = (GROUPS + 1) * 128;
 constexpr int PANELS = (HEAD_DIM + 63) / 64;  // 64 columns: 128 bytes, the widest swizzle
 constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
@@ -32,8 +38,8 @@ struct Shared {
     __device__ u32 next_tile() const { return barriers; }
     __device__ u32 tile_full() const { return barriers + 8; }
     __device__ u32 tile_empty() const { return barriers + 16; }
-    __device__ u32 q_full(int s) const { return barriers + 24 + 8 * s; }
-    __device__ u32 q_empty(int s) const { return barriers + 24 + 8 * (Q_STAGES + s); }
+    __device__ u32 q_full(int s, int part = 0) const { return barriers + 24 + 8 * (s * Q_PARTS + part); }
+    __device__ u32 q_empty(int s) const { return barriers + 24 + 8 * (Q_STAGES * Q_PARTS + s); }
     __device__ u32 k_full(int s) const { return barriers + 56 + 8 * s; }
     __device__ u32 k_empty(int s) const { return barriers + 56 + 8 * (STAGES + s); }
     __device__ u32 v_full(int s) const { return barriers + 56 + 8 * (2 * STAGES + s); }

@@ -6,6 +6,15 @@
 #include "flash3_lengths.cuh"
 #include "tma.cuh"
 
+// Of a tile of Q, whose box is 64 rows (PART_Q), those of one warpgroup.
+__device__ __forceinline__ void load_part(u32 q, const TensorMap& map, u32 bar, int part, int row, int head) {
+    constexpr u32 bytes = 64 * 128;
+    expect(bar, PANELS * bytes);
+#pragma unroll
+    for (int p = 0; p < PANELS; ++p)
+        load_box(q + p * Q_PANEL + part * bytes, map, bar, 64 * p, row + 64 * part, head);
+}
+
 #if PAGE_SIZE
 struct Pages {
     static constexpr int BOX = PAGE_SIZE < BLOCK_K ? PAGE_SIZE : BLOCK_K;  // keys
