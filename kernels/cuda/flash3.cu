@@ -44,6 +44,9 @@
 #endif
 #include "flash3_layout.cuh"
 #include "flash3_softmax.cuh"
+#if EARLY && (SCHEDULE || PAGE_SIZE)
+#error "of the first tile alone, by one thread"
+#endif
 #if RAGGED && (CROSS || !OVERLAP)
 #error "V's padding is cleared between the first softmax of a tile and its first PV"
 #endif
@@ -57,6 +60,8 @@
 #endif
 #include "flash3_pages.cuh"
 #include "wgmma.cuh"
+
+#define KEY_HEAD(head) (PACKED || (EARLY && group_heads == 1) ? head : head / group_heads)
 
 // S = Q K^T: both operands with the head dimension contiguous; 16 columns are 32 bytes of a 128-byte swizzled row.
 __device__ __forceinline__ void product_qk(float (&s)[S_REGS], u32 q, u32 k) {
@@ -180,6 +185,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             barrier_init(at.v_empty(s), GROUPS * 4);
         }
         barriers_are_initialised();
+#if EARLY
+        const Work work(Work::place(blockIdx.x, tiles, heads, section, tiles_q TABLES(, tables)), seqlen_q, head_rows,
+                        seqlen_k, left, right, splits TABLES(, tables) LENGTHS(, lengths));
+        if (!work.empty()) {
+            const int head = SPLIT ? work.head / splits : work.head, kv = KEY_HEAD(head);
+            load_parts(at, QRing(), map_q, 0, 1, work.q0, head);
+            LOAD_KEYS(at.k, map_k, at.k_full(0), FIRST_KEY(work, work.last));
+            load_parts(at, QRing(), map_q, 1, Q_PARTS, work.q0, head);
+        }
+#endif
     }
     __syncthreads();
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
@@ -197,19 +212,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 tile = SCHEDULE ? gridDim.x + ONCE(atomicAdd(counter, 1)) : tiles;
                 const Work work(place, seqlen_q, head_rows, seqlen_k, left, right,
                                 splits TABLES(, tables) LENGTHS(, lengths));
-                const int head = SPLIT ? work.head / splits : work.head, kv = PACKED ? head : head / group_heads;
+                const int head = SPLIT ? work.head / splits : work.head, kv = KEY_HEAD(head);
                 PAGES(const Pages pages(page_table, kv_heads, kv, seqlen_k, KEYS(work));)
-                if (PAGES(first &&) !work.empty()) {
+                if (EARLY) rk.next();  // its first tile is under way, and Q
+                if (PAGES(first &&) !EARLY && !work.empty()) {
                     wait(at.q_empty(rq.stage), rq.phase ^ 1);
-#if PART_Q
-                    load_part(at.q + rq.stage * Q_BYTES, map_q, at.q_full(rq.stage), 0, work.q0, head);
-#else
-                    load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0,
-                                      head);
-                    rq.next();
-#endif
+                    load_parts(at, rq, map_q, 0, 1, work.q0, head);
+                    if (!PART_Q) rq.next();
                 }
-                for (int j = work.last + 1; j >= work.begin && !work.empty(); --j) {
+                for (int j = work.last + !EARLY; j >= work.begin && !work.empty(); --j) {
                     if (j > work.begin) {
                         PAGES(const int2 box = pages.find(FIRST_KEY(work, j - 1));)
                         wait(at.k_empty(rk.stage), rk.phase ^ 1);
@@ -218,8 +229,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     }
 #if PART_Q  // the first warpgroup starts with its own rows and the first keys
                     if (j > work.last PAGES(&&first)) {
-                        for (int part = 1; part < GROUPS; ++part)
-                            load_part(at.q + rq.stage * Q_BYTES, map_q, at.q_full(rq.stage, part), part, work.q0, head);
+                        load_parts(at, rq, map_q, 1, Q_PARTS, work.q0, head);
                         rq.next();
                     }
 #endif

@@ -58,6 +58,7 @@ class Variant(NamedTuple):
         cross: The last product of a tile runs under the first softmax of the next.
         lazy: O is rescaled only when a row's maximum rose by more than 2^8.
         part_q: Each warpgroup waits for its own rows of Q alone; takes one buffer of Q.
+        early: The first boxes are asked for before the warps of a block have met; without `schedule`.
     """
 
     groups: int
@@ -70,6 +71,7 @@ class Variant(NamedTuple):
     cross: int = 0
     lazy: int = 0
     part_q: int = 0
+    early: int = 0
 
     @property
     def tile_q(self) -> int:

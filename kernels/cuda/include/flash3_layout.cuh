@@ -17,6 +17,9 @@
 #ifndef PART_Q
 #define PART_Q 0  // 1: each warpgroup's rows of Q have a barrier of their own
 #endif
+#ifndef EARLY
+#define EARLY 0  // 1: a block that has one tile asks for its first boxes before its warps have met
+#endif
 
 constexpr int BLOCK_Q = GROUPS * 64;
 constexpr int Q_PARTS = PART_Q ? GROUPS : 1;

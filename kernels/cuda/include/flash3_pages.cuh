@@ -6,13 +6,18 @@
 #include "flash3_lengths.cuh"
 #include "tma.cuh"
 
-// Of a tile of Q, whose box is 64 rows (PART_Q), those of one warpgroup.
-__device__ __forceinline__ void load_part(u32 q, const TensorMap& map, u32 bar, int part, int row, int head) {
-    constexpr u32 bytes = 64 * 128;
-    expect(bar, PANELS * bytes);
+// Parts [begin, end) of a tile of Q; where it is one, its box is the tile, else 64 rows.
+__device__ __forceinline__ void load_parts(const Shared& at, const QRing& rq, const TensorMap& map, int begin, int end,
+                                           int row, int head) {
+    constexpr u32 bytes = Q_PANEL / Q_PARTS;
 #pragma unroll
-    for (int p = 0; p < PANELS; ++p)
-        load_box(q + p * Q_PANEL + part * bytes, map, bar, 64 * p, row + 64 * part, head);
+    for (int part = begin; part < end; ++part) {
+        expect(at.q_full(rq.stage, part), PANELS * bytes);
+#pragma unroll
+        for (int p = 0; p < PANELS; ++p)
+            load_box(at.q + rq.stage * Q_BYTES + p * Q_PANEL + part * bytes, map, at.q_full(rq.stage, part), 64 * p,
+                     row + 64 * part, head);
+    }
 }
 
 #if PAGE_SIZE
