@@ -59,6 +59,8 @@ class Variant(NamedTuple):
         lazy: O is rescaled only when a row's maximum rose by more than 2^8.
         part_q: Each warpgroup waits for its own rows of Q alone; takes one buffer of Q.
         early: The first boxes are asked for before the warps of a block have met; without `schedule`.
+        hint_q: What the L2 should do with Q: 1 gives it up first, 2 keeps it longest.
+        hint_k: The same for K and V.
     """
 
     groups: int
@@ -72,6 +74,8 @@ class Variant(NamedTuple):
     lazy: int = 0
     part_q: int = 0
     early: int = 0
+    hint_q: int = 0
+    hint_k: int = 0
 
     @property
     def tile_q(self) -> int:
