@@ -154,7 +154,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
 #endif
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1)
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
     flash3(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
            const __grid_constant__ TensorMap map_v, Output* out, RowSum* lse, int heads, int group_heads, int section,
            int seqlen_q, int seqlen_k, int left, int right, float scale, int* counter,

@@ -61,6 +61,7 @@ class Variant(NamedTuple):
         early: The first boxes are asked for before the warps of a block have met; without `schedule`.
         hint_q: What the L2 should do with Q: 1 gives it up first, 2 keeps it longest.
         hint_k: The same for K and V.
+        residents: Blocks that an SM holds; two of one warpgroup, and of half of its shared memory.
     """
 
     groups: int
@@ -76,6 +77,7 @@ class Variant(NamedTuple):
     early: int = 0
     hint_q: int = 0
     hint_k: int = 0
+    residents: int = 1
 
     @property
     def tile_q(self) -> int:
@@ -112,7 +114,8 @@ class Variant(NamedTuple):
     def shared_bytes(self, head_dim: int) -> int:
         """Shared memory of a block: Q, K, V, the barriers, and room to align them."""
         tiles = tile_bytes(self.q_stages * self.tile_q + 2 * self.stages * self.block_k, head_dim)
-        return tiles + SHARED_ALIGNMENT + BARRIER_BYTES + BARRIER_BYTES_A_STAGE * self.stages
+        room = SHARED_ALIGNMENT if self.residents == 1 else 0  # it is aligned; two blocks have none to spare
+        return tiles + room + BARRIER_BYTES + BARRIER_BYTES_A_STAGE * self.stages
 
     def fits(self, head_dim: int) -> bool:
         """Whether Hopper has that much."""
@@ -211,7 +214,7 @@ def _attention(
     keys = taken.block_k if problem.page_size is None else min(taken.block_k, problem.page_size)
     return Stage(
         "flash3",
-        grid=min(tiles, target.multiprocessors or tiles) if taken.schedule else tiles,
+        grid=min(tiles, taken.residents * (target.multiprocessors or tiles)) if taken.schedule else tiles,
         arguments=(
             *(Boxes("q", taken.box_q, chosen.packed), Boxes("k", keys), Boxes("v", keys)),
             *((PARTIAL_O, PARTIAL_SUMS) if chosen.splits > 1 else ("o", "lse")),
