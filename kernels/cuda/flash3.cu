@@ -39,6 +39,9 @@
 #ifndef CROSS
 #define CROSS 0  // 1: the last PV of a tile runs under the first QK and softmax of the next one
 #endif
+#ifndef BARE
+#define BARE 0  // 1: the first step of a tile has code without a mask, too; SPARSE has it anyway
+#endif
 #ifndef Q_STAGES
 #define Q_STAGES 1
 #endif
@@ -364,8 +367,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                 pin(s);
                 if (leader) arrive(at.k_empty(rk.stage));
                 rk.next();
-#if SPARSE
-                if (!CUT_RIGHT(own, j)) state.step<false>(s, c, Mask());
+#if SPARSE || BARE
+                if (!CUT_RIGHT(own, j) && !CUT_LEFT(work, j)) state.step<false>(s, c, Mask());
                 else
 #endif
                 state.step<true>(s, c, mask_of(work, j));

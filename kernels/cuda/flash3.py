@@ -61,6 +61,7 @@ class Variant(NamedTuple):
         early: The first boxes are asked for before the warps of a block have met; without `schedule`.
         hint_q: What the L2 should do with Q: 1 gives it up first, 2 keeps it longest.
         hint_k: The same for K and V.
+        bare: The first step of a tile has code without a mask, too.
         residents: Blocks that an SM holds; two of one warpgroup, and of half of its shared memory.
     """
 
@@ -77,6 +78,7 @@ class Variant(NamedTuple):
     early: int = 0
     hint_q: int = 0
     hint_k: int = 0
+    bare: int = 0
     residents: int = 1
 
     @property
