@@ -19,11 +19,10 @@ __device__ __forceinline__ void load_parts(const Shared& at, const QRing& rq, co
     constexpr u32 bytes = Q_PANEL / Q_PARTS;
 #pragma unroll
     for (int part = begin; part < end; ++part) {
-        expect(at.q_full(rq.stage, part), PANELS * bytes);
+        const u32 to = at.q + rq.stage * Q_BYTES + part * bytes, bar = at.q_full(rq.stage, part);
+        expect(bar, PANELS * bytes);
 #pragma unroll
-        for (int p = 0; p < PANELS; ++p)
-            load_box<HINT_Q>(at.q + rq.stage * Q_BYTES + p * Q_PANEL + part * bytes, map, at.q_full(rq.stage, part), 64 * p,
-                     row + 64 * part, head);
+        for (int p = 0; p < PANELS; ++p) load_box<HINT_Q>(to + p * Q_PANEL, map, bar, 64 * p, row + 64 * part, head);
     }
 }
 
