@@ -39,11 +39,17 @@
 #ifndef CROSS
 #define CROSS 0  // 1: the last PV of a tile runs under the first QK and softmax of the next one
 #endif
+#ifndef BARE
+#define BARE 0  // 1: the first step of a tile has code without a mask, too; SPARSE has it anyway
+#endif
 #ifndef Q_STAGES
 #define Q_STAGES 1
 #endif
 #include "flash3_layout.cuh"
 #include "flash3_softmax.cuh"
+#if EARLY && (SCHEDULE || PAGE_SIZE)
+#error "of the first tile alone, by one thread"
+#endif
 #if RAGGED && (CROSS || !OVERLAP)
 #error "V's padding is cleared between the first softmax of a tile and its first PV"
 #endif
@@ -57,6 +63,8 @@
 #endif
 #include "flash3_pages.cuh"
 #include "wgmma.cuh"
+
+#define KEY_HEAD(head) (PACKED || (EARLY && group_heads == 1) ? head : head / group_heads)
 
 // S = Q K^T: both operands with the head dimension contiguous; 16 columns are 32 bytes of a 128-byte swizzled row.
 __device__ __forceinline__ void product_qk(float (&s)[S_REGS], u32 q, u32 k) {
@@ -149,7 +157,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
 #endif
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1)
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
     flash3(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
            const __grid_constant__ TensorMap map_v, Output* out, RowSum* lse, int heads, int group_heads, int section,
            int seqlen_q, int seqlen_k, int left, int right, float scale, int* counter,
@@ -171,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const int head_rows = PACKED ? seqlen_q / group_heads : seqlen_q;
     if (threadIdx.x == 0) {
         for (int s = 0; s < Q_STAGES; ++s) {
-            barrier_init(at.q_full(s), 1);
+            for (int part = 0; part < Q_PARTS; ++part) barrier_init(at.q_full(s, part), 1);
             barrier_init(at.q_empty(s), GROUPS * 4);
         }
         barrier_init(at.tile_full(), 1);
@@ -183,6 +191,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             barrier_init(at.v_empty(s), GROUPS * 4);
         }
         barriers_are_initialised();
+#if EARLY
+        const Work work(Work::place(blockIdx.x, tiles, heads, section, tiles_q TABLES(, tables)), seqlen_q, head_rows,
+                        seqlen_k, left, right, splits TABLES(, tables) LENGTHS(, lengths));
+        if (!work.empty()) {
+            const int head = SPLIT ? work.head / splits : work.head, kv = KEY_HEAD(head);
+            load_parts(at, QRing(), map_q, 0, 1, work.q0, head);
+            LOAD_KEYS(at.k, map_k, at.k_full(0), FIRST_KEY(work, work.last));
+            load_parts(at, QRing(), map_q, 1, Q_PARTS, work.q0, head);
+        }
+#endif
     }
     __syncthreads();
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
@@ -200,21 +218,27 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 tile = SCHEDULE ? gridDim.x + ONCE(atomicAdd(counter, 1)) : tiles;
                 const Work work(place, seqlen_q, head_rows, seqlen_k, left, right,
                                 splits TABLES(, tables) LENGTHS(, lengths));
-                const int head = SPLIT ? work.head / splits : work.head, kv = PACKED ? head : head / group_heads;
+                const int head = SPLIT ? work.head / splits : work.head, kv = KEY_HEAD(head);
                 PAGES(const Pages pages(page_table, kv_heads, kv, seqlen_k, KEYS(work));)
-                if (PAGES(first &&) !work.empty()) {
+                if (EARLY) rk.next();  // its first tile is under way, and Q
+                if (PAGES(first &&) !EARLY && !work.empty()) {
                     wait(at.q_empty(rq.stage), rq.phase ^ 1);
-                    load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0,
-                                      head);
-                    rq.next();
+                    load_parts(at, rq, map_q, 0, 1, work.q0, head);
+                    if (!PART_Q) rq.next();
                 }
-                for (int j = work.last + 1; j >= work.begin && !work.empty(); --j) {
+                for (int j = work.last + !EARLY; j >= work.begin && !work.empty(); --j) {
                     if (j > work.begin) {
                         PAGES(const int2 box = pages.find(FIRST_KEY(work, j - 1));)
                         wait(at.k_empty(rk.stage), rk.phase ^ 1);
                         LOAD_KEYS(at.k + rk.stage * K_BYTES, map_k, at.k_full(rk.stage), FIRST_KEY(work, j - 1));
                         rk.next();
                     }
+#if PART_Q  // the first warpgroup starts with its own rows and the first keys
+                    if (j > work.last PAGES(&&first)) {
+                        load_parts(at, rq, map_q, 1, Q_PARTS, work.q0, head);
+                        rq.next();
+                    }
+#endif
                     if (j <= work.last) {
                         PAGES(const int2 box = pages.find(FIRST_KEY(work, j));)
                         wait(at.v_empty(rv.stage), rv.phase ^ 1);
@@ -311,7 +335,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             const Own own(work, group, seqlen_q, head_rows, seqlen_k, right);
             int j = work.last - !fresh;
             const u32 q = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
-            wait(at.q_full(rq.stage), rq.phase);
+            wait(at.q_full(rq.stage, PART_Q * group), rq.phase);
 #if OVERLAP
             if (fresh) {
                 for (; j > own.last; --j) {  // tiles that only the other warpgroups need
@@ -346,8 +370,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 pin(s);
                 if (leader) arrive(at.k_empty(rk.stage));
                 rk.next();
-#if SPARSE
-                if (!CUT_RIGHT(own, j)) state.step<false>(s, c, Mask());
+#if SPARSE || BARE
+                if (!CUT_RIGHT(own, j) && !CUT_LEFT(work, j)) state.step<false>(s, c, Mask());
                 else
 #endif
                 state.step<true>(s, c, mask_of(work, j));
@@ -378,7 +402,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     Own(next, group, seqlen_q, head_rows, seqlen_k, right).last < next.last;
             if (!fresh) {  // the last PV of this tile under the first QK and softmax of the next one
                 const u32 q_now = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
-                wait(at.q_full(rq.stage), rq.phase);
+                wait(at.q_full(rq.stage, PART_Q * group), rq.phase);
                 const Softmax old = state;
                 state = Softmax();
                 overlap<true>(s, p, o, state, at, q_now, rk, rv, group, c, mask_of(next, next.last));

@@ -57,6 +57,12 @@ class Variant(NamedTuple):
         schedule: Blocks stay and draw tiles from a counter.
         cross: The last product of a tile runs under the first softmax of the next.
         lazy: O is rescaled only when a row's maximum rose by more than 2^8.
+        part_q: Each warpgroup waits for its own rows of Q alone; takes one buffer of Q.
+        early: The first boxes are asked for before the warps of a block have met; without `schedule`.
+        hint_q: What the L2 should do with Q: 1 gives it up first, 2 keeps it longest.
+        hint_k: The same for K and V.
+        bare: The first step of a tile has code without a mask, too.
+        residents: Blocks that an SM holds; two of one warpgroup, and of half of its shared memory.
     """
 
     groups: int
@@ -68,11 +74,22 @@ class Variant(NamedTuple):
     schedule: int = 1
     cross: int = 0
     lazy: int = 0
+    part_q: int = 0
+    early: int = 0
+    hint_q: int = 0
+    hint_k: int = 0
+    bare: int = 0
+    residents: int = 1
 
     @property
     def tile_q(self) -> int:
         """Query rows of a tile, Br."""
         return self.groups * GROUP_ROWS
+
+    @property
+    def box_q(self) -> int:
+        """Query rows of a box that the TMA copies."""
+        return GROUP_ROWS if self.part_q else self.tile_q
 
     @property
     def tile(self) -> Tile:
@@ -99,7 +116,8 @@ class Variant(NamedTuple):
     def shared_bytes(self, head_dim: int) -> int:
         """Shared memory of a block: Q, K, V, the barriers, and room to align them."""
         tiles = tile_bytes(self.q_stages * self.tile_q + 2 * self.stages * self.block_k, head_dim)
-        return tiles + SHARED_ALIGNMENT + BARRIER_BYTES + BARRIER_BYTES_A_STAGE * self.stages
+        room = SHARED_ALIGNMENT if self.residents == 1 else 0  # it is aligned; two blocks have none to spare
+        return tiles + room + BARRIER_BYTES + BARRIER_BYTES_A_STAGE * self.stages
 
     def fits(self, head_dim: int) -> bool:
         """Whether Hopper has that much."""
@@ -198,9 +216,9 @@ def _attention(
     keys = taken.block_k if problem.page_size is None else min(taken.block_k, problem.page_size)
     return Stage(
         "flash3",
-        grid=min(tiles, target.multiprocessors or tiles) if taken.schedule else tiles,
+        grid=min(tiles, taken.residents * (target.multiprocessors or tiles)) if taken.schedule else tiles,
         arguments=(
-            *(Boxes("q", taken.tile_q, chosen.packed), Boxes("k", keys), Boxes("v", keys)),
+            *(Boxes("q", taken.box_q, chosen.packed), Boxes("k", keys), Boxes("v", keys)),
             *((PARTIAL_O, PARTIAL_SUMS) if chosen.splits > 1 else ("o", "lse")),
             *(np.int32(heads), group, np.int32(min(heads, section(problem) * chosen.splits))),
             *(np.int32(rows), seqlen_k, left, np.int32(0) if problem.causal else right),

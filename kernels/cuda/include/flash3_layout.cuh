@@ -14,16 +14,30 @@
 #define PACKED 0
 #endif
 
+#ifndef PART_Q
+#define PART_Q 0  // 1: each warpgroup's rows of Q have a barrier of their own
+#endif
+#ifndef EARLY
+#define EARLY 0  // 1: a block that has one tile asks for its first boxes before its warps have met
+#endif
+
+#ifndef RESIDENTS
+#define RESIDENTS 1  // blocks of an SM: of 2 one starts while the other one works
+#endif
+static_assert(RESIDENTS == 1 || GROUPS == 1, "two blocks of one warpgroup of consumers have the registers");
+
 constexpr int BLOCK_Q = GROUPS * 64;
+constexpr int Q_PARTS = PART_Q ? GROUPS : 1;
+static_assert(Q_STAGES * (Q_PARTS + 1) <= 4, "room for Q's barriers");
 constexpr int THREADS = (GROUPS + 1) * 128;
 constexpr int PANELS = (HEAD_DIM + 63) / 64;  // 64 columns: 128 bytes, the widest swizzle
 constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
 constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL;
-constexpr bool MOVES_REGISTERS = GROUPS > 1;  // two warpgroups have 255 each anyway
+constexpr bool MOVES_REGISTERS = GROUPS > 1 || RESIDENTS > 1;  // two warpgroups have 255 each anyway
 // In steps of 8 for each of a warpgroup's 128 threads; a multiprocessor has 65,536: 128 (3 x 160 + 32) are all of them,
-// 128 (2 x 240 + 24) all but 1,024, which a producer that finds pages takes.
-constexpr int CONSUMER_REGISTERS = GROUPS == 3 ? 160 : 240;
-constexpr int PRODUCER_REGISTERS = GROUPS == 3 || PAGE_SIZE ? 32 : 24;
+// 128 (2 x 240 + 24) all but 1,024, which a producer that finds pages takes; so are 2 x 128 (224 + 32).
+constexpr int CONSUMER_REGISTERS = GROUPS == 3 ? 160 : GROUPS == 1 ? 224 : 240;
+constexpr int PRODUCER_REGISTERS = GROUPS != 2 || PAGE_SIZE ? 32 : 24;
 constexpr int S_REGS = BLOCK_K / 2, O_REGS = HEAD_DIM / 2;
 
 // Addresses in shared memory.
@@ -32,8 +46,8 @@ struct Shared {
     __device__ u32 next_tile() const { return barriers; }
     __device__ u32 tile_full() const { return barriers + 8; }
     __device__ u32 tile_empty() const { return barriers + 16; }
-    __device__ u32 q_full(int s) const { return barriers + 24 + 8 * s; }
-    __device__ u32 q_empty(int s) const { return barriers + 24 + 8 * (Q_STAGES + s); }
+    __device__ u32 q_full(int s, int part = 0) const { return barriers + 24 + 8 * (s * Q_PARTS + part); }
+    __device__ u32 q_empty(int s) const { return barriers + 24 + 8 * (Q_STAGES * Q_PARTS + s); }
     __device__ u32 k_full(int s) const { return barriers + 56 + 8 * s; }
     __device__ u32 k_empty(int s) const { return barriers + 56 + 8 * (STAGES + s); }
     __device__ u32 v_full(int s) const { return barriers + 56 + 8 * (2 * STAGES + s); }

@@ -20,6 +20,12 @@ struct Work {
     // Tiles are numbered by sections of heads whose K and V fit the L2 together; in a section the longest come first.
     __device__ __forceinline__ static int2 place(int tile, int tiles, int heads, int section, int tiles_q) {
         if (tile >= tiles) return make_int2(-1, 0);
+#if EARLY
+        if (section == 1) {  // one division for three
+            const int head = unsigned(tile) / unsigned(tiles_q);
+            return make_int2(head, (tiles_q - 1 - (tile - head * tiles_q)) * BLOCK_Q);
+        }
+#endif
         const int first = tile / (section * tiles_q) * section, rest = tile % (section * tiles_q);
         const int width = min(section, heads - first);
         return make_int2(first + rest % width, (tiles_q - 1 - rest / width) * BLOCK_Q);

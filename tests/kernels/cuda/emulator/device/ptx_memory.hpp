@@ -98,9 +98,24 @@ inline void copy_box(u32 to, u64 map, const List<const u32, n>& place, u32 bar) 
     for (int i = 0; i < n; ++i) coordinates[i] = int(place[i]);
     machine::copy_box(to, reinterpret_cast<const void*>(map), bar, coordinates, n);
 }
+// Policies of the L2, of all that is copied: they change no result.
+constexpr u64 EVICT_FIRST = 1, EVICT_LAST = 2;
+template <typename T>
+inline void createpolicy_fractional_L2_evict_first(u64& made, double) {
+    made = EVICT_FIRST;
+}
+template <typename T>
+inline void createpolicy_fractional_L2_evict_last(u64& made, double) {
+    made = EVICT_LAST;
+}
 #define COPY_BOX(rank)                                                                                         \
     inline void cp_async_bulk_tensor_##rank##d_shared_cluster_global_mbarrier_complete_tx_bytes(               \
         u32 to, u64 map, const List<const u32, rank>& place, u32 bar) {                                        \
+        copy_box(to, map, place, bar);                                                                         \
+    }                                                                                                          \
+    inline void cp_async_bulk_tensor_##rank##d_shared_cluster_global_mbarrier_complete_tx_bytes_L2_cache_hint( \
+        u32 to, u64 map, const List<const u32, rank>& place, u32 bar, u64 policy) {                            \
+        if (policy != EVICT_FIRST && policy != EVICT_LAST) machine::fail("a cache policy of %#llx", policy);   \
         copy_box(to, map, place, bar);                                                                         \
     }
 COPY_BOX(2)
