@@ -40,15 +40,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
                          const int* kept) {
     extern __shared__ __align__(1024) unsigned char raw[];
     const Shared shared{raw};
-    const Given given{q, k, v, grad_output, states};
     const Place place = Place::of();
+    const Given given{q, k, v, grad_output, states};
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
-    const Owned owned = Owned::of(kv_heads, together, seqlen_k);
-    const int keys = min(KEYS, seqlen_k - owned.k0);
-    const long long first_key = ((long long)owned.kv_head * seqlen_k + owned.k0) * HEAD_DIM;
+    const Owned owned = Owned::of(blockIdx.x, kv_heads, together, seqlen_k);
     const unsigned target = KeyTile::thread_target(shared.k());
-    KeyTile::copy(target, KeyTile::thread_source(k + first_key, HEAD_DIM), HEAD_DIM, keys, HEAD_DIM);
-    KeyTile::copy(target + KeyTile::BYTES, KeyTile::thread_source(v + first_key, HEAD_DIM), HEAD_DIM, keys, HEAD_DIM);
+    KeyTile::copy(target, KeyTile::thread_source(k + owned.first(), HEAD_DIM), HEAD_DIM, owned.keys(), HEAD_DIM);
+    KeyTile::copy(target + KeyTile::BYTES, KeyTile::thread_source(v + owned.first(), HEAD_DIM), HEAD_DIM, owned.keys(),
+                  HEAD_DIM);
     Walk walk(mask, kept, seqlen_q, owned, group);
     if (walk.more()) copy_queries(shared, 0, given, walk);
     commit_copies();
@@ -65,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         commit_copies();
         if (place.computes()) {
             const bool all = whole(mask, q0, q0 + rows - 1, owned.k0, KEYS);
-#pragma unroll 1
+#pragma unroll
             for (int first = 0; first < SHARE; first += AT_ONCE) {
                 add_own(acc_k, acc_v, shared, stage, place, place.part * SHARE + first, factor, mask, all, q0,
                         owned.k0 + place.first_key);
@@ -85,6 +84,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     wait_copies<0>();
     __syncthreads();  // K and V are done with
     scale_all(acc_k, scale);
-    store_part(shared.base, acc_k, place, dk + first_key, keys);
-    store_part(shared.base + KeyTile::BYTES, acc_v, place, dv + first_key, keys);
+    const Owned again = Owned::of(block_again(), kv_heads, together, seqlen_k);
+    store_part(shared.base, acc_k, place, dk + again.first(), again.keys());
+    store_part(shared.base + KeyTile::BYTES, acc_v, place, dv + again.first(), again.keys());
 }

@@ -88,6 +88,7 @@ __device__ __forceinline__ void add_others(Fragments& sums, unsigned weights, un
 __device__ __forceinline__ void add_queries(const Shared& shared, float* dq_sums, long long first_row, int rows) {
     constexpr int ROWS = QUERIES >= 32 ? 2 : 1, ROW_GROUPS = QUERIES / 16 / ROWS, COLUMN_GROUPS = WARPS / ROW_GROUPS;
     constexpr int COLUMNS = WIDTH / 16, CHUNKS = (COLUMNS + COLUMN_GROUPS - 1) / COLUMN_GROUPS;
+    constexpr bool ALIKE = COLUMNS % COLUMN_GROUPS == 0 && WIDTH == HEAD_DIM;  // all warps have CHUNKS
     static_assert(WARPS % ROW_GROUPS == 0, "whole groups of warps");
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int row_group = warp % ROW_GROUPS * ROWS, column_group = warp / ROW_GROUPS;
@@ -102,7 +103,7 @@ __device__ __forceinline__ void add_queries(const Shared& shared, float* dq_sums
 #pragma unroll
         for (int i = 0; i < CHUNKS; ++i) {
             const int column = column_group + i * COLUMN_GROUPS;
-            if (COLUMNS % COLUMN_GROUPS && column >= COLUMNS) continue;
+            if (!ALIKE && column >= COLUMNS) continue;
             unsigned b[4];
             load_matrices_transposed(b, KeyTile::at(right, n, column));
 #pragma unroll
@@ -118,7 +119,8 @@ __device__ __forceinline__ void add_queries(const Shared& shared, float* dq_sums
 #pragma unroll
         for (int i = 0; i < 2 * CHUNKS; ++i) {
             const int column = (column_group + i / 2 * COLUMN_GROUPS) * 2 + i % 2;
-            if (column < HEAD_DIM / 8) add_fragment(fragment(dq_sums, first_row + row_group + r, column), sums[r][i], lane);
+            if (!ALIKE && column >= HEAD_DIM / 8) continue;
+            add_fragment(fragment(dq_sums, first_row + row_group + r, column), sums[r][i], lane);
         }
     }
 }

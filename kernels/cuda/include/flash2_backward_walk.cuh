@@ -5,13 +5,24 @@
 // The block's K/V head and first key. `together` heads are taken at a time, tile after tile: under the causal mask the
 // first keys are seen by most queries, so that the longest blocks begin first.
 struct Owned {
-    int kv_head, k0;
-    static __device__ __forceinline__ Owned of(int kv_heads, int together, int seqlen_k) {
-        const int tiles = (seqlen_k + KEYS - 1) / KEYS, section = blockIdx.x / (together * tiles) * together;
-        const int heads = min(together, kv_heads - section), in_section = blockIdx.x - section * tiles;
-        return Owned{section + in_section % heads, in_section / heads * KEYS};
+    int kv_head, k0, seqlen_k;
+    __device__ __forceinline__ int keys() const { return min(KEYS, seqlen_k - k0); }
+    __device__ __forceinline__ long long first() const { return ((long long)kv_head * seqlen_k + k0) * HEAD_DIM; }
+
+    static __device__ __forceinline__ Owned of(int block, int kv_heads, int together, int seqlen_k) {
+        const int tiles = (seqlen_k + KEYS - 1) / KEYS, section = block / (together * tiles) * together;
+        const int heads = min(together, kv_heads - section), in_section = block - section * tiles;
+        return Owned{section + in_section % heads, in_section / heads * KEYS, seqlen_k};
     }
 };
+
+// Registers are short: after the loop a block computes again what it owns, from a number that the compiler takes for
+// another than blockIdx.x.
+__device__ __forceinline__ int block_again() {
+    int block = blockIdx.x;
+    asm volatile("" : "+r"(block));
+    return block;
+}
 
 // The tiles of queries that see the block's keys, in all heads of the group.
 struct Walk {
