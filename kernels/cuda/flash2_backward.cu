@@ -53,10 +53,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     commit_copies();
 
     Fragments acc_k = {}, acc_v = {};
+    const int tiles = padded(seqlen_q) / 16;  // fragments of a head's queries
     const float factor = scale * LOG2E;
 #pragma unroll 1
     for (int stage = 0; walk.more(); stage = 1 - stage) {
-        const int head = walk.head, q0 = walk.q0, rows = walk.rows();
+        const int q0 = walk.q0, rows = walk.rows(), fragment_row = walk.head * tiles + q0 / 16;
         walk.next();
         wait_copies<0>();
         __syncthreads();  // this Q and dO are complete; the previous ones, P and dS done with
@@ -75,10 +76,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
             add_others(acc_v, shared_address(shared.p()), shared.q(stage) + QueryTile::BYTES, place);
             add_others(acc_k, shared_address(shared.ds()), shared.q(stage), place);
         }
-        if (!DETERMINISTIC) {
-            const int tiles = padded(seqlen_q) / 16;
-            add_queries(shared, dq_sums, (long long)head * tiles + q0 / 16, tiles - q0 / 16);
-        }
+        if (!DETERMINISTIC) add_queries(shared, dq_sums, fragment_row, tiles - q0 / 16);
     }
 
     wait_copies<0>();

@@ -7,6 +7,7 @@ import numpy as np
 
 from kernels.cuda.backward import bind, mask_defines
 from kernels.cuda.program import (
+    HOPPER,
     NO_POINTER,
     Program,
     Stage,
@@ -18,12 +19,12 @@ from kernels.cuda.program import (
     shape_arguments,
 )
 from kernels.cuda.sparse import block_text, divides, kept_argument, kept_table
-from kernels.cuda.tensor import FRAGMENT_ROWS, tile_bytes
+from kernels.cuda.tensor import FRAGMENT_ROWS, MIDDLE_HEAD, tile_bytes
 from kernels.errors import InputError
 from kernels.launch import BackwardLaunch, Saved
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
-from kernels.workspace_backward import DQ_SUMS, ROW_STATES, padded
+from kernels.workspace_backward import DQ_SUMS, NARROW_HEAD, ROW_STATES, padded
 
 T = TypeVar("T")
 GIVEN = ("q", "k", "v", "grad_output", ROW_STATES)
@@ -33,6 +34,8 @@ ROW_THREADS = 256
 STATE_BYTES = 8  # LSE and delta of a query
 SECTION_BYTES = 32 << 20
 """Q, dO and the sums of dQ of the heads whose causal tiles are taken together, as flash3's (H200)."""
+SPILLING_HEADS = (*range(40, 64, 8), *range(104, 128, 8))
+"""Head dims with which two fragments of keys a warp spill registers."""
 
 
 class Cut(NamedTuple):
@@ -95,6 +98,7 @@ class QueryCut(NamedTuple):
 CUTS = (
     (64, Cut(4, 2, 1, 64, blocks=2)),
     (64, Cut(8, 1, 1, 64)),
+    (64, Cut(4, 1, 1, 32)),
     (128, Cut(2, 2, 2, 64, blocks=2)),
     (128, Cut(4, 2, 2, 64)),
     (128, Cut(4, 1, 2, 32)),
@@ -117,8 +121,9 @@ def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
 
 def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the three launches for a problem on a target, with the first cuts that fit it."""
+    suitable = _suitable(problem, CUTS, lambda cut: Tile(cut.queries, cut.keys))
     cut = choose(
-        _suitable(problem, CUTS, lambda cut: Tile(cut.queries, cut.keys)),
+        [cut for cut in suitable if not spills(problem, cut, target)],
         lambda cut: cut.blocks * shared_bytes(problem, cut),
         target.shared_memory,
     )
@@ -137,6 +142,21 @@ def program(problem: Problem, target: Target) -> Program:
     last = _queries(problem, query_cut) if problem.deterministic else _finish(problem)
     stages = (_rows(problem), _keys(problem, cut), last)
     return Program("flash2_backward.cu", defines, stages, kept_table(problem))
+
+
+def spills(problem: Problem, cut: Cut, target: Target) -> bool:
+    """Whether registers are too few for two fragments of keys a warp, as where masks need some, too."""
+    if cut.subtiles == 1 or (problem.head_dim > MIDDLE_HEAD and target.compute_capability == HOPPER):
+        return False
+    masked = problem.causal or problem.window is not None
+    ampere = target.compute_capability < HOPPER and problem.window is not None
+    return (
+        problem.head_dim in SPILLING_HEADS
+        or target.compute_capability > HOPPER
+        or problem.block_mask is not None
+        or (problem.deterministic and masked)
+        or (ampere and problem.head_dim > NARROW_HEAD)
+    )
 
 
 def _suitable(problem: Problem, table: Iterable[tuple[int, T]], tile: Callable[[T], Tile]) -> list[T]:

@@ -37,8 +37,8 @@ __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shar
     const RowState* const states = shared.states(stage) + first_query + lane % 4 * 2;
 
     float p[SUBTILES][AT_ONCE / 8][4], ds[SUBTILES][AT_ONCE / 8][4];
+    multiply_rows<QueryTile>(ds, v, grad + QueryTile::lane_columns_first(lane));  // the other order takes more registers
     multiply_rows<QueryTile>(p, k, q + QueryTile::lane_columns_first(lane));
-    multiply_rows<QueryTile>(ds, v, grad + QueryTile::lane_columns_first(lane));
 #pragma unroll
     for (int n = 0; n < AT_ONCE / 8; ++n) {
         const float4 two = *reinterpret_cast<const float4*>(states + n * 8);
