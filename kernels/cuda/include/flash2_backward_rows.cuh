@@ -44,7 +44,8 @@ extern "C" __global__ void flash2_backward_rows(const element* o, const element*
     const bool exists = row < rows && q < seqlen_q;
     float delta = 0.0f;
     if (exists && column < HEAD_DIM) {
-        const Vector a = load_vector(o + given * HEAD_DIM + column), b = load_vector(grad_output + given * HEAD_DIM + column);
+        const long long at = given * HEAD_DIM + column;
+        const Vector a = load_vector(o + at), b = load_vector(grad_output + at);
 #pragma unroll
         for (int i = 0; i < VECTOR; ++i) delta = fmaf(to_float(a.x[i]), to_float(b.x[i]), delta);
     }
