@@ -13,6 +13,7 @@ ADDED, KEPT_QUERIES = "additions to dQ", "kept queries"
 FLASH3_TILE_Q, FLASH3_NARROW_TILE_Q, FLASH3_TURNED_TILE_Q = 64, 128, 80  # queries of a tile of flash3
 NARROW_HEAD, WIDE_HEAD = 64, 128  # wider ones have a kernel of their own
 FLASH3_KEYS, FLASH3_HALVES = 128, 2  # keys of its tiles, and warpgroups that share the sums of dQ of one of Q
+FLASH2_ROWS = 16  # of a fragment
 FLASH3_WORD = 256  # queries in 32 bits of its mask, a bit for 8 of them
 
 
@@ -45,15 +46,20 @@ def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 
 
 def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
-    """Delta of every row; on the CPU also one tile's buffers.
+    """On the CPU delta of every row and one tile's buffers; on CUDA LSE and delta of every row.
 
-    On CUDA also sums of dQ in float32, which blocks of keys add to in any order: not if it is deterministic.
+    There also sums of dQ in float32, which blocks of keys add to in any order: not if it is deterministic.
     """
-    delta = Buffer("delta", _rows(problem), "float32")
     if backend == "cpu":
-        return (delta, *_cpu_tile(problem))
-    sums = () if problem.deterministic else (Buffer(DQ_SUMS, problem.q_shape, "float32"),)
-    return (delta, *sums, *_kept_blocks(problem))
+        return (Buffer("delta", _rows(problem), "float32"), *_cpu_tile(problem))
+    rows = (problem.batch, problem.heads, padded(problem.seqlen_q))
+    sums = () if problem.deterministic else (Buffer(DQ_SUMS, (*rows, problem.head_dim), "float32"),)
+    return (Buffer(ROW_STATES, (*rows, 2), "float32"), *sums, *_kept_blocks(problem))
+
+
+def padded(seqlen_q: int) -> int:
+    """Queries of a head in whole fragments of the tensor cores."""
+    return -(-seqlen_q // FLASH2_ROWS) * FLASH2_ROWS
 
 
 def flash3_tile_q(problem: Problem) -> int:

@@ -3,15 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from kernels.cuda.launch import BoundStage, allocate, bind_stages, check_alignment, ready_for
-from kernels.cuda.program import ProgramOf, Stage, ceil_div
+from kernels.cuda.program import ProgramOf
 from kernels.launch import Gradients, Saved
 from kernels.problem import Problem
 from kernels.spec import Buffer, KernelSpec
-
-ROW_THREADS = 256  # a warp a row
 
 
 @dataclass
@@ -75,16 +71,6 @@ def bind(
 
 def _declared(spec: KernelSpec, problem: Problem) -> tuple[Buffer, ...]:
     return spec.backward.workspace(problem, "cuda") if spec.backward else ()
-
-
-def rows_stage(problem: Problem, dq_sums: Any) -> Stage:
-    """The launch that makes delta of every row; `dq_sums` names what becomes 0, if anything does."""
-    return Stage(
-        "backward_rows",
-        grid=ceil_div(problem.rows, ROW_THREADS // 32),
-        arguments=("output", "grad_output", "delta", dq_sums, np.int64(problem.rows)),
-        threads=ROW_THREADS,
-    )
 
 
 def mask_defines(problem: Problem) -> dict[str, int]:

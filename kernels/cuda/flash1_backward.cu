@@ -56,8 +56,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     pass_sums<false>(own_sums, nullptr, rows, part, scale);
     for (int k0 = 0; k0 < seqlen_k; k0 += OUTER) {
         __syncthreads();  // the sums are what they are to be, and shared memory is free
-        key_tile<Sums::OWN>(shared, Given{q, k, v, grad_output}, DeltaAnew{lse, output, grad_output}, dq_sums, dk, dv,
-                            kv_head, k0, group, seqlen_q, mask, scale, kept);
+        key_tile(shared, Given{q, k, v, grad_output}, DeltaAnew{lse, output, grad_output}, dq_sums, dk, dv, kv_head, k0,
+                 group, seqlen_q, mask, scale, kept);
     }
     __syncthreads();
     pass_sums<true>(own_sums, dq + kv_head * rows * HEAD_DIM, rows, part, scale);

@@ -1,12 +1,13 @@
 """flash2, backward, on CUDA: delta, one block a key tile, dQ by atomic adds or by a launch of its own."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from kernels.cuda.backward import bind, mask_defines, rows_stage
+from kernels.cuda.backward import bind, mask_defines
 from kernels.cuda.program import (
+    HOPPER,
     NO_POINTER,
     Program,
     Stage,
@@ -18,136 +19,236 @@ from kernels.cuda.program import (
     shape_arguments,
 )
 from kernels.cuda.sparse import block_text, divides, kept_argument, kept_table
-from kernels.cuda.tensor import FRAGMENT_ROWS, tile_bytes
+from kernels.cuda.tensor import FRAGMENT_ROWS, MIDDLE_HEAD, tile_bytes
 from kernels.errors import InputError
 from kernels.launch import BackwardLaunch, Saved
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
-from kernels.workspace_backward import DQ_SUMS
+from kernels.workspace_backward import DQ_SUMS, NARROW_HEAD, ROW_STATES, padded
 
-FINISH_THREADS = 256
+T = TypeVar("T")
+GIVEN = ("q", "k", "v", "grad_output", ROW_STATES)
+VECTOR = 8  # elements of a 16-byte access
+
+ROW_THREADS = 256
 STATE_BYTES = 8  # LSE and delta of a query
+SECTION_BYTES = 32 << 20
+"""Q, dO and the sums of dQ of the heads whose causal tiles are taken together, as flash3's (H200)."""
+SPILLING_HEADS = (*range(40, 64, 8), *range(104, 128, 8))
+"""Head dims with which two fragments of keys a warp spill registers."""
 
 
 class Cut(NamedTuple):
-    """How one block is cut.
+    """How a block that owns keys is cut.
 
     Attributes:
-        warps: Warps of a block.
-        subtiles: Fragments of 16 rows in a warp: keys, or queries in the launch of dQ alone.
-        inner: Rows that pass by at a time: queries, or keys.
+        key_warps: Groups of warps, each of which owns keys.
+        subtiles: Fragments of 16 keys of a group.
+        column_warps: Warps of a group: each has a part of dK's and dV's columns.
+        queries: Queries that pass by at a time.
+        blocks: Blocks that are to share an SM.
     """
 
-    warps: int
+    key_warps: int
     subtiles: int
-    inner: int
+    column_warps: int
+    queries: int
+    blocks: int = 1
 
     @property
-    def outer(self) -> int:
-        """Rows that a block keeps."""
-        return self.warps * self.subtiles * FRAGMENT_ROWS
+    def keys(self) -> int:
+        """Keys that a block owns."""
+        return self.key_warps * self.subtiles * FRAGMENT_ROWS
 
     @property
     def threads(self) -> int:
         """Threads of a block."""
-        return self.warps * 32
+        return self.key_warps * self.column_warps * 32
 
     @property
     def defines(self) -> dict[str, int]:
         """The defines of a kernel cut like this."""
-        return {"WARPS": self.warps, "SUBTILES": self.subtiles, "INNER": self.inner}
+        names = ("KEY_WARPS", "SUBTILES", "COLUMN_WARPS", "QUERIES", "BLOCKS_PER_SM")
+        return dict(zip(names, self, strict=True))
+
+
+class QueryCut(NamedTuple):
+    """How a block that owns queries is cut: dQ alone, if it is deterministic.
+
+    Attributes:
+        warps: Warps of a block, of 16 queries each.
+        inner: Keys that pass by at a time.
+    """
+
+    warps: int
+    inner: int
+
+    @property
+    def outer(self) -> int:
+        """Queries that a block owns."""
+        return self.warps * FRAGMENT_ROWS
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """The defines of a kernel cut like this."""
+        return {"OUTER_WARPS": self.warps, "INNER": self.inner}
 
 
 # (widest head, cut), best first; the small ones at the end suit block masks.
 CUTS = (
-    (64, Cut(8, 1, 64)),
-    (256, Cut(8, 1, 32)),
-    (256, Cut(4, 1, 32)),
-    (256, Cut(4, 1, 16)),
-    (256, Cut(2, 1, 32)),
-    (256, Cut(2, 1, 16)),
-    (256, Cut(1, 1, 16)),
+    (64, Cut(4, 2, 1, 64, blocks=2)),
+    (64, Cut(8, 1, 1, 64)),
+    (64, Cut(4, 1, 1, 32)),
+    (128, Cut(2, 2, 2, 64, blocks=2)),
+    (128, Cut(4, 2, 2, 64)),
+    (128, Cut(4, 1, 2, 32)),
+    (256, Cut(2, 2, 4, 64)),
+    (256, Cut(4, 1, 2, 32)),
+    (256, Cut(2, 1, 2, 32)),
+    (256, Cut(2, 1, 2, 16)),
+    (256, Cut(1, 1, 2, 16)),
 )
-PART_WIDTH = 128  # columns of dK and dV that a block's registers hold
+QUERY_CUTS = (
+    (64, QueryCut(8, 64)),
+    *((256, QueryCut(*cut)) for cut in ((8, 32), (4, 32), (4, 16), (2, 32), (2, 16), (1, 16))),
+)
 
 
 def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
-    """Compile for the current device, allocate the gradients, delta and sums of dQ, and bind them."""
+    """Compile for the current device, allocate the gradients, states and sums of dQ, and bind them."""
     return bind(spec, problem, saved, program)
 
 
 def program(problem: Problem, target: Target) -> Program:
-    """Source, defines and the three launches for a problem on a target, with the largest cut that fits it."""
+    """Source, defines and the three launches for a problem on a target, with the first cuts that fit it."""
+    suitable = _suitable(problem, CUTS, lambda cut: Tile(cut.queries, cut.keys))
     cut = choose(
-        suitable(problem, "flash2"),
-        lambda cut: shared_bytes(problem, cut),
+        [cut for cut in suitable if not spills(problem, cut, target)],
+        lambda cut: cut.blocks * shared_bytes(problem, cut),
+        target.shared_memory,
+    )
+    query_cut = choose(
+        _suitable(problem, QUERY_CUTS, lambda cut: Tile(cut.outer, cut.inner)),
+        lambda cut: query_shared_bytes(problem, cut),
         target.shared_memory,
     )
     defines = {
         **defines_of(problem),
         **mask_defines(problem),
         **cut.defines,
+        **query_cut.defines,
         "DETERMINISTIC": int(problem.deterministic),
     }
-    stages = tuple(_stages(problem, cut))
+    last = _queries(problem, query_cut) if problem.deterministic else _finish(problem)
+    stages = (_rows(problem), _keys(problem, cut), last)
     return Program("flash2_backward.cu", defines, stages, kept_table(problem))
 
 
-def suitable(problem: Problem, kernel: str) -> list[Cut]:
-    """The cuts that suit the head dim and the block mask, best first; dQ alone cuts the other way round.
+def spills(problem: Problem, cut: Cut, target: Target) -> bool:
+    """Whether registers are too few for two fragments of keys a warp, as where masks need some, too."""
+    if cut.subtiles == 1 or (problem.head_dim > MIDDLE_HEAD and target.compute_capability == HOPPER):
+        return False
+    masked = problem.causal or problem.window is not None
+    ampere = target.compute_capability < HOPPER and problem.window is not None
+    return (
+        problem.head_dim in SPILLING_HEADS
+        or target.compute_capability > HOPPER
+        or problem.block_mask is not None
+        or (problem.deterministic and masked)
+        or (ampere and problem.head_dim > NARROW_HEAD)
+    )
+
+
+def _suitable(problem: Problem, table: Iterable[tuple[int, T]], tile: Callable[[T], Tile]) -> list[T]:
+    """The cuts that suit the head dim and the block mask, best first.
 
     Raises:
         InputError: None suits the block mask.
     """
-    cuts = [
-        cut
-        for widest, cut in CUTS
-        if problem.head_dim <= widest
-        and divides(problem, Tile(cut.inner, cut.outer))
-        and (not problem.deterministic or divides(problem, Tile(cut.outer, cut.inner)))
-    ]
+    cuts = [cut for widest, cut in table if problem.head_dim <= widest and divides(problem, tile(cut))]
     if not cuts:
         raise InputError(
-            f"{kernel}'s backward pass takes block masks whose blocks are multiples of {FRAGMENT_ROWS} long, "
+            f"flash2's backward pass takes block masks whose blocks are multiples of {FRAGMENT_ROWS} long, "
             f"not {block_text(problem)}."
         )
     return cuts
 
 
 def shared_bytes(problem: Problem, cut: Cut) -> int:
-    """Shared memory of a block: K and V, two stages of Q and dO, dS, and two stages of LSE and delta."""
-    rows = tile_bytes(2 * cut.outer + 4 * cut.inner, problem.head_dim)
-    return rows + tile_bytes(cut.outer, cut.inner) + 2 * cut.inner * STATE_BYTES
+    """Shared memory of a block: K and V, two stages of Q and dO, dS, of several warps P, and states."""
+    rows = tile_bytes(2 * cut.keys + 4 * cut.queries, problem.head_dim)
+    weights = (2 if cut.column_warps > 1 else 1) * tile_bytes(cut.keys, cut.queries)
+    return rows + weights + 2 * cut.queries * STATE_BYTES
 
 
-def _stages(problem: Problem, cut: Cut) -> Iterator[Stage]:
-    """The launches: delta, dK and dV (and dQ's sums), dQ."""
-    shape = (*shape_arguments(problem), np.float32(problem.softmax_scale), kept_argument(problem))
-    given = ("q", "k", "v", "grad_output", "lse", "delta")
-    heads, kv_heads = problem.batch * problem.heads, problem.batch * problem.key_heads
+def query_shared_bytes(problem: Problem, cut: QueryCut) -> int:
+    """Shared memory of a block of the launch of dQ alone: Q and dO, and two stages of K and V."""
+    return tile_bytes(2 * cut.outer + 4 * cut.inner, problem.head_dim)
+
+
+def section(problem: Problem) -> int:
+    """K/V heads whose blocks are taken together, the longest first; 1 where they are alike."""
+    if not problem.causal:
+        return 1
+    group = problem.heads // problem.key_heads
+    head_bytes = group * problem.seqlen_q * problem.head_dim * (2 * problem.itemsize + 4)
+    return max(1, min(problem.batch * problem.key_heads, SECTION_BYTES // head_bytes))
+
+
+def _rows(problem: Problem) -> Stage:
+    rows = problem.batch * problem.heads * padded(problem.seqlen_q)
+    lanes = 1 << (problem.head_dim // VECTOR - 1).bit_length()
     sums = NO_POINTER if problem.deterministic else DQ_SUMS
-    shared = shared_bytes(problem, cut)
-    yield rows_stage(problem, sums)
-    yield Stage(
+    return Stage(
+        "flash2_backward_rows",
+        grid=ceil_div(rows * lanes, ROW_THREADS),
+        arguments=(
+            *("output", "grad_output", "lse", ROW_STATES, sums),
+            *(np.int32(problem.seqlen_q), np.int64(rows)),
+        ),
+        threads=ROW_THREADS,
+    )
+
+
+def _keys(problem: Problem, cut: Cut) -> Stage:
+    kv_heads = problem.batch * problem.key_heads
+    sums = NO_POINTER if problem.deterministic else DQ_SUMS
+    return Stage(
         "flash2_backward_keys",
-        grid=kv_heads * ceil_div(problem.seqlen_k, cut.outer) * ceil_div(problem.head_dim, PART_WIDTH),
-        arguments=(*given, sums, "dk", "dv", *shape),
+        grid=kv_heads * ceil_div(problem.seqlen_k, cut.keys),
+        arguments=(
+            *GIVEN,
+            *(sums, "dk", "dv", np.int32(kv_heads), np.int32(section(problem))),
+            *_numbers(problem),
+        ),
         threads=cut.threads,
-        shared_bytes=shared,
+        shared_bytes=shared_bytes(problem, cut),
     )
-    if problem.deterministic:
-        yield Stage(
-            "flash2_backward_queries",
-            grid=heads * ceil_div(problem.seqlen_q, cut.outer),
-            arguments=(*given, "dq", *shape),
-            threads=cut.threads,
-            shared_bytes=shared,
-        )
-        return
-    chunks = problem.rows * problem.head_dim // 8
-    yield Stage(
+
+
+def _queries(problem: Problem, cut: QueryCut) -> Stage:
+    return Stage(
+        "flash2_backward_queries",
+        grid=problem.batch * problem.heads * ceil_div(problem.seqlen_q, cut.outer),
+        arguments=(*GIVEN, "dq", *_numbers(problem)),
+        threads=cut.warps * 32,
+        shared_bytes=query_shared_bytes(problem, cut),
+    )
+
+
+def _finish(problem: Problem) -> Stage:
+    rows = problem.batch * problem.heads * padded(problem.seqlen_q)
+    pairs = rows // 2 * problem.head_dim // VECTOR
+    return Stage(
         "flash2_backward_finish",
-        grid=ceil_div(chunks, FINISH_THREADS),
-        arguments=(DQ_SUMS, "dq", np.float32(problem.softmax_scale), np.int64(chunks)),
-        threads=FINISH_THREADS,
+        grid=ceil_div(pairs, ROW_THREADS),
+        arguments=(
+            *(DQ_SUMS, "dq", np.int32(problem.seqlen_q)),
+            *(np.float32(problem.softmax_scale), np.int64(pairs)),
+        ),
+        threads=ROW_THREADS,
     )
+
+
+def _numbers(problem: Problem) -> tuple[Any, ...]:
+    return (*shape_arguments(problem), np.float32(problem.softmax_scale), kept_argument(problem))

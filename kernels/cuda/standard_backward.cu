@@ -44,6 +44,15 @@ __device__ __forceinline__ void multiply_tile(unsigned char* shared, const eleme
     __syncthreads();  // the tiles are done with
 }
 
+// delta of every row, a warp a row.
+extern "C" __global__ void standard_backward_rows(const element* o, const element* grad_output, float* delta,
+                                                  long long rows) {
+    const long long row = (long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    if (row >= rows) return;
+    const float sum = row_delta(o + row * HEAD_DIM, grad_output + row * HEAD_DIM);
+    if (threadIdx.x % 32 == 0) delta[row] = sum;
+}
+
 // P = exp(S - LSE), hidden entries 0: what the forward pass leaves, made once.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     standard_backward_weights(const element* q, const element* k, const float* lse, element* p, int group, int seqlen_q,

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from kernels.cuda.backward import bind, mask_defines, rows_stage
+from kernels.cuda.backward import bind, mask_defines
 from kernels.cuda.program import (
-    NO_POINTER,
     Program,
     Stage,
     Target,
@@ -24,6 +23,7 @@ from kernels.spec import KernelSpec
 from kernels.workspace import ROW_STEP
 
 STEP = 64  # depth of one step of a product
+ROW_THREADS = 256  # a warp a row, of delta
 # (widest head, warps, fragments in a warp), best first; a tile has as many keys as queries.
 CUTS = ((128, 4, 2), (256, 8, 1), (256, 4, 1), (256, 2, 1), (256, 1, 1))
 
@@ -82,9 +82,15 @@ def stages(problem: Problem, cut: Variant) -> tuple[Stage, ...]:
         return Stage(f"standard_backward_{entry}", grid, arguments, cut.threads, shared_bytes(problem, cut))
 
     tiles = heads * tiles_q * tiles_k
+    rows = Stage(
+        "standard_backward_rows",
+        grid=ceil_div(problem.rows, ROW_THREADS // 32),
+        arguments=("output", "grad_output", "delta", np.int64(problem.rows)),
+        threads=ROW_THREADS,
+    )
     return (
         stage("weights", tiles, "q", "k", "lse", "P", *shape, scale, *end),
-        rows_stage(problem, NO_POINTER),
+        rows,
         stage("scores", tiles, "P", "delta", "v", "grad_output", "dS", *shape, *end),
         stage("keys", kv_heads * tiles_k, "P", "grad_output", "dv", *shape, one, *end),
         stage("keys", kv_heads * tiles_k, "dS", "q", "dk", *shape, scale, *end),

@@ -83,17 +83,3 @@ __device__ __forceinline__ float row_delta(const element* o, const element* grad
     for (int other = 16; other > 0; other /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, other);
     return sum;
 }
-
-// delta of every row, a warp a row; dQ's sums, where there are any, become 0.
-extern "C" __global__ void backward_rows(const element* o, const element* grad_output, float* delta, float* dq_sums,
-                                         long long rows) {
-    const int lane = threadIdx.x % 32;
-    const long long row = (long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-    if (row >= rows) return;
-    const float sum = row_delta(o + row * HEAD_DIM, grad_output + row * HEAD_DIM);
-    if (lane == 0) delta[row] = sum;
-    if (dq_sums == nullptr) return;
-    for (int column = lane * 4; column < HEAD_DIM; column += 32 * 4) {
-        *reinterpret_cast<float4*>(dq_sums + row * HEAD_DIM + column) = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    }
-}

@@ -1,5 +1,5 @@
-// A tile of keys and all queries that see it, for flash1 and flash2: their S, P and dS again, dK and dV of the keys, and
-// the keys' share of dQ.
+// A tile of keys and all queries that see it, for flash1: their S, P and dS again, dK and dV of the keys, and the keys'
+// share of dQ.
 //
 // S^T = K Q^T and dP^T = V dO^T have the keys as rows, so that P^T and dS^T are in the registers that the products
 // dV += P^T dO and dK += dS^T Q take them from. For dQ += dS K, dS^T goes through shared memory, where another matrix
@@ -9,7 +9,8 @@
 #include "backward.cuh"
 
 constexpr int THREADS = WARPS * 32;
-constexpr int OUTER = WARPS * SUBTILES * 16;  // rows that a block keeps: keys, or queries for a dQ of its own
+constexpr int SUBTILES = 1;  // fragments of 16 keys in a warp
+constexpr int OUTER = WARPS * 16;  // keys that a block keeps
 constexpr int WIDTH = round_up(HEAD_DIM, 16);
 constexpr int PARTS = WIDTH > 128 ? 2 : 1;  // blocks that share the columns of dK and dV
 constexpr int PART_WIDTH = PARTS == 1 ? WIDTH : 128;
@@ -19,20 +20,6 @@ using Inner = Tile<INNER, WIDTH, THREADS>;
 using Part = Tile<OUTER, PART_WIDTH, THREADS>;
 using Weights = Tile<OUTER, INNER, THREADS>;  // dS^T
 constexpr int STAGE = 2 * Inner::BYTES;
-
-// Whose the sums of dQ in HBM are, which a block of keys adds to: they are made elsewhere, in a launch with the queries
-// outside; every block adds to them; one block alone does, tile after tile.
-enum class Sums { ELSEWHERE, OF_ALL, OWN };
-
-// To neighbouring sums in HBM.
-__device__ __forceinline__ void add_pair(float* sums, float x, float y) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(sums), "f"(x), "f"(y) : "memory");
-#else
-    atomicAdd(sums, x);
-    atomicAdd(sums + 1, y);
-#endif
-}
 
 // A warp's rows of dS^T to shared memory.
 __device__ __forceinline__ void put_weights(unsigned char* tile, const float (&ds)[SUBTILES][INNER / 8][4],
@@ -54,7 +41,6 @@ __device__ __forceinline__ void put_weights(unsigned char* tile, const float (&d
 
 // dQ += dS K of one tile, the columns of a part: a warp takes 16 of the queries, and every COLUMN_GROUPS-th 16 columns.
 // `sums`: of the tile's first query; `rows`: queries that exist. A thread adds to the same sums in every tile of keys.
-template <Sums SUMS>
 __device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_k, float* sums, int rows, int part) {
     constexpr int ROW_GROUPS = INNER / 16, COLUMN_GROUPS = WARPS / ROW_GROUPS, COLUMNS = PART_WIDTH / 16;
     static_assert(WARPS % ROW_GROUPS == 0, "whole groups of warps");
@@ -89,14 +75,8 @@ __device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_
             for (int r = 0; r < 2; ++r) {
                 const int row = row_group * 16 + lane / 4 + 8 * r;
                 if (row >= rows) continue;
-                float* const pair = sums + (long long)row * HEAD_DIM + column;
-                const float x = acc[i][half][2 * r], y = acc[i][half][2 * r + 1];
-                if (SUMS == Sums::OF_ALL) {
-                    add_pair(pair, x, y);
-                } else {
-                    float2* const own = reinterpret_cast<float2*>(pair);
-                    *own = make_float2(own->x + x, own->y + y);
-                }
+                float2* const pair = reinterpret_cast<float2*>(sums + (long long)row * HEAD_DIM + column);
+                *pair = make_float2(pair->x + acc[i][half][2 * r], pair->y + acc[i][half][2 * r + 1]);
             }
         }
     }
@@ -107,7 +87,7 @@ struct Given {
 };
 
 // The block's keys from k0 on, of one K/V head. `state_of` puts LSE and delta of a tile's queries into shared memory.
-template <Sums SUMS, class States>
+template <class States>
 __device__ __forceinline__ void key_tile(unsigned char* shared, const Given& given, const States& state_of,
                                          float* dq_sums, element* dk, element* dv, long long kv_head, int k0, int group,
                                          int seqlen_q, const Mask& mask, float scale, const int* kept) {
@@ -194,12 +174,9 @@ __device__ __forceinline__ void key_tile(unsigned char* shared, const Given& giv
             }
         }
         multiply_columns<Inner>(acc_k, ds, here_q + lane_part);
-        if (SUMS != Sums::ELSEWHERE) {
-            put_weights(weights, ds, warp_row);
-            __syncthreads();  // all of dS is there
-            float* const sums = dq_sums + first_row(step) * HEAD_DIM;
-            add_queries<SUMS>(shared_ds, shared_k, sums, last_q + 1 - q0, part);
-        }
+        put_weights(weights, ds, warp_row);
+        __syncthreads();  // all of dS is there
+        add_queries(shared_ds, shared_k, dq_sums + first_row(step) * HEAD_DIM, last_q + 1 - q0, part);
         step = following;
         stage = 1 - stage;
     }

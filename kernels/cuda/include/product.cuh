@@ -58,14 +58,14 @@ __device__ __forceinline__ void multiply_rows(float (&s)[MT][COLUMNS][4], const 
     }
 }
 
-// acc += p * right for 16 columns of p, which meet the rows 16 step .. of `right` (V).
+// acc += p * right for 16 columns of p, which meet the rows 16 step .. of `right` (V), from column 16 first on.
 template <typename Right, int MT, int COLUMNS>
 __device__ __forceinline__ void multiply_step(float (&acc)[MT][COLUMNS][4], const unsigned (&p)[MT][4],
-                                              unsigned lane_right, int step) {
+                                              unsigned lane_right, int step, int first = 0) {
 #pragma unroll
     for (int d = 0; d < COLUMNS / 2; ++d) {
         unsigned b[4];
-        load_matrices_transposed(b, Right::at(lane_right, step, d));
+        load_matrices_transposed(b, Right::at(lane_right, step, first + d));
 #pragma unroll
         for (int i = 0; i < MT; ++i) {
             multiply(acc[i][2 * d], p[i], b[0], b[1]);
@@ -77,7 +77,7 @@ __device__ __forceinline__ void multiply_step(float (&acc)[MT][COLUMNS][4], cons
 // acc += p * right, p from the registers that multiply_rows left it in.
 template <typename Right, int MT, int KEYS, int COLUMNS>
 __device__ __forceinline__ void multiply_columns(float (&acc)[MT][COLUMNS][4], const float (&p)[MT][KEYS][4],
-                                                 unsigned lane_right) {
+                                                 unsigned lane_right, int first = 0) {
 #pragma unroll
     for (int n = 0; n < KEYS / 2; ++n) {
         unsigned packed[MT][4];
@@ -89,7 +89,7 @@ __device__ __forceinline__ void multiply_columns(float (&acc)[MT][COLUMNS][4], c
                 packed[i][c] = pack(x[0], x[1]);
             }
         }
-        multiply_step<Right>(acc, packed, lane_right, n);
+        multiply_step<Right>(acc, packed, lane_right, n, first);
     }
 }
 

@@ -116,6 +116,20 @@ IN_STEPS: dict[str, tuple[str, Edits]] = {
     "no mask on the last keys": ("bare", (("!(((j) + 1) * 128 > own.limit) && ", ""),)),
     "no mask on the left": ("bare", ((" && !(1 && j * 128 < work.lower)) state", ") state"),)),
 }
+HELD = "walk.next();\n        wait_copies<0>();"
+BACKWARD_MUTANTS: dict[str, Edits] = {
+    "P and dS are not waited for": (("if (SHARED_DS) __syncthreads();", ""),),
+    "copies are not waited for": ((HELD, "walk.next();"),),
+    "others' copies are not waited for": ((f"{HELD}\n        __syncthreads();", HELD),),
+    "one stage of Q and dO": (("stage = 1 - stage)", "stage = stage)"),),
+    "a warp's own P twice": (("(place.part * OWN + OWN + i) % STEPS", "(place.part * OWN + i) % STEPS"),),
+    "sums behind the last query": (("if (row_group + r >= rows) continue;", ""),),
+    "dQ behind the last query": (("if (q + 8 * r < seqlen_q) {", "{"),),
+    "P stays in a warp": (("if (SHARED_P) put_weights(shared.p(), p, place, first_query);", ""),),
+    "K is overwritten by dK": (
+        ("    wait_copies<0>();\n    __syncthreads();\n    scale_all(acc_k", "    scale_all(acc_k"),
+    ),
+}
 
 
 def cases(programs: dict[str, ProgramOf], *, passes: Passes) -> Iterator[tuple[str, str, int, Dtype, int]]:
@@ -275,3 +289,12 @@ def test_a_mutant_is_found(mutant: str) -> None:
     grid = 1 if kernel == "flash3-c" else None
     one = partial(forward, kernel, problem, FORWARD[kernel])
     assert any(fails(partial(one, Setting(seed, grid=grid, edits=edits))) for seed in range(8))
+
+
+@chosen("mutant", BACKWARD_MUTANTS, [*BACKWARD_MUTANTS][:1])
+def test_a_mutant_of_flash2_s_backward_pass_is_found(mutant: str) -> None:
+    problem = Problem(
+        heads=2, seqlen_q=203, seqlen_k=153, head_dim=128, dtype="bfloat16", causal=True, passes="backward"
+    )
+    one = partial(backward, "flash2", problem, flash2_backward.program)
+    assert any(fails(partial(one, Setting(seed, edits=BACKWARD_MUTANTS[mutant]))) for seed in range(8))
