@@ -48,6 +48,9 @@ class Shape(NamedTuple):
         return self.groups * GROUP_ROWS
 
 
+FEW_ROWS_SHAPE = Shape(1, 64)  # of few queries; two blocks of it fit an SM up to `MIDDLE_HEAD`
+
+
 class Share(NamedTuple):
     """What one block works on at a time, and why.
 
@@ -56,6 +59,7 @@ class Share(NamedTuple):
         packed: Query heads whose rows fill tiles together: all that share K and V, or 1.
         splits: Parts that a tile's keys are cut into; above 1 a second launch merges their results.
         draws: Whether blocks stay and draw tiles; else each has one, and starts where there is room.
+        residents: Blocks side by side on an SM: one starts or ends while the other keeps the memory busy.
         reason: Why, in words.
     """
 
@@ -63,6 +67,7 @@ class Share(NamedTuple):
     packed: int = 1
     splits: int = 1
     draws: bool = True
+    residents: int = 1
     reason: str = ""
 
 
@@ -126,9 +131,10 @@ def share(problem: Problem) -> Share:
     if tiles > MANY_WAVES * SMS:
         told = f"{tiles:,} tiles of {shape.rows} queries keep {SMS} SMs busy"
         found = Share(shape, packed, reason=told)
-        return found._replace(draws=not _long(problem, found))
+        return found._replace(draws=not _long(problem, found), residents=_residents(problem, found))
     best = min(_candidates(problem), key=lambda found: _cost(problem, found))
-    return best._replace(draws=_draws(problem, best), reason=_reason(problem, best))
+    best = best._replace(draws=_draws(problem, best), residents=_residents(problem, best))
+    return best._replace(reason=_reason(problem, best))
 
 
 def _share_of_blocks(problem: Problem) -> Share:
@@ -233,6 +239,13 @@ def _draws(problem: Problem, found: Share) -> bool:
     items = load.tiles * found.splits
     uneven = load.longest >= LONG_OF_UNEVEN and load.longest - load.mean >= STEP_KEYS
     return items > (2 * SMS if uneven else SMS)
+
+
+def _residents(problem: Problem, found: Share) -> int:
+    """Two blocks an SM where few queries leave room for them, and there are more than one an SM."""
+    fit = found.shape == FEW_ROWS_SHAPE and problem.head_dim <= MIDDLE_HEAD
+    items = _tiles(problem, found.shape, found.packed) * found.splits
+    return 2 if fit and problem.seqlen_q < GROUP_ROWS and items > SMS else 1
 
 
 def _long(problem: Problem, found: Share) -> bool:

@@ -39,9 +39,6 @@
 #ifndef CROSS
 #define CROSS 0  // 1: the last PV of a tile runs under the first QK and softmax of the next one
 #endif
-#ifndef BARE
-#define BARE 0  // 1: the first step of a tile has code without a mask, too; SPARSE has it anyway
-#endif
 #ifndef Q_STAGES
 #define Q_STAGES 1
 #endif
@@ -64,7 +61,21 @@
 #include "flash3_pages.cuh"
 #include "wgmma.cuh"
 
-#define KEY_HEAD(head) (PACKED || (EARLY && group_heads == 1) ? head : head / group_heads)
+// The K/V head of a query head; without a group no division delays the first loads.
+__device__ __forceinline__ int key_head(int head, int group_heads) {
+    return PACKED || (EARLY && group_heads == 1) ? head : head / group_heads;
+}
+
+#if EARLY
+// The rows of Q of one warpgroup, which starts when these are there.
+__device__ __forceinline__ void load_part(const Shared& at, const TensorMap& map, int part, int row, int head) {
+    constexpr u32 bytes = Q_PANEL / GROUPS;
+    expect(at.q_full(0, part), PANELS * bytes);
+#pragma unroll
+    for (int p = 0; p < PANELS; ++p)
+        load_box(at.q + p * Q_PANEL + part * bytes, map, at.q_full(0, part), 64 * p, row + 64 * part, head);
+}
+#endif
 
 // S = Q K^T: both operands with the head dimension contiguous; 16 columns are 32 bytes of a 128-byte swizzled row.
 __device__ __forceinline__ void product_qk(float (&s)[S_REGS], u32 q, u32 k) {
@@ -195,10 +206,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         const Work work(Work::place(blockIdx.x, tiles, heads, section, tiles_q TABLES(, tables)), seqlen_q, head_rows,
                         seqlen_k, left, right, splits TABLES(, tables) LENGTHS(, lengths));
         if (!work.empty()) {
-            const int head = SPLIT ? work.head / splits : work.head, kv = KEY_HEAD(head);
-            load_parts(at, QRing(), map_q, 0, 1, work.q0, head);
+            const int head = SPLIT ? work.head / splits : work.head, kv = key_head(head, group_heads);
+            load_part(at, map_q, 0, work.q0, head);
             LOAD_KEYS(at.k, map_k, at.k_full(0), FIRST_KEY(work, work.last));
-            load_parts(at, QRing(), map_q, 1, Q_PARTS, work.q0, head);
+#pragma unroll
+            for (int part = 1; part < GROUPS; ++part) load_part(at, map_q, part, work.q0, head);
         }
 #endif
     }
@@ -218,13 +230,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                 tile = SCHEDULE ? gridDim.x + ONCE(atomicAdd(counter, 1)) : tiles;
                 const Work work(place, seqlen_q, head_rows, seqlen_k, left, right,
                                 splits TABLES(, tables) LENGTHS(, lengths));
-                const int head = SPLIT ? work.head / splits : work.head, kv = KEY_HEAD(head);
+                const int head = SPLIT ? work.head / splits : work.head, kv = key_head(head, group_heads);
                 PAGES(const Pages pages(page_table, kv_heads, kv, seqlen_k, KEYS(work));)
                 if (EARLY) rk.next();  // its first tile is under way, and Q
                 if (PAGES(first &&) !EARLY && !work.empty()) {
                     wait(at.q_empty(rq.stage), rq.phase ^ 1);
-                    load_parts(at, rq, map_q, 0, 1, work.q0, head);
-                    if (!PART_Q) rq.next();
+                    load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0,
+                                      head);
+                    rq.next();
                 }
                 for (int j = work.last + !EARLY; j >= work.begin && !work.empty(); --j) {
                     if (j > work.begin) {
@@ -233,12 +246,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                         LOAD_KEYS(at.k + rk.stage * K_BYTES, map_k, at.k_full(rk.stage), FIRST_KEY(work, j - 1));
                         rk.next();
                     }
-#if PART_Q  // the first warpgroup starts with its own rows and the first keys
-                    if (j > work.last PAGES(&&first)) {
-                        load_parts(at, rq, map_q, 1, Q_PARTS, work.q0, head);
-                        rq.next();
-                    }
-#endif
                     if (j <= work.last) {
                         PAGES(const int2 box = pages.find(FIRST_KEY(work, j));)
                         wait(at.v_empty(rv.stage), rv.phase ^ 1);
@@ -335,7 +342,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             const Own own(work, group, seqlen_q, head_rows, seqlen_k, right);
             int j = work.last - !fresh;
             const u32 q = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
-            wait(at.q_full(rq.stage, PART_Q * group), rq.phase);
+            wait(at.q_full(rq.stage, EARLY * group), rq.phase);
 #if OVERLAP
             if (fresh) {
                 for (; j > own.last; --j) {  // tiles that only the other warpgroups need
@@ -370,7 +377,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                 pin(s);
                 if (leader) arrive(at.k_empty(rk.stage));
                 rk.next();
-#if SPARSE || BARE
+#if SPARSE || EARLY && !CAUSAL
                 if (!CUT_RIGHT(own, j) && !CUT_LEFT(work, j)) state.step<false>(s, c, Mask());
                 else
 #endif
@@ -402,7 +409,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                     Own(next, group, seqlen_q, head_rows, seqlen_k, right).last < next.last;
             if (!fresh) {  // the last PV of this tile under the first QK and softmax of the next one
                 const u32 q_now = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
-                wait(at.q_full(rq.stage, PART_Q * group), rq.phase);
+                wait(at.q_full(rq.stage), rq.phase);
                 const Softmax old = state;
                 state = Softmax();
                 overlap<true>(s, p, o, state, at, q_now, rk, rv, group, c, mask_of(next, next.last));

@@ -8,7 +8,6 @@ import numpy as np
 from kernels.cuda.flash3_blocks import covers, tables_of
 from kernels.cuda.launch import bind
 from kernels.cuda.program import (
-    SHARED_MEMORY_LIMITS,
     Boxes,
     Program,
     ProgramOf,
@@ -29,6 +28,7 @@ from kernels.workspace import FLASH3_TILE, PARTIAL_O, PARTIAL_SUMS, TILE_COUNTER
 
 GROUP_THREADS = 128  # of a warpgroup
 SHARED_ALIGNMENT = 1024  # bytes, of the swizzle's pattern
+MULTIPROCESSOR_BYTES, RESERVED_BYTES = 228 << 10, 1 << 10  # of shared memory, and of that for each block
 BARRIER_BYTES, BARRIER_BYTES_A_STAGE = 56, 32  # flash3_layout.cuh
 
 MOST_STAGES, FEW_STAGES, FEWEST_KEYS = 6, 4, 64  # four stages stream tiles of 64 keys best
@@ -57,11 +57,7 @@ class Variant(NamedTuple):
         schedule: Blocks stay and draw tiles from a counter.
         cross: The last product of a tile runs under the first softmax of the next.
         lazy: O is rescaled only when a row's maximum rose by more than 2^8.
-        part_q: Each warpgroup waits for its own rows of Q alone; takes one buffer of Q.
-        early: The first boxes are asked for before the warps of a block have met; without `schedule`.
-        hint_q: What the L2 should do with Q: 1 gives it up first, 2 keeps it longest.
-        hint_k: The same for K and V.
-        bare: The first step of a tile has code without a mask, too.
+        early: A block's one tile is asked for before its warps have met, and Q by the rows of each warpgroup.
         residents: Blocks that an SM holds; two of one warpgroup, and of half of its shared memory.
     """
 
@@ -74,11 +70,7 @@ class Variant(NamedTuple):
     schedule: int = 1
     cross: int = 0
     lazy: int = 0
-    part_q: int = 0
     early: int = 0
-    hint_q: int = 0
-    hint_k: int = 0
-    bare: int = 0
     residents: int = 1
 
     @property
@@ -89,7 +81,7 @@ class Variant(NamedTuple):
     @property
     def box_q(self) -> int:
         """Query rows of a box that the TMA copies."""
-        return GROUP_ROWS if self.part_q else self.tile_q
+        return GROUP_ROWS if self.early else self.tile_q
 
     @property
     def tile(self) -> Tile:
@@ -120,8 +112,8 @@ class Variant(NamedTuple):
         return tiles + room + BARRIER_BYTES + BARRIER_BYTES_A_STAGE * self.stages
 
     def fits(self, head_dim: int) -> bool:
-        """Whether Hopper has that much."""
-        return self.shared_bytes(head_dim) <= SHARED_MEMORY_LIMITS[9, 0]
+        """Whether Hopper has that much for each block of an SM."""
+        return self.shared_bytes(head_dim) <= (MULTIPROCESSOR_BYTES // self.residents - RESERVED_BYTES)
 
 
 def variant(problem: Problem, step: str = "flash3", chosen: Share | None = None) -> Variant:
@@ -129,22 +121,31 @@ def variant(problem: Problem, step: str = "flash3", chosen: Share | None = None)
     usual = usual_shape(problem)
     chosen = chosen or Share(usual)
     if chosen.shape != usual:
-        return _deep(chosen, problem.head_dim)
+        return _deep(problem, chosen)
     turns = int(problem.head_dim <= WIDEST_IN_TURNS)
     taken = _stepped(Variant(*usual, pingpong=turns), problem, step, chosen.draws)
     return taken if problem.even else taken._replace(cross=0)  # V's padding is cleared before the first PV
 
 
-def _deep(chosen: Share, head_dim: int) -> Variant:
+def _deep(problem: Problem, chosen: Share) -> Variant:
     """A smaller tile, and as many stages as fit: with little to compute bytes must be under way."""
     groups, block_k = chosen.shape
     most = FEW_STAGES if block_k == FEWEST_KEYS else MOST_STAGES
+    first = Variant(
+        groups, block_k, pingpong=int(groups > 1), schedule=int(chosen.draws), residents=chosen.residents
+    )
+    first = first._replace(early=_early(problem, first))
     cuts = (
-        Variant(groups, block_k, stages, q_stages, pingpong=int(groups > 1), schedule=int(chosen.draws))
+        first._replace(stages=stages, q_stages=q_stages)
         for stages in range(most, 1, -1)
         for q_stages in ((2, 1) if chosen.draws else (1,))
     )
-    return next(cut for cut in cuts if cut.fits(head_dim))
+    return next(cut for cut in cuts if cut.fits(problem.head_dim))
+
+
+def _early(problem: Problem, cut: Variant) -> int:
+    """Whether a block's first boxes are asked for early: that of its one tile, and not found in pages."""
+    return int(not cut.schedule and problem.page_size is None)
 
 
 def sparse_variants(problem: Problem, step: str = "flash3") -> tuple[Variant, ...]:
@@ -167,7 +168,8 @@ def _stepped(cut: Variant, problem: Problem, step: str, draws: bool = True) -> V
     if problem.head_dim == NARROW_HEAD:
         cut = cut._replace(cross=int(cut.pingpong and draws), stages=3)
     if not draws:
-        return cut._replace(schedule=0, lazy=int(max(problem.key_counts) >= LAZY_KEYS))
+        alone = cut._replace(schedule=0, lazy=int(max(problem.key_counts) >= LAZY_KEYS))
+        return alone._replace(early=_early(problem, alone))
     cut = cut._replace(lazy=int(problem.head_dim > NARROW_HEAD))
     two_of_q = cut._replace(q_stages=2)
     return two_of_q if two_of_q.fits(problem.head_dim) else cut

@@ -14,20 +14,16 @@
 #define PACKED 0
 #endif
 
-#ifndef PART_Q
-#define PART_Q 0  // 1: each warpgroup's rows of Q have a barrier of their own
-#endif
 #ifndef EARLY
-#define EARLY 0  // 1: a block that has one tile asks for its first boxes before its warps have met
+#define EARLY 0  // 1: a block's one tile is asked for before its warps have met, Q's rows by warpgroups
 #endif
-
 #ifndef RESIDENTS
 #define RESIDENTS 1  // blocks of an SM: of 2 one starts while the other one works
 #endif
 static_assert(RESIDENTS == 1 || GROUPS == 1, "two blocks of one warpgroup of consumers have the registers");
 
 constexpr int BLOCK_Q = GROUPS * 64;
-constexpr int Q_PARTS = PART_Q ? GROUPS : 1;
+constexpr int Q_PARTS = EARLY ? GROUPS : 1;
 static_assert(Q_STAGES * (Q_PARTS + 1) <= 4, "room for Q's barriers");
 constexpr int THREADS = (GROUPS + 1) * 128;
 constexpr int PANELS = (HEAD_DIM + 63) / 64;  // 64 columns: 128 bytes, the widest swizzle

@@ -6,26 +6,6 @@
 #include "flash3_lengths.cuh"
 #include "tma.cuh"
 
-#ifndef HINT_Q
-#define HINT_Q AS_USUAL
-#endif
-#ifndef HINT_K
-#define HINT_K AS_USUAL  // and of V
-#endif
-
-// Parts [begin, end) of a tile of Q; where it is one, its box is the tile, else 64 rows.
-__device__ __forceinline__ void load_parts(const Shared& at, const QRing& rq, const TensorMap& map, int begin, int end,
-                                           int row, int head) {
-    constexpr u32 bytes = Q_PANEL / Q_PARTS;
-#pragma unroll
-    for (int part = begin; part < end; ++part) {
-        const u32 to = at.q + rq.stage * Q_BYTES + part * bytes, bar = at.q_full(rq.stage, part);
-        expect(bar, PANELS * bytes);
-#pragma unroll
-        for (int p = 0; p < PANELS; ++p) load_box<HINT_Q>(to + p * Q_PANEL, map, bar, 64 * p, row + 64 * part, head);
-    }
-}
-
 #if PAGE_SIZE
 struct Pages {
     static constexpr int BOX = PAGE_SIZE < BLOCK_K ? PAGE_SIZE : BLOCK_K;  // keys
@@ -55,7 +35,7 @@ __device__ __forceinline__ void load_box_of(u32 to, const TensorMap& map, u32 ba
     if (LOADERS > 1) __syncwarp((1ull << LOADERS) - 1);
 #pragma unroll
     for (int p = 0; p < PANELS; ++p)
-        load_box<HINT_K>(to + p * K_PANEL + threadIdx.x * Pages::BOX * 128, map, bar, 64 * p, box.x, box.y);
+        load_box(to + p * K_PANEL + threadIdx.x * Pages::BOX * 128, map, bar, 64 * p, box.x, box.y);
 }
 // What one of the loaders does, whose result all of them need.
 __device__ __forceinline__ int given_to_all(int x) { return __shfl_sync((1ull << LOADERS) - 1, x, 0); }
@@ -63,5 +43,5 @@ __device__ __forceinline__ int given_to_all(int x) { return __shfl_sync((1ull <<
 #define LOAD_KEYS(to, map, bar, key) load_box_of(to, map, bar, box)
 #else
 #define ONCE(call) call
-#define LOAD_KEYS(to, map, bar, key) load_tile<PANELS, HINT_K>(to, K_PANEL, map, bar, key, kv)
+#define LOAD_KEYS(to, map, bar, key) load_tile<PANELS>(to, K_PANEL, map, bar, key, kv)
 #endif

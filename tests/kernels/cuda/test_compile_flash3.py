@@ -18,7 +18,7 @@ from kernels.cuda.flash3 import Variant
 from kernels.cuda.program import SHARED_MEMORY_LIMITS, Boxes, Program, Target
 from kernels.cuda.tensor_map import MAP_ALIGNMENT, MAP_BYTES, aligned_buffer
 from kernels.device import Device
-from kernels.flash3_share import MOST_GROUPS_SHARED, Shape, Share, share, small_shapes, usual_shape
+from kernels.flash3_share import FEW_ROWS_SHAPE, MOST_GROUPS_SHARED, Share, share, small_shapes, usual_shape
 from kernels.ladder import FLASH3, STEPS
 from kernels.problem import Dtype, Problem
 from kernels.workspace import PARTIAL_O, PARTIAL_SUMS
@@ -153,28 +153,6 @@ def test_every_way_to_share_few_tiles_compiles_without_spills_or_serialised_prod
     check(flash3.program(problem, HOPPER, "flash3", Share(shape, **{**how, **whole})))
 
 
-STEPS_TO_TAKE: list[dict[str, Any]] = [  # of a cut, which no problem takes by itself
-    {"part_q": 1, "q_stages": 1, "stages": 2},
-    {"part_q": 1, "early": 1, "schedule": 0, "cross": 0, "q_stages": 1, "stages": 2, "bare": 1},
-    {"hint_q": 1, "hint_k": 2},
-]
-
-
-@matrix(
-    "head_dim kind taken",
-    itertools.product(HEAD_DIMS, ({}, {"causal": True}, {"window": (100, 20)}), STEPS_TO_TAKE),
-    *("head_dim taken", "kind taken"),
-    ids=str,
-    few=1,
-)
-def test_every_step_that_a_cut_may_take_compiles_without_spills_or_serialised_products(
-    monkeypatch: pytest.MonkeyPatch, head_dim: int, kind: dict[str, Any], taken: dict[str, int]
-) -> None:
-    usual = flash3.variant
-    monkeypatch.setattr(flash3, "variant", lambda *cut, **more: usual(*cut, **more)._replace(**taken))
-    check(flash3.program(structs.replace(workload(head_dim), **kind), HOPPER))
-
-
 @matrix(
     "head_dim pages packed splits",
     itertools.product((64, 96, 128), (None, 16, 64), (1, 4), (1, 2)),
@@ -182,14 +160,12 @@ def test_every_step_that_a_cut_may_take_compiles_without_spills_or_serialised_pr
     few=1,
 )
 def test_two_blocks_of_one_warpgroup_fit_an_sm(
-    monkeypatch: pytest.MonkeyPatch, head_dim: int, pages: int | None, packed: int, splits: int
+    head_dim: int, pages: int | None, packed: int, splits: int
 ) -> None:
     """Of 228 KiB each block has 1 KiB less; the compiler keeps to 128 registers a thread."""
-    usual = flash3.variant
-    two = {"residents": 2, "stages": 3, "hint_k": 1}
-    monkeypatch.setattr(flash3, "variant", lambda *cut, **more: usual(*cut, **more)._replace(**two))
     problem = structs.replace(workload(head_dim), kv_heads=1, seqlen_q=1, page_size=pages)
-    program = flash3.program(problem, HOPPER, "flash3", Share(Shape(1, 64), packed, splits, draws=False))
+    share = Share(FEW_ROWS_SHAPE, packed, splits, draws=False, residents=2)
+    program = flash3.program(problem, HOPPER, "flash3", share)
     check(program)
     assert 2 * (program.stages[0].shared_bytes + 1024) <= 228 * 1024
     assert 2 * program.stages[0].threads * 128 == 65536

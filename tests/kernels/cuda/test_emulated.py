@@ -95,26 +95,18 @@ MUTANTS: dict[str, tuple[str, Edits]] = {
     "V is overwritten": ("flash3-c", (("wait(at.v_empty(rv.stage), rv.phase ^ 1);", ""),)),
     "the next tile is not waited for": ("flash3-c", (("wait(at.tile_full(), tile_phase);", ""),)),
 }
-STEPS: dict[str, dict[str, int]] = {  # of a cut, which no problem takes by itself
-    "parts of Q": {"part_q": 1, "q_stages": 1},
-    "early": {"early": 1, "schedule": 0, "q_stages": 1},
-    "early parts of Q": {"early": 1, "part_q": 1, "schedule": 0, "q_stages": 1},
-    "hints": {"hint_q": 1, "hint_k": 2},
-    "two blocks an SM": {"residents": 2, "stages": 3, "q_stages": 1, "hint_k": 1},
-    "bare": {"bare": 1},
-}
 KEYS_OF_128 = "((work.last) * 128)"
-IN_STEPS: dict[str, tuple[str, Edits]] = {
-    "others' rows are not waited for": ("parts of Q", (("(rq.stage, 1 * group)", "(rq.stage)"),)),
-    "all rows where the first lie": ("early parts of Q", (("Q_BYTES + part * bytes", "Q_BYTES"),)),
-    "the first rows for all": ("early parts of Q", (("row + 64 * part", "row"),)),
-    "a part of Q never comes": ("parts of Q", (("map_q, 1, Q_PARTS", "map_q, 1, Q_PARTS - 1"),)),
-    "the first keys twice": ("early", (("if (1) rk.next();", ""),)),
-    "other keys first": ("early", ((KEYS_OF_128, "((work.begin) * 128)"),)),
-    "another head first": ("early", (("unsigned(tile) / unsigned(tiles_q)", "0"),)),
-    "Q is loaded again": ("early", (("!1 && !work.empty()", "!work.empty()"),)),
-    "no mask on the last keys": ("bare", (("!(((j) + 1) * 128 > own.limit) && ", ""),)),
-    "no mask on the left": ("bare", ((" && !(1 && j * 128 < work.lower)) state", ") state"),)),
+EARLY_MUTANTS: dict[str, Edits] = {
+    "others' rows are not waited for": (("(rq.stage, 1 * group)", "(rq.stage)"),),
+    "all rows where the first lie": (("Q_PANEL + part * bytes", "Q_PANEL"),),
+    "the first rows for all": (("row + 64 * part", "row"),),
+    "a part of Q never comes": (("part < 2; ++part) load_part", "part < 1; ++part) load_part"),),
+    "the first keys twice": (("if (1) rk.next();", ""),),
+    "other keys first": ((KEYS_OF_128, "((work.begin) * 128)"),),
+    "another head first": (("unsigned(tile) / unsigned(tiles_q)", "0"),),
+    "Q is loaded again": (("!1 && !work.empty()", "!work.empty()"),),
+    "no mask on the last keys": (("!(((j) + 1) * 128 > own.limit) && ", ""),),
+    "no mask on the left": ((" && !(1 && j * 128 < work.lower)) state", ") state"),),
 }
 HELD = "walk.next();\n        wait_copies<0>();"
 BACKWARD_MUTANTS: dict[str, Edits] = {
@@ -204,46 +196,37 @@ def test_shared_tiles_agree_with_the_oracle(
         assert verdict.passed, (seed, verdict)
 
 
-def take(monkeypatch: pytest.MonkeyPatch, steps: str) -> None:
-    """Let every cut of flash3 without a block mask take these steps."""
-    usual = flash3.variant
-    monkeypatch.setattr(flash3, "variant", lambda *cut, **more: usual(*cut, **more)._replace(**STEPS[steps]))
-
-
-def cases_of_steps() -> Iterator[tuple[str, Share, str]]:
-    """Steps, how tiles are shared, and kind, where they go together."""
-    kinds = (kind for kind in KINDS if kind != "blocks")
-    shapes = ((Shape(1, 64), 2, 3), (Shape(1, 64), 1, 1), (Shape(2, 128), 2, 3), (Shape(3, 128), 1, 1))
-    for (name, steps), cut, kind in product(STEPS.items(), shapes, kinds):
-        share = Share(*cut, draws=not steps.get("early"))
-        paged = steps.get("early") and "page_size" in KINDS[kind]
-        crowded = "residents" in steps and share.shape.groups > 1
-        if not (paged or crowded):
-            yield name, share, kind
-
-
-@matrix("steps share kind", cases_of_steps(), "steps kind", "steps share", few=4)
-def test_a_cut_that_takes_other_steps_agrees_with_the_oracle(
-    monkeypatch: pytest.MonkeyPatch, steps: str, share: Share, kind: str
+@matrix(
+    "cut kind",
+    product(
+        ((Shape(1, 64), 2, 3), (Shape(1, 64), 1, 1), (Shape(2, 128), 2, 3), (Shape(3, 128), 1, 1)),
+        (kind for kind in KINDS if kind != "blocks"),
+    ),
+    "kind",
+    "cut",
+    few=2,
+)
+def test_a_block_of_one_tile_that_asks_for_it_early_agrees_with_the_oracle(
+    cut: tuple[Shape, int, int], kind: str
 ) -> None:
-    """Where Q comes in parts, the first boxes early, with hints; two blocks an SM; first steps unmasked."""
-    take(monkeypatch, steps)
+    """Of one warpgroup, also two blocks an SM."""
     problem = of_kind(kind, 64, "bfloat16")
-    spec = replace(FLASH3, workspace=lambda problem, _: flash3_shared(problem, share))
-    for seed in range(2):
-        verdict = forward(spec, problem, partial(flash3.program, chosen=share), Setting(seed))
-        assert verdict.passed, (seed, verdict)
+    for residents in (1, 2) if cut[0].groups == 1 else (1,):
+        share = Share(*cut, draws=False, residents=residents)
+        assert flash3.variant(problem, chosen=share).early == (problem.page_size is None)
+        spec = replace(FLASH3, workspace=lambda problem, _: flash3_shared(problem, share))  # noqa: B023 - now
+        for seed in range(2):
+            verdict = forward(spec, problem, partial(flash3.program, chosen=share), Setting(seed))
+            assert verdict.passed, (residents, seed, verdict)
 
 
-@chosen("mutant", IN_STEPS, [*IN_STEPS][:1])
-def test_a_mutant_of_such_a_step_is_found(monkeypatch: pytest.MonkeyPatch, mutant: str) -> None:
-    steps, edits = IN_STEPS[mutant]
-    take(monkeypatch, steps)
-    share = Share(Shape(2, 128), draws=not STEPS[steps].get("early"))
+@chosen("mutant", EARLY_MUTANTS, [*EARLY_MUTANTS][:1])
+def test_a_mutant_of_an_early_tile_is_found(mutant: str) -> None:
     keys: dict[str, Any] = {"seqlen_k": 256, "window": (10, 200)} if "left" in mutant else {"seqlen_k": 300}
     problem = Problem(heads=2, seqlen_q=133, head_dim=64, dtype="float16", **keys)
-    program = partial(flash3.program, chosen=share)
+    program = partial(flash3.program, chosen=Share(Shape(2, 128), draws=False))
     assert forward("flash3", problem, program).passed
+    edits = EARLY_MUTANTS[mutant]
     runs = (partial(forward, "flash3", problem, program, Setting(seed, edits=edits)) for seed in range(8))
     assert any(map(fails, runs))
 
