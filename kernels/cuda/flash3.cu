@@ -5,7 +5,8 @@
 // reads its operands from shared memory by itself while the warpgroup goes on. So the softmax of key tile j runs under
 // the product of P and V of tile j + 1 (OVERLAP), and the warpgroups take turns at the tensor cores (PINGPONG): one
 // multiplies while another exponentiates. Blocks stay and draw tile after tile from a counter (SCHEDULE), longest
-// first, in sections of heads whose K and V the L2 holds; CROSS overlaps the end of a tile with the start of the next.
+// first, in sections of heads whose K and V the L2 holds. Where each has one tile, it asks for Q and the first keys
+// before its warps have met, and a warpgroup starts when its own rows of Q are there (EARLY).
 // Under a block mask (SPARSE) tables name each tile's key tiles, so that what is dropped is neither loaded nor computed.
 // Changed from flash2: no thread copies or holds an operand but P, so that registers hold S and O of 64 rows whole;
 // setmaxnreg moves the producer's registers to the consumers; mbarriers replace __syncthreads.
@@ -19,7 +20,9 @@
 // all blocks kept, 2 % with half, 10 % with an eighth, 20 % with a sixteenth: a tile of queries costs two steps besides.
 //
 // The ladder, each a variant in flash3.py: flash3-a all three 0; flash3-b OVERLAP and PINGPONG; flash3-c SCHEDULE too;
-// flash3 with CROSS, LAZY (flash3_softmax.cuh) and two buffers of Q where they win. Tried (flash3-attempts.md) and lost:
+// flash3 with EARLY, LAZY (flash3_softmax.cuh) and two buffers of Q where they win. Tried (flash3-attempts.md) and lost:
+//   the last PV of a tile under the first QK of the next -1 to -4 % at d = 64, where it once won, -1 to -10 % elsewhere
+//   hints to the L2 about what to keep                   -4 to -6 % in decoding
 //   a store that keeps the wait for PV below the softmax -1 to -9 %: packing interleaves better when it comes early
 //   a polynomial of degree 3 for part of the exp2        breaks the bound of LSE
 //   L2 prefetch of the next tile                         +1 % at N = 1k, -4 to -5 % at 16k
@@ -36,9 +39,6 @@
 #ifndef SCHEDULE
 #define SCHEDULE 1  // 0: a block a tile; 1: blocks stay and draw tiles from a counter
 #endif
-#ifndef CROSS
-#define CROSS 0  // 1: the last PV of a tile runs under the first QK and softmax of the next one
-#endif
 #ifndef Q_STAGES
 #define Q_STAGES 1
 #endif
@@ -47,7 +47,7 @@
 #if EARLY && (SCHEDULE || PAGE_SIZE)
 #error "of the first tile alone, by one thread"
 #endif
-#if RAGGED && (CROSS || !OVERLAP)
+#if RAGGED && !OVERLAP
 #error "V's padding is cleared between the first softmax of a tile and its first PV"
 #endif
 #if SPARSE
@@ -63,7 +63,13 @@
 
 // The K/V head of a query head; without a group no division delays the first loads.
 __device__ __forceinline__ int key_head(int head, int group_heads) {
-    return PACKED || (EARLY && group_heads == 1) ? head : head / group_heads;
+#if PACKED
+    return head;
+#elif EARLY
+    return group_heads == 1 ? head : head / group_heads;
+#else
+    return head / group_heads;
+#endif
 }
 
 #if EARLY
@@ -232,14 +238,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                                 splits TABLES(, tables) LENGTHS(, lengths));
                 const int head = SPLIT ? work.head / splits : work.head, kv = key_head(head, group_heads);
                 PAGES(const Pages pages(page_table, kv_heads, kv, seqlen_k, KEYS(work));)
-                if (EARLY) rk.next();  // its first tile is under way, and Q
-                if (PAGES(first &&) !EARLY && !work.empty()) {
+#if EARLY
+                rk.next();  // its first tile is under way, and Q
+#else
+                if (PAGES(first &&) !work.empty()) {
                     wait(at.q_empty(rq.stage), rq.phase ^ 1);
                     load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0,
                                       head);
                     rq.next();
                 }
-                for (int j = work.last + !EARLY; j >= work.begin && !work.empty(); --j) {
+#endif
+                for (int j = EARLY ? work.last : work.last + 1; j >= work.begin && !work.empty(); --j) {
                     if (j > work.begin) {
                         PAGES(const int2 box = pages.find(FIRST_KEY(work, j - 1));)
                         wait(at.k_empty(rk.stage), rk.phase ^ 1);
@@ -328,7 +337,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             if (leader) arrive(at.v_empty(rv.stage));
             rv.next();
         };
-        [[maybe_unused]] bool fresh = true;  // the first product of the tile is still to do
         while (place.x >= 0) {
             const Work work(place, seqlen_q, head_rows, seqlen_k, left, right,
                             splits TABLES(, tables) LENGTHS(, lengths));
@@ -340,27 +348,25 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                 continue;
             }
             const Own own(work, group, seqlen_q, head_rows, seqlen_k, right);
-            int j = work.last - !fresh;
+            int j = work.last;
             const u32 q = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
-            wait(at.q_full(rq.stage, EARLY * group), rq.phase);
+            wait(at.q_full(rq.stage, EARLY ? group : 0), rq.phase);
 #if OVERLAP
-            if (fresh) {
-                for (; j > own.last; --j) {  // tiles that only the other warpgroups need
+            for (; j > own.last; --j) {  // tiles that only the other warpgroups need
 #if PINGPONG
-                    named_sync(1 + group);
-                    named_arrive(1 + (group + 1) % GROUPS);
+                named_sync(1 + group);
+                named_arrive(1 + (group + 1) % GROUPS);
 #endif
-                    wait(at.k_full(rk.stage), rk.phase);
-                    if (leader) arrive(at.k_empty(rk.stage));
-                    wait(at.v_full(rv.stage), rv.phase);
-                    if (leader) arrive(at.v_empty(rv.stage));
-                    rk.next();
-                    rv.next();
-                }
-                clear();
-                state = Softmax();
+                wait(at.k_full(rk.stage), rk.phase);
+                if (leader) arrive(at.k_empty(rk.stage));
+                wait(at.v_full(rv.stage), rv.phase);
+                if (leader) arrive(at.v_empty(rv.stage));
+                rk.next();
+                rv.next();
             }
-            if (fresh && j >= work.begin) {
+            clear();
+            state = Softmax();
+            if (j >= work.begin) {
                 const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
                 wait(at.k_full(rk.stage), rk.phase);
 #if PINGPONG
@@ -377,7 +383,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                 pin(s);
                 if (leader) arrive(at.k_empty(rk.stage));
                 rk.next();
-#if SPARSE || EARLY && !CAUSAL
+#if SPARSE || !CAUSAL && (EARLY || HEAD_DIM <= 64 && GROUPS == 2)  // it pays in a wave or two of tiles
                 if (!CUT_RIGHT(own, j) && !CUT_LEFT(work, j)) state.step<false>(s, c, Mask());
                 else
 #endif
@@ -401,34 +407,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
 #endif
             if (leader) arrive(at.q_empty(rq.stage));
             rq.next();
-#if CROSS
-            advance();
-            const Work next(place, seqlen_q, head_rows, seqlen_k, left, right,
-                            splits TABLES(, tables) LENGTHS(, lengths));
-            fresh = next.none() || next.empty() || own.last < work.begin ||
-                    Own(next, group, seqlen_q, head_rows, seqlen_k, right).last < next.last;
-            if (!fresh) {  // the last PV of this tile under the first QK and softmax of the next one
-                const u32 q_now = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
-                wait(at.q_full(rq.stage), rq.phase);
-                const Softmax old = state;
-                state = Softmax();
-                overlap<true>(s, p, o, state, at, q_now, rk, rv, group, c, mask_of(next, next.last));
-                store_rows(o, old, out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
-                           unit LENGTHS(, head_rows, work.queries));
-                clear();
-                continue;
-            }
-            if (own.last >= work.begin) last_pv();
-            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
-                       unit LENGTHS(, head_rows, work.queries));
-#else
 #if OVERLAP
             if (own.last >= work.begin) last_pv();
 #endif
             store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
                        unit LENGTHS(, head_rows, work.queries));
             advance();
-#endif
         }
     }
 }

@@ -55,7 +55,6 @@ class Variant(NamedTuple):
         overlap: The softmax runs under the product of the tile before.
         pingpong: Warpgroups take turns at the tensor cores.
         schedule: Blocks stay and draw tiles from a counter.
-        cross: The last product of a tile runs under the first softmax of the next.
         lazy: O is rescaled only when a row's maximum rose by more than 2^8.
         early: A block's one tile is asked for before its warps have met, and Q by the rows of each warpgroup.
         residents: Blocks that an SM holds; two of one warpgroup, and of half of its shared memory.
@@ -68,7 +67,6 @@ class Variant(NamedTuple):
     overlap: int = 1
     pingpong: int = 1
     schedule: int = 1
-    cross: int = 0
     lazy: int = 0
     early: int = 0
     residents: int = 1
@@ -123,8 +121,7 @@ def variant(problem: Problem, step: str = "flash3", chosen: Share | None = None)
     if chosen.shape != usual:
         return _deep(problem, chosen)
     turns = int(problem.head_dim <= WIDEST_IN_TURNS)
-    taken = _stepped(Variant(*usual, pingpong=turns), problem, step, chosen.draws)
-    return taken if problem.even else taken._replace(cross=0)  # V's padding is cleared before the first PV
+    return _stepped(Variant(*usual, pingpong=turns), problem, step, chosen.draws)
 
 
 def _deep(problem: Problem, chosen: Share) -> Variant:
@@ -165,8 +162,8 @@ def _stepped(cut: Variant, problem: Problem, step: str, draws: bool = True) -> V
         return cut._replace(schedule=0)
     if step == "flash3-c":
         return cut
-    if problem.head_dim == NARROW_HEAD:
-        cut = cut._replace(cross=int(cut.pingpong and draws), stages=3)
+    if problem.head_dim == NARROW_HEAD and max(problem.key_counts) <= SHORT_KEYS:
+        cut = cut._replace(stages=3)
     if not draws:
         alone = cut._replace(schedule=0, lazy=int(max(problem.key_counts) >= LAZY_KEYS))
         return alone._replace(early=_early(problem, alone))
@@ -259,8 +256,7 @@ def cut(problem: Problem, step: str, chosen: Share) -> tuple[Variant, dict[str, 
         return variant(problem, step, chosen), {}
     found = {v: covers(problem, blocks, v.tile) for v in sparse_variants(problem, step)}
     best = min(found, key=lambda v: sum(cover.cost for cover in found[v]) * v.step_cost)
-    taken = best._replace(cross=0) if chosen.splits > 1 else best  # both spill registers
-    return taken, tables_of(problem, blocks, best.tile, found[best], chosen.splits)
+    return best, tables_of(problem, blocks, best.tile, found[best], chosen.splits)
 
 
 def section(problem: Problem) -> int:

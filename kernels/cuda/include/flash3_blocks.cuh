@@ -26,7 +26,6 @@ struct Work {
     int head, q0, begin, last, whole;
     const int* keys;
     __device__ __forceinline__ bool empty() const { return last < begin; }
-    __device__ __forceinline__ bool none() const { return head < 0; }
     __device__ __forceinline__ static int2 place(int tile, int tiles, int, int, int, const Tables& tables) {
         return tile < tiles ? __ldg(tables.order + tile) : make_int2(-1, 0);
     }

@@ -16,7 +16,6 @@ struct Work {
     int head, q0, begin, last, lower;
     LENGTHS(int queries, keys;)  // of the sequence
     __device__ __forceinline__ bool empty() const { return last < begin; }
-    __device__ __forceinline__ bool none() const { return head < 0; }
     // Tiles are numbered by sections of heads whose K and V fit the L2 together; in a section the longest come first.
     __device__ __forceinline__ static int2 place(int tile, int tiles, int heads, int section, int tiles_q) {
         if (tile >= tiles) return make_int2(-1, 0);

@@ -218,11 +218,11 @@ def test_shared_memory_is_what_the_device_code_lays_out() -> None:
 
 def test_the_ladder_adds_one_idea_a_step() -> None:
     steps = [flash3.variant(workload(64, causal=True), spec.name) for spec in (*STEPS, FLASH3)]
-    assert [(s.overlap, s.pingpong, s.schedule, s.cross) for s in steps] == [
-        (0, 0, 0, 0),
-        (1, 1, 0, 0),
-        (1, 1, 1, 0),
+    assert [(s.overlap, s.pingpong, s.schedule, s.q_stages) for s in steps] == [
+        (0, 0, 0, 1),
+        (1, 1, 0, 1),
         (1, 1, 1, 1),
+        (1, 1, 1, 2),
     ]
 
 

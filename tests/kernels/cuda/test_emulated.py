@@ -97,14 +97,13 @@ MUTANTS: dict[str, tuple[str, Edits]] = {
 }
 KEYS_OF_128 = "((work.last) * 128)"
 EARLY_MUTANTS: dict[str, Edits] = {
-    "others' rows are not waited for": (("(rq.stage, 1 * group)", "(rq.stage)"),),
+    "others' rows are not waited for": (("(rq.stage, 1 ? group : 0)", "(rq.stage)"),),
     "all rows where the first lie": (("Q_PANEL + part * bytes", "Q_PANEL"),),
     "the first rows for all": (("row + 64 * part", "row"),),
     "a part of Q never comes": (("part < 2; ++part) load_part", "part < 1; ++part) load_part"),),
-    "the first keys twice": (("if (1) rk.next();", ""),),
+    "the first keys twice": (("int j = 1 ? work.last : work.last + 1;", "int j = work.last + 1;"),),
     "other keys first": ((KEYS_OF_128, "((work.begin) * 128)"),),
     "another head first": (("unsigned(tile) / unsigned(tiles_q)", "0"),),
-    "Q is loaded again": (("!1 && !work.empty()", "!work.empty()"),),
     "no mask on the last keys": (("!(((j) + 1) * 128 > own.limit) && ", ""),),
     "no mask on the left": ((" && !(1 && j * 128 < work.lower)) state", ") state"),),
 }
