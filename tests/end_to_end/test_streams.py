@@ -167,8 +167,10 @@ def test_ctrl_c_while_the_program_starts_ends_it_without_a_word(command: str, tm
     wait = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
     source = (program.ROOT / "main.py").read_text(encoding="utf-8")
     assert "from app.cli import main" in source
+    # Also where a job in the background has it ignored.
+    heard = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
     script.write_text(
-        source.replace("from app.cli import main", f"exec({wait!r})\n    from app.cli import main")
+        heard + source.replace("from app.cli import main", f"exec({wait!r})\n    from app.cli import main")
     )
     with program.started(command, script=script, PYTHONPATH=str(program.ROOT)) as process:
         printed, told = process.communicate(timeout=program.TIMEOUT_S)
