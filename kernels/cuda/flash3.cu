@@ -228,7 +228,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         PAGES(const bool first = threadIdx.x == 0;)
         if (threadIdx.x == 0 PAGES(|| threadIdx.x < LOADERS)) {
             Ring rk, rv;
-            QRing rq;
+            [[maybe_unused]] QRing rq;
             [[maybe_unused]] u32 tile_phase = 0;
             int tile = blockIdx.x;
             int2 place = Work::place(tile, tiles, heads, section, tiles_q TABLES(, tables));
