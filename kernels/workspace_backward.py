@@ -9,7 +9,7 @@ from kernels.problem import Backend, Problem
 from kernels.spec import Buffer
 
 DQ_SUMS, ROW_STATES = "dQ sums", "LSE and delta"
-ADDED, KEPT_QUERIES = "additions to dQ", "kept queries"
+ADDED, ZEROED, KEPT_QUERIES = "additions to dQ", "zeroed sums of dQ", "kept queries"
 FLASH3_TILE_Q, FLASH3_NARROW_TILE_Q, FLASH3_TURNED_TILE_Q = 64, 128, 80  # queries of a tile of flash3
 NARROW_HEAD, WIDE_HEAD = 64, 128  # wider ones have a kernel of their own
 FLASH3_KEYS, FLASH3_HALVES = 128, 2  # keys of its tiles, and warpgroups that share the sums of dQ of one of Q
@@ -79,19 +79,29 @@ def flash3_tile_q(problem: Problem) -> int:
 def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """The next key tile to draw; in whole tiles of queries LSE and delta, and sums of dQ in float32.
 
-    If it is deterministic, also how many key tiles have added to each half of a tile's sums. Of a block mask
-    also its tables: tiles of keys, those of queries that see each, and the mask in bits.
+    If it is deterministic, also how many key tiles have added to each half of a tile's sums; if sums are
+    zeroed ahead, what is taken and done of that, of each section of heads, which are as many as heads at
+    most. Of a block mask also its tables: tiles of keys, those of queries that see each, and the mask in
+    bits.
     """
     del backend
     tile_q, tiles = flash3_tile_q(problem), _flash3_tiles(problem)
     added = (Buffer(ADDED, (*tiles, FLASH3_HALVES), "int32"),) if problem.deterministic else ()
+    zeroed = (Buffer(ZEROED, (*tiles[:2], 2), "int32"),) if flash3_zeroes_ahead(problem) else ()
     return (
         Buffer(workspace.TILE_COUNTER, (1,), "int32"),
         Buffer(ROW_STATES, (*tiles, 2, tile_q), "float32"),
         Buffer(DQ_SUMS, (*tiles, tile_q, problem.head_dim), "float32"),
         *added,
+        *zeroed,
         *_flash3_tables(problem),
     )
+
+
+def flash3_zeroes_ahead(problem: Problem) -> bool:
+    """Whether its main launch zeroes sums of dQ ahead of their use: where it has two warps left."""
+    masked = problem.window is not None or problem.block_mask is not None
+    return problem.head_dim <= WIDE_HEAD and not masked and not problem.deterministic
 
 
 def _flash3_tiles(problem: Problem) -> tuple[int, int, int]:

@@ -10,7 +10,8 @@
 // to one of them, while the other computes P and dS. So the first one's dQ is a step behind. PEELED: a first step in
 // which no query sees the second one's keys has no such products of its own, before the loop. Blocks draw tiles of keys
 // from a counter, those with most queries first, and load the next one's K and V while they store one's gradients or,
-// with two stages of them, before.
+// with two stages of them, before. Two warps that are left zero sums of dQ just before they are added to, so that the L2
+// holds them then (flash3_backward_zeros.cuh); under a window or a block mask, and if DETERMINISTIC, another launch does.
 // Changed from flash2's: operands stay in shared memory, where wgmma reads them; mbarriers and numbered barriers for two
 // warpgroups replace __syncthreads.
 // Known to be wrong with it: the order of the additions to dQ is not the same in every run. DETERMINISTIC gives tiles of
@@ -77,7 +78,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     const __grid_constant__ TensorMap map_v, const __grid_constant__ TensorMap map_grad,
                     const float* states, float* dq_sums, element* dk_out, element* dv_out, int* counter, int kv_heads,
                     int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right, float scale
-                    TABLES(, const int2* key_tiles, const int2* query_tiles, const u32* kept) ADDED(, int* added)) {
+                    TABLES(, const int2* key_tiles, const int2* query_tiles, const u32* kept) ADDED(, int* added)
+                    ZEROED(, int* zeroed, int zero_shares, int zeroed_together)) {
     let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
     const Shared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
@@ -94,6 +96,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         else if (threadIdx.x == 32) draw_keys(at, counter, kv_heads, section, seqlen_q, seqlen_k, mask TABLES(, tables));
         ADDED(else if (threadIdx.x % 32 == 0)
                   give_turns(at, threadIdx.x / 32 - 2, added, group, tiles_q, mask TABLES(, tables));)
+        ZEROED(else if (threadIdx.x >= FIRST_ZERO_THREAD) zero_ahead(
+                   at, Zeros{zeroed, zero_shares, zeroed_together, kv_heads, group, tiles_q}, dq_sums);)
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
         wait_for_launch_before();

@@ -12,7 +12,16 @@ from kernels.launch import BackwardLaunch, Saved
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 from kernels.workspace import TILE_COUNTER
-from kernels.workspace_backward import ADDED, DQ_SUMS, NARROW_HEAD, ROW_STATES, WIDE_HEAD, flash3_tile_q
+from kernels.workspace_backward import (
+    ADDED,
+    DQ_SUMS,
+    NARROW_HEAD,
+    ROW_STATES,
+    WIDE_HEAD,
+    ZEROED,
+    flash3_tile_q,
+    flash3_zeroes_ahead,
+)
 from kernels.workspace_backward import FLASH3_KEYS as KEYS
 
 THREADS = 384  # flash3_backward_layout.cuh
@@ -20,9 +29,12 @@ STAGES = 2
 PRODUCT_ROWS = 64
 TURNED_GAP_BYTES = 16  # between rows of dQ in shared memory while it is turned: flash3_backward_rows.cuh
 PAIR, MANY_STAGES_HEAD = 2, 192  # flash3_backward_wide_layout.cuh
-SHARED_ALIGNMENT, BARRIER_BYTES, TURN_BYTES = 1024, 160, 32
+SHARED_ALIGNMENT, BARRIER_BYTES, TURN_BYTES, ZERO_BYTES = 1024, 160, 32, 16
 SECTION_BYTES = 32 << 20
 """Q, dO and the sums of dQ of the heads whose tiles are taken together (H200, 50 MiB of L2)."""
+ZERO_WARPS = 2  # those of a block that zero sums: flash3_backward_zeros.cuh
+ZEROED_TILES = 2 * 132
+"""Tiles of keys during which the next sums of dQ are zeroed: two rounds of blocks on an H200."""
 MANY_TILES, FEW_STEPS, FEW_TURNED_STEPS = 15, 16, 64
 """From so many tiles an SM on blocks that stay win; at head dim 128 if steps are so few, or alike (H200)."""
 
@@ -42,16 +54,27 @@ def program(problem: Problem, target: Target) -> Program:
     heads, tiles_q = problem.batch * problem.heads, ceil_div(problem.seqlen_q, tile_q)
     scale, rows = np.float32(problem.softmax_scale), (np.int32(tiles_q), np.int32(problem.seqlen_q))
     added = (ADDED,) if problem.deterministic else ()
+    first, main = _zeroed(problem)
     tables = tables_of(problem, Tile(tile_q, KEYS))
     wide = problem.head_dim > WIDE_HEAD
     stages = (
         Stage(
             "flash3_backward_rows",
             grid=heads * tiles_q,
-            arguments=("output", "grad_output", "lse", ROW_STATES, DQ_SUMS, TILE_COUNTER, *rows, *added),
+            arguments=(
+                "output",
+                "grad_output",
+                "lse",
+                ROW_STATES,
+                DQ_SUMS,
+                TILE_COUNTER,
+                *rows,
+                *added,
+                *first,
+            ),
             threads=threads,
         ),
-        _pairs(problem) if wide else _draws(problem, target, (*tables, *added)),
+        _pairs(problem) if wide else _draws(problem, target, (*tables, *added, *main)),
         Stage(
             "flash3_backward_finish",
             grid=heads * tiles_q,
@@ -67,7 +90,7 @@ def program(problem: Problem, target: Target) -> Program:
     return Program(source, defines, stages, tables, arch_suffix="a")
 
 
-def _draws(problem: Problem, target: Target, more: tuple[str, ...]) -> Stage:
+def _draws(problem: Problem, target: Target, more: tuple[Any, ...]) -> Stage:
     """The main launch up to head dim 128: blocks that draw tiles of 128 keys."""
     tiles = _key_tiles(problem)
     return Stage(
@@ -136,8 +159,8 @@ def shared_bytes(problem: Problem) -> int:
     key_stages = 1 if turned(problem) else STAGES
     tiles = tile_bytes(2 * key_stages * KEYS + 2 * STAGES * tile_q, problem.head_dim)
     weights = 2 * KEYS * tile_q * problem.itemsize
-    barriers = BARRIER_BYTES + (TURN_BYTES if problem.deterministic else 0)
-    return tiles + weights + STAGES * tile_q * 8 + barriers + SHARED_ALIGNMENT
+    more = TURN_BYTES * problem.deterministic + ZERO_BYTES * flash3_zeroes_ahead(problem)
+    return tiles + weights + STAGES * tile_q * 8 + BARRIER_BYTES + more + SHARED_ALIGNMENT
 
 
 def wide_shared_bytes(problem: Problem) -> int:
@@ -170,9 +193,34 @@ def section(problem: Problem) -> int:
     """
     if not (_unlike(problem) or problem.deterministic):
         return 1
-    group = problem.heads // problem.key_heads
-    head_bytes = group * problem.seqlen_q * problem.head_dim * (2 * problem.itemsize + 4)
-    return max(1, min(problem.batch * problem.key_heads, SECTION_BYTES // head_bytes))
+    return max(1, min(problem.batch * problem.key_heads, SECTION_BYTES // _head_bytes(problem)))
+
+
+def zeroed_together(problem: Problem) -> int:
+    """K/V heads whose sums of dQ are zeroed together, while those before them are worked on.
+
+    Whole sections, and of these enough for the zeroing to be ahead and few enough for the L2 to hold what is
+    zeroed. The first launch zeroes the first such heads' sums: all of them, if there are no others.
+    """
+    together, keys = section(problem), ceil_div(problem.seqlen_k, KEYS)
+    rounds = ceil_div(ZEROED_TILES, keys * together)
+    return together * max(1, min(rounds, SECTION_BYTES // (_head_bytes(problem) * together)))
+
+
+def _zeroed(problem: Problem) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """What the first launch and the main one are given for it: of Q's heads, and of K's."""
+    if not flash3_zeroes_ahead(problem):
+        return (), ()
+    together = zeroed_together(problem)
+    group, keys = problem.heads // problem.key_heads, ceil_div(problem.seqlen_k, KEYS)
+    shares = ZERO_WARPS * together * keys
+    return (ZEROED, np.int32(group * together)), (ZEROED, np.int32(shares), np.int32(together))
+
+
+def _head_bytes(problem: Problem) -> int:
+    """Q, dO and the sums of dQ of a K/V head."""
+    rows = problem.heads // problem.key_heads * problem.seqlen_q
+    return rows * problem.head_dim * (2 * problem.itemsize + 4)
 
 
 def _unlike(problem: Problem) -> bool:

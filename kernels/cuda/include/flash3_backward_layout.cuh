@@ -14,6 +14,12 @@
 #else
 #define ADDED(...)
 #endif
+#define AHEAD (HEAD_DIM <= 128 && !WINDOW && !SPARSE && !DETERMINISTIC)  // flash3_backward_zeros.cuh
+#if AHEAD
+#define ZEROED(...) __VA_ARGS__  // what counts sums of dQ that are zeroed
+#else
+#define ZEROED(...)
+#endif
 
 constexpr bool WIDE = HEAD_DIM > 128;  // cut as in flash3_backward_wide_layout.cuh
 // 80 rows are no multiple of the 64 that a product has: dQ is computed turned over, 64 columns by 80 rows, from dS with

@@ -1,7 +1,8 @@
 // What the warpgroup that only copies does in flash3's backward pass: one thread draws tiles of keys, another loads them
-// and the tiles of queries that see them.
+// and the tiles of queries that see them. Its other two warps zero sums (flash3_backward_zeros.cuh) or give turns.
 #pragma once
 #include "flash3_backward_turns.cuh"
+#include "flash3_backward_zeros.cuh"
 #include "launch_order.cuh"
 #include "tma.cuh"
 #include "tma_bulk.cuh"
@@ -18,9 +19,10 @@ __device__ __forceinline__ void initialise(const Shared& at) {
         barrier_init(at.k_full(s), 1);
         barrier_init(at.v_full(s), 1);
         barrier_init(at.drawn_full(s), 1);
-        barrier_init(at.keys_empty(s), GROUPS * 4 + 1 + (DETERMINISTIC ? GROUPS : 0));
+        barrier_init(at.keys_empty(s), GROUPS * 4 + 1 + (DETERMINISTIC ? GROUPS : 0) ZEROED(+ZERO_WARPS));
     }
     if (DETERMINISTIC) initialise_turns(at);
+    ZEROED(initialise_zeros(at);)
     barriers_are_initialised();
 }
 // The loads of all tiles of keys that are drawn, and of the tiles of queries that see them.
@@ -54,8 +56,10 @@ __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& ma
             load_bytes(at.states + s * STATE_BYTES, states + ((long long)head * tiles_q + tile) * STATE,
                        STATE_BYTES, at.q_full(s));
             load_tile<PANELS>(at.q + s * Q_BYTES, Q_PANEL, map_q, at.q_full(s), tile * BLOCK_Q, head);
-            if (step == 0)
+            if (step == 0) {
+                ZEROED(wait(sums_are_zero(at, ks), key_ring.phase);)
                 load_tile<PANELS>(at.v + ks * K_BYTES, K_PANEL, map_v, at.v_full(ks), keys.k0, keys.head);
+            }
             wait(at.grad_empty(s), ring.phase ^ 1);
             load_tile<PANELS>(at.grad + s * Q_BYTES, Q_PANEL, map_grad, at.grad_full(s), tile * BLOCK_Q, head);
             ring.next();

@@ -31,11 +31,13 @@ __device__ __forceinline__ void store_rows(const float (&x)[REGS], float factor,
 __device__ __forceinline__ int block_tile() { return gridDim.x - 1 - blockIdx.x; }
 
 // Before: a block a tile of queries. -LSE in base 2 and delta = rowsum(dO O) of its rows, and its sums of dQ become 0,
-// as do the counter that key tiles are drawn from and those of additions. Of a row that keeps no key, or does not exist,
-// P becomes 0.
+// as do the counter that key tiles are drawn from and those of additions. AHEAD: sums of the first heads alone, so many
+// of Q's as `zeroed_heads`, and the counters of the others' (flash3_backward_zeros.cuh). Of a row that keeps no key, or
+// does not exist, P becomes 0.
 extern "C" __global__ void __launch_bounds__(ROW_THREADS)
     flash3_backward_rows(const element* o, const element* grad_output, const float* lse, float* states, float* dq_sums,
-                         int* counter, int tiles_q, int seqlen_q ADDED(, int* added)) {
+                         int* counter, int tiles_q, int seqlen_q ADDED(, int* added)
+                             ZEROED(, int* zeroed, int zeroed_heads)) {
     let_next_launch_begin();
     const int tile = block_tile();
     if (tile == 0 && threadIdx.x == 0) *counter = 0;
@@ -53,7 +55,9 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
         a[i] = load_vector(o + at);
         b[i] = load_vector(grad_output + at);
     }
+    ZEROED(if (q0 == 0 && threadIdx.x < 2) zeroed[head * 2 + threadIdx.x] = 0;)
     float4* const sums = reinterpret_cast<float4*>(dq_sums + (long long)tile * BLOCK_Q * HEAD_DIM) + threadIdx.x;
+    ZEROED(if (head < zeroed_heads))
 #pragma unroll
     for (int i = 0; i < 2 * CHUNKS; ++i) sums[i * ROW_THREADS] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #pragma unroll
