@@ -99,9 +99,10 @@ def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 
 
 def flash3_zeroes_ahead(problem: Problem) -> bool:
-    """Whether its main launch zeroes sums of dQ ahead of their use: where it has two warps left."""
+    """Whether its main launch zeroes sums of dQ ahead of use, where two warps are left and it wins (H200)."""
     masked = problem.window is not None or problem.block_mask is not None
-    return problem.head_dim <= WIDE_HEAD and not masked and not problem.deterministic
+    widest = NARROW_HEAD if problem.causal else WIDE_HEAD
+    return problem.head_dim <= widest and not masked and not problem.deterministic
 
 
 def _flash3_tiles(problem: Problem) -> tuple[int, int, int]:

@@ -14,7 +14,8 @@
 #else
 #define ADDED(...)
 #endif
-#define AHEAD (HEAD_DIM <= 128 && !WINDOW && !SPARSE && !DETERMINISTIC)  // flash3_backward_zeros.cuh
+// flash3_backward_zeros.cuh
+#define AHEAD ((HEAD_DIM <= 64 || HEAD_DIM <= 128 && !CAUSAL) && !WINDOW && !SPARSE && !DETERMINISTIC)
 #if AHEAD
 #define ZEROED(...) __VA_ARGS__  // what counts sums of dQ that are zeroed
 #else
