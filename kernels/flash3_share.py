@@ -266,6 +266,8 @@ def _reason(problem: Problem, found: Share) -> str:
         told.append(f"the {found.packed} query heads of a K/V head fill tiles together")
     if found.splits > 1:
         told.append(f"keys are cut into {found.splits} parts, merged by a second launch")
+    if found.residents > 1:
+        told.append("two blocks share an SM, one starts while the other one reads")
     if problem.page_size is not None:
         told.append(f"{found.shape.block_k} keys a tile suit pages of {problem.page_size}")
     return "; ".join(told)

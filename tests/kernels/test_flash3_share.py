@@ -100,6 +100,19 @@ def test_tiles_of_many_keys_are_not_drawn_early_where_that_loses(
     assert share(structs.replace(problem, window=(1024, 0))).draws
 
 
+@pytest.mark.parametrize(
+    ("batch", "seqlen_q", "head_dim", "residents"),
+    [(64, 1, 128, 2), (64, 1, 64, 2), (16, 1, 128, 1), (64, 64, 128, 1), (64, 1, 192, 1)],
+)
+def test_two_blocks_share_an_sm_where_few_queries_make_more_than_one_for_each(
+    batch: int, seqlen_q: int, head_dim: int, residents: int
+) -> None:
+    """512 tiles of 64 keys; 128; wider ones, of more queries or columns, of which one fits."""
+    problem = workload(seqlen_q, 4096, batch=batch, heads=32, kv_heads=8, head_dim=head_dim)
+    assert share(problem).residents == residents
+    assert ("two blocks share an SM" in share(problem).reason) == (residents == 2)
+
+
 def test_the_reason_is_told_in_words() -> None:
     assert share(workload(1, 65536, heads=32, kv_heads=8)).reason == (
         "132 SMs get 8 tiles of 64 queries; the 4 query heads of a K/V head fill tiles together; "
