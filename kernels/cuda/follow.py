@@ -44,7 +44,8 @@ class Config(ctypes.Structure):
 class Follower:
     """A launch with its arguments, made ready once: call it to enqueue it on the current stream.
 
-    The launch before it must be the last thing that the stream was given.
+    The launch before it must be the last thing that the stream was given. Not for two threads at once, as all
+    that shares outputs and workspace.
     """
 
     def __init__(self, stage: Stage, function: int, arguments: tuple[Any, ...]) -> None:
