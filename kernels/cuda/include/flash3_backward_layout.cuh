@@ -14,11 +14,11 @@
 #else
 #define ADDED(...)
 #endif
-// flash3_backward_zeros.cuh
-#define AHEAD ((HEAD_DIM <= 64 || HEAD_DIM <= 128 && !CAUSAL) && !WINDOW && !SPARSE && !DETERMINISTIC)
-#if AHEAD
+#if (HEAD_DIM <= 64 || HEAD_DIM <= 128 && !CAUSAL) && !WINDOW && !SPARSE && !DETERMINISTIC
+#define AHEAD 1  // flash3_backward_zeros.cuh
 #define ZEROED(...) __VA_ARGS__  // what counts sums of dQ that are zeroed
 #else
+#define AHEAD 0
 #define ZEROED(...)
 #endif
 
