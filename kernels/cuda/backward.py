@@ -1,13 +1,49 @@
 """A CUDA program of a backward pass bound to its arrays."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from kernels.cuda.launch import BoundStage, allocate, bind_stages, check_alignment, ready_for
-from kernels.cuda.program import ProgramOf
+from kernels.cuda.program import ProgramOf, Tile
+from kernels.cuda.sparse import block_text, divides
+from kernels.cuda.tensor import FRAGMENT_ROWS
+from kernels.errors import InputError
 from kernels.launch import Gradients, Saved
 from kernels.problem import Problem
 from kernels.spec import Buffer, KernelSpec
+
+T = TypeVar("T")
+STATE_BYTES = 8  # LSE and delta of a query, in shared memory
+
+
+class RowCut(NamedTuple):
+    """How a block is cut whose warps own 16 rows each, queries or keys.
+
+    Attributes:
+        warps: Warps of a block.
+        inner: Rows of the other kind that pass by at a time.
+    """
+
+    warps: int
+    inner: int
+
+    @property
+    def outer(self) -> int:
+        """Rows that a block owns, at a time."""
+        return self.warps * FRAGMENT_ROWS
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.warps * 32
+
+
+# (widest head, cut), best first; the small ones at the end suit block masks.
+ROW_CUTS = (
+    (64, RowCut(8, 64)),
+    *((256, RowCut(*cut)) for cut in ((8, 32), (4, 32), (4, 16), (2, 32), (2, 16), (1, 16))),
+)
 
 
 @dataclass
@@ -77,3 +113,26 @@ def mask_defines(problem: Problem) -> dict[str, int]:
     """Queries and keys of a block of the block mask, where there is one."""
     blocks = problem.block_mask
     return {} if blocks is None else {"MASK_BLOCK_Q": blocks.block_q, "MASK_BLOCK_K": blocks.block_k}
+
+
+def suitable(
+    kernel: str, problem: Problem, table: Iterable[tuple[int, T]], tile: Callable[[T], Tile]
+) -> list[T]:
+    """The cuts that suit the head dim and the block mask, best first.
+
+    Args:
+        kernel: Whose they are.
+        problem: What is computed.
+        table: The widest head of each cut, and the cut.
+        tile: Queries and keys that a block of a cut holds at a time.
+
+    Raises:
+        InputError: None suits the block mask.
+    """
+    cuts = [cut for widest, cut in table if problem.head_dim <= widest and divides(problem, tile(cut))]
+    if not cuts:
+        raise InputError(
+            f"{kernel}'s backward pass takes block masks whose blocks are multiples of {FRAGMENT_ROWS} long, "
+            f"not {block_text(problem)}."
+        )
+    return cuts

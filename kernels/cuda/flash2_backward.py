@@ -1,11 +1,10 @@
 """flash2, backward, on CUDA: delta, one block a key tile, dQ by atomic adds or by a launch of its own."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.cuda.backward import bind, mask_defines
+from kernels.cuda.backward import ROW_CUTS, STATE_BYTES, RowCut, bind, mask_defines, suitable
 from kernels.cuda.program import (
     HOPPER,
     NO_POINTER,
@@ -18,20 +17,17 @@ from kernels.cuda.program import (
     defines_of,
     shape_arguments,
 )
-from kernels.cuda.sparse import block_text, divides, kept_argument, kept_table
+from kernels.cuda.sparse import kept_argument, kept_table
 from kernels.cuda.tensor import FRAGMENT_ROWS, MIDDLE_HEAD, tile_bytes
-from kernels.errors import InputError
 from kernels.launch import BackwardLaunch, Saved
 from kernels.problem import Problem
 from kernels.spec import KernelSpec
 from kernels.workspace_backward import DQ_SUMS, NARROW_HEAD, ROW_STATES, padded
 
-T = TypeVar("T")
 GIVEN = ("q", "k", "v", "grad_output", ROW_STATES)
 VECTOR = 8  # elements of a 16-byte access
 
 ROW_THREADS = 256
-STATE_BYTES = 8  # LSE and delta of a query
 SECTION_BYTES = 32 << 20
 """Q, dO and the sums of dQ of the heads whose causal tiles are taken together, as flash3's (H200)."""
 SPILLING_HEADS = (*range(40, 64, 8), *range(104, 128, 8))
@@ -72,28 +68,6 @@ class Cut(NamedTuple):
         return dict(zip(names, self, strict=True))
 
 
-class QueryCut(NamedTuple):
-    """How a block that owns queries is cut: dQ alone, if it is deterministic.
-
-    Attributes:
-        warps: Warps of a block, of 16 queries each.
-        inner: Keys that pass by at a time.
-    """
-
-    warps: int
-    inner: int
-
-    @property
-    def outer(self) -> int:
-        """Queries that a block owns."""
-        return self.warps * FRAGMENT_ROWS
-
-    @property
-    def defines(self) -> dict[str, int]:
-        """The defines of a kernel cut like this."""
-        return {"OUTER_WARPS": self.warps, "INNER": self.inner}
-
-
 # (widest head, cut), best first; the small ones at the end suit block masks.
 CUTS = (
     (64, Cut(4, 2, 1, 64, blocks=2)),
@@ -108,10 +82,6 @@ CUTS = (
     (256, Cut(2, 1, 2, 16)),
     (256, Cut(1, 1, 2, 16)),
 )
-QUERY_CUTS = (
-    (64, QueryCut(8, 64)),
-    *((256, QueryCut(*cut)) for cut in ((8, 32), (4, 32), (4, 16), (2, 32), (2, 16), (1, 16))),
-)
 
 
 def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
@@ -121,14 +91,14 @@ def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
 
 def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the three launches for a problem on a target, with the first cuts that fit it."""
-    suitable = _suitable(problem, CUTS, lambda cut: Tile(cut.queries, cut.keys))
+    cuts = suitable("flash2", problem, CUTS, lambda cut: Tile(cut.queries, cut.keys))
     cut = choose(
-        [cut for cut in suitable if not spills(problem, cut, target)],
+        [cut for cut in cuts if not spills(problem, cut, target)],
         lambda cut: cut.blocks * shared_bytes(problem, cut),
         target.shared_memory,
     )
     query_cut = choose(
-        _suitable(problem, QUERY_CUTS, lambda cut: Tile(cut.outer, cut.inner)),
+        suitable("flash2", problem, ROW_CUTS, lambda cut: Tile(cut.outer, cut.inner)),
         lambda cut: query_shared_bytes(problem, cut),
         target.shared_memory,
     )
@@ -136,7 +106,8 @@ def program(problem: Problem, target: Target) -> Program:
         **defines_of(problem),
         **mask_defines(problem),
         **cut.defines,
-        **query_cut.defines,
+        "OUTER_WARPS": query_cut.warps,
+        "INNER": query_cut.inner,
         "DETERMINISTIC": int(problem.deterministic),
     }
     last = _queries(problem, query_cut) if problem.deterministic else _finish(problem)
@@ -159,21 +130,6 @@ def spills(problem: Problem, cut: Cut, target: Target) -> bool:
     )
 
 
-def _suitable(problem: Problem, table: Iterable[tuple[int, T]], tile: Callable[[T], Tile]) -> list[T]:
-    """The cuts that suit the head dim and the block mask, best first.
-
-    Raises:
-        InputError: None suits the block mask.
-    """
-    cuts = [cut for widest, cut in table if problem.head_dim <= widest and divides(problem, tile(cut))]
-    if not cuts:
-        raise InputError(
-            f"flash2's backward pass takes block masks whose blocks are multiples of {FRAGMENT_ROWS} long, "
-            f"not {block_text(problem)}."
-        )
-    return cuts
-
-
 def shared_bytes(problem: Problem, cut: Cut) -> int:
     """Shared memory of a block: K and V, two stages of Q and dO, dS, of several warps P, and states."""
     rows = tile_bytes(2 * cut.keys + 4 * cut.queries, problem.head_dim)
@@ -181,7 +137,7 @@ def shared_bytes(problem: Problem, cut: Cut) -> int:
     return rows + weights + 2 * cut.queries * STATE_BYTES
 
 
-def query_shared_bytes(problem: Problem, cut: QueryCut) -> int:
+def query_shared_bytes(problem: Problem, cut: RowCut) -> int:
     """Shared memory of a block of the launch of dQ alone: Q and dO, and two stages of K and V."""
     return tile_bytes(2 * cut.outer + 4 * cut.inner, problem.head_dim)
 
@@ -226,12 +182,12 @@ def _keys(problem: Problem, cut: Cut) -> Stage:
     )
 
 
-def _queries(problem: Problem, cut: QueryCut) -> Stage:
+def _queries(problem: Problem, cut: RowCut) -> Stage:
     return Stage(
         "flash2_backward_queries",
         grid=problem.batch * problem.heads * ceil_div(problem.seqlen_q, cut.outer),
         arguments=(*GIVEN, "dq", *_numbers(problem)),
-        threads=cut.warps * 32,
+        threads=cut.threads,
         shared_bytes=query_shared_bytes(problem, cut),
     )
 

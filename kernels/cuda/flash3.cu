@@ -58,30 +58,8 @@
 #if SPLIT
 #include "flash3_combine.cuh"
 #endif
-#include "flash3_pages.cuh"
+#include "flash3_early.cuh"
 #include "wgmma.cuh"
-
-// The K/V head of a query head; without a group no division delays the first loads.
-__device__ __forceinline__ int key_head(int head, int group_heads) {
-#if PACKED
-    return head;
-#elif EARLY
-    return group_heads == 1 ? head : head / group_heads;
-#else
-    return head / group_heads;
-#endif
-}
-
-#if EARLY
-// The rows of Q of one warpgroup, which starts when these are there.
-__device__ __forceinline__ void load_part(const Shared& at, const TensorMap& map, int part, int row, int head) {
-    constexpr u32 bytes = Q_PANEL / GROUPS;
-    expect(at.q_full(0, part), PANELS * bytes);
-#pragma unroll
-    for (int p = 0; p < PANELS; ++p)
-        load_box(at.q + p * Q_PANEL + part * bytes, map, at.q_full(0, part), 64 * p, row + 64 * part, head);
-}
-#endif
 
 // S = Q K^T: both operands with the head dimension contiguous; 16 columns are 32 bytes of a 128-byte swizzled row.
 __device__ __forceinline__ void product_qk(float (&s)[S_REGS], u32 q, u32 k) {
