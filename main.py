@@ -1,14 +1,11 @@
-"""Flashscope: `python main.py` opens the window, `python main.py COMMAND` does one thing without it."""
+"""Flashscope from a checkout: `python main.py` opens the window, `python main.py COMMAND` does without it."""
 
-if __name__ == "__main__":  # a child process imports this file, too
-    import signal
-    import sys
+import sys
+from pathlib import Path
 
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback; commands that run take it over
+sys.path[0] = str(Path(__file__).with_name(".src"))  # not this folder, whose `kernels` is not the only one
 
-    from app.cli import main
-    from app.commands.streams import steady
+if __name__ == "__main__":
+    from flashscope.__main__ import main
 
-    steady()
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -3,19 +3,21 @@
 import errno
 from collections.abc import Sequence
 
-from app.commands.exit_codes import FAILED, INTERRUPTED
-from app.commands.messages import tell
-from app.commands.streams import forget_output
+from flashscope.app.commands.exit_codes import FAILED, INTERRUPTED
+from flashscope.app.commands.messages import complain
+from flashscope.app.commands.streams import forget_output
+from flashscope.app.look.assets import why_incomplete
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command, or open the window; returns the exit code."""
     try:
+        if lack := why_incomplete():
+            complain("", lack)
         return _run(arguments)
     except OSError as error:  # the output cannot be written, or too many files are open
         forget_output()
-        if not isinstance(error, BrokenPipeError):  # whoever reads the output has had enough
-            tell(f"flashscope: {in_words(error)}")
+        complain("", in_words(error))
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -23,10 +25,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     if list(arguments) not in ([], ["--"]):  # two dashes alone end options that there are none of
-        from app.commands.program import run_command  # noqa: PLC0415 - as below
+        from flashscope.app.commands.program import run_command  # noqa: PLC0415 - a window has no use for a parser
 
         return run_command(arguments)
-    from app.commands import window  # noqa: PLC0415 - a window has no use for a parser, and is on the screen sooner
+    from flashscope.app.commands import window  # noqa: PLC0415 - a window has no use for a parser, and is on the screen sooner
 
     try:
         return window.run(None)
@@ -38,9 +40,9 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _why_no_window(error: Exception) -> int:
     """Say what a command would say; raises what is nobody's to foresee."""
-    from app.commands.program import tell_why  # noqa: PLC0415 - as above
-    from kernels.errors import KernelError  # noqa: PLC0415 - as above
-    from profiles.store.errors import SessionFileError  # noqa: PLC0415 - as above
+    from flashscope.app.commands.program import tell_why  # noqa: PLC0415 - only where no window came
+    from flashscope.kernels.workload.errors import KernelError  # noqa: PLC0415 - only where no window came
+    from flashscope.profiles.store.errors import SessionFileError  # noqa: PLC0415 - only where no window came
 
     if isinstance(error, SessionFileError | KernelError):
         return tell_why(error, "window")

@@ -1,6 +1,6 @@
 """Attention kernels: what runs. No Qt, no storage, no clock.
 
-    from kernels import KERNELS, Problem, attention, attention_backward
+    from flashscope.kernels import KERNELS, Problem, attention, attention_backward
 
     output, lse = attention(q, k, v, kernel="flash2", causal=True, return_lse=True)
     dq, dk, dv = attention_backward(q, k, v, output, lse, grad_output, kernel="flash2", causal=True)
@@ -8,10 +8,10 @@
 Importing this is cheap: NumPy, CuPy and the kernels themselves are imported when they are used.
 """
 
-from kernels.block_mask import BlockMask
-from kernels.problem import Problem
-from kernels.registry import KERNELS, choose_backward, choose_kernel
-from kernels.surface import attention, attention_backward
+from flashscope.kernels.catalogue.registry import KERNELS, choose_backward, choose_kernel
+from flashscope.kernels.surface import attention, attention_backward
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.problem import Problem
 
 __all__ = [
     "KERNELS",

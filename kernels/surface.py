@@ -7,13 +7,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kernels.arguments import backend_of_all, check_saved, problem_of
-from kernels.block_mask import BlockMask
-from kernels.errors import InputError, UnsupportedError
-from kernels.launch import Inputs, Saved, prepare, prepare_backward
-from kernels.problem import Backend
-from kernels.registry import AUTO, KERNELS, choose_backward, choose_kernel, find_kernel
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.registry import AUTO, KERNELS, choose_backward, choose_kernel, find_kernel
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.arguments import backend_of_all, check_saved, problem_of, told, yes_or_no
+from flashscope.kernels.launching.launch import prepare, prepare_backward
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.errors import InputError, UnsupportedError
+from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.tensors import Inputs, Saved
 
 
 def attention(
@@ -40,7 +41,9 @@ def attention(
         k: (batch, kv_heads, Nk, head_dim), of the same kind and dtype. kv_heads divides heads; query head h
             attends to K/V head h // (heads // kv_heads). With a page table K is a cache of pages, (pages,
             kv_heads, page_size, head_dim), of 16, 32, 64, 128 or 256 keys each.
-        v: Like `k`.
+        v: Like `k`. On the CPU a V row that masks hide from a query never enters its O, whatever it holds.
+            On a GPU it meets the weight 0 where its tile is computed for another pair, and 0 x NaN is NaN:
+            clean a V that may hold NaN or infinity. Padding and unused pages never enter.
         kernel: Name of one of `kernels.KERNELS`; "auto" is the one that `kernels.choose_kernel` names for the
             same Problem and Device.
         causal: Keep only keys k <= q + Nk - Nq (aligned to the bottom right).
@@ -50,7 +53,7 @@ def attention(
         block_mask: Keep only these blocks of the scores, in every head; tiled kernels skip the others.
         query_lengths: Rows of q that each sequence has, up to Nq; the rest is padding, which may hold NaN.
             Causal and window go by the lengths of each sequence. None: all Nq.
-        key_lengths: Keys that each sequence has, up to Nk, likewise.
+        key_lengths: Keys that each sequence has, up to Nk; the rest is padding. None: all Nk.
         page_table: int32 (batch, Nk / page_size), of the same kind: the page in which each stretch of a
             sequence's keys lies. Sequences may share pages; entries behind the last key are never used.
         return_lse: Also return the log-sum-exp.
@@ -66,7 +69,8 @@ def attention(
         CompileError: The CUDA compiler refused the kernel.
         MemoryError: The outputs or the workspace do not fit.
     """
-    named = None if kernel == AUTO else _find(kernel)
+    named = _find(kernel)
+    asked_for_lse = yes_or_no("return_lse", return_lse)
     inputs = Inputs(q, k, v, page_table)
     backend = backend_of_all(inputs.arrays)
     problem = problem_of(
@@ -79,14 +83,14 @@ def attention(
         key_lengths=key_lengths,
     )
     with _on_device_of(q, backend):
-        device = import_module(f"kernels.{backend}.device").describe()
+        device = import_module(f"flashscope.kernels.{backend}.device").describe()
         spec = named or choose_kernel(problem, device)
         _refuse(spec.unsupported(problem, device))
         launch = prepare(spec, problem, inputs, backend)
         launch.run()
-    if return_lse and launch.lse is None:
+    if asked_for_lse and launch.lse is None:
         raise InputError(f"{kernel} returns no LSE; leave return_lse out or choose another kernel.")
-    return (launch.output, launch.lse) if return_lse else launch.output
+    return (launch.output, launch.lse) if asked_for_lse else launch.output
 
 
 def attention_backward(  # noqa: PLR0917 - the arrays stand in the order of the two passes
@@ -134,15 +138,16 @@ def attention_backward(  # noqa: PLR0917 - the arrays stand in the order of the 
         CompileError: The CUDA compiler refused the kernel.
         MemoryError: The gradients or the workspace do not fit.
     """
-    named = None if kernel == AUTO else _find(kernel)
+    named = _find(kernel)
+    given = yes_or_no("deterministic", deterministic)
     saved = Saved(q, k, v, output, lse, grad_output)
     backend = backend_of_all(
         {name: array for name, array in saved._asdict().items() if name != "lse" or lse is not None}
     )
     described = problem_of(saved.inputs, causal=causal, scale=scale, window=window, block_mask=block_mask)
-    problem = replace(described, passes="backward", deterministic=deterministic)
+    problem = replace(described, passes="backward", deterministic=given)
     with _on_device_of(q, backend):
-        device = import_module(f"kernels.{backend}.device").describe()
+        device = import_module(f"flashscope.kernels.{backend}.device").describe()
         spec = named or choose_backward(problem, device)
         _refuse(spec.unsupported_backward(problem, device))
         check_saved(saved, needs_lse=spec.backward is not None and spec.backward.needs_lse)
@@ -151,12 +156,13 @@ def attention_backward(  # noqa: PLR0917 - the arrays stand in the order of the 
     return tuple(launch.gradients)
 
 
-def _find(kernel: str) -> KernelSpec:
-    try:
-        return find_kernel(kernel)
-    except KeyError:
-        names = ", ".join((AUTO, *(spec.name for spec in KERNELS)))
-        raise InputError(f"kernel must be one of {names}, not {kernel!r}.") from None
+def _find(kernel: str) -> KernelSpec | None:
+    """The kernel of that name; None for the one that is chosen by itself."""
+    names = [spec.name for spec in KERNELS]
+    if isinstance(kernel, str) and kernel in {AUTO, *names}:
+        return None if kernel == AUTO else find_kernel(kernel)
+    there = ", ".join((AUTO, *names))
+    raise InputError(f"kernel must be one of {there}, not {told(kernel)}.")
 
 
 def _refuse(reason: str | None) -> None:

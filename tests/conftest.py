@@ -11,11 +11,14 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
-from kernels.spec import install_command, installed
-from profiles.worker.child import use_one_blas_thread
+from flashscope.installation import install_command
+from flashscope.kernels.catalogue.spec import installed
+from flashscope.profiles.worker.child import use_one_blas_thread
+from tests.end_to_end import program
 
 # Some machines keep no compiled modules: each of hundreds of processes would compile anew all it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # of the processes that follow, pytest's own workers too
+os.environ["PYTHONPATH"] = program.PYTHONPATH  # of processes that run the tests' code
 os.environ["QT_QPA_PLATFORM"] = "offscreen"  # whatever folder makes a widget: without a screen, Qt aborts
 use_one_blas_thread()  # before NumPy is imported: a product whose threads wait for a busy core takes seconds
 settings.register_profile("no stopwatch", deadline=None)
@@ -25,8 +28,8 @@ settings.load_profile("no stopwatch")
 @cache
 def _without_gpu() -> str | None:
     """Why CUDA kernels cannot run here, or None when they can."""
-    from kernels.cuda.device import describe  # noqa: PLC0415 - only a collected gpu test needs the look
-    from kernels.errors import DeviceUnavailableError  # noqa: PLC0415 - as above
+    from flashscope.kernels.cuda.device import describe  # noqa: PLC0415 - only a collected gpu test needs the look
+    from flashscope.kernels.workload.errors import DeviceUnavailableError  # noqa: PLC0415 - as above
 
     try:
         describe()
@@ -35,11 +38,13 @@ def _without_gpu() -> str | None:
     return None
 
 
+@cache
 def _without_torch() -> str | None:
     """Why PyTorch's kernels cannot run here, or None when they can."""
     return f"PyTorch is not installed: {install_command('torch')}" if find_spec("torch") is None else None
 
 
+@cache
 def _without_flash_attn_4() -> str | None:
     """Why flash-attn-4 cannot run here, or None when it can."""
     if installed("flash_attn.cute"):
@@ -47,6 +52,7 @@ def _without_flash_attn_4() -> str | None:
     return f"flash-attn-4 is not installed: {install_command('flash-attn-4')}"
 
 
+@cache
 def _without_xvfb() -> str | None:
     """Why no window can be opened on a virtual display, or None when one can."""
     missing = [program for program in ("Xvfb", "xwininfo") if shutil.which(program) is None]
@@ -69,16 +75,37 @@ NEEDS = (
 )
 
 
+def _hindrance(item: pytest.Item) -> tuple[Need, str] | None:
+    """The first need of a test that is not met here, and why; None when the test can run."""
+    wanted = (need for need in NEEDS if item.get_closest_marker(need.marker) is not None)
+    return next(((need, reason) for need in wanted if (reason := need.missing()) is not None), None)
+
+
+@pytest.hookimpl(trylast=True)  # of the cases that are selected
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of the cases of a test that cannot run here one is skipped and told: thousands of them take seconds."""
+    told: set[tuple[str, str]] = set()
+    kept: list[pytest.Item] = []
+    repeated: list[pytest.Item] = []
+    for item in items:
+        found = _hindrance(item)
+        hindered = found is not None and os.environ.get(found[0].required_by) != "1"
+        what = (item.nodeid.partition("[")[0], found[1] if found else "")
+        (repeated if hindered and what in told else kept).append(item)
+        told.add(what)
+    if repeated:
+        config.hook.pytest_deselected(items=repeated)
+        items[:] = kept
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    for need in NEEDS:
-        if item.get_closest_marker(need.marker) is None:
-            continue
-        reason = need.missing()
-        if reason is None:
-            continue
-        if os.environ.get(need.required_by) == "1":
-            pytest.fail(f"{need.required_by}=1, but {reason}", pytrace=False)
-        pytest.skip(reason)
+    found = _hindrance(item)
+    if found is None:
+        return
+    need, reason = found
+    if os.environ.get(need.required_by) == "1":
+        pytest.fail(f"{need.required_by}=1, but {reason}", pytrace=False)
+    pytest.skip(reason)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,10 +1,11 @@
 """Backward passes that are wrong on purpose: flash2's, with dK off by one entry, or by a bit now and then."""
 
-from kernels.cpu import flash2_backward
-from kernels.launch import BackwardLaunch, Gradients, Saved
-from kernels.problem import Problem
-from kernels.registry import find_kernel
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cpu import flash2_backward
+from flashscope.kernels.launching.launch import BackwardLaunch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Gradients, Saved
 
 
 class WrongDk:

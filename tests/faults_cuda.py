@@ -4,12 +4,13 @@ from pathlib import Path
 
 import cupy
 
-from kernels.cuda import flash2
-from kernels.launch import Inputs, Launch
-from kernels.problem import Problem
-from kernels.registry import find_kernel
-from kernels.spec import KernelSpec
-from tests.faults import FAULTS, FaultyLaunch, in_turns
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda import flash2
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
+from tests.faults import FAULTS, FaultyLaunch, in_turns, spoilt
 
 SOURCE = Path(__file__).with_name("faults.cu")
 
@@ -17,7 +18,7 @@ SOURCE = Path(__file__).with_name("faults.cu")
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
     real = flash2.prepare(find_kernel("flash2"), problem, inputs)
     if spec.name in FAULTS:
-        return FaultyLaunch(real, FAULTS[spec.name])
+        return spoilt(spec.name, real)
     name = spec.name.removesuffix("-in-turns")
     kernel = cupy.RawKernel(SOURCE.read_text(encoding="utf-8"), name.replace("-", "_"))
 

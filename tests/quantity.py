@@ -5,11 +5,11 @@ A worker that is given this module's KERNELS imports it, and so has the reader.
 
 import time
 
-from kernels.registry import KERNELS
-from profiles.results.quantity import Quantity
-from profiles.wire.measurement import Figure
-from profiles.worker.bench import Run
-from profiles.worker.bench_cpu import CpuBench
+from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.wire.measurement import Figure
+from flashscope.profiles.worker.instruments.bench import Run
+from flashscope.profiles.worker.instruments.bench_cpu import CpuBench
 
 __all__ = ["KERNELS", "PROCESSOR_TIME"]
 

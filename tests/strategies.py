@@ -5,8 +5,9 @@ cannot be read off its hints: `Drawn.hints` names a strategy for such a type, `f
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -14,10 +15,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 from hypothesis import strategies as st
 
-from kernels.block_mask import BlockMask
-from kernels.lengths import PAGE_SIZES
-from kernels.problem import LARGEST_SCALE, PASSES, Problem
-from profiles.plan.plan import Plan, Protocol
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.lengths import PAGE_SIZES
+from flashscope.kernels.workload.problem import LARGEST_SCALE, PASSES, Problem
+from flashscope.profiles.plan.plan import Plan, Protocol
 
 Hint = Any
 Strategy = st.SearchStrategy[Any]
@@ -67,10 +68,14 @@ class Drawn:
 
     def struct(self, kind: type[msgspec.Struct], **given: Strategy) -> Strategy:
         """A struct with every one of its fields, those given drawn as given."""
-        drawn = {
-            one.name: self._field(kind, one) for one in msgspec.structs.fields(kind) if one.name not in given
-        }
-        return st.builds(kind, **drawn, **given)
+        return st.fixed_dictionaries({**self.fields_of(kind, without=given), **given}).map(
+            lambda values: kind(**values)
+        )
+
+    def fields_of(self, kind: type[msgspec.Struct], without: Collection[str] = ()) -> dict[str, Strategy]:
+        """Strategies for the fields of a struct, but for some."""
+        fields = msgspec.structs.fields(kind)
+        return {one.name: self._field(kind, one) for one in fields if one.name not in without}
 
     def _field(self, kind: type[msgspec.Struct], one: msgspec.structs.FieldInfo) -> Strategy:
         return self.fields[kind, one.name] if (kind, one.name) in self.fields else self.of(one.type)
@@ -127,52 +132,77 @@ def _within(values: Strategy, hint: Hint, meta: msgspec.Meta) -> Strategy:
     return values.filter(kept)
 
 
+SIZES = st.tuples(*[st.integers(1, 9)] * 7)
+PAGES = st.none() | st.sampled_from(PAGE_SIZES)
+EACH_PASS = st.sampled_from([("forward", False), *product(PASSES[1:], (False, True))])
+BESIDE_ITS_SHAPE = st.fixed_dictionaries(
+    Drawn().fields_of(BlockMask, without=("block_q", "block_k", "shape", "kept"))
+)
+BESIDE_ITS_SIZES = st.fixed_dictionaries(
+    Drawn().fields_of(
+        Problem,
+        without=(
+            *("seqlen_q", "seqlen_k", "batch", "heads", "kv_heads", "passes", "deterministic"),
+            *("block_mask", "query_lengths", "key_lengths", "page_size"),
+        ),
+    )
+    | {
+        "head_dim": st.integers(1, 512),
+        "scale": st.none() | st.floats(-LARGEST_SCALE, LARGEST_SCALE),
+        "seed": st.integers(0, 2**63 - 1),
+        "window": st.none() | st.tuples(*[st.integers(-1, 2**62)] * 2),
+    }
+)
+"""What depends on nothing else is made once: to make a strategy takes longer than to draw from it."""
+
+
 @st.composite
 def problems(draw: st.DrawFn) -> Problem:
     """Workloads that are possible, small ones."""
-    seqlen_q, seqlen_k, kv_heads, group, batch = draw(st.tuples(*[st.integers(1, 9)] * 5))
-    page_size = draw(st.none() | st.sampled_from(PAGE_SIZES))
-    passes, deterministic = draw(st.sampled_from([("forward", False), *product(PASSES[1:], (False, True))]))
-    seqlen_k *= page_size or 1
-    lengths = [
-        st.none() | st.lists(st.integers(0, longest), min_size=batch, max_size=batch).map(tuple)
-        for longest in (seqlen_q, seqlen_k)
-    ]
-    block_q, block_k = draw(st.tuples(*[st.integers(1, 9)] * 2))
-    rows, columns = -(-seqlen_q // block_q), -(-seqlen_k // block_k)
-    mask = Drawn().struct(
-        BlockMask,
-        block_q=st.just(block_q),
-        block_k=st.just(block_k),
-        shape=st.just((rows, columns)),
-        kept=st.lists(st.booleans(), min_size=rows * columns, max_size=rows * columns).map(bytes),
+    seqlen_q, keys, kv_heads, group, batch, block_q, block_k = draw(SIZES)
+    page_size = draw(PAGES)
+    seqlen_k = keys * (page_size or 1)
+    passes, deterministic = draw(EACH_PASS)
+    layout: dict[str, Any]
+    if page_size is None and draw(st.booleans()):
+        rows, columns = -(-seqlen_q // block_q), -(-seqlen_k // block_k)
+        layout = {"block_mask": draw(st.none() | _masks(block_q, block_k, rows, columns))}
+    else:
+        layout = {
+            "query_lengths": draw(_lengths(seqlen_q, batch)),
+            "key_lengths": draw(_lengths(seqlen_k, batch)),
+            "page_size": page_size,
+        }
+    return Problem(
+        seqlen_q=seqlen_q,
+        seqlen_k=seqlen_k,
+        batch=batch,
+        heads=kv_heads * group,
+        kv_heads=draw(st.sampled_from((None, kv_heads))),
+        passes=passes,
+        deterministic=deterministic,
+        **layout,
+        **draw(BESIDE_ITS_SIZES),
     )
-    even: dict[str, Strategy] = {"query_lengths": st.none(), "key_lengths": st.none(), "page_size": st.none()}
-    layout = {
-        "block_mask": st.none(),
-        "query_lengths": lengths[0],
-        "key_lengths": lengths[1],
-        "page_size": st.just(page_size),
-    }
-    whole = even | {"block_mask": st.none() | mask} if page_size is None else layout
-    problem: Problem = draw(
-        Drawn().struct(
-            Problem,
-            seqlen_q=st.just(seqlen_q),
-            seqlen_k=st.just(seqlen_k),
-            batch=st.just(batch),
-            heads=st.just(kv_heads * group),
-            head_dim=st.integers(1, 512),
-            scale=st.none() | st.floats(-LARGEST_SCALE, LARGEST_SCALE),
-            seed=st.integers(0, 2**63 - 1),
-            kv_heads=st.none() | st.just(kv_heads),
-            window=st.none() | st.tuples(*[st.integers(-1, 2**62)] * 2),
-            passes=st.just(passes),
-            deterministic=st.just(deterministic),
-            **draw(st.sampled_from((whole, layout))),
+
+
+@cache
+def _lengths(longest: int, batch: int) -> Strategy:
+    return st.none() | st.lists(st.integers(0, longest), min_size=batch, max_size=batch).map(tuple)
+
+
+@cache
+def _masks(block_q: int, block_k: int, rows: int, columns: int) -> Strategy:
+    kept = st.binary(min_size=rows * columns, max_size=rows * columns)
+    return st.tuples(BESIDE_ITS_SHAPE, kept).map(
+        lambda drawn: BlockMask(
+            block_q=block_q,
+            block_k=block_k,
+            shape=(rows, columns),
+            kept=bytes(byte & 1 for byte in drawn[1]),
+            **drawn[0],
         )
     )
-    return problem
 
 
 def protocols() -> Strategy:
@@ -196,6 +226,7 @@ def plans() -> Strategy:
         Plan,
         kernels=st.lists(TEXTS, unique=True, min_size=1, max_size=MOST_ITEMS).map(tuple),
         problems=st.lists(problems(), min_size=1, max_size=MOST_ITEMS).map(tuple),
+        seed=st.integers(0, 2**63 - 1),
     )
 
 

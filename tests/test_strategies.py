@@ -8,7 +8,7 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from profiles.plan.plan import Plan
+from flashscope.profiles.plan.plan import Plan
 from tests.strategies import POSSIBLE, Drawn
 
 

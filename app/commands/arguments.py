@@ -9,14 +9,16 @@ from typing import Any, TypeAlias
 
 import click
 
-from kernels.registry import AUTO
-from profiles.plan.choice import Declared
-from profiles.plan.read import read_kernels
-from profiles.results.quantities import QUANTITIES
-from profiles.results.quantity import Quantity
-from profiles.store.places import never_begun
-from profiles.store.schema import SUFFIX
+from flashscope.kernels.catalogue.registry import AUTO
+from flashscope.profiles.plan.choice import Declared
+from flashscope.profiles.plan.read import read_kernels
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.results.quantities.registry import QUANTITIES
+from flashscope.profiles.store.home import in_home
+from flashscope.profiles.store.places import never_begun
+from flashscope.profiles.store.schema import SUFFIX
 
+STDOUT = Path("-")
 Callback: TypeAlias = Callable[[click.Context, click.Parameter, Any], Any]
 
 
@@ -101,11 +103,18 @@ def folder(text: str) -> Path:
     """A path that can be named: an empty one would mean the current folder."""
     if not text.strip():
         raise ValueError("the name of the folder is empty")
-    return Path(text)
+    return in_home(Path(text))
+
+
+def export_target(text: str) -> Path:
+    """A path to write to, in a folder that exists, or `-`: stdout."""
+    return STDOUT if text == str(STDOUT) else export_file(text)
 
 
 def export_file(text: str) -> Path:
     """A path to write to, in a folder that exists."""
+    if text == str(STDOUT):
+        raise ValueError(f"{text} is no file; name one, or ./{text} if it is to be called so")
     path = _named(text, "name a file to write")
     if path.is_dir():
         raise ValueError(f"{text} is a folder; name a file in it")
@@ -122,7 +131,7 @@ def _named(text: str, remedy: str) -> Path:
     """A path that the system can look at."""
     if not text.strip():
         raise ValueError(f"the name of the file is empty; {remedy}")
-    path = Path(text)
+    path = in_home(Path(text))
     try:
         path.parent.is_dir()
     except (OSError, ValueError) as error:

@@ -3,39 +3,39 @@
 Exit codes: 0 whatever the claims turn out to be; 128 plus the signal's number after Ctrl-C or SIGTERM.
 """
 
-from app.commands.exit_codes import SIGNALLED
-from app.commands.local import Events, find_machine, local_engine
-from app.commands.messages import say, say_json, tell
-from app.commands.printing import print_table
-from app.control.bundled import BUNDLED
-from app.words.claims import HEADINGS, Found, count_rows, summary, verdict_text, where_text
-from kernels.device import Device
-from profiles.claims import CLAIMS, Lab
-from profiles.claims.assess import assess
-from profiles.claims.bench import Bench
-from profiles.claims.document import document
+from flashscope.app.commands.exit_codes import SIGNALLED
+from flashscope.app.commands.local import Events, find_machine, local_driver
+from flashscope.app.commands.messages import say, say_json, tell
+from flashscope.app.commands.printed.printing import print_table
+from flashscope.app.control.bundled import BUNDLED
+from flashscope.app.words.claims import HEADINGS, Found, claims_summary, count_rows, verdict_text, where_text
+from flashscope.kernels.workload.device import Device
+from flashscope.profiles.claims import CLAIMS, Lab
+from flashscope.profiles.claims.assess import assess
+from flashscope.profiles.claims.bench import ClaimBench
+from flashscope.profiles.claims.document import claims_document
 
 EVERY = 25  # claims between two lines of progress
 
 
 def run(*, as_json: bool) -> int:
     """Test them one after the other, on the GPU here or by the bundled recordings."""
-    with local_engine() as (engine, events):
-        machine = find_machine(engine, events)
+    with local_driver() as (driver, events):
+        machine = find_machine(driver, events)
     if isinstance(machine, int):
         return SIGNALLED + machine
-    device, stop = machine.device("cuda"), Stop(events)
+    device, stop = machine.device("cuda"), StopSignal(events)
     findings = _tested(device, stop)
     if stop.number is not None:
         return SIGNALLED + stop.number
     if as_json:
-        say_json(document(findings, device.name if device else None))
+        say_json(claims_document(findings, device.name if device else None))
     else:
         _print(findings, device)
     return 0
 
 
-class Stop:
+class StopSignal:
     """Whether a signal has come.
 
     Attributes:
@@ -55,8 +55,8 @@ class Stop:
         return self.number is not None
 
 
-def _tested(device: Device | None, stop: Stop) -> list[Found]:
-    lab = Lab(BUNDLED, Bench(device, stop) if device else None, stop)
+def _tested(device: Device | None, stop: StopSignal) -> list[Found]:
+    lab = Lab(BUNDLED, ClaimBench(device, stop) if device else None, stop)
     findings: list[Found] = []
     for claim in CLAIMS:
         if stop():
@@ -76,4 +76,4 @@ def _print(findings: list[Found], device: Device | None) -> None:
     say("")
     print_table(HEADINGS, count_rows(findings))
     say("")
-    say(f"{summary(findings)} {where_text(device)}")
+    say(f"{claims_summary(findings)} {where_text(device)}")

@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
-from app.commands.messages import say
-from app.words.beside import AFTER, BEFORE, GAP, Hunk, Row, sides
+from flashscope.app.commands.messages import say
+from flashscope.app.words.line_diff import AFTER, BEFORE, GAP, DiffRow, Hunk, sides
 
 COLOURS = "ansi_dark"  # the terminal's own
 SIGNS = (BEFORE, AFTER)
@@ -43,7 +43,7 @@ def print_sides(headings: tuple[str, str], hunks: Sequence[Hunk]) -> None:
         console.print(_line(left, right, width), soft_wrap=True)
 
 
-def _line(left: Row, right: Row, width: int) -> Text:
+def _line(left: DiffRow, right: DiffRow, width: int) -> Text:
     line = Text(f"{left.sign} {left.text:<{width}}", style=STYLES.get(left.sign, ""))
     line.append(" | ", style="dim not bold default")
     line.append(f"{right.sign} {right.text}", style=STYLES.get(right.sign, "default"))

@@ -1,44 +1,45 @@
 """`export FILE OUT`: write a saved session in a format that other programs read, or as a picture."""
 
-import os
 from pathlib import Path
 from typing import Any
 
-from app.commands import system
-from app.commands.exit_codes import FAILED
-from app.commands.messages import say, tell
-from app.report.kinds import KINDS
-from app.words.provenance import of_session
-from app.words.units import bytes_text
-from profiles.results.session import Session
-from profiles.store import load, write_whole
+from flashscope.app.commands import system
+from flashscope.app.commands.arguments import STDOUT
+from flashscope.app.commands.exit_codes import FAILED
+from flashscope.app.commands.messages import complain, pasteable, put, say
+from flashscope.app.report.kinds import KINDS, report_bytes
+from flashscope.app.words.provenance import of_session
+from flashscope.app.words.units import bytes_text
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import load, write_atomically
 
 
 def run(file: Path, out: Path, *, kind: str, force: bool, look: dict[str, Any]) -> int:
     """Write the session, and say how large the file is; `look` are the options of a picture."""
     picture = KINDS[kind].picture
     if picture and (reason := _why_no_picture()) is not None:
-        tell(f"flashscope export: {reason}")
+        complain("export", reason)
         return FAILED
     session = load(file)
-    content = _picture(kind, session, look) if picture else _document(kind, session, file)
-    write_whole(out, content, replace=force)
-    say(f"Exported {session.plan.cells} points to {out} ({KINDS[kind].title}, {bytes_text(len(content))})")
+    if picture:
+        content = _picture(kind, session, look)
+    else:
+        content = report_bytes(kind, session, str(file), of_session(session, "saved"))
+    if out == STDOUT:
+        put(content)
+        return 0
+    write_atomically(out, content, replace=force)
+    told = f"{KINDS[kind].title}, {bytes_text(len(content))}"
+    say(f"Exported {session.plan.cells} points to {pasteable(out)} ({told})")
     return 0
 
 
-def _document(kind: str, session: Session, file: Path) -> bytes:
-    from app.report.documents import document  # noqa: PLC0415 - a picture needs none of it
-
-    return document(kind, session, str(file), of_session(session, "saved"))
-
-
 def _why_no_picture() -> str | None:
-    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    system.settle_qt(offscreen=True)
     return system.why_no_window()
 
 
 def _picture(kind: str, session: Session, look: dict[str, Any]) -> bytes:
-    from app.shell.pictures import picture  # noqa: PLC0415 - Qt must not be imported before it is known to load
+    from flashscope.app.shell.pictures import picture_bytes  # noqa: PLC0415 - Qt must not be imported before it is known to load
 
-    return picture(kind, session, look)
+    return picture_bytes(kind, session, look)

@@ -2,24 +2,24 @@
 
 from typing import Any, get_args
 
-from app.commands.exit_codes import SIGNALLED
-from app.commands.local import find_machine, local_engine
-from app.commands.messages import say, say_json
-from kernels.problem import Backend, Problem
-from kernels.registry import KERNELS
-from kernels.spec import FEATURES, KernelSpec
-from profiles.plan.machine import Machine
+from flashscope.app.commands.exit_codes import SIGNALLED
+from flashscope.app.commands.local import find_machine, local_driver
+from flashscope.app.commands.messages import say, say_json
+from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.catalogue.spec import FEATURES, KernelSpec
+from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.profiles.plan.machine import Machine
 
 NO_GPU = "no usable GPU here"
 
 
 def run(*, as_json: bool) -> int:
     """Probe this machine in a child and print the kernels."""
-    with local_engine() as (engine, events):
-        machine = find_machine(engine, events)
+    with local_driver() as (driver, events):
+        machine = find_machine(driver, events)
     if isinstance(machine, int):
         return SIGNALLED + machine
-    described = [describe(spec, machine) for spec in KERNELS]
+    described = [kernel_document(spec, machine) for spec in KERNELS]
     if as_json:
         say_json({"kernels": described})
         return 0
@@ -42,7 +42,7 @@ def _print(described: list[dict[str, Any]], machine: Machine) -> None:
         say(f"{NO_GPU}: {machine.why_no_gpu()}")
 
 
-def describe(spec: KernelSpec, machine: Machine) -> dict[str, Any]:
+def kernel_document(spec: KernelSpec, machine: Machine) -> dict[str, Any]:
     """One kernel as it goes into the JSON document."""
     backends: tuple[Backend, ...] = get_args(Backend)
     return {

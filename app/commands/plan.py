@@ -5,31 +5,31 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from app.commands.exit_codes import SIGNALLED
-from app.commands.local import find_machine, local_engine
-from app.commands.messages import say, say_json
-from app.commands.printing import print_table
-from app.words.planning import (
+from flashscope.app.commands.exit_codes import SIGNALLED
+from flashscope.app.commands.local import find_machine, local_driver
+from flashscope.app.commands.messages import say, say_json
+from flashscope.app.commands.printed.printing import print_table
+from flashscope.app.words.planning import (
     NOT_RECORDED,
     NOTHING,
     bound_text,
     forecast_text,
     layers_text,
+    outlook_summary,
     recorded_text,
-    summary,
     tokens_text,
 )
-from app.words.units import bytes_text, seqlen_full
-from kernels.device import Device
-from kernels.errors import InputError
-from profiles.plan.models import Model, Setting
-from profiles.results.planner.crossing import Recorded, recorded
-from profiles.results.planner.document import document
-from profiles.results.planner.ledger import GIB, problem_of
-from profiles.results.planner.outlook import KERNELS, Outlook, Prospect, outlook
-from profiles.results.rows import PointRow, rows
-from profiles.results.session import Session
-from profiles.store import load
+from flashscope.app.words.units import bytes_text, seqlen_full
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.plan.models import Model, Setting
+from flashscope.profiles.results.model.rows import PointRow, rows
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.planner.crossing import RecordedCrossing, recorded_crossing
+from flashscope.profiles.results.planner.document import outlook_document
+from flashscope.profiles.results.planner.ledger import GIB, layer_problem
+from flashscope.profiles.results.planner.outlook import KERNELS, Outlook, Prospect, outlook
+from flashscope.profiles.store import load
 
 HEADINGS = ("kernel", "attention", "cache", "weights", "in all", "fits", "longest context", "bound by")
 NO_MEMORY = "there is no GPU here whose memory could be taken; give --memory, in GiB"
@@ -55,9 +55,9 @@ def run(model: Model, choices: dict[str, Any], *, session: Path | None, as_json:
         device, place = None, CHOSEN_PLACE
     points = rows(shown) if shown else None
     found = outlook(model, setting, place, points, device)
-    crossed = recorded(points or (), KERNELS[1:], problem_of(model, setting, 1))
+    crossed = recorded_crossing(points or (), KERNELS[1:], layer_problem(model, setting, 1))
     if as_json:
-        say_json(document(found, crossed))
+        say_json(outlook_document(found, crossed))
     else:
         _print(found, points, crossed)
     return 0
@@ -67,13 +67,13 @@ def _device(session: Session | None, *, needed: bool) -> Device | int | None:
     """The GPU of a session, or the one here if it is needed; the number of a signal that arrived."""
     if session is not None or not needed:
         return session.machine.device("cuda") if session else None
-    with local_engine() as (engine, events):
-        machine = find_machine(engine, events)
+    with local_driver() as (driver, events):
+        machine = find_machine(driver, events)
     return machine if isinstance(machine, int) else machine.device("cuda")
 
 
-def _print(found: Outlook, points: list[PointRow] | None, crossed: Recorded | None) -> None:
-    say(summary(found))
+def _print(found: Outlook, points: list[PointRow] | None, crossed: RecordedCrossing | None) -> None:
+    say(outlook_summary(found))
     held = next((one.ledger for one in found.prospects if one.ledger), None)
     if held is not None:
         say(f"At N = {seqlen_full(found.setting.context)}, attention of {layers_text(held)}:")
@@ -104,6 +104,6 @@ def _print_forecasts(found: Outlook) -> None:
             continue
         differs = f"; the error does not cover {', '.join(told.differs)}" if told.differs else ""
         say(
-            f"  {one.kernel}: {forecast_text(told)} a layer, {forecast_text(told, layers)} in {layers} "
-            f"layers, from {told.measured} at N = {told.seqlen}{differs}"
+            f"  {one.kernel}: {forecast_text(told, layers)}, from {told.measured} at "
+            f"N = {told.seqlen}{differs}"
         )

@@ -1,8 +1,8 @@
 """`present STORY`: open the window with a story on stage; left out, list those that are bundled."""
 
-from app.commands import window
-from app.commands.messages import say
-from app.stage.story import BUNDLED_STORIES, find_story, read_story
+from flashscope.app.commands import window
+from flashscope.app.commands.messages import say
+from flashscope.app.stage.story import BUNDLED_STORIES, find_story, read_story
 
 
 def run(story: str | None) -> int:

@@ -7,15 +7,21 @@ from difflib import get_close_matches
 
 import click
 
-from app.commands.declared import explaining, measuring, sessions
-from app.commands.exit_codes import FAILED, USAGE_ERROR
-from app.commands.messages import tell
-from app.words.command_line import PROGRAM
-from kernels.errors import InputError, KernelError, UnsupportedError
-from profiles.store.errors import SessionFileError
+from flashscope.app.commands.declared import explaining, measuring, sessions
+from flashscope.app.commands.exit_codes import FAILED, USAGE_ERROR
+from flashscope.app.commands.messages import complain, tell
+from flashscope.app.words.version import own_version
+from flashscope.installation import PROGRAM
+from flashscope.kernels.workload.errors import InputError, KernelError, UnsupportedError
+from flashscope.profiles.store.errors import SessionFileError
+
+HELP = f"""Run attention kernels and show why tiling wins.
+
+No command: open the window, with a session in it when FILE is given ({PROGRAM} FILE).
+"""
 
 
-class Program(click.Group):
+class CommandGroup(click.Group):
     """The commands; what is none of them is a session to open in the window."""
 
     def resolve_command(
@@ -49,7 +55,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 def tell_why(error: SessionFileError | KernelError, command: str) -> int:
     """Say in one line why a command could not; returns the exit code."""
-    tell(f"flashscope {command}: {error}")
+    complain(command, str(error))
     return USAGE_ERROR if isinstance(error, InputError | UnsupportedError) else FAILED
 
 
@@ -57,30 +63,21 @@ def in_one_line(error: click.UsageError) -> str:
     """What is wrong with the arguments, and where to read what is right."""
     typed = error.ctx.command_path if error.ctx else PROGRAM
     said = " ".join(error.format_message().split()).rstrip(".")
-    return f"{typed.replace(PROGRAM, 'flashscope', 1)}: {said} (see {typed} --help)"
-
-
-def own_version() -> str:
-    """The version that is installed; a checkout that is run without is told so."""
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow, and seldom asked for
-
-    try:
-        return version("flashscope")
-    except PackageNotFoundError:
-        return "not installed"
+    return f"{typed}: {said} (see {typed} --help)"
 
 
 def tell_version(context: click.Context, _option: click.Parameter, asked: bool) -> None:
     """Print the version and end, where it is asked for."""
     if asked and not context.resilient_parsing:
-        click.echo(f"flashscope {own_version()}")
+        click.echo(f"flashscope {own_version('not installed')}")
         context.exit()
 
 
 @click.group(
-    cls=Program,
+    cls=CommandGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     subcommand_metavar="COMMAND [ARGS]...",
+    help=HELP,
 )
 @click.option(
     *("--version", "asked"),
@@ -91,10 +88,7 @@ def tell_version(context: click.Context, _option: click.Parameter, asked: bool) 
     help="Show the version and exit.",
 )
 def program() -> None:
-    """Run attention kernels and show why tiling wins.
-
-    No command: open the window, with a session in it when FILE is given (python main.py FILE).
-    """
+    """The program without a command: the window opens."""
 
 
 for group in (measuring, sessions, explaining):

@@ -7,35 +7,37 @@ number after Ctrl-C or SIGTERM.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import msgspec
 from msgspec.structs import replace
 
-from app.commands.exit_codes import FAILED, SIGNALLED
-from app.commands.local import Events, find_machine, local_engine
-from app.commands.messages import say, say_json, tell
-from app.commands.printing import Styled, print_table
-from app.commands.sweep import SweepRun
-from app.words.figures import NOTHING
-from app.words.kinds import words_of
-from kernels.device import Device
-from kernels.problem import Problem
-from kernels.registry import runnable
-from profiles.engine.arbiters import counted_by_ncu, timed_by_torch
-from profiles.plan.machine import Machine
-from profiles.plan.plan import Plan, Protocol
-from profiles.results.rows import PointRow, rows
-from profiles.results.selfcheck import Answer, Check, checks, ncu_figures
-from profiles.results.session import Session
-from profiles.results.tape import Tape
-from profiles.results.traffic import ARBITER
-from profiles.store import Recorder, check_place
-from profiles.wire.events import PointChecked
+from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
+from flashscope.app.commands.local import Events, find_machine, local_driver
+from flashscope.app.commands.messages import pasteable, say, say_json, tell
+from flashscope.app.commands.printed.printing import Styled, print_table
+from flashscope.app.commands.sweep import SweepRun
+from flashscope.app.words.figures import NOTHING
+from flashscope.app.words.kinds import words_of
+from flashscope.app.words.units import bytes_text
+from flashscope.kernels.catalogue.registry import LESSON, runnable
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.engine.arbiters import counted_by_ncu, timed_by_torch
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.plan.problem_words import place_words
+from flashscope.profiles.results.findings.selfcheck import Check, InstrumentFigures, checks, ncu_figures
+from flashscope.profiles.results.model.recorded_events import RecordedEvents
+from flashscope.profiles.results.model.rows import PointRow, rows
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.quantities.traffic import ARBITER
+from flashscope.profiles.store import Recorder, check_place
+from flashscope.profiles.wire.events import PointChecked
 
-KERNELS = ("standard", "flash1", "flash2", "flash3", "torch-cudnn")
+KERNELS = (*LESSON, "torch-cudnn")
 ON_A_GPU, ON_A_CPU = (4096, 8192), (256, 512)  # N
 NO_GPU = "there is no GPU here"
+SLACK = {"cuda": "the allocator rounds up", "cpu": "the allocator counts Python's own objects, too"}
 STYLES = {"agrees": "green", "differs": "bold red", "not tested": "dim"}
 HEADINGS = ("kernel", "N", "figure", "ours", "from", "theirs", "by", "ratio", "verdict")
 SUSTAIN_S = 1.5  # back to back, for the energy
@@ -56,25 +58,25 @@ def run(*, seqlens: tuple[int, ...] | None, out: Path | None, as_json: bool) -> 
     """
     if out is not None:
         check_place(out)
-    with local_engine() as (engine, events), TemporaryDirectory() as folder:
-        machine = find_machine(engine, events)
+    with local_driver() as (driver, events):
+        machine = find_machine(driver, events)
         if isinstance(machine, int):
             return SIGNALLED + machine
-        sweep = SweepRun(engine, events, Recorder(Path(folder) / "selfcheck.flashscope"))
-        sweep.follow(plan_for(machine, seqlens))
+        sweep = SweepRun(driver, events)
+        sweep.run(plan_for(machine, seqlens))
     if sweep.stopped_by is not None:
         return SIGNALLED + sweep.stopped_by
     if sweep.session is None:
         return FAILED
-    counted: dict[int, Answer] = {}
+    counted: dict[int, InstrumentFigures] = {}
     try:
-        made = compared(sweep.session, events, counted)
+        made = checks_of(sweep.session, events, counted)
     except StoppedError as stopped:
         return SIGNALLED + int(stopped.args[0])
     (print_json if as_json else print_checks)(sweep.session, made)
     if out is not None:
-        keep(sweep.session, counted, out)
-        tell(f"Saved as {out}")
+        record_again(sweep.session, counted, out)
+        tell(f"Saved as {pasteable(out)}")
     return FAILED if not made or any(one.verdict == "differs" for one in made) else 0
 
 
@@ -103,7 +105,7 @@ def problems_for(device: Device, seqlens: tuple[int, ...] | None = None) -> tupl
     )
 
 
-def compared(session: Session, events: Events, answers: dict[int, Answer]) -> list[Check]:
+def checks_of(session: Session, events: Events, answers: dict[int, InstrumentFigures]) -> list[Check]:
     """Every point beside what the other instruments say.
 
     Args:
@@ -120,9 +122,9 @@ def compared(session: Session, events: Events, answers: dict[int, Answer]) -> li
         stop = next((one for one in iter_now(events) if isinstance(one, int)), None)
         if stop is not None:
             raise StoppedError(stop)
-        tell(f"{row.kernel}  {row.problem.place}: {what}")
+        tell(f"{row.kernel}  {place_words(row.problem)}: {what}")
 
-    def counted(row: PointRow) -> Answer:
+    def counted(row: PointRow) -> InstrumentFigures:
         if not on_gpu:
             return NO_GPU
         asked(row, ARBITER)
@@ -138,19 +140,19 @@ def compared(session: Session, events: Events, answers: dict[int, Answer]) -> li
     return checks(rows(session), counted, timed)
 
 
-def keep(session: Session, answers: Mapping[int, Answer], path: Path) -> None:
+def record_again(session: Session, answers: Mapping[int, InstrumentFigures], path: Path) -> None:
     """Record the session again, with what Nsight Compute says of its points.
 
     Raises:
         SessionFileError: It cannot be written.
     """
     recorder = Recorder(path)
-    for event in Tape(session).whole():
+    for event in RecordedEvents(session).all_events():
         recorder.record(_with_ncu(event, answers) if isinstance(event, PointChecked) else event)
     recorder.close()
 
 
-def _with_ncu(event: PointChecked, answers: Mapping[int, Answer]) -> PointChecked:
+def _with_ncu(event: PointChecked, answers: Mapping[int, InstrumentFigures]) -> PointChecked:
     said = ncu_figures(answers[event.index]) if event.index in answers else {}
     known = event.measurement
     return replace(event, measurement=replace(known, figures=known.figures | said))
@@ -173,6 +175,8 @@ def print_checks(session: Session, made: Sequence[Check]) -> None:
     say(f"On {device.name if device else session.backend}:")
     if made:
         print_table(HEADINGS, [_line(one) for one in made], keys=3)
+    for slack in dict.fromkeys(one.slack for one in made if one.slack):
+        say(f"A footprint agrees within {bytes_text(slack)}: {SLACK[session.backend]}.")
     untested: dict[str, list[str]] = {}
     for one in made:
         if one.verdict == "not tested":
@@ -181,7 +185,7 @@ def print_checks(session: Session, made: Sequence[Check]) -> None:
         say(f"Not tested, {why} ({', '.join(dict.fromkeys(kernels))}).")
     for state in session.cells:
         if state.status != "done":
-            say(f"{state.point.kernel} at {state.point.problem.place}: {state.status}. {state.reason}")
+            say(f"{state.point.kernel} at {place_words(state.point.problem)}: {state.status}. {state.reason}")
     counts = Counter[str](one.verdict for one in made)
     say(", ".join(f"{counts[verdict]} {verdict}" for verdict in STYLES))
 

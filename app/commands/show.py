@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from app.commands.against import print_against
-from app.commands.messages import say_csv, say_json
-from app.commands.table import print_session, print_why
-from kernels.errors import InputError
-from profiles.results.export import to_csv, to_json
-from profiles.store import load
+from flashscope.app.commands.messages import say_csv, say_json
+from flashscope.app.commands.printed.against import print_against
+from flashscope.app.commands.printed.table import print_session, print_why
+from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.results.formats.export import to_csv, to_json
+from flashscope.profiles.store import load
 
 
 def run(

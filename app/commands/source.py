@@ -2,11 +2,11 @@
 
 import sys
 
-from app.commands.code import print_code, print_sides, terminal_width
-from app.commands.messages import say
-from app.words.beside import beside, unified
-from kernels.cuda.reading.step import StepSource, read_problem, source_of
-from kernels.problem import Dtype, Passes
+from flashscope.app.commands.code import print_code, print_sides, terminal_width
+from flashscope.app.commands.messages import say
+from flashscope.app.words.line_diff import diff_hunks, unified
+from flashscope.kernels.cuda.reading.step import StepSource, read_problem, source_of
+from flashscope.kernels.workload.problem import Dtype, Passes
 
 LEAST_COLUMNS = 120  # of a terminal for two sources side by side
 
@@ -37,7 +37,7 @@ def _print_both(before: StepSource, after: StepSource, form: str | None) -> None
     elif (form or _form()) == "diff":
         print_code(unified(before.text, after.text, (before.heading, after.heading)), "diff")
     else:
-        print_sides((before.heading, after.heading), beside(before.text, after.text))
+        print_sides((before.heading, after.heading), diff_hunks(before.text, after.text))
 
 
 def _form() -> str:

@@ -20,6 +20,21 @@ class LossyFile(io.FileIO):
             return len(memoryview(data))
 
 
+class AbandonedFile(io.FileIO):
+    """A file whose reader may leave: what is written from then on is lost, as `head` means it to be."""
+
+    def write(self, data: "ReadableBuffer") -> int:
+        """Write, or do as if where nobody reads.
+
+        Raises:
+            OSError: It cannot be written for any other reason.
+        """
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            return len(memoryview(data))
+
+
 def steady() -> None:
     """Let what happens to stderr harm nothing, and characters that a stream cannot show be escaped.
 
@@ -29,10 +44,9 @@ def steady() -> None:
     encoding = getattr(sys.stderr, "encoding", None)
     lossy = io.BufferedWriter(LossyFile(2, "w", closefd=False))
     sys.stderr = io.TextIOWrapper(lossy, encoding, "backslashreplace", line_buffering=True)
-    if sys.stdout is None:
-        sys.stdout = open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115 - open for good
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    encoding = getattr(sys.stdout, "encoding", "utf-8")
+    abandoned = io.BufferedWriter(AbandonedFile(1, "w", closefd=False))
+    sys.stdout = io.TextIOWrapper(abandoned, encoding, "backslashreplace", line_buffering=abandoned.isatty())
 
 
 def forget_output() -> None:

@@ -6,33 +6,35 @@ done, or when the file could not be written; 2 when no kernel takes any of the p
 number after Ctrl-C (130) or SIGTERM (143), with the points measured until then kept.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
-from app.commands.against import print_against
-from app.commands.exit_codes import FAILED, SIGNALLED
-from app.commands.local import Events, find_machine, local_engine
-from app.commands.messages import say, say_json, tell
-from app.commands.progress import progress_display
-from app.commands.table import print_session
-from kernels.device import Device
-from kernels.errors import UnsupportedError
-from kernels.problem import Backend
-from kernels.registry import AUTO, Choice, choose, find_kernel, runnable
-from profiles.engine.local import LocalEngine
-from profiles.plan.machine import Machine
-from profiles.plan.plan import Plan
-from profiles.plan.presets import preset_plan
-from profiles.plan.request import Request
-from profiles.results.export import to_json
-from profiles.results.rest import Rest
-from profiles.results.session import Session
-from profiles.store import (
-    MovedFileError,
+from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
+from flashscope.app.commands.local import Events, find_machine, local_driver
+from flashscope.app.commands.messages import complain, pasteable, say, say_json
+from flashscope.app.commands.printed.against import print_against
+from flashscope.app.commands.printed.progress import progress_display
+from flashscope.app.commands.printed.table import print_session
+from flashscope.kernels.catalogue.registry import AUTO, KernelChoice, choose, find_kernel, runnable
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.plan.presets import preset_plan
+from flashscope.profiles.plan.request import Request
+from flashscope.profiles.results.formats.export import to_json
+from flashscope.profiles.results.model.remaining import Remaining
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.running.driver import Driver
+from flashscope.profiles.running.recording import FileNote, FileTrouble, RunRecording
+from flashscope.profiles.store import (
     Recorder,
     SessionFileError,
     TakenFileError,
@@ -41,7 +43,7 @@ from profiles.store import (
     new_session_path,
     sessions_dir,
 )
-from profiles.wire.events import Event, PlanFinished, PlanResumed, PlanStarted
+from flashscope.profiles.wire.events import Event, PlanFinished, PointStatus
 
 PEERS_OF_TILED = ("torch-flash",)  # FlashAttention-2: what a tiled kernel is measured against
 FINE = {"done", "will-not-fit"}
@@ -49,21 +51,21 @@ FINE = {"done", "will-not-fit"}
 
 def run(choices: Mapping[str, Any], *, preset: str | None, out: Path | None, as_json: bool) -> int:
     """Run the sweep of these choices or of the preset, record it, print it."""
-    with local_engine() as (engine, events):
-        machine = find_machine(engine, events)
+    with local_driver() as (driver, events):
+        machine = find_machine(driver, events)
         if isinstance(machine, int):
             return SIGNALLED + machine
         backend = choose_backend(choices.get("backend", AUTO), machine)
         device = machine.device(backend)
         if device is None:
-            tell(f"flashscope sweep: no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
+            complain("sweep", f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
             return FAILED
         plan = with_kernels_chosen(make_plan(choices, device, preset), device)
         check_runnable(plan, device)
         path = out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
         check_place(path)
-        sweep = SweepRun(engine, events, Recorder(path, numbered=out is None))
-        sweep.follow(plan)
+        sweep = SweepRun(driver, events, Recorder(path, numbered=out is None))
+        sweep.run(plan)
     return report(sweep, as_json=as_json, compared=preset is not None)
 
 
@@ -103,11 +105,11 @@ def with_kernels_chosen(plan: Plan, device: Device) -> Plan:
         return plan
     choices = [choose(problem, device) for problem in plan.problems]
     for told in dict.fromkeys(map(reasoned, choices)):
-        tell(f"flashscope sweep: auto chose {told}")
+        complain("sweep", f"auto chose {told}")
     return replace(plan, kernels=tuple(dict.fromkeys(choice.spec.name for choice in choices)))
 
 
-def reasoned(choice: Choice) -> str:
+def reasoned(choice: KernelChoice) -> str:
     """A choice with why it was made."""
     if not choice.passed_over:
         return f"{choice.spec.name}, the fastest of ours"
@@ -128,87 +130,96 @@ def check_runnable(plan: Plan, device: Device) -> None:
 
 
 class SweepRun:
-    """One sweep, followed to its end.
+    """One sweep, followed to its end, with its progress on stderr.
+
+    Args:
+        driver: Runs it.
+        events: What the driver's engine says.
+        recorder: Writes its file; None: nothing does.
 
     Attributes:
-        session: What is known of it, None before it began or goes on.
         stopped_by: The signal that ended it, None when none did.
         troubled: Whether something went wrong that no later attempt has mended.
     """
 
-    def __init__(
-        self, engine: LocalEngine, events: Events, recorder: Recorder, session: Session | None = None
-    ) -> None:
-        self.session: Session | None = None
+    def __init__(self, driver: Driver, events: Events, recorder: Recorder | None = None) -> None:
         self.stopped_by: int | None = None
         self.troubled = False
-        self._engine, self._events, self._recorder = engine, events, recorder
-        self._goes_on = session
-        self._told = ""
+        self._driver, self._events, self._recorder = driver, events, recorder
+        self._open = partial(self._recording, recorder) if recorder else None
         self._display = progress_display()
+
+    @property
+    def session(self) -> Session | None:
+        """What is known of it, None before it began or goes on."""
+        return self._driver.session
+
+    def run(self, plan: Plan) -> None:
+        """Measure a plan and return when that has ended."""
+        self._driver.engine.watch(plan.backend)
+        self._driver.run(plan, self._open)
+        self._follow()
+
+    def resume(self, session: Session, remaining: Remaining) -> None:
+        """Measure what is left of a session's plan and return when that has ended."""
+        self._driver.engine.watch(session.backend)
+        self._driver.resume(session, remaining, self._open)
+        self._follow()
 
     def saved(self) -> Path | None:
         """The file that can be opened again and shows what was measured; None, and said: there is none."""
+        if self._recorder is None:
+            return None
         path = self._recorder.path
         try:
             found = load(path)
         except SessionFileError as error:
-            self._complain(f"the sweep is not saved: {error}")
+            _complain(f"the sweep is not saved: {error}")
             return None
         if self.session is None or found.id != self.session.id:
-            self._complain(f"the sweep is not saved: {path} holds another session")
+            _complain(f"the sweep is not saved: {path} holds another session")
         elif [one.status for one in found.points] != [one.status for one in self.session.points]:
-            self._complain(f"not all of the sweep is saved: {path} holds what was written until then")
+            _complain(f"not all of the sweep is saved: {path} holds what was written until then")
         else:
             return path
         return None
 
-    def follow(self, plan: Plan, rest: Rest | None = None) -> None:
-        """Run the plan, or what is left of it, and take in its events until it has ended."""
-        self._engine.watch(plan.backend)
-        self._engine.run(plan, rest)
-        event: Event | int | None = None
-        while not isinstance(event, PlanFinished):
+    def _follow(self) -> None:
+        while self._driver.running:
             event = self._events.get()
             if isinstance(event, int):
                 self.stopped_by = event
-                self._engine.cancel()
+                self._driver.cancel()
             else:
-                self._take(event)
-        self._write(self._recorder.close)
+                self._driver.take(event)
+                self._tell(event)
 
-    def _take(self, event: Event) -> None:
-        self._write(lambda: self._recorder.record(event))
-        match event:
-            case PlanStarted():
-                self.session = Session.begin(event)
-            case PlanResumed():
-                self.session = self._goes_on
-            case PlanFinished(reason=reason) if reason:
-                self.troubled = True
-                self._complain(reason)
+    def _tell(self, event: Event) -> None:
+        """Say what an event means, which is in the file by now."""
+        if isinstance(event, PlanFinished) and event.reason:
+            self.troubled = True
+            _complain(event.reason)
         if self.session is not None:
-            self.session.apply(event)
             self._display.report(self.session, event)
 
-    def _write(self, write: Callable[[], None]) -> None:
-        """What cannot be written is said once; the sweep goes on, and the recorder tries again.
+    def _recording(self, recorder: Recorder, _event: Event) -> RunRecording:
+        return RunRecording(recorder, self._hear_of_file)
+
+    def _hear_of_file(self, note: FileNote) -> None:
+        """What cannot be written is said; the sweep goes on, and the recorder tries again.
 
         Raises:
             TakenFileError: Another sweep has made the file since it was looked for, or gone on in it.
         """
-        try:
-            write()
-        except TakenFileError:
-            raise
-        except SessionFileError as error:
-            self.troubled = self.troubled or isinstance(error, MovedFileError)
-            self._complain(str(error))
+        if isinstance(note, FileTrouble):
+            if isinstance(note.error, TakenFileError):
+                raise note.error
+            self.troubled = self.troubled or not note.passing
+            _complain(note.text)
 
-    def _complain(self, trouble: str) -> None:
-        if trouble != self._told:
-            self._told = trouble
-            tell(f"flashscope sweep: {trouble}")
+
+def _complain(trouble: str) -> None:
+    complain("sweep", trouble)
 
 
 def report(sweep: SweepRun, *, as_json: bool, compared: bool) -> int:
@@ -225,10 +236,11 @@ def report(sweep: SweepRun, *, as_json: bool, compared: bool) -> int:
         else:
             print_session(session)
         if path:
-            say(f"Saved as {path}")
+            say(f"Saved as {pasteable(path)}")
     if sweep.stopped_by is not None:
         return SIGNALLED + sweep.stopped_by
-    statuses = {state.status for state in session.points}
+    statuses: set[PointStatus] = {state.status for state in session.points}
+    statuses |= {row.status for row in rows(session)}  # one that is done may be impossible
     fine = FINE | {"unsupported"} if compared else FINE
     good = statuses <= fine and "done" in statuses and path is not None and not sweep.troubled
     return 0 if good else FAILED

@@ -6,8 +6,10 @@ import importlib.util
 import os
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
+
+from flashscope.installation import PROGRAM, install_command
 
 # (Debian package, the library it brings); the second group is needed for windows on X11 only.
 LIBRARIES = (
@@ -29,10 +31,11 @@ X11_LIBRARIES = (
     ("libxcb-xkb1", "libxcb-xkb.so.1"),
     ("libxkbcommon-x11-0", "libxkbcommon-x11.so.0"),
 )
+OUR_QT = {"QT_API": "pyside6", "PYQTGRAPH_QT_LIB": "PySide6"}  # read by QtPy and by pyqtgraph
 SCREEN_PLATFORMS = {"", "xcb", "wayland", "wayland-egl"}
 NO_DISPLAY = (
-    "there is no display to open a window on. Use a virtual one (xvfb-run python main.py), or work without a "
-    "window: QT_QPA_PLATFORM=offscreen python main.py shots DIR, or the command line (python main.py --help)."
+    f"there is no display to open a window on. Use a virtual one (xvfb-run {PROGRAM}), or work without a "
+    f"window: QT_QPA_PLATFORM=offscreen {PROGRAM} shots DIR, or the command line ({PROGRAM} --help)."
 )
 
 
@@ -53,7 +56,22 @@ def qt_missing() -> str | None:
     missing = [name for name in ("PySide6", "pyqtgraph") if importlib.util.find_spec(name) is None]
     if not missing:
         return None
-    return f"{' and '.join(missing)} cannot be imported; run `.venv/bin/pip install -e .` in the checkout."
+    return f"{' and '.join(missing)} cannot be imported; run `{install_command()}`."
+
+
+def settle_qt(environment: MutableMapping[str, str] = os.environ, *, offscreen: bool = False) -> None:
+    """Before Qt is imported: have what was set for other programs' Qt change nothing in ours.
+
+    Args:
+        environment: The variables, which are changed.
+        offscreen: Whether no screen is to be used, whatever was set.
+    """
+    environment.update(OUR_QT)
+    environment.pop("QT_STYLE_OVERRIDE", None)
+    if offscreen:
+        environment["QT_QPA_PLATFORM"] = "offscreen"
+    if platform(environment) not in SCREEN_PLATFORMS:  # a desktop's theme would look for its display
+        environment.pop("QT_QPA_PLATFORMTHEME", None)
 
 
 def why_no_window(environment: Mapping[str, str] = os.environ) -> str | None:

@@ -1,16 +1,18 @@
 """Which arguments of a command go together."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from app.report.kinds import KINDS
-from profiles.plan.choice import choices_of
-from profiles.plan.presets import CHOICES, PRESETS
-from profiles.plan.request import Request
+from flashscope.app.commands.arguments import STDOUT
+from flashscope.app.report.kinds import KINDS
+from flashscope.profiles.plan.choice import choices_of
+from flashscope.profiles.plan.presets import CHOICES, PRESETS
+from flashscope.profiles.plan.request import Request
 
 CHOSEN = {declared.name: declared for declared in choices_of(Request)}
 PICTURE_OPTIONS = frozenset({"plot", "curve", "theme", "scale", "transparent"})
@@ -63,13 +65,19 @@ def asked_for(context: click.Context) -> dict[str, Any]:
     return said
 
 
+def words_of(choices: Mapping[str, Any], preset: str | None) -> list[str]:
+    """The words that say these choices of a sweep again, without its command."""
+    chosen = [word for name, value in choices.items() for word in CHOSEN[name].command_words(value)]
+    return [*(("--preset", preset) if preset else ()), *chosen]
+
+
 def refuse_taken(context: click.Context, out: Path | None, *, force: bool) -> None:
     """Write over nothing, unless that was asked for.
 
     Raises:
         click.UsageError: There is a file of that name.
     """
-    if out is not None and not force and os.path.lexists(out):
+    if out not in {None, STDOUT} and not force and os.path.lexists(out):
         raise click.UsageError(f"{out} exists already; name another file, or give --force", context)
 
 

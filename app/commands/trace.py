@@ -3,12 +3,12 @@
 import math
 from typing import Any
 
-from app.commands.exit_codes import USAGE_ERROR
-from app.commands.messages import say, say_json, tell
-from app.commands.printing import print_table
-from app.stepper.presets import score_row
-from kernels.cpu.trace import record
-from kernels.trace import LoopOrder, Trace
+from flashscope.app.commands.exit_codes import USAGE_ERROR
+from flashscope.app.commands.messages import complain, say, say_json
+from flashscope.app.commands.printed.printing import print_table
+from flashscope.app.stepper.presets import score_row
+from flashscope.kernels.cpu.trace import record
+from flashscope.kernels.workload.trace import LoopOrder, Trace
 
 LARGEST = 1e30  # beyond, differences and sums of float32 numbers overflow
 
@@ -26,13 +26,13 @@ def run(
     values_given = values is not None
     values = values or tuple(float(n) for n in range(1, len(scores) + 1))
     if len(values) != len(scores):
-        tell(f"flashscope trace: {len(scores)} scores need as many values, not {len(values)}")
+        complain("trace", f"{len(scores)} scores need as many values, not {len(values)}")
         return USAGE_ERROR
     if max(map(abs, (*scores, *values))) > LARGEST:
-        tell(f"flashscope trace: the kernel computes in float32: give numbers of at most {LARGEST:g}")
+        complain("trace", f"the kernel computes in float32: give numbers of at most {LARGEST:g}")
         return USAGE_ERROR
     block = min(block, len(scores))
-    document = describe(record(score_row(scores, values, block, reverse=reverse, order=order)))
+    document = trace_document(record(score_row(scores, values, block, reverse=reverse, order=order)))
     document |= {"scores": list(scores), "values": list(values), "block_size": block}
     if as_json:
         say_json(document)
@@ -41,7 +41,7 @@ def run(
     return 0
 
 
-def describe(trace: Trace) -> dict[str, Any]:
+def trace_document(trace: Trace) -> dict[str, Any]:
     """The trace of one row with one value column as a JSON document; blocks count from 1 as they ran.
 
     A block's `output` is O normalised by l; `accumulator` is O as the kernel holds it, which is the same for

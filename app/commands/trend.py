@@ -3,16 +3,16 @@
 from pathlib import Path
 from typing import Any
 
-from app.commands.messages import say, say_json, tell
-from app.commands.printing import print_table
-from app.words.figures import spread_text
-from app.words.kinds import words_of
-from app.words.units import seqlen_text
-from kernels.errors import InputError
-from profiles.results.quantity import Quantity
-from profiles.results.trend import Entry, Kind, curves_of
-from profiles.store import Headers, SessionFileError, listing, sessions_dir
-from profiles.store.collection import entries, holding
+from flashscope.app.commands.messages import say, say_json, tell
+from flashscope.app.commands.printed.printing import print_table
+from flashscope.app.words.figures import spread_text
+from flashscope.app.words.kinds import words_of
+from flashscope.app.words.units import seqlen_text
+from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.results.findings.trend import Entry, Kind, entries_by_curve
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.store import Headers, SessionFileError, listing, sessions_dir
+from flashscope.profiles.store.collection import entries, holding
 
 
 def run(folder: Path | None, *, kernel: str, seqlen: int, quantity: Quantity, as_json: bool) -> int:
@@ -22,7 +22,7 @@ def run(folder: Path | None, *, kernel: str, seqlen: int, quantity: Quantity, as
     found = list(entries(holding(infos, kernel, seqlen), kernel, seqlen, quantity))
     unread = [info.error for info in infos if info.error]
     unread += [str(error) for error in found if isinstance(error, SessionFileError)]
-    curves = curves_of(entry for entry in found if isinstance(entry, Entry))
+    curves = entries_by_curve(entry for entry in found if isinstance(entry, Entry))
     if not curves and not as_json:
         raise InputError(f"no session in {folder} has {kernel} at N = {seqlen}")
     if as_json:

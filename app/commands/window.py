@@ -4,12 +4,13 @@ import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.commands import system
-from app.commands.exit_codes import FAILED, USAGE_ERROR
-from app.commands.messages import tell
+from flashscope.app.commands import system
+from flashscope.app.commands.exit_codes import FAILED, USAGE_ERROR
+from flashscope.app.commands.messages import complain
+from flashscope.installation import PROGRAM
 
 if TYPE_CHECKING:  # it takes a while to load, and nothing is on the screen yet
-    from app.stage.story import Story
+    from flashscope.app.stage.story import Story
 
 
 def run(file: Path | None, story: "Story | None" = None) -> int:
@@ -18,17 +19,18 @@ def run(file: Path | None, story: "Story | None" = None) -> int:
     What would make Qt abort is said in one line instead.
     """
     if file is not None and (reason := _why_no_file(file)):
-        tell(f"flashscope: {reason} (see python main.py --help)")
+        complain("", f"{reason} (see {PROGRAM} --help)")
         return USAGE_ERROR
+    system.settle_qt()
     hindrance = system.why_no_window()
     if hindrance is not None:
-        tell(f"flashscope: {hindrance}")
+        complain("", hindrance)
         return FAILED
-    from app.shell.splash import show_splash  # noqa: PLC0415 - Qt must not be imported before it is known to load
+    from flashscope.app.shell.start_up.splash import show_splash  # noqa: PLC0415 - Qt must not be imported before it is known to load
 
-    gc.disable()  # what is made until the window is there stays; see app/shell/run.py
+    gc.disable()  # what is made until the window is there stays; see app/shell/start_up/run.py
     splash = show_splash()
-    from app.shell.run import run_window  # noqa: PLC0415 - it takes a second, with something to look at
+    from flashscope.app.shell.start_up.run import run_window  # noqa: PLC0415 - it takes a second, with something to look at
 
     return run_window(file, splash, story)
 

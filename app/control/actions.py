@@ -39,17 +39,17 @@ class Action:
 
     @property
     def keys(self) -> list[str]:
-        """Its key sequences, one by one."""
+        """The action's key sequences, one by one."""
         return [keys for keys in self.shortcut.split("; ") if keys]
 
     @property
     def shown_keys(self) -> list[str]:
-        """The same as this system writes them."""
+        """The action's key sequences as this system writes them."""
         return [QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText) for keys in self.keys]
 
 
 def staged(*actions: Action) -> list[Action]:
-    """The same, which work on a stage, too."""
+    """These actions again, which work on a stage, too."""
     return [replace(action, staged=True) for action in actions]
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from app.look.assets import ASSETS
-from profiles.store import SUFFIX, SessionFileError
+from flashscope.app.look.assets import ASSETS
+from flashscope.profiles.store import SUFFIX, SessionFileError
 
 BUNDLED = ASSETS / "sessions"
 # The lesson, the ladder beside libraries, all that is counted; few query rows, few tiles, gradients;
@@ -26,7 +26,7 @@ def bundled_sessions() -> list[Path]:
 
 
 def alike_recordings() -> list[Path]:
-    """Those of them that have problems in common and can be compared."""
+    """Bundled recordings that have problems in common and can be compared."""
     return [path for path in bundled_sessions() if path.stem in ALIKE]
 
 

@@ -6,18 +6,18 @@ from typing import TypeAlias, TypeVar
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
-from app.control.guard import guarded
-from profiles.store import SessionFileError
+from flashscope.app.control.guard import guarded
+from flashscope.profiles.store import SessionFileError
 
 T = TypeVar("T")
-Steps: TypeAlias = Generator[None, None, T]
+ChoreSteps: TypeAlias = Generator[None, None, T]
 
 
 def nothing(_result: object) -> None:
     """What follows a chore after which there is nothing to do."""
 
 
-def at_once(steps: Steps[T]) -> T:
+def at_once(steps: ChoreSteps[T]) -> T:
     """Do all of them now; returns what they return."""
     kept: list[T] = []
 
@@ -44,7 +44,7 @@ class Chores(QObject):
         super().__init__(parent)
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
-        self._prepared: list[Steps[None]] = []  # what is done here first
+        self._prepared: list[ChoreSteps[None]] = []  # what is done here first
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._prepare)
         self.done.connect(lambda then, result: then(result))
@@ -53,12 +53,12 @@ class Chores(QObject):
         """Have this done in the background, then call `then` on this thread with what it returned."""
         self._pool.start(partial(self._do, act, then))
 
-    def do_after(self, steps: Steps[Callable[[], T]], then: Callable[[T], None] = nothing) -> None:
+    def do_after(self, steps: ChoreSteps[Callable[[], T]], then: Callable[[T], None] = nothing) -> None:
         """The same after these steps, which return it: on this thread, one in each turn of the event loop."""
         self._prepared.append(self._after(steps, then))
         self._timer.start()
 
-    def _after(self, steps: Steps[Callable[[], T]], then: Callable[[T], None]) -> Steps[None]:
+    def _after(self, steps: ChoreSteps[Callable[[], T]], then: Callable[[T], None]) -> ChoreSteps[None]:
         self.do((yield from steps), then)
 
     def _prepare(self) -> None:

@@ -1,31 +1,38 @@
-"""User intents in, engine out: owns the current session and its recorder."""
+"""User intents in, a driver's runs out: what pages talk to."""
 
 import time
 from collections import deque
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.control.bridge import Bridge
-from app.control.edits import Edits
-from app.control.on_show import OnShow
-from app.control.playback import Clock, Playback
-from app.control.recording import OpenRecorder, new_recording
-from app.control.recordings import Recordings, new_path
-from app.control.shown_words import ShownWords
-from app.words.progress import NS
-from app.words.provenance import Provenance, of_machine, of_session
-from kernels.problem import Backend
-from kernels.trace import TraceRequest
-from profiles.engine.contract import Engine, EngineBusyError, Sink
-from profiles.plan.machine import Machine
-from profiles.plan.plan import Plan
-from profiles.results.rest import Rest
-from profiles.results.session import Session
-from profiles.store import Mark
-from profiles.wire.events import (
+from flashscope.app.control.bridge import Bridge
+from flashscope.app.control.edits import Edits
+from flashscope.app.control.on_show import OnShow
+from flashscope.app.control.playback import Clock, Playback
+from flashscope.app.control.shown_words import ShownWords
+from flashscope.app.words.progress import NS
+from flashscope.app.words.provenance import Provenance, of_machine, of_session
+from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.engine.contract import EngineBusyError, EngineFactory
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.model.remaining import Remaining
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.running.driver import Driver
+from flashscope.profiles.running.recording import (
+    BackgroundRecording,
+    EventRecorder,
+    FileMade,
+    FileNote,
+    FileTrouble,
+)
+from flashscope.profiles.store import Recorder, SessionMark, new_session_path
+from flashscope.profiles.wire.events import (
     Event,
     MachineFound,
     PlanFinished,
@@ -38,10 +45,16 @@ from profiles.wire.events import (
     TraceReady,
 )
 
-EngineFactory = Callable[[Sink], Engine]
+OpenRecorder = Callable[[Path], EventRecorder]
 SWEEPING = "A sweep is running already; cancel it first, or wait for its end."
 REPLAYING = "A replay is on show; leave it (Esc, Esc) before a sweep is run or resumed."
+CATCHES_UP = "The sweep goes on, and the file catches up once it can be written."
 LIVE_READINGS = 1200  # two minutes at 10 Hz
+
+
+def new_recorder(path: Path) -> Recorder:
+    """Records in a new file of this name, or of one with a number where the name is taken."""
+    return Recorder(path, numbered=True)
 
 
 class Controller(QObject):
@@ -86,7 +99,7 @@ class Controller(QObject):
     trace_failed = Signal(str)
     running_changed = Signal(bool)
     backend_changed = Signal(str)
-    seqlen_chosen = Signal(int)
+    seqlen_chosen = Signal(object)  # N, which may be beyond a C int
     error_raised = Signal(str, str)
     not_opened = Signal(object)
 
@@ -94,17 +107,17 @@ class Controller(QObject):
         self,
         make_engine: EngineFactory,
         sessions_dir: Path,
-        opener: OpenRecorder = new_recording,
+        opener: OpenRecorder = new_recorder,
         clock: Clock = time.monotonic,
     ) -> None:
         super().__init__()
-        self._shown = OnShow(lambda: self._measuring, clock, self)
+        self._shown = OnShow(lambda: self.measuring, clock, self)
         self.machine: Machine | None = None
         self.backend: Backend = "cpu"
         self.telemetry: TelemetryStarted | None = None
         self.live_readings: deque[Reading] = deque(maxlen=LIVE_READINGS)
         self.sessions_dir = sessions_dir
-        self._measuring = False
+        self._opener = opener
         self._clock = clock
         self._ahead_ns: int | None = None  # of the clock, that of the session being measured, once it began
         self._backend_chosen = False
@@ -119,15 +132,11 @@ class Controller(QObject):
         self._shown.replaying_changed.connect(self.running_changed)
         self._shown.error_raised.connect(self.error_raised)
         self._shown.not_opened.connect(self.not_opened)
-        self._recordings = Recordings(opener, self)
-        self._recordings.failed.connect(self.error_raised)
-        self._recordings.created.connect(self._created)
-        self._recordings.refused.connect(self.cancel)
         self.edits = Edits(self)
-        self.words = ShownWords(self)
+        self.words = ShownWords(self._shown, self.edits)
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
-        self._engine = make_engine(self._bridge.push)
+        self._driver = Driver(make_engine, self._bridge.push)
 
     @property
     def session(self) -> Session | None:
@@ -145,19 +154,19 @@ class Controller(QObject):
         return self._shown.path
 
     @property
-    def mark(self) -> Mark | None:
+    def mark(self) -> SessionMark | None:
         """Which session is on show, None before the first: its file may hold another one by now."""
         return self._shown.mark
 
     @property
     def running(self) -> bool:
         """Whether a sweep or a replay runs."""
-        return self._measuring or self.replaying
+        return self.measuring or self.replaying
 
     @property
     def measuring(self) -> bool:
         """Whether a sweep runs."""
-        return self._measuring
+        return self._driver.running
 
     @property
     def replaying(self) -> bool:
@@ -183,7 +192,7 @@ class Controller(QObject):
 
     def start(self) -> None:
         """Probe the machine; called once the window has been painted."""
-        self._engine.probe()
+        self._driver.engine.probe()
 
     def choose_backend(self, backend: Backend) -> None:
         """Run the next sweep there, and watch its device."""
@@ -194,20 +203,27 @@ class Controller(QObject):
         """Stream this backend's telemetry."""
         self.telemetry = None
         self.live_readings.clear()
-        self._engine.watch(backend)
+        self._driver.engine.watch(backend)
 
-    def run(self, plan: Plan, rest: Rest | None = None) -> None:
-        """Start a sweep in a fresh session and file, or what is left of the one on show in its own."""
+    def run(self, plan: Plan) -> None:
+        """Start a sweep in a fresh session and file."""
+        self._start(plan.backend, partial(self._driver.run, plan, partial(self._record_anew, plan.backend)))
+
+    def resume(self, remaining: Remaining) -> None:
+        """Measure what is left of the session on show, in its file; nothing where it has none."""
+        if self.session is not None and self.path is not None:
+            record = partial(self._record, self.path)
+            self._start(self.session.backend, partial(self._driver.resume, self.session, remaining, record))
+
+    def _start(self, backend: Backend, start: Callable[[], None]) -> None:
         if self.running:
             self.error_raised.emit(REPLAYING if self.replaying else SWEEPING, "")
             return
-        if plan.backend != self.backend:
-            self.choose_backend(plan.backend)
-        self._measuring = True
+        if backend != self.backend:
+            self.choose_backend(backend)
         try:
-            self._engine.run(plan, rest)
+            start()
         except EngineBusyError as error:
-            self._measuring = False
             self.error_raised.emit(f"The sweep did not start: {error}", "")
             return
         self.running_changed.emit(True)
@@ -216,12 +232,12 @@ class Controller(QObject):
         """Stop the sweep within one repeat, or end the replay and show its session whole again."""
         if self.replaying:
             self._shown.end_replay()
-        elif self._measuring:
-            self._engine.cancel()
+        else:
+            self._driver.cancel()
 
     def request_trace(self, request: TraceRequest) -> None:
         """Record a trace for the Stepper; it belongs to no session."""
-        self._engine.trace(request)
+        self._driver.engine.trace(request)
 
     def open_session(self, path: Path, then: Callable[[], None] | None = None) -> None:
         """Read a saved session and show it as soon as its points are read; its readings follow in batches.
@@ -257,9 +273,10 @@ class Controller(QObject):
         self._closed = True
         self._shown.close()
         self.edits.wait()
-        self._engine.close()
-        self._bridge.stop()
-        self._recordings.wait()
+        self._driver.close()
+        self._bridge.drain()
+        self._driver.wait()
+        self._bridge.stop()  # after what the recordings said last
 
     def _use_backend(self, backend: Backend) -> None:
         if backend != self.backend:
@@ -267,22 +284,30 @@ class Controller(QObject):
             self.backend_changed.emit(backend)
         self.watch(backend)
 
-    def _take_live(self, events: list[Event]) -> None:
-        for event in events:
-            if isinstance(event, TraceReady):
-                self.trace_ready.emit(event.trace)
+    def _take_live(self, told: list[Event | FileNote]) -> None:
+        for one in told:
+            if isinstance(one, TraceReady):
+                self.trace_ready.emit(one.trace)  # it belongs to no session
+                continue
+            self._driver.take(one)
+            if isinstance(one, FileMade | FileTrouble):
+                self._hear_of_file(one)
             else:
-                self._note(event)
-        shown = events
+                self._note(one)
+        shown = [one for one in told if not isinstance(one, FileMade | FileTrouble)]
         if self._shown.kind != "live":
-            shown = [e for e in events if not isinstance(e, Readings | TelemetryStarted)]
+            shown = [one for one in shown if not isinstance(one, Readings | TelemetryStarted)]
         if shown:
             self.events_arrived.emit(shown)
 
+    def _hear_of_file(self, note: FileNote) -> None:
+        if isinstance(note, FileTrouble):
+            text = f"{note.text} {CATCHES_UP}" if note.passing else note.text
+            self.error_raised.emit(text, f"{type(note.error).__name__}: {note.error}\n{note.path}")
+        elif note.path == self.path:
+            self.path_found.emit(note.path)
+
     def _note(self, event: Event) -> None:
-        self._recordings.record(event)
-        if self._measuring and self.session is not None and self._shown.kind == "live":
-            self.session.apply(event)
         match event:
             case MachineFound():
                 self._found(event.machine)
@@ -290,10 +315,8 @@ class Controller(QObject):
                 self.telemetry = event
             case Readings():
                 self.live_readings.extend(event.readings)
-            case PlanStarted():
+            case PlanStarted() | PlanResumed():
                 self._begin(event)
-            case PlanResumed():
-                self._begin_part(event)
             case PlanFinished():
                 self._finish(event)
             case RequestFailed():
@@ -309,29 +332,20 @@ class Controller(QObject):
             self._use_backend("cuda" if machine.device("cuda") else "cpu")
         self.machine_found.emit(machine)
 
-    def _begin(self, event: PlanStarted) -> None:
-        self._ahead_ns = 0
-        self._record(Session.begin(event), new_path(self.sessions_dir, event), event)
+    def _begin(self, event: PlanStarted | PlanResumed) -> None:
+        self._ahead_ns = event.t_ns - self._clock_ns() if isinstance(event, PlanResumed) else 0
+        if self._driver.session is not None:
+            self._shown.show_sweep(self._driver.session, self._driver.recording)
 
-    def _begin_part(self, event: PlanResumed) -> None:
-        session, path = self.session, self.path
-        if session is not None and path is not None and session.id == event.session_id:
-            self._ahead_ns = event.t_ns - self._clock_ns()
-            session.apply(event)
-            self._record(session, path, event)
+    def _record_anew(self, backend: Backend, event: PlanStarted | PlanResumed) -> BackgroundRecording:
+        started = datetime.fromisoformat(event.started_at)
+        return self._record(new_session_path(self.sessions_dir, backend, started), event)
 
-    def _record(self, session: Session, path: Path, event: Event) -> None:
-        writer = self._recordings.begin(path)
-        self._shown.show_sweep(session, writer)
-        writer.record(event)
-
-    def _created(self, path: Path) -> None:
-        if path == self.path:
-            self.path_found.emit(path)
+    def _record(self, path: Path, _event: PlanStarted | PlanResumed) -> BackgroundRecording:
+        return BackgroundRecording(self._opener(path), self._bridge.push)
 
     def _finish(self, event: PlanFinished) -> None:
-        self._measuring, self._ahead_ns = False, None
-        self._recordings.finish()
+        self._ahead_ns = None
         if event.outcome == "failed":
             self.error_raised.emit(event.reason or "The sweep failed.", "")
         self.running_changed.emit(False)

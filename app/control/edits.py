@@ -8,14 +8,14 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from app.control.chores import Chores
-from app.control.guard import guarded
-from profiles.store import ReplacedFileError, SessionFileError
+from flashscope.app.control.chores import Chores
+from flashscope.app.control.guard import guarded
+from flashscope.profiles.store import ReplacedFileError, SessionFileError
 
 NOTHING_CHANGED = "Nothing was changed since Flashscope was started."
 
 
-class Step(Protocol):
+class FileEdit(Protocol):
     """One change of one file; it may take long, and raises SessionFileError where it cannot be made.
 
     Attributes:
@@ -25,13 +25,13 @@ class Step(Protocol):
     path: Path
 
     def forth(self) -> object:
-        """Make it, for the first time or again."""
+        """Make the change, for the first time or again."""
 
     def back(self) -> object:
-        """Take it back."""
+        """Take the change back."""
 
 
-Done = tuple[list[Step], SessionFileError | None]
+Done = tuple[list[FileEdit], SessionFileError | None]
 
 
 class Edits(QObject):
@@ -44,11 +44,12 @@ class Edits(QObject):
         made: A change was made: words for the user, and what undoes it (str, callable).
         turned: A change was undone or done again: words for the user (str).
         withdrawn: What undoes a change has been called, or cannot be any more (callable).
-        touched: Files are other than they were: the steps that were taken (list of Step).
+        touched: Files are other than they were: the steps that were taken (list of FileEdit).
         failed: Something could not be changed: one sentence, and details (str, str).
         refused: A file keeps what it has, but a copy of it would not: a sentence, details, the file
             (str, str, Path).
-        replaced: A file keeps what it has, as it holds another session: likewise (str, str, Path).
+        replaced: A file keeps what it has, as it holds another session: a sentence, details, the
+            file (str, str, Path).
     """
 
     made = Signal(str, object)
@@ -67,7 +68,7 @@ class Edits(QObject):
         self._chores = Chores(self)
         self._chores.failed.connect(self.failed)
 
-    def do(self, words: str, steps: Sequence[Step]) -> None:
+    def do(self, words: str, steps: Sequence[FileEdit]) -> None:
         """Take these steps and say so; where some cannot be taken, the others are, and why is said.
 
         What is asked of a file that has just been moved, as by pressing a key twice, is done already.
@@ -108,17 +109,17 @@ class Edits(QObject):
         """Return when everything is changed; to be called before this object goes."""
         self._chores.wait()
 
-    def turn(self, steps: Sequence[Step], act: Callable[[Step], object], said: str) -> None:
+    def turn(self, steps: Sequence[FileEdit], act: Callable[[FileEdit], object], said: str) -> None:
         """Take the steps of a change back, or once more, and say so."""
         self._chores.do(partial(self._take, steps, act), partial(self._turned, said))
 
-    def _take_once(self, steps: Sequence[Step]) -> Done:
+    def _take_once(self, steps: Sequence[FileEdit]) -> Done:
         """Take those steps whose files are still there, or were not moved by a change before."""
         return self._take([one for one in steps if one.path not in self._left or one.path.exists()], _forth)
 
-    def _take(self, steps: Sequence[Step], act: Callable[[Step], object]) -> Done:
+    def _take(self, steps: Sequence[FileEdit], act: Callable[[FileEdit], object]) -> Done:
         """Take every step that can be taken; those, and what stood in the way of the first of the others."""
-        taken: list[Step] = []
+        taken: list[FileEdit] = []
         wrong: SessionFileError | None = None
         for step in steps:
             path = step.path
@@ -172,7 +173,7 @@ class _Change(QUndoCommand):
     another one by then.
     """
 
-    def __init__(self, edits: Edits, words: str, steps: Sequence[Step]) -> None:
+    def __init__(self, edits: Edits, words: str, steps: Sequence[FileEdit]) -> None:
         super().__init__(words)
         self._edits, self._steps, self._new = edits, steps, True
         self._undone: set[int] = set()  # ids of the steps that are taken back
@@ -198,20 +199,20 @@ class _Change(QUndoCommand):
         self._edits.withdrawn.emit(self.take_back)
         self._edits.turn(self._steps[::-1], self._back, f"Undone: {self.text()}.")
 
-    def _forth(self, step: Step) -> None:
+    def _forth(self, step: FileEdit) -> None:
         if id(step) not in self._undone:
             raise SessionFileError(f"It was not undone, so it was not done again: {self.text()}.")
         step.forth()
         self._undone.discard(id(step))
 
-    def _back(self, step: Step) -> None:
+    def _back(self, step: FileEdit) -> None:
         if id(step) in self._undone:
             raise SessionFileError(f"It was not done again, so it was not undone: {self.text()}.")
         step.back()
         self._undone.add(id(step))
 
 
-def _forth(step: Step) -> object:
+def _forth(step: FileEdit) -> object:
     return step.forth()
 
 

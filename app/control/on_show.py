@@ -6,13 +6,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.control.opening import Opener
-from app.control.playback import Clock, Playback
-from app.control.recording import RecordingWriter
-from app.words.provenance import Kind
-from profiles.results.session import Session
-from profiles.store import Mark
-from profiles.wire.events import Reading, Readings
+from flashscope.app.control.opening import Opener
+from flashscope.app.control.playback import Clock, Playback
+from flashscope.app.words.provenance import ProvenanceKind
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.running.recording import RunRecording
+from flashscope.profiles.store import SessionMark
+from flashscope.profiles.wire.events import Reading, Readings
 
 
 class OnShow(QObject):
@@ -43,11 +43,11 @@ class OnShow(QObject):
     def __init__(self, measuring: Callable[[], bool], clock: Clock, parent: QObject) -> None:
         super().__init__(parent)
         self.session: Session | None = None
-        self.kind: Kind = "live"
+        self.kind: ProvenanceKind = "live"
         self.playback: Playback | None = None
-        self._replayed: Kind = "saved"  # what the session was that is replayed
+        self._replayed: ProvenanceKind = "saved"  # what the session was that is replayed
         self._path: Path | None = None
-        self._recording: RecordingWriter | None = None  # what writes the session, or wrote it
+        self._recording: RunRecording | None = None  # what writes the session, or wrote it
         self._measuring, self._clock = measuring, clock
         self._closed = False
         self._asked: Path | None = None  # the file that is being read
@@ -65,15 +65,15 @@ class OnShow(QObject):
         return self._path if self._recording is None else self._recording.path
 
     @property
-    def mark(self) -> Mark | None:
-        """Which session it is, also while it is played again."""
+    def mark(self) -> SessionMark | None:
+        """Which session is on show, also while it is played again."""
         session = self.session if self.playback is None else self.playback.recorded
-        return None if session is None else Mark.of(session)
+        return None if session is None else SessionMark.of(session)
 
-    def show_sweep(self, session: Session, writer: RecordingWriter) -> None:
-        """Show a sweep that begins, and is written by this."""
+    def show_sweep(self, session: Session, recording: RunRecording | None) -> None:
+        """Show a sweep that begins, and is recorded by this."""
         self._show(session, "live", None)
-        self._recording = writer
+        self._recording = recording
 
     def open(self, path: Path, then: Callable[[], None] | None) -> None:
         """Read a saved session and show it; then do this, once it is read whole."""
@@ -122,7 +122,7 @@ class OnShow(QObject):
             playback.deleteLater()
         return playback
 
-    def _show(self, session: Session, kind: Kind, path: Path | None) -> None:
+    def _show(self, session: Session, kind: ProvenanceKind, path: Path | None) -> None:
         self.session, self.kind, self._path, self._recording = session, kind, path, None
         self.session_changed.emit(session)
 

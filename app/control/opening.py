@@ -7,10 +7,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.control.chores import Chores
-from profiles.results.session import Session
-from profiles.store import SessionFileError, loading
-from profiles.wire.events import Reading
+from flashscope.app.control.chores import Chores
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import SessionFileError, loading
+from flashscope.profiles.wire.events import Reading
 
 PAUSE_S = 0.001  # between two batches of readings: Python lets one thread run at a time
 POINT_S, MOST_S = 1e-4, 2.0  # what drawing a point takes, and the longest wait for the points to be drawn

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from profiles.results.session import Session
-from profiles.results.tape import Tape
+from flashscope.profiles.results.model.recorded_events import RecordedEvents
+from flashscope.profiles.results.model.session import Session
 
 TICK_MS = 33
 SPEEDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
@@ -14,11 +14,11 @@ Clock = Callable[[], float]
 
 
 class Playback(QObject):
-    """A clock that moves over a tape, and the session as it was then. It is made paused, at the start.
+    """A clock that moves over a recording, and the session as it was then. It is made paused, at the start.
 
     Attributes:
         recorded: The whole session.
-        tape: Its events.
+        events: Its events.
         session: What is on show: the recorded session as it was at `at_ns`, always the same object.
         at_ns: The moment on show.
         speed: Recorded seconds that pass in one second.
@@ -45,9 +45,9 @@ class Playback(QObject):
         self, recorded: Session, speed: float, clock: Clock = time.monotonic, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self.recorded, self.tape = recorded, Tape(recorded)
-        self.at_ns = self.tape.start_ns
-        self.session = self.tape.at(self.at_ns)
+        self.recorded, self.events = recorded, RecordedEvents(recorded)
+        self.at_ns = self.events.start_ns
+        self.session = self.events.at(self.at_ns)
         self.speed = _possible(speed)
         self._clock, self._since = clock, 0.0
         self._timer = QTimer(self, interval=TICK_MS)
@@ -61,7 +61,7 @@ class Playback(QObject):
     @property
     def at_end(self) -> bool:
         """Whether the session is whole."""
-        return self.at_ns == self.tape.end_ns
+        return self.at_ns == self.events.end_ns
 
     def set_playing(self, playing: bool) -> None:
         """Play from here, from the start when at the end; or pause."""
@@ -69,7 +69,7 @@ class Playback(QObject):
             return
         if playing:
             if self.at_end:
-                self.seek(self.tape.start_ns)
+                self.seek(self.events.start_ns)
             self._since = self._clock()
             self._timer.start()
         else:
@@ -95,27 +95,27 @@ class Playback(QObject):
             self.set_speed(SPEEDS[place])
 
     def seek(self, t_ns: int) -> None:
-        """Show the session as it was at this moment, or at the one of the tape that is nearest to it."""
-        self.at_ns = min(max(t_ns, self.tape.start_ns), self.tape.end_ns)
+        """Show the session as it was at this moment, or at the recorded one that is nearest to it."""
+        self.at_ns = min(max(t_ns, self.events.start_ns), self.events.end_ns)
         self._since = self._clock()
-        vars(self.session).update(vars(self.tape.at(self.at_ns)))
+        vars(self.session).update(vars(self.events.at(self.at_ns)))
         self.jumped.emit()
         self.changed.emit()
 
     def step(self, direction: int) -> None:
         """Go to where the next point ends (1), or the one before (-1), or else to the end or the start."""
-        tape, at = self.tape, self.at_ns
+        events, at = self.events, self.at_ns
         if direction > 0:
-            self.seek(next((t for t in tape.ends if t > at), tape.end_ns))
+            self.seek(next((t for t in events.ends if t > at), events.end_ns))
         else:
-            self.seek(next((t for t in reversed(tape.ends) if t < at), tape.start_ns))
+            self.seek(next((t for t in reversed(events.ends) if t < at), events.start_ns))
 
     def tick(self) -> None:
         """Go on by the time that has passed since the last tick."""
         now = self._clock()
         before, passed = self.at_ns, round((now - self._since) * self.speed * 1e9)
-        self._since, self.at_ns = now, min(before + passed, self.tape.end_ns)
-        events = self.tape.between(before, self.at_ns)
+        self._since, self.at_ns = now, min(before + passed, self.events.end_ns)
+        events = self.events.between(before, self.at_ns)
         for event in events:
             self.session.apply(event)
         if events:

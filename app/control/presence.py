@@ -6,24 +6,24 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.control.chores import Chores
-from app.control.controller import Controller
-from profiles.store import BusyFileError, SessionFileError
-from profiles.store.errors import explain_os
-from profiles.store.held import Identity, identity
-from profiles.store.mark import Mark
-from profiles.store.opening import being_written
-from profiles.store.reader import read_mark
-from profiles.store.words import Field, Words
+from flashscope.app.control.chores import Chores
+from flashscope.app.control.controller import Controller
+from flashscope.profiles.store import BusyFileError, SessionFileError
+from flashscope.profiles.store.errors import explain_os
+from flashscope.profiles.store.mark import SessionMark
+from flashscope.profiles.store.opening import being_written
+from flashscope.profiles.store.reader import read_mark
+from flashscope.profiles.store.recording_here import Identity, identity
+from flashscope.profiles.store.words import Field, UserWords
 
 PERIOD_MS = 1000
-State = Literal["there", "gone", "replaced"]
-STATES: dict[State, str] = {"there": "", "gone": "moved or deleted", "replaced": "replaced"}
-Content: TypeAlias = tuple[Mark, dict[Field, Words]]
-NO_SESSION: Content = Mark("", 0, None, None), {}
+FilePresence = Literal["there", "gone", "replaced"]
+STATES: dict[FilePresence, str] = {"there": "", "gone": "moved or deleted", "replaced": "replaced"}
+Content: TypeAlias = tuple[SessionMark, dict[Field, UserWords]]
+NO_SESSION: Content = SessionMark("", 0, None, None), {}
 
 
-class Look(NamedTuple):
+class FileState(NamedTuple):
     """What a look at a file has found."""
 
     identity: Identity
@@ -47,7 +47,7 @@ class Presence(QObject):
 
     def __init__(self, controller: Controller, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.state: State = "there"
+        self.state: FilePresence = "there"
         self._other = False  # whether another session has been written into the file
         self._controller, self._chores = controller, Chores(self)
         self._path: Path | None = None
@@ -78,7 +78,7 @@ class Presence(QObject):
         if self._path is not None:
             self.look()
 
-    def _take(self, path: Path, look: Look | None) -> None:
+    def _take(self, path: Path, look: FileState | None) -> None:
         if path != self._path:
             return
         self._first = self._first or (look and look.identity)
@@ -90,7 +90,7 @@ class Presence(QObject):
             self._be("replaced" if self._other else "there")
             self._follow(path, look.written_ns)
 
-    def _be(self, state: State) -> None:
+    def _be(self, state: FilePresence) -> None:
         if state != self.state:
             self.state = state
             self.changed.emit()
@@ -127,14 +127,14 @@ def _read(path: Path) -> Content | None:
         return NO_SESSION
 
 
-def _look(path: Path) -> Look | None:
+def _look(path: Path) -> FileState | None:
     """What is there, None when nothing is.
 
     Raises:
         SessionFileError: The disk does not say.
     """
     try:
-        return Look(identity(path), path.stat().st_mtime_ns)
+        return FileState(identity(path), path.stat().st_mtime_ns)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -1,10 +1,10 @@
 """The quick sweep of the start page: small enough to end within 15 seconds on any machine."""
 
-from kernels.device import Device
-from kernels.problem import Backend, Problem
-from kernels.registry import lesson_on, runnable
-from profiles.plan.machine import Machine
-from profiles.plan.plan import Plan, Protocol
+from flashscope.kernels.catalogue.registry import lesson_on, runnable
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.plan.plan import Plan, Protocol
 
 BUDGET_S = 6.0  # of sampling; the rest of the 15 s is for starting, compiling and verifying
 GPU_SEQLENS = (512, 1024, 2048, 4096)

@@ -3,13 +3,13 @@
 from functools import partial
 from pathlib import Path
 
-from app.control.bundled import check_own, is_own
-from app.control.chores import Chores
-from app.control.controller import REPLAYING, Controller
-from profiles.plan.machine import Machine
-from profiles.results.rest import Rest, obstacle, rest_of, unfinished
-from profiles.results.session import Session
-from profiles.store import SessionFileError, check_resumable
+from flashscope.app.control.bundled import check_own, is_own
+from flashscope.app.control.chores import Chores
+from flashscope.app.control.controller import REPLAYING, Controller
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.results.model.remaining import Remaining, obstacle, remaining_of, unfinished
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import SessionFileError, check_resumable
 
 NOTHING_LEFT = "There is nothing to resume: every point of this session has its answer."
 NO_SESSION = "There is no session on show to resume; open one first, or wait for what runs."
@@ -49,12 +49,12 @@ class Resumer:
         if session is not None:
             self._chores.do(partial(_checked, session, path, machine), partial(self._go_on, session))
 
-    def _go_on(self, session: Session, rest: Rest) -> None:
+    def _go_on(self, session: Session, remaining: Remaining) -> None:
         if session is self._controller.session:
-            self._controller.run(session.plan, rest)
+            self._controller.resume(remaining)
 
 
-def _checked(session: Session, path: Path, machine: Machine | None) -> Rest:
+def _checked(session: Session, path: Path, machine: Machine | None) -> Remaining:
     """What is left of a session.
 
     Raises:
@@ -62,9 +62,9 @@ def _checked(session: Session, path: Path, machine: Machine | None) -> Rest:
     """
     if machine is None:
         raise SessionFileError(MACHINE_UNKNOWN)
-    rest = rest_of(session)
-    if reason := NOTHING_LEFT if rest.nothing else obstacle(session, machine):
+    remaining = remaining_of(session)
+    if reason := NOTHING_LEFT if remaining.nothing else obstacle(session, machine):
         raise SessionFileError(reason)
     check_own(path)
     check_resumable(path)
-    return rest
+    return remaining

@@ -1,16 +1,16 @@
 """What the window remembers between starts: appearance, scale, geometry and recent files."""
 
-import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import cast, get_args
 
 from platformdirs import user_config_path
 from PySide6.QtCore import QByteArray, QSettings
 
-from app.look.appearance import Choice
+from flashscope.app.look.appearance import ThemeChoice
+from flashscope.profiles.store.home import make_own_folder, own_home
 
-HOME_VARIABLE = "FLASHSCOPE_HOME"
 RECENTS = 8
 NAMES = "recentNames"
 SCALES = (80, 100, 125, 150, 175, 200, 250)  # percent
@@ -20,18 +20,19 @@ class Settings:
     """Settings in one INI file: `$FLASHSCOPE_HOME/settings.ini`, else in the user's configuration folder."""
 
     def __init__(self) -> None:
-        home = os.environ.get(HOME_VARIABLE)
-        folder = Path(home) if home else user_config_path("flashscope")
+        folder = own_home() or user_config_path("flashscope")
+        with suppress(OSError):  # Qt says nothing of what it cannot write, and neither does the window
+            make_own_folder(folder)
         self._store = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
 
     @property
-    def appearance(self) -> Choice:
+    def appearance(self) -> ThemeChoice:
         """The theme the user chose."""
         stored = str(self._store.value("appearance", "system"))
-        return cast("Choice", stored) if stored in get_args(Choice) else "system"
+        return cast("ThemeChoice", stored) if stored in get_args(ThemeChoice) else "system"
 
     @appearance.setter
-    def appearance(self, choice: Choice) -> None:
+    def appearance(self, choice: ThemeChoice) -> None:
         self._store.setValue("appearance", choice)
 
     @property

@@ -1,19 +1,14 @@
 """What the user says of the session on show: its name, note, tags and bookmarks follow those of its file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.control.steps import Said
-from profiles.store.words import Field, Words
-
-if TYPE_CHECKING:
-    from app.control.controller import Controller
-    from app.control.edits import Step
+from flashscope.app.control.edits import Edits, FileEdit
+from flashscope.app.control.on_show import OnShow
+from flashscope.app.control.steps import WordsChanged
+from flashscope.profiles.store.words import Field, UserWords
 
 
 class ShownWords(QObject):
@@ -21,20 +16,23 @@ class ShownWords(QObject):
 
     Signals:
         changed: It has other words.
+
+    Args:
+        shown: What is on show; also the owner of this object.
+        edits: What changes files.
     """
 
     changed = Signal()
 
-    def __init__(self, controller: Controller) -> None:
-        super().__init__(controller)
-        self._controller = controller
-        controller.edits.touched.connect(self._take_steps)
+    def __init__(self, shown: OnShow, edits: Edits) -> None:
+        super().__init__(shown)
+        self._shown = shown
+        edits.touched.connect(self._take_steps)
 
-    def take(self, path: Path, words: Mapping[Field, Words]) -> bool:
+    def take(self, path: Path, words: Mapping[Field, UserWords]) -> bool:
         """A file has these words now; returns whether others were on show."""
-        session = self._controller.session
-        playback = self._controller.playback
-        if session is None or path != self._controller.path:
+        session, playback = self._shown.session, self._shown.playback
+        if session is None or path != self._shown.path:
             return False
         others = {field: said for field, said in words.items() if getattr(session, field) != said}
         for one in (session, playback.recorded) if playback else (session,):
@@ -44,7 +42,7 @@ class ShownWords(QObject):
             self.changed.emit()
         return bool(others)
 
-    def _take_steps(self, steps: list[Step]) -> None:
+    def _take_steps(self, steps: list[FileEdit]) -> None:
         for step in steps:
-            if isinstance(step, Said) and step.now is not None:
+            if isinstance(step, WordsChanged) and step.now is not None:
                 self.take(step.path, {step.field: step.now})

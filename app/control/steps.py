@@ -4,15 +4,15 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.control.bundled import BUNDLED
-from app.control.edits import FixedFileError
-from profiles.store import SessionFileError, change, duplicate, restore, trash
-from profiles.store.library import TRASH
-from profiles.store.words import Field, Words
+from flashscope.app.control.bundled import BUNDLED
+from flashscope.app.control.edits import FixedFileError
+from flashscope.profiles.store import SessionFileError, change, duplicate, restore, trash
+from flashscope.profiles.store.library import TRASH
+from flashscope.profiles.store.words import Field, UserWords
 
 
 @dataclass
-class Said:
+class WordsChanged:
     """Other words about a session.
 
     Attributes:
@@ -26,13 +26,13 @@ class Said:
 
     path: Path
     field: Field
-    before: Words
-    after: Words
+    before: UserWords
+    after: UserWords
     meant: str = ""
-    now: Words | None = None
+    now: UserWords | None = None
 
     def forth(self) -> None:
-        """Write them; where that cannot be, the error's details have what was to be written."""
+        """Write the new words; where that cannot be, the error's details have what was to be written."""
         try:
             check_changeable(self.path)
             self.now = change(self.path, self.field, self.after, self.before, self.meant)
@@ -41,7 +41,7 @@ class Said:
             raise
 
     def back(self) -> None:
-        """Write those from before."""
+        """Write the words from before."""
         self.now = change(self.path, self.field, self.before, self.after, self.meant)
 
     @property
@@ -66,12 +66,12 @@ class Deleted:
     home: Path | None = None
 
     def forth(self) -> None:
-        """Move it there."""
+        """Move the session to the trash."""
         check_changeable(self.path)
         self.home, self.path = self.path, trash(self.path)
 
     def back(self) -> None:
-        """Take it out."""
+        """Take the session out of the trash."""
         self.path = restore(self.path, self.home)
 
 
@@ -88,11 +88,11 @@ class Restored:
     home: Path | None = None
 
     def forth(self) -> None:
-        """Take it out."""
+        """Take the session out of the trash."""
         self.path = restore(self.path, self.home)
 
     def back(self) -> None:
-        """Move it there again."""
+        """Move the session to the trash again."""
         self.home, self.path = self.path, trash(self.path)
 
 
@@ -111,14 +111,14 @@ class Duplicated:
     home: Path | None = None
 
     def forth(self) -> None:
-        """Make it, or take it out of the trash."""
+        """Make the copy, or take it out of the trash."""
         if self.home is None:
             self.path = duplicate(self.path, self.folder)
         else:
             self.path = restore(self.path, self.home)
 
     def back(self) -> None:
-        """Move it to the trash."""
+        """Move the copy to the trash."""
         self.home, self.path = self.path, trash(self.path)
 
 

@@ -4,13 +4,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from app.words.headline import headline_text, ratio_words
-from app.words.sessions import device_of
-from app.words.units import seqlen_text
-from profiles.results.headline import of_curves
-from profiles.results.rows import PointRow
-from profiles.results.session import Session
-from profiles.store import SessionFileError, loading
+from flashscope.app.words.headline import headline_text, ratio_words
+from flashscope.app.words.sessions import device_of
+from flashscope.app.words.units import seqlen_text
+from flashscope.profiles.plan.problem_words import unusual_words
+from flashscope.profiles.results.findings.headline import of_curves
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import SessionFileError, loading
 
 MOST_KERNELS = 3  # that are named
 MOST_KEPT = 32  # sessions, which is more than a list has
@@ -71,7 +72,7 @@ def _lengths(members: list[PointRow]) -> str:
     lengths = sorted({row.seqlen for row in members})
     first, last = (seqlen_text(n) for n in (lengths[0], lengths[-1]))
     span = f"N {first}" if first == last else f"N {first} to {last}"
-    return ", ".join(filter(None, (span, members[0].problem.unusual)))
+    return ", ".join(filter(None, (span, unusual_words(members[0].problem))))
 
 
 def _curves(members: list[PointRow]) -> dict[str, tuple[tuple[int, float], ...]]:

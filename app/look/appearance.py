@@ -10,12 +10,12 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QLayout, QWidget
 from shiboken6 import isValid
 
-from app.look.fonts import load_fonts, ui_font
-from app.look.stylesheet import stylesheet
-from app.look.theme import DARK, LIGHT, THEMES, Theme
-from app.look.zoom import ZOOM, scaled
+from flashscope.app.look.fonts import load_fonts, ui_font
+from flashscope.app.look.stylesheet import stylesheet
+from flashscope.app.look.theme import DARK, LIGHT, THEMES, Theme
+from flashscope.app.look.zoom import ZOOM, scaled
 
-Choice = Literal["system", "dark", "light", "contrast"]
+ThemeChoice = Literal["system", "dark", "light", "contrast"]
 PAUSE_MS = 4  # between two turns of a switch: what waits in the event loop comes first
 TURN_S = 0.003  # of a switch, plus what the step takes that is begun then
 
@@ -36,10 +36,10 @@ class Appearance(QObject):
 
     changed = Signal(object)
 
-    def __init__(self, app: QApplication, choice: Choice = "system") -> None:
+    def __init__(self, app: QApplication, choice: ThemeChoice = "system") -> None:
         super().__init__(app)
         self._app = app
-        self.choice: Choice = choice
+        self.choice: ThemeChoice = choice
         load_fonts()
         app.setStyle("Fusion")
         app.setFont(ui_font())
@@ -66,7 +66,7 @@ class Appearance(QObject):
             part.setStyleSheet(self._sheet)
         window.destroyed.connect(self._forget_soon)
 
-    def choose(self, choice: Choice) -> None:
+    def choose(self, choice: ThemeChoice) -> None:
         """Use this theme from now on; windows show it some turns of the event loop later."""
         self.finish()
         self.choice = choice
@@ -79,7 +79,7 @@ class Appearance(QObject):
 
     def use(self, theme: Theme) -> None:
         """Use this theme at once, whatever the desktop says."""
-        self.choose(cast("Choice", theme.name))
+        self.choose(cast("ThemeChoice", theme.name))
         self.finish()
 
     @property
@@ -221,7 +221,7 @@ def _above(widget: QWidget) -> Iterator[QWidget]:
         parent = parent.parentWidget()
 
 
-def appearance_of(choice: Choice = "system") -> Appearance:
+def appearance_of(choice: ThemeChoice = "system") -> Appearance:
     """The appearance of the running QApplication, made with this choice when there is none yet."""
     app = cast("QApplication", QApplication.instance())
     return app.findChild(Appearance) or Appearance(app, choice)

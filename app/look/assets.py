@@ -1,5 +1,34 @@
-"""Where the pictures, fonts and recordings are that come with the program."""
+"""Where the pictures, fonts, recordings and stories are that come with the program, if they are all there."""
 
 from pathlib import Path
 
+from flashscope.installation import restore_command
+
 ASSETS = Path(__file__).parents[2] / "assets"
+RECORDINGS = "backward", "decode", "peers", "standard-flash2", "thin", "traffic"
+USED = (
+    "icon.svg",
+    *(f"fonts/{name}" for name in ("DejaVuSansMono.ttf", "Inter-Regular.otf", "Inter-SemiBold.otf")),
+    *(f"marks/{mark}-{of}.svg" for mark in ("check", "down", "up") for of in ("contrast", "dark", "light")),
+    "sessions/h100-peers.flashscope",
+    *(f"sessions/h200-{name}.flashscope" for name in RECORDINGS),
+    *(f"stories/{name}.toml" for name in ("flash1-to-flash3", "online-softmax", "why-tiling-wins")),
+)
+"""The files that the program reads, by their places in the folder."""
+
+
+def missing_assets() -> list[str]:
+    """Those of the files that are not there; empty when this copy is whole."""
+    return [name for name in USED if not (ASSETS / name).is_file()]
+
+
+def why_incomplete() -> str:
+    """What this copy lacks and how to get it back; empty when it is whole."""
+    first, *others = missing_assets() or [""]
+    if not first:
+        return ""
+    more = f" and {len(others)} more of its files" if others else ""
+    return (
+        f"This copy of Flashscope is incomplete, and so is what it shows: assets/{first}{more} cannot be "
+        f"found. Get them back with {restore_command()}"
+    )

@@ -2,9 +2,9 @@
 
 from PySide6.QtGui import QFont, QFontDatabase
 
-from app.look.assets import ASSETS
-from app.look.theme import TEXT_PX
-from app.look.zoom import px
+from flashscope.app.look.assets import ASSETS
+from flashscope.app.look.theme import TEXT_PX
+from flashscope.app.look.zoom import px
 
 FONTS = ASSETS / "fonts"
 UI_FAMILIES = ["Inter", "DejaVu Sans", "DejaVu Sans Mono"]  # the last has the symbols that Inter lacks

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from app.look.theme import LIGHT
+from flashscope.app.look.theme import LIGHT
 
 SCALE = 2  # PNG pixels for each pixel of the screen, unless another scale is asked for
 
 
 @dataclass(frozen=True)
-class Look:
+class PictureOptions:
     """What a picture shows and how.
 
     Attributes:

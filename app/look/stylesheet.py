@@ -5,14 +5,17 @@ Widgets opt in by dynamic properties, never by their own stylesheet:
 `heading`), `role` of a button (`primary`, `quiet`, `chip`, `rail`), `mono` (the font of code).
 """
 
-from app.look.assets import ASSETS
-from app.look.theme import CAPTION_PX, CARD_RADIUS, CONTROL_RADIUS, TEXT_PX, Theme
+from PySide6.QtCore import QDir
 
-MARKS = (ASSETS / "marks").as_posix()
+from flashscope.app.look.assets import ASSETS
+from flashscope.app.look.theme import CAPTION_PX, CARD_RADIUS, CONTROL_RADIUS, TEXT_PX, Theme
+
+MARKS = "marks"  # a name for their folder, whose path may hold what no style sheet may
 
 
 def stylesheet(theme: Theme) -> str:
     """Qt style sheet of the whole application."""
+    QDir.setSearchPaths(MARKS, [str(ASSETS / "marks")])
     return "\n".join(part(theme) for part in (_surfaces, _labels, _buttons, _inputs, _views, _small_parts))
 
 
@@ -107,7 +110,7 @@ def _buttons(t: Theme) -> str:
         border-radius: 4px; padding: 1px 12px 1px 0; text-align: left; }}
     QToolButton[role="chooser"]:hover {{ background: {t.raised}; }}
     QToolButton[role="chooser"]:focus {{ border: 1px solid {t.accent}; }}
-    QToolButton[role="chooser"]::menu-indicator {{ image: url("{MARKS}/down-{t.name}.svg"); width: 8px;
+    QToolButton[role="chooser"]::menu-indicator {{ image: url("{MARKS}:down-{t.name}.svg"); width: 8px;
         height: 8px; subcontrol-origin: border; subcontrol-position: center right; right: 1px; }}
     """
 
@@ -126,11 +129,11 @@ def _inputs(t: Theme) -> str:
         border: none; background: transparent; }}
     QAbstractSpinBox::up-button {{ subcontrol-position: top right; margin: 2px 2px 0 0; }}
     QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; margin: 0 2px 2px 0; }}
-    QAbstractSpinBox::up-arrow {{ image: url("{MARKS}/up-{t.name}.svg"); width: 10px; height: 10px; }}
-    QAbstractSpinBox::down-arrow {{ image: url("{MARKS}/down-{t.name}.svg"); width: 10px; height: 10px; }}
+    QAbstractSpinBox::up-arrow {{ image: url("{MARKS}:up-{t.name}.svg"); width: 10px; height: 10px; }}
+    QAbstractSpinBox::down-arrow {{ image: url("{MARKS}:down-{t.name}.svg"); width: 10px; height: 10px; }}
     QComboBox {{ combobox-popup: 0; }}
     QComboBox::drop-down {{ border: none; width: 20px; }}
-    QComboBox::down-arrow {{ image: url("{MARKS}/down-{t.name}.svg"); width: 12px; height: 12px; }}
+    QComboBox::down-arrow {{ image: url("{MARKS}:down-{t.name}.svg"); width: 12px; height: 12px; }}
     QComboBox QAbstractItemView {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line};
         selection-background-color: {t.accent}; selection-color: {t.on_accent}; outline: none; }}
     QComboBox QAbstractItemView::item:disabled {{ color: {t.dim}; }}
@@ -140,7 +143,7 @@ def _inputs(t: Theme) -> str:
     QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {t.dim}; border-radius: 4px;
         background: {t.raised}; }}
     QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent};
-        image: url("{MARKS}/check-{t.name}.svg"); }}
+        image: url("{MARKS}:check-{t.name}.svg"); }}
     QCheckBox::indicator:disabled {{ background: {t.panel}; border-color: {t.line}; }}
     QCheckBox:disabled, QRadioButton:disabled {{ color: {t.dim}; }}
     """

@@ -1,16 +1,18 @@
 """What every page of the window is."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.control.actions import Action
-from app.control.controller import Controller
-from app.look.theme import Theme
-from app.pages.staging import Staging
-from profiles.results.session import Session
+from flashscope.app.control.actions import Action
+from flashscope.app.control.controller import Controller
+from flashscope.app.look.theme import Theme
+from flashscope.app.pages.host import Host
+from flashscope.app.pages.staging import Staging
+from flashscope.profiles.results.model.session import Session
 
 
 class Page(QWidget):
@@ -22,10 +24,10 @@ class Page(QWidget):
 
     Attributes:
         key: Stable name, unique among pages.
+        gives_way: Whether a session that is opened here is shown by the page of sessions on show.
         controller: Intents go there, events come from there.
         theme: The colours in use.
         large: The parts of a page that is too large to take its stylesheet in one step.
-        staging: What it does on a stage.
 
     Signals:
         page_requested: Bring another page to the front (its key).
@@ -35,6 +37,7 @@ class Page(QWidget):
     """
 
     key: ClassVar[str]
+    gives_way: ClassVar[bool] = False
 
     page_requested = Signal(str)
     action_requested = Signal(str)
@@ -46,8 +49,28 @@ class Page(QWidget):
         self.controller = controller
         self.theme = theme
         self.large: Sequence[QWidget] = ()
-        self.staging = Staging(self, self.key, controller)
+        self.staging = Staging(self.key, controller)
         controller.session_changed.connect(self.show_session)
+
+    @property
+    def staging(self) -> Staging:
+        """What it does on a stage; it goes with the page."""
+        return self._staging
+
+    @staging.setter
+    def staging(self, staging: Staging) -> None:
+        staging.setParent(self)
+        self._staging = staging
+
+    def join(self, host: Host) -> None:
+        """Connect the page to the window around it, once; a page that asks for more of it adds that."""
+        self.page_requested.connect(host.show_page)
+        self.action_requested.connect(host.trigger)
+        self.file_chosen.connect(host.open_path)
+        self.noticed.connect(host.notice)
+
+    def come_to_front(self) -> None:
+        """Bring up to date what is looked up only now; called each time the page is brought to the front."""
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours; the stylesheet has changed already, only what is painted by hand is left."""
@@ -56,6 +79,9 @@ class Page(QWidget):
 
     def show_session(self, session: Session | None) -> None:
         """Show another session; None: show the empty state."""
+
+    def show_files(self, paths: Sequence[Path]) -> None:
+        """Show these sessions beside each other, on a page that can."""
 
     def back(self) -> bool:
         """Leave what fills the page, as Esc does; whether there was anything to leave."""

@@ -6,22 +6,21 @@ from typing import cast, get_args
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.control.controller import Controller
-from app.look.theme import Theme
-from app.stage.scene import Scene, scene_of
-from app.stage.story import PageKey, Stop
-from app.words.provenance import Provenance
-from app.words.sessions import named
+from flashscope.app.control.controller import Controller
+from flashscope.app.look.theme import Theme
+from flashscope.app.stage.scene import Scene, scene_of
+from flashscope.app.stage.story import PageKey, Stop
+from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.sessions import named
 
 
 class Staging(QObject):
-    """Of a page that shows on a stage what it shows elsewhere; others know more.
+    """What a page does on a stage that shows there what it shows elsewhere; subclasses do more.
 
     Signals:
         changed: The scene is another one.
 
     Args:
-        page: Whose.
         key: The page's name.
         controller: Has the session on show.
         aside: What is put away.
@@ -29,10 +28,8 @@ class Staging(QObject):
 
     changed = Signal()
 
-    def __init__(
-        self, page: QWidget, key: str, controller: Controller, aside: Sequence[QWidget] = ()
-    ) -> None:
-        super().__init__(page)
+    def __init__(self, key: str, controller: Controller, aside: Sequence[QWidget] = ()) -> None:
+        super().__init__()
         self.controller = controller
         self._key, self._aside = key, aside
         self._away: list[QWidget] = []
@@ -59,7 +56,7 @@ class Staging(QObject):
 
     @property
     def source(self) -> str:
-        """The same in a line: the session's name."""
+        """What is on show in a line: the session's name."""
         session, path = self.controller.session, self.controller.path
         return named(session, path) if session is not None and path is not None else ""
 

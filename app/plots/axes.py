@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from PySide6.QtGui import QFontMetricsF
 
-from app.control.guard import guarded
-from app.look.zoom import px
-from app.plots.style import UnitAxis, tick_font
-from app.plots.ticks import fitting, from_axis, value_ticks
-from app.words.kinds import KindWords, Scale
-from app.words.units import seqlen_text
+from flashscope.app.control.guard import guarded
+from flashscope.app.figures.ticks import fitting, from_axis, value_ticks
+from flashscope.app.look.zoom import px
+from flashscope.app.plots.style import UnitAxis, tick_font
+from flashscope.app.words.kinds import KindWords, Scale
+from flashscope.app.words.units import seqlen_text
 
 Ticks = list[tuple[float, list[float]]]
 SEQLEN_GAP_PX = 3  # between two labels

@@ -7,18 +7,19 @@ from typing import NamedTuple
 import pyqtgraph as pg
 from PySide6.QtCore import QSize, Qt
 
-from app.control.guard import guarded
-from app.look.theme import CAPTION_PX, Theme, kernel_mark
-from app.look.zoom import keep, px
-from app.plots.axes import SeqlenAxis, ValueAxis
-from app.plots.dots import brush, dress, pen
-from app.plots.style import Plot, restyle, tick_font
-from app.plots.symbols import symbol
-from app.plots.ticks import to_axis
-from app.words.kinds import KINDS
-from app.words.units import bytes_text, seqlen_full
+from flashscope.app.control.guard import guarded
+from flashscope.app.figures.ticks import to_axis
+from flashscope.app.look.kernel_marks import kernel_mark
+from flashscope.app.look.theme import CAPTION_PX, Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.plots.axes import SeqlenAxis, ValueAxis
+from flashscope.app.plots.dots import brush, dress_dots, pen
+from flashscope.app.plots.style import Plot, grid_behind, restyle, tick_font
+from flashscope.app.plots.symbols import symbol
+from flashscope.app.words.kinds import KINDS
+from flashscope.app.words.units import bytes_text, seqlen_full
 
-Curve = Sequence[tuple[int, int]]
+ContextCurve = Sequence[tuple[int, int]]
 MARK_PX = 11
 ABOVE, BELOW, BESIDE = 2.5, 0.7, 1.0  # doublings beyond the memory, the lowest curve and the longest context
 
@@ -34,14 +35,14 @@ class Drawn(NamedTuple):
         context: N that is asked for.
     """
 
-    curves: Mapping[str, Curve] = {}
+    curves: Mapping[str, ContextCurve] = {}
     limits: Mapping[str, int] = {}
     named: Sequence[str] = ()
     capacity: int = 1
     context: int = 1
 
 
-class Shown(NamedTuple):
+class KernelItems(NamedTuple):
     """What is shown of a kernel: its curve, the mark of its limit, and that in words."""
 
     curve: pg.PlotCurveItem
@@ -56,7 +57,7 @@ class ContextPlot(Plot):
         self._x_axis, self._y_axis = SeqlenAxis(), ValueAxis(KINDS["bytes"])
         super().__init__(axisItems={"bottom": self._x_axis, "left": self._y_axis}, enableMenu=False)
         self._theme, self.drawn = theme, Drawn()
-        self._shown: dict[str, Shown] = {}
+        self._shown: dict[str, KernelItems] = {}
         self._memory = pg.InfiniteLine(angle=0, movable=False)
         self._asked = pg.InfiniteLine(angle=90, movable=False)
         self._said, self._context = pg.TextItem(anchor=(0, 1)), pg.TextItem(anchor=(0, 0))
@@ -77,7 +78,7 @@ class ContextPlot(Plot):
         return QSize(self.minimumSize())
 
     def draw(self, drawn: Drawn) -> None:
-        """Draw this in place of what was drawn."""
+        """Draw these curves in place of those before."""
         self.drawn = drawn
         for kernel in {**self._shown, **drawn.curves}:
             self._show_kernel(kernel, self._of(kernel))
@@ -91,10 +92,7 @@ class ContextPlot(Plot):
         """Recolour."""
         self._theme = theme
         restyle(self, theme)
-        for axis in (self._x_axis, self._y_axis):
-            axis.setZValue(-1000)
-            axis.setStyle(tickLength=0, tickTextOffset=6)
-            axis.setGrid(255)
+        grid_behind(self._x_axis, self._y_axis)
         self._corner.setText("N", color=theme.dim, size=f"{px(CAPTION_PX)}px")
         self._memory.setPen(pg.mkPen(theme.text, width=px(1.5)))
         self._asked.setPen(pg.mkPen(theme.dim, width=1, style=Qt.PenStyle.DotLine))
@@ -103,17 +101,17 @@ class ContextPlot(Plot):
             said.setColor(colour)
         self.draw(self.drawn)
 
-    def _of(self, kernel: str) -> Shown:
+    def _of(self, kernel: str) -> KernelItems:
         """The items of a kernel, made when it is shown first."""
         if kernel not in self._shown:
-            shown = Shown(pg.PlotCurveItem(), pg.ScatterPlotItem(), pg.TextItem(anchor=(1.04, 1)))
+            shown = KernelItems(pg.PlotCurveItem(), pg.ScatterPlotItem(), pg.TextItem(anchor=(1.04, 1)))
             for item, depth in zip(shown, (0, 10, 5), strict=True):
                 item.setZValue(depth)
                 self.addItem(item, ignoreBounds=True)
             self._shown[kernel] = shown
         return self._shown[kernel]
 
-    def _show_kernel(self, kernel: str, shown: Shown) -> None:
+    def _show_kernel(self, kernel: str, shown: KernelItems) -> None:
         drawn, theme, mark = self.drawn, self._theme, kernel_mark(kernel)
         points, tokens = drawn.curves.get(kernel, ()), drawn.limits.get(kernel, 0)
         dashed = pg.mkPen(mark.on(theme), width=px(mark.width), style=Qt.PenStyle.DashLine)
@@ -121,7 +119,7 @@ class ContextPlot(Plot):
         shown.curve.setData(n, held, pen=dashed, antialias=True)
         place = log2(max(tokens, 1)), log2(drawn.capacity)
         shown.spot.setData([place[0]], [place[1]], symbol=symbol(mark.symbol))
-        dress(shown.spot, pen(theme.panel), brush(mark.on(theme)), px(MARK_PX))
+        dress_dots(shown.spot, pen(theme.panel), brush(mark.on(theme)), px(MARK_PX))
         shown.spot.setVisible(bool(tokens))
         shown.text.setText(f"{kernel} {seqlen_full(tokens)}")
         shown.text.setFont(tick_font())

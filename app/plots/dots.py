@@ -8,8 +8,8 @@ from typing import Any
 
 import pyqtgraph as pg
 
-from app.look.theme import Mark
-from app.look.zoom import ZOOM
+from flashscope.app.look.kernel_marks import KernelMark
+from flashscope.app.look.zoom import ZOOM
 
 
 @cache
@@ -18,7 +18,7 @@ def pen(colour: str | None, width: float = 1.0) -> Any:
     return pg.mkPen(colour, width=width)
 
 
-def line_pen(mark: Mark, colour: str, width: float = 0.0) -> Any:
+def line_pen(mark: KernelMark, colour: str, width: float = 0.0) -> Any:
     """The line of a kernel's curve at the zoom in use, in its dashes; a width other than its own if given."""
     return pg.mkPen(colour, width=(width or mark.width) * ZOOM.factor, dash=list(mark.dash) or None)
 
@@ -33,7 +33,7 @@ def brush(colour: str | None, opacity: int = 255) -> Any:
     return pg.mkBrush(filling)
 
 
-def dress(dots: pg.ScatterPlotItem, line: Any, filling: Any, size: int) -> None:
+def dress_dots(dots: pg.ScatterPlotItem, line: Any, filling: Any, size: int) -> None:
     """Draw all symbols so from now on: a pen, a brush or one for each of them, and pixels."""
     dots.setPen(line, update=False)
     dots.setBrush(filling, update=False)

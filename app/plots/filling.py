@@ -3,7 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QColor
 
-from app.look.theme import Dash, Theme, kernel_mark
+from flashscope.app.look.kernel_marks import Dash, kernel_mark
+from flashscope.app.look.theme import Theme
 
 OPAQUE = 255
 _PATTERNS: dict[Dash, Qt.BrushStyle] = {

@@ -5,9 +5,10 @@ from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 
-from app.look.theme import Theme, kernel_mark
-from app.look.zoom import px
-from app.plots.symbols import symbol
+from flashscope.app.look.kernel_marks import kernel_mark
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import px
+from flashscope.app.plots.symbols import symbol
 
 LINE_ONLY = frozenset({"x", "+"})  # symbols without an area
 FAINT = 0.3  # opacity of the mark of a kernel that is hidden

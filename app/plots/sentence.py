@@ -3,9 +3,9 @@
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter
 
-from app.look.zoom import px
-from app.widgets.fitted import fitting_font
-from app.words.plain import cut
+from flashscope.app.look.zoom import px
+from flashscope.app.widgets.fitted import fitting_font
+from flashscope.app.words.plain import cut_short
 
 HEIGHT_PX = 38  # of two small lines, or of a large one with a gap under it
 
@@ -16,7 +16,7 @@ def sentence_px(text: str) -> int:
 
 
 def paint_sentence(painter: QPainter, text: str, area: QRect) -> None:
-    """Write it as large as it may be."""
+    """Write the sentence as large as it may be."""
     if text:
         painter.setFont(fitting_font(text, area.width(), area.height()))
-        painter.drawText(area, Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap, cut(text))
+        painter.drawText(area, Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap, cut_short(text))

@@ -5,7 +5,7 @@ from functools import cache
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap
 
-from app.plots.statuses import STATUS_MARKS, TRUST_MARKS
+from flashscope.app.figures.statuses import STATUS_MARKS, TRUST_MARKS
 
 ICON_PX = 12
 _MARKS = STATUS_MARKS | TRUST_MARKS

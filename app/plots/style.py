@@ -7,10 +7,10 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QPaintEvent
 
-from app.control.guard import guarded
-from app.look.fonts import ui_font
-from app.look.theme import CAPTION_PX, Theme
-from app.words.units import plain_tick
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.fonts import ui_font
+from flashscope.app.look.theme import CAPTION_PX, Theme
+from flashscope.app.words.units import plain_tick
 
 TickText = Callable[[float], str]
 
@@ -26,6 +26,8 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        for side in ("top", "right"):  # hidden, they would lay out their label anew with every range
+            self.getAxis(side).enableAutoSIPrefix(enable=False)
 
     def range_by_hand(self, *, drag_x: bool = False, drag_y: bool = False) -> None:
         """Show the range that is set, to its ends, without a frame and buttons.
@@ -93,6 +95,14 @@ def restyle(plot: pg.PlotWidget, theme: Theme) -> None:
         axis.setTextPen(pg.mkPen(theme.dim))
         axis.setTickPen(pg.mkPen(theme.grid))
         axis.setTickFont(tick_font())
+
+
+def grid_behind(*axes: pg.AxisItem, on: bool = True, apart: int = 6) -> None:
+    """Have axes draw their grid behind the curves and no ticks, the labels some pixels apart; or no grid."""
+    for axis in axes:
+        axis.setZValue(-1000)
+        axis.setStyle(tickLength=0, tickTextOffset=apart)
+        axis.setGrid(255 if on else False)
 
 
 def tick_font() -> QFont:

@@ -5,7 +5,7 @@ from functools import cache
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainterPath, QPolygonF
 
-from app.plots.shapes import OWN, ROUND
+from flashscope.app.figures.shapes import OWN, ROUND
 
 FILLED = frozenset({"ring", *OWN})
 """Symbols of ours: filled, and drawn without a rim."""

@@ -11,17 +11,18 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.control.guard import guarded
-from app.look.theme import Theme, kernel_mark
-from app.look.zoom import keep, px
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.kernel_marks import kernel_mark
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
 
-Curve = Sequence[tuple[int, float]]
+ThumbnailCurve = Sequence[tuple[int, float]]
 HEIGHT_PX, EDGE_PX, MARK_PX = 130, 8, 6.0
 
 
 def load_marks() -> None:
     """Load what a thumbnail is painted with; it takes half a second that a window's thread has not."""
-    import_module("app.plots.marks")
+    import_module("flashscope.app.plots.marks")
 
 
 class Thumbnail(QWidget):
@@ -35,11 +36,11 @@ class Thumbnail(QWidget):
     def __init__(self, theme: Theme, least: int | None = None) -> None:
         super().__init__()
         self._theme = theme
-        self._curves: Mapping[str, Curve] = {}
+        self._curves: Mapping[str, ThumbnailCurve] = {}
         self._altered = 0
         keep(self, self.setMinimumHeight if least else self.setFixedHeight, least or HEIGHT_PX)
 
-    def show_curves(self, curves: Mapping[str, Curve], altered: int = 0) -> None:
+    def show_curves(self, curves: Mapping[str, ThumbnailCurve], altered: int = 0) -> None:
         """Draw these, and say how many points are altered."""
         self._curves, self._altered = curves, altered
         told = f"Runtime over N of {', '.join(curves)}" if curves else "No runtimes"
@@ -64,8 +65,8 @@ class Thumbnail(QWidget):
                 painter.drawText(self.rect(), corner, self._warning)
 
     def _paint_curve(self, painter: QPainter, kernel: str, line: Sequence[QPointF]) -> None:
-        from app.plots.dots import line_pen  # noqa: PLC0415 - see load_marks
-        from app.plots.marks import paint_mark  # noqa: PLC0415 - see load_marks
+        from flashscope.app.plots.dots import line_pen  # noqa: PLC0415 - see load_marks
+        from flashscope.app.plots.marks import paint_mark  # noqa: PLC0415 - see load_marks
 
         mark = kernel_mark(kernel)
         painter.setPen(line_pen(mark, mark.on(self._theme)))

@@ -6,15 +6,15 @@ from typing import Any
 import pyqtgraph as pg
 from PySide6.QtCore import Signal
 
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import keep, px
-from app.plots.style import Plot, UnitAxis, restyle
-from app.widgets.plain import plain_tip
-from app.words.kinds import words_of
-from profiles.results.dates import moment
-from profiles.results.quantity import Quantity
-from profiles.results.trend import Entry, Kind
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.plots.style import Plot, UnitAxis, restyle
+from flashscope.app.widgets.plain import plain_tip
+from flashscope.app.words.kinds import words_of
+from flashscope.profiles.results.findings.trend import Entry, Kind
+from flashscope.profiles.results.model.dates import moment
+from flashscope.profiles.results.quantities.quantity import Quantity
 
 SYMBOLS = ("o", "s", "t1", "d", "p", "star")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -44,7 +44,7 @@ class TrendPlot(Plot):
         self.apply_theme(theme)
 
     def show_curves(self, curves: Mapping[Kind, Sequence[Entry]], quantity: Quantity) -> None:
-        """Draw these in place of what was drawn."""
+        """Draw these curves in place of those before."""
         self.clear()
         self._values.write_with(words_of(quantity).tick)
         for place, entries in enumerate(curves.values()):
@@ -82,7 +82,7 @@ class TrendPlot(Plot):
             brush=pg.mkBrush(colour),
             pen=pg.mkPen(None),
             hoverable=True,
-            tip=lambda x, y, data: plain_tip(told(data, quantity)),  # noqa: ARG005 - pyqtgraph names them
+            tip=lambda x, y, data: plain_tip(entry_text(data, quantity)),  # noqa: ARG005 - pyqtgraph names them
         )
         dots.sigClicked.connect(self._click)
         self.addItem(dots)
@@ -99,7 +99,7 @@ def _days(entries: Sequence[Entry]) -> str:
     return " – ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 
-def told(entry: Entry, quantity: Quantity) -> str:
+def entry_text(entry: Entry, quantity: Quantity) -> str:
     """What a session's point says."""
     figure, text = entry.figure, words_of(quantity).text
     value = text(float(figure.value)) if figure is not None and figure.value is not None else entry.reason

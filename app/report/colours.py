@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from app.look.theme import DARK, LIGHT, Theme, kernel_mark
+from flashscope.app.look.kernel_marks import kernel_mark
+from flashscope.app.look.theme import DARK, LIGHT, Theme
 
 TOKENS = ("bg", "panel", "raised", "line", "text", "dim", "grid", "accent", "ok", "warn", "error")
 STYLE = Path(__file__).with_name("report.css").read_text(encoding="utf-8")

@@ -4,59 +4,69 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from app.plots.export_header import own_version
-from app.report.colours import classes_of, style
-from app.report.markup import page, table, tag
-from app.report.plot import legend
-from app.report.ratio_plot import figures_of, ratios_of
-from app.words.figures import NOTHING
-from app.words.pairs import HEADINGS, KEYS, curves_of, lone_text, pair_texts, remark, titled
-from app.words.provenance import of_session
-from app.words.units import seqlen_text
-from kernels.problem import Problem
-from profiles.results.compare import Comparison, Contrast, Difference, Lone, Pair
-from profiles.results.curves import Curve
-from profiles.results.quantity import Quantity
+from flashscope.app.report.colours import classes_of, style
+from flashscope.app.report.markup import page, table_element, tag
+from flashscope.app.report.plot import legend_element
+from flashscope.app.report.ratio_plot import figures_of, ratios_of
+from flashscope.app.words.figures import NOTHING
+from flashscope.app.words.pairs import (
+    HEADINGS,
+    KEYS,
+    contrast_curves,
+    lone_text,
+    pair_remark,
+    pair_texts,
+    side_titled,
+)
+from flashscope.app.words.provenance import of_session
+from flashscope.app.words.units import seqlen_text
+from flashscope.app.words.version import own_version
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.compare import Comparison, Contrast, Difference, Lone, Pair
+from flashscope.profiles.results.model.curves import Curve
+from flashscope.profiles.results.quantities.quantity import Quantity
 
-Curves = Mapping[Problem, Curve]
+CurveByProblem = Mapping[Problem, Curve]
 ALIKE = frozenset({"same", "equal"})
 COLOURS = {True: "better", False: "worse", None: ""}
 EXPLAINS = {"every": "may explain a change of any point", "none": "explains no change"}
 
 
-def comparison_page(comparison: Comparison, files: Sequence[Path]) -> bytes:
+def comparison_page(comparison: Comparison, sides: Sequence[Sequence[Path]]) -> bytes:
     """The page, as UTF-8: for each of the others what differs, the summary, ratios over N and every verdict.
 
     Args:
         comparison: A baseline and others.
-        files: Their files, the baseline's first.
+        sides: The files of each side's runs, the baseline's first.
     """
     pairs = [pair for contrast in comparison.contrasts for pair in contrast.pairs]
     classes = classes_of(list(dict.fromkeys(pair.kernel for pair in pairs)))
-    title = f"{comparison.quantity.title}, beside {titled(comparison.base, files[0])}"
+    base = comparison.contrasts[0].base_runs
+    title = f"{comparison.quantity.title}, beside {side_titled(base, sides[0])}"
     body = [tag("p", of_session(comparison.base, "saved").badge, class_="badge"), tag("h1", title)]
     body += [tag("p", comparison.caution, class_="may")] if comparison.caution else []
-    for contrast, file in zip(comparison.contrasts, files[1:], strict=True):
-        body += _contrast(comparison.quantity, contrast, file, classes)
+    for contrast, files in zip(comparison.contrasts, sides[1:], strict=True):
+        body += _contrast(comparison.quantity, contrast, files, classes)
     rule = (
-        "A ratio is the figure here over the baseline's, with its 95% interval from a bootstrap over rounds. "
-        "A change counts where the rounds differ by more than the threshold, corrected over all pairs."
+        "A ratio is the figure here over the baseline's, with its 95% interval: from a bootstrap over "
+        "rounds, or with several runs a side from what differs between their medians. A change counts where "
+        "rounds or runs differ by more than the threshold, corrected over all pairs."
     )
     footer = tag("footer", tag("p", rule), tag("p", f"Written by Flashscope {own_version()}."))
     return page(title, style(classes), [*body, footer])
 
 
 def _contrast(
-    quantity: Quantity, contrast: Contrast, file: Path, classes: Mapping[str, str]
+    quantity: Quantity, contrast: Contrast, files: Sequence[Path], classes: Mapping[str, str]
 ) -> Iterator[Element]:
-    yield tag("h2", titled(contrast.other, file))
+    yield tag("h2", side_titled(contrast.other_runs, files))
     yield tag("p", of_session(contrast.other, "saved").badge, class_="badge")
     yield _differences(contrast.differences)
     yield tag("p", contrast.summary, class_="headline")
-    curves = curves_of(contrast)
+    curves = contrast_curves(contrast)
     for curve, members in _by_curve(contrast.pairs, curves).items():
         yield tag("h2", curve.whole_label)
-        yield legend(list(dict.fromkeys(pair.kernel for pair in members)), classes)
+        yield legend_element(list(dict.fromkeys(pair.kernel for pair in members)), classes)
         yield tag("div", ratios_of(members, classes), figures_of(quantity, members, classes), class_="grid")
         yield from _tables(quantity, members, curve.label)
     for where, lone in (("the baseline", contrast.base_only), ("this session", contrast.other_only)):
@@ -70,7 +80,7 @@ def _differences(found: Sequence[Difference]) -> Element:
     if not found:
         return tag("p", "Nothing differs around the points.", class_="dim")
     lines = [(_reach(one, one.title), one.base, one.other, _reach(one, _explains(one))) for one in found]
-    return tag("div", table(("what differs", "baseline", "here", ""), lines), class_="wide")
+    return tag("div", table_element(("what differs", "baseline", "here", ""), lines), class_="wide")
 
 
 def _explains(one: Difference) -> str:
@@ -81,7 +91,7 @@ def _reach(one: Difference, text: str) -> Element:
     return tag("span", text, class_="dim" if one.reach == "none" else "may")
 
 
-def _by_curve(pairs: Sequence[Pair], curves: Curves) -> dict[Curve, list[Pair]]:
+def _by_curve(pairs: Sequence[Pair], curves: CurveByProblem) -> dict[Curve, list[Pair]]:
     found: dict[Curve, list[Pair]] = {}
     for pair in pairs:
         found.setdefault(curves[pair.base.problem], []).append(pair)
@@ -100,7 +110,7 @@ def _tables(quantity: Quantity, pairs: Sequence[Pair], label: str) -> Iterator[E
 
 def _table(quantity: Quantity, pairs: Sequence[Pair], label: str) -> Element:
     lines = (_line(quantity, pair, label) for pair in pairs)
-    return tag("div", table((*HEADINGS, "remark"), lines, keys=KEYS), class_="remarked")
+    return tag("div", table_element((*HEADINGS, "remark"), lines, keys=KEYS), class_="remarked")
 
 
 def _line(quantity: Quantity, pair: Pair, label: str) -> tuple[Element | str, ...]:
@@ -108,11 +118,11 @@ def _line(quantity: Quantity, pair: Pair, label: str) -> tuple[Element | str, ..
     return (
         *cells,
         tag("span", verdict, class_=COLOURS[pair.better]),
-        tag("span", remark(pair), class_="dim"),
+        tag("span", pair_remark(pair), class_="dim"),
     )
 
 
-def _lone(lone: Sequence[Lone], curves: Curves) -> Element:
+def _lone(lone: Sequence[Lone], curves: CurveByProblem) -> Element:
     lines = [
         (
             one.row.kernel,
@@ -122,4 +132,4 @@ def _lone(lone: Sequence[Lone], curves: Curves) -> Element:
         )
         for one in lone
     ]
-    return tag("div", table(("kernel", "problem", "N", "why"), lines, keys=KEYS), class_="wide")
+    return tag("div", table_element(("kernel", "problem", "N", "why"), lines, keys=KEYS), class_="wide")

@@ -4,26 +4,27 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from xml.etree.ElementTree import Element
 
-from app.plots.series import kernels_of
-from app.plots.statuses import STATUS_MARKS
-from app.report.markup import table, tag
-from app.words.figures import NOTHING, column, shown_of
-from app.words.units import digits, ms_text, ratio_text, seqlen_text
-from kernels.problem import Problem
-from profiles.results.curves import curve_by_problem
-from profiles.results.headline import exact
-from profiles.results.quantities import THROUGHPUT
-from profiles.results.quantity import value_of
-from profiles.results.ratios import Standings
-from profiles.results.rounds import speedup_interval
-from profiles.results.rows import PointRow
-from profiles.results.session import UNFINISHED
-from profiles.results.trust import WORDS
+from flashscope.app.figures.series import kernels_of
+from flashscope.app.figures.statuses import STATUS_MARKS
+from flashscope.app.report.markup import table_element, tag
+from flashscope.app.words.figures import NOTHING, column, shown_of
+from flashscope.app.words.units import digits, ms_text, ratio_text, seqlen_text
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.compare.noise import Wander
+from flashscope.profiles.results.findings.fastest import fastest_of
+from flashscope.profiles.results.findings.ratios import Standings
+from flashscope.profiles.results.findings.rounds import speedup_interval
+from flashscope.profiles.results.model.curves import curve_by_problem
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import UNFINISHED
+from flashscope.profiles.results.model.trust import WORDS
+from flashscope.profiles.results.quantities.quantity import value_of
+from flashscope.profiles.results.quantities.registry import THROUGHPUT
 
 Baselines = Mapping[Problem, PointRow]
 
 
-def beside(standings: Standings) -> Element:
+def standings_table(standings: Standings) -> Element:
     """Each kernel's ratios to the baseline: their mean, and the worst with its place."""
     lines = []
     for kernel, mean in standings.means.items():
@@ -43,7 +44,7 @@ def beside(standings: Standings) -> Element:
             )
         )
     headings = ("kernel", "problems", "geometric mean", "least", "its 95% interval", "where")
-    return table(headings, lines)
+    return table_element(headings, lines)
 
 
 def _interval(standings: Standings, kernel: str) -> str:
@@ -53,28 +54,30 @@ def _interval(standings: Standings, kernel: str) -> str:
     return NOTHING if interval is None else f"{interval.low:.3f} .. {interval.high:.3f}"
 
 
-def over_seqlen(rows: Sequence[PointRow]) -> Element:
-    """Kernels down, N across: median runtime and throughput; the fastest exact one of each N in bold."""
+def over_seqlen(rows: Sequence[PointRow], wandered: Mapping[str, Wander]) -> Element:
+    """Kernels down, N across: median runtime and throughput.
+
+    The fastest exact one of each N is bold, with all that are as fast within the noise.
+
+    Args:
+        rows: Of one curve.
+        wandered: See `profiles.results.compare.noise.wanders`.
+    """
     by_place = {(row.kernel, row.seqlen): row for row in rows}
     seqlens, kernels = sorted({row.seqlen for row in rows}), kernels_of(rows)
-    best = {n: _fastest([by_place[k, n] for k in kernels if (k, n) in by_place]) for n in seqlens}
+    best = {n: fastest_of([row for row in by_place.values() if row.seqlen == n], wandered) for n in seqlens}
     lines = [(kernel, *(_cell(by_place.get((kernel, n)), best[n]) for n in seqlens)) for kernel in kernels]
-    return table(("runtime, TFLOP/s", *(f"N = {seqlen_text(n)}" for n in seqlens)), lines)
+    return table_element(("runtime, TFLOP/s", *(f"N = {seqlen_text(n)}" for n in seqlens)), lines)
 
 
-def _fastest(rows: Sequence[PointRow]) -> PointRow | None:
-    timed = [row for row in rows if row.done and row.times and exact(row.kernel)]
-    return min(timed, key=lambda row: row.times.median if row.times else 0.0, default=None)
-
-
-def _cell(row: PointRow | None, best: PointRow | None) -> Element | str:
+def _cell(row: PointRow | None, best: Sequence[PointRow]) -> Element | str:
     if row is None:
         return NOTHING
     if not row.done or row.times is None:
         return STATUS_MARKS[row.status].word
     rate = value_of(THROUGHPUT, row)
     text = ms_text(row.times.median) + ("" if rate is None else f", {digits(rate)}")
-    return tag("b", text) if row is best else text
+    return tag("b", text) if any(row is one for one in best) else text
 
 
 def all_figures(rows: Sequence[PointRow], baselines: Baselines) -> Element:
@@ -95,7 +98,7 @@ def all_figures(rows: Sequence[PointRow], baselines: Baselines) -> Element:
     named = (heading for heading, _ in columns)
     headings = ("kernel", "N", "status", "trust", *(["part"] if parted else ()), *named)
     words = f"All figures of {len(lines)} points"
-    return tag("details", tag("summary", words), table(headings, lines))
+    return tag("details", tag("summary", words), table_element(headings, lines))
 
 
 def not_done(rows: Sequence[PointRow]) -> Element | None:
@@ -112,7 +115,9 @@ def not_done(rows: Sequence[PointRow]) -> Element | None:
         if not row.done and row.status not in UNFINISHED
     ]
     return (
-        tag("div", table(("kernel", "problem", "status", "reason"), lines), class_="wide") if lines else None
+        tag("div", table_element(("kernel", "problem", "status", "reason"), lines), class_="wide")
+        if lines
+        else None
     )
 
 
@@ -134,7 +139,7 @@ def trust(rows: Sequence[PointRow]) -> Element | None:
     told = tag("p", ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word]) + ".")
     if not lines:
         return told if known else None
-    return tag("div", told, table(("kernel", "problem", "trust", "reasons"), lines), class_="wide")
+    return tag("div", told, table_element(("kernel", "problem", "trust", "reasons"), lines), class_="wide")
 
 
 def remarks(rows: Sequence[PointRow]) -> Element | None:
@@ -144,4 +149,4 @@ def remarks(rows: Sequence[PointRow]) -> Element | None:
         if row.note:
             said.setdefault((row.kernel, row.note), []).append(row)
     lines = [(kernel, str(len(points)), note) for (kernel, note), points in said.items()]
-    return tag("div", table(("kernel", "points", "note"), lines), class_="wide") if lines else None
+    return tag("div", table_element(("kernel", "points", "note"), lines), class_="wide") if lines else None

@@ -7,10 +7,10 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 
-from app.plots.ticks import fitting, from_axis, to_axis, value_ticks
-from app.report.markup import tag
-from app.words.kinds import KindWords, Scale
-from app.words.units import seqlen_text
+from flashscope.app.figures.ticks import fitting, from_axis, to_axis, value_ticks
+from flashscope.app.report.markup import tag
+from flashscope.app.words.kinds import KindWords, Scale
+from flashscope.app.words.units import seqlen_text
 
 WIDTH, HEIGHT = 520, 270  # of the plot without its rail
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 10, 24
@@ -57,7 +57,7 @@ class Frame:
 
     @property
     def height(self) -> float:
-        """Of the whole drawing."""
+        """Height of the whole drawing."""
         return HEIGHT + self.rail
 
     def x(self, seqlen: float) -> float:

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from app.words.plain import cut
-from profiles.wire.text import harmless
+from flashscope.app.words.plain import cut_short
+from flashscope.profiles.wire.text import harmless
 
-Child: TypeAlias = Element | str
+MarkupChild: TypeAlias = Element | str
 
 
-def tag(name: str, /, *children: Child, **attributes: object) -> Element:
+def tag(name: str, /, *children: MarkupChild, **attributes: object) -> Element:
     """An element; `class_` is the attribute class, an underscore in a name a hyphen."""
     written = {key.rstrip("_").replace("_", "-"): harmless(str(value)) for key, value in attributes.items()}
     made = Element(name, written)
@@ -19,16 +19,18 @@ def tag(name: str, /, *children: Child, **attributes: object) -> Element:
     return made
 
 
-def _append(parent: Element, child: Child) -> None:
+def _append(parent: Element, child: MarkupChild) -> None:
     if isinstance(child, Element):
         parent.append(child)
     elif len(parent):
-        parent[-1].tail = (parent[-1].tail or "") + cut(harmless(child))
+        parent[-1].tail = (parent[-1].tail or "") + cut_short(harmless(child))
     else:
-        parent.text = (parent.text or "") + cut(harmless(child))
+        parent.text = (parent.text or "") + cut_short(harmless(child))
 
 
-def table(headings: Sequence[str], lines: Iterable[Sequence[Child]], *, keys: int = 1) -> Element:
+def table_element(
+    headings: Sequence[str], lines: Iterable[Sequence[MarkupChild]], *, keys: int = 1
+) -> Element:
     """A table; the first columns say what a line is about."""
     made = tag("table")
     head = SubElement(SubElement(made, "thead"), "tr")

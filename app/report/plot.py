@@ -6,19 +6,19 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from app.look.theme import Mark, kernel_mark
-from app.plots.series import Failure, Series, Values, extract, failure_text
-from app.plots.shapes import path_data
-from app.plots.statuses import STATUS_MARKS
-from app.plots.ticks import to_axis
-from app.report.frame import LEFT, TOP, Frame, drawing
-from app.report.markup import tag
-from app.words.kinds import unit_text, words_of
-from app.words.units import seqlen_text
-from profiles.results.quantity import Quantity
-from profiles.results.rows import PointRow
+from flashscope.app.figures.series import Failure, Series, Values, extract, failure_text
+from flashscope.app.figures.shapes import path_data
+from flashscope.app.figures.statuses import STATUS_MARKS
+from flashscope.app.figures.ticks import to_axis
+from flashscope.app.look.kernel_marks import KernelMark, kernel_mark
+from flashscope.app.report.frame import LEFT, TOP, Frame, drawing
+from flashscope.app.report.markup import tag
+from flashscope.app.words.kinds import unit_text, words_of
+from flashscope.app.words.units import seqlen_text
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.quantities.quantity import Quantity
 
-Text = Callable[[float], str]
+ValueText = Callable[[float], str]
 SYMBOL_PX, GLYPH_PX, RAIL_PX = 8, 10, 14
 NARROW_PX = 96  # left of a glyph, below which its word stands to the right
 
@@ -44,12 +44,12 @@ def plot(
         np.array(seqlens, dtype=np.float64), np.concatenate(columns), words.scale, RAIL_PX * len(failing)
     )
     parts = frame.axes(seqlens, words)
-    parts += [part for one in series for part in curve(frame, words.text, one, classes[one.kernel])]
+    parts += [part for one in series for part in curve_elements(frame, words.text, one, classes[one.kernel])]
     parts += rails(frame, failing, classes)
     return drawing(frame, f"{quantity.title} over N", *parts)
 
 
-def curve(frame: Frame, text: Text, series: Series, colour: str) -> list[Element]:
+def curve_elements(frame: Frame, text: ValueText, series: Series, colour: str) -> list[Element]:
     """The model, whiskers, line and symbols of one kernel."""
     mark = kernel_mark(series.kernel)
     ends = zip(
@@ -74,7 +74,7 @@ def curve(frame: Frame, text: Text, series: Series, colour: str) -> list[Element
     ]
 
 
-def _dashes(mark: Mark) -> dict[str, str]:
+def _dashes(mark: KernelMark) -> dict[str, str]:
     """The attribute of a curve in strokes; none of a whole one."""
     return {"stroke_dasharray": " ".join(f"{mark.width * part:g}" for part in mark.dash)} if mark.dash else {}
 
@@ -88,7 +88,7 @@ def line(frame: Frame, seqlens: Values, values: Values) -> str:
     )
 
 
-def _marks(frame: Frame, text: Text, series: Series, colour: str) -> list[Element]:
+def _marks(frame: Frame, text: ValueText, series: Series, colour: str) -> list[Element]:
     """The symbols; the pointer over one reads its figure."""
     symbol = kernel_mark(series.kernel).symbol
     known = zip(series.seqlen, series.value, to_axis(series.value, frame.scale), strict=True)
@@ -130,7 +130,7 @@ def _glyph(failure: Failure, x: float, y: float, colour: str) -> Element:
     return tag("path", tag("title", failure_text(failure)), d=path, class_=f"glyph {colour}")
 
 
-def legend(kernels: Sequence[str], classes: Mapping[str, str]) -> Element:
+def legend_element(kernels: Sequence[str], classes: Mapping[str, str]) -> Element:
     """The mark of each kernel beside its name."""
     made = tag("ul", class_="legend")
     for kernel in kernels:

@@ -5,17 +5,17 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from app.plots.series import Failure, Series, Values
-from app.plots.ticks import to_axis
-from app.report.frame import Frame, drawing
-from app.report.markup import tag
-from app.report.plot import RAIL_PX, curve, line, plot, rails
-from app.words.kinds import KINDS, Scale, unit_text
-from app.words.verdicts import ratio_digits
-from profiles.results.compare import Pair
-from profiles.results.quantity import Quantity
-from profiles.results.session import UNFINISHED
-from profiles.wire.measurement import Figure, Number
+from flashscope.app.figures.series import Failure, Series, Values
+from flashscope.app.figures.ticks import to_axis
+from flashscope.app.report.frame import Frame, drawing
+from flashscope.app.report.markup import tag
+from flashscope.app.report.plot import RAIL_PX, curve_elements, line, plot, rails
+from flashscope.app.words.kinds import KINDS, Scale, unit_text
+from flashscope.app.words.verdicts import ratio_digits
+from flashscope.profiles.results.compare import Pair
+from flashscope.profiles.results.model.session import UNFINISHED
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.wire.measurement import Figure, Number
 
 WIDE = 4.0  # times: ratios that far apart stand on a logarithmic axis
 
@@ -41,7 +41,9 @@ def ratios_of(pairs: Sequence[Pair], classes: Mapping[str, str]) -> Element:
     failing = [one.failures for one in series if one.failures]
     frame = Frame.around(seqlens, shown, _scale(shown), RAIL_PX * len(failing), zero=False)
     parts = [*_band(frame, seqlens, band), *frame.axes(_seqlens(pairs), KINDS["ratio"])]
-    parts += [part for one in series for part in curve(frame, ratio_digits, one, classes[one.kernel])]
+    parts += [
+        part for one in series for part in curve_elements(frame, ratio_digits, one, classes[one.kernel])
+    ]
     caption = tag(
         "figcaption", tag("h3", "Ratio to the baseline"), tag("span", "95% intervals; band: the threshold")
     )

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from app.plots.statuses import STATUS_MARKS
-from app.words.units import error_text, ratio_text, seqlen_text, share_text
-from profiles.results.curves import curve_by_problem
-from profiles.results.headline import exact
-from profiles.results.ratios import Standings
-from profiles.results.rows import PointRow
-from profiles.wire.measurement import OutputError
+from flashscope.app.figures.statuses import STATUS_MARKS
+from flashscope.app.words.units import error_text, ratio_text, seqlen_text, share_text
+from flashscope.profiles.results.findings.fastest import exact
+from flashscope.profiles.results.findings.ratios import Standings
+from flashscope.profiles.results.model.curves import curve_by_problem
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.wire.measurement import OutputError
 
 
 def tally(rows: Sequence[PointRow], standings: Standings) -> str:

@@ -3,27 +3,42 @@
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element
 
-from app.plots.export_header import own_version
-from app.plots.series import kernels_of
-from app.report import figures
-from app.report.colours import classes_of, style
-from app.report.markup import facts, page, table, tag
-from app.report.plot import figure_of, legend
-from app.report.sentences import tally, worst_check
-from app.words.command_line import repeating, repeating_preset
-from app.words.efficiency import efficiency_lines
-from app.words.headline import session_headlines
-from app.words.provenance import Provenance
-from app.words.units import bytes_text, clock_text, share_text, temperature_text, watts_text, whole_text
-from kernels.problem import Problem
-from profiles.results.curves import Curve, baselines, by_curve
-from profiles.results.drift import drift_text
-from profiles.results.export import metadata, protocol_text
-from profiles.results.parts import failed_before, part_text, parts, warnings
-from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT, favoured_baseline
-from profiles.results.ratios import standings_of
-from profiles.results.rows import PointRow, rows
-from profiles.results.session import Session
+from flashscope.app.figures.series import kernels_of
+from flashscope.app.report import figures
+from flashscope.app.report.colours import classes_of, style
+from flashscope.app.report.markup import facts, page, table_element, tag
+from flashscope.app.report.plot import figure_of, legend_element
+from flashscope.app.report.sentences import tally, worst_check
+from flashscope.app.words.command_line import repeating, repeating_preset
+from flashscope.app.words.efficiency import efficiency_lines
+from flashscope.app.words.headline import session_headlines
+from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.units import (
+    bytes_text,
+    clock_text,
+    share_text,
+    temperature_text,
+    watts_text,
+    whole_text,
+)
+from flashscope.app.words.version import own_version
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.compare.noise import wanders
+from flashscope.profiles.results.findings.ratios import standings_of
+from flashscope.profiles.results.formats.export import metadata, protocol_text
+from flashscope.profiles.results.model.curves import Curve, baselines, by_curve
+from flashscope.profiles.results.model.drift import drift_text
+from flashscope.profiles.results.model.parts import failed_before, part_text, parts, warnings
+from flashscope.profiles.results.model.rows import PointRow, rows
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.quantities.registry import (
+    FOOTPRINT,
+    QUANTITIES,
+    RUNTIME,
+    SPEEDUP,
+    THROUGHPUT,
+    favoured_baseline,
+)
 
 PLOTTED = (RUNTIME, FOOTPRINT, SPEEDUP, THROUGHPUT, QUANTITIES["sustained-throughput"])
 READINGS = {
@@ -44,10 +59,10 @@ def session_page(session: Session, source: Provenance) -> bytes:
     measured = rows(session)
     classes = classes_of(kernels_of(measured))
     body = [*_head(session, source, measured), *_curves(session, measured, classes), *_end(session, measured)]
-    return page(title_of(session), style(classes), body)
+    return page(page_title(session), style(classes), body)
 
 
-def title_of(session: Session) -> str:
+def page_title(session: Session) -> str:
     """The session's name, or when it began."""
     return session.name or f"Session of {session.started_at[:16].replace('T', ' ')}"
 
@@ -56,7 +71,7 @@ def _head(session: Session, source: Provenance, measured: Sequence[PointRow]) ->
     baseline = favoured_baseline(session.plan.kernels)
     standings = standings_of(measured, [baseline] if baseline else [])
     yield tag("p", source.badge, class_="badge")
-    yield tag("h1", title_of(session))
+    yield tag("h1", page_title(session))
     if session.note:
         yield tag("p", session.note, class_="note")
     if session.altered:
@@ -71,7 +86,7 @@ def _head(session: Session, source: Provenance, measured: Sequence[PointRow]) ->
     yield tag("p", f"Drift check: {drift_text(session) or 'none'}.")
     if len(standings.means) > 1:
         yield tag("h2", f"Throughput over that of {baseline}")
-        yield figures.beside(standings)
+        yield figures.standings_table(standings)
 
 
 def _curves(session: Session, measured: Sequence[PointRow], classes: Mapping[str, str]) -> Iterator[Element]:
@@ -86,9 +101,9 @@ def _curve(
     baseline = favoured_baseline(kernels)
     shown = [one for one in PLOTTED if one.relative or any(map(one.says, members))]
     yield tag("h2", curve.whole_label)
-    yield legend(kernels, classes)
+    yield legend_element(kernels, classes)
     yield tag("div", *(figure_of(one, members, baseline, classes) for one in shown), class_="grid")
-    yield figures.over_seqlen(members)
+    yield figures.over_seqlen(members, wanders(session))
     yield figures.all_figures(members, baselines(members, favoured_baseline(session.plan.kernels)))
 
 
@@ -125,7 +140,7 @@ def _telemetry(session: Session) -> Element | None:
         known = sorted(v for reading in session.readings if (v := getattr(reading, field)) is not None)
         if known:
             lines.append((title, *(text(known[place]) for place in (0, len(known) // 2, -1))))
-    return table(("reading", "least", "median", "most"), lines) if lines else None
+    return table_element(("reading", "least", "median", "most"), lines) if lines else None
 
 
 def _machine(session: Session) -> Element:

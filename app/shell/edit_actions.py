@@ -3,10 +3,10 @@
 from functools import partial
 from pathlib import Path
 
-from app.control.actions import Action
-from app.control.controller import Controller
-from app.control.steps import Duplicated
-from app.widgets.error_line import ErrorLine
+from flashscope.app.control.actions import Action
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.steps import Duplicated
+from flashscope.app.widgets.error_line import ErrorLine
 
 
 class EditActions:
@@ -27,7 +27,7 @@ class EditActions:
         self._edits.replaced.connect(self._offer_reload)
 
     def offered(self) -> list[Action]:
-        """Both of them."""
+        """Both actions."""
         return [
             Action("undo", "Undo the last change of a session", self._edits.undo, "Edit", "Ctrl+Z"),
             Action("redo", "Make the undone change again", self._edits.redo, "Edit", "Ctrl+Shift+Z; Ctrl+Y"),

@@ -1,17 +1,17 @@
 """Pictures drawn by another process: painting one takes a second, and only the GUI thread may paint plots."""
 
 import subprocess
-import sys
 from pathlib import Path
 
-from app.look.picture import Look
-from profiles.store import SessionFileError
+from flashscope.app.look.picture import PictureOptions
+from flashscope.profiles.store import SessionFileError
+from flashscope.profiles.wire.process import python_command
 
-MAIN = Path(__file__).parents[2] / "main.py"
+PROGRAM_MAIN = "flashscope.__main__:main"
 TIMEOUT_S = 300
 
 
-def draw_elsewhere(path: Path, kind: str, look: Look, target: Path) -> None:
+def draw_elsewhere(path: Path, kind: str, look: PictureOptions, target: Path) -> None:
     """Have `export` draw a session's picture; for a thread that may wait.
 
     Args:
@@ -24,18 +24,22 @@ def draw_elsewhere(path: Path, kind: str, look: Look, target: Path) -> None:
         SessionFileError: It was not drawn, for this reason.
     """
     asked = [
-        sys.executable,
-        str(MAIN),
         "export",
-        str(path),
-        str(target),
+        str(path.absolute()),
+        str(target.absolute()),
         "--to",
         kind,
         "--force",
         *_words(kind, look),
     ]
     try:
-        done = subprocess.run(asked, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        done = subprocess.run(
+            python_command(PROGRAM_MAIN, *asked),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SessionFileError(f"Nothing was drawn: {error}; try again.") from error
     if done.returncode:
@@ -43,7 +47,7 @@ def draw_elsewhere(path: Path, kind: str, look: Look, target: Path) -> None:
         raise SessionFileError(f"Nothing was drawn: {told[-1]}", done.stderr)
 
 
-def _words(kind: str, look: Look) -> list[str]:
+def _words(kind: str, look: PictureOptions) -> list[str]:
     """The options that ask for it."""
     said = ["--theme", look.theme]
     said += ["--plot", look.plot] if look.plot else []

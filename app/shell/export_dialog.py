@@ -13,16 +13,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look.picture import SCALE, Look
-from app.look.theme import LIGHT, THEMES
-from app.look.zoom import px
-from app.report.kinds import KINDS
-from app.widgets.plain import Label
-from app.words.plain import MOST_OF_NAME, cut
-from profiles.results.curves import by_curve
-from profiles.results.quantities import QUANTITIES
-from profiles.results.rows import rows
-from profiles.results.session import Session
+from flashscope.app.look.picture import SCALE, PictureOptions
+from flashscope.app.look.theme import LIGHT, THEMES
+from flashscope.app.look.zoom import px
+from flashscope.app.report.kinds import KINDS
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.profiles.results.model.curves import by_curve
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.quantities.registry import QUANTITIES
 
 SCALES = (1, 2, 3, 4)
 WIDTH = 420
@@ -32,7 +32,7 @@ class ExportDialog(QDialog):
     """Every format, and the options of those that are pictures; of several sessions there are fewer.
 
     Signals:
-        chosen: Export in this format, a key of KINDS, and so it is to look (str, Look).
+        chosen: Export in this format, a key of KINDS, and so it is to look (str, PictureOptions).
     """
 
     chosen = Signal(str, object)
@@ -43,7 +43,7 @@ class ExportDialog(QDialog):
         self._several = session is None
         measured = rows(session) if session else []
         told = {key: one.title for key, one in QUANTITIES.items() if any(map(one.says, measured))}
-        curves = {curve.label: cut(curve.label, MOST_OF_NAME) for curve in by_curve(measured)}
+        curves = {curve.label: cut_short(curve.label, MOST_OF_NAME) for curve in by_curve(measured)}
         self.kind = _choice("Format", {key: one.title for key, one in KINDS.items()})
         self.plot = _choice("Plot", {"": "All four plots", **told})
         self.curve = _choice("Problems", curves)
@@ -53,7 +53,7 @@ class ExportDialog(QDialog):
         self.transparent.setAccessibleName("Without a ground")
         self.theme.setCurrentIndex(max(0, self.theme.findData(theme)))
         self.scale.setCurrentIndex(SCALES.index(SCALE))
-        self.about = Label("")
+        self.about = PlainLabel("")
         self.about.setProperty("role", "dim")
         self._lay_out()
         self.kind.currentIndexChanged.connect(self._follow_kind)
@@ -61,11 +61,11 @@ class ExportDialog(QDialog):
 
     def _lay_out(self) -> None:
         form = QFormLayout()
-        form.addRow(Label("Format"), self.kind)
-        form.addRow(Label(""), self.about)
+        form.addRow(PlainLabel("Format"), self.kind)
+        form.addRow(PlainLabel(""), self.about)
         self._of_picture = (self.plot, self.curve, self.theme, self.scale, self.transparent)
         for field in self._of_picture:
-            form.addRow(Label("" if field is self.transparent else field.accessibleName()), field)
+            form.addRow(PlainLabel("" if field is self.transparent else field.accessibleName()), field)
         self._form = form
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         save = buttons.addButton(
@@ -80,9 +80,9 @@ class ExportDialog(QDialog):
         column.addWidget(buttons)
         self.setMinimumWidth(px(WIDTH))
 
-    def look(self) -> Look:
+    def look(self) -> PictureOptions:
         """How a picture is to look; of the first problems nothing is said."""
-        return Look(
+        return PictureOptions(
             plot=self.plot.currentData(),
             curve=self.curve.currentData() if self.curve.currentIndex() > 0 else "",
             scale=int(self.scale.currentData()),

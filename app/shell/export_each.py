@@ -8,14 +8,13 @@ from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
-from app.look.picture import Look
-from app.report.documents import document
-from app.report.kinds import KINDS
-from app.shell.elsewhere import draw_elsewhere
-from app.words.provenance import of_session
-from app.words.sessions import as_file_name, named
-from kernels.errors import UnsupportedError
-from profiles.store import SessionFileError, TakenFileError, load, write_whole
+from flashscope.app.look.picture import PictureOptions
+from flashscope.app.report.kinds import KINDS, report_bytes
+from flashscope.app.shell.elsewhere import draw_elsewhere
+from flashscope.app.words.provenance import of_session
+from flashscope.app.words.sessions import as_file_name, named
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.profiles.store import SessionFileError, TakenFileError, load, write_atomically
 
 
 class Exported(NamedTuple):
@@ -45,7 +44,9 @@ def count_of(sessions: Sequence[object]) -> str:
     return f"{len(sessions)} session{'s' * (len(sessions) != 1)}"
 
 
-def export_each(paths: Sequence[Path], kind: str, look: Look, folder: Path, stopped: Event) -> Exported:
+def export_each(
+    paths: Sequence[Path], kind: str, look: PictureOptions, folder: Path, stopped: Event
+) -> Exported:
     """Write a file of each session; for a thread that may wait.
 
     Args:
@@ -67,16 +68,16 @@ def export_each(paths: Sequence[Path], kind: str, look: Look, folder: Path, stop
     return Exported(folder, tuple(written), tuple(failed))
 
 
-def _export(path: Path, kind: str, look: Look, folder: Path) -> Path:
+def _export(path: Path, kind: str, look: PictureOptions, folder: Path) -> Path:
     session = load(path)
     if KINDS[kind].picture:
         content = _drawn(path, kind, look)
     else:
-        content = document(kind, session, str(path), of_session(session, "saved"))
+        content = report_bytes(kind, session, str(path), of_session(session, "saved"))
     return _written(folder, as_file_name(named(session, path)), KINDS[kind].suffix, content)
 
 
-def _drawn(path: Path, kind: str, look: Look) -> bytes:
+def _drawn(path: Path, kind: str, look: PictureOptions) -> bytes:
     with tempfile.TemporaryDirectory(prefix="flashscope-") as folder:
         target = Path(folder) / f"picture{KINDS[kind].suffix}"
         draw_elsewhere(path, kind, look, target)
@@ -89,7 +90,7 @@ def _written(folder: Path, name: str, suffix: str, content: bytes) -> Path:
     while True:
         with suppress(TakenFileError):
             target = folder / next(names)
-            write_whole(target, content, replace=False)
+            write_atomically(target, content, replace=False)
             return target
 
 

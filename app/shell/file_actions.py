@@ -7,24 +7,30 @@ from threading import Event
 
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.control.actions import Action
-from app.control.chores import Chores
-from app.control.controller import Controller
-from app.look.appearance import appearance_of
-from app.look.picture import Look
-from app.report.documents import document
-from app.report.kinds import KINDS
-from app.shell.elsewhere import draw_elsewhere
-from app.shell.export_dialog import ExportDialog
-from app.shell.export_each import Exported, count_of, export_each
-from app.widgets.error_line import ErrorLine
-from app.widgets.saving import write_chosen
-from app.words.provenance import Provenance
-from app.words.sessions import as_file_name, named
-from kernels.errors import UnsupportedError
-from profiles.results.session import Session
-from profiles.store import SUFFIX, Mark, ReplacedFileError, SessionFileError, copy_session, write_whole
-from profiles.store.reader import read_mark
+from flashscope.app.control.actions import Action
+from flashscope.app.control.chores import Chores
+from flashscope.app.control.controller import Controller
+from flashscope.app.look.appearance import appearance_of
+from flashscope.app.look.picture import PictureOptions
+from flashscope.app.report.kinds import KINDS, report_bytes
+from flashscope.app.shell.elsewhere import draw_elsewhere
+from flashscope.app.shell.export_dialog import ExportDialog
+from flashscope.app.shell.export_each import Exported, count_of, export_each
+from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.saving import write_chosen
+from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.sessions import as_file_name, named
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import (
+    SUFFIX,
+    ReplacedFileError,
+    SessionFileError,
+    SessionMark,
+    copy_session,
+    write_atomically,
+)
+from flashscope.profiles.store.reader import read_mark
 
 FILTER = f"Flashscope sessions (*{SUFFIX})"
 
@@ -48,7 +54,7 @@ class FileActions:
         self._chores.failed.connect(errors.show_error)
 
     def offered(self) -> list[Action]:
-        """All of them, in the order of the menu."""
+        """All actions, in the order of the menu."""
         return [
             Action("open", "Open a session …", self.open_dialog, "File", "Ctrl+O"),
             Action("save-copy", "Save a copy of the session …", self._save_copy, "File", "Ctrl+S"),
@@ -98,7 +104,7 @@ class FileActions:
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def _export_into(self, paths: Sequence[Path], kind: str, look: Look) -> None:
+    def _export_into(self, paths: Sequence[Path], kind: str, look: PictureOptions) -> None:
         folder = QFileDialog.getExistingDirectory(self._window, f"Folder for {count_of(paths)}")
         if folder:
             self._errors.show_progress(f"Exporting {count_of(paths)} …")
@@ -111,7 +117,7 @@ class FileActions:
         else:
             self._errors.show_notice(exported.words)
 
-    def _export_as(self, session: Session, kind: str, look: Look) -> None:
+    def _export_as(self, session: Session, kind: str, look: PictureOptions) -> None:
         """Ask where to, and write."""
         controller = self._controller
         path, source = controller.path, controller.provenance
@@ -163,7 +169,7 @@ def _written(
         return error
 
 
-def _draw(path: Path, meant: Mark | None, kind: str, look: Look, target: Path) -> None:
+def _draw(path: Path, meant: SessionMark | None, kind: str, look: PictureOptions, target: Path) -> None:
     """Draw a picture of what is on show: it is another process that reads its file."""
     if meant is not None:
         meant.check(path, read_mark(path)[0], recorded=False)
@@ -172,7 +178,7 @@ def _draw(path: Path, meant: Mark | None, kind: str, look: Look, target: Path) -
 
 def _export_to(kind: str, session: Session, path: Path | None, source: Provenance, target: Path) -> None:
     try:
-        content = document(kind, session, str(path) if path else None, source)
+        content = report_bytes(kind, session, str(path) if path else None, source)
     except UnsupportedError as error:
         raise SessionFileError(f"Nothing was saved: {error}") from error
-    write_whole(target, content, replace=True)
+    write_atomically(target, content, replace=True)

@@ -1,91 +1,66 @@
 """The window: rail, pages, top bar, status bar, log, errors; and the way in and out."""
 
 import sys
-import traceback
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QChildEvent, QEvent, QObject, QRect, QTimer
+from PySide6.QtCore import QChildEvent, QEvent, QObject, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QMainWindow,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from app.control.actions import ActionRegistry
-from app.control.chores import wait_for_all
-from app.control.controller import Controller
-from app.control.guard import guarded
-from app.control.presence import Presence
-from app.control.resuming import Resumer
-from app.control.settings import Settings
-from app.look.appearance import Appearance, appearance_of
-from app.look.theme import Theme
-from app.pages.base import Page
-from app.pages.registry import KEYS, PAGES, START, page_class, title_of
-from app.shell.ahead import Ahead
-from app.shell.closing import ask_to_close
-from app.shell.edit_actions import EditActions
-from app.shell.file_actions import FileActions
-from app.shell.full_screen import FullScreen
-from app.shell.notices import Notices
-from app.shell.pages import Pages
-from app.shell.stage import Stage
-from app.shell.stage_actions import StageActions
-from app.shell.stage_frame import StageFrame
-from app.shell.stage_venue import Venue
-from app.shell.tour import Tour
-from app.shell.window_actions import HelpActions, SweepActions, ViewActions
-from app.widgets.error_line import ErrorLine
-from app.widgets.keyed import name_keys
-from app.widgets.log_panel import LogPanel
-from app.widgets.rail import Rail
-from app.widgets.scrolling import Scrolling
-from app.widgets.split import Split
-from app.widgets.status_bar import StatusBar
-from app.widgets.top_bar import TopBar
-from app.widgets.typing_guard import belongs_to_input
-from profiles.results.session import Session
-
-if TYPE_CHECKING:  # their plots take half a second to load
-    from app.pages.compare import ComparePage
-    from app.pages.profile import ProfilePage
-    from app.pages.sessions import SessionsPage
-    from app.pages.start import StartPage
+from flashscope.app.control.chores import wait_for_all
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.guard import guarded
+from flashscope.app.control.presence import Presence
+from flashscope.app.control.resuming import Resumer
+from flashscope.app.control.settings import Settings
+from flashscope.app.look.appearance import Appearance, appearance_of
+from flashscope.app.look.theme import Theme
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.registry import PAGES, SHOWING, START
+from flashscope.app.shell.closing import ask_to_close
+from flashscope.app.shell.edit_actions import EditActions
+from flashscope.app.shell.file_actions import FileActions
+from flashscope.app.shell.full_screen import FullScreen
+from flashscope.app.shell.notices import Notices
+from flashscope.app.shell.paged_window import PagedWindow
+from flashscope.app.shell.presenter.actions import StageActions
+from flashscope.app.shell.presenter.frame import StageFrame
+from flashscope.app.shell.presenter.presenter import Stage
+from flashscope.app.shell.presenter.venue import Venue
+from flashscope.app.shell.tour import Tour
+from flashscope.app.shell.window_actions import HelpActions, SweepActions, ViewActions
+from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.log_panel import LogPanel
+from flashscope.app.widgets.rail import Rail
+from flashscope.app.widgets.split import Split
+from flashscope.app.widgets.status_bar import StatusBar
+from flashscope.app.widgets.top_bar import TopBar
+from flashscope.app.widgets.typing_guard import belongs_to_input
+from flashscope.profiles.results.model.session import Session
 
 SMALLEST = (600, 340)  # what 200 % leaves of a 1280 x 720 screen, less its panels
 FIRST_SIZE = (1280, 800)
 SWITCH_S = 0.0005  # for which a thread of Python's may keep the window's waiting, whenever it needs Python
 
 
-class MainWindow(QMainWindow):
-    """One window over one controller.
+class MainWindow(PagedWindow):
+    """One window over one controller, the host of its pages.
 
     Attributes:
-        controller: Everything that is not drawing.
-        registry: Everything a user can do.
-        pages: The start page and those of the rail, by key. They are made one by one when the window has been
-            painted, or when one is looked up.
         notices: What it says of the session on show and of what happens.
         stage: Presents what is on show, or a story.
         presenting: What a speaker can do.
         tour: Five steps through all this, for the first start.
-        ahead: Loads and makes the pages once it is on the screen.
     """
 
     def __init__(self, controller: Controller, appearance: Appearance, settings: Settings) -> None:
-        super().__init__()
-        self.controller, self.appearance, self.settings = controller, appearance, settings
-        controller.setParent(self)  # what its signals hold goes with the window
-        self.pages = Pages(KEYS, self._make_page, self._take_page)
-        self.registry = ActionRegistry(self, KEYS, self.pages.complete)
+        super().__init__(controller, appearance, settings)
         self._started = self._agreed = False
-        self.ahead = Ahead(self, self.pages, self._settle)
         self.setWindowTitle("Flashscope")
         self.setMinimumSize(*SMALLEST)
         self.setAcceptDrops(True)
@@ -94,34 +69,9 @@ class MainWindow(QMainWindow):
         self._lay_out()
         self._offer_actions()
         self._connect()
-        appearance.dress(self, bare=[self._stack])
+        appearance.dress(self, bare=[self.stack])
         self.apply_theme(theme)
         self.show_page(START)
-
-    @property
-    def page(self) -> Page:
-        """The page in front."""
-        return self.pages[self._shown]
-
-    def show_page(self, key: str) -> None:
-        """Bring a page to the front; one that cannot be made is told of, as often as it is asked for."""
-        try:
-            self.pages.make(key)
-        except Exception as error:
-            if key == START:
-                raise
-            self.errors.show_error(
-                f"The {title_of(key)} page cannot be opened ({type(error).__name__}: {error}); "
-                "the others can. Copy the details to report it.",
-                "".join(traceback.format_exception(error)),
-            )
-            return
-        self._shown = key
-        self._stack.setCurrentWidget(self._frames[key])
-        self.rail.show_page(key)
-        self.registry.show_page(key)
-        if key == START:
-            self.start_page.show_recents(self.settings.recents)
 
     def open_path(self, path: Path) -> None:
         """Show a session file as soon as it is read; what is wrong with it is told in the error line."""
@@ -145,7 +95,6 @@ class MainWindow(QMainWindow):
         super().showEvent(event)
         if not self._started:
             self._started = True
-            self.start_page.quick.setFocus()
             QTimer.singleShot(0, self.controller.start)
             self.ahead.begin()
 
@@ -231,7 +180,7 @@ class MainWindow(QMainWindow):
         venue = Venue(self, full_screen, self.appearance, self.settings)
         self.stage = Stage(self, venue, self._stage_frame, (self.top_bar, self.rail, self.log, self.status))
         self.presenting = StageActions(self.stage, self.errors)
-        self.tour = Tour(self)
+        self.tour = Tour(self, self.stage, rail=self.rail, top_bar=self.top_bar, errors=self.errors)
         self._help = HelpActions(self, self.registry, self.settings, self.tour)
         leaves = self.tour.leave, self.stage.back
         self._sweep = SweepActions(full_screen, leaves, self.controller, self._resumer, self.errors)
@@ -242,9 +191,7 @@ class MainWindow(QMainWindow):
             self.addAction(self.registry.add(action))
 
     def _lay_out(self) -> None:
-        self._stack = QStackedWidget()
-        self._frames: dict[str, Scrolling] = {}
-        split = Split(self._stack, self.log)
+        split = Split(self.stack, self.log)
         split.setSizes([600, 160])
         split.setStretchFactor(0, 1)
         middle = QHBoxLayout()
@@ -263,94 +210,66 @@ class MainWindow(QMainWindow):
         column.addWidget(self.status)
         self.setCentralWidget(body)
 
-    def _settle(self, key: str) -> None:
-        """Have a page that is not on show polished and laid out, so that nobody waits for it."""
-        self._frames[key].resize(self._stack.size())
-        self._frames[key].grab(QRect(0, 0, 1, 1))
+    def join(self, page: Page) -> None:
+        """Be the host of a page."""
+        page.join(self)
 
-    def _make_page(self, key: str) -> Page:
-        if key != START:
-            self.ahead.wait()  # two threads that load what needs each other may be given halves of it
-        self.appearance.finish()
-        return page_class(key)(self.controller, self.appearance.theme)
+    def show_files(self, key: str, paths: Sequence[Path]) -> None:
+        """Bring a page to the front, and let it show these sessions beside each other."""
+        self.pages[key].show_files(paths)
+        self.show_page(key)
 
-    def _take_page(self, page: Page) -> None:
-        self._frames[page.key] = Scrolling(page)
-        self._stack.addWidget(self._frames[page.key])
-        for action in page.actions_offered():
-            self.addAction(self.registry.add(action, page.key))
-        self._connect_page(page)
-        self.appearance.dress(self._frames[page.key], page.large)
-        page.apply_theme(self.appearance.theme)
-        name_keys(self, self.registry)
-        self.registry.refresh()
+    def show_top(self, page: QWidget) -> None:
+        """Scroll a page back to where it begins."""
+        frames = (frame for frame in self._frames.values() if frame.widget() is page)
+        for frame in frames:
+            frame.verticalScrollBar().setValue(0)
 
-    def _connect_page(self, page: Page) -> None:
-        page.page_requested.connect(self._request_page)
-        page.action_requested.connect(self._request_action)
-        page.file_chosen.connect(self.open_path)
-        page.noticed.connect(self.errors.show_notice)
-        of_page: dict[str, Callable[[Any], None]] = {
-            START: self._connect_start,
-            "profile": self._connect_profile,
-            "compare": self._connect_compare,
-            "sessions": self._connect_sessions,
-        }
-        if page.key in of_page:
-            of_page[page.key](page)
+    def trigger(self, key: str) -> None:
+        """Do what an action does, whichever page brought it."""
+        action = self.registry.find(key)
+        if action is not None:
+            action.trigger()
 
-    def _connect_start(self, page: "StartPage") -> None:
-        self.start_page = page
-        page.dialog_requested.connect(self._files.open_dialog)
+    def notice(self, text: str) -> None:
+        """Say something in the message line."""
+        self.errors.show_notice(text)
 
-    def _connect_profile(self, page: "ProfilePage") -> None:
-        page.run_blocked.connect(self.top_bar.block_run)
-        self.top_bar.block_run(page.form.blocked_reason or "")
-        page.plots.show_quantities(self.settings.quantities)
-        page.plots.quantities_chosen.connect(partial(setattr, self.settings, "quantities"))
+    def offer(self, text: str, title: str, act: Callable[[], None]) -> None:
+        """Say something in the message line, with a button of this title, unless an error is told there."""
+        self.notices.offer(text, title, act)
 
-    def _connect_compare(self, page: "ComparePage") -> None:
-        self._compare_page = page
-        page.offered.connect(self.notices.offer_comparison)
+    def block_run(self, reason: str) -> None:
+        """Let Run say why it cannot be pressed; an empty reason lets it be pressed."""
+        self.top_bar.block_run(reason)
 
-    def _connect_sessions(self, page: "SessionsPage") -> None:
-        page.resume_requested.connect(self._resumer.resume)
-        page.comparison_wanted.connect(self._compare)
-        page.export_wanted.connect(self._files.export_each)
+    def resume(self, path: Path) -> None:
+        """Go on with the sweep of a session file."""
+        self._resumer.resume(path)
 
-    def _compare(self, paths: Sequence[Path]) -> None:
-        """Show these sessions on the Compare page."""
-        self.pages.make("compare")
-        self._compare_page.choose(paths)
-        self.show_page("compare")
+    def export_each(self, paths: Sequence[Path]) -> None:
+        """Ask in which format and where to, and write a file of each of these sessions."""
+        self._files.export_each(paths)
 
     def _connect(self) -> None:
         self.rail.chosen.connect(self.show_page)
+        self.page_shown.connect(self.rail.show_page)
+        self.page_refused.connect(self.errors.show_error)
         self.top_bar.home_requested.connect(lambda: self.show_page(START))
         self.appearance.changed.connect(self.apply_theme)
         self.controller.running_changed.connect(self._running_changed)
         self.controller.session_changed.connect(self._session_changed)
 
-    def _request_page(self, key: str) -> None:
-        if key in self.pages:
-            self.show_page(key)
-
-    def _request_action(self, key: str) -> None:
-        action = self.registry.find(key)
-        if action is not None:
-            action.trigger()
-
     def _running_changed(self, running: bool) -> None:
-        """What went wrong before is over once a sweep has started, and its plots are in view; keys change."""
+        """What went wrong before is over once a sweep has started; keys change."""
         self.registry.refresh()
         if running:
             self.errors.hide()
-            self.pages.make("profile", "compare")  # they follow a sweep
-            self._frames["profile"].verticalScrollBar().setValue(0)
+            self.pages.make(*(page.key for page in PAGES if page.follows))
 
     def _session_changed(self, session: Session | None) -> None:
-        if session is not None and self.page.key in {START, "sessions", "compare"}:
-            self._request_page("profile")
+        if session is not None and self.page.gives_way:
+            self.show_page(SHOWING)
 
 
 def build_window(controller: Controller, theme: Theme) -> MainWindow:

@@ -6,19 +6,19 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from app.control.controller import Controller
-from app.control.presence import STATES, Presence
-from app.control.settings import Settings
-from app.widgets.error_line import ErrorLine
-from app.widgets.log_panel import LogPanel
-from app.words.efficiency import efficiency_lines
-from app.words.plain import MOST_OF_NAME, cut
-from app.words.sessions import named
-from profiles.results.drift import drift_text
-from profiles.results.parts import part_text, parts, warnings
-from profiles.results.session import Session
-from profiles.store.errors import REPLACED
-from profiles.wire.events import Event, LogLine, PlanFinished
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.presence import STATES, Presence
+from flashscope.app.control.settings import Settings
+from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.log_panel import LogPanel
+from flashscope.app.words.efficiency import efficiency_lines
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.app.words.sessions import named
+from flashscope.profiles.results.model.drift import drift_text
+from flashscope.profiles.results.model.parts import part_text, parts, warnings
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store.errors import REPLACED
+from flashscope.profiles.wire.events import Event, LogLine, PlanFinished
 
 REWRITTEN = "Another program has changed the words about this session; they are shown as they are now."
 
@@ -63,11 +63,11 @@ class Notices:
         self._errors.show_error(text, details)
         self._log.append(LogLine(source="flashscope", text=text, level="error"))
 
-    def offer_comparison(self, text: str, act: Callable[[], None]) -> None:
-        """Offer to compare, but in the place of no error."""
+    def offer(self, text: str, title: str, act: Callable[[], None]) -> None:
+        """Say something and offer what can be done about it, but in the place of no error."""
         if not self._errors.isVisible():
             self._errors.show_notice(text)
-            self._errors.offer("Compare", act)
+            self._errors.offer(title, act)
 
     def _offer_retry(self, path: Path) -> None:
         self._errors.offer("Retry", lambda: self._open_path(path))
@@ -80,7 +80,7 @@ class Notices:
             return
         state = self._presence.state
         mark = f" ({STATES[state]})" if state != "there" else ""
-        name = cut(named(session, path) if session else path.stem, MOST_OF_NAME)
+        name = cut_short(named(session, path) if session else path.stem, MOST_OF_NAME)
         self._window.setWindowTitle(f"{name}{mark} – Flashscope")
         if session is not None and state == "there":
             self._settings.add_recent(path, session.name)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from app.pages.base import Page
+from flashscope.app.pages.base import Page
 
 
 class Pages(Mapping[str, Page]):
@@ -37,16 +37,16 @@ class Pages(Mapping[str, Page]):
 
     @property
     def made(self) -> Sequence[Page]:
-        """Those that there are."""
+        """The pages that have been made."""
         return tuple(self._made.values())
 
     @property
     def missing(self) -> Sequence[str]:
-        """The keys of those that there are not."""
+        """The keys of the pages that have not been made."""
         return tuple(key for key in self._keys if key not in self._made)
 
     def make(self, *keys: str) -> None:
-        """Have these."""
+        """Make these pages where they have not been made."""
         for key in keys:
             if key in self._keys and key not in self._made:
                 self._made[key] = self._make(key)

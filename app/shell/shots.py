@@ -8,17 +8,17 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.control.bundled import alike_recordings
-from app.control.chores import wait_for_all
-from app.control.controller import Controller
-from app.look.theme import DARK, LIGHT, Theme
-from app.pages.compare import ComparePage
-from app.pages.stepper import StepperPage
-from app.shell.application import make_application
-from app.shell.main_window import MainWindow, build_window
-from app.widgets.staged_paint import StagedPaint
-from profiles.engine.local import LocalEngine
-from profiles.store import SessionFileError, sessions_dir
+from flashscope.app.control.bundled import alike_recordings
+from flashscope.app.control.chores import wait_for_all
+from flashscope.app.control.controller import Controller
+from flashscope.app.look.theme import DARK, LIGHT, Theme
+from flashscope.app.pages.compare import ComparePage
+from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.shell.main_window import MainWindow, build_window
+from flashscope.app.shell.start_up.application import make_application
+from flashscope.app.widgets.paint_turns import PaintTurns
+from flashscope.profiles.engine.local import LocalEngine
+from flashscope.profiles.store import SessionFileError, sessions_dir
 
 PROBE_MS = 60_000  # a machine that does not answer by then is shown as unknown
 TWO = 2  # sessions make a comparison
@@ -62,10 +62,10 @@ def _refuse_taken(paths: Iterable[Path]) -> None:
             raise SessionFileError(f"{path} exists already; remove it, or name another folder.")
 
 
-def picture(window: QWidget) -> QPixmap:
+def grab_whole(window: QWidget) -> QPixmap:
     """A window or page as it is, whole also in the middle of a sweep, when its parts are painted in turns."""
-    for staged in window.findChildren(StagedPaint):
-        staged.finish()
+    for turns in window.findChildren(PaintTurns):
+        turns.finish()
     return window.grab()
 
 
@@ -73,7 +73,7 @@ def _save(window: MainWindow, key: str, path: Path) -> None:
     window.show_page(key)
     wait_for_all(window.pages[key])  # what it reads in the background
     _run_loop(SETTLE_MS)
-    if not picture(window).save(str(path)):
+    if not grab_whole(window).save(str(path)):
         raise SessionFileError(f"{path} cannot be written: check the folder's permissions and the disk.")
 
 

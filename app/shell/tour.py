@@ -8,18 +8,23 @@ from PySide6.QtCore import QMetaObject, QObject, QTimer, SignalInstance
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
-from app.look.theme import Theme
-from app.pages.registry import title_of
-from app.widgets.callout import Callout, reveal
+from flashscope.app.look.theme import Theme
+from flashscope.app.pages.registry import START, title_of
+from flashscope.app.pages.start.page import StartPage
+from flashscope.app.shell.paged_window import PagedWindow
+from flashscope.app.shell.presenter.presenter import Stage
+from flashscope.app.widgets.callout import Callout, reveal
+from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.rail import Rail
+from flashscope.app.widgets.top_bar import TopBar
 
-if TYPE_CHECKING:
-    from app.pages.profile import ProfilePage
-    from app.shell.main_window import MainWindow
+if TYPE_CHECKING:  # its plots take half a second to load
+    from flashscope.app.pages.profile import ProfilePage
 
 AGAIN = "The tour can be taken again: Menu, Help, Take the tour."
 
 
-class Step(NamedTuple):
+class TourStep(NamedTuple):
     """One step.
 
     Attributes:
@@ -39,18 +44,18 @@ class Step(NamedTuple):
     shows: str = ""
 
 
-def steps_of(window: "MainWindow") -> Sequence[Step]:
+def tour_steps(window: PagedWindow, rail: Rail, run: QWidget) -> Sequence[TourStep]:
     """The five. What a page has is looked up when its step comes: before, the page need not be there."""
-    controller, rail = window.controller, window.rail
+    controller = window.controller
     return (
-        Step(
-            "start",
+        TourStep(
+            START,
             "Open this recording: a sweep measured on an H200, which needs no GPU here.",
-            lambda: window.start_page.recording,
+            lambda: _start(window).recording,
             lambda: [controller.session_changed],
             lambda: controller.session is not None,
         ),
-        Step(
+        TourStep(
             "profile",
             "Click into a plot: every curve is read at that N, and the sentence at the top follows.",
             lambda: _profile(window).plots.cells[0],
@@ -66,10 +71,10 @@ def steps_of(window: "MainWindow") -> Sequence[Step]:
             "Open the Stepper: it shows, block by block, why tiling gives the same result.",
             lambda: rail.button("stepper"),
         ),
-        Step(
+        TourStep(
             "",
             "Run a sweep on this machine; press Esc twice to cancel it.",
-            lambda: window.top_bar.run,
+            lambda: run,
             lambda: [controller.running_changed],
             lambda: controller.running,
             shows="profile",
@@ -77,9 +82,9 @@ def steps_of(window: "MainWindow") -> Sequence[Step]:
     )
 
 
-def _pressed(page: str, says: str, button: Callable[[], QAbstractButton]) -> Step:
+def _pressed(page: str, says: str, button: Callable[[], QAbstractButton]) -> TourStep:
     """The step of a button that stays down, be it by a click or by its key."""
-    return Step(
+    return TourStep(
         page,
         says,
         button,
@@ -88,11 +93,15 @@ def _pressed(page: str, says: str, button: Callable[[], QAbstractButton]) -> Ste
     )
 
 
-def _profile(window: "MainWindow") -> "ProfilePage":
+def _start(window: PagedWindow) -> StartPage:
+    return cast("StartPage", window.pages[START])
+
+
+def _profile(window: PagedWindow) -> "ProfilePage":
     return cast("ProfilePage", window.pages["profile"])
 
 
-def _crosshair(window: "MainWindow") -> list[SignalInstance]:
+def _crosshair(window: PagedWindow) -> list[SignalInstance]:
     """A click into a plot, or the keys: the pointer alone moves the crosshair on its way elsewhere, too."""
     actions = (window.registry.find(f"profile.{key}") for key in ("next", "back"))
     clicks = [card.plot.scene().sigMouseClicked for card in _profile(window).plots.cells]
@@ -105,12 +114,22 @@ class Tour(QObject):
     Attributes:
         at: The step on show, from 0; None: none is.
         callout: What shows it.
+
+    Args:
+        window: What is walked through.
+        stage: Whoever presents takes no tour.
+        rail: Leads to the pages but the first.
+        top_bar: Leads to the first page, and has Run.
+        errors: Tells how the tour is taken again.
     """
 
-    def __init__(self, window: "MainWindow") -> None:
+    def __init__(
+        self, window: PagedWindow, stage: Stage, *, rail: Rail, top_bar: TopBar, errors: ErrorLine
+    ) -> None:
         super().__init__(window)
         self.at: int | None = None
-        self._window, self._steps = window, steps_of(window)
+        self._window, self._stage, self._rail, self._top_bar = window, stage, rail, top_bar
+        self._errors, self._steps = errors, tour_steps(window, rail, top_bar.run)
         self._heard: list[QMetaObject.Connection] = []
         self.callout = Callout(window.centralWidget(), window.appearance.theme)
         self._new = QTimer(self, interval=0, singleShot=True)
@@ -119,7 +138,7 @@ class Tour(QObject):
         self.callout.skipped.connect(self.leave)
         self.callout.moved.connect(self._point)
         window.registry.changed.connect(self._point)  # another page is in front
-        window.stage.changed.connect(self._make_way)
+        stage.changed.connect(self._make_way)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours."""
@@ -139,7 +158,7 @@ class Tour(QObject):
         self.callout.next.setFocus()
 
     def leave(self) -> bool:
-        """End it; whether it was on show."""
+        """End the tour; whether it was on show."""
         if self.at is None:
             return False
         self._forget()
@@ -148,7 +167,7 @@ class Tour(QObject):
         self.callout.leave()
         if had_keys:
             self._window.page.setFocus()
-        self._window.errors.show_notice(AGAIN)
+        self._errors.show_notice(AGAIN)
         return True
 
     def _show(self, at: int) -> None:
@@ -163,7 +182,7 @@ class Tour(QObject):
             QObject.disconnect(connection)
         self._heard = []
 
-    def _hear(self, step: Step, *_said: object) -> None:
+    def _hear(self, step: TourStep, *_said: object) -> None:
         if step.done():
             self._window.show_page(step.shows or self._window.page.key)
             self._go_on()
@@ -193,12 +212,12 @@ class Tour(QObject):
         if self.callout.target is not None:
             reveal(self.callout.target)
 
-    def _target(self, step: Step) -> QWidget | None:
+    def _target(self, step: TourStep) -> QWidget | None:
         window = self._window
         if step.page in {"", window.page.key}:
             return step.target()
-        return window.top_bar.home if step.page == "start" else window.rail.button(step.page)
+        return self._top_bar.home if step.page == START else self._rail.button(step.page)
 
     def _make_way(self) -> None:
-        if self._window.stage.on:
+        if self._stage.on:
             self.leave()

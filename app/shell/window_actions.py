@@ -6,18 +6,19 @@ from functools import partial
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
-from app.control.actions import Action, ActionRegistry, staged
-from app.control.controller import Controller
-from app.control.resuming import Resumer
-from app.control.settings import SCALES, Settings
-from app.look.appearance import Appearance, Choice
-from app.pages.registry import PAGES
-from app.shell.full_screen import FullScreen
-from app.shell.tour import Tour
-from app.widgets.error_line import ErrorLine
-from app.widgets.palette import CommandPalette
-from app.widgets.shortcut_sheet import ShortcutSheet
+from flashscope.app.control.actions import Action, ActionRegistry, staged
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.resuming import Resumer
+from flashscope.app.control.settings import SCALES, Settings
+from flashscope.app.look.appearance import Appearance, ThemeChoice
+from flashscope.app.pages.registry import PAGES, START
+from flashscope.app.shell.full_screen import FullScreen
+from flashscope.app.shell.tour import Tour
+from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.palette import CommandPalette
+from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
 
+DIGITS = 10  # keys that one finger presses: pages beyond them have none
 ESCAPE_MS = 3000  # in which a second Esc cancels
 ASKED = "Press Esc once more to cancel."
 
@@ -48,7 +49,7 @@ class SweepActions:
         controller.running_changed.connect(lambda _running: self._forget())
 
     def offered(self) -> list[Action]:
-        """All of them, in the order of the menu."""
+        """All actions, in the order of the menu."""
         return [
             Action("cancel", "Cancel the sweep or the replay", self._controller.cancel, "Sweep"),
             *staged(
@@ -104,9 +105,9 @@ class ViewActions:
         self._log, self._errors, self._appearance, self._settings = log, errors, appearance, settings
 
     def offered(self) -> list[Action]:
-        """All of them, in the order of the menu."""
+        """All actions, in the order of the menu."""
         return [
-            self._page_action("start", "the start page", 0),
+            self._page_action(START, "the start page", 0),
             *(self._page_action(page.key, page.title, number) for number, page in enumerate(PAGES, 1)),
             Action("log", "Show or hide the log", self._toggle_log, "View", "Ctrl+L"),
             *staged(
@@ -120,7 +121,8 @@ class ViewActions:
         ]
 
     def _page_action(self, key: str, title: str, number: int) -> Action:
-        return Action(f"page.{key}", f"Show {title}", partial(self._show_page, key), "View", f"Ctrl+{number}")
+        keys = f"Ctrl+{number}" if number < DIGITS else ""
+        return Action(f"page.{key}", f"Show {title}", partial(self._show_page, key), "View", keys)
 
     def _toggle_log(self) -> None:
         self._log.setVisible(not self._log.isVisible())
@@ -128,7 +130,7 @@ class ViewActions:
     def _toggle_theme(self) -> None:
         self._choose("light" if self._appearance.theme.name != "light" else "dark")
 
-    def _choose(self, choice: Choice) -> None:
+    def _choose(self, choice: ThemeChoice) -> None:
         self._settings.appearance = choice
         self._appearance.choose(choice)
 
@@ -149,7 +151,7 @@ class HelpActions:
         self._palette: CommandPalette | None = None
 
     def offered(self) -> list[Action]:
-        """All of them, in the order of the menu."""
+        """All actions, in the order of the menu."""
         return [
             *staged(
                 Action("palette", "Find a command", self._open_palette, "Help", "Ctrl+Shift+P"),

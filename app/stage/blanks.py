@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from app.stage.numbers import NUMBERS
-from app.stage.scene import Scene
-from app.words.kinds import words_of
-from app.words.units import bytes_text, ms_text, ratio_text, seqlen_text
-from kernels.errors import InputError
-from kernels.problem import Passes
-from kernels.registry import KERNELS
-from profiles.results.quantities import QUANTITIES
-from profiles.results.quantity import Quantity
-from profiles.results.rows import PointRow
-from profiles.wire.events import PointStatus
+from flashscope.app.stage.numbers import NUMBERS
+from flashscope.app.stage.scene import Scene
+from flashscope.app.words.kinds import words_of
+from flashscope.app.words.units import bytes_text, ms_text, ratio_text, seqlen_text
+from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Passes
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.results.quantities.registry import QUANTITIES
+from flashscope.profiles.wire.events import PointStatus
 
 BLANK = re.compile(r"\{([^{}]*)\}")
 FORM = re.compile(
@@ -41,6 +41,7 @@ FATES: dict[PointStatus, str] = {
     "timeout": "did not end in time",
     "failed": "failed",
     "cancelled": "was cancelled",
+    "impossible": "is faster than its device can be",
     "altered": "has altered figures",
     "interrupted": "was interrupted",
 }
@@ -70,7 +71,7 @@ class Blank:
 
 
 def blanks(sentence: str) -> list[Blank]:
-    """Those of a sentence, in their order.
+    """The blanks of a sentence, in their order.
 
     Raises:
         InputError: One asks for what there is not; the text says what there is.
@@ -165,7 +166,7 @@ def _row(scene: Scene, kernel: str, seqlen: int | None) -> PointRow:
     return row
 
 
-class Known(NamedTuple):
+class KnownFigure(NamedTuple):
     """A figure that there is, with the ends of its spread, which may be itself."""
 
     value: float
@@ -173,7 +174,7 @@ class Known(NamedTuple):
     high: float
 
 
-def _known(quantity: Quantity, scene: Scene, kernel: str, seqlen: int | None) -> Known:
+def _known(quantity: Quantity, scene: Scene, kernel: str, seqlen: int | None) -> KnownFigure:
     row = _row(scene, kernel, seqlen)
     base = scene.row(scene.baseline, seqlen) if quantity.relative else None
     figure = quantity.figure(row, base if base is not None and base.done else None) if row.done else None
@@ -181,7 +182,7 @@ def _known(quantity: Quantity, scene: Scene, kernel: str, seqlen: int | None) ->
         where = f"at N = {_seqlen(seqlen)}"
         raise Unknown(f"{kernel} has no {quantity.short} {where}: it {_why(row, quantity)}.")
     ends = (figure.value if end is None else end for end in (figure.low, figure.high))
-    return Known(float(figure.value), *map(float, ends))
+    return KnownFigure(float(figure.value), *map(float, ends))
 
 
 def _why(row: PointRow, quantity: Quantity) -> str:
@@ -195,7 +196,7 @@ def _growth(quantity: Quantity, scene: Scene, kernel: str, seqlen: int | None) -
     return _ratio(_known(quantity, scene, kernel, seqlen).value, half.value, quantity)
 
 
-def _compared(quantity: Quantity, mine: Known, other: Known) -> str:
+def _compared(quantity: Quantity, mine: KnownFigure, other: KnownFigure) -> str:
     """How much more or less, the larger over the smaller, so that the word never lies.
 
     Where the spreads meet, as where both would read the same, neither is called more.

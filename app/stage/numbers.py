@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from app.stepper.numbers import number, power
+from flashscope.app.stepper.numbers import number, power
 
 if TYPE_CHECKING:
-    from app.stepper.step_view import StepView
+    from flashscope.app.stepper.step_view import StepView
 
 OF_STEP = ("step", "steps", "tile", "tiles", "exact", "error")
 OF_ROW = ("m", "m-before", "m-tile", "l", "l-before", "alpha", "o")
@@ -34,7 +34,7 @@ def step_numbers(view: "StepView") -> Mapping[str, str]:
 
 def _of_row(view: "StepView", local: int) -> dict[str, str]:
     """What the tile has made of the row so far."""
-    from app.stepper.formulas import terms  # noqa: PLC0415 - NumPy takes a while to load, and every page is here
+    from flashscope.app.stepper.formulas import terms  # noqa: PLC0415 - NumPy takes a while to load, and every page is here
 
     x, reached = terms(view, local), view.step.reached
     known = {"m-before": number(x.m), "l-before": number(x.l)}

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kernels.problem import Passes
-from profiles.results.curves import by_curve
-from profiles.results.rows import PointRow, rows
-from profiles.results.session import Session
+from flashscope.kernels.workload.problem import Passes
+from flashscope.profiles.results.model.curves import by_curve
+from flashscope.profiles.results.model.rows import PointRow, rows
+from flashscope.profiles.results.model.session import Session
 
 
 @dataclass(frozen=True)

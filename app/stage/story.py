@@ -1,19 +1,22 @@
 """A story: stops for a stage in a small text file (TOML) that anyone can write."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from app.control.bundled import BUNDLED, NAMES
-from app.look.assets import ASSETS
-from app.stage.blanks import blanks
-from kernels.errors import InputError
-from profiles.results.quantities import QUANTITIES
-from profiles.store import SUFFIX
+from flashscope.app.control.bundled import BUNDLED, NAMES
+from flashscope.app.look.assets import ASSETS
+from flashscope.app.stage.blanks import blanks
+from flashscope.app.stage.lines import line_of
+from flashscope.app.words.plain import cut_short
+from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.results.quantities.registry import QUANTITIES
+from flashscope.profiles.store import SUFFIX
 
 STORIES = ASSETS / "stories"
 ENDING = ".toml"
@@ -24,6 +27,11 @@ BUNDLED_STORIES = {  # by their files
 }
 LARGEST = 1 << 20  # bytes of a file
 MOST_STOPS = 99
+SAID = 80  # characters of a name that are said of it
+REASON = 300  # and of what a decoder says, which quotes the story
+DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){16}""")
+"""A key of so many parts: a reader's time grows with their square, and no story has one of two."""
+NAMED = re.compile(r"`\$\.(\w+)")  # the field that a refusal of msgspec speaks of
 PANELS = (
     "tiles",
     "scores",
@@ -39,7 +47,7 @@ PANELS = (
 )
 
 PageKey = Literal["profile", "stepper", "compare", "planner", "traffic", "roofline", "ladder"]
-Text = Annotated[str, msgspec.Meta(max_length=2000)]
+StoryText = Annotated[str, msgspec.Meta(max_length=2000)]
 Name = Annotated[str, msgspec.Meta(max_length=100)]
 T = TypeVar("T")
 
@@ -81,8 +89,23 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     step: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] | None = None
     panels: Annotated[tuple[Name, ...], msgspec.Meta(max_length=4)] = ()
     lines: Annotated[tuple[Name, ...], msgspec.Meta(max_length=2)] = ()
-    sentence: Text = ""
+    sentence: StoryText = ""
     notes: Annotated[str, msgspec.Meta(max_length=20_000)] = ""
+
+
+SHOWN_BY: Mapping[str, Sequence[PageKey]] = {  # the fields that are not for every page
+    "quantity": ("profile",),
+    "kernels": ("profile", "traffic", "ladder"),
+    "baseline": ("profile",),
+    "curve": ("profile", "ladder"),
+    "seqlen": ("profile", "traffic", "ladder"),
+    "preset": ("stepper",),
+    "step": ("stepper",),
+    "panels": ("stepper",),
+    "lines": ("ladder",),
+}
+LISTED = tuple(field for field, kind in get_type_hints(Stop).items() if get_origin(kind) is tuple)
+"""The fields that are lists; a single text stands for a list of it."""
 
 
 class Story(msgspec.Struct, frozen=True):
@@ -116,30 +139,38 @@ def find_story(text: str) -> Path:
     """
     if text in BUNDLED_STORIES:
         return STORIES / f"{text}{ENDING}"
-    if Path(text).exists():
-        return Path(text)
-    meant = get_close_matches(text, BUNDLED_STORIES, n=1)
+    with suppress(OSError, ValueError):  # a name that no file can have
+        if Path(text).exists():
+            return Path(text)
+    meant = get_close_matches(text[:SAID], BUNDLED_STORIES, n=1)
     told = f"did you mean {meant[0]}?" if meant else f"bundled are {', '.join(BUNDLED_STORIES)}"
-    raise StoryError(f"there is no story {text[:80]!r}; name a file, or a bundled one: {told}")
+    raise StoryError(f"there is no story {text[:SAID]!r}; name a file, or a bundled one: {told}")
 
 
 def read_story(path: Path) -> Story:
     """Read a story, and look whether all that it names is there.
 
     Raises:
-        StoryError: It cannot be read or is not right: the file, the stop and the remedy.
+        StoryError: It cannot be read or is not right: the file, the stop, the line and the remedy.
     """
     with _told(f"{path}"):
-        known = _decoded(path)
+        content = story_bytes(path)
+    return story_of(path, content)
+
+
+def story_of(path: Path, content: bytes) -> Story:
+    """The story that a file of this content would hold.
+
+    Raises:
+        StoryError: As `read_story`.
+    """
+    with _told(f"{path}"):
+        text = _text(content)
+        known = _decoded(text)
         if not 0 < len(known.stop) <= MOST_STOPS:
             raise InputError(f"it has {len(known.stop)} stops; write 1 to {MOST_STOPS}, each under [[stop]]")
-    return Story(path, known.title, tuple(_stops(path, known.stop)))
-
-
-def _stops(path: Path, tables: Sequence[dict[str, Any]]) -> Iterator[Stop]:
-    for number, table in enumerate(tables, 1):
-        with _told(f"{path}, stop {number}"):
-            yield _stop(path, table)
+    stops = (_stop(_Place(path, text, number), table) for number, table in enumerate(known.stop, 1))
+    return Story(path, known.title, tuple(stops))
 
 
 def session_file(story: Path, name: str) -> Path:
@@ -156,17 +187,63 @@ def _told(where: str) -> Iterator[None]:
         raise StoryError(f"{where}: {error}") from error
 
 
-def _decoded(path: Path) -> _File:
+class _Place(NamedTuple):
+    """One stop of a story's text."""
+
+    path: Path
+    text: str
+    number: int
+
+    @contextmanager
+    def told(self, field: str = "") -> Iterator[None]:
+        """What is wrong, with its stop in front, and the line of its field; empty: of the field it names."""
+        try:
+            yield
+        except InputError as error:
+            named = field or "".join(NAMED.findall(str(error))[:1])
+            line = line_of(self.text, self.number, named) if named else None
+            on = f", line {line}" if line is not None else ""
+            raise StoryError(f"{self.path}, stop {self.number}{on}: {error}") from error
+
+
+def story_bytes(path: Path) -> bytes:
+    """What a story's file holds, no more of it than a story may have and a byte.
+
+    Raises:
+        InputError: It cannot be read.
+    """
     try:
-        if path.stat().st_size > LARGEST:
-            raise InputError("it is larger than 1 MiB; a story is a small text file")
-        data = msgspec.toml.decode(path.read_bytes())
+        if not path.is_file() and path.exists():  # a device never ends, and a pipe waits for who writes it
+            raise InputError("it is no plain file; name a story's file")
+        with path.open("rb") as file:
+            return file.read(LARGEST + 1)
     except OSError as error:
         raise InputError(f"it cannot be read: {error.strerror}; name a story's file") from error
+
+
+def _text(content: bytes) -> str:
+    if len(content) > LARGEST:
+        raise InputError("it is larger than 1 MiB; a story is a small text file")
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError("it is no text in UTF-8; save it as such") from error
+
+
+def _decoded(text: str) -> _File:
+    if found := DOTTED.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        raise InputError(
+            f"line {line} names a table in a table in a table; a story has title and [[stop]] tables"
+        )
+    try:
+        data = msgspec.toml.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise InputError(f"it is not TOML: {error}; put text into quotes, and see a bundled story") from error
+        raise InputError(
+            f"it is not TOML: {cut_short(str(error), REASON)}; put text into quotes, and see a bundled story"
+        ) from error
+    except ValueError as error:  # Python reads no numbers of thousands of digits
+        raise InputError("a number in it has too many digits; a story's numbers are small") from error
     return _converted(data, _File, 'a story has title = "…" and [[stop]] tables')
 
 
@@ -174,33 +251,69 @@ def _converted(data: Any, kind: type[T], remedy: str) -> T:
     try:
         return msgspec.convert(data, kind, strict=True)
     except msgspec.ValidationError as error:
-        raise InputError(f"{error}; {remedy}") from error
+        raise InputError(f"{cut_short(str(error), REASON)}; {remedy}") from error
 
 
-def _stop(path: Path, data: dict[str, Any]) -> Stop:
-    if isinstance(page := data.get("page"), str):
-        _among(page, get_args(PageKey), "page")
-    listed = {
-        key: [data[key]]
-        for key in ("quantity", "kernels", "panels", "lines")
-        if isinstance(data.get(key), str)
-    }
-    stop = _converted(data | listed, Stop, f"a stop has {', '.join(Stop.__struct_fields__)}")
-    for name in stop.quantity:
-        _among(name, tuple(QUANTITIES), "quantity")
-    for name in stop.panels:
-        _among(name, PANELS, "panel")
-    if stop.preset:
-        _among(stop.preset, _presets(), "preset")
-    if stop.session and not session_file(path, stop.session).is_file():
-        known = ", ".join(NAMES)
-        raise InputError(f"there is no session {stop.session!r}; name a file beside the story, or {known}")
-    blanks(stop.sentence)
+def _stop(place: _Place, data: dict[str, Any]) -> Stop:
+    page = data.get("page")
+    if isinstance(page, str):
+        with place.told("page"):
+            _among(page, get_args(PageKey), "page")
+    for field in data:
+        with place.told(field):
+            _check_shown(field, page)
+    listed = {field: [data[field]] for field in LISTED if isinstance(data.get(field), str)}
+    with place.told():
+        stop = _converted(data | listed, Stop, _remedy(page))
+    with place.told("quantity"):
+        for name in stop.quantity:
+            _among(name, tuple(QUANTITIES), "quantity")
+    with place.told("panels"):
+        for name in stop.panels:
+            _among(name, PANELS, "panel")
+    with place.told("preset"):
+        if stop.preset:
+            _among(stop.preset, _presets(), "preset")
+    with place.told("session"):
+        _check_session(place.path, stop.session)
+    with place.told("sentence"):
+        blanks(stop.sentence)
     return stop
 
 
+def _check_shown(field: str, page: object) -> None:
+    """Refuse a field that there is not, or that the page has no use for: it would be taken in silence."""
+    if field not in Stop.__struct_fields__:
+        raise InputError(f"there is no field {field[:40]!r}; {_remedy(page)}")
+    if not _shows(page, field):
+        raise InputError(f"the {page} page shows no {field}; {_remedy(page)}")
+
+
+def _remedy(page: object) -> str:
+    return f"a stop has {', '.join(field for field in Stop.__struct_fields__ if _shows(page, field))}"
+
+
+def _shows(page: object, field: str) -> bool:
+    """Whether a page shows a field; where it is not known which page is meant, any may."""
+    return page not in get_args(PageKey) or field not in SHOWN_BY or page in SHOWN_BY[field]
+
+
+def _check_session(story: Path, name: str) -> None:
+    if name and not _is_file(session_file(story, name)):
+        known = ", ".join(NAMES)
+        raise InputError(f"there is no session {name[:SAID]!r}; name a file beside the story, or {known}")
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a plain file of this name; of one that no file can have there is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def _presets() -> Sequence[str]:
-    from app.stepper.presets import PRESETS  # noqa: PLC0415 - NumPy takes a while to load, and every page is here
+    from flashscope.app.stepper.presets import PRESETS  # noqa: PLC0415 - NumPy takes a while to load, and every page is here
 
     return [preset.key for preset in PRESETS]
 
@@ -208,6 +321,6 @@ def _presets() -> Sequence[str]:
 def _among(name: str, names: Sequence[str], what: str) -> None:
     if name in names:
         return
-    meant = get_close_matches(name, names, n=1)
+    meant = get_close_matches(name[:SAID], names, n=1)
     told = f"did you mean {meant[0]}?" if meant else f"there are {', '.join(names)}"
-    raise InputError(f"there is no {what} {name!r}; {told}")
+    raise InputError(f"there is no {what} {name[:SAID]!r}; {told}")

@@ -2,28 +2,70 @@
 
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from app.control.bundled import BUNDLED, NAMES
-from app.stage.story import Stop, read_story
-from profiles.store import write_whole
+from flashscope.app.control.bundled import BUNDLED, NAMES
+from flashscope.app.stage.story import Stop, StoryError, read_story, story_bytes, story_of
+from flashscope.profiles.store import SessionFileError, write_atomically
+from flashscope.profiles.wire.text import in_utf8
+
+MOST_TITLE = 100  # characters
+WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def add_stop(path: Path, stop: Stop) -> int:
     """Write a stop at the end of a story, which is made if it is not there; gives its number.
 
+    What is to be written is read first as it would be read again. A link stays one: the file that it leads
+    to is written, whose mode stays, too.
+
     Raises:
-        StoryError: What is there is no story.
+        StoryError: What is there is no story, or would be none with this stop.
         SessionFileError: It cannot be written.
     """
-    before = path.read_text("utf-8") if path.exists() else f"title = {_value(path.stem)}\n"
-    stops = len(read_story(path).stops) if path.exists() else 0
-    write_whole(path, f"{before.rstrip()}\n\n{as_toml(stop)}".encode(), replace=True)
-    return stops + 1
+    there = path.exists()
+    before = read_story(path) if there else None
+    content = _with_stop(path, story_bytes(path) if there else _begun(path), stop)
+    try:
+        stops = story_of(path, content).stops
+    except StoryError as error:
+        raise StoryError(f"this stop does not fit into a story ({error})") from error
+    if before is not None and stops[:-1] != before.stops:
+        raise StoryError(
+            f"{path} is written in a way that no stop can be added to; write each under [[stop]]"
+        )
+    _write(path.resolve(), content)
+    return len(stops)
+
+
+def _begun(path: Path) -> bytes:
+    """A story without stops, called as its file, as far as it can be."""
+    return f"title = {_value(in_utf8(path.stem)[:MOST_TITLE])}\n".encode()
+
+
+def _with_stop(path: Path, before: bytes, stop: Stop) -> bytes:
+    """A story's text and a stop more, its lines ended as the others are."""
+    end = b"\r\n" if b"\r\n" in before else b"\n"
+    try:
+        added = as_toml(stop).encode()
+    except UnicodeEncodeError as error:
+        raise StoryError(f"{path}: a name on show is no text in UTF-8; rename its file") from error
+    return before.rstrip() + end * 2 + added.replace(b"\n", end)
+
+
+def _write(target: Path, content: bytes) -> None:
+    """Put it in the place of what is there, unless that is not to be written; its mode stays."""
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    if mode is not None and not (mode & WRITABLE and os.access(target, os.W_OK)):
+        raise SessionFileError(f"{target} may only be read; change its permissions, or name another file.")
+    write_atomically(target, content, replace=True)
+    if mode is not None:
+        target.chmod(mode)
 
 
 def session_named(stop: Stop, session: Path | None, story: Path) -> Stop:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from app.stepper.cursor import Cursor
-from app.stepper.events import EventKind, StepEvent
+from flashscope.app.stepper.cursor import Cursor
+from flashscope.app.stepper.events import EventKind, StepEvent
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.stepper.recording import Recording
+from flashscope.app.stepper.recording import Recording
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from app.stepper.snapshots import Snapshot
+from flashscope.app.stepper.snapshots import Snapshot
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Cursor:
         return replace(self, at=max(0, min(at, self.last)))
 
     def moved(self, steps: int) -> "Cursor":
-        """Some steps onward, or back when negative."""
+        """The cursor some steps onward, or back when negative."""
         return self.to(self.at + steps)
 
     def next_tile(self) -> "Cursor":

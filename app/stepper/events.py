@@ -5,9 +5,9 @@ from typing import Literal
 
 import numpy as np
 
-from app.stepper.choice import RowChoice
-from app.stepper.cursor import Timeline
-from app.stepper.recording import Recording
+from flashscope.app.stepper.choice import RowChoice
+from flashscope.app.stepper.cursor import Timeline
+from flashscope.app.stepper.recording import Recording
 
 EventKind = Literal["max-rises", "alpha-below", "non-finite"]
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from app.stepper.numbers import number
-from app.stepper.recording import Floats
-from app.stepper.snapshots import Phase
-from app.stepper.step_view import StepView
+from flashscope.app.stepper.numbers import number
+from flashscope.app.stepper.recording import RecordedFloats
+from flashscope.app.stepper.snapshots import StepPhase
+from flashscope.app.stepper.step_view import StepView
 
 
 @dataclass(frozen=True)
@@ -19,14 +19,14 @@ class Formula:
         active: Whether this very step evaluates it.
     """
 
-    phase: Phase
+    phase: StepPhase
     symbols: str
     numbers: str
     active: bool
 
 
 @dataclass(frozen=True)
-class Terms:
+class RowTerms:
     """The numbers of one row in one tile: before it, after it (`_new`), and of the tile alone (`_tile`).
 
     Of O and PV it is component 0.
@@ -50,14 +50,14 @@ class Terms:
         return self.o_new / self.l_new if self.l_new else 0.0
 
 
-def terms(view: StepView, local: int) -> Terms:
+def terms(view: StepView, local: int) -> RowTerms:
     """Collect the numbers of one row of the current tile."""
     recording, step = view.recording, view.step
     after, before = recording.state(step.tile, step.i), view.before
     scores = recording.scores(step.tile)[local]
     weights = recording.weights(step.tile, local=view.local_max)[local]
     m_tile, m_new = float(scores.max()), float(after.m[local])
-    return Terms(
+    return RowTerms(
         m=float(before.m[local]),
         m_tile=m_tile,
         m_new=m_new,
@@ -72,12 +72,12 @@ def terms(view: StepView, local: int) -> Terms:
     )
 
 
-def _beta(shared: Floats, own: Floats) -> float:
+def _beta(shared: RecordedFloats, own: RecordedFloats) -> float:
     """exp(m_tile - m_new) as the ratio of the two sums; 0 when the tile keeps nothing of this row."""
     return float(shared.sum() / own.sum()) if own.sum() else 0.0
 
 
-def _product(view: StepView, weights: Floats) -> float:
+def _product(view: StepView, weights: RecordedFloats) -> float:
     recording = view.recording
     first = view.step.j * recording.block_k
     values = recording.trace.v.numpy()[first : first + len(weights), 0]
@@ -99,14 +99,14 @@ def formulas(view: StepView) -> tuple[Formula, ...]:
     )
 
 
-def _maximum(x: Terms, local_max: bool) -> tuple[Phase, str, str]:
+def _maximum(x: RowTerms, local_max: bool) -> tuple[StepPhase, str, str]:
     symbols = "<m>m′</m> = max(<m>m</m>, m̃)" if local_max else "<m>m′</m> = max(<m>m</m>, rowmax S)"
     return "maximum", symbols, f"max({number(x.m)}, {number(x.m_tile)}) = <m>{number(x.m_new)}</m>"
 
 
-def _factors(x: Terms, local_max: bool) -> list[tuple[Phase, str, str]]:
+def _factors(x: RowTerms, local_max: bool) -> list[tuple[StepPhase, str, str]]:
     m, m_new, m_tile = number(x.m), number(x.m_new), number(x.m_tile)
-    rows: list[tuple[Phase, str, str]] = [
+    rows: list[tuple[StepPhase, str, str]] = [
         ("maximum", "<a>α</a> = exp(<m>m</m> − <m>m′</m>)", f"exp({m} − {m_new}) = <a>{number(x.alpha)}</a>")
     ]
     if local_max:
@@ -115,13 +115,13 @@ def _factors(x: Terms, local_max: bool) -> list[tuple[Phase, str, str]]:
     return rows
 
 
-def _sum(x: Terms, local_max: bool) -> tuple[Phase, str, str]:
+def _sum(x: RowTerms, local_max: bool) -> tuple[StepPhase, str, str]:
     symbols = "<l>ℓ′</l> = <a>α</a><l>ℓ</l> + " + ("β Σ P̃" if local_max else "Σ P")
     tile = f"{number(x.beta)} · {number(x.l_tile)}" if local_max else number(x.l_tile)
     return "weights", symbols, f"{number(x.alpha)} · {number(x.l)} + {tile} = <l>{number(x.l_new)}</l>"
 
 
-def _output(x: Terms, order: str, local_max: bool) -> list[tuple[Phase, str, str]]:
+def _output(x: RowTerms, order: str, local_max: bool) -> list[tuple[StepPhase, str, str]]:
     product, tile = ("β P̃V", f"{number(x.beta)} · {number(x.pv)}") if local_max else ("PV", number(x.pv))
     alpha, new = number(x.alpha), f"<o>{number(x.o_new)}</o>"
     if order == "flash1":

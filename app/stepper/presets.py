@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.problem import Backend, Problem
-from kernels.trace import Array, LoopOrder, TraceRequest
-from profiles.results.session import Session
+from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.kernels.workload.trace import Array, LoopOrder, TraceRequest
+from flashscope.profiles.results.model.session import Session
 
 SLIDE_SCORES = (1.0, 3.0, 2.0, 0.5)
 SLIDE_VALUES = (1.0, 2.0, 3.0, 4.0)
@@ -31,7 +31,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Preset:
+class StepperPreset:
     """A trace that the Stepper offers.
 
     Attributes:
@@ -148,23 +148,27 @@ def _overflow(backend: Backend, order: LoopOrder) -> TraceRequest:
     return TraceRequest(problem=problem, backend=backend, order=order, block_q=8, block_k=8)
 
 
-PRESETS: tuple[Preset, ...] = (
-    Preset(
+PRESETS: tuple[StepperPreset, ...] = (
+    StepperPreset(
         "slide",
         "Slide example",
         "S = [1, 3 | 2, 0.5]: the first tile has the maximum, α = 1",
         "flash1",
         _slide,
     ),
-    Preset(
+    StepperPreset(
         "slide-reversed",
         "Slide example, reversed",
         "The same scores from the right: the maximum rises, α = 0.368 rescales what came before",
         "flash1",
         _slide_reversed,
     ),
-    Preset("random", "Random, N = 64", "Eight by eight tiles of standard-normal inputs", "flash2", _random),
-    Preset("causal", "Causal, N = 64", "Tiles above the diagonal are never loaded", "flash2", _causal),
-    Preset("window", "Window, N = 64", "Only tiles near the diagonal are loaded", "flash2", _window),
-    Preset("overflow", "Large scores", "Scores near 200: e^S alone overflows float32", "flash2", _overflow),
+    StepperPreset(
+        "random", "Random, N = 64", "Eight by eight tiles of standard-normal inputs", "flash2", _random
+    ),
+    StepperPreset("causal", "Causal, N = 64", "Tiles above the diagonal are never loaded", "flash2", _causal),
+    StepperPreset("window", "Window, N = 64", "Only tiles near the diagonal are loaded", "flash2", _window),
+    StepperPreset(
+        "overflow", "Large scores", "Scores near 200: e^S alone overflows float32", "flash2", _overflow
+    ),
 )

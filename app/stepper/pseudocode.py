@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.stepper.snapshots import Phase, Snapshot
+from flashscope.app.stepper.snapshots import Snapshot, StepPhase
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class CodeLine:
 
     depth: int
     text: str
-    phases: tuple[Phase, ...] = ()
+    phases: tuple[StepPhase, ...] = ()
     first_only: bool = False
 
     def active(self, step: Snapshot) -> bool:

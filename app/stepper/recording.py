@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernels.trace import Trace
+from flashscope.kernels.workload.trace import Trace
 
-Floats = NDArray[np.floating[Any]]
+RecordedFloats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RowState:
     """The running state of the rows of one query block.
 
     Attributes:
@@ -23,24 +23,24 @@ class Rows:
         o: Accumulator (rows, dv) as the kernel holds it.
     """
 
-    m: Floats
-    l: Floats
-    o: Floats
+    m: RecordedFloats
+    l: RecordedFloats
+    o: RecordedFloats
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A trace's arrays; see `kernels.trace.Trace` for their shapes."""
+    """A trace's arrays; see `kernels.workload.trace.Trace` for their shapes."""
 
     trace: Trace
     tile: Ints
-    s: Floats
-    m: Floats
-    l: Floats
-    alpha: Floats
-    o: Floats
-    output: Floats
-    exact: Floats
+    s: RecordedFloats
+    m: RecordedFloats
+    l: RecordedFloats
+    alpha: RecordedFloats
+    o: RecordedFloats
+    output: RecordedFloats
+    exact: RecordedFloats
 
     @classmethod
     def of(cls, trace: Trace) -> "Recording":
@@ -74,12 +74,12 @@ class Recording:
 
     @property
     def seqlen_q(self) -> int:
-        """Nq."""
+        """Nq, the number of query rows."""
         return self.trace.request.problem.seqlen_q
 
     @property
     def seqlen_k(self) -> int:
-        """Nk."""
+        """Nk, the number of key rows."""
         return self.trace.request.problem.seqlen_k
 
     @property
@@ -124,7 +124,7 @@ class Recording:
         return result
 
     @cached_property
-    def m_before(self) -> Floats:
+    def m_before(self) -> RecordedFloats:
         """The running maximum before each tile (T, Br), -inf before the first."""
         before = self.m[self.previous]
         before[self.previous < 0] = -np.inf
@@ -155,12 +155,12 @@ class Recording:
         """The largest |O - exact| over all rows, measured on what the kernel returned."""
         return float(np.abs(self.output.astype(np.float64) - self.exact).max())
 
-    def scores(self, t: int) -> Floats:
+    def scores(self, t: int) -> RecordedFloats:
         """S of tile t without its padding (rows, columns)."""
         i, j = self.at(t)
         return self.s[t, : self.rows(i), : self.columns(j)]
 
-    def weights(self, t: int, *, local: bool = False) -> Floats:
+    def weights(self, t: int, *, local: bool = False) -> RecordedFloats:
         """P of tile t, recomputed as exp(S - m) from the recorded S and m (rows, columns).
 
         Args:
@@ -171,10 +171,10 @@ class Recording:
         top = scores.max(axis=1) if local else self.m[t, : len(scores)]
         return np.exp(scores - np.where(np.isfinite(top), top, 0)[:, None])
 
-    def state(self, t: int, i: int) -> Rows:
+    def state(self, t: int, i: int) -> RowState:
         """The rows of query block i after tile t; the empty state for t = -1."""
         rows = self.rows(i)
         if t < 0:
             empty = np.zeros((rows, self.value_dim))
-            return Rows(np.full(rows, -np.inf), np.zeros(rows), empty)
-        return Rows(self.m[t, :rows], self.l[t, :rows], self.o[t, :rows])
+            return RowState(np.full(rows, -np.inf), np.zeros(rows), empty)
+        return RowState(self.m[t, :rows], self.l[t, :rows], self.o[t, :rows])

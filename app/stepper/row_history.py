@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.stepper.recording import Floats, Ints, Recording
+from flashscope.app.stepper.recording import Ints, RecordedFloats, Recording
 
 FLOAT32_EXP_LIMIT = 88.72  # exp of more than this is inf in float32
 
@@ -33,15 +33,15 @@ class RowHistory:
     row: int
     tiles: Ints
     blocks: Ints
-    m: Floats
-    l: Floats
-    alpha: Floats
+    m: RecordedFloats
+    l: RecordedFloats
+    alpha: RecordedFloats
     rises: Ints
-    o: Floats
-    shares: Floats
-    naive: Floats
+    o: RecordedFloats
+    shares: RecordedFloats
+    naive: RecordedFloats
     naive_sum: Ints
-    exact: Floats
+    exact: RecordedFloats
     top: float
 
     def passed(self, t: int) -> int:
@@ -82,7 +82,7 @@ def row_history(recording: Recording, row: int) -> RowHistory:
     )
 
 
-def _shares(scores: Floats) -> Floats:
+def _shares(scores: RecordedFloats) -> RecordedFloats:
     """The sum of exp(S) in tile b, divided by that in tiles 0 to k.
 
     Exponents are taken relative to the largest score so far, so that nothing overflows.
@@ -96,11 +96,11 @@ def _shares(scores: Floats) -> Floats:
     return np.asarray(shares / np.where(total > 0, total, 1))
 
 
-def _finite(maxima: Floats) -> Floats:
+def _finite(maxima: RecordedFloats) -> RecordedFloats:
     return np.where(np.isfinite(maxima), maxima, 0.0)
 
 
-def _naive(recording: Recording, tiles: Ints, scores: Floats) -> Floats:
+def _naive(recording: Recording, tiles: Ints, scores: RecordedFloats) -> RecordedFloats:
     values = recording.trace.v.numpy().astype(np.float64)
     outputs = np.zeros((len(tiles), recording.value_dim))
     for k, t in enumerate(tiles):

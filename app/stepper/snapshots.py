@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.stepper.recording import Recording
+from flashscope.app.stepper.recording import Recording
 
-Phase = Literal["start", "load", "scores", "maximum", "weights", "output", "write"]
-PHASES: tuple[Phase, ...] = ("start", "load", "scores", "maximum", "weights", "output", "write")
-IN_EVERY_TILE: tuple[Phase, ...] = PHASES[1:6]
+StepPhase = Literal["start", "load", "scores", "maximum", "weights", "output", "write"]
+STEP_PHASES: tuple[StepPhase, ...] = ("start", "load", "scores", "maximum", "weights", "output", "write")
+IN_EVERY_TILE: tuple[StepPhase, ...] = STEP_PHASES[1:6]
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class Snapshot:
     tile: int
     i: int
     j: int
-    phase: Phase
+    phase: StepPhase
     first: bool = False
     last: bool = False
 
-    def reached(self, phase: Phase) -> bool:
+    def reached(self, phase: StepPhase) -> bool:
         """Whether this phase of the tile has been executed."""
-        return PHASES.index(self.phase) >= PHASES.index(phase)
+        return STEP_PHASES.index(self.phase) >= STEP_PHASES.index(phase)
 
 
 def snapshots(recording: Recording) -> tuple[Snapshot, ...]:

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 
-from app.stepper.choice import RowChoice
-from app.stepper.cursor import Cursor, Timeline
-from app.stepper.events import StepEvent, find_events
-from app.stepper.recording import Floats, Recording, Rows
-from app.stepper.row_history import RowHistory, row_history
-from app.stepper.snapshots import Snapshot, snapshots
-from app.stepper.traffic import Moved, running_traffic
+from flashscope.app.stepper.choice import RowChoice
+from flashscope.app.stepper.cursor import Cursor, Timeline
+from flashscope.app.stepper.events import StepEvent, find_events
+from flashscope.app.stepper.recording import RecordedFloats, Recording, RowState
+from flashscope.app.stepper.row_history import RowHistory, row_history
+from flashscope.app.stepper.snapshots import Snapshot, snapshots
+from flashscope.app.stepper.traffic import HbmBytes, running_traffic
 
 
 @dataclass(frozen=True, eq=False)
-class Story:
+class SteppedTrace:
     """A recording, its steps, and the bytes that each step moves.
 
     Attributes:
@@ -26,10 +26,10 @@ class Story:
 
     recording: Recording
     timeline: Timeline
-    traffic: tuple[Moved, ...]
+    traffic: tuple[HbmBytes, ...]
 
     @classmethod
-    def of(cls, recording: Recording) -> "Story":
+    def of(cls, recording: Recording) -> "SteppedTrace":
         """Lay out a recording's steps."""
         timeline = Timeline(snapshots(recording))
         return cls(recording, timeline, running_traffic(recording, timeline.steps))
@@ -60,7 +60,7 @@ class StepView:
         local_max: The slides' notation: exp(S - the tile's own maximum), with a factor beta.
     """
 
-    story: Story
+    story: SteppedTrace
     cursor: Cursor
     choice: RowChoice
     local_max: bool = False
@@ -115,36 +115,36 @@ class StepView:
         return self.history.passed(done)
 
     @cached_property
-    def scores(self) -> Floats | None:
+    def scores(self) -> RecordedFloats | None:
         """S of the current tile once it is computed."""
         return self.recording.scores(self.step.tile) if self.step.reached("scores") else None
 
     @cached_property
-    def weights(self) -> Floats | None:
+    def weights(self) -> RecordedFloats | None:
         """P of the current tile once it is computed."""
         if not self.step.reached("weights"):
             return None
         return self.recording.weights(self.step.tile, local=self.local_max)
 
     @cached_property
-    def before(self) -> Rows:
+    def before(self) -> RowState:
         """The rows of the current query block before the current tile."""
         t = self.step.tile
         return self.recording.state(int(self.recording.previous[t]) if t >= 0 else -1, self.step.i)
 
     @cached_property
-    def state(self) -> Rows:
+    def state(self) -> RowState:
         """The rows of the current query block at this step: m, l and O change one phase after another."""
         if not self.step.reached("maximum"):
             return self.before
         after = self.recording.state(self.step.tile, self.step.i)
-        return Rows(
+        return RowState(
             after.m,
             after.l if self.step.reached("weights") else self.before.l,
             after.o if self.step.reached("output") else self.before.o,
         )
 
     @property
-    def moved(self) -> Moved:
+    def bytes_moved(self) -> HbmBytes:
         """Bytes moved so far (a model)."""
         return self.story.traffic[self.cursor.at]

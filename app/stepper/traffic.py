@@ -1,22 +1,22 @@
 """Bytes between HBM and the chip, tile by tile: a model, not a measurement.
 
-The running counter adds up, step by step, to the tile-level IO of `profiles.results.theory` with the trace's
-tiles (FlashAttention, 2022, algorithm 1 and theorem 2; FlashAttention-2, 2023, algorithm 1). Caches are
-ignored.
+The running counter adds up, step by step, to the tile-level IO of `kernels.catalogue.traffic` with the
+trace's tiles (FlashAttention, 2022, algorithm 1 and theorem 2; FlashAttention-2, 2023, algorithm 1). Caches
+are ignored.
 """
 
 from dataclasses import dataclass
 
-from app.stepper.recording import Recording
-from app.stepper.snapshots import Snapshot
-from kernels.problem import LSE_ITEMSIZE
-from profiles.results.theory import Tiles, standard_io
+from flashscope.app.stepper.recording import Recording
+from flashscope.app.stepper.snapshots import Snapshot
+from flashscope.kernels.catalogue.traffic import Tiles, standard_io
+from flashscope.kernels.workload.problem import LSE_ITEMSIZE
 
 FLOAT32 = 4  # bytes of one element of S, P, m, l and the accumulator on the chip
 
 
 @dataclass(frozen=True)
-class Moved:
+class HbmBytes:
     """Bytes read from and written to HBM by one step or up to it."""
 
     read: int = 0
@@ -24,14 +24,14 @@ class Moved:
 
     @property
     def total(self) -> int:
-        """Both directions."""
+        """Bytes of both directions."""
         return self.read + self.written
 
-    def __add__(self, other: "Moved") -> "Moved":
-        return Moved(self.read + other.read, self.written + other.written)
+    def __add__(self, other: "HbmBytes") -> "HbmBytes":
+        return HbmBytes(self.read + other.read, self.written + other.written)
 
 
-def moved_by(recording: Recording, step: Snapshot, previous_j: int | None) -> Moved:
+def moved_by(recording: Recording, step: Snapshot, previous_j: int | None) -> HbmBytes:
     """Bytes that one step moves.
 
     Args:
@@ -45,19 +45,19 @@ def moved_by(recording: Recording, step: Snapshot, previous_j: int | None) -> Mo
     state = rows * (dv + 2) * FLOAT32  # O, m and l, which flash1 keeps in HBM between tiles
     if step.phase == "load" and recording.order == "flash1":
         new_keys = columns * (d + dv) * e if previous_j != step.j else 0
-        return Moved(read=new_keys + rows * d * e + state)
+        return HbmBytes(read=new_keys + rows * d * e + state)
     if step.phase == "load":
-        return Moved(read=columns * (d + dv) * e + (rows * d * e if step.first else 0))
+        return HbmBytes(read=columns * (d + dv) * e + (rows * d * e if step.first else 0))
     if step.phase != "write":
-        return Moved()
+        return HbmBytes()
     result = rows * (dv * e + LSE_ITEMSIZE) if step.last else 0
-    return Moved(written=result + (state if recording.order == "flash1" else 0))
+    return HbmBytes(written=result + (state if recording.order == "flash1" else 0))
 
 
-def running_traffic(recording: Recording, steps: tuple[Snapshot, ...]) -> tuple[Moved, ...]:
+def running_traffic(recording: Recording, steps: tuple[Snapshot, ...]) -> tuple[HbmBytes, ...]:
     """Bytes moved from the start up to each step."""
-    totals: list[Moved] = []
-    total, j = Moved(), None
+    totals: list[HbmBytes] = []
+    total, j = HbmBytes(), None
     for step in steps:
         total += moved_by(recording, step, j)
         totals.append(total)

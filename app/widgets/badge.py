@@ -3,12 +3,12 @@
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QWidget
 
-from app.control.guard import guarded
-from app.look.fonts import ui_font
-from app.look.theme import CAPTION_PX, DARK, Theme
-from app.look.zoom import px, scaled
-from app.widgets.elided import ElidedLabel
-from app.words.provenance import Provenance
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.fonts import ui_font
+from flashscope.app.look.theme import CAPTION_PX, DARK, Theme
+from flashscope.app.look.zoom import px, scaled
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.words.provenance import Provenance
 
 READABLE_PX = 150  # however narrow the window is
 PADDING_PX = 24  # left and right of the text, with the border

@@ -14,10 +14,10 @@ from PySide6.QtWidgets import (
     QToolButton,
 )
 
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import keep
-from app.widgets.plain import button_text, set_tip
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.widgets.plain import button_text, set_tip
 
 ICON_PX = 16
 

@@ -5,11 +5,11 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QPa
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from app.control.guard import guarded
-from app.look.theme import CARD_RADIUS, CONTROL_RADIUS, Theme
-from app.look.zoom import keep, px
-from app.widgets.buttons import text_button
-from app.widgets.plain import Label
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import CARD_RADIUS, CONTROL_RADIUS, Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.plain import PlainLabel
 
 WIDTH_PX, GAP_PX, LINE_PX = 320, 12, 3
 MOVES = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide}
@@ -77,7 +77,7 @@ class Callout(_Framed):
         self._ground, self._watched = ground, [ground]
         self._soon = QTimer(self, interval=0, singleShot=True)  # once for all that moves together
         self._soon.timeout.connect(self.moved)
-        self.sentence, self.place = Label(wordWrap=True), Label()
+        self.sentence, self.place = PlainLabel(wordWrap=True), PlainLabel()
         self.place.setProperty("role", "dim")
         self.skip = text_button("Skip", "Skip the tour", self.skipped.emit, "quiet")
         self.next = text_button("Next", "Go to the next step of the tour", self.passed.emit, "primary")
@@ -120,13 +120,13 @@ class Callout(_Framed):
             if target is not None:
                 QWidget.setTabOrder(target, self.skip)
                 QWidget.setTabOrder(self.skip, self.next)
-        taken = seen(target, self._ground) if target is not None else QRect()
+        taken = visible_part(target, self._ground) if target is not None else QRect()
         edge = px(2 * LINE_PX)
         self.ring.setGeometry(taken.adjusted(-edge, -edge, edge, edge))
         self.ring.setVisible(not taken.isEmpty())
         room = self._ground.rect().adjusted(edge, edge, -edge, -edge)
         self.resize(self._fitting(min(px(WIDTH_PX), room.width())))
-        self.move(beside(taken, self.size(), room))
+        self.move(place_beside(taken, self.size(), room))
         self.show()
         self.ring.raise_()
         self.raise_()
@@ -164,7 +164,7 @@ def reveal(target: QWidget) -> None:
             holder.ensureWidgetVisible(target)
 
 
-def seen(target: QWidget, ground: QWidget) -> QRect:
+def visible_part(target: QWidget, ground: QWidget) -> QRect:
     """Where on the ground a widget is, as far as what holds it shows it; empty where it is not seen."""
     found = ground.rect() if target.isVisible() else QRect()
     for one in _up_to(target, ground):
@@ -172,7 +172,7 @@ def seen(target: QWidget, ground: QWidget) -> QRect:
     return found
 
 
-def beside(taken: QRect, size: QSize, room: QRect) -> QPoint:
+def place_beside(taken: QRect, size: QSize, room: QRect) -> QPoint:
     """Where something of this size stands beside what is taken: at its right, below, above or at its left.
 
     In the middle, at the bottom of the room, where it fits at none of them.

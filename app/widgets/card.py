@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.widgets.plain import FormulaLabel, Label
+from flashscope.app.widgets.plain import FormulaLabel, PlainLabel
 
 
 class Card(QFrame):
@@ -26,7 +26,7 @@ class Card(QFrame):
         unit: str = "",
         parent: QWidget | None = None,
         *,
-        label: type[Label | FormulaLabel] = Label,
+        label: type[PlainLabel | FormulaLabel] = PlainLabel,
     ) -> None:
         super().__init__(parent)
         self.setProperty("card", True)

@@ -4,8 +4,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox
 
-from app.control.guard import guarded
-from app.look.zoom import px
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.zoom import px
 
 SCROLL_BAR = 12  # pixels
 PADDING = 4  # pixels that styles leave at either side of the text

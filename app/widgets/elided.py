@@ -5,10 +5,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from superqt import QElidingLabel
 
-from app.control.guard import guarded
-from app.look.zoom import keep, px
-from app.widgets.plain import set_tip
-from app.words.plain import cut
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.widgets.plain import set_tip
+from flashscope.app.words.plain import cut_short
 
 ROUNDING_PX = 1  # Qt rounds the width of a text, and shortens what is a fraction too wide
 
@@ -52,12 +52,12 @@ class ElidedLabel(QElidingLabel):
         room = self.width() - px(self._padding) - ROUNDING_PX
         whole = self.text()
         if self._short and self.fontMetrics().horizontalAdvance(whole) > room:
-            return self.fontMetrics().elidedText(cut(self._short), self.elideMode(), max(room, 0))
+            return self.fontMetrics().elidedText(cut_short(self._short), self.elideMode(), max(room, 0))
         return str(super()._elidedText())
 
     def setText(self, text: str) -> None:
         """Show another text."""
-        line = " ".join(cut(text).splitlines())
+        line = " ".join(cut_short(text).splitlines())
         if line != self.text():
             super().setText(line)
             self.setAccessibleName(line)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -14,14 +14,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.control.guard import guarded
-from app.look.fonts import mono_font
-from app.look.theme import Theme
-from app.look.zoom import px
-from app.widgets.buttons import icon_button, recolour, text_button
-from app.widgets.elided import ElidedLabel
-from app.widgets.plain import button_text
-from app.words.plain import MOST_DETAILS, cut
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.fonts import mono_font
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import px
+from flashscope.app.widgets.buttons import icon_button, recolour, text_button
+from flashscope.app.widgets.clipboard import copy_text
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.plain import button_text
+from flashscope.app.words.plain import MOST_DETAILS, cut_short
 
 UNDO_MS = 10_000
 
@@ -115,7 +116,7 @@ class ErrorLine(QFrame):
         self._timer.start()
 
     def _fill(self, role: str, text: str, details: str = "") -> None:
-        self._details, self._act = cut(details, MOST_DETAILS), None
+        self._details, self._act = cut_short(details, MOST_DETAILS), None
         self._label.setProperty("role", role)
         self._label.style().polish(self._label)
         self._label.setText(text)
@@ -131,7 +132,7 @@ class ErrorLine(QFrame):
             act()
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._whole)
+        copy_text(self._whole)
 
     def _show_details(self) -> None:
         dialog = QDialog(self)

@@ -4,10 +4,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.control.guard import guarded
-from app.look.fonts import ui_font
-from app.look.zoom import px
-from app.widgets.plain import Label, set_tip
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.fonts import ui_font
+from flashscope.app.look.zoom import px
+from flashscope.app.widgets.plain import PlainLabel, set_tip
 
 SIZES = (26, 24, 22, 20, 18, 17, 16, 15, 14)  # pixels of the font, the largest first
 BROKEN = 13  # of a sentence in two lines
@@ -24,7 +24,7 @@ def _fits(font: QFont, text: str, width: int, height: int) -> bool:
     return metrics.horizontalAdvance(text) <= width and metrics.height() <= height
 
 
-class FittedLabel(Label):
+class FittedLabel(PlainLabel):
     """Takes the room that it is given, whatever it says.
 
     Signals:
@@ -48,7 +48,7 @@ class FittedLabel(Label):
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
-        """It takes what room there is."""
+        """No size: the label takes what room there is."""
         return QSize(1, 1)
 
     @guarded(bool)

@@ -6,7 +6,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 from superqt import QFlowLayout
 
-from app.control.guard import guarded
+from flashscope.app.control.guard import guarded
 
 
 class Flowing(QWidget):

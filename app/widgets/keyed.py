@@ -4,8 +4,8 @@ from typing import TypeVar
 
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
-from app.control.actions import ActionRegistry
-from app.widgets.plain import KEYS, set_tip
+from flashscope.app.control.actions import ActionRegistry
+from flashscope.app.widgets.plain import KEYS, set_tip
 
 ACTION = "action"
 Button = TypeVar("Button", bound=QAbstractButton)

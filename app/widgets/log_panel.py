@@ -2,16 +2,17 @@
 
 from collections import deque
 
-from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat
+from PySide6.QtGui import QColor, QTextCharFormat
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from app.look.fonts import mono_font
-from app.look.theme import Theme
-from app.look.zoom import keep
-from app.widgets.buttons import text_button
-from app.widgets.plain import Label
-from app.words.plain import MOST_DETAILS, cut
-from profiles.wire.events import LogLine
+from flashscope.app.look.fonts import mono_font
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.clipboard import copy_text
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.words.plain import MOST_DETAILS, cut_short
+from flashscope.profiles.wire.events import LogLine
 
 KEPT_LINES = 5000
 
@@ -31,7 +32,7 @@ class LogPanel(QFrame):
         )
         self._text.setMaximumBlockCount(KEPT_LINES)
         keep(self._text, lambda: self._text.setFont(mono_font()))
-        caption = Label("Log")
+        caption = PlainLabel("Log")
         caption.setProperty("role", "caption")
         header = QHBoxLayout()
         header.addWidget(caption)
@@ -71,7 +72,7 @@ class LogPanel(QFrame):
         form = QTextCharFormat()
         form.setForeground(QColor(colours.get(line.level, self._theme.text)))
         self._text.setCurrentCharFormat(form)
-        self._text.appendPlainText(cut(f"{line.source}: {line.text}", MOST_DETAILS))
+        self._text.appendPlainText(cut_short(f"{line.source}: {line.text}", MOST_DETAILS))
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.text)
+        copy_text(self.text)

@@ -1,35 +1,31 @@
 """Number fields: they leave to shortcuts what no number is typed with, and say what they refuse or change."""
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from PySide6.QtCore import QEvent, QLocale
 from PySide6.QtGui import QValidator
-from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox
+from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox, QWidget
 
-from app.control.guard import guarded
-from app.widgets.remark import remark, take_back
-from app.widgets.typing_guard import belongs_to_input
+from flashscope.app.control.guard import guarded
+from flashscope.app.widgets.remark import remark, take_back
+from flashscope.app.widgets.typing_guard import belongs_to_input
 
+# What both kinds of fields extend; it stands before Qt's class of each, and Qt's classes allow no other.
+if TYPE_CHECKING:
+    _SpinBox: TypeAlias = QAbstractSpinBox
+else:
+    _SpinBox = object
 MOST_QUOTED = 20  # characters of what was typed or pasted
 
 
-class WholeField(QSpinBox):
-    """A whole number.
+class _Judging(_SpinBox):
+    """What both kinds of fields do with what is typed.
 
     Attributes:
         judged: The text that was looked at last: the one refused, when one is.
     """
 
     judged = ""
-
-    def __init__(self) -> None:
-        super().__init__()
-        _watch(self)
-
-    @property
-    def being_typed(self) -> bool:
-        """Whether its text is not its number yet."""
-        return self.hasFocus() and self.cleanText() != self.textFromValue(self.value())
 
     @guarded(bool)
     def event(self, event: QEvent) -> bool:
@@ -45,41 +41,35 @@ class WholeField(QSpinBox):
     @guarded(str)
     def fixup(self, text: str) -> str:
         """Say that the number before stays where none was typed."""
-        remark(self, _kept(self, text))
+        remark(self, _kept(cast("NumberField", self), text))
         return super().fixup(text)
 
 
-class DecimalField(QDoubleSpinBox):
-    """The same for a number with decimals."""
-
-    judged = ""
+class WholeField(_Judging, QSpinBox):
+    """A whole number."""
 
     def __init__(self) -> None:
         super().__init__()
         _watch(self)
 
-    @guarded(bool)
-    def event(self, event: QEvent) -> bool:
-        """Let a shortcut have its key."""
-        return False if _is_for_shortcuts(event, self) else super().event(event)
+    @property
+    def being_typed(self) -> bool:
+        """Whether its text is not its number yet."""
+        return self.hasFocus() and self.cleanText() != self.textFromValue(self.value())
 
-    @guarded(lambda: QValidator.State.Acceptable)
-    def validate(self, text: str, place: int) -> object:
-        """Keep what is judged; Qt would take 1,5 for 15."""
-        self.judged = text
-        return super().validate(text, place) if "," not in text else (QValidator.State.Invalid, text, place)
 
-    @guarded(str)
-    def fixup(self, text: str) -> str:
-        """Say that the number before stays where none was typed."""
-        remark(self, _kept(self, text))
-        return super().fixup(text)
+class DecimalField(_Judging, QDoubleSpinBox):
+    """A number with decimals."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        _watch(self)
 
 
 NumberField: TypeAlias = WholeField | DecimalField
 
 
-def _is_for_shortcuts(event: QEvent, field: NumberField) -> bool:
+def _is_for_shortcuts(event: QEvent, field: QWidget) -> bool:
     return event.type() == QEvent.Type.ShortcutOverride and not belongs_to_input(event, field)
 
 

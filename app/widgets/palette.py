@@ -7,9 +7,9 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from app.control.actions import Action, ActionRegistry
-from app.control.guard import guarded
-from app.look.zoom import px
+from flashscope.app.control.actions import Action, ActionRegistry
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.zoom import px
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
 MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)

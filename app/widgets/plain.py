@@ -10,9 +10,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QWidget
 
-from app.control.guard import guarded
-from app.look.zoom import px
-from app.words.plain import MOST_OF_NAME, cut
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.zoom import px
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 
 TIP_COLUMNS = 100
 FORMULA_PX = 240
@@ -20,7 +20,7 @@ KEYS = "keys"  # the property that has them
 _WORD_JOINER = "\u2060"  # takes no room
 
 
-class Label(QLabel):
+class PlainLabel(QLabel):
     """A label of plain text.
 
     Args:
@@ -35,7 +35,7 @@ class Label(QLabel):
 
     def setText(self, text: str) -> None:
         """Show another text."""
-        super().setText(cut(text))
+        super().setText(cut_short(text))
 
 
 class FormulaLabel(QLabel):
@@ -53,7 +53,7 @@ class FormulaLabel(QLabel):
 
 def escaped(text: str) -> str:
     """A text as it stands, for a place that takes HTML."""
-    return escape(cut(text))
+    return escape(cut_short(text))
 
 
 def plain_tip(text: str) -> str:
@@ -62,7 +62,7 @@ def plain_tip(text: str) -> str:
     A tool tip's label decides by itself whether a text is markup; what begins a tag or an entity is parted
     from what follows by a character that is not drawn. Several such texts may be joined.
     """
-    return _in_lines(cut(text))
+    return _in_lines(cut_short(text))
 
 
 @lru_cache(maxsize=1024)
@@ -80,4 +80,4 @@ def set_tip(shown: QWidget | QAction, text: str) -> None:
 
 def button_text(text: str) -> str:
     """A name for a button or a menu: one line, cut, and an ampersand in it underlines nothing."""
-    return cut(" ".join(cut(text).split()), MOST_OF_NAME).replace("&", "&&")
+    return cut_short(" ".join(cut_short(text).split()), MOST_OF_NAME).replace("&", "&&")

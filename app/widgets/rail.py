@@ -1,17 +1,17 @@
 """The left rail: one button a page."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLayout, QToolButton, QVBoxLayout, QWidget
 
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import ZOOM, keep, px
-from app.widgets.buttons import recolour, size_icon
-from app.widgets.keyed import does
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import ZOOM, keep, px
+from flashscope.app.widgets.buttons import recolour, size_icon
+from flashscope.app.widgets.keyed import does
 
 WIDTH = 72
 ICON_PX = 22
@@ -19,7 +19,8 @@ TALL, LEAST = 60, 28  # pixels of a button with its word, and of one without
 MARGIN, GAP = 8, 4
 
 
-class RailEntry(NamedTuple):
+@dataclass(frozen=True)
+class RailEntry:
     """A page as the rail shows it: its key, one word, the qtawesome name of its icon."""
 
     key: str

@@ -5,15 +5,15 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from shiboken6 import isValid
 
-from app.control.guard import guarded
-from app.look.zoom import px
-from app.widgets.plain import Label
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.zoom import px
+from flashscope.app.widgets.plain import PlainLabel
 
 SHOWN_MS = 8_000
 WIDEST, GAP = 300, 3  # pixels
 
 
-class Remark(Label):
+class Remark(PlainLabel):
     """The one sentence that is shown over a page, a form or a window.
 
     Attributes:
@@ -89,12 +89,6 @@ def take_back(field: QWidget) -> None:
     shown = _on(_ground(field))
     if shown is not None and shown.field is field:
         shown.hide()
-
-
-def remark_on(field: QWidget) -> str:
-    """What is told beside a field now, empty when nothing is."""
-    shown = _on(_ground(field))
-    return shown.text() if shown is not None and shown.field is field and shown.isVisible() else ""
 
 
 def _on(ground: QWidget) -> Remark | None:

@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QTableView
 
-from app.look.zoom import keep
+from flashscope.app.look.zoom import keep
 
 
 def keep_row_height(table: QTableView, height: float) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from profiles.store import SessionFileError
-from profiles.store.errors import explain_os
+from flashscope.profiles.store import SessionFileError
+from flashscope.profiles.store.errors import explain_os
 
 
 def target_of(chosen: Path, suffixes: tuple[str, ...]) -> Path:

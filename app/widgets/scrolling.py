@@ -3,7 +3,7 @@
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from app.control.guard import guarded
+from flashscope.app.control.guard import guarded
 
 
 class Scrolling(QScrollArea):

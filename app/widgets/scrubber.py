@@ -7,17 +7,17 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSlider
 
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import keep, px
-from app.widgets.plain import set_tip
-from app.widgets.typing_guard import MOVED_BY_SHORTCUTS
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.widgets.plain import set_tip
+from flashscope.app.widgets.typing_guard import MOVED_BY_SHORTCUTS
 
 MARGIN = 9.0
 HANDLE = 7.0
 
 
-class Tick(NamedTuple):
+class ScrubberMark(NamedTuple):
     """A mark at a value, in a colour, from `top` to `bottom` pixels above the groove."""
 
     value: int
@@ -49,7 +49,7 @@ class Scrubber(QSlider):
         self.theme = theme
         self.update()
 
-    def ticks(self) -> Iterable[Tick]:
+    def ticks(self) -> Iterable[ScrubberMark]:
         """What is marked."""
         return ()
 

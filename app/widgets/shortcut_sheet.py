@@ -10,9 +10,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.control.actions import Action, ActionRegistry
-from app.look.zoom import px
-from app.widgets.plain import Label
+from flashscope.app.control.actions import Action, ActionRegistry
+from flashscope.app.look.zoom import px
+from flashscope.app.widgets.plain import PlainLabel
 
 
 class ShortcutSheet(QDialog):
@@ -43,12 +43,12 @@ class ShortcutSheet(QDialog):
     def _add_group(grid: QGridLayout, group: str, actions: list[Action]) -> None:
         if not actions:
             return
-        caption = Label(group)
+        caption = PlainLabel(group)
         caption.setProperty("role", "caption")
         grid.addWidget(caption, grid.rowCount(), 0, 1, 2)
         for action in actions:
             row = grid.rowCount()
-            keys = Label("  or  ".join(action.shown_keys))
+            keys = PlainLabel("  or  ".join(action.shown_keys))
             keys.setProperty("role", "dim")
-            grid.addWidget(Label(action.title), row, 0)
+            grid.addWidget(PlainLabel(action.title), row, 0)
             grid.addWidget(keys, row, 1, Qt.AlignmentFlag.AlignRight)

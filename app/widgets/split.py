@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from app.control.guard import guarded
+from flashscope.app.control.guard import guarded
 
 
 class Split(QSplitter):

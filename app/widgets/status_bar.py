@@ -4,25 +4,25 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
-from app.control.controller import Controller
-from app.control.guard import guarded
-from app.control.presence import STATES, Presence
-from app.look.zoom import keep, px
-from app.widgets.elided import ElidedLabel
-from app.widgets.error_line import ErrorLine
-from app.widgets.plain import Label
-from app.words.progress import (
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.guard import guarded
+from flashscope.app.control.presence import STATES, Presence
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.words.progress import (
     NS,
-    clock_text,
     count_text,
-    device_text,
+    device_state_text,
+    elapsed_text,
     job_text,
     memory_text,
     outcome_text,
-    seconds_left,
 )
-from profiles.results.session import Session
-from profiles.wire.events import Reading
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.model.time_left import seconds_left
+from flashscope.profiles.wire.events import Reading
 
 TICK_MS = 500
 ROOMY, WIDE = 900, 1400  # widths of the bar in pixels
@@ -43,8 +43,8 @@ class StatusBar(QFrame):
         self.setObjectName("statusBar")
         self._controller, self._presence, self._errors = controller, presence, errors
         self.job = ElidedLabel()
-        self.count, self.elapsed, self.left = (Label() for _ in range(3))
-        self.device, self.memory = ElidedLabel(), Label()
+        self.count, self.elapsed, self.left = (PlainLabel() for _ in range(3))
+        self.device, self.memory = ElidedLabel(), PlainLabel()
         self.file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
         self.bar = QProgressBar(textVisible=False)
         keep(self.bar, self.bar.setFixedSize, 120, 6)
@@ -77,7 +77,7 @@ class StatusBar(QFrame):
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
-        """The same."""
+        """As high as a message, like `sizeHint`."""
         return self._with_message(super().minimumSizeHint())
 
     def _with_message(self, size: QSize) -> QSize:
@@ -125,9 +125,9 @@ class StatusBar(QFrame):
         self.bar.setValue(session.ended_points)
         self.count.setText(count_text(session))
         self.job.setText(job_text(session) if running else outcome_text(session))
-        self.elapsed.setText(f"elapsed {clock_text(self._elapsed(session))}")
+        self.elapsed.setText(f"elapsed {elapsed_text(self._elapsed(session))}")
         left = seconds_left(session) if running and not self._controller.replaying else None
-        self.left.setText("" if left is None else f"about {clock_text(left)} left")
+        self.left.setText("" if left is None else f"about {elapsed_text(left)} left")
 
     def _elapsed(self, session: Session) -> float:
         ends = [s.ended_ns for s in session.points if s.ended_ns is not None]
@@ -139,7 +139,9 @@ class StatusBar(QFrame):
         controller = self._controller
         reading: Reading | None = controller.live_readings[-1] if controller.live_readings else None
         here = "" if session_is_here(controller) else "this machine: "
-        self.device.setText(f"{here}{device_text(reading)}" if reading and device_text(reading) else "")
+        self.device.setText(
+            f"{here}{device_state_text(reading)}" if reading and device_state_text(reading) else ""
+        )
         total = controller.telemetry.memory_total if controller.telemetry else None
         used = memory_text(reading, total) if reading else ""
         self.memory.setText(f"{'' if self.device.text() else here}memory {used}" if used else "")

@@ -6,20 +6,20 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QWidget
 
-from app.control.actions import ActionRegistry
-from app.control.controller import Controller
-from app.control.guard import guarded
-from app.control.resuming import resumable
-from app.look.theme import Theme
-from app.look.zoom import keep, px
-from app.widgets.badge import Badge
-from app.widgets.buttons import ICON_PX, icon_button, recolour, size_icon, text_button
-from app.widgets.drop_down import DropDown
-from app.widgets.keyed import does
-from app.widgets.plain import plain_tip, set_tip
-from app.words.plain import MOST_OF_NAME, cut
-from app.words.sessions import named
-from kernels.problem import Backend
+from flashscope.app.control.actions import ActionRegistry
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.guard import guarded
+from flashscope.app.control.resuming import resumable
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.widgets.badge import Badge
+from flashscope.app.widgets.buttons import ICON_PX, icon_button, recolour, size_icon, text_button
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.plain import plain_tip, set_tip
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.app.words.sessions import named
+from flashscope.kernels.workload.problem import Backend
 
 REPLAY = "replay"
 RUN, RUN_ROOMY = "Run", "Run  Ctrl+⏎"
@@ -145,7 +145,7 @@ class TopBar(QFrame):
             return
         for backend, label in (("cuda", "CUDA"), ("cpu", "CPU")):
             device = controller.machine.device(cast("Backend", backend))
-            found = cut(device.name, MOST_OF_NAME) if device else "none found"
+            found = cut_short(device.name, MOST_OF_NAME) if device else "none found"
             box.addItem(f"{label} · {found}", backend)
             if device is None:
                 model = cast("QStandardItemModel", box.model())
@@ -153,7 +153,7 @@ class TopBar(QFrame):
                 box.setItemData(box.count() - 1, plain_tip(self._why_no_gpu()), Qt.ItemDataRole.ToolTipRole)
         path, session = controller.path, controller.session
         if path is not None and session is not None and (controller.replaying or not controller.running):
-            box.addItem(f"Replay: {cut(named(session, path), MOST_OF_NAME)}", REPLAY)
+            box.addItem(f"Replay: {cut_short(named(session, path), MOST_OF_NAME)}", REPLAY)
         box.setCurrentIndex(box.findData(REPLAY if controller.replaying else controller.backend))
 
     def _why_no_gpu(self) -> str:

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
 
-from app.control.actions import Action
-from app.look.theme import Theme
-from app.widgets.buttons import icon_button, recolour
-from app.widgets.card import Card
-from app.widgets.keyed import does
-from app.widgets.lines import Lines
-from app.widgets.plain import Label, set_tip
-from app.widgets.scrubber import Scrubber
+from flashscope.app.control.actions import Action
+from flashscope.app.look.theme import Theme
+from flashscope.app.widgets.buttons import icon_button, recolour
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.widgets.scrubber import Scrubber
 
 GAP = 6  # pixels
 PLAY, PAUSE = "fa6s.play", "fa6s.pause"
@@ -50,7 +50,7 @@ class TransportBar(Card):
         super().__init__()
         self.scrubber, self._icons, self._speeds = scrubber, icons, speeds
         self.buttons = {key: _button(icon, actions[key]) for key, icon in icons.items()}
-        self.where = Label("–")
+        self.where = PlainLabel("–")
         self.where.setProperty("role", "dim")
         self.speed = _speeds(speeds)
         self._playing = False

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from app.words.units import clock_text, digits, gbs_text, tflops_text
-from kernels.problem import DTYPES
-from profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
+from flashscope.app.words.units import clock_text, digits, gbs_text, tflops_text
+from flashscope.kernels.workload.problem import DTYPES
+from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
 
 NAMES = {
     COPY: "copy",

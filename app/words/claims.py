@@ -3,23 +3,31 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from kernels.device import Device
-from profiles.claims import CLAIMS, DOCUMENTS, VERDICTS, Claim, Document, Finding, Verdict
+from flashscope.kernels.workload.device import Device
+from flashscope.profiles.claims import (
+    CLAIM_VERDICTS,
+    CLAIMS,
+    DOCUMENTS,
+    Claim,
+    ClaimResult,
+    ClaimSource,
+    ClaimVerdict,
+)
 
-GLYPHS: dict[Verdict, str] = {"holds": "✓", "does not hold": "×", "cannot be tested": "–"}
-HEADINGS = ("document", "claims", *VERDICTS)
-Found = tuple[Claim, Finding]
+GLYPHS: dict[ClaimVerdict, str] = {"holds": "✓", "does not hold": "×", "cannot be tested": "–"}
+HEADINGS = ("document", "claims", *CLAIM_VERDICTS)
+Found = tuple[Claim, ClaimResult]
 
 
-def verdict_text(verdict: Verdict) -> str:
+def verdict_text(verdict: ClaimVerdict) -> str:
     """A verdict with its glyph: never by its colour alone."""
     return f"{GLYPHS[verdict]} {verdict}"
 
 
-def counts(findings: Iterable[Found]) -> list[tuple[Document | None, Counter[Verdict]]]:
+def counts(findings: Iterable[Found]) -> list[tuple[ClaimSource | None, Counter[ClaimVerdict]]]:
     """How many claims of each document hold, do not and cannot be tested; None: of all."""
     found = list(findings)
-    by_document: list[tuple[Document | None, Counter[Verdict]]] = [
+    by_document: list[tuple[ClaimSource | None, Counter[ClaimVerdict]]] = [
         (one, Counter(finding.verdict for claim, finding in found if claim.document == one.number))
         for one in DOCUMENTS
     ]
@@ -27,14 +35,14 @@ def counts(findings: Iterable[Found]) -> list[tuple[Document | None, Counter[Ver
 
 
 def count_rows(findings: Iterable[Found]) -> list[list[str]]:
-    """Those counts as rows of a table under `HEADINGS`."""
+    """Counts of verdicts as rows of a table under `HEADINGS`."""
     return [
-        [_named(one), *(str(n) for n in (sum(tally.values()), *(tally[v] for v in VERDICTS)))]
+        [_named(one), *(str(n) for n in (sum(tally.values()), *(tally[v] for v in CLAIM_VERDICTS)))]
         for one, tally in counts(findings)
     ]
 
 
-def summary(findings: Sequence[Found]) -> str:
+def claims_summary(findings: Sequence[Found]) -> str:
     """One sentence over all claims."""
     if not findings:
         return f"{len(CLAIMS)} claims of {len(DOCUMENTS)} documents; none has been put to the test yet."
@@ -54,5 +62,5 @@ def where_text(device: Device | None) -> str:
     return f"GPU figures are measured on {device.name}."
 
 
-def _named(document: Document | None) -> str:
+def _named(document: ClaimSource | None) -> str:
     return f"{document.number} {document.title}" if document else "all"

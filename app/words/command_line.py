@@ -1,26 +1,25 @@
 """What is typed in a terminal to get what the window shows."""
 
-import shlex
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from kernels.errors import InputError
-from kernels.problem import Problem
-from profiles.plan.choice import choices_of
-from profiles.plan.models import Model, Setting
-from profiles.plan.plan import Plan
-from profiles.plan.presets import CHOICES, PRESETS, preset_plan
-from profiles.plan.request import Request
-
-PROGRAM = "python main.py"
+from flashscope.app.words.shell import shell_line
+from flashscope.installation import PROGRAM
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.choice import choices_of
+from flashscope.profiles.plan.models import Model, Setting
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.plan.presets import CHOICES, PRESETS, preset_plan
+from flashscope.profiles.plan.request import Request
 
 
 def command_line(request: Request) -> str:
-    """The same sweep for a terminal."""
-    return f"{PROGRAM} {shlex.join(['sweep', *request.words(), '--out', 'sweep.flashscope'])}"
+    """The command that runs this sweep in a terminal."""
+    return f"{PROGRAM} {shell_line(['sweep', *request.words(), '--out', 'sweep.flashscope'])}"
 
 
 def repeating(plan: Plan, problems: Sequence[Problem]) -> str | None:
@@ -28,10 +27,19 @@ def repeating(plan: Plan, problems: Sequence[Problem]) -> str | None:
     try:
         asked = Request.of_plan(plan, problems)
         again = asked.plan()
+        _check_spelling(asked)
     except (InputError, ValueError):  # of a file from elsewhere
         return None
     same = set(again.problems) == set(problems) and again.protocol == plan.protocol
     return command_line(asked) if same else None
+
+
+def _check_spelling(asked: Request) -> None:
+    """Raises ValueError where the words of a choice mean something else, as of a kernel called `a,b`."""
+    for declared in choices_of(Request):
+        value = asked.value(declared.name)
+        if declared.kind is not bool and value is not None and declared.read(declared.write(value)) != value:
+            raise ValueError(f"{declared.name} cannot be spelled")
 
 
 def repeating_preset(plan: Plan) -> str | None:
@@ -58,13 +66,13 @@ def repeating_preset(plan: Plan) -> str | None:
     for declared in choices_of(Request):
         if declared.name in CHOICES or declared.name not in Request.__struct_fields__:
             said += declared.command_words(asked.value(declared.name))
-    return f"{PROGRAM} {shlex.join([*said, '--out', 'sweep.flashscope'])}"
+    return f"{PROGRAM} {shell_line([*said, '--out', 'sweep.flashscope'])}"
 
 
 def compare_line(files: Sequence[Path], quantity: str) -> str:
     """The comparison of these session files, the baseline's first, for a terminal."""
     words = ["compare", *map(str, files), *(["--quantity", quantity] if quantity != "runtime" else [])]
-    return f"{PROGRAM} {shlex.join(words)}"
+    return f"{PROGRAM} {shell_line(words)}"
 
 
 def plan_line(model: Model, setting: Setting) -> str:
@@ -72,4 +80,4 @@ def plan_line(model: Model, setting: Setting) -> str:
     words = ["plan", "--model", model.name]
     for declared in choices_of(Setting):
         words += declared.command_words(getattr(setting, declared.name))
-    return f"{PROGRAM} {shlex.join(words)}"
+    return f"{PROGRAM} {shell_line(words)}"

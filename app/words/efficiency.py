@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from app.words.units import ms_text, seqlen_text
-from profiles.results.efficiency import MS, Spent, by_problem, efficiency
-from profiles.results.session import Session
+from flashscope.app.words.units import ms_text, seqlen_text
+from flashscope.profiles.results.model.efficiency import MS, Spent, by_problem, efficiency
+from flashscope.profiles.results.model.session import Session
 
 ABOUT = (
     "The share of the sweep's wall time inside launches that are measured or warm up, those of the ceilings "

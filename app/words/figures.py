@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from app.words.kinds import words_of
-from app.words.one_unit import unit_of
-from kernels.problem import Problem
-from profiles.results.quantities import QUANTITIES
-from profiles.results.quantity import Quantity
-from profiles.results.rows import PointRow
-from profiles.wire.measurement import Figure
+from flashscope.app.words.kinds import words_of
+from flashscope.app.words.one_unit import unit_of
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.results.quantities.registry import QUANTITIES
+from flashscope.profiles.wire.measurement import Figure
 
 NOTHING = "-"
 

@@ -1,12 +1,12 @@
 """The sentence over the plots: what a sweep says at the crosshair, in words."""
 
-from app.words.kinds import words_of
-from app.words.plain import MOST_OF_NAME, cut
-from app.words.units import seqlen_text
-from profiles.results.headline import Clause, Headline, Loss, of_curves
-from profiles.results.quantities import FOOTPRINT, RUNTIME
-from profiles.results.quantity import Quantity
-from profiles.results.session import Session
+from flashscope.app.words.kinds import words_of
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.app.words.units import seqlen_text
+from flashscope.profiles.results.findings.headline import Clause, Headline, Loss, of_curves
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.results.quantities.registry import FOOTPRINT, RUNTIME
 
 LOSSES: dict[Loss, str] = {
     "will-not-fit": "will not fit",
@@ -15,12 +15,13 @@ LOSSES: dict[Loss, str] = {
     "wrong": "is wrong",
     "failed": "failed",
     "unsupported": "does not run",
+    "impossible": "is faster than its device can be",
     "altered": "is not as it was recorded",
     "cancelled": "was cancelled",
     "interrupted": "was interrupted",
     "pending": "is not measured yet",
     "running": "is not measured yet",
-    "doubtful": "is doubtful",
+    "doubtful": "has a doubtful runtime",
     "done": "has no runtime",
 }
 ON_A_CPU = (
@@ -28,19 +29,21 @@ ON_A_CPU = (
     "The H200 recording does."
 )
 WORTH_TELLING = 1.05  # times as much memory: the pages of an allocation may make a difference of less
+UNTIMED = "; its runtime cannot be trusted"
 UNCHECKED = "The output was not compared with float64 attention."
 
 
-def headline_text(told: Headline | None) -> str:
+def headline_text(headline: Headline | None) -> str:
     """The sentence; empty where nothing has ended yet."""
-    if told is None:
+    if headline is None:
         return ""
-    run = _run(told)
-    if not told.kernel:
-        return f"{run}No runtime can be trusted at N = {seqlen_text(told.seqlen)}{_lost(told)}."
-    clauses = [_clause(told, place) for place in range(len(told.clauses))]
-    joined = "".join(f"{_link(told, place)}{text}" for place, text in enumerate(clauses))
-    return f"{run}{_named(told.kernel)} {joined} at N = {seqlen_text(told.seqlen)}{_lost(told)}."
+    run = _run(headline)
+    if not headline.kernel:
+        return f"{run}No runtime can be trusted at N = {seqlen_text(headline.seqlen)}{_lost(headline)}."
+    clauses = [_clause(headline, place) for place in range(len(headline.clauses))]
+    joined = "".join(f"{_link(headline, place)}{text}" for place, text in enumerate(clauses))
+    where = f"at N = {seqlen_text(headline.seqlen)}{_lost(headline)}"
+    return f"{run}{_named(headline.kernel)} {joined} {where}{'' if headline.timed else UNTIMED}."
 
 
 def session_headlines(session: Session) -> tuple[list[str], list[str]]:
@@ -50,28 +53,31 @@ def session_headlines(session: Session) -> tuple[list[str], list[str]]:
     return list(filter(None, map(headline_text, told))), list(filter(None, notes))
 
 
-def ratio_words(told: Headline) -> str:
+def ratio_words(headline: Headline) -> str:
     """The first thing it says of two kernels in a few words, for a list of sessions; may be empty."""
-    if not told.clauses or told.clauses[0].verdict is None:
+    if not headline.clauses or headline.clauses[0].verdict is None:
         return ""
-    said = "as fast" if _alike(told.clauses[0]) else _beside(told.clauses[0]).removeprefix("is ")
-    return f"{_run(told)}{_named(told.kernel)}: {said} at {seqlen_text(told.seqlen)}"
+    first = headline.clauses[0]
+    said = _as(first, "").removesuffix(", within the noise,") if _alike(first) else _beside(first)
+    said = said.removeprefix("is ")
+    return f"{_run(headline)}{_named(headline.kernel)}: {said} at {seqlen_text(headline.seqlen)}"
 
 
-def note_text(told: Headline | None) -> str:
+def note_text(headline: Headline | None) -> str:
     """What a user should know of it, in a sentence or two; else empty."""
-    if told is None:
+    if headline is None:
         return ""
-    unchecked = UNCHECKED if told.kernel and not told.checked else ""
-    return " ".join(filter(None, (unchecked, ON_A_CPU if needs_recording(told) else "")))
+    unchecked = UNCHECKED if headline.kernel and not headline.checked else ""
+    return " ".join(filter(None, (unchecked, ON_A_CPU if needs_recording(headline) else "")))
 
 
-def needs_recording(told: Headline | None) -> bool:
+def needs_recording(headline: Headline | None) -> bool:
     """Whether it is of a CPU that does not show what a GPU would."""
-    if told is None or told.backend != "cpu":
+    if headline is None or headline.backend != "cpu":
         return False
-    slow = any(one.quantity is RUNTIME and one.verdict in {"worse", "same"} for one in told.clauses)
-    return slow or not told.kernel
+    slow = any(one.quantity is RUNTIME and one.verdict in {"worse", "same"} for one in headline.clauses)
+    doubtful = headline.lost is not None and headline.lost.why == "doubtful"
+    return slow or doubtful or not headline.kernel or not headline.timed
 
 
 def factor_text(factor: float) -> str:
@@ -80,33 +86,33 @@ def factor_text(factor: float) -> str:
     return f"{factor:,.{decimals}f}×"
 
 
-def _run(told: Headline) -> str:
+def _run(headline: Headline) -> str:
     """What was run, before the sentence; the usual goes without saying where nothing else was run."""
-    if told.label:
-        return f"{told.label}: "
-    words = told.unusual
+    if headline.label:
+        return f"{headline.label}: "
+    words = headline.unusual
     return f"{words[0].upper()}{words[1:]}: " if words else ""
 
 
-def _link(told: Headline, place: int) -> str:
+def _link(headline: Headline, place: int) -> str:
     if place == 0:
         return ""
-    before, here = told.clauses[place - 1], told.clauses[place]
+    before, here = headline.clauses[place - 1], headline.clauses[place]
     opposed = {before.verdict, here.verdict} == {"better", "worse"} and not (_alike(before) or _alike(here))
     return " but " if opposed else " and "
 
 
-def _clause(told: Headline, place: int) -> str:
+def _clause(headline: Headline, place: int) -> str:
     """What is said of one quantity; the first one says over which kernel."""
-    clause = told.clauses[place]
+    clause = headline.clauses[place]
     if clause.base is None:
         return _alone(clause.quantity, clause.value)
     if clause.verdict is None:
         base = words_of(clause.quantity).text(clause.base)
-        return f"{_alone(clause.quantity, clause.value)} ({_named(told.baseline)}: {base})"
+        return f"{_alone(clause.quantity, clause.value)} ({_named(headline.baseline)}: {base})"
     if _alike(clause):
-        return _as(clause, _named(told.baseline) if place == 0 else "")
-    return _beside(clause) + (f" than {_named(told.baseline)}" if place == 0 else "")
+        return _as(clause, _named(headline.baseline) if place == 0 else "")
+    return _beside(clause) + (f" than {_named(headline.baseline)}" if place == 0 else "")
 
 
 def _alike(clause: Clause) -> bool:
@@ -154,13 +160,17 @@ def _title(quantity: Quantity) -> str:
     return quantity.title if second.isupper() else f"{first.lower()}{quantity.title[1:]}"
 
 
-def _lost(told: Headline) -> str:
-    if told.lost is None:
+def _lost(headline: Headline) -> str:
+    if headline.lost is None:
         return ""
-    here = told.lost.seqlen == told.seqlen
-    where = f", where {_named(told.baseline)}" if here and told.kernel else f"; {_named(told.baseline)}"
-    return f"{where} {LOSSES[told.lost.why]}{'' if here else f' at {seqlen_text(told.lost.seqlen)}'}"
+    here = headline.lost.seqlen == headline.seqlen
+    where = (
+        f", where {_named(headline.baseline)}"
+        if here and headline.kernel
+        else f"; {_named(headline.baseline)}"
+    )
+    return f"{where} {LOSSES[headline.lost.why]}{'' if here else f' at {seqlen_text(headline.lost.seqlen)}'}"
 
 
 def _named(kernel: str) -> str:
-    return cut(kernel, MOST_OF_NAME)
+    return cut_short(kernel, MOST_OF_NAME)

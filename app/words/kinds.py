@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from app.words.units import (
+from flashscope.app.words.units import (
     bytes_text,
     bytes_tick,
     clock_text,
@@ -22,7 +22,7 @@ from app.words.units import (
     watts_text,
     whole_text,
 )
-from profiles.results.quantity import Kind, Quantity
+from flashscope.profiles.results.quantities.quantity import Quantity, QuantityKind
 
 Scale = Literal["log2", "log10", "linear"]
 
@@ -48,7 +48,7 @@ class KindWords:
     narrow: Callable[[float], str] | None = None
 
 
-KINDS: dict[Kind, KindWords] = {
+KINDS: dict[QuantityKind, KindWords] = {
     "time": KindWords("ms", ms_text, plain_tick, "log10"),
     "bytes": KindWords("bytes", bytes_text, bytes_tick, "log2"),
     "rate": KindWords("TFLOP/s", tflops_text, plain_tick, "linear", narrow=digits),

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from app.words.units import KIB, digits, whole_text
-from profiles.results.quantity import Kind, Quantity
+from flashscope.app.words.units import KIB, digits, whole_text
+from flashscope.profiles.results.quantities.quantity import Quantity, QuantityKind
 
 
 class Unit(NamedTuple):
@@ -26,7 +26,7 @@ class Unit(NamedTuple):
         return self.text(value / self.size)
 
 
-UNITS: dict[Kind, tuple[Unit, ...]] = {
+UNITS: dict[QuantityKind, tuple[Unit, ...]] = {
     "time": (Unit("µs", 1e-3), Unit("ms"), Unit("s", 1e3)),
     "bytes": tuple(Unit(name, KIB**power) for power, name in enumerate(("B", "KiB", "MiB", "GiB", "TiB"))),
     "rate": (Unit("TFLOP/s"),),

@@ -1,19 +1,19 @@
 """A point in two sessions as the cells of a line: for a terminal and for a page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from app.words.figures import NOTHING
-from app.words.kinds import words_of
-from app.words.sessions import device_of, minute_of, named
-from app.words.units import seqlen_text
-from app.words.verdicts import ratio_digits
-from kernels.problem import Problem
-from profiles.results.compare import Contrast, Lone, Pair
-from profiles.results.curves import Curve, curve_by_problem
-from profiles.results.quantity import Quantity
-from profiles.results.session import Session
-from profiles.wire.measurement import Figure
+from flashscope.app.words.figures import NOTHING
+from flashscope.app.words.kinds import words_of
+from flashscope.app.words.sessions import device_of, minute_of, named
+from flashscope.app.words.units import seqlen_text
+from flashscope.app.words.verdicts import ratio_digits
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.compare import Contrast, Lone, Pair
+from flashscope.profiles.results.model.curves import Curve, curve_by_problem
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.wire.measurement import Figure
 
 HEADINGS = ("kernel", "problem", "N", "baseline", "here", "ratio", "95% interval", "verdict")
 KEYS = 3  # the columns that say which point a line is about
@@ -24,7 +24,13 @@ def titled(session: Session, file: Path) -> str:
     return f"{named(session, file)} ({device_of(session)}, {minute_of(session)})"
 
 
-def curves_of(contrast: Contrast) -> Mapping[Problem, Curve]:
+def side_titled(runs: Sequence[Session], files: Sequence[Path]) -> str:
+    """A session of a comparison, or how many runs stand for it and the first of them."""
+    first = titled(runs[0], files[0])
+    return first if len(runs) == 1 else f"{len(runs)} runs, the first {first}"
+
+
+def contrast_curves(contrast: Contrast) -> Mapping[Problem, Curve]:
     """The curve of each problem among all that the two sessions have."""
     lone = (*contrast.base_only, *contrast.other_only)
     return curve_by_problem([*(pair.base for pair in contrast.pairs), *(one.row for one in lone)])
@@ -50,7 +56,7 @@ def _value(quantity: Quantity, figure: Figure | None) -> str:
     return NOTHING if known is None else words_of(quantity).text(known)
 
 
-def remark(pair: Pair) -> str:
+def pair_remark(pair: Pair) -> str:
     """What a line leaves open; empty where it says all."""
     return pair.reason if pair.reason and pair.verdict != "same" else ""
 

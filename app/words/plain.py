@@ -2,7 +2,7 @@
 
 import re
 
-from profiles.wire.text import harmless
+from flashscope.profiles.wire.text import harmless
 
 MOST_SHOWN = 2_000  # characters of a label or a tool tip: laying out a million takes seconds
 MOST_OF_NAME = 48  # on a button, in a list or in a legend, which are as wide as their text
@@ -16,7 +16,7 @@ def unbroken(text: str) -> str:
     return BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
-def cut(text: str, most: int = MOST_SHOWN) -> str:
+def cut_short(text: str, most: int = MOST_SHOWN) -> str:
     """The text, or its beginning and an ellipsis where it is longer than `most` characters.
 
     What would control the screen, such as turn the direction of what follows, becomes a visible mark.

@@ -1,11 +1,11 @@
 """The planner's findings in words: every figure a ledger's, a measurement's, or called a forecast."""
 
-from app.words.units import bytes_text, ms_text, seqlen_full
-from profiles.plan.seqlens import LONGEST
-from profiles.results.planner.crossing import Crossing, Recorded
-from profiles.results.planner.forecast import Forecast
-from profiles.results.planner.ledger import WEIGHTS, Ledger
-from profiles.results.planner.outlook import Outlook, Prospect
+from flashscope.app.words.units import bytes_text, ms_text, seqlen_full
+from flashscope.profiles.plan.seqlens import LONGEST
+from flashscope.profiles.results.planner.crossing import Crossing, RecordedCrossing
+from flashscope.profiles.results.planner.forecast import Forecast
+from flashscope.profiles.results.planner.ledger import WEIGHTS, Ledger
+from flashscope.profiles.results.planner.outlook import Outlook, Prospect
 
 NOTHING = "-"
 NOT_RECORDED = (
@@ -14,7 +14,7 @@ NOT_RECORDED = (
 )
 
 
-def summary(found: Outlook) -> str:
+def outlook_summary(found: Outlook) -> str:
     """How long a context fits with S and P in memory and without: the page's first sentence."""
     model, setting = found.model, found.setting
     room = f"the {bytes_text(found.capacity)} of {found.place}"
@@ -28,7 +28,15 @@ def summary(found: Outlook) -> str:
     held = ", every layer's attention at once" if setting.every_layer else ""
     return (
         f"{model.name}, batch {setting.batch}, {setting.dtype}{held}: in {room}{beside}, {'; '.join(parts)}."
+        f"{_own_limit(found)}"
     )
+
+
+def _own_limit(found: Outlook) -> str:
+    """The context that the model is made for, where more would fit."""
+    own = found.model.own_context
+    most = max((one.longest.tokens for one in found.prospects if one.longest), default=0)
+    return f" The model itself is made for {seqlen_full(own)} tokens." if own and own < most else ""
 
 
 def _fits(one: Prospect) -> str:
@@ -51,26 +59,27 @@ def bound_text(one: Prospect) -> str:
 
 
 def layers_text(held: Ledger) -> str:
-    """Of how many layers the attention is held."""
+    """How many layers the attention is held of."""
     return "one layer" if held.layers == 1 else f"all {held.layers} layers"
 
 
-def error_text(told: Forecast | None) -> str:
+def forecast_error_text(forecast: Forecast | None) -> str:
     """The error of a forecast, and whether it is of another shape, which the error does not cover."""
-    if told is None:
+    if forecast is None:
         return NOTHING
-    error = "error unknown" if told.high is None else f"± {100 * (told.high / told.ms - 1):.2g} %"
-    return f"{error}, other shape" if told.differs else error
+    error = "error unknown" if forecast.high is None else f"± {100 * (forecast.high / forecast.ms - 1):.2g} %"
+    return f"{error}, of another shape" if forecast.differs else error
 
 
-def time_text(told: Forecast | None, layers: int = 1) -> str:
+def time_text(forecast: Forecast | None, layers: int = 1) -> str:
     """A forecast of so many layers, marked as one; its error stands beside it."""
-    return NOTHING if told is None else f"≈ {ms_text(told.ms * layers)}"
+    return NOTHING if forecast is None else f"≈ {ms_text(forecast.ms * layers)}"
 
 
-def forecast_text(told: Forecast, layers: int = 1) -> str:
-    """A forecast with its error."""
-    return f"{time_text(told, layers)} {error_text(told)}"
+def forecast_text(forecast: Forecast, layers: int) -> str:
+    """A forecast of one layer and of all, with the error of both."""
+    one, all_of_them = time_text(forecast), time_text(forecast, layers)
+    return f"{one} a layer, {all_of_them} in {layers} layers ({forecast_error_text(forecast)})"
 
 
 def forecast_tip(one: Prospect, layers: int) -> str:
@@ -80,14 +89,14 @@ def forecast_tip(one: Prospect, layers: int) -> str:
         return one.reason or f"No forecast: {one.silent}."
     outside = f" The error does not cover {', '.join(told.differs)}." if told.differs else ""
     return (
-        f"Forecast, not measured: one layer {forecast_text(told)}, {layers} layers "
-        f"{forecast_text(told, layers)}. From {one.kernel} at N = {told.seqlen}, {told.measured}, by its "
-        f"work, which grows with N².{outside} Points are single runs: power may slow down what runs for long."
+        f"Forecast, not measured: {forecast_text(told, layers)}. From {one.kernel} at N = {told.seqlen}, "
+        f"{told.measured}, by its work, which grows with N².{outside} Points are single runs: power may slow "
+        "down what runs for long."
     )
 
 
 def source_text(found: Outlook, badge: str) -> str:
-    """From what session forecasts are, or that they are from none."""
+    """Which session forecasts are from, or that they are from none."""
     if not any(one.forecast for one in found.prospects):
         return f"There is nothing in {badge} to forecast from; hover a dash to see why."
     return f"Forecast from the nearest measured points of {badge}; hover a forecast to see which."
@@ -116,6 +125,6 @@ def crossing_text(tiled: str, found: Crossing) -> str:
     return f"{tiled} overtakes standard {between}, both measured."
 
 
-def recorded_text(found: Recorded) -> str:
+def recorded_text(found: RecordedCrossing) -> str:
     """The same of the points of a session, and at which shape they were measured."""
     return f"{crossing_text(found.tiled, found.crossing)} On record at {found.shape}."

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from math import log
 
-from app.words.units import bytes_text, seqlen_full, temperature_text, whole_text
-from profiles.results.activity import seconds_by_point
-from profiles.results.drift import drifts
-from profiles.results.session import BROKEN_OFF, PointState, Session
-from profiles.wire.events import Reading
+from flashscope.app.words.units import bytes_text, seqlen_full, temperature_text, whole_text
+from flashscope.profiles.plan.problem_words import unusual_words
+from flashscope.profiles.results.model.drift import drifts
+from flashscope.profiles.results.model.session import PointState, Session
+from flashscope.profiles.wire.events import Reading
 
 NS = 1_000_000_000
 MOST_NAMED = 2
@@ -44,7 +44,7 @@ def flight_text(states: Sequence[PointState]) -> str:
     kernels = " and ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} kernels in turns"
     step = f" {first.done} of {first.total}" if first.total else ""
     problem = first.point.problem
-    at = ", ".join(filter(None, (f"N = {seqlen_full(problem.seqlen)}", problem.unusual)))
+    at = ", ".join(filter(None, (f"N = {seqlen_full(problem.seqlen)}", unusual_words(problem))))
     return f"{kernels} · {at} · {first.phase or 'prepare'}{step}"
 
 
@@ -55,30 +55,14 @@ def outcome_text(session: Session) -> str:
     return text if worst is None else f"{text} · drift {worst.ratio:.3f}×"
 
 
-def seconds_left(session: Session) -> float | None:
-    """Estimated seconds to the end; None until a point has run.
-
-    Each point to come is assumed to take as long as the latest one of its kernel that ran.
-    """
-    newest: dict[str, float] = {}
-    for index, seconds in seconds_by_point(session).items():
-        state = session.points[index]
-        if state.status not in BROKEN_OFF:
-            newest[state.point.kernel] = seconds
-    if not newest:
-        return None
-    typical = max(newest.values())
-    return sum(newest.get(state.point.kernel, typical) for state in session.to_come)
-
-
-def clock_text(seconds: float) -> str:
+def elapsed_text(seconds: float) -> str:
     """Minutes and seconds, hours in front when there are any."""
     whole = max(0, round(seconds))
     hours, minutes = divmod(whole // 60, 60)
     return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
 
 
-def device_text(reading: Reading) -> str:
+def device_state_text(reading: Reading) -> str:
     """Clock, temperature and throttling of one reading; what is not known is left out."""
     parts = []
     if reading.sm_clock_mhz is not None:

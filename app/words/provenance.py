@@ -4,11 +4,11 @@ from typing import Literal
 
 import msgspec
 
-from kernels.problem import Backend
-from profiles.plan.machine import Machine
-from profiles.results.session import Session
+from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.results.model.session import Session
 
-Kind = Literal["live", "saved", "replay"]
+ProvenanceKind = Literal["live", "saved", "replay"]
 LABELS: dict[Backend, str] = {"cuda": "GPU", "cpu": "CPU"}
 
 
@@ -22,7 +22,7 @@ class Provenance(msgspec.Struct, frozen=True):
         date: The day of the measurement as YYYY-MM-DD, empty when it is now.
     """
 
-    kind: Kind
+    kind: ProvenanceKind
     backend: Backend
     device: str = ""
     date: str = ""
@@ -36,7 +36,7 @@ class Provenance(msgspec.Struct, frozen=True):
         return " · ".join(part for part in (self.kind.upper(), where, self.date) if part)
 
 
-def of_session(session: Session, kind: Kind) -> Provenance:
+def of_session(session: Session, kind: ProvenanceKind) -> Provenance:
     """Provenance of a session on show."""
     device = session.machine.device(session.backend)
     date = "" if kind == "live" else session.started_at[:10]

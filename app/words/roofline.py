@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from app.words.ceilings import ceiling_name, rate_text
-from app.words.units import digits, ms_text, seqlen_full, tflops_text
-from profiles.results.moved import FORMULA, LEAST, Moved
-from profiles.results.roofline import Roof, Roofline, Spot
-from profiles.results.why import Part, decimal
-from profiles.wire.ceilings import COPY, EXPONENTIALS, matmul_key
+from flashscope.app.words.ceilings import ceiling_name, rate_text
+from flashscope.app.words.units import digits, ms_text, seqlen_full, tflops_text
+from flashscope.profiles.results.theory.bytes_moved import FORMULA, LEAST, BytesMoved
+from flashscope.profiles.results.theory.roofline import Roof, Roofline, Spot
+from flashscope.profiles.results.theory.why import LoadShare, decimal
+from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, matmul_key
 
 EMPTY = "Run a sweep or open a session: its points stand here under what the device reaches."
 NOTHING_DONE = "No point of these problems has a runtime yet."
@@ -47,7 +47,7 @@ def tier_text(spots: Sequence[Spot]) -> str:
     return " · ".join(filter(None, (*told, left_out)))
 
 
-def _sources(moved: Sequence[Moved | None]) -> str:
+def _sources(moved: Sequence[BytesMoved | None]) -> str:
     known = (FORMULA if one.source == LEAST else one.source for one in moved if one is not None)
     return " or ".join(dict.fromkeys(known))
 
@@ -65,7 +65,7 @@ def missing_roofs(found: Roofline, *, measured: bool) -> str:
 
 
 def spot_title(spot: Spot) -> str:
-    """Which point it is."""
+    """Which point a spot is."""
     return f"{spot.row.kernel} · N = {seqlen_full(spot.row.seqlen)}"
 
 
@@ -79,7 +79,7 @@ def spot_lines(spot: Spot) -> list[str]:
     return lines
 
 
-def part_heading(part: Part) -> str:
+def part_heading(part: LoadShare) -> str:
     """A load alone: its name, its time, and what part of the runtime that is."""
     if part.ms is None or part.share is None:
         return f"{part.load} alone: not known"
@@ -87,7 +87,7 @@ def part_heading(part: Part) -> str:
     return f"{part.load} alone: {ms_text(part.ms)}, {share}"
 
 
-def part_lines(part: Part) -> list[str]:
+def part_lines(part: LoadShare) -> list[str]:
     """What is behind it: how much there is, at which rate, and how that was measured."""
     lines = []
     if part.amount is not None:

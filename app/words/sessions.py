@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from profiles.results.session import Session
-from profiles.store import SessionInfo
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import SessionInfo
 
 REFUSED = re.compile(r'[\x00-\x1f\x7f-\x9f/\\:*?"<>|\u200e\u200f\u202a-\u202e\u2066-\u2069]+')
 MOST_BYTES = 120

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-Kind = Literal["comment", "keyword", "literal", "directive"]
+TokenKind = Literal["comment", "keyword", "literal", "directive"]
 
 
 class Token(NamedTuple):
@@ -11,7 +11,7 @@ class Token(NamedTuple):
 
     start: int
     length: int
-    kind: Kind
+    kind: TokenKind
 
 
 def tokens_of(text: str) -> list[Sequence[Token]]:
@@ -31,9 +31,9 @@ def tokens_of(text: str) -> list[Sequence[Token]]:
     return list(lines)
 
 
-def _kind(name: str) -> Kind | None:
+def _kind(name: str) -> TokenKind | None:
     """By the lexer's own name of it, as `Token.Keyword.Type`."""
     if name.startswith("Token.Comment.Preproc"):
         return "directive"
-    kinds: dict[str, Kind] = {"Comment": "comment", "Keyword": "keyword", "Literal": "literal"}
+    kinds: dict[str, TokenKind] = {"Comment": "comment", "Keyword": "keyword", "Literal": "literal"}
     return kinds.get(name.split(".")[1])

@@ -1,6 +1,6 @@
 """How far a point can be trusted, in words."""
 
-from profiles.results.trust import Trust
+from flashscope.profiles.results.model.trust import Trust
 
 NOTHING_AGAINST = "nothing that was looked at speaks against it"
 

@@ -1,6 +1,6 @@
 """Quantities as text, with their unit: every number that the app shows is written here."""
 
-from profiles.plan.seqlens import short_seqlen
+from flashscope.profiles.plan.seqlens import short_seqlen
 
 KIB = 1024
 MOST_DIGITS, MOST_WHOLE = 1e6, 1e9  # from which on a number has a power of ten

@@ -2,9 +2,9 @@
 
 from typing import Literal, NamedTuple
 
-from app.words.units import MOST_DIGITS
-from profiles.results.compare import Difference, Pair
-from profiles.results.compare.verdicts import percent
+from flashscope.app.words.units import MOST_DIGITS
+from flashscope.profiles.results.compare import Difference, Pair
+from flashscope.profiles.results.compare.wording import percent
 
 Tone = Literal["good", "bad", "doubt", "quiet", "plain"]
 """Better, worse, not sure, nothing changed, and neither better nor worse."""
@@ -59,9 +59,9 @@ def ratio_digits(ratio: float) -> str:
     return next(text for text in texts if len(text) <= DIGITS or "." not in text)
 
 
-def ratio_text(ratio: float | None) -> str:
-    """A ratio as a factor; empty where there is none."""
-    return "" if ratio is None else f"{ratio_digits(ratio)}×"
+def pair_ratio_text(ratio: float | None) -> str:
+    """A ratio, as bare a number as its interval's ends; empty where there is none."""
+    return "" if ratio is None else ratio_digits(ratio)
 
 
 def interval_text(pair: Pair) -> str:
@@ -71,7 +71,7 @@ def interval_text(pair: Pair) -> str:
     return f"{ratio_digits(pair.ratio_low)} – {ratio_digits(pair.ratio_high)}"
 
 
-def why(pair: Pair) -> str:
+def verdict_reason(pair: Pair) -> str:
     """What stands behind a verdict, in a sentence or two."""
     if pair.verdict in {"faster", "slower"} or (pair.verdict in {"more", "less"} and pair.p is not None):
         return _changed(pair)

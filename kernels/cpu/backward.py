@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.cpu.launch import Floats
-from kernels.launch import Gradients, Saved
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cpu.launch import Floats
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Gradients, Saved
 
 
-class Head(NamedTuple):
+class HeadRows(NamedTuple):
     """One query head's rows of what a pass reads and writes; dK and dV are those of the K/V head it meets."""
 
     q: Floats
@@ -63,12 +63,12 @@ class CpuBackward:
         """(sequence, query head) of every one."""
         return np.ndindex(self.problem.batch, self.problem.heads)
 
-    def head(self, head: tuple[int, ...]) -> Head:
+    def head(self, head: tuple[int, ...]) -> HeadRows:
         """Views of one query head's arrays."""
         b, h = head
         kv = b, h // (self.problem.heads // self.problem.key_heads)
         given, (dq, dk, dv) = self.saved, self.gradients
-        return Head(
+        return HeadRows(
             q=given.q[head],
             k=given.k[kv],
             v=given.v[kv],

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.cpu.backward import CpuBackward, Head
-from kernels.cpu.launch import Floats
-from kernels.cpu.tiles import Area, scores
-from kernels.problem import Problem
+from flashscope.kernels.cpu.backward import CpuBackward, HeadRows
+from flashscope.kernels.cpu.launch import Floats
+from flashscope.kernels.cpu.tiles import TileSlices, scores
+from flashscope.kernels.workload.problem import Problem
 
 
-class Tile(NamedTuple):
+class BackwardTile(NamedTuple):
     """One tile's buffers: what a thread block keeps in shared memory and registers.
 
     Attributes:
@@ -31,19 +31,19 @@ class Tile(NamedTuple):
     row: Floats
 
     @classmethod
-    def of(cls, launch: CpuBackward) -> "Tile":
+    def of(cls, launch: CpuBackward) -> "BackwardTile":
         """The tile buffers among a launch's workspace."""
         work = launch.workspace
         return cls(work["P tile"], work["dS tile"], work["product"], work["row"])
 
-    def cut(self, area: Area) -> "Tile":
+    def cut(self, area: TileSlices) -> "BackwardTile":
         """The part a ragged tile uses, packed: NumPy copies what is not contiguous."""
         rows, columns = (span.stop - span.start for span in area)
         p, ds = (x.reshape(-1)[: rows * columns].reshape(rows, columns) for x in (self.p, self.ds))
-        return Tile(p, ds, self.product, self.row[:rows])
+        return BackwardTile(p, ds, self.product, self.row[:rows])
 
 
-def weights(p: Floats, row: Floats, head: Head, problem: Problem, area: Area) -> None:
+def weights(p: Floats, row: Floats, head: HeadRows, problem: Problem, area: TileSlices) -> None:
     """P = exp(S - LSE) of one tile into `p`, with (Br,) scratch; rows that keep no key get zeros."""
     rows, columns = area
     scores(head.q[rows], head.k[columns], p, problem, area)
@@ -53,7 +53,7 @@ def weights(p: Floats, row: Floats, head: Head, problem: Problem, area: Area) ->
     np.exp(p, out=p)
 
 
-def score_gradients(ds: Floats, p: Floats, head: Head, delta: Floats, area: Area) -> None:
+def score_gradients(ds: Floats, p: Floats, head: HeadRows, delta: Floats, area: TileSlices) -> None:
     """DS = P (dP - delta) of one tile into `ds`, dP being dO V^T."""
     rows, columns = area
     np.matmul(head.grad_output[rows], head.v[columns].T, out=ds)
@@ -66,12 +66,12 @@ def add_product(gradient: Floats, left: Floats, right: Floats, product: Floats) 
     gradient += np.matmul(left, right, out=product[: len(gradient)])
 
 
-def row_deltas(head: Head, rows: slice, delta: Floats) -> None:
+def row_deltas(head: HeadRows, rows: slice, delta: Floats) -> None:
     """Delta = rowsum(dO O) of some rows, without an array in between."""
     np.einsum("rd,rd->r", head.grad_output[rows], head.output[rows], out=delta)
 
 
-def absorb(tile: Tile, head: Head, delta: Floats, problem: Problem, area: Area) -> None:
+def absorb(tile: BackwardTile, head: HeadRows, delta: Floats, problem: Problem, area: TileSlices) -> None:
     """All that one tile adds to dQ, dK and dV, the scale of the first two left out."""
     rows, columns = area
     weights(tile.p, tile.row, head, problem, area)

@@ -5,20 +5,26 @@ import platform
 from functools import cache
 from pathlib import Path
 
-from kernels.device import Device
+from flashscope.kernels.cpu.allowance import allowed_memory, memory_groups, usable_cores
+from flashscope.kernels.workload.device import Device
 
 _CPUINFO = Path("/proc/cpuinfo")
 
 
 @cache
 def describe() -> Device:
-    """This machine's CPU: the name its maker gave it, its RAM and its logical cores."""
+    """This machine's CPU: the name its maker gave it, and the RAM and logical cores that it lets us use."""
     return Device(
         backend="cpu",
         name=_model_name() or platform.processor() or platform.machine(),
-        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        multiprocessors=os.cpu_count(),
+        memory_bytes=allowed_memory(machine_memory(), memory_groups()),
+        multiprocessors=len(usable_cores()),
     )
+
+
+def machine_memory() -> int:
+    """Bytes of RAM that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _model_name() -> str | None:

@@ -9,11 +9,22 @@ and O is divided by l every time only to be multiplied by it at the next visit.
 
 import numpy as np
 
-from kernels.cpu.launch import CpuLaunch, Floats, bind
-from kernels.cpu.tiles import Tile, absorb, blocks, log_sum_exp, normalise, scores
-from kernels.launch import Inputs, Launch
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cpu.launch import CpuLaunch, Floats, bind
+from flashscope.kernels.cpu.tiles import (
+    ForwardTile,
+    TileSlices,
+    TileState,
+    absorb,
+    blocks,
+    log_sum_exp,
+    normalise,
+    scores,
+)
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.workload.mask import Mask
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -33,7 +44,7 @@ def _flash1(launch: CpuLaunch) -> None:
 
 def _head(launch: CpuLaunch, head: tuple[int, ...]) -> None:
     """All tiles of one head, key blocks outside."""
-    problem, mask, tile = launch.problem, launch.problem.mask, Tile.of(launch)
+    problem, mask, tile = launch.problem, launch.problem.mask, ForwardTile.of(launch)
     q, k, v = launch.head(head)
     o, m, l = launch.output[head], launch.workspace["m"][head], launch.workspace["l"][head]
     block_q, block_k = tile.s.shape
@@ -41,12 +52,14 @@ def _head(launch: CpuLaunch, head: tuple[int, ...]) -> None:
         for rows in blocks(problem.seqlen_q, block_q):
             if mask.keeps(rows, columns):
                 part = tile.cut(rows.stop - rows.start, columns.stop - columns.start)
-                scores(q[rows], k[columns], part.s, problem, (rows, columns))
-                absorb_normalised(part, v[columns], m[rows], l[rows], o[rows])
+                area = rows, columns
+                scores(q[rows], k[columns], part.s, problem, area)
+                absorb_normalised((m[rows], l[rows], o[rows]), part, v[columns], mask, area)
 
 
-def absorb_normalised(tile: Tile, v: Floats, m: Floats, l: Floats, o: Floats) -> None:
+def absorb_normalised(state: TileState, tile: ForwardTile, v: Floats, mask: Mask, area: TileSlices) -> None:
     """Take one tile into m, l and a normalised O: O = (l alpha O + P V) / l_new (Algorithm 1, line 12)."""
+    _m, l, o = state
     o *= l[:, None]
-    absorb(tile, v, m, l, o)
+    absorb(state, tile, v, mask, area)
     normalise(o, l, tile.row)

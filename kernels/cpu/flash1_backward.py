@@ -7,12 +7,13 @@ Limit: each Q block is visited once for every K/V block, and each time its dQ is
 and dO are read for delta = rowsum(dO O), which is the same every time.
 """
 
-from kernels.cpu.backward import CpuBackward, bind
-from kernels.cpu.backward_tiles import Tile, absorb, row_deltas
-from kernels.cpu.tiles import blocks
-from kernels.launch import BackwardLaunch, Saved
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cpu.backward import CpuBackward, bind
+from flashscope.kernels.cpu.backward_tiles import BackwardTile, absorb, row_deltas
+from flashscope.kernels.cpu.tiles import blocks
+from flashscope.kernels.launching.launch import BackwardLaunch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Saved
 
 
 def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
@@ -21,7 +22,7 @@ def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
 
 
 def _head(launch: CpuBackward, head: tuple[int, ...]) -> None:
-    problem, mask, tile = launch.problem, launch.problem.mask, Tile.of(launch)
+    problem, mask, tile = launch.problem, launch.problem.mask, BackwardTile.of(launch)
     one, (block_q, block_k) = launch.head(head), tile.p.shape
     for columns in blocks(problem.seqlen_k, block_k):
         for rows in blocks(problem.seqlen_q, block_q):

@@ -8,11 +8,12 @@ Limit: K and V are read again for every Q block; larger Q blocks are what reduce
 
 import numpy as np
 
-from kernels.cpu.launch import CpuLaunch, bind
-from kernels.cpu.tiles import Tile, absorb, blocks, log_sum_exp, normalise, scores
-from kernels.launch import Inputs, Launch
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cpu.launch import CpuLaunch, bind
+from flashscope.kernels.cpu.tiles import ForwardTile, absorb, blocks, log_sum_exp, normalise, scores
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -30,7 +31,7 @@ def _flash2(launch: CpuLaunch) -> None:
 
 def _query_block(launch: CpuLaunch, head: tuple[int, ...], rows: slice) -> None:
     """All keys of one block of query rows; O's rows serve as the accumulator."""
-    problem, mask, tile = launch.problem, launch.problem.mask, Tile.of(launch)
+    problem, mask, tile = launch.problem, launch.problem.mask, ForwardTile.of(launch)
     q, k, v = launch.head(head)
     count = rows.stop - rows.start
     o, m, l = launch.output[head][rows], launch.workspace["m"][:count], launch.workspace["l"][:count]
@@ -40,7 +41,8 @@ def _query_block(launch: CpuLaunch, head: tuple[int, ...], rows: slice) -> None:
     for columns in blocks(problem.seqlen_k, tile.s.shape[1]):
         if mask.keeps(rows, columns):
             part = tile.cut(count, columns.stop - columns.start)
-            scores(q[rows], k[columns], part.s, problem, (rows, columns))
-            absorb(part, v[columns], m, l, o)
+            area = rows, columns
+            scores(q[rows], k[columns], part.s, problem, area)
+            absorb((m, l, o), part, v[columns], mask, area)
     normalise(o, l, tile.row[:count])
     log_sum_exp(m, l, launch.lse[head][rows])

@@ -9,12 +9,13 @@ Limit: dQ goes through memory once for every K/V block, and five products take t
 pass's two.
 """
 
-from kernels.cpu.backward import CpuBackward, bind
-from kernels.cpu.backward_tiles import Tile, absorb, row_deltas
-from kernels.cpu.tiles import blocks
-from kernels.launch import BackwardLaunch, Saved
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cpu.backward import CpuBackward, bind
+from flashscope.kernels.cpu.backward_tiles import BackwardTile, absorb, row_deltas
+from flashscope.kernels.cpu.tiles import blocks
+from flashscope.kernels.launching.launch import BackwardLaunch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Saved
 
 
 def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
@@ -31,7 +32,7 @@ def _head(launch: CpuBackward, head: tuple[int, ...]) -> None:
 
 def _key_block(launch: CpuBackward, head: tuple[int, ...], columns: slice) -> None:
     """All queries of one block of keys."""
-    problem, mask, tile = launch.problem, launch.problem.mask, Tile.of(launch)
+    problem, mask, tile = launch.problem, launch.problem.mask, BackwardTile.of(launch)
     one, delta = launch.head(head), launch.workspace["delta"][head]
     for rows in blocks(problem.seqlen_q, tile.p.shape[0]):
         if mask.keeps(rows, columns):

@@ -9,12 +9,13 @@ is a cache, which only gets slower. The tiled kernels need no row at all.
 
 import numpy as np
 
-from kernels.cpu.launch import CpuLaunch, bind
-from kernels.cpu.standard import softmax
-from kernels.cpu.tiles import blocks, scores
-from kernels.launch import Inputs, Launch
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cpu.launch import CpuLaunch, bind
+from flashscope.kernels.cpu.standard import softmax
+from flashscope.kernels.cpu.tiles import blocks, scores, weighted
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -28,6 +29,7 @@ def _fused(launch: CpuLaunch) -> None:
         q, k, v = launch.head(head)
         for rows in blocks(problem.seqlen_q, len(s)):
             part, l = (launch.workspace[name][: rows.stop - rows.start] for name in ("S rows", "l"))
-            scores(q[rows], k, part, problem, (rows, slice(0, problem.seqlen_k)))
+            area = rows, slice(0, problem.seqlen_k)
+            scores(q[rows], k, part, problem, area)
             softmax(part, part, l, launch.lse[head][rows])
-            np.matmul(part, v, out=launch.output[head][rows])
+            weighted(part, v, launch.output[head][rows], problem.mask, area)

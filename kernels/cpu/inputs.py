@@ -4,17 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from kernels.cpu.launch import Floats
-from kernels.errors import UnsupportedError
-from kernels.launch import Inputs
-from kernels.layout import lay_keys, lay_queries, page_table
-from kernels.problem import Problem
+from flashscope.kernels.cpu.launch import Floats
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.layout import lay_keys, lay_queries, page_table
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 
 def make_inputs(problem: Problem) -> Inputs:
     """Draw standard-normal Q, K and V (float32, in this order) from the problem's seed, and lay them out.
 
-    Sequences have the rows and keys that they would have in an even batch; see `kernels.layout`.
+    Sequences have the rows and keys that they would have in an even batch; see `kernels.workload.layout`.
 
     Raises:
         UnsupportedError: The dtype is not float32.

@@ -8,10 +8,11 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from kernels.launch import Inputs
-from kernels.problem import Problem
-from kernels.spec import Buffer, KernelSpec
-from kernels.workspace import GATHERED_K, GATHERED_V
+from flashscope.kernels.catalogue.buffers import Buffer
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.catalogue.workspace import GATHERED_K, GATHERED_V
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 Floats = npt.NDArray[np.float32]
 

@@ -8,11 +8,12 @@ element makes several trips through it.
 
 import numpy as np
 
-from kernels.cpu.launch import CpuLaunch, Floats, bind
-from kernels.cpu.tiles import scores
-from kernels.launch import Inputs, Launch
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cpu.launch import CpuLaunch, Floats, bind
+from flashscope.kernels.cpu.tiles import scores, weighted
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -30,7 +31,7 @@ def _standard(launch: CpuLaunch) -> None:
     for head in np.ndindex(problem.batch, problem.heads):
         softmax(s[head], p[head], l[head], launch.lse[head])
     for head in np.ndindex(problem.batch, problem.heads):
-        np.matmul(p[head], launch.head(head)[2], out=launch.output[head])
+        weighted(p[head], launch.head(head)[2], launch.output[head], problem.mask, everything)
 
 
 def softmax(s: Floats, p: Floats, l: Floats, lse: Floats) -> None:

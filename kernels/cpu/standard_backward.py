@@ -8,11 +8,12 @@ dS is as large. Only one of the two could be spared: dS = P (dP - delta) takes t
 
 import numpy as np
 
-from kernels.cpu.backward import CpuBackward, bind
-from kernels.cpu.backward_tiles import add_product, row_deltas, score_gradients, weights
-from kernels.launch import BackwardLaunch, Saved
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cpu.backward import CpuBackward, bind
+from flashscope.kernels.cpu.backward_tiles import add_product, row_deltas, score_gradients, weights
+from flashscope.kernels.launching.launch import BackwardLaunch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Saved
 
 
 def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:

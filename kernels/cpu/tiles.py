@@ -9,14 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.cpu.launch import CpuLaunch, Floats
-from kernels.mask import Mask
-from kernels.problem import Problem
+from flashscope.kernels.cpu.launch import CpuLaunch, Floats
+from flashscope.kernels.workload.mask import Mask
+from flashscope.kernels.workload.problem import Problem
 
-Area = tuple[slice, slice]  # the query rows and key columns of a tile
+TileSlices = tuple[slice, slice]  # the query rows and key columns of a tile
+TileState = tuple[Floats, Floats, Floats]  # m (Br,), l (Br,) and O (Br, dv) of a tile's rows
 
 
-class Tile(NamedTuple):
+class ForwardTile(NamedTuple):
     """One tile's buffers: what a thread block keeps in shared memory and registers.
 
     Attributes:
@@ -32,15 +33,15 @@ class Tile(NamedTuple):
     row: Floats
 
     @classmethod
-    def of(cls, launch: CpuLaunch) -> "Tile":
+    def of(cls, launch: CpuLaunch) -> "ForwardTile":
         """The tile buffers among a launch's workspace."""
         work = launch.workspace
         return cls(work["S tile"], work["PV tile"], work["alpha"], work["row"])
 
-    def cut(self, rows: int, columns: int) -> "Tile":
+    def cut(self, rows: int, columns: int) -> "ForwardTile":
         """The part a ragged tile uses, packed: NumPy copies what is not contiguous."""
         s = self.s.reshape(-1)[: rows * columns].reshape(rows, columns)
-        return Tile(s, self.pv[:rows], self.alpha[:rows], self.row[:rows])
+        return ForwardTile(s, self.pv[:rows], self.alpha[:rows], self.row[:rows])
 
 
 def blocks(seqlen: int, block: int) -> list[slice]:
@@ -48,7 +49,7 @@ def blocks(seqlen: int, block: int) -> list[slice]:
     return [slice(start, min(start + block, seqlen)) for start in range(0, seqlen, block)]
 
 
-def hide(s: Floats, mask: Mask, area: Area) -> None:
+def hide(s: Floats, mask: Mask, area: TileSlices) -> None:
     """Set scores (..., rows, columns) of hidden pairs to -inf, in place and without a mask array."""
     rows, columns = area
     count, width = s.shape[-2:]
@@ -67,14 +68,14 @@ def _within(part: slice, whole: slice) -> slice:
     return slice(part.start - whole.start, part.stop - whole.start)
 
 
-def scores(q: Floats, k: Floats, s: Floats, problem: Problem, area: Area) -> None:
+def scores(q: Floats, k: Floats, s: Floats, problem: Problem, area: TileSlices) -> None:
     """S = scale Q K^T of one tile (the rows of Q and K that `area` names), masked, into `s`."""
     np.matmul(q, k.T, out=s)
     s *= np.float32(problem.softmax_scale)
     hide(s, problem.mask, area)
 
 
-def online_softmax(tile: Tile, m: Floats, l: Floats) -> None:
+def online_softmax(tile: ForwardTile, m: Floats, l: Floats) -> None:
     """Take one tile's scores into m and l (Br,), all in place: S becomes exp(S - m), alpha the factor."""
     s, _, alpha, row = tile
     np.copyto(alpha, m)
@@ -90,11 +91,29 @@ def online_softmax(tile: Tile, m: Floats, l: Floats) -> None:
     l += np.sum(s, axis=1, out=row)
 
 
-def absorb(tile: Tile, v: Floats, m: Floats, l: Floats, o: Floats) -> None:
+def weighted(p: Floats, v: Floats, out: Floats, mask: Mask, area: TileSlices) -> Floats:
+    """P V of one tile into `out`, which it returns; V of a hidden pair never enters, not even as NaN.
+
+    A hidden pair has the weight 0, and 0 x NaN would be NaN. A sum tells whether there is any such number.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not mask.hides(*area) or np.isfinite(np.sum(v)):
+            return np.matmul(p, v, out=out)
+        numbers = np.isfinite(v)
+        np.matmul(p, np.where(numbers, v, 0), out=out)
+        rows, columns = area
+        for j in np.flatnonzero(~numbers.all(axis=1)):
+            kept = mask.keeping(columns.start + int(j), rows)
+            out[kept] += p[kept, j, None] * np.where(numbers[j], 0, v[j])
+    return out
+
+
+def absorb(state: TileState, tile: ForwardTile, v: Floats, mask: Mask, area: TileSlices) -> None:
     """Take one tile into m, l and O: O = alpha O + P V, unnormalised (FlashAttention-2, Algorithm 1)."""
+    m, l, o = state
     online_softmax(tile, m, l)
     o *= tile.alpha[:, None]
-    o += np.matmul(tile.s, v, out=tile.pv)
+    o += weighted(tile.s, v, tile.pv, mask, area)
 
 
 def normalise(o: Floats, l: Floats, row: Floats) -> None:

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from kernels import tracing
-from kernels.cpu.device import describe
-from kernels.cpu.flash1 import absorb_normalised
-from kernels.cpu.launch import Floats
-from kernels.cpu.tiles import Tile, absorb, log_sum_exp, normalise, scores
-from kernels.errors import UnsupportedError
-from kernels.trace import Trace, TraceRequest
-from kernels.tracing import Snapshots
+from flashscope.kernels.cpu.device import describe
+from flashscope.kernels.cpu.flash1 import absorb_normalised
+from flashscope.kernels.cpu.launch import Floats
+from flashscope.kernels.cpu.tiles import ForwardTile, absorb, log_sum_exp, normalise, scores
+from flashscope.kernels.launching import tracing
+from flashscope.kernels.launching.tracing import Snapshots
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.trace import Trace, TraceRequest
 
 SOURCE = "recorded while the NumPy kernel's own tile steps ran"
 STEPS = {"flash1": absorb_normalised, "flash2": absorb}
@@ -24,7 +24,7 @@ def record(request: TraceRequest) -> Trace:
         InputError: The request cannot be traced, or the trace would be too large; the text has the numbers.
         UnsupportedError: The problem's dtype is not float32.
     """
-    tracing.check(request)
+    tracing.check_traceable(request)
     if request.problem.dtype != "float32":
         raise UnsupportedError(
             f"The CPU backend traces in float32, not {request.problem.dtype}; choose float32 or the GPU."
@@ -59,12 +59,12 @@ def _run(
         part = tile.cut(len(m), columns.stop - columns.start)
         scores(q[rows], k[columns], part.s, request.problem, (rows, columns))
         snapshots.s[t, : len(m), : part.s.shape[1]] = part.s
-        STEPS[request.order](part, v[columns], m, l, o)
+        STEPS[request.order]((m, l, o), part, v[columns], request.problem.mask, (rows, columns))
         for recorded, held in zip(snapshots[1:], (m, l, part.alpha, o), strict=True):
             recorded[t, : len(m)] = held
 
 
-def _tile(block_q: int, block_k: int, value_dim: int) -> Tile:
+def _tile(block_q: int, block_k: int, value_dim: int) -> ForwardTile:
     """One tile's buffers."""
     shapes = ((block_q, block_k), (block_q, value_dim), (block_q,), (block_q,))
-    return Tile(*(np.empty(shape, np.float32) for shape in shapes))
+    return ForwardTile(*(np.empty(shape, np.float32) for shape in shapes))

@@ -4,20 +4,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from kernels.cuda.launch import BoundStage, allocate, bind_stages, check_alignment, ready_for
-from kernels.cuda.program import ProgramOf, Tile
-from kernels.cuda.sparse import block_text, divides
-from kernels.cuda.tensor import FRAGMENT_ROWS
-from kernels.errors import InputError
-from kernels.launch import Gradients, Saved
-from kernels.problem import Problem
-from kernels.spec import Buffer, KernelSpec
+from flashscope.kernels.catalogue.buffers import Buffer
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda.launch import BoundLaunch, allocate, bind_launches, check_alignment, prepared_for
+from flashscope.kernels.cuda.program import ProgramOf, TileSize
+from flashscope.kernels.cuda.sparse import block_text, divides
+from flashscope.kernels.cuda.tensor import FRAGMENT_ROWS
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Gradients, Saved
 
 T = TypeVar("T")
 STATE_BYTES = 8  # LSE and delta of a query, in shared memory
 
 
-class RowCut(NamedTuple):
+class RowTiling(NamedTuple):
     """How a block is cut whose warps own 16 rows each, queries or keys.
 
     Attributes:
@@ -41,8 +42,8 @@ class RowCut(NamedTuple):
 
 # (widest head, cut), best first; the small ones at the end suit block masks.
 ROW_CUTS = (
-    (64, RowCut(8, 64)),
-    *((256, RowCut(*cut)) for cut in ((8, 32), (4, 32), (4, 16), (2, 32), (2, 16), (1, 16))),
+    (64, RowTiling(8, 64)),
+    *((256, RowTiling(*cut)) for cut in ((8, 32), (4, 32), (4, 16), (2, 32), (2, 16), (1, 16))),
 )
 
 
@@ -55,7 +56,7 @@ class CudaBackward:
         gradients: dQ, dK and dV in the dtype of Q; valid after `run`.
         workspace: The buffers that the spec's backward pass declares and a launch takes, by name.
         workspace_bytes: Bytes of all of them.
-        stages: The launches in order.
+        launches: The launches in order.
         note: Why the kernel cut the problem as it did, in words, where it had a choice.
     """
 
@@ -63,13 +64,13 @@ class CudaBackward:
     gradients: Gradients
     workspace: dict[str, Any]
     workspace_bytes: int
-    stages: tuple[BoundStage, ...]
+    launches: tuple[BoundLaunch, ...]
     note: str = ""
 
     def run(self) -> None:
         """Enqueue all launches on the current stream."""
-        for stage in self.stages:
-            stage()
+        for launch in self.launches:
+            launch()
 
 
 def bind(
@@ -93,16 +94,16 @@ def bind(
     import cupy  # noqa: PLC0415 - a program can be described and compiled without it
 
     check_alignment({name: x for name, x in saved._asdict().items() if name != "lse"})
-    ready = ready_for(f"{spec.name} backward", problem, program_of, lambda: _declared(spec, problem))
+    ready = prepared_for(f"{spec.name} backward", problem, program_of, lambda: _declared(spec, problem))
     workspace = allocate(ready)
     gradients = Gradients(*(cupy.empty(x.shape, x.dtype) for x in saved.inputs.qkv))
-    stages = bind_stages(
+    launches = bind_launches(
         ready.program, ready.kernels, {**saved._asdict(), **gradients._asdict(), **workspace}
     )
-    for stage in stages[:once]:
-        stage()
+    for launch in launches[:once]:
+        launch()
     held = sum(array.nbytes for array in workspace.values())
-    return CudaBackward(saved, gradients, workspace, held, stages[once:], ready.program.note)
+    return CudaBackward(saved, gradients, workspace, held, launches[once:], ready.program.note)
 
 
 def _declared(spec: KernelSpec, problem: Problem) -> tuple[Buffer, ...]:
@@ -116,7 +117,7 @@ def mask_defines(problem: Problem) -> dict[str, int]:
 
 
 def suitable(
-    kernel: str, problem: Problem, table: Iterable[tuple[int, T]], tile: Callable[[T], Tile]
+    kernel: str, problem: Problem, table: Iterable[tuple[int, T]], tile: Callable[[T], TileSize]
 ) -> list[T]:
     """The cuts that suit the head dim and the block mask, best first.
 

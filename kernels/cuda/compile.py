@@ -5,14 +5,13 @@ source and the same options to NVRTC itself; tests use it for every architecture
 """
 
 import hashlib
-import os
 from functools import cache
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
-from kernels.cuda.program import Program, Target
-from kernels.errors import CompileError
+from flashscope.kernels.cuda.cache import machine_code
+from flashscope.kernels.cuda.program import Program, Target
+from flashscope.kernels.workload.errors import CompileError
 
 FOLDER = Path(__file__).parent
 INCLUDES = FOLDER / "include"
@@ -60,24 +59,13 @@ def compile_module(program: Program) -> Any:
 
 
 def _cached_cubin(program: Program, capability: str) -> Path:
-    """The machine code for an architecture with a suffix, which CuPy's own call and cache know nothing of.
-
-    It lies in the folder of CuPy's cache, under a name made of everything it depends on.
-    """
+    """The machine code for an architecture with a suffix, which CuPy's own call and cache know nothing of."""
     from cupy.cuda import nvrtc  # noqa: PLC0415 - as above
 
     arch = f"-arch=sm_{capability}{program.arch_suffix}"
     chosen = (*options(program), *ALWAYS_ADDED_BY_CUPY, arch)
     key = repr((read_source(program), chosen, nvrtc.getVersion())).encode()
-    folder = Path(os.environ.get("CUPY_CACHE_DIR", Path.home() / ".cupy" / "kernel_cache"))
-    path = folder / f"flashscope_{hashlib.sha256(key).hexdigest()}.cubin"
-    if not path.exists():
-        cubin = _compile_with_cupys_nvrtc(program, chosen)
-        folder.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=folder, delete=False) as file:
-            file.write(cubin)
-        Path(file.name).replace(path)
-    return path
+    return machine_code(hashlib.sha256(key).hexdigest(), lambda: _compile_with_cupys_nvrtc(program, chosen))
 
 
 def _compile_with_cupys_nvrtc(program: Program, chosen: tuple[str, ...]) -> bytes:

@@ -5,9 +5,9 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
-from kernels.device import Device
-from kernels.errors import DeviceUnavailableError
-from kernels.spec import install_command
+from flashscope.installation import cuda_extras, driver_here, install_command
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.errors import DeviceUnavailableError
 
 DRIVER = "libcuda.so.1"
 UUID_BYTES = 16
@@ -61,8 +61,9 @@ def _import_cupy() -> Any:
     try:
         import cupy  # noqa: PLC0415 - a machine without it still asks what it has
     except ImportError as error:
+        fitting = cuda_extras(driver_here())
+        remedy = f"install it with {install_command(fitting[0])}, or use" if fitting else "use"
         raise DeviceUnavailableError(
-            f"CuPy cannot be imported ({error}); install it with {install_command('cuda13')} "
-            "(an older driver than 580: cuda12), or use the CPU backend."
+            f"CuPy cannot be imported ({error}); {remedy} the CPU backend."
         ) from error
     return cupy

@@ -2,25 +2,33 @@
 
 import numpy as np
 
-from kernels.cuda import simt_flash1
-from kernels.cuda.launch import bind
-from kernels.cuda.program import Program, Stage, Target, ceil_div, choose, shape_arguments
-from kernels.cuda.sparse import kept_argument, kept_table, sparse_defines
-from kernels.cuda.tensor import Variant, masked_variants, tile_bytes
-from kernels.launch import Inputs, Launch
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
-from kernels.workspace import RUNNING_O
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.catalogue.workspace import RUNNING_O
+from flashscope.kernels.cuda import simt_flash1
+from flashscope.kernels.cuda.launch import bind
+from flashscope.kernels.cuda.program import (
+    KernelLaunch,
+    Program,
+    Target,
+    ceil_div,
+    choose_fitting,
+    shape_arguments,
+)
+from flashscope.kernels.cuda.sparse import kept_argument, kept_table, sparse_defines
+from flashscope.kernels.cuda.tensor import TensorVariant, masked_variants, tile_bytes
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 # (widest head, cut), best first: as many warps as fit, since one block a head must hide all latency.
 VARIANTS = (
-    (128, Variant(16, 1, 128)),
-    (128, Variant(16, 1, 64)),
-    (128, Variant(8, 1, 64)),
-    (128, Variant(4, 1, 64)),
-    (256, Variant(8, 1, 32)),
-    (256, Variant(4, 1, 32)),
-    (256, Variant(2, 1, 32)),
+    (128, TensorVariant(16, 1, 128)),
+    (128, TensorVariant(16, 1, 64)),
+    (128, TensorVariant(8, 1, 64)),
+    (128, TensorVariant(4, 1, 64)),
+    (256, TensorVariant(8, 1, 32)),
+    (256, TensorVariant(4, 1, 32)),
+    (256, TensorVariant(2, 1, 32)),
 )
 FINISH_THREADS = 256
 
@@ -35,12 +43,12 @@ def program(problem: Problem, target: Target) -> Program:
     if problem.dtype == "float32":
         return simt_flash1.program(problem, target)
     table = (variant for widest, variant in VARIANTS if problem.head_dim <= widest)
-    variant = choose(
+    variant = choose_fitting(
         masked_variants(problem, table, "flash1"),
         lambda variant: shared_bytes(problem, variant),
         target.shared_memory,
     )
-    pass_all = Stage(
+    pass_all = KernelLaunch(
         "flash1",
         grid=problem.batch * problem.heads,
         arguments=(
@@ -52,7 +60,7 @@ def program(problem: Problem, target: Target) -> Program:
         threads=variant.threads,
         shared_bytes=shared_bytes(problem, variant),
     )
-    finish = Stage(
+    finish = KernelLaunch(
         "flash1_finish",
         grid=ceil_div(problem.rows * problem.head_dim // 8, FINISH_THREADS),
         arguments=(RUNNING_O, "m", "l", "o", "lse", np.int64(problem.rows)),
@@ -62,6 +70,6 @@ def program(problem: Problem, target: Target) -> Program:
     return Program("flash1.cu", defines, (pass_all, finish), kept_table(problem))
 
 
-def shared_bytes(problem: Problem, variant: Variant) -> int:
+def shared_bytes(problem: Problem, variant: TensorVariant) -> int:
     """Shared memory of a block: two stages of Q, and K and V."""
     return tile_bytes(2 * variant.tile_q + 2 * variant.block_k, problem.head_dim)

@@ -2,14 +2,24 @@
 
 import numpy as np
 
-from kernels.cuda.backward import ROW_CUTS, STATE_BYTES, RowCut, bind, mask_defines, suitable
-from kernels.cuda.program import Program, Stage, Target, Tile, ceil_div, choose, defines_of, shape_arguments
-from kernels.cuda.sparse import kept_argument, kept_table
-from kernels.cuda.tensor import tile_bytes
-from kernels.launch import BackwardLaunch, Saved
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
-from kernels.workspace_backward import DQ_SUMS
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.catalogue.workspace_backward import DQ_SUMS
+from flashscope.kernels.cuda.backward import ROW_CUTS, STATE_BYTES, RowTiling, bind, mask_defines, suitable
+from flashscope.kernels.cuda.program import (
+    KernelLaunch,
+    Program,
+    Target,
+    TileSize,
+    ceil_div,
+    choose_fitting,
+    defines_of,
+    shape_arguments,
+)
+from flashscope.kernels.cuda.sparse import kept_argument, kept_table
+from flashscope.kernels.cuda.tensor import tile_bytes
+from flashscope.kernels.launching.launch import BackwardLaunch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Saved
 
 PART_WIDTH = 128  # columns of dK and dV that a block's registers hold
 
@@ -25,9 +35,9 @@ def program(problem: Problem, target: Target) -> Program:
     Raises:
         InputError: No cut suits the block mask.
     """
-    cuts = suitable("flash1", problem, ROW_CUTS, lambda cut: Tile(cut.inner, cut.outer))
-    cut = choose(cuts, lambda cut: shared_bytes(problem, cut), target.shared_memory)
-    stage = Stage(
+    cuts = suitable("flash1", problem, ROW_CUTS, lambda cut: TileSize(cut.inner, cut.outer))
+    cut = choose_fitting(cuts, lambda cut: shared_bytes(problem, cut), target.shared_memory)
+    launch = KernelLaunch(
         "flash1_backward",
         grid=problem.batch * problem.key_heads * ceil_div(problem.head_dim, PART_WIDTH),
         arguments=(
@@ -40,10 +50,10 @@ def program(problem: Problem, target: Target) -> Program:
         shared_bytes=shared_bytes(problem, cut),
     )
     defines = {**defines_of(problem), **mask_defines(problem), "WARPS": cut.warps, "INNER": cut.inner}
-    return Program("flash1_backward.cu", defines, (stage,), kept_table(problem))
+    return Program("flash1_backward.cu", defines, (launch,), kept_table(problem))
 
 
-def shared_bytes(problem: Problem, cut: RowCut) -> int:
+def shared_bytes(problem: Problem, cut: RowTiling) -> int:
     """Shared memory of a block: K and V, two stages of Q and dO, dS, and two stages of LSE and delta."""
     rows = tile_bytes(2 * cut.outer + 4 * cut.inner, problem.head_dim)
     return rows + tile_bytes(cut.outer, cut.inner) + 2 * cut.inner * STATE_BYTES

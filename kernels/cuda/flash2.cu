@@ -29,10 +29,12 @@
 //   ... from its head and q0, which are kept     +1.2 and +0.5 %, but 8 bytes spilled at d = 64, N >= 4k
 //   K's pointer fixed, not moved along           -1 % with a window over a block mask, but no spill: used there
 #include "product.cuh"
-#include "ragged.cuh"
+#include "sequences.cuh"
 #include "softmax.cuh"
 #if PAGE_SIZE
 #include "flash2_pages.cuh"
+#else
+#include "flash2_arrays.cuh"
 #endif
 
 constexpr int THREADS = WARPS * 32;
@@ -61,8 +63,7 @@ __device__ __forceinline__ int block_again() {
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     flash2(const element* q, const element* k, const element* v, element* o, float* lse, int heads, int group,
            int seqlen_q, int seqlen_k, int window_left, int window_right, float scale, const int* lists,
-           const int* counts SEQUENCES(, int sequence_heads)
-               LENGTHS(, const int* query_lengths, const int* key_lengths) PAGES(, const int* page_table, int kv_heads)) {
+           const int* counts, int sequence_heads, const __grid_constant__ Sequences sequences, int kv_heads) {
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned shared_q = shared_address(shared);
     const unsigned shared_k = shared_q + TileQ::BYTES;  // two stages
@@ -73,26 +74,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const int head = uniform(CAUSAL ? blockIdx.x % heads : blockIdx.x / tiles_q);
     const int tile_q = uniform(CAUSAL ? tiles_q - 1 - blockIdx.x / heads : blockIdx.x % tiles_q);
     const int q0 = tile_q * TILE_Q;
-    SEQUENCES(const int sequence = head / sequence_heads;)
-#if RAGGED
-    const int queries = query_lengths[sequence], keys = key_lengths[sequence];
-#else
-    const int queries = seqlen_q, keys = seqlen_k;
-#endif
+    const int sequence = RAGGED || PAGE_SIZE ? head / sequence_heads : 0;
+    const int *const query_lengths = sequences.query_lengths, *const key_lengths = sequences.key_lengths;
+    const int queries = RAGGED ? query_lengths[sequence] : seqlen_q, keys = RAGGED ? key_lengths[sequence] : seqlen_k;
     const int rows = min(TILE_Q, queries - q0);
     const long long first_row = (long long)head * seqlen_q + q0;
-#if PAGE_SIZE
-    const Pages<TileK, BLOCK_K> pages(k, v, page_table, kv_heads, head / group % kv_heads,
-                                      sequence * (seqlen_k / PAGE_SIZE), keys);
-#else
-    const long long first_key = (long long)(head / group) * seqlen_k;
-    const long long v_from_k = v - k;
-    k = TileK::thread_source(k + first_key * HEAD_DIM, HEAD_DIM);
-#endif
+    const Pages<TileK, BLOCK_K> pages(k, v, sequences.page_table, kv_heads, head / group, sequence, seqlen_k, keys);
+    const long long first_key = (long long)(head / group) * seqlen_k, v_from_k = v - k;  // of arrays
+    if constexpr (PAGE_SIZE == 0) k = TileK::thread_source(k + first_key * HEAD_DIM, HEAD_DIM);
 
     const Mask mask = Mask::of(queries, keys, window_left, window_right);
     const int full_begin = mask.begin(q0 + rows - 1), full_end = mask.end(q0);  // tiles between them need no mask
-#if SPARSE
+#if SPARSE  // as conditions of the language both take other registers
     // The kept blocks of this row of blocks, in rising order.
     constexpr int BLOCK_KEYS = TILES_PER_BLOCK_K * BLOCK_K;
     const int first = tile_q / TILES_PER_BLOCK_Q * ((seqlen_k + BLOCK_KEYS - 1) / BLOCK_KEYS);
@@ -118,15 +111,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     int k0 = 0;
     if (steps > 0) {
         k0 = key_tile(0) * BLOCK_K;
-#if PAGE_SIZE
-        pages.copy(target_k, target_v, k0);
-#else
-        const long long start = (long long)k0 * HEAD_DIM;
-        if (!STAYS) k += start;
-        const element* const source = STAYS ? k + start : k;
-        TileK::copy(target_k, source, HEAD_DIM, keys - k0, HEAD_DIM);
-        TileK::copy(target_v, source + v_from_k, HEAD_DIM, keys - k0, HEAD_DIM);
-#endif
+        if constexpr (PAGE_SIZE > 0) {
+            pages.copy(target_k, target_v, k0);
+        } else {
+            const long long start = (long long)k0 * HEAD_DIM;
+            if (!STAYS) k += start;
+            const element* const source = STAYS ? k + start : k;
+            TileK::copy(target_k, source, HEAD_DIM, keys - k0, HEAD_DIM);
+            TileK::copy(target_v, source + v_from_k, HEAD_DIM, keys - k0, HEAD_DIM);
+        }
     }
     commit_copies();
     wait_copies<0>();
@@ -154,14 +147,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         if (step + 1 < steps) {
             next = key_tile(step + 1) * BLOCK_K;
             const unsigned other = TileK::BYTES - stage;
-#if PAGE_SIZE
-            pages.copy(target_k + other, target_v + other, next);
-#else
-            if (!STAYS) k += (long long)(next - k0) * HEAD_DIM;
-            const element* const source = STAYS ? k + (long long)next * HEAD_DIM : k;
-            TileK::copy(target_k + other, source, HEAD_DIM, keys - next, HEAD_DIM);
-            TileK::copy(target_v + other, source + v_from_k, HEAD_DIM, keys - next, HEAD_DIM);
-#endif
+            if constexpr (PAGE_SIZE > 0) {
+                pages.copy(target_k + other, target_v + other, next);
+            } else {
+                if (!STAYS) k += (long long)(next - k0) * HEAD_DIM;
+                const element* const source = STAYS ? k + (long long)next * HEAD_DIM : k;
+                TileK::copy(target_k + other, source, HEAD_DIM, keys - next, HEAD_DIM);
+                TileK::copy(target_v + other, source + v_from_k, HEAD_DIM, keys - next, HEAD_DIM);
+            }
             commit_copies();
         }
         if (k0 + BLOCK_K > full_end || k0 < full_begin) apply_mask(s, mask, q0 + warp_row, k0);
@@ -204,11 +197,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const int out_q0 = AGAIN ? (CAUSAL ? tiles_q - 1 - block / heads : block % tiles_q) * TILE_Q : q0;
     const int out_rows = AGAIN || RAGGED ? min(TILE_Q, seqlen_q - out_q0) : rows;
     const int out_head = AGAIN ? (CAUSAL ? block % heads : block / tiles_q) : uniform(head);
-#if RAGGED
-    const int filled = query_lengths[out_head / sequence_heads] - out_q0;  // the others are padding
-#else
-    const int filled = out_rows;
-#endif
+    // The rows behind them are padding.
+    const int filled = RAGGED ? query_lengths[out_head / sequence_heads] - out_q0 : out_rows;
     const long long row0 = SPARSE || AGAIN ? (long long)out_head * seqlen_q + out_q0 : first_row;
 #pragma unroll
     for (int i = 0; i < SUBTILES; ++i) {

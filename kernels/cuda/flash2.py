@@ -2,29 +2,35 @@
 
 import numpy as np
 
-from kernels.cuda import simt
-from kernels.cuda.launch import bind
-from kernels.cuda.program import (
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda import simt
+from flashscope.kernels.cuda.launch import bind
+from flashscope.kernels.cuda.program import (
     HOPPER,
+    KernelLaunch,
     Program,
-    Stage,
     Target,
     ceil_div,
-    choose,
+    choose_fitting,
     shape_arguments,
 )
-from kernels.cuda.ragged import layout_arguments, layout_defines, length_tables
-from kernels.cuda.sparse import sparse_defines, sparse_tables
-from kernels.cuda.tensor import Variant, masked_variants, tile_bytes
-from kernels.launch import Inputs, Launch
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.cuda.ragged import layout_arguments, layout_defines, length_tables
+from flashscope.kernels.cuda.sparse import sparse_defines, sparse_tables
+from flashscope.kernels.cuda.tensor import TensorVariant, masked_variants, tile_bytes
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 NARROW_HEAD, MIDDLE_HEAD = (
     64,
     128,
 )  # Q stays in registers up to the first; two blocks share an SM up to the second
-WIDE = (Variant(8, 1, 64), Variant(8, 1, 32), Variant(4, 1, 32), Variant(4, 1, 16))  # by shared memory
+WIDE = (
+    TensorVariant(8, 1, 64),
+    TensorVariant(8, 1, 32),
+    TensorVariant(4, 1, 32),
+    TensorVariant(4, 1, 16),
+)  # by shared memory
 SPILLING = {HOPPER: range(97, 121), (10, 0): range(97, 129)}
 """Head dims with which 64 keys a tile spill registers, where two such blocks would fit an SM."""
 LONG, LONG_KEYS = 4096, 96  # from here on, without a mask, a narrow head gains 2 % from more keys a tile
@@ -40,13 +46,13 @@ def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the launch for a problem on a target."""
     if problem.dtype == "float32":
         return simt.program(problem, target)
-    variant = choose(
+    variant = choose_fitting(
         masked_variants(problem, variants(problem, target), "flash2"),
         lambda variant: shared_bytes(problem, variant),
         target.shared_memory,
     )
     heads = problem.batch * problem.heads
-    stage = Stage(
+    launch = KernelLaunch(
         "flash2",
         grid=heads * ceil_div(problem.seqlen_q, variant.tile_q),
         arguments=(
@@ -68,20 +74,20 @@ def program(problem: Problem, target: Target) -> Program:
         "BLOCKS_PER_SM": blocks_per_sm(problem),
     }
     tables = {**sparse_tables(problem, variant.tile), **length_tables(problem)}
-    return Program("flash2.cu", defines, (stage,), tables)
+    return Program("flash2.cu", defines, (launch,), tables)
 
 
-def variants(problem: Problem, target: Target) -> tuple[Variant, ...]:
+def variants(problem: Problem, target: Target) -> tuple[TensorVariant, ...]:
     """Cuts that spill no registers, best first; the first that fits is taken."""
     if problem.head_dim > MIDDLE_HEAD:
         return WIDE
     if problem.head_dim > NARROW_HEAD:
         spilling = SPILLING.get(target.compute_capability, range(MIDDLE_HEAD + 1))
         spills = problem.head_dim in spilling or (problem.window is not None and not problem.even)
-        return (Variant(4, 2, 32),) if spills else (Variant(4, 2, 64), Variant(4, 2, 32))
+        return (TensorVariant(4, 2, 32),) if spills else (TensorVariant(4, 2, 64), TensorVariant(4, 2, 32))
     plain = problem.even and not problem.causal and problem.window is None and problem.block_mask is None
     long = problem.seqlen_k >= LONG and problem.head_dim in LONG_HEADS and plain
-    return (Variant(4, 2, LONG_KEYS if long and target.compute_capability == HOPPER else 64),)
+    return (TensorVariant(4, 2, LONG_KEYS if long and target.compute_capability == HOPPER else 64),)
 
 
 def blocks_per_sm(problem: Problem) -> int:
@@ -89,6 +95,6 @@ def blocks_per_sm(problem: Problem) -> int:
     return 2 if problem.head_dim <= MIDDLE_HEAD else 1
 
 
-def shared_bytes(problem: Problem, variant: Variant) -> int:
+def shared_bytes(problem: Problem, variant: TensorVariant) -> int:
     """Shared memory of a block: Q, and two stages of K and V."""
     return tile_bytes(variant.tile_q + 4 * variant.block_k, problem.head_dim)

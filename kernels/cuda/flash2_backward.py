@@ -4,25 +4,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.cuda.backward import ROW_CUTS, STATE_BYTES, RowCut, bind, mask_defines, suitable
-from kernels.cuda.program import (
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.catalogue.workspace_backward import DQ_SUMS, NARROW_HEAD, ROW_STATES, padded
+from flashscope.kernels.cuda.backward import ROW_CUTS, STATE_BYTES, RowTiling, bind, mask_defines, suitable
+from flashscope.kernels.cuda.program import (
     HOPPER,
     NO_POINTER,
+    KernelLaunch,
     Program,
-    Stage,
     Target,
-    Tile,
+    TileSize,
     ceil_div,
-    choose,
+    choose_fitting,
     defines_of,
     shape_arguments,
 )
-from kernels.cuda.sparse import kept_argument, kept_table
-from kernels.cuda.tensor import FRAGMENT_ROWS, MIDDLE_HEAD, tile_bytes
-from kernels.launch import BackwardLaunch, Saved
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
-from kernels.workspace_backward import DQ_SUMS, NARROW_HEAD, ROW_STATES, padded
+from flashscope.kernels.cuda.sparse import kept_argument, kept_table
+from flashscope.kernels.cuda.tensor import FRAGMENT_ROWS, MIDDLE_HEAD, tile_bytes
+from flashscope.kernels.launching.launch import BackwardLaunch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Saved
 
 GIVEN = ("q", "k", "v", "grad_output", ROW_STATES)
 VECTOR = 8  # elements of a 16-byte access
@@ -34,7 +35,7 @@ SPILLING_HEADS = (*range(40, 64, 8), *range(104, 128, 8))
 """Head dims with which two fragments of keys a warp spill registers."""
 
 
-class Cut(NamedTuple):
+class KeyTiling(NamedTuple):
     """How a block that owns keys is cut.
 
     Attributes:
@@ -70,17 +71,17 @@ class Cut(NamedTuple):
 
 # (widest head, cut), best first; the small ones at the end suit block masks.
 CUTS = (
-    (64, Cut(4, 2, 1, 64, blocks=2)),
-    (64, Cut(8, 1, 1, 64)),
-    (64, Cut(4, 1, 1, 32)),
-    (128, Cut(2, 2, 2, 64, blocks=2)),
-    (128, Cut(4, 2, 2, 64)),
-    (128, Cut(4, 1, 2, 32)),
-    (256, Cut(2, 2, 4, 64)),
-    (256, Cut(4, 1, 2, 32)),
-    (256, Cut(2, 1, 2, 32)),
-    (256, Cut(2, 1, 2, 16)),
-    (256, Cut(1, 1, 2, 16)),
+    (64, KeyTiling(4, 2, 1, 64, blocks=2)),
+    (64, KeyTiling(8, 1, 1, 64)),
+    (64, KeyTiling(4, 1, 1, 32)),
+    (128, KeyTiling(2, 2, 2, 64, blocks=2)),
+    (128, KeyTiling(4, 2, 2, 64)),
+    (128, KeyTiling(4, 1, 2, 32)),
+    (256, KeyTiling(2, 2, 4, 64)),
+    (256, KeyTiling(4, 1, 2, 32)),
+    (256, KeyTiling(2, 1, 2, 32)),
+    (256, KeyTiling(2, 1, 2, 16)),
+    (256, KeyTiling(1, 1, 2, 16)),
 )
 
 
@@ -91,14 +92,14 @@ def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
 
 def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the three launches for a problem on a target, with the first cuts that fit it."""
-    cuts = suitable("flash2", problem, CUTS, lambda cut: Tile(cut.queries, cut.keys))
-    cut = choose(
+    cuts = suitable("flash2", problem, CUTS, lambda cut: TileSize(cut.queries, cut.keys))
+    cut = choose_fitting(
         [cut for cut in cuts if not spills(problem, cut, target)],
         lambda cut: cut.blocks * shared_bytes(problem, cut),
         target.shared_memory,
     )
-    query_cut = choose(
-        suitable("flash2", problem, ROW_CUTS, lambda cut: Tile(cut.outer, cut.inner)),
+    query_cut = choose_fitting(
+        suitable("flash2", problem, ROW_CUTS, lambda cut: TileSize(cut.outer, cut.inner)),
         lambda cut: query_shared_bytes(problem, cut),
         target.shared_memory,
     )
@@ -111,11 +112,11 @@ def program(problem: Problem, target: Target) -> Program:
         "DETERMINISTIC": int(problem.deterministic),
     }
     last = _queries(problem, query_cut) if problem.deterministic else _finish(problem)
-    stages = (_rows(problem), _keys(problem, cut), last)
-    return Program("flash2_backward.cu", defines, stages, kept_table(problem))
+    launches = (_rows(problem), _keys(problem, cut), last)
+    return Program("flash2_backward.cu", defines, launches, kept_table(problem))
 
 
-def spills(problem: Problem, cut: Cut, target: Target) -> bool:
+def spills(problem: Problem, cut: KeyTiling, target: Target) -> bool:
     """Whether registers are too few for two fragments of keys a warp, as where masks need some, too."""
     if cut.subtiles == 1 or (problem.head_dim > MIDDLE_HEAD and target.compute_capability == HOPPER):
         return False
@@ -130,14 +131,14 @@ def spills(problem: Problem, cut: Cut, target: Target) -> bool:
     )
 
 
-def shared_bytes(problem: Problem, cut: Cut) -> int:
+def shared_bytes(problem: Problem, cut: KeyTiling) -> int:
     """Shared memory of a block: K and V, two stages of Q and dO, dS, of several warps P, and states."""
     rows = tile_bytes(2 * cut.keys + 4 * cut.queries, problem.head_dim)
     weights = (2 if cut.column_warps > 1 else 1) * tile_bytes(cut.keys, cut.queries)
     return rows + weights + 2 * cut.queries * STATE_BYTES
 
 
-def query_shared_bytes(problem: Problem, cut: RowCut) -> int:
+def query_shared_bytes(problem: Problem, cut: RowTiling) -> int:
     """Shared memory of a block of the launch of dQ alone: Q and dO, and two stages of K and V."""
     return tile_bytes(2 * cut.outer + 4 * cut.inner, problem.head_dim)
 
@@ -151,11 +152,11 @@ def section(problem: Problem) -> int:
     return max(1, min(problem.batch * problem.key_heads, SECTION_BYTES // head_bytes))
 
 
-def _rows(problem: Problem) -> Stage:
+def _rows(problem: Problem) -> KernelLaunch:
     rows = problem.batch * problem.heads * padded(problem.seqlen_q)
     lanes = 1 << (problem.head_dim // VECTOR - 1).bit_length()
     sums = NO_POINTER if problem.deterministic else DQ_SUMS
-    return Stage(
+    return KernelLaunch(
         "flash2_backward_rows",
         grid=ceil_div(rows * lanes, ROW_THREADS),
         arguments=(
@@ -166,10 +167,10 @@ def _rows(problem: Problem) -> Stage:
     )
 
 
-def _keys(problem: Problem, cut: Cut) -> Stage:
+def _keys(problem: Problem, cut: KeyTiling) -> KernelLaunch:
     kv_heads = problem.batch * problem.key_heads
     sums = NO_POINTER if problem.deterministic else DQ_SUMS
-    return Stage(
+    return KernelLaunch(
         "flash2_backward_keys",
         grid=kv_heads * ceil_div(problem.seqlen_k, cut.keys),
         arguments=(
@@ -182,8 +183,8 @@ def _keys(problem: Problem, cut: Cut) -> Stage:
     )
 
 
-def _queries(problem: Problem, cut: RowCut) -> Stage:
-    return Stage(
+def _queries(problem: Problem, cut: RowTiling) -> KernelLaunch:
+    return KernelLaunch(
         "flash2_backward_queries",
         grid=problem.batch * problem.heads * ceil_div(problem.seqlen_q, cut.outer),
         arguments=(*GIVEN, "dq", *_numbers(problem)),
@@ -192,10 +193,10 @@ def _queries(problem: Problem, cut: RowCut) -> Stage:
     )
 
 
-def _finish(problem: Problem) -> Stage:
+def _finish(problem: Problem) -> KernelLaunch:
     rows = problem.batch * problem.heads * padded(problem.seqlen_q)
     pairs = rows // 2 * problem.head_dim // VECTOR
-    return Stage(
+    return KernelLaunch(
         "flash2_backward_finish",
         grid=ceil_div(pairs, ROW_THREADS),
         arguments=(

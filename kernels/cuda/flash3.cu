@@ -10,7 +10,7 @@
 // Under a block mask (SPARSE) tables name each tile's key tiles, so that what is dropped is neither loaded nor computed.
 // Changed from flash2: no thread copies or holds an operand but P, so that registers hold S and O of 64 rows whole;
 // setmaxnreg moves the producer's registers to the consumers; mbarriers replace __syncthreads.
-// Few tiles are shared out finer (kernels/flash3_share.py): smaller ones, heads packed into a tile's rows (PACKED), keys
+// Few tiles are shared out finer (kernels/catalogue/flash3_share.py): smaller ones, heads packed into a tile's rows (PACKED), keys
 // in parts (SPLIT) whose results a second launch merges, flash3_combine.cuh. Sequences may differ in length, and their
 // keys lie in pages: flash3_lengths.cuh, flash3_pages.cuh.
 // Limit: one or two waves of short tiles; at d = 64 the softmax, with an exponential for every 256 operations
@@ -20,7 +20,7 @@
 // all blocks kept, 2 % with half, 10 % with an eighth, 20 % with a sixteenth: a tile of queries costs two steps besides.
 //
 // The ladder, each a variant in flash3.py: flash3-a all three 0; flash3-b OVERLAP and PINGPONG; flash3-c SCHEDULE too;
-// flash3 with EARLY, LAZY (flash3_softmax.cuh) and two buffers of Q where they win. Tried (flash3-attempts.md) and lost:
+// flash3 with EARLY, FREE_FIRST, LAZY (flash3_softmax.cuh) and two buffers of Q where they win. Tried (flash3-attempts.md) and lost:
 //   the last PV of a tile under the first QK of the next -1 to -4 % at d = 64, where it once won, -1 to -10 % elsewhere
 //   hints to the L2 about what to keep                   -4 to -6 % in decoding
 //   a store that keeps the wait for PV below the softmax -1 to -9 %: packing interleaves better when it comes early
@@ -36,6 +36,9 @@
 #ifndef PINGPONG
 #define PINGPONG 0
 #endif
+#ifndef FREE_FIRST
+#define FREE_FIRST 0  // 1: the first product of a tile waits for no turn
+#endif
 #ifndef SCHEDULE
 #define SCHEDULE 1  // 0: a block a tile; 1: blocks stay and draw tiles from a counter
 #endif
@@ -44,12 +47,6 @@
 #endif
 #include "flash3_layout.cuh"
 #include "flash3_softmax.cuh"
-#if EARLY && (SCHEDULE || PAGE_SIZE)
-#error "of the first tile alone, by one thread"
-#endif
-#if RAGGED && !OVERLAP
-#error "V's padding is cleared between the first softmax of a tile and its first PV"
-#endif
 #if SPARSE
 #include "flash3_blocks.cuh"
 #else
@@ -57,9 +54,15 @@
 #endif
 #if SPLIT
 #include "flash3_combine.cuh"
+#else
+#include "flash3_store.cuh"
 #endif
 #include "flash3_early.cuh"
+#include "launch_order.cuh"
 #include "wgmma.cuh"
+
+static_assert(!EARLY || !SCHEDULE && !PAGE_SIZE, "of the first tile alone, by one thread");
+static_assert(!RAGGED || OVERLAP, "V's padding is cleared between the first softmax of a tile and its first PV");
 
 // S = Q K^T: both operands with the head dimension contiguous; 16 columns are 32 bytes of a 128-byte swizzled row.
 __device__ __forceinline__ void product_qk(float (&s)[S_REGS], u32 q, u32 k) {
@@ -77,184 +80,176 @@ __device__ __forceinline__ void product_pv(float (&o)[O_REGS], const u32 (&p)[S_
         wgmma_rs(o, p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3], dv + (i * 2048 >> 4));
 }
 
-#if OVERLAP
-// S of one key tile, then O += P V of the tile before, whose softmax is done: the first one's runs under the product.
-template <bool MASK>
-__device__ __forceinline__ void overlap(float (&s)[S_REGS], u32 (&p)[S_REGS / 2], float (&o)[O_REGS], Softmax& state,
-                                        const Shared& at, u32 q, Ring& rk, Ring& rv, int group, float c,
-                                        const Mask& mask) {
-    const bool leader = threadIdx.x % 32 == 0;
-    const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
-    const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
-    wait(at.k_full(rk.stage), rk.phase);
-#if PINGPONG
-    named_sync(1 + group);
-#endif
-    pin(s); pin(o); pin(p);
-    wgmma_fence();
-    product_qk(s, q, k_now);
-    wgmma_commit();
-    wait(at.v_full(rv.stage), rv.phase);
-    wgmma_fence();
-    product_pv(o, p, v_now);
-    wgmma_commit();
-#if PINGPONG
-    named_arrive(1 + (group + 1) % GROUPS);
-#endif
-    wgmma_wait<1>();
-    pin(s);
-    if (leader) arrive(at.k_empty(rk.stage));
-    state.step<MASK>(s, c, mask);
-    wgmma_wait<0>();
-    pin(o); pin(p);
-    if (leader) arrive(at.v_empty(rv.stage));
-    rk.next();
-    rv.next();
-    pack_all(p, s);
+// What was summed up before the last key tile, in the units that its maximum asks for.
+__device__ __forceinline__ void rescale(float (&o)[O_REGS], const Softmax& state) {
+    if (!LAZY || __any_sync(~0u, state.moved)) {
+#pragma unroll
+        for (int i = 0; i < O_REGS; ++i) o[i] *= state.alpha[i / 2 % 2];
+    }
 }
-#endif
-
+// A key tile: S, then the product with V. OVERLAP: S of this tile, then O += P V of the tile before, whose softmax is
+// done: this one's runs under the product.
 template <bool MASK>
 __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2], float (&o)[O_REGS], Softmax& state,
                                        const Shared& at, u32 q, Ring& rk, Ring& rv, int group, float c,
-                                       const Mask& mask) {
-#if OVERLAP
-    overlap<MASK>(s, p, o, state, at, q, rk, rv, group, c, mask);
-#else
+                                       const RowMask& mask) {
     const bool leader = threadIdx.x % 32 == 0;
-    wait(at.k_full(rk.stage), rk.phase);
-    pin(s); pin(o); pin(p);
-    wgmma_fence();
-    product_qk(s, q, at.k + rk.stage * K_BYTES);
-    wgmma_commit();
-    wgmma_wait<0>();
-    pin(s); pin(o); pin(p);
-    if (leader) arrive(at.k_empty(rk.stage));
-    rk.next();
-    state.step<MASK>(s, c, mask);
-    pack_all(p, s);
-#endif
-#if LAZY
-    if (__any_sync(~0u, state.moved))
-#endif
-#pragma unroll
-        for (int i = 0; i < O_REGS; ++i) o[i] *= state.alpha[i / 2 % 2];
-#if !OVERLAP
-    wait(at.v_full(rv.stage), rv.phase);
-    pin(o); pin(p);
-    wgmma_fence();
-    product_pv(o, p, at.v + rv.stage * K_BYTES);
-    wgmma_commit();
-    wgmma_wait<0>();
-    pin(o); pin(p);
-    if (leader) arrive(at.v_empty(rv.stage));
-    rv.next();
-#endif
+    if constexpr (OVERLAP) {
+        const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
+        const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
+        wait(at.k_full(rk.stage), rk.phase);
+        if (PINGPONG) named_sync(turn_of(group));
+        pin(s); pin(o); pin(p);
+        wgmma_fence();
+        product_qk(s, q, k_now);
+        wgmma_commit();
+        wait(at.v_full(rv.stage), rv.phase);
+        wgmma_fence();
+        product_pv(o, p, v_now);
+        wgmma_commit();
+        if (PINGPONG) named_arrive(turn_of((group + 1) % GROUPS));
+        wgmma_wait<1>();
+        pin(s);
+        if (leader) arrive(at.k_empty(rk.stage));
+        state.step<MASK>(s, c, mask);
+        wgmma_wait<0>();
+        pin(o); pin(p);
+        if (leader) arrive(at.v_empty(rv.stage));
+        rk.next();
+        rv.next();
+        pack_all(p, s);
+        rescale(o, state);
+    } else {
+        wait(at.k_full(rk.stage), rk.phase);
+        pin(s); pin(o); pin(p);
+        wgmma_fence();
+        product_qk(s, q, at.k + rk.stage * K_BYTES);
+        wgmma_commit();
+        wgmma_wait<0>();
+        pin(s); pin(o); pin(p);
+        if (leader) arrive(at.k_empty(rk.stage));
+        rk.next();
+        state.step<MASK>(s, c, mask);
+        pack_all(p, s);
+        rescale(o, state);
+        wait(at.v_full(rv.stage), rv.phase);
+        pin(o); pin(p);
+        wgmma_fence();
+        product_pv(o, p, at.v + rv.stage * K_BYTES);
+        wgmma_commit();
+        wgmma_wait<0>();
+        pin(o); pin(p);
+        if (leader) arrive(at.v_empty(rv.stage));
+        rv.next();
+    }
 }
+
+// The producer, one warpgroup: a thread draws tiles and asks for Q, and for K and V where they lie as arrays; of pages as
+// many threads as a tile has boxes. Its numbers come one by one: as members of a struct they change the registers.
+__device__ __forceinline__ void produce(const Shared& at, const TensorMap& map_q, const TensorMap& map_k,
+                                        const TensorMap& map_v, const Tables& tables, const Lengths& lengths,
+                                        const PageTable& page_table, int heads, int group_heads, int section,
+                                        int seqlen_q, int head_rows, int seqlen_k, int left, int right, int* counter,
+                                        int splits, int sequence_heads, int tiles_q, int tiles) {
+    if (MOVES_REGISTERS) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
+    const bool first = LOADERS == 1 || threadIdx.x == 0;
+    if (threadIdx.x < LOADERS) {
+        Ring rk, rv;
+        [[maybe_unused]] QRing rq;
+        [[maybe_unused]] u32 tile_phase = 0;
+        int tile = blockIdx.x;
+        int2 place = Work::place(tile, tiles, heads, section, tiles_q, tables);
+        while (place.x >= 0) {
+            tile = SCHEDULE ? gridDim.x + draw_tile(counter) : tiles;
+            const Work work(place, seqlen_q, head_rows, seqlen_k, left, right, splits, tables, lengths,
+                            sequence_heads);
+            const int head = SPLIT ? work.head / splits : work.head, kv = key_head(head, group_heads);
+            const Pages pages(page_table, kv, seqlen_k, RAGGED ? work.keys : seqlen_k);
+            if constexpr (EARLY) {
+                rk.next();  // its first tile is under way, and Q
+            } else {
+                if (first && !work.empty()) {
+                    wait(at.q_empty(rq.stage), rq.phase ^ 1);
+                    load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0,
+                                      head);
+                    rq.next();
+                }
+            }
+            for (int j = EARLY ? work.last : work.last + 1; j >= work.begin && !work.empty(); --j) {
+                if (j > work.begin) {
+                    int2 box;
+                    if (PAGE_SIZE) box = pages.find((j - 1) * BLOCK_K);
+                    wait(at.k_empty(rk.stage), rk.phase ^ 1);
+                    load_keys(at.k + rk.stage * K_BYTES, map_k, at.k_full(rk.stage),
+                              SPARSE ? __ldg(work.list + (j - 1)) : (j - 1) * BLOCK_K, kv, box);
+                    rk.next();
+                }
+                if (j <= work.last) {
+                    int2 box;
+                    if (PAGE_SIZE) box = pages.find(j * BLOCK_K);
+                    wait(at.v_empty(rv.stage), rv.phase ^ 1);
+                    load_keys(at.v + rv.stage * K_BYTES, map_v, at.v_full(rv.stage),
+                              SPARSE ? __ldg(work.list + j) : j * BLOCK_K, kv, box);
+                    rv.next();
+                }
+            }
+            place = Work::place(tile, tiles, heads, section, tiles_q, tables);
+            if constexpr (SCHEDULE) {
+                if (!first) continue;
+                wait(at.tile_empty(), tile_phase ^ 1);
+                put_place(at, place);
+                arrive(at.tile_full());
+                tile_phase ^= 1;
+            }
+        }
+        if constexpr (SCHEDULE) {
+            __threadfence();
+            if (first && atomicInc((u32*)counter + 1, gridDim.x - 1) == gridDim.x - 1) atomicExch(counter, 0);
+        }
+    }
+}
+
+// What only some builds are given; elsewhere its parts take no bytes. What every launch is given are parameters of their
+// own: as members of a struct they are loaded in another order, and ptxas takes other registers.
+struct Flash3Arguments : Tables, Lengths, PageTable {};
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
     flash3(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
            const __grid_constant__ TensorMap map_v, Output* out, RowSum* lse, int heads, int group_heads, int section,
-           int seqlen_q, int seqlen_k, int left, int right, float scale, int* counter,
-           int splits TABLES(, const int2* order, const int4* queries, const int* keys, const u32* kept)
-               SEQUENCES(, int sequence_heads) LENGTHS(, const int* query_lengths, const int* key_lengths)
-                   PAGES(, const int* page_table, int kv_heads)) {
-#if SPLIT
-    let_next_launch_begin();
-#endif
+           int seqlen_q, int seqlen_k, int left, int right, float scale, int* counter, int splits, int sequence_heads,
+           const __grid_constant__ Flash3Arguments given) {
+    if (SPLIT) let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
     Shared at;
     at.q = ((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u;
     at.k = at.q + Q_STAGES * Q_BYTES;
     at.v = at.k + STAGES * K_BYTES;
     at.barriers = at.v + STAGES * K_BYTES;
-    TABLES(const Tables tables{order, queries, keys, kept};)
-    LENGTHS(const Lengths lengths{query_lengths, key_lengths, sequence_heads};)
+    const Tables tables = given;
+    const Lengths lengths = given;
     const int tiles_q = (seqlen_q + BLOCK_Q - 1) / BLOCK_Q, tiles = tiles_q * heads;
     const int head_rows = PACKED ? seqlen_q / group_heads : seqlen_q;
     if (threadIdx.x == 0) {
-        for (int s = 0; s < Q_STAGES; ++s) {
-            for (int part = 0; part < Q_PARTS; ++part) barrier_init(at.q_full(s, part), 1);
-            barrier_init(at.q_empty(s), GROUPS * 4);
-        }
-        barrier_init(at.tile_full(), 1);
-        barrier_init(at.tile_empty(), GROUPS * 4);
-        for (int s = 0; s < STAGES; ++s) {
-            barrier_init(at.k_full(s), 1);
-            barrier_init(at.v_full(s), 1);
-            barrier_init(at.k_empty(s), GROUPS * 4);
-            barrier_init(at.v_empty(s), GROUPS * 4);
-        }
-        barriers_are_initialised();
-#if EARLY
-        const Work work(Work::place(blockIdx.x, tiles, heads, section, tiles_q TABLES(, tables)), seqlen_q, head_rows,
-                        seqlen_k, left, right, splits TABLES(, tables) LENGTHS(, lengths));
-        if (!work.empty()) {
-            const int head = SPLIT ? work.head / splits : work.head, kv = key_head(head, group_heads);
-            load_part(at, map_q, 0, work.q0, head);
-            LOAD_KEYS(at.k, map_k, at.k_full(0), FIRST_KEY(work, work.last));
+        initialise(at, GROUPS * 4);
+        if constexpr (EARLY) {
+            const Work work(Work::place(blockIdx.x, tiles, heads, section, tiles_q, tables), seqlen_q, head_rows,
+                            seqlen_k, left, right, splits, tables, lengths, sequence_heads);
+            if (!work.empty()) {
+                const int head = SPLIT ? work.head / splits : work.head, kv = key_head(head, group_heads);
+                load_part(at, map_q, 0, work.q0, head);
+                load_keys(at.k, map_k, at.k_full(0),
+                          SPARSE ? __ldg(work.list + work.last) : work.last * BLOCK_K, kv, int2());
 #pragma unroll
-            for (int part = 1; part < GROUPS; ++part) load_part(at, map_q, part, work.q0, head);
+                for (int part = 1; part < GROUPS; ++part) load_part(at, map_q, part, work.q0, head);
+            }
         }
-#endif
     }
     __syncthreads();
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
 
     if (warpgroup == 0) {
-        if (MOVES_REGISTERS) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
-        PAGES(const bool first = threadIdx.x == 0;)
-        if (threadIdx.x == 0 PAGES(|| threadIdx.x < LOADERS)) {
-            Ring rk, rv;
-            [[maybe_unused]] QRing rq;
-            [[maybe_unused]] u32 tile_phase = 0;
-            int tile = blockIdx.x;
-            int2 place = Work::place(tile, tiles, heads, section, tiles_q TABLES(, tables));
-            while (place.x >= 0) {
-                tile = SCHEDULE ? gridDim.x + ONCE(atomicAdd(counter, 1)) : tiles;
-                const Work work(place, seqlen_q, head_rows, seqlen_k, left, right,
-                                splits TABLES(, tables) LENGTHS(, lengths));
-                const int head = SPLIT ? work.head / splits : work.head, kv = key_head(head, group_heads);
-                PAGES(const Pages pages(page_table, kv_heads, kv, seqlen_k, KEYS(work));)
-#if EARLY
-                rk.next();  // its first tile is under way, and Q
-#else
-                if (PAGES(first &&) !work.empty()) {
-                    wait(at.q_empty(rq.stage), rq.phase ^ 1);
-                    load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0,
-                                      head);
-                    rq.next();
-                }
-#endif
-                for (int j = EARLY ? work.last : work.last + 1; j >= work.begin && !work.empty(); --j) {
-                    if (j > work.begin) {
-                        PAGES(const int2 box = pages.find(FIRST_KEY(work, j - 1));)
-                        wait(at.k_empty(rk.stage), rk.phase ^ 1);
-                        LOAD_KEYS(at.k + rk.stage * K_BYTES, map_k, at.k_full(rk.stage), FIRST_KEY(work, j - 1));
-                        rk.next();
-                    }
-                    if (j <= work.last) {
-                        PAGES(const int2 box = pages.find(FIRST_KEY(work, j));)
-                        wait(at.v_empty(rv.stage), rv.phase ^ 1);
-                        LOAD_KEYS(at.v + rv.stage * K_BYTES, map_v, at.v_full(rv.stage), FIRST_KEY(work, j));
-                        rv.next();
-                    }
-                }
-                place = Work::place(tile, tiles, heads, section, tiles_q TABLES(, tables));
-#if SCHEDULE
-                PAGES(if (!first) continue;)
-                wait(at.tile_empty(), tile_phase ^ 1);
-                asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at.next_tile()), "r"(place.x), "r"(place.y)
-                             : "memory");
-                arrive(at.tile_full());
-                tile_phase ^= 1;
-#endif
-            }
-#if SCHEDULE
-            __threadfence();
-            if (PAGES(first &&) atomicInc((u32*)counter + 1, gridDim.x - 1) == gridDim.x - 1) atomicExch(counter, 0);
-#endif
-        }
+        produce(at, map_q, map_k, map_v, tables, lengths, given, heads, group_heads, section, seqlen_q, head_rows,
+                seqlen_k, left, right, counter, splits, sequence_heads, tiles_q, tiles);
     } else {
         if (MOVES_REGISTERS) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
         const int group = warpgroup - 1, lane = threadIdx.x % 32;
@@ -265,26 +260,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         Ring rk, rv;
         QRing rq;
         [[maybe_unused]] u32 tile_phase = 0;
-        int2 place = Work::place(blockIdx.x, tiles, heads, section, tiles_q TABLES(, tables));
-#if PINGPONG
-        if (group == GROUPS - 1) named_arrive(1);
-#endif
+        int2 place = Work::place(blockIdx.x, tiles, heads, section, tiles_q, tables);
+        if constexpr (PINGPONG) {
+            if (group == GROUPS - 1) named_arrive(turn_of(0));
+        }
         float o[O_REGS], s[S_REGS];
         u32 p[S_REGS / 2];
         Softmax state;
         const auto advance = [&] {  // to the next tile of this block
-#if SCHEDULE
-            wait(at.tile_full(), tile_phase);
-            asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
-                         : "=r"(place.x), "=r"(place.y)
-                         : "r"(at.next_tile())
-                         : "memory");
-            place = make_int2(__shfl_sync(~0u, place.x, 0), __shfl_sync(~0u, place.y, 0));
-            if (leader) arrive(at.tile_empty());
-            tile_phase ^= 1;
-#else
-            place.x = -1;
-#endif
+            if constexpr (SCHEDULE) {
+                wait(at.tile_full(), tile_phase);
+                take_place(place.x, place.y, at);
+                place = make_int2(__shfl_sync(~0u, place.x, 0), __shfl_sync(~0u, place.y, 0));
+                if (leader) arrive(at.tile_empty());
+                tile_phase ^= 1;
+            } else {
+                place.x = -1;
+            }
         };
         const auto clear = [&] {
 #pragma unroll
@@ -292,14 +284,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         };
         // The keys [from, to) of a row, counted from the thread's first column in key tile j.
         const auto mask_of = [&](const Work& work, int j) {
-            const int first = work.q0 + row_in_tile, tile = FIRST_KEY(work, j) + shift;
-            Mask mask;
+            const int queries = RAGGED ? work.queries : head_rows, keys = RAGGED ? work.keys : seqlen_k;
+            const int first = work.q0 + row_in_tile, tile = (SPARSE ? __ldg(work.list + j) : j * BLOCK_K) + shift;
+            RowMask mask;
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                const int row = (PACKED ? (first + 8 * r) % head_rows : first + 8 * r) + KEYS(work) - QUERIES(work);
-                mask.to[r] = (CAUSAL || WINDOW ? min(row + 1 + right, KEYS(work)) : KEYS(work)) - tile;
+                const int row = (PACKED ? (first + 8 * r) % head_rows : first + 8 * r) + keys - queries;
+                mask.to[r] = (CAUSAL || WINDOW ? min(row + 1 + right, keys) : keys) - tile;
                 mask.from[r] = row - left - tile;
-                TABLES(mask.kept[r] = tables.kept_from(row, tile - shift, seqlen_q, seqlen_k);)
+                if (SPARSE) mask.keep(r, tables.kept_from(row, tile - shift, seqlen_q, seqlen_k));
             }
             return mask;
         };
@@ -317,11 +310,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         };
         while (place.x >= 0) {
             const Work work(place, seqlen_q, head_rows, seqlen_k, left, right,
-                            splits TABLES(, tables) LENGTHS(, lengths));
+                            splits, tables, lengths, sequence_heads);
             if (work.empty()) {
                 clear();
                 store_rows(o, Softmax(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
-                       unit LENGTHS(, head_rows, work.queries));
+                       unit, head_rows, RAGGED ? work.queries : head_rows);
                 advance();
                 continue;
             }
@@ -329,67 +322,68 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             int j = work.last;
             const u32 q = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
             wait(at.q_full(rq.stage, EARLY ? group : 0), rq.phase);
-#if OVERLAP
-            for (; j > own.last; --j) {  // tiles that only the other warpgroups need
-#if PINGPONG
-                named_sync(1 + group);
-                named_arrive(1 + (group + 1) % GROUPS);
-#endif
-                wait(at.k_full(rk.stage), rk.phase);
-                if (leader) arrive(at.k_empty(rk.stage));
-                wait(at.v_full(rv.stage), rv.phase);
-                if (leader) arrive(at.v_empty(rv.stage));
-                rk.next();
-                rv.next();
+            if constexpr (OVERLAP) {
+                for (; j > own.last; --j) {  // tiles that only the other warpgroups need
+                    if (PINGPONG && (!FREE_FIRST || j > work.begin)) {
+                        named_sync(turn_of(group));
+                        named_arrive(turn_of((group + 1) % GROUPS));
+                    }
+                    wait(at.k_full(rk.stage), rk.phase);
+                    if (leader) arrive(at.k_empty(rk.stage));
+                    wait(at.v_full(rv.stage), rv.phase);
+                    if (leader) arrive(at.v_empty(rv.stage));
+                    rk.next();
+                    rv.next();
+                }
             }
             clear();
             state = Softmax();
-            if (j >= work.begin) {
-                const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
-                wait(at.k_full(rk.stage), rk.phase);
-#if PINGPONG
-                named_sync(1 + group);
-#endif
-                pin(s);
-                wgmma_fence();
-                product_qk(s, q, k_now);
-                wgmma_commit();
-#if PINGPONG
-                named_arrive(1 + (group + 1) % GROUPS);
-#endif
-                wgmma_wait<0>();
-                pin(s);
-                if (leader) arrive(at.k_empty(rk.stage));
-                rk.next();
-#if SPARSE || !CAUSAL && (EARLY || HEAD_DIM <= 64 && GROUPS == 2)  // it pays in a wave or two of tiles
-                if (!CUT_RIGHT(own, j) && !CUT_LEFT(work, j)) state.step<false>(s, c, Mask());
-                else
-#endif
-                state.step<true>(s, c, mask_of(work, j));
-                pack_all(p, s);
-                LENGTHS(if ((j + 1) * BLOCK_K > work.keys) clear_tail(at, rv, group, work.keys - j * BLOCK_K);)
-                --j;
+            if constexpr (OVERLAP) {
+                if (j >= work.begin) {
+                    const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
+                    wait(at.k_full(rk.stage), rk.phase);
+                    if (PINGPONG && !FREE_FIRST) named_sync(turn_of(group));
+                    pin(s);
+                    wgmma_fence();
+                    product_qk(s, q, k_now);
+                    wgmma_commit();
+                    if (PINGPONG && !FREE_FIRST) named_arrive(turn_of((group + 1) % GROUPS));
+                    wgmma_wait<0>();
+                    pin(s);
+                    if (leader) arrive(at.k_empty(rk.stage));
+                    rk.next();
+                    if constexpr (SPARSE || !CAUSAL && (EARLY || HEAD_DIM <= 64 && GROUPS == 2)) {
+                        // Without a mask if it may be: that pays in a wave or two of tiles.
+                        if (!(SPARSE ? j >= own.whole : (j + 1) * BLOCK_K > own.limit) &&
+                            (WINDOW && !SPARSE ? j * BLOCK_K >= work.lower : true))
+                            state.step<false>(s, c, RowMask());
+                        else state.step<true>(s, c, mask_of(work, j));
+                    } else {
+                        state.step<true>(s, c, mask_of(work, j));
+                    }
+                    pack_all(p, s);
+                    if constexpr (RAGGED) {
+                        if ((j + 1) * BLOCK_K > work.keys) clear_tail(at, rv, group, work.keys - j * BLOCK_K);
+                    }
+                    --j;
+                }
             }
-#else
-            clear();
-            state = Softmax();
-#endif
-            for (; j >= work.begin && CUT_RIGHT(own, j); --j)
+            for (; j >= work.begin && (SPARSE ? j >= own.whole : (j + 1) * BLOCK_K > own.limit); --j)
                 attend<true>(s, p, o, state, at, q, rk, rv, group, c, mask_of(work, j));
 #pragma unroll 1
-            for (; j >= work.begin && !CUT_LEFT(work, j); --j)
-                attend<false>(s, p, o, state, at, q, rk, rv, group, c, Mask());
-#if WINDOW && !SPARSE
-            for (; j >= work.begin; --j)
-                attend<true>(s, p, o, state, at, q, rk, rv, group, c, mask_of(work, j));
-#endif
+            for (; j >= work.begin && (WINDOW && !SPARSE ? j * BLOCK_K >= work.lower : true); --j)
+                attend<false>(s, p, o, state, at, q, rk, rv, group, c, RowMask());
+            if constexpr (WINDOW && !SPARSE) {
+                for (; j >= work.begin; --j)
+                    attend<true>(s, p, o, state, at, q, rk, rv, group, c, mask_of(work, j));
+            }
             if (leader) arrive(at.q_empty(rq.stage));
             rq.next();
-#if OVERLAP
-            if (own.last >= work.begin) last_pv();
-#endif
+            if constexpr (OVERLAP) {
+                if (own.last >= work.begin) last_pv();
+            }
             store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
-                       unit LENGTHS(, head_rows, work.queries));
+                       unit, head_rows, RAGGED ? work.queries : head_rows);
             advance();
         }
     }

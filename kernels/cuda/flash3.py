@@ -5,26 +5,42 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.cuda.flash3_blocks import covers, tables_of
-from kernels.cuda.launch import bind
-from kernels.cuda.program import (
+from flashscope.kernels.catalogue.flash3_share import (
+    GROUP_ROWS,
+    MIDDLE_HEAD,
+    NARROW_HEAD,
+    Share,
+    share,
+    usual_shape,
+)
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.catalogue.workspace import (
+    FLASH3_TILE,
+    KEY_LENGTHS,
+    PARTIAL_O,
+    PARTIAL_SUMS,
+    QUERY_LENGTHS,
+    TILE_COUNTER,
+)
+from flashscope.kernels.cuda.flash3_blocks import covers, tables_of
+from flashscope.kernels.cuda.launch import bind
+from flashscope.kernels.cuda.program import (
     Boxes,
+    KernelLaunch,
     Program,
     ProgramOf,
-    Stage,
+    Struct,
     Target,
-    Tile,
+    TileSize,
     ceil_div,
     defines_of,
     shape_arguments,
 )
-from kernels.cuda.ragged import layout_arguments, layout_defines, length_tables
-from kernels.cuda.tensor import tile_bytes
-from kernels.flash3_share import GROUP_ROWS, MIDDLE_HEAD, NARROW_HEAD, Share, share, usual_shape
-from kernels.launch import Inputs, Launch
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
-from kernels.workspace import FLASH3_TILE, PARTIAL_O, PARTIAL_SUMS, TILE_COUNTER
+from flashscope.kernels.cuda.ragged import PAGE_TABLE, layout_defines, length_tables
+from flashscope.kernels.cuda.tensor import tile_bytes
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 GROUP_THREADS = 128  # of a warpgroup
 SHARED_ALIGNMENT = 1024  # bytes, of the swizzle's pattern
@@ -33,6 +49,7 @@ BARRIER_BYTES, BARRIER_BYTES_A_STAGE = 56, 32  # flash3_layout.cuh
 
 MOST_STAGES, FEW_STAGES, FEWEST_KEYS = 6, 4, 64  # four stages stream tiles of 64 keys best
 MANY_ROWS = 4096  # that fill the GPU, a line each
+FEWEST_IN_TURNS = 2  # warpgroups
 WIDEST_IN_TURNS = 192  # head dim up to which ping-pong wins
 COMBINE_LINES = 8  # rows, or parts of one row, in a block that merges: flash3_combine.cuh
 LAZY_KEYS = 2048  # of a block for one tile from so many keys on
@@ -42,9 +59,10 @@ SHORT_SECTION_BYTES, SECTION_BYTES, LONG_SECTION_BYTES = 24 << 20, 32 << 20, 64 
 larger ones balance better, smaller ones fit it).
 """
 SHORT_KEYS, LONG_KEYS, WIDE_LONG_KEYS = 1024, 8192, 2048
+GROUPED_SECTION_BYTES = 16 << 20  # of heads that share K and V, which lie in the L2 once
 
 
-class Variant(NamedTuple):
+class Flash3Variant(NamedTuple):
     """How one block is cut, and which steps of the ladder it takes.
 
     Attributes:
@@ -54,6 +72,7 @@ class Variant(NamedTuple):
         q_stages: Tiles of Q in shared memory.
         overlap: The softmax runs under the product of the tile before.
         pingpong: Warpgroups take turns at the tensor cores.
+        free_first: The first product of a tile waits for no turn: no softmax can run under it.
         schedule: Blocks stay and draw tiles from a counter.
         lazy: O is rescaled only when a row's maximum rose by more than 2^8.
         early: A block's one tile is asked for before its warps have met, and Q by the rows of each warpgroup.
@@ -66,6 +85,7 @@ class Variant(NamedTuple):
     q_stages: int = 1
     overlap: int = 1
     pingpong: int = 1
+    free_first: int = 0
     schedule: int = 1
     lazy: int = 0
     early: int = 0
@@ -82,9 +102,9 @@ class Variant(NamedTuple):
         return GROUP_ROWS if self.early else self.tile_q
 
     @property
-    def tile(self) -> Tile:
+    def tile(self) -> TileSize:
         """Br and Bc."""
-        return Tile(self.tile_q, self.block_k)
+        return TileSize(self.tile_q, self.block_k)
 
     @property
     def step_cost(self) -> float:
@@ -114,21 +134,21 @@ class Variant(NamedTuple):
         return self.shared_bytes(head_dim) <= (MULTIPROCESSOR_BYTES // self.residents - RESERVED_BYTES)
 
 
-def variant(problem: Problem, step: str = "flash3", chosen: Share | None = None) -> Variant:
+def flash3_variant(problem: Problem, step: str = "flash3", chosen: Share | None = None) -> Flash3Variant:
     """The variant of a step of the ladder; `chosen`: of flash3, another tile than the usual one."""
     usual = usual_shape(problem)
     chosen = chosen or Share(usual)
     if chosen.shape != usual:
         return _deep(problem, chosen)
     turns = int(problem.head_dim <= WIDEST_IN_TURNS)
-    return _stepped(Variant(*usual, pingpong=turns), problem, step, chosen.draws)
+    return _stepped(Flash3Variant(*usual, pingpong=turns), problem, step, chosen.draws)
 
 
-def _deep(problem: Problem, chosen: Share) -> Variant:
+def _deep(problem: Problem, chosen: Share) -> Flash3Variant:
     """A smaller tile, and as many stages as fit: with little to compute bytes must be under way."""
     groups, block_k = chosen.shape
     most = FEW_STAGES if block_k == FEWEST_KEYS else MOST_STAGES
-    first = Variant(
+    first = Flash3Variant(
         groups, block_k, pingpong=int(groups > 1), schedule=int(chosen.draws), residents=chosen.residents
     )
     first = first._replace(early=_early(problem, first))
@@ -140,21 +160,21 @@ def _deep(problem: Problem, chosen: Share) -> Variant:
     return next(cut for cut in cuts if cut.fits(problem.head_dim))
 
 
-def _early(problem: Problem, cut: Variant) -> int:
+def _early(problem: Problem, cut: Flash3Variant) -> int:
     """Whether a block's first boxes are asked for early: that of its one tile, and not found in pages."""
     return int(not cut.schedule and problem.page_size is None)
 
 
-def sparse_variants(problem: Problem, step: str = "flash3") -> tuple[Variant, ...]:
+def sparse_variants(problem: Problem, step: str = "flash3") -> tuple[Flash3Variant, ...]:
     """Variants to choose from under a block mask: the dense one, and tiles that leave less to mask."""
     head_dim = problem.head_dim
     turns = int(NARROW_HEAD < head_dim <= WIDEST_IN_TURNS)
-    smaller = (Variant(2, keys, pingpong=turns) for keys in (128, FLASH3_TILE[1]))
-    cuts = (variant(problem, step), *(_stepped(cut, problem, step) for cut in smaller))
+    smaller = (Flash3Variant(2, keys, pingpong=turns) for keys in (128, FLASH3_TILE[1]))
+    cuts = (flash3_variant(problem, step), *(_stepped(cut, problem, step) for cut in smaller))
     return tuple(cut for cut in cuts if cut.fits(head_dim))
 
 
-def _stepped(cut: Variant, problem: Problem, step: str, draws: bool = True) -> Variant:
+def _stepped(cut: Flash3Variant, problem: Problem, step: str, draws: bool = True) -> Flash3Variant:
     """The cut with what a step of the ladder takes; flash3's blocks draw tiles, or have one each."""
     if step == "flash3-a":
         return cut._replace(overlap=0, pingpong=0, schedule=0)
@@ -162,10 +182,12 @@ def _stepped(cut: Variant, problem: Problem, step: str, draws: bool = True) -> V
         return cut._replace(schedule=0)
     if step == "flash3-c":
         return cut
-    if problem.head_dim == NARROW_HEAD and max(problem.key_counts) <= SHORT_KEYS:
+    if problem.head_dim == NARROW_HEAD and problem.longest_keys <= SHORT_KEYS:
         cut = cut._replace(stages=3)
+    if NARROW_HEAD < problem.head_dim <= MIDDLE_HEAD and cut.groups == FEWEST_IN_TURNS:
+        cut = cut._replace(free_first=cut.pingpong)
     if not draws:
-        alone = cut._replace(schedule=0, lazy=int(max(problem.key_counts) >= LAZY_KEYS))
+        alone = cut._replace(schedule=0, lazy=int(problem.longest_keys >= LAZY_KEYS))
         return alone._replace(early=_early(problem, alone))
     cut = cut._replace(lazy=int(problem.head_dim > NARROW_HEAD))
     two_of_q = cut._replace(q_stages=2)
@@ -190,62 +212,69 @@ def _program_of(step: str) -> ProgramOf:
 def program(problem: Problem, target: Target, step: str = "flash3", chosen: Share | None = None) -> Program:
     """Source, defines and the launches for a problem on a target, of a step of the ladder.
 
-    Only flash3 itself shares a problem among the SMs as `kernels.flash3_share` has it, or as `chosen`.
+    Only flash3 itself shares a problem among the SMs as `kernels.catalogue.flash3_share` has it, or as
+    `chosen`.
     """
     chosen = chosen or (share(problem) if step == "flash3" else Share(usual_shape(problem)))
-    taken, tables = cut(problem, step, chosen)
+    taken, tables = tiling_of(problem, step, chosen)
     defines = {
         **taken.defines(problem),
         "SPLIT": int(chosen.splits > 1),
-        "PACKED": int(chosen.packed > 1),
+        "PACKED": int(chosen.pack_gqa > 1),
     }
-    stages = (_attention(problem, target, taken, chosen, tables), *_combine(problem, chosen))
+    launches = (_attention(problem, target, taken, chosen, tables), *_combine(problem, chosen))
     tables = {TILE_COUNTER: np.zeros(2, np.int32), **tables, **length_tables(problem)}
-    return Program("flash3.cu", defines, stages, tables, arch_suffix="a", note=chosen.reason)
+    return Program("flash3.cu", defines, launches, tables, arch_suffix="a", note=chosen.reason)
 
 
 def _attention(
-    problem: Problem, target: Target, taken: Variant, chosen: Share, tables: dict[str, Any]
-) -> Stage:
+    problem: Problem, target: Target, taken: Flash3Variant, chosen: Share, tables: dict[str, Any]
+) -> KernelLaunch:
     """The launch of blocks that stay; parts of keys are drawn like heads."""
-    heads = problem.batch * problem.heads // chosen.packed * chosen.splits
-    rows = problem.seqlen_q * chosen.packed
+    heads = problem.batch * problem.heads // chosen.pack_gqa * chosen.splits
+    rows = problem.seqlen_q * chosen.pack_gqa
     tiles = heads * ceil_div(rows, taken.tile_q)
     group, _, seqlen_k, left, right = shape_arguments(problem)
     keys = taken.block_k if problem.page_size is None else min(taken.block_k, problem.page_size)
-    return Stage(
+    return KernelLaunch(
         "flash3",
         grid=min(tiles, taken.residents * (target.multiprocessors or tiles)) if taken.schedule else tiles,
         arguments=(
-            *(Boxes("q", taken.box_q, chosen.packed), Boxes("k", keys), Boxes("v", keys)),
+            *(Boxes("q", taken.box_q, chosen.pack_gqa), Boxes("k", keys), Boxes("v", keys)),
             *((PARTIAL_O, PARTIAL_SUMS) if chosen.splits > 1 else ("o", "lse")),
             *(np.int32(heads), group, np.int32(min(heads, section(problem) * chosen.splits))),
             *(np.int32(rows), seqlen_k, left, np.int32(0) if problem.causal else right),
             np.float32(abs(problem.softmax_scale)),
-            *(TILE_COUNTER, np.int32(chosen.splits)),
-            *tables,
-            *layout_arguments(problem, problem.heads // chosen.packed),
+            *(TILE_COUNTER, np.int32(chosen.splits), np.int32(problem.heads // chosen.pack_gqa)),
+            _special(problem, tables),
         ),
         threads=taken.threads,
         shared_bytes=taken.shared_bytes(problem.head_dim),
     )
 
 
-def _combine(problem: Problem, chosen: Share) -> tuple[Stage, ...]:
+def _special(problem: Problem, tables: dict[str, Any]) -> Struct:
+    """Flash3Arguments of flash3.cu: a block mask's tables, lengths, pages; each where it counts."""
+    lengths = (QUERY_LENGTHS, KEY_LENGTHS) if "ragged" in problem.features else ()
+    pages = () if problem.page_size is None else (PAGE_TABLE, np.int32(problem.key_heads))
+    return Struct((*tables, *lengths, *pages))
+
+
+def _combine(problem: Problem, chosen: Share) -> tuple[KernelLaunch, ...]:
     """The launch that merges the parts' results; none where nothing is split."""
     if chosen.splits == 1:
         return ()
     lanes = COMBINE_LINES if problem.rows < MANY_ROWS else 1
     arguments = (
         *(PARTIAL_O, PARTIAL_SUMS, "o", "lse"),
-        *(np.int64(problem.rows), np.int32(problem.seqlen_q * chosen.packed)),
+        *(np.int64(problem.rows), np.int32(problem.seqlen_q * chosen.pack_gqa)),
         *(np.int32(chosen.splits), np.int32(lanes)),
     )
     grid, threads = ceil_div(problem.rows * lanes, COMBINE_LINES), problem.head_dim // 4 * COMBINE_LINES
-    return (Stage("flash3_combine", grid, arguments, threads, follows=True),)
+    return (KernelLaunch("flash3_combine", grid, arguments, threads, pdl=True),)
 
 
-def cut(problem: Problem, step: str, chosen: Share) -> tuple[Variant, dict[str, Any]]:
+def tiling_of(problem: Problem, step: str, chosen: Share) -> tuple[Flash3Variant, dict[str, Any]]:
     """How a problem is cut, and the tables of its block mask in the kernel's order: without a mask none.
 
     Raises:
@@ -253,7 +282,7 @@ def cut(problem: Problem, step: str, chosen: Share) -> tuple[Variant, dict[str, 
     """
     blocks = problem.block_mask
     if blocks is None:
-        return variant(problem, step, chosen), {}
+        return flash3_variant(problem, step, chosen), {}
     found = {v: covers(problem, blocks, v.tile) for v in sparse_variants(problem, step)}
     best = min(found, key=lambda v: sum(cover.cost for cover in found[v]) * v.step_cost)
     return best, tables_of(problem, blocks, best.tile, found[best], chosen.splits)
@@ -261,11 +290,15 @@ def cut(problem: Problem, step: str, chosen: Share) -> tuple[Variant, dict[str, 
 
 def section(problem: Problem) -> int:
     """Query heads whose tiles are taken together and whose K and V the L2 holds; 1 where tiles are alike."""
-    return alike_sections(problem, _section_bytes(problem))
+    group = problem.heads // problem.key_heads
+    most = _section_bytes(problem) if group == 1 else group * GROUPED_SECTION_BYTES
+    return alike_sections(problem, most)
 
 
 def alike_sections(problem: Problem, most_bytes: int) -> int:
-    """Query heads of each section of so many bytes of K and V at most; 1 where tiles are alike.
+    """Query heads of each section of so many bytes at most, counted as if each had a K and V of its own.
+
+    1 where tiles are alike.
 
     Sections are alike, or the last one has half as many at least: of few heads it would have too few tiles
     to end evenly.

@@ -74,18 +74,20 @@ __device__ __forceinline__ void start_dq(float (&dq)[DQ_REGS], u32 ds, u32 k) {
     wgmma_commit();
 }
 
+struct BackwardArguments : Tables, Turns, ZeroCounters {};
+
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     flash3_backward(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
                     const __grid_constant__ TensorMap map_v, const __grid_constant__ TensorMap map_grad,
                     const float* states, float* dq_sums, element* dk_out, element* dv_out, int* counter, int kv_heads,
-                    int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right, float scale
-                    TABLES(, const int2* key_tiles, const int2* query_tiles, const u32* kept) ADDED(, int* added)
-                    ZEROED(, int* zeroed, int zero_shares, int zeroed_together)) {
+                    int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right, float scale,
+                    int zero_shares, int zeroed_together, const __grid_constant__ BackwardArguments given) {
     let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
     const Shared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
-    TABLES(const Tables tables{key_tiles, query_tiles, kept};)
+    const Tables tables = given;
+    const ZeroCounters zeroed = given;
     const int tiles_q = (seqlen_q + BLOCK_Q - 1) / BLOCK_Q;
     if (threadIdx.x == 0) initialise(at);
     __syncthreads();
@@ -93,12 +95,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
     if (warpgroup == 0) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
-        if (threadIdx.x == 0) load_tiles(at, map_q, map_k, map_v, map_grad, states, group, tiles_q TABLES(, tables));
-        else if (threadIdx.x == 32) draw_keys(at, counter, kv_heads, section, seqlen_q, seqlen_k, mask TABLES(, tables));
-        ADDED(else if (threadIdx.x % 32 == 0)
-                  give_turns(at, threadIdx.x / 32 - 2, added, group, tiles_q, mask TABLES(, tables));)
-        ZEROED(else if (threadIdx.x >= FIRST_ZERO_THREAD) zero_ahead(
-                   at, Zeros{zeroed, zero_shares, zeroed_together, kv_heads, group, tiles_q}, dq_sums);)
+        if (threadIdx.x == 0) load_tiles(at, map_q, map_k, map_v, map_grad, states, group, tiles_q, tables);
+        else if (threadIdx.x == 32) draw_keys(at, counter, kv_heads, section, seqlen_q, seqlen_k, mask, tables);
+        else {
+            if constexpr (DETERMINISTIC) {
+                if (threadIdx.x % 32 == 0)
+                    give_turns(at, threadIdx.x / 32 - 2, given.counters(), group, tiles_q, mask, tables);
+            }
+            if constexpr (AHEAD) {
+                if (threadIdx.x >= FIRST_ZERO_THREAD) {
+                    const Zeros zeros{zeroed.zero_counters(), zero_shares, zeroed_together, kv_heads, group, tiles_q};
+                    zero_ahead(at, zeros, dq_sums);
+                }
+            }
+        }
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
         wait_for_launch_before();
@@ -116,9 +126,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         u32 p[S_REGS / 2], ds[S_REGS / 2];
         Ring ring;
         KeyRing key_ring;
-        // Numbered barriers: 1 and 2 give the first and the second warpgroup their turns; what the other one wrote to
-        // the buffers of dS before is there then, and what it read is done with. 3 says that the tile's last dS is there;
-        // TURNED: before that step's products, so that the first warpgroup's last dQ does not wait for them.
 #pragma unroll 1
         for (;; key_ring.next()) {
             const int ks = key_ring.stage;
@@ -129,22 +136,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             if (keys.head < 0) break;
             const int steps = keys.steps(group), k_first = keys.k0 + part * 64;
             const u32 k_tile = __shfl_sync(~0u, at.k + ks * K_BYTES, 0), v_tile = k_tile + KEY_STAGES * K_BYTES;
-            Sums sums(dq_sums, keys, group, tiles_q, part);
+            Sums sums(dq_sums, keys, group, tiles_q, part, tables);
             int head = keys.head * group, place = keys.first;
             const auto start_dq_of = [&](int stage) {
                 start_dq(dq, __shfl_sync(~0u, ds_own + stage * DS_BYTES, 0), k_tile + part % PANELS * K_PANEL);
             };
-            const auto finish_dq = [&] {
-                ADDED(wait(may_add(at, part), ring.stage ^ lag);)
-                add_dq(sums.at(keys, tiles_q TABLES(, tables)), dq);
-                ADDED(end_turn(at, part, leader);)
+            const auto add_at_once = [&] {
+                add_dq(sums.at(keys, tiles_q), dq);
+                sums.next(keys, group, tiles_q);
+            };
+            const auto add_in_turn = [&] {
+                wait(may_add(at, part), ring.stage ^ lag);
+                add_dq(sums.at(keys, tiles_q), dq);
+                end_turn(at, part, leader);
                 sums.next(keys, group, tiles_q);
             };
 #pragma unroll
             for (int i = 0; i < D_REGS; ++i) dk[i] = dv[i] = 0.0f;
             if (steps) {
                 wait(at.k_full(ks), key_ring.phase);
-                if (part) named_arrive(1);
+                if (part) named_arrive(Barrier::FIRST_TURN);
             }
             int step = 0;
             if (PEELED && part && steps && mask.end(keys.first * BLOCK_Q + BLOCK_Q - 1) <= k_first) {
@@ -152,17 +163,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 const u32 weights = __shfl_sync(~0u, ds_own + ring.stage * DS_BYTES, 0);
                 hide_weights(weights + part * Q_PANEL);
                 publish_stores();
-                named_sync(2);
-                if (steps == 1) named_arrive(3);
+                named_sync(Barrier::SECOND_TURN);
+                if (steps == 1) named_arrive(Barrier::LAST_DS);
                 start_dq<64>(dq, weights, k_tile + part % PANELS * K_PANEL);
                 wait(at.v_full(ks), key_ring.phase);
                 if (leader) arrive(at.grad_empty(ring.stage));
                 if (leader) arrive(at.q_empty(ring.stage));
                 wgmma_wait<0>();
                 pin(dq);
-                finish_dq();
+                if constexpr (DETERMINISTIC) add_in_turn();
+                else add_at_once();
                 ring.next();
-                ADVANCE(head, place, keys, group);
+                advance(head, place, keys, group);
                 ++step;
             }
 #pragma unroll 1
@@ -176,14 +188,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 if (step == 0) wait(at.v_full(ks), key_ring.phase);
                 wait(at.grad_full(stage), ring.phase);
                 start_rows(dp, v_tile + part * 64 * 128, grad_now);
-                if (step) named_arrive(2 - part);
+                if (step) named_arrive(turn_of(1 - part));
                 wgmma_wait<1>();
                 pin(s);
                 probabilities(s, state, c);
-                const int q0 = tile_at(place, keys TABLES(, tables)) * BLOCK_Q;
+                const int q0 = tile_at(place, keys, tables) * BLOCK_Q;
                 if (k_first + 64 > mask.end(q0) || k_first < mask.begin(q0 + BLOCK_Q - 1))
                     hide(s, Visible(mask, keys.k0 + row, q0 + lane % 4 * 2));
-                TABLES(if (tables.masked(place)) hide_blocks(s, tables, keys.k0 + row, q0, seqlen_q, seqlen_k);)
+                if (SPARSE && tables.masked(place)) hide_blocks(s, tables, keys.k0 + row, q0, seqlen_q, seqlen_k);
                 if constexpr (!TURNED) pack_all(p, s);
                 wgmma_wait<0>();
                 pin(dp);
@@ -195,8 +207,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     put_weights(ds_row + stage * DS_BYTES, ds);
                 }
                 publish_stores();
-                named_sync(1 + part);
-                if (TURNED && part && step == steps - 1) named_arrive(3);
+                named_sync(turn_of(part));
+                if (TURNED && part && step == steps - 1) named_arrive(Barrier::LAST_DS);
                 start_dq_of(stage ^ lag);
                 pin(dv); pin(p); pin(dk);
                 if constexpr (!TURNED) pin(ds);
@@ -207,7 +219,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 else start_columns(dk, ds, q_now);
                 wgmma_wait<2>();
                 pin(dq);
-                if (step >= lag) finish_dq();
+                if (step >= lag) {
+                    if constexpr (DETERMINISTIC) add_in_turn();
+                    else add_at_once();
+                }
                 wgmma_wait<1>();
                 pin(dv); pin(p);
                 if (leader) arrive(at.grad_empty(stage));
@@ -216,16 +231,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 if constexpr (!TURNED) pin(ds);
                 if (leader) arrive(at.q_empty(stage));
                 ring.next();
-                ADVANCE(head, place, keys, group);
+                advance(head, place, keys, group);
             }
             if (steps) {
-                if (!TURNED || !part) named_arrive(part ? 3 : 2);
+                if (!TURNED || !part) named_arrive(part ? Barrier::LAST_DS : Barrier::SECOND_TURN);
                 if (lag) {
-                    named_sync(3);
+                    named_sync(Barrier::LAST_DS);
                     start_dq_of(ring.stage ^ 1);
                     wgmma_wait<0>();
                     pin(dq);
-                    finish_dq();
+                    if constexpr (DETERMINISTIC) add_in_turn();
+                    else add_at_once();
                 }
             }
             if (leader) arrive(at.keys_empty(ks));

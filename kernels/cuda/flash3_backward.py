@@ -1,18 +1,12 @@
 """flash3, backward, on CUDA: rows, blocks that own tiles of keys, conversion of dQ; on Hopper alone."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.cuda.backward import bind, mask_defines
-from kernels.cuda.flash3_backward_blocks import tables_of
-from kernels.cuda.program import Boxes, Program, Stage, Target, Tile, ceil_div, defines_of, shape_arguments
-from kernels.cuda.tensor import SWIZZLE_WIDTH, tile_bytes
-from kernels.launch import BackwardLaunch, Saved
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
-from kernels.workspace import TILE_COUNTER
-from kernels.workspace_backward import (
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.catalogue.workspace import TILE_COUNTER
+from flashscope.kernels.catalogue.workspace_backward import (
     ADDED,
     DQ_SUMS,
     NARROW_HEAD,
@@ -22,7 +16,24 @@ from kernels.workspace_backward import (
     flash3_tile_q,
     flash3_zeroes_ahead,
 )
-from kernels.workspace_backward import FLASH3_KEYS as KEYS
+from flashscope.kernels.catalogue.workspace_backward import FLASH3_KEYS as KEYS
+from flashscope.kernels.cuda.backward import bind, mask_defines
+from flashscope.kernels.cuda.flash3_backward_blocks import tables_of
+from flashscope.kernels.cuda.program import (
+    Boxes,
+    KernelLaunch,
+    Program,
+    Struct,
+    Target,
+    TileSize,
+    ceil_div,
+    defines_of,
+    shape_arguments,
+)
+from flashscope.kernels.cuda.tensor import SWIZZLE_WIDTH, tile_bytes
+from flashscope.kernels.launching.launch import BackwardLaunch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Saved
 
 THREADS = 384  # flash3_backward_layout.cuh
 STAGES = 2
@@ -37,6 +48,22 @@ ZEROED_TILES = 2 * 132
 """Tiles of keys during which the next sums of dQ are zeroed: two rounds of blocks on an H200."""
 MANY_TILES, FEW_STEPS, FEW_TURNED_STEPS = 15, 16, 64
 """From so many tiles an SM on blocks that stay win; at head dim 128 if steps are so few, or alike (H200)."""
+
+
+class ZeroedAhead(NamedTuple):
+    """What the launches are given of sums of dQ that the main one zeroes; nothing if the first does it all.
+
+    Attributes:
+        heads: Query heads whose sums the first launch zeroes.
+        shares: Parts of a section's sums, each taken by a warp.
+        together: K/V heads of a section.
+        counters: The name of their buffer, if it is there.
+    """
+
+    heads: np.int32 = np.int32(0)
+    shares: np.int32 = np.int32(0)
+    together: np.int32 = np.int32(0)
+    counters: tuple[str, ...] = ()
 
 
 def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
@@ -54,11 +81,11 @@ def program(problem: Problem, target: Target) -> Program:
     heads, tiles_q = problem.batch * problem.heads, ceil_div(problem.seqlen_q, tile_q)
     scale, rows = np.float32(problem.softmax_scale), (np.int32(tiles_q), np.int32(problem.seqlen_q))
     added = (ADDED,) if problem.deterministic else ()
-    first, main = _zeroed(problem)
-    tables = tables_of(problem, Tile(tile_q, KEYS))
+    ahead = _zeroed_ahead(problem)
+    tables = tables_of(problem, TileSize(tile_q, KEYS))
     wide = problem.head_dim > WIDE_HEAD
-    stages = (
-        Stage(
+    launches = (
+        KernelLaunch(
             "flash3_backward_rows",
             grid=heads * tiles_q,
             arguments=(
@@ -69,47 +96,49 @@ def program(problem: Problem, target: Target) -> Program:
                 DQ_SUMS,
                 TILE_COUNTER,
                 *rows,
-                *added,
-                *first,
+                ahead.heads,
+                Struct((*added, *ahead.counters)),
             ),
             threads=threads,
         ),
-        _pairs(problem) if wide else _draws(problem, target, (*tables, *added, *main)),
-        Stage(
+        _pairs(problem)
+        if wide
+        else _draws(problem, target, ahead, Struct((*tables, *added, *ahead.counters))),
+        KernelLaunch(
             "flash3_backward_finish",
             grid=heads * tiles_q,
             arguments=(DQ_SUMS, "dq", *rows, scale),
             threads=threads,
             shared_bytes=turned_bytes(problem),
-            follows=True,
+            pdl=True,
         ),
     )
     source = "flash3_backward_wide.cu" if wide else "flash3_backward.cu"
     own = {"TILE_Q": tile_q, "DETERMINISTIC": int(problem.deterministic)}
     defines = {**defines_of(problem), **mask_defines(problem), **own}
-    return Program(source, defines, stages, tables, arch_suffix="a")
+    return Program(source, defines, launches, tables, arch_suffix="a")
 
 
-def _draws(problem: Problem, target: Target, more: tuple[Any, ...]) -> Stage:
+def _draws(problem: Problem, target: Target, ahead: ZeroedAhead, special: Struct) -> KernelLaunch:
     """The main launch up to head dim 128: blocks that draw tiles of 128 keys."""
     tiles = _key_tiles(problem)
-    return Stage(
+    return KernelLaunch(
         "flash3_backward",
-        grid=blocks(problem, tiles, target.multiprocessors or tiles),
+        grid=grid_blocks(problem, tiles, target.multiprocessors or tiles),
         arguments=(
             *_boxes(flash3_tile_q(problem), KEYS),
             *(ROW_STATES, DQ_SUMS, "dk", "dv", TILE_COUNTER),
-            *(*_numbers(problem), *more),
+            *(*_numbers(problem), ahead.shares, ahead.together, special),
         ),
         threads=THREADS,
         shared_bytes=shared_bytes(problem),
-        follows=True,
+        pdl=True,
     )
 
 
-def _pairs(problem: Problem) -> Stage:
+def _pairs(problem: Problem) -> KernelLaunch:
     """The main launch beyond: a pair of blocks for 128 keys, each loading half of a tile of queries."""
-    return Stage(
+    return KernelLaunch(
         "flash3_backward_wide",
         grid=PAIR * _key_tiles(problem),
         arguments=(
@@ -118,7 +147,7 @@ def _pairs(problem: Problem) -> Stage:
         ),
         threads=THREADS,
         shared_bytes=wide_shared_bytes(problem),
-        follows=True,
+        pdl=True,
     )
 
 
@@ -172,7 +201,7 @@ def wide_shared_bytes(problem: Problem) -> int:
     return tiles + pair + q_tiles * tile_q * 8 + BARRIER_BYTES + SHARED_ALIGNMENT
 
 
-def blocks(problem: Problem, tiles: int, multiprocessors: int) -> int:
+def grid_blocks(problem: Problem, tiles: int, multiprocessors: int) -> int:
     """One a multiprocessor, which then draws further tiles of keys; or one a tile.
 
     A block that stays draws its next tile as it begins one, so that few or long tiles end unevenly; and those
@@ -207,14 +236,13 @@ def zeroed_together(problem: Problem) -> int:
     return together * max(1, min(rounds, SECTION_BYTES // (_head_bytes(problem) * together)))
 
 
-def _zeroed(problem: Problem) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """What the first launch and the main one are given for it: of Q's heads, and of K's."""
+def _zeroed_ahead(problem: Problem) -> ZeroedAhead:
     if not flash3_zeroes_ahead(problem):
-        return (), ()
+        return ZeroedAhead()
     together = zeroed_together(problem)
     group, keys = problem.heads // problem.key_heads, ceil_div(problem.seqlen_k, KEYS)
     shares = ZERO_WARPS * together * keys
-    return (ZEROED, np.int32(group * together)), (ZEROED, np.int32(shares), np.int32(together))
+    return ZeroedAhead(np.int32(group * together), np.int32(shares), np.int32(together), (ZEROED,))
 
 
 def _head_bytes(problem: Problem) -> int:

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from kernels.block_mask import BlockMask
-from kernels.cuda.program import Tile, ceil_div
-from kernels.cuda.sparse import block_text, in_band
-from kernels.errors import InputError
-from kernels.problem import Problem
-from kernels.workspace import KEY_TILES, QUERY_TILES
-from kernels.workspace_backward import FLASH3_WORD, KEPT_QUERIES
+from flashscope.kernels.catalogue.workspace import KEY_TILES, QUERY_TILES
+from flashscope.kernels.catalogue.workspace_backward import FLASH3_WORD, KEPT_QUERIES
+from flashscope.kernels.cuda.program import TileSize, ceil_div
+from flashscope.kernels.cuda.sparse import block_text, in_band
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
 
 UNIT = 8  # queries that a bit of the kernel's masks stands for
 
 
-def tables_of(problem: Problem, tile: Tile) -> dict[str, Any]:
+def tables_of(problem: Problem, tile: TileSize) -> dict[str, Any]:
     """What the kernel reads, see `Tables` in flash3_backward_blocks.cuh; nothing without a block mask.
 
     Tiles of keys that most tiles of queries see are drawn first. Each goes through its list from the end of
@@ -50,10 +50,10 @@ def tables_of(problem: Problem, tile: Tile) -> dict[str, Any]:
     }
 
 
-def _pairs(problem: Problem, blocks: BlockMask, tile: Tile) -> tuple[Any, Any]:
+def _pairs(problem: Problem, blocks: BlockMask, tile: TileSize) -> tuple[Any, Any]:
     """Pairs of tiles that keep something, and those of kept blocks alone, bool (key tiles, query tiles)."""
     kept = blocks.array()
-    inside = kept & in_band(problem, Tile(blocks.block_q, blocks.block_k))
+    inside = kept & in_band(problem, TileSize(blocks.block_q, blocks.block_k))
     rows = _covered(problem.seqlen_q, tile.q, blocks.block_q)
     columns = _covered(problem.seqlen_k, tile.k, blocks.block_k)
     seen = (_counted(inside, rows, columns) > 0) & in_band(problem, tile)

@@ -17,7 +17,7 @@
 #include "flash3_backward_rows.cuh"
 
 // Numbered barriers: turns at the tensor cores, and P of a step.
-constexpr int DV_TURN = 1, DK_TURN = 2, S_TURN = 3, DP_TURN = 4, P_READY = 5;
+enum class Turn { DV = 1, DK, S, DP, P_READY };
 
 template <bool b>
 struct Flag {
@@ -35,7 +35,7 @@ struct Work {
 
     __device__ __forceinline__ int part(int group) const { return GROUPS * rank + group; }  // 64 columns of dQ
     __device__ __forceinline__ Sums sums(int group_of_warps) const {
-        return Sums(dq_sums, keys, group, tiles_q, part(group_of_warps));
+        return Sums(dq_sums, keys, group, tiles_q, part(group_of_warps), Tables());
     }
     __device__ __forceinline__ void add(Sums& sums, const float (&dq)[DQ_REGS], int group_of_warps) const {
         if (part(group_of_warps) < PARTS) add_dq(sums.at(keys, tiles_q), dq);
@@ -70,22 +70,22 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
         wgmma_wait<0>();
         pin(s);
         probabilities(s, at.states + queries.stage * STATE_BYTES + lane % 4 * 8, work.c);
-        const int q0 = tile_at(place, work.keys) * ROWS;
+        const int q0 = tile_at(place, work.keys, Tables()) * ROWS;
         if (work.k0 + ROWS > work.mask.end(q0) || work.k0 < work.mask.begin(q0 + ROWS - 1))
             hide(s, Visible(work.mask, work.key, q0 + lane % 4 * 2));
         __syncwarp();
         if (leader) release(at.q_empty(queries.stage));
         queries.next();
-        ADVANCE(head, place, work.keys, work.group);
+        advance(head, place, work.keys, work.group);
         pack_all(p, s);
         if (step >= 2) wait(at.weights_empty(buffer), step / 2 - 1 & 1);
         put_weights(work.weights_row + buffer * PANEL_BYTES, p);
-        named_arrive(P_READY);
+        named_arrive(Turn::P_READY);
     };
     const auto take_step = [&](int step, auto more) {
         wait_for_stages<GRAD_STAGES, PIECES>(grads, at.grad_full(0));
         if (step) wait(at.received_full(buffer ^ 1), (step - 1) / 2 & 1);
-        named_sync(DV_TURN);
+        named_sync(Turn::DV);
 #pragma unroll
         for (int piece = 0; piece < PIECES; ++piece) pin(dv[piece]);
         pin(p);
@@ -100,7 +100,7 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
 #pragma unroll
         for (int piece = 0; piece < PIECES; ++piece) pin(dv[piece]);
         pin(p);
-        named_arrive(DK_TURN);
+        named_arrive(Turn::DK);
 #pragma unroll
         for (int piece = 0; piece < PIECES; ++piece, grads.next())
             if (leader) release(at.grad_empty(grads.stage));
@@ -113,10 +113,10 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
         buffer ^= 1;
         if (more.value) {
             wait(at.q_full(queries.stage), queries.phase);
-            named_sync(S_TURN);
+            named_sync(Turn::S);
             start_s();
             wgmma_wait<1>();
-            named_arrive(DP_TURN);
+            named_arrive(Turn::DP);
             finish_s(step + 1);
         }
     };
@@ -130,7 +130,7 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
     for (int step = 0; step < last; ++step) take_step(step, Flag<true>());
     take_step(last, Flag<false>());
     wait(at.received_full(buffer ^ 1), last / 2 & 1);
-    named_sync(DV_TURN);
+    named_sync(Turn::DV);
     start_dq(dq, at, buffer ^ 1, work.rank, 0);
     wgmma_wait<0>();
     pin(dq);
@@ -178,7 +178,7 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
         const int stage = queries.stage;
         const u32 weights_row = work.weights_row + buffer * PANEL_BYTES;
         wait(at.q_full(stage), queries.phase);
-        named_sync(P_READY);
+        named_sync(Turn::P_READY);
         {
             float p[S_REGS];
             get_weights(p, weights_row);
@@ -193,7 +193,7 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
             const u32 rows = buffer * PANEL_BYTES + threadIdx.x % 128 / 32 * 2048;
             send_bytes(at.received + rows, at.weights + rows, 2048, at.received_full(buffer), work.rank ^ 1);
         }
-        named_sync(DK_TURN);
+        named_sync(Turn::DK);
         pin(dk);
         pin(ds);
         wgmma_fence();
@@ -204,7 +204,7 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
         wgmma_wait<1>();
         pin(dk);
         pin(ds);
-        if (more.value) named_arrive(S_TURN);
+        if (more.value) named_arrive(Turn::S);
         if (leader) release(at.q_empty(stage));
         wgmma_wait<0>();
         pin(dq);
@@ -214,11 +214,11 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
         buffer ^= 1;
         if (more.value) {
             wait_for_stages<GRAD_STAGES, PIECES>(grads, at.grad_full(0));
-            named_sync(DP_TURN);
+            named_sync(Turn::DP);
             start_dp();
             wgmma_wait<1>();
         }
-        named_arrive(DV_TURN);
+        named_arrive(Turn::DV);
         if (more.value) finish_dp();
     };
 
@@ -226,7 +226,7 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
     wait(at.v_full(), 0);
     wait_for_stages<GRAD_STAGES, PIECES>(grads, at.grad_full(0));
     start_dp();
-    named_arrive(DV_TURN);
+    named_arrive(Turn::DV);
     finish_dp();
 #pragma unroll 1
     for (int step = 0; step + 1 < work.steps; ++step) take_step(step, Flag<true>());
@@ -244,7 +244,7 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
     const WideShared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
     const int tiles_q = (seqlen_q + ROWS - 1) / ROWS, rank = blockIdx.x % PAIR;
-    const Keys keys = Keys::of(blockIdx.x / PAIR, kv_heads, section, seqlen_q, seqlen_k, mask);  // of both blocks
+    const Keys keys = Keys::of(blockIdx.x / PAIR, kv_heads, section, seqlen_q, seqlen_k, mask, Tables());  // of both blocks
     const int steps = keys.steps(group);
     if (threadIdx.x == 0) initialise(at);
     __syncthreads();

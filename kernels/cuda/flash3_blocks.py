@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.block_mask import BlockMask
-from kernels.cuda.program import Tile, ceil_div
-from kernels.cuda.sparse import in_band
-from kernels.errors import InputError
-from kernels.problem import Problem
-from kernels.workspace import KEPT_KEYS, KEY_TILES, QUERY_TILES, TILE_ORDER, flash3_step
+from flashscope.kernels.catalogue.workspace import KEPT_KEYS, KEY_TILES, QUERY_TILES, TILE_ORDER, flash3_step
+from flashscope.kernels.cuda.program import TileSize, ceil_div
+from flashscope.kernels.cuda.sparse import in_band
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
 
 UNIT = 8  # keys that a bit of the kernel's masks stands for
 MASKED_COST = 1.25  # time of a key tile with a mask, in that of one without (H200)
@@ -40,7 +40,7 @@ class Cover(NamedTuple):
         return len(self.whole) + MASKED_COST * len(self.masked)
 
 
-def covers(problem: Problem, blocks: BlockMask, tile: Tile) -> list[Cover]:
+def covers(problem: Problem, blocks: BlockMask, tile: TileSize) -> list[Cover]:
     """The key tiles of every tile of queries; no kept key lies in two of them.
 
     Raises:
@@ -51,7 +51,7 @@ def covers(problem: Problem, blocks: BlockMask, tile: Tile) -> list[Cover]:
             f"flash3 takes block masks whose blocks are multiples of {UNIT} keys wide, not "
             f"{blocks.block_q} x {blocks.block_k}."
         )
-    kept = blocks.array() & in_band(problem, Tile(blocks.block_q, blocks.block_k))
+    kept = blocks.array() & in_band(problem, TileSize(blocks.block_q, blocks.block_k))
     return [
         _cover(problem, blocks, kept, range(first, min(first + tile.q, problem.seqlen_q)), tile.k)
         for first in range(0, problem.seqlen_q, tile.q)
@@ -86,7 +86,7 @@ def _block_of_unit(problem: Problem, blocks: BlockMask) -> Any:
 
 
 def tables_of(
-    problem: Problem, blocks: BlockMask, tile: Tile, found: list[Cover], splits: int = 1
+    problem: Problem, blocks: BlockMask, tile: TileSize, found: list[Cover], splits: int = 1
 ) -> dict[str, Any]:
     """What the kernel reads, see `Tables` in flash3_blocks.cuh: of a tile's size, and the covers for it."""
     tables = {b.name: np.zeros(b.shape, np.int32) for b in flash3_step(problem, "cuda")[1:]}

@@ -16,6 +16,7 @@
 // the first launch takes a third to a half of the time. Figures: flash3-fp8-attempts.md.
 #include "flash3_fp8_layout.cuh"
 #include "flash3_fp8_softmax.cuh"
+#include "flash3_store.cuh"
 #include "flash3_tiles.cuh"
 #include "fp8_quantise.cuh"
 #include "launch_order.cuh"
@@ -105,7 +106,7 @@ struct State {
     }
     // P of the scores c s whose products were started, with O and l under the maxima that it was computed with.
     template <bool MASK>
-    __device__ __forceinline__ void weigh(float c, const Mask& mask, u32 k_empty) {
+    __device__ __forceinline__ void weigh(float c, const RowMask& mask, u32 k_empty) {
         float sum[2] = {0.0f, 0.0f};
         bool fits = false;
         if (MASK) {
@@ -154,23 +155,23 @@ private:
 
 // Two warpgroups take turns at the tensor cores, one for each key tile. Three are no faster for it.
 __device__ __forceinline__ void begin_turn(int group) {
-    if (GROUPS == 2) named_sync(1 + group);
+    if (GROUPS == 2) named_sync(turn_of(group));
 }
 __device__ __forceinline__ void end_turn(int group) {
-    if (GROUPS == 2) named_arrive(2 - group);
+    if (GROUPS == 2) named_arrive(turn_of(1 - group));
 }
 
 // The softmax of a key tile whose scores were started.
 template <bool MASK>
 __device__ __forceinline__ void weigh(State& state, const Shared& at, const Ring& ring, u32 k, float c,
-                                      const Mask& mask) {
+                                      const RowMask& mask) {
     state.weigh<MASK>(fmaxf(c * scale_at(k + TRAILER_AT), 1e-30f), mask, at.k_empty(ring.stage));
 }
 
 // The product with V of the key tile in this stage; with NEXT also the scores of the tile after it, and their softmax.
 // Products are numbered: SHARES of them with V, then the two halves of the scores.
 template <bool NEXT, bool MASK>
-__device__ __forceinline__ void attend(State& state, const Shared& at, u32 q, Ring& ring, float c, const Mask& mask,
+__device__ __forceinline__ void attend(State& state, const Shared& at, u32 q, Ring& ring, float c, const RowMask& mask,
                                        int group) {
     const u32 v = __shfl_sync(~0u, at.v + ring.stage * KV_TILE, 0);
     Ring next = ring;
@@ -216,19 +217,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     at.barriers = at.k + STAGES * KV_TILE;
     const int tiles_q = (seqlen_q + BLOCK_Q - 1) / BLOCK_Q, tiles = tiles_q * heads;
     if (threadIdx.x == 0) {
-        for (int s = 0; s < Q_STAGES; ++s) {
-            barrier_init(at.q_full(s), 1);
-            barrier_init(at.q_empty(s), CONSUMERS);
-        }
-        barrier_init(at.tile_full(), 1);
-        barrier_init(at.tile_empty(), CONSUMERS);
-        for (int s = 0; s < STAGES; ++s) {
-            barrier_init(at.k_full(s), 1);
-            barrier_init(at.v_full(s), 1);
-            barrier_init(at.k_empty(s), CONSUMERS);
-            barrier_init(at.v_empty(s), CONSUMERS);
-        }
-        barriers_are_initialised();
+        initialise(at, CONSUMERS);
     }
     __syncthreads();
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
@@ -239,11 +228,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             wait_for_launch_before();
             Ring ring;
             QRing rq;
-            int2 place = Work::place(blockIdx.x, tiles, heads, section, tiles_q);
+            int2 place = Work::place(blockIdx.x, tiles, heads, section, tiles_q, Tables());
             const long long k_tiles = (seqlen_k + BLOCK_K - 1) / BLOCK_K;
             while (place.x >= 0) {
                 const int tile = gridDim.x + atomicAdd(counter, 1);
-                const Work work(place, seqlen_q, seqlen_q, seqlen_k, 0, 0, 1);
+                const Work work(place, seqlen_q, seqlen_q, seqlen_k, 0, 0, 1, Tables(), Lengths(), 1);
                 const long long q_tile = (long long)work.head * tiles_q + work.q0 / BLOCK_Q;
                 const long long k_tile = work.head / group_heads * k_tiles;
                 wait(at.q_empty(rq.stage), rq.phase ^ 1);
@@ -255,10 +244,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     wait(at.v_empty(ring.stage), ring.phase ^ 1);
                     load_bytes(at.v + ring.stage * KV_TILE, v8 + from, KV_TILE, at.v_full(ring.stage));
                 }
-                place = Work::place(tile, tiles, heads, section, tiles_q);
+                place = Work::place(tile, tiles, heads, section, tiles_q, Tables());
                 wait(at.tile_empty(), rq.stage ^ 1);
-                asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at.next_tile()), "r"(place.x), "r"(place.y)
-                             : "memory");
+                put_place(at, place);
                 arrive(at.tile_full());
                 rq.next();
             }
@@ -274,17 +262,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         if (group == 1) end_turn(group);
         Ring ring;
         QRing rq;
-        int2 place = Work::place(blockIdx.x, tiles, heads, section, tiles_q);
+        int2 place = Work::place(blockIdx.x, tiles, heads, section, tiles_q, Tables());
         // The keys before `to` of a row, counted from the thread's first column in key tile j.
         const auto mask_of = [&](const Work& work, int j) {
             const int row = work.q0 + row_in_tile + seqlen_k - seqlen_q, tile = j * BLOCK_K + shift;
-            Mask mask;
+            RowMask mask;
 #pragma unroll
             for (int r = 0; r < 2; ++r) mask.to[r] = (CAUSAL ? min(row + 8 * r + 1, seqlen_k) : seqlen_k) - tile;
             return mask;
         };
         while (place.x >= 0) {
-            const Work work(place, seqlen_q, seqlen_q, seqlen_k, 0, 0, 1);
+            const Work work(place, seqlen_q, seqlen_q, seqlen_k, 0, 0, 1, Tables(), Lengths(), 1);
             const Own own(work, group, seqlen_q, seqlen_q, seqlen_k, 0);
             State state;
             int j = work.last;
@@ -305,20 +293,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 state.score(FIRST, q, k);
                 state.score(SECOND, q, k);
                 weigh<true>(state, at, ring, k, c, mask_of(work, j));  // finds maxima
-                for (--j; j >= work.begin && CUT_RIGHT(own, j); --j)
+                for (--j; j >= work.begin && (j + 1) * BLOCK_K > own.limit; --j)
                     attend<true, true>(state, at, q, ring, c, mask_of(work, j), group);
 #pragma unroll 1
-                for (; j >= work.begin; --j) attend<true, false>(state, at, q, ring, c, Mask(), group);
-                attend<false, false>(state, at, q, ring, c, Mask(), group);
+                for (; j >= work.begin; --j) attend<true, false>(state, at, q, ring, c, RowMask(), group);
+                attend<false, false>(state, at, q, ring, c, RowMask(), group);
             }
             arrive(at.q_empty(rq.stage));
             state.finish();
-            store_rows(state.o, state.softmax.finished(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q, LN2);
+            store_rows(state.o, state.softmax.finished(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q, LN2,
+                       seqlen_q, seqlen_q);
             wait(at.tile_full(), rq.stage);
-            asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
-                         : "=r"(place.x), "=r"(place.y)
-                         : "r"(at.next_tile())
-                         : "memory");
+            take_place(place.x, place.y, at);
             place = make_int2(__shfl_sync(~0u, place.x, 0), __shfl_sync(~0u, place.y, 0));
             arrive(at.tile_empty());
             rq.next();

@@ -4,8 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels import fp8
-from kernels.cuda.flash3 import (
+from flashscope.kernels.catalogue import fp8
+from flashscope.kernels.catalogue.flash3_share import MIDDLE_HEAD
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.catalogue.workspace import FP8_SCALE_BYTES, K_E4M3, Q_E4M3, TILE_COUNTER, V_E4M3
+from flashscope.kernels.cuda.flash3 import (
     BARRIER_BYTES,
     BARRIER_BYTES_A_STAGE,
     GROUP_THREADS,
@@ -14,26 +17,17 @@ from kernels.cuda.flash3 import (
     SHARED_ALIGNMENT,
     alike_sections,
 )
-from kernels.cuda.launch import bind
-from kernels.cuda.program import (
-    LOG2E,
-    Program,
-    Stage,
-    Target,
-    defines_of,
-    shape_arguments,
-)
-from kernels.flash3_share import MIDDLE_HEAD
-from kernels.launch import Inputs, Launch
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
-from kernels.workspace import FP8_SCALE_BYTES, K_E4M3, Q_E4M3, TILE_COUNTER, V_E4M3
+from flashscope.kernels.cuda.launch import bind
+from flashscope.kernels.cuda.program import LOG2E, KernelLaunch, Program, Target, defines_of, shape_arguments
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 QUANTISE_THREADS = 256
 LONG_KEYS = 2048  # from here on, or beyond head dim 128, larger sections win (H200)
 
 
-class Variant(NamedTuple):
+class Flash3Fp8Variant(NamedTuple):
     """How one block is cut.
 
     Attributes:
@@ -64,10 +58,10 @@ class Variant(NamedTuple):
         return tiles + behind_v + SHARED_ALIGNMENT + BARRIER_BYTES + BARRIER_BYTES_A_STAGE * self.stages
 
 
-def variant(head_dim: int) -> Variant:
+def fp8_variant(head_dim: int) -> Flash3Fp8Variant:
     """The variant for a head dim; measured on an H200 for 64, 128 and 256."""
-    groups, key_block = fp8.cut(head_dim)
-    return Variant(groups, key_block, stages=4 if head_dim <= 128 else 2)  # noqa: PLR2004 - a table of head dims
+    groups, key_block = fp8.fp8_tiling(head_dim)
+    return Flash3Fp8Variant(groups, key_block, stages=4 if head_dim <= 128 else 2)  # noqa: PLR2004 - a table of head dims
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -81,14 +75,14 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 
 def program(problem: Problem, target: Target) -> Program:
     """Source, defines and both launches for a problem on a target."""
-    chosen = variant(problem.head_dim)
+    chosen = fp8_variant(problem.head_dim)
     steps = {name.upper(): value for name, value in chosen._asdict().items()}
     heads, kv_heads = problem.batch * problem.heads, problem.batch * problem.key_heads
-    q_tiles, k_tiles = fp8.cut(problem.head_dim).tiles(problem.seqlen_q, problem.seqlen_k)
+    q_tiles, k_tiles = fp8.fp8_tiling(problem.head_dim).tiles(problem.seqlen_q, problem.seqlen_k)
     q_blocks, tiles = q_tiles * chosen.groups, heads * q_tiles
     group, seqlen_q, seqlen_k, *_ = shape_arguments(problem)
     score_factor = abs(problem.softmax_scale) * LOG2E * fp8.Rounding.score_factor(problem.head_dim)
-    quantise = Stage(
+    quantise = KernelLaunch(
         "quantise",
         grid=heads * q_blocks + 2 * kv_heads * k_tiles,
         arguments=(
@@ -98,7 +92,7 @@ def program(problem: Problem, target: Target) -> Program:
         ),
         threads=QUANTISE_THREADS,
     )
-    attend = Stage(
+    attend = KernelLaunch(
         "flash3_fp8",
         grid=min(tiles, target.multiprocessors or tiles),
         arguments=(
@@ -108,7 +102,7 @@ def program(problem: Problem, target: Target) -> Program:
         ),
         threads=chosen.threads,
         shared_bytes=chosen.shared_bytes(problem.head_dim),
-        follows=True,
+        pdl=True,
     )
     tables = {TILE_COUNTER: np.zeros(2, np.int32)}
     defines = {**defines_of(problem), **steps, "WINDOW": 0}  # an unbounded one at most: see the spec

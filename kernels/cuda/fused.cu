@@ -3,7 +3,7 @@
 // Idea: what one finds without the online softmax. A block owns TILE_Q query rows, computes all of their scores, takes
 // the softmax of whole rows, and multiplies with V. S and P never leave the chip, so HBM sees Q, K, V and O alone.
 // Changed from simt_standard: the three steps follow one another inside a block; their matrices are its rows.
-// Limit: shared memory. Nk floats a row: the longest rows that fit a block are the longest sequence (kernels/fused.py
+// Limit: shared memory. Nk floats a row: the longest rows that fit a block are the longest sequence (kernels/catalogue/fused.py
 // has the sum). So that rows fit at all there are few of them, so that K and V are read again for every 16 queries.
 // Known to be wrong with it: beyond that N it cannot run, and near it one block has a multiprocessor to itself.
 #include "simt_softmax.cuh"

@@ -4,16 +4,16 @@ from typing import Any
 
 import cupy
 
-from kernels.launch import Inputs
-from kernels.layout import lay_keys, lay_queries, page_table
-from kernels.problem import Problem
-from kernels.verify import storage_dtype
+from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.workload.layout import lay_keys, lay_queries, page_table
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 
 def make_inputs(problem: Problem) -> Inputs:
     """Draw standard-normal Q, K, V (in this order) from the problem's seed, rounded to its dtype.
 
-    Sequences have the rows and keys that they would have in an even batch; see `kernels.layout`.
+    Sequences have the rows and keys that they would have in an even batch; see `kernels.workload.layout`.
     """
     draw = cupy.random.default_rng(problem.seed).standard_normal
     q = _rounded(problem, lay_queries(problem, draw(problem.q_shape, dtype=cupy.float32)))

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernels.cuda import simt, simt_flash1
-from kernels.cuda.program import Program, Tile, round_up
-from kernels.cuda.simt_layout import TILE_STEP
-from kernels.problem import Problem
-from kernels.trace import TraceRequest
+from flashscope.kernels.cuda import simt, simt_flash1
+from flashscope.kernels.cuda.program import Program, Struct, TileSize, round_up
+from flashscope.kernels.cuda.simt_layout import TILE_STEP
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import TraceRequest
 
 RECORDED = ("trace_s", "trace_m", "trace_l", "trace_alpha", "trace_o", "trace_t_ns", "trace_sm")
-"""Buffers of the recording, in the order of TRACE_PARAMETERS in trace.cuh."""
+"""Buffers of the recording, in the order of Recording in trace.cuh."""
 
 
 def instrumented(request: TraceRequest, problem: Problem) -> Program:
@@ -20,10 +20,11 @@ def instrumented(request: TraceRequest, problem: Problem) -> Program:
     The FMA units take blocks of any size, whatever the dtype; in 16 bits the timed kernels multiply on the
     tensor cores instead, in tiles of their own.
     """
-    block = Tile(request.block_q, request.block_k)
-    tile = Tile(round_up(block.q, TILE_STEP.q), round_up(block.k, TILE_STEP.k))
+    block = TileSize(request.block_q, request.block_k)
+    tile = TileSize(round_up(block.q, TILE_STEP.q), round_up(block.k, TILE_STEP.k))
     build = simt_flash1.build if request.order == "flash1" else simt.build
     program = build(problem, tile, block)
-    first, *others = program.stages
-    first = replace(first, arguments=(*first.arguments, *RECORDED, np.int32(request.reverse)))
-    return replace(program, defines={**program.defines, "TRACE": 1}, stages=(first, *others))
+    first, *others = program.launches
+    recording = Struct((*RECORDED, np.int32(request.reverse)))
+    first = replace(first, arguments=(*first.arguments[:-1], recording))
+    return replace(program, defines={**program.defines, "TRACE": 1}, launches=(first, *others))

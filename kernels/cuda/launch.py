@@ -8,24 +8,26 @@ maps, so that calls share nothing that a run writes.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from threading import Lock
 from typing import Any, NamedTuple
 
-from kernels.cuda.compile import compile_module
-from kernels.cuda.follow import Follower
-from kernels.cuda.kept import Kept, Sized
-from kernels.cuda.program import Boxes, Program, ProgramOf, Stage, Target
-from kernels.cuda.tensor_map import encode
-from kernels.errors import InputError
-from kernels.launch import Inputs
-from kernels.problem import Problem
-from kernels.spec import Buffer, KernelSpec
-from kernels.verify import storage_dtype
+from flashscope.kernels.catalogue.buffers import Buffer
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda.compile import compile_module
+from flashscope.kernels.cuda.kept import Kept, Sized
+from flashscope.kernels.cuda.pdl import PdlLaunch
+from flashscope.kernels.cuda.program import Boxes, KernelLaunch, Program, ProgramOf, Struct, Target
+from flashscope.kernels.cuda.tensor_map import encode_tensor_map
+from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 DEFAULT_SHARED_BYTES = 48 * 1024  # above it a kernel has to ask
 ALIGNMENT = 16  # bytes of one access
 MOST_KEPT, MOST_KEPT_BYTES = 64, 64 << 20  # programs, and bytes of their tables in host memory
 
-BoundStage = Callable[[], None]
+BoundLaunch = Callable[[], None]
 
 
 @dataclass
@@ -38,7 +40,7 @@ class CudaLaunch:
         lse: Natural log-sum-exp (batch, heads, Nq), float32; valid after `run`.
         workspace: The spec's buffers by name.
         workspace_bytes: Bytes of all of them.
-        stages: The launches in order.
+        launches: The launches in order.
         note: Why the kernel cut the problem as it did, in words, where it had a choice.
     """
 
@@ -47,21 +49,21 @@ class CudaLaunch:
     lse: Any
     workspace: dict[str, Any]
     workspace_bytes: int
-    stages: tuple[BoundStage, ...]
+    launches: tuple[BoundLaunch, ...]
     note: str = ""
 
     def run(self) -> None:
         """Enqueue all launches on the current stream."""
-        for stage in self.stages:
-            stage()
+        for launch in self.launches:
+            launch()
 
 
-class Ready(NamedTuple):
+class PreparedProgram(NamedTuple):
     """All of a launch that its arrays do not decide.
 
     Attributes:
         program: The program for the problem on the device.
-        kernels: What CuPy calls to enqueue its stages, in their order, on the device it was loaded on.
+        kernels: What CuPy calls to enqueue its launches, in their order, on the device it was loaded on.
         buffers: The workspace that the spec declares.
         zeros: Those of its buffers that must be zero before the first launch.
         tables: Those that must hold a table then.
@@ -74,7 +76,8 @@ class Ready(NamedTuple):
     tables: dict[str, Any]
 
 
-_ready: Kept[Ready] = Kept(MOST_KEPT, MOST_KEPT_BYTES)
+_allowing = Lock()
+_prepared: Kept[PreparedProgram] = Kept(MOST_KEPT, MOST_KEPT_BYTES)
 
 
 def current_target() -> Target:
@@ -108,14 +111,14 @@ def bind(spec: KernelSpec, problem: Problem, inputs: Inputs, program_of: Program
     import cupy  # noqa: PLC0415 - as above
 
     check_alignment(dict(zip("QKV", inputs.qkv, strict=True)))
-    ready = ready_for(spec.name, problem, program_of, lambda: spec.workspace(problem, "cuda"))
+    ready = prepared_for(spec.name, problem, program_of, lambda: spec.workspace(problem, "cuda"))
     output = cupy.empty(problem.q_shape, storage_dtype(problem.dtype))
     lse = cupy.empty(problem.q_shape[:3], cupy.float32)
     workspace = allocate(ready)
     buffers = {**inputs.arrays, "o": output, "lse": lse, **workspace}
     held = sum(array.nbytes for array in workspace.values())
-    stages = bind_stages(ready.program, ready.kernels, buffers)
-    return CudaLaunch(inputs, output, lse, workspace, held, stages, ready.program.note)
+    launches = bind_launches(ready.program, ready.kernels, buffers)
+    return CudaLaunch(inputs, output, lse, workspace, held, launches, ready.program.note)
 
 
 def check_alignment(arrays: Mapping[str, Any]) -> None:
@@ -129,9 +132,9 @@ def check_alignment(arrays: Mapping[str, Any]) -> None:
             raise InputError(f"{name} must start on a {ALIGNMENT}-byte boundary; pass a copy of this view.")
 
 
-def ready_for(
+def prepared_for(
     name: str, problem: Problem, program_of: ProgramOf, buffers: Callable[[], tuple[Buffer, ...]]
-) -> Ready:
+) -> PreparedProgram:
     """All of a launch on the current device that its arrays do not decide, kept by name, problem and device.
 
     Raises:
@@ -140,10 +143,10 @@ def ready_for(
     import cupy  # noqa: PLC0415 - as above
 
     key = (name, program_of, problem, cupy.cuda.runtime.getDevice())
-    return _ready.get(key, lambda: _make_ready(problem, program_of, buffers))
+    return _prepared.get(key, lambda: _prepare(problem, program_of, buffers))
 
 
-def allocate(ready: Ready) -> dict[str, Any]:
+def allocate(ready: PreparedProgram) -> dict[str, Any]:
     """The workspace by name, on the current device, its zeros and tables in place."""
     import cupy  # noqa: PLC0415 - as above
 
@@ -155,13 +158,13 @@ def allocate(ready: Ready) -> dict[str, Any]:
     return workspace
 
 
-def _make_ready(
+def _prepare(
     problem: Problem, program_of: ProgramOf, buffers: Callable[[], tuple[Buffer, ...]]
-) -> Sized[Ready]:
+) -> Sized[PreparedProgram]:
     program = program_of(problem, current_target())
     zeros = tuple(name for name, table in program.tables.items() if not table.any())
     tables = {name: table for name, table in program.tables.items() if name not in zeros}
-    ready = Ready(program, load_kernels(program), buffers(), zeros, tables)
+    ready = PreparedProgram(program, load_kernels(program), buffers(), zeros, tables)
     masked = 0 if problem.block_mask is None else len(problem.block_mask.kept)  # in the key
     return Sized(ready, masked + sum(table.nbytes for table in program.tables.values()))
 
@@ -173,37 +176,45 @@ def load_kernels(program: Program) -> tuple[Any, ...]:
         CompileError: The compiler refused the program.
     """
     module = compile_module(program)
-    return tuple(_load_kernel(stage, module) for stage in program.stages)
+    return tuple(_load_kernel(launch, module) for launch in program.launches)
 
 
-def _load_kernel(stage: Stage, module: Any) -> Any:
-    kernel = module.get_function(stage.entry)
-    if stage.shared_bytes > DEFAULT_SHARED_BYTES:
-        kernel.max_dynamic_shared_size_bytes = stage.shared_bytes
+def _load_kernel(launch: KernelLaunch, module: Any) -> Any:
+    """The function of a launch, allowed as much shared memory as it takes.
+
+    CuPy loads a program once, so all problems that compile alike share the function and what it is allowed:
+    that is raised and never lowered, or a launch that is bound already would be refused.
+    """
+    kernel = module.get_function(launch.entry)
+    with _allowing:
+        if launch.shared_bytes > max(DEFAULT_SHARED_BYTES, kernel.max_dynamic_shared_size_bytes):
+            kernel.max_dynamic_shared_size_bytes = launch.shared_bytes
     return kernel
 
 
-def bind_stages(
+def bind_launches(
     program: Program, kernels: tuple[Any, ...], buffers: dict[str, Any]
-) -> tuple[BoundStage, ...]:
+) -> tuple[BoundLaunch, ...]:
     """Each launch of a program with its arguments: call it to enqueue it."""
-    pairs = zip(program.stages, kernels, strict=True)
-    return tuple(_bind_stage(stage, kernel, buffers) for stage, kernel in pairs)
+    pairs = zip(program.launches, kernels, strict=True)
+    return tuple(_bind_launch(launch, kernel, buffers) for launch, kernel in pairs)
 
 
-def _bind_stage(stage: Stage, kernel: Any, buffers: dict[str, Any]) -> BoundStage:
-    arguments = tuple(_bind_argument(argument, buffers) for argument in stage.arguments)
-    if stage.follows:
-        return Follower(stage, kernel.kernel.ptr, arguments)
-    grid, block = (stage.grid,), (stage.threads,)
+def _bind_launch(launch: KernelLaunch, kernel: Any, buffers: dict[str, Any]) -> BoundLaunch:
+    arguments = tuple(_bind_argument(argument, buffers) for argument in launch.arguments)
+    if launch.pdl:
+        return PdlLaunch(launch, kernel.kernel.ptr, arguments)
+    grid, block = (launch.grid,), (launch.threads,)
 
     def enqueue() -> None:
-        kernel(grid, block, arguments, shared_mem=stage.shared_bytes)
+        kernel(grid, block, arguments, shared_mem=launch.shared_bytes)
 
     return enqueue
 
 
 def _bind_argument(argument: Any, buffers: dict[str, Any]) -> Any:
     if isinstance(argument, Boxes):
-        return encode(buffers[argument.buffer], argument.rows, argument.packed)
+        return encode_tensor_map(buffers[argument.buffer], argument.rows, argument.pack_gqa)
+    if isinstance(argument, Struct):
+        return argument.packed(lambda name: buffers[name].data.ptr)
     return buffers[argument] if isinstance(argument, str) else argument

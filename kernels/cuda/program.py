@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from kernels.problem import Problem
+from flashscope.kernels.workload.problem import Problem
 
 LOG2E = math.log2(math.e)
 UNBOUNDED = (
@@ -51,7 +51,7 @@ class Target(NamedTuple):
         return f"sm_{self.compute_capability[0]}{self.compute_capability[1]}"
 
 
-class Tile(NamedTuple):
+class TileSize(NamedTuple):
     """Rows of Q and rows of K that one block holds at a time: Br, Bc."""
 
     q: int
@@ -64,26 +64,46 @@ class Boxes(NamedTuple):
     Attributes:
         buffer: Its name; an array (batch, heads, seqlen, head_dim).
         rows: Rows of a box.
-        packed: Neighbouring heads that are taken as one of as many times the rows.
+        pack_gqa: Neighbouring heads that are taken as one of as many times the rows.
     """
 
     buffer: str
     rows: int
-    packed: int = 1
+    pack_gqa: int = 1
+
+
+class Struct(NamedTuple):
+    """An argument by value: a struct of these fields, in its order, each aligned as C++ aligns it.
+
+    One without fields takes a byte, as in C++.
+
+    Attributes:
+        fields: Names of buffers, for pointers to them, and NumPy scalars of the fields' exact types.
+    """
+
+    fields: tuple[Any, ...]
+
+    def packed(self, address_of: Callable[[str], int]) -> Any:
+        """Its bytes as a NumPy scalar, which CuPy passes by value."""
+        if not self.fields:
+            return np.uint8(0)
+        values = [np.uintp(address_of(one)) if isinstance(one, str) else one for one in self.fields]
+        layout = np.dtype([(f"field {place}", one.dtype) for place, one in enumerate(values)], align=True)
+        return np.array([tuple(values)], layout).view(f"V{layout.itemsize}")[0]
 
 
 @dataclass(frozen=True)
-class Stage:
+class KernelLaunch:
     """One launch.
 
     Attributes:
         entry: The kernel's name in the source.
         grid: Blocks.
         arguments: In the kernel's order: the name of a buffer (`q`, `o`, `lse`, one of the workspace), its
-            `Boxes`, or a NumPy scalar of the parameter's exact type.
+            `Boxes`, a NumPy scalar of the parameter's exact type, or a `Struct` of names and scalars.
         threads: Threads of a block.
         shared_bytes: Dynamic shared memory of a block.
-        follows: It may begin while the launch before it ends, and waits itself for what that leaves
+        pdl: It may begin while the launch before it ends, and waits itself for what that leaves
             (include/launch_order.cuh); on Hopper and newer. Never a program's first.
     """
 
@@ -92,7 +112,16 @@ class Stage:
     arguments: tuple[Any, ...]
     threads: int
     shared_bytes: int = 0
-    follows: bool = False
+    pdl: bool = False
+
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """All that it is given: its arguments, and in place of a struct the struct's fields."""
+        return tuple(
+            one
+            for argument in self.arguments
+            for one in (argument.fields if isinstance(argument, Struct) else (argument,))
+        )
 
 
 @dataclass(frozen=True)
@@ -102,7 +131,7 @@ class Program:
     Attributes:
         source: File in this folder.
         defines: Names and values for the preprocessor.
-        stages: The launches.
+        launches: The launches.
         tables: What the workspace's buffers of these names hold before the first launch.
         arch_suffix: `a` for instructions of one architecture alone (wgmma, setmaxnreg).
         note: Why it is cut as it is, in words, where there was a choice.
@@ -110,7 +139,7 @@ class Program:
 
     source: str
     defines: dict[str, int]
-    stages: tuple[Stage, ...]
+    launches: tuple[KernelLaunch, ...]
     tables: dict[str, Any] = field(default_factory=dict)
     arch_suffix: Literal["", "a"] = ""
     note: str = ""
@@ -137,14 +166,16 @@ def shape_arguments(problem: Problem) -> tuple[np.int32, ...]:
     return tuple(np.int32(n) for n in (group, problem.seqlen_q, problem.seqlen_k, *window))
 
 
-def choose(candidates: Iterable[T], shared_bytes: Callable[[T], int], limit: int, per_sm: int = 1) -> T:
-    """The first candidate with which `per_sm` blocks share an SM, else the first that fits a block's limit.
+def choose_fitting(
+    candidates: Iterable[T], shared_bytes: Callable[[T], int], limit: int, blocks_per_sm: int = 1
+) -> T:
+    """The first candidate of which `blocks_per_sm` share an SM, else the first that fits a block's limit.
 
     Raises:
         ValueError: None fits; the tables of the kernels leave that to no architecture from sm_75 on.
     """
     table = tuple(candidates)
-    for share in (limit // per_sm, limit):
+    for share in (limit // blocks_per_sm, limit):
         for candidate in table:
             if shared_bytes(candidate) <= share:
                 return candidate

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from kernels.problem import Problem
-from kernels.workspace import KEY_LENGTHS, QUERY_LENGTHS
+from flashscope.kernels.catalogue.workspace import KEY_LENGTHS, QUERY_LENGTHS
+from flashscope.kernels.cuda.program import Struct
+from flashscope.kernels.workload.problem import Problem
 
 PAGE_TABLE = "page_table"  # of the inputs
 
@@ -16,12 +17,14 @@ def layout_defines(problem: Problem) -> dict[str, int]:
 
 
 def layout_arguments(problem: Problem, heads: int) -> tuple[Any, ...]:
-    """Heads of a sequence; lengths; the page table and K/V heads: what the kernel has parameters for."""
-    if problem.even:
-        return ()
+    """Heads of a sequence; a struct of what differs: lengths, the page table; K/V heads of a sequence."""
+    return np.int32(heads), Struct(layout_tables(problem)), np.int32(problem.key_heads)
+
+
+def layout_tables(problem: Problem) -> tuple[str, ...]:
+    """The lengths of sequences and the page table by name, where there are any."""
     lengths = (QUERY_LENGTHS, KEY_LENGTHS) if "ragged" in problem.features else ()
-    table = () if problem.page_size is None else (PAGE_TABLE, np.int32(problem.key_heads))
-    return np.int32(heads), *lengths, *table
+    return (*lengths, *(() if problem.page_size is None else (PAGE_TABLE,)))
 
 
 def length_tables(problem: Problem) -> dict[str, Any]:

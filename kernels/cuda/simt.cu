@@ -9,10 +9,17 @@
 // Limit: arithmetic. 4 Nq Nk d operations a head on the FMA units, 67 TFLOP/s on an H200, and a shared memory
 // that feeds them: 38 are reached.
 // Known to be wrong with it: the tensor cores idle; flash2 is ten times as fast in 16 bits.
-#include "ragged.cuh"
+#include "sequences.cuh"
 #include "simt_softmax.cuh"
+#if PAGE_SIZE
+#include "simt_pages.cuh"
+#else
+#include "simt_arrays.cuh"
+#endif
 #if TRACE
 #include "trace.cuh"
+#else
+#include "untraced.cuh"
 #endif
 
 // P goes where K was.
@@ -21,15 +28,9 @@ constexpr int K_SIZE = TILE_K * QK_STRIDE, P_SIZE = TILE_Q * P_STRIDE;
 extern "C" __global__ void __launch_bounds__(THREADS, 2)
     simt(const element* q, const element* k, const element* v, element* o, float* lse, int heads, int group,
          int seqlen_q, int seqlen_k, int window_left, int window_right, float factor, const int* lists,
-         const int* counts SEQUENCES(, int sequence_heads)
-             LENGTHS(, const int* query_lengths, const int* key_lengths) PAGES(, const int* page_table, int kv_heads)
-#if TRACE
-             TRACE_PARAMETERS
-#endif
-    ) {
-#if TRACE
-    Recorder recorder = MAKE_RECORDER;
-#endif
+         const int* counts, int sequence_heads, const __grid_constant__ Sequences sequences, int kv_heads,
+         const __grid_constant__ Recording recording) {
+    Recorder recorder(recording);
     extern __shared__ __align__(16) unsigned char shared[];
     float* const shared_q = reinterpret_cast<float*>(shared);  // TILE_Q x HEAD_DIM
     float* const shared_k = shared_q + TILE_Q * QK_STRIDE;     // TILE_K x HEAD_DIM, then TILE_Q x TILE_K
@@ -40,30 +41,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
     const int head = CAUSAL ? blockIdx.x % heads : blockIdx.x / tiles_q;
     const int tile_q = CAUSAL ? tiles_q - 1 - blockIdx.x / heads : blockIdx.x % tiles_q;
     const int q0 = tile_q * BLOCK_Q;
-    SEQUENCES(const int sequence = head / sequence_heads;)
-#if RAGGED
-    const int queries = query_lengths[sequence], keys = key_lengths[sequence];
-#else
-    const int queries = seqlen_q, keys = seqlen_k;
-#endif
+    const int sequence = RAGGED || PAGE_SIZE ? head / sequence_heads : 0;
+    const int *const query_lengths = sequences.query_lengths, *const key_lengths = sequences.key_lengths;
+    const int queries = RAGGED ? query_lengths[sequence] : seqlen_q, keys = RAGGED ? key_lengths[sequence] : seqlen_k;
     const int rows = min(BLOCK_Q, queries - q0);
     const long long q_row = (long long)head * seqlen_q + q0;
-#if PAGE_SIZE
-    const int* const table = page_table + (long long)sequence * (seqlen_k / PAGE_SIZE);
-    const int kv_head = head / group % kv_heads;
-    constexpr int STRETCH = TILE_K < PAGE_SIZE ? TILE_K : PAGE_SIZE;  // keys of a tile that lie in one page
-    const auto offset = [&](int key) {
-        const long long page = key < keys ? page_of(table, key) : 0;
-        return ((page * kv_heads + kv_head) * PAGE_SIZE + key % PAGE_SIZE) * HEAD_DIM;
-    };
-#else
-    k += (long long)(head / group) * seqlen_k * HEAD_DIM;
-    v += (long long)(head / group) * seqlen_k * HEAD_DIM;
-#endif
+    const Pages pages(sequences.page_table, kv_heads, head, group, sequence, seqlen_k, keys);
+    if constexpr (PAGE_SIZE == 0) {
+        k += (long long)(head / group) * seqlen_k * HEAD_DIM;
+        v += (long long)(head / group) * seqlen_k * HEAD_DIM;
+    }
 
     const Mask mask = Mask::of(queries, keys, window_left, window_right);
     const int tiles_k = (seqlen_k + BLOCK_K - 1) / BLOCK_K;
-#if SPARSE
+#if SPARSE  // as conditions of the language both take other registers
     const int* const list =
         lists + tile_q / TILES_PER_BLOCK_Q * ((tiles_k + TILES_PER_BLOCK_K - 1) / TILES_PER_BLOCK_K);
     const int steps = counts[tile_q / TILES_PER_BLOCK_Q];
@@ -75,12 +66,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
     const int first = mask.begin(q0) / BLOCK_K;
     const int past = RAGGED && rows <= 0 ? 0 : mask.end(q0 + rows - 1);
     const int steps = max(0, (past + BLOCK_K - 1) / BLOCK_K - first);
-    auto first_key = [&](int step) {
-#if TRACE
-        if (reverse) step = steps - 1 - step;
-#endif
-        return (first + step) * BLOCK_K;
-    };
+    auto first_key = [&](int step) { return (first + (TRACE ? recorder.turned(step, steps) : step)) * BLOCK_K; };
 #endif
     load_tile<TILE_Q, HEAD_DIM, HEAD_DEPTH>(q + q_row * HEAD_DIM, HEAD_DIM, rows, shared_q);
 
@@ -92,27 +78,24 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
     for (int step = 0; step < steps; ++step) {
         const int k0 = first_key(step), width = min(BLOCK_K, keys - k0);
         __syncthreads();  // the previous probabilities and V are done with
-#if PAGE_SIZE
-        for (int i = 0; i < TILE_K; i += STRETCH) {
-            const long long from = offset(k0 + i);
-            load_tile<STRETCH, HEAD_DIM, HEAD_DEPTH>(k + from, HEAD_DIM, width - i, shared_k + i * QK_STRIDE);
-            load_tile<STRETCH, HEAD_DIM, OUTPUT_WIDTH>(v + from, HEAD_DIM, width - i, shared_v + i * V_STRIDE);
+        if constexpr (PAGE_SIZE > 0) {
+            constexpr int STRETCH = Pages::STRETCH;
+            for (int i = 0; i < TILE_K; i += STRETCH) {
+                const long long from = pages.offset(k0 + i);
+                load_tile<STRETCH, HEAD_DIM, HEAD_DEPTH>(k + from, HEAD_DIM, width - i, shared_k + i * QK_STRIDE);
+                load_tile<STRETCH, HEAD_DIM, OUTPUT_WIDTH>(v + from, HEAD_DIM, width - i, shared_v + i * V_STRIDE);
+            }
+        } else {
+            load_tile<TILE_K, HEAD_DIM, HEAD_DEPTH>(k + (long long)k0 * HEAD_DIM, HEAD_DIM, width, shared_k);
+            load_tile<TILE_K, HEAD_DIM, OUTPUT_WIDTH>(v + (long long)k0 * HEAD_DIM, HEAD_DIM, width, shared_v);
         }
-#else
-        load_tile<TILE_K, HEAD_DIM, HEAD_DEPTH>(k + (long long)k0 * HEAD_DIM, HEAD_DIM, width, shared_k);
-        load_tile<TILE_K, HEAD_DIM, OUTPUT_WIDTH>(v + (long long)k0 * HEAD_DIM, HEAD_DIM, width, shared_v);
-#endif
         commit_copies();
         wait_copies<0>();
         __syncthreads();
 
         float s[ROWS][COLUMNS] = {};
         compute_scores(shared_q, shared_k, s, mask, q0, k0, width);
-#if TRACE
-        recorder.slot = tile_q * tiles_k + k0 / BLOCK_K;
-        recorder.rows = rows;
-        recorder.scores(s, factor);
-#endif
+        recorder.scores(tile_q * tiles_k + k0 / BLOCK_K, rows, s, factor);
         __syncthreads();  // K is done with
 
 #pragma unroll
@@ -122,16 +105,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
             l[i] = fmaf(l[i], alpha, sum);
 #pragma unroll
             for (int c = 0; c < OUTPUTS; ++c) acc[i][c] *= alpha;
-#if TRACE
-            recorder.row(i, m[i], row_sum(l[i]), alpha);
-#endif
+            recorder.row_in_parts(i, m[i], l[i], alpha);
         }
         multiply_probabilities(s, shared_k, shared_v, acc);
-#if TRACE
-#pragma unroll
-        for (int i = 0; i < ROWS; ++i) recorder.output(i, acc[i]);
+        recorder.outputs(acc);
         recorder.stamp();
-#endif
     }
 
     const int stored = RAGGED ? min(BLOCK_Q, seqlen_q - q0) : rows;

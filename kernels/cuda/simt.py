@@ -5,27 +5,36 @@ from typing import Any
 
 import numpy as np
 
-from kernels.cuda.launch import bind
-from kernels.cuda.program import (
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda.launch import bind
+from flashscope.kernels.cuda.program import (
     BLOCK_LISTS,
     NO_POINTER,
     STEP_COUNTS,
+    KernelLaunch,
     Program,
-    Stage,
     Target,
-    Tile,
+    TileSize,
     ceil_div,
-    choose,
+    choose_fitting,
     exponent_factor,
     shape_arguments,
 )
-from kernels.cuda.ragged import layout_arguments, layout_defines, length_tables
-from kernels.cuda.simt_layout import THREADS, TILE_STEP, row_bytes, simt_defines, tiles_for, v_bytes
-from kernels.cuda.sparse import block_text, divides, sparse_defines, sparse_tables
-from kernels.errors import InputError
-from kernels.launch import Inputs, Launch
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.cuda.ragged import layout_arguments, layout_defines, length_tables
+from flashscope.kernels.cuda.simt_layout import (
+    THREADS,
+    TILE_STEP,
+    UNTRACED,
+    row_bytes,
+    simt_defines,
+    tiles_for,
+    v_bytes,
+)
+from flashscope.kernels.cuda.sparse import block_text, divides, sparse_defines, sparse_tables
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -35,22 +44,22 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 
 def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the launch for a problem on a target, with the largest tile that fits it well."""
-    tile = choose(
+    tile = choose_fitting(
         masked_tiles(problem, tiles_for(problem)),
         lambda tile: shared_bytes(problem, tile),
         target.shared_memory,
-        per_sm=2,
+        blocks_per_sm=2,
     )
     return build(problem, tile, block=tile)
 
 
-def masked_tiles(problem: Problem, table: Iterable[Tile]) -> list[Tile]:
+def masked_tiles(problem: Problem, table: Iterable[TileSize]) -> list[TileSize]:
     """Tiles of a table, or smaller, that never lie in two blocks of the block mask, best first.
 
     Raises:
         InputError: There is none.
     """
-    small = (Tile(q, k) for q in (64, 32, 16) for k in (32, 16, 8))
+    small = (TileSize(q, k) for q in (64, 32, 16) for k in (32, 16, 8))
     fitting = [tile for tile in (*table, *small) if divides(problem, tile)]
     if not fitting:
         raise InputError(
@@ -65,13 +74,13 @@ def sparse_arguments(problem: Problem) -> tuple[Any, Any]:
     return (NO_POINTER, NO_POINTER) if problem.block_mask is None else (BLOCK_LISTS, STEP_COUNTS)
 
 
-def build(problem: Problem, tile: Tile, block: Tile) -> Program:
+def build(problem: Problem, tile: TileSize, block: TileSize) -> Program:
     """The program with a given tile, of which only the first `block` rows and columns are used.
 
     The timed kernel uses all of its tile; the trace asks for blocks of any size.
     """
     heads = problem.batch * problem.heads
-    stage = Stage(
+    launch = KernelLaunch(
         "simt",
         grid=heads * ceil_div(problem.seqlen_q, block.q),
         arguments=(
@@ -81,6 +90,7 @@ def build(problem: Problem, tile: Tile, block: Tile) -> Program:
             exponent_factor(problem),
             *sparse_arguments(problem),
             *layout_arguments(problem, problem.heads),
+            UNTRACED,
         ),
         threads=THREADS,
         shared_bytes=shared_bytes(problem, tile),
@@ -90,10 +100,10 @@ def build(problem: Problem, tile: Tile, block: Tile) -> Program:
         **sparse_defines(problem, block),
         **layout_defines(problem),
     }
-    return Program("simt.cu", defines, (stage,), {**sparse_tables(problem, block), **length_tables(problem)})
+    return Program("simt.cu", defines, (launch,), {**sparse_tables(problem, block), **length_tables(problem)})
 
 
-def shared_bytes(problem: Problem, tile: Tile) -> int:
+def shared_bytes(problem: Problem, tile: TileSize) -> int:
     """Shared memory of a block: Q and V; K and P take turns in one place."""
     k_or_p = max(row_bytes(problem.head_dim, tile.k), row_bytes(tile.k, tile.q))
     return row_bytes(problem.head_dim, tile.q) + k_or_p + v_bytes(problem, tile.k)

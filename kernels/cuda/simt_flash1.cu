@@ -12,6 +12,8 @@
 #include "simt_softmax.cuh"
 #if TRACE
 #include "trace.cuh"
+#else
+#include "untraced.cuh"
 #endif
 
 // This thread's part of a row of the running O: O = gain * PV + keep * O. It is float whatever the inputs are:
@@ -32,14 +34,8 @@ __device__ __forceinline__ void blend_row(float* row, float (&acc)[OUTPUTS], flo
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     simt_flash1(const element* q, const element* k, const element* v, float* o, float* m, float* l, int group,
                 int seqlen_q, int seqlen_k, int window_left, int window_right, float factor,
-                const int* kept
-#if TRACE
-                    TRACE_PARAMETERS
-#endif
-    ) {
-#if TRACE
-    Recorder recorder = MAKE_RECORDER;
-#endif
+                const int* kept, const __grid_constant__ Recording recording) {
+    Recorder recorder(recording);
     extern __shared__ __align__(16) unsigned char shared[];
     float* const shared_q = reinterpret_cast<float*>(shared);  // TILE_Q x HEAD_DIM
     float* const shared_k = shared_q + TILE_Q * QK_STRIDE;     // TILE_K x HEAD_DIM
@@ -56,12 +52,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
     const int tiles_k = (seqlen_k + BLOCK_K - 1) / BLOCK_K;
 
-    auto first_key = [&](int step) {
-#if TRACE
-        if (reverse) step = tiles_k - 1 - step;
-#endif
-        return step * BLOCK_K;
-    };
+    auto first_key = [&](int step) { return (TRACE ? recorder.turned(step, tiles_k) : step) * BLOCK_K; };
     auto sees = [&](int q0, int k0) {
         return tiles_meet(mask, kept, q0, min(q0 + BLOCK_Q, seqlen_q) - 1, k0, BLOCK_Q, BLOCK_K);
     };
@@ -92,11 +83,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
             float s[ROWS][COLUMNS] = {};
             compute_scores(shared_q, shared_k, s, mask, q0, k0, width);
-#if TRACE
-            recorder.slot = q0 / BLOCK_Q * tiles_k + k0 / BLOCK_K;
-            recorder.rows = rows;
-            recorder.scores(s, factor);
-#endif
+            recorder.scores(q0 / BLOCK_Q * tiles_k + k0 / BLOCK_K, rows, s, factor);
             float keep[ROWS], gain[ROWS];  // factors on the old O and on this tile's PV
 #pragma unroll
             for (int i = 0; i < ROWS; ++i) {
@@ -112,9 +99,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 keep[i] = old * gain[i];
                 __syncwarp();  // all threads of the row have read its state
                 if (tile_row(i) < rows && row_lane() == 0) m[row] = row_m, l[row] = row_l;
-#if TRACE
                 recorder.row(i, row_m, row_l, alpha);
-#endif
             }
             float acc[ROWS][OUTPUTS] = {};
             multiply_probabilities(s, shared_p, shared_v, acc);
@@ -122,13 +107,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             for (int i = 0; i < ROWS; ++i) {
                 if (tile_row(i) >= rows) continue;
                 blend_row(o + (long long)(q0 + tile_row(i)) * HEAD_DIM, acc[i], gain[i], keep[i], step == 0);
-#if TRACE
                 recorder.output(i, acc[i]);
-#endif
             }
-#if TRACE
             recorder.stamp();
-#endif
         }
     }
 }
@@ -141,9 +122,9 @@ extern "C" __global__ void simt_flash1_finish(const float* running, const float*
     const long long row = index / FOURS;
     if (row >= rows) return;
     if (index % FOURS == 0) lse[row] = log_sum_exp(m[row], l[row]);
-#ifndef DTYPE_float32  // float32 grew in place
-    const float4 x = *reinterpret_cast<const float4*>(running + index * 4);
-    const ushort4 rounded = make_ushort4(from_float(x.x), from_float(x.y), from_float(x.z), from_float(x.w));
-    *reinterpret_cast<ushort4*>(o + index * 4) = rounded;
-#endif
+    if constexpr (sizeof(element) < sizeof(float)) {  // else O grew in place
+        const float4 x = *reinterpret_cast<const float4*>(running + index * 4);
+        const ushort4 rounded = make_ushort4(from_float(x.x), from_float(x.y), from_float(x.z), from_float(x.w));
+        *reinterpret_cast<ushort4*>(o + index * 4) = rounded;
+    }
 }

@@ -7,12 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from kernels.block_mask import BlockMask
-from kernels.cuda.program import BLOCK_LISTS, KEPT_BLOCKS, NO_POINTER, STEP_COUNTS, Tile, ceil_div
-from kernels.problem import Problem
+from flashscope.kernels.cuda.program import (
+    BLOCK_LISTS,
+    KEPT_BLOCKS,
+    NO_POINTER,
+    STEP_COUNTS,
+    TileSize,
+    ceil_div,
+)
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.problem import Problem
 
 
-def divides(problem: Problem, tile: Tile) -> bool:
+def divides(problem: Problem, tile: TileSize) -> bool:
     """Whether a tile never lies in two blocks of the problem's block mask, of which there may be none."""
     blocks = problem.block_mask
     if blocks is None:
@@ -27,7 +34,7 @@ def block_text(problem: Problem) -> str:
     return "none" if blocks is None else f"{blocks.block_q} x {blocks.block_k}"
 
 
-def sparse_defines(problem: Problem, tile: Tile) -> dict[str, int]:
+def sparse_defines(problem: Problem, tile: TileSize) -> dict[str, int]:
     """Tiles along each side of a block."""
     if problem.block_mask is None:
         return {}
@@ -35,12 +42,12 @@ def sparse_defines(problem: Problem, tile: Tile) -> dict[str, int]:
     return {"TILES_PER_BLOCK_Q": rows, "TILES_PER_BLOCK_K": columns}
 
 
-def sparse_tables(problem: Problem, tile: Tile) -> dict[str, Any]:
+def sparse_tables(problem: Problem, tile: TileSize) -> dict[str, Any]:
     """For each row of blocks the kept blocks in rising order, and its steps: tiles of keys that exist."""
     blocks = problem.block_mask
     if blocks is None:
         return {}
-    kept = blocks.array() & in_band(problem, Tile(blocks.block_q, blocks.block_k))
+    kept = blocks.array() & in_band(problem, TileSize(blocks.block_q, blocks.block_k))
     per_block = _tiles_per_block(problem, blocks, tile)[1]
     counts = kept.sum(axis=1)
     missing = per_block * blocks.shape[1] - ceil_div(problem.seqlen_k, tile.k)  # of the last block, cut off
@@ -61,7 +68,7 @@ def kept_argument(problem: Problem) -> Any:
     return NO_POINTER if problem.block_mask is None else KEPT_BLOCKS
 
 
-def _tiles_per_block(problem: Problem, blocks: BlockMask, tile: Tile) -> tuple[int, int]:
+def _tiles_per_block(problem: Problem, blocks: BlockMask, tile: TileSize) -> tuple[int, int]:
     """Tiles along each side of a block; a side that holds the whole sequence has those of the sequence."""
     sides = zip(
         blocks.shape,
@@ -74,7 +81,7 @@ def _tiles_per_block(problem: Problem, blocks: BlockMask, tile: Tile) -> tuple[i
     return rows, columns
 
 
-def in_band(problem: Problem, tile: Tile) -> Any:
+def in_band(problem: Problem, tile: TileSize) -> Any:
     """Tiles, or blocks of a block mask, with a pair that causal and window keep, bool (queries, keys)."""
     mask = problem.mask
     first_q = np.arange(0, problem.seqlen_q, tile.q)[:, None]

@@ -95,11 +95,8 @@ __device__ __forceinline__ void store_scores(const float (&s)[MT][COLUMNS][4], s
                 unsigned x[4];
 #pragma unroll
                 for (int c = 0; c < 4; ++c) {
-#if FLOAT_SCORES
-                    x[c] = __float_as_uint(s[i][n + c / 2][2 * r + c % 2]);
-#else
-                    x[c] = pack(s[i][n + c][2 * r], s[i][n + c][2 * r + 1]);
-#endif
+                    if constexpr (FLOAT_SCORES) x[c] = __float_as_uint(s[i][n + c / 2][2 * r + c % 2]);
+                    else x[c] = pack(s[i][n + c][2 * r], s[i][n + c][2 * r + 1]);
                 }
                 if (row < rows && n * 8 < columns) {
                     __stcs(reinterpret_cast<uint4*>(target + row * stride + n * 8),
@@ -246,16 +243,12 @@ extern "C" __global__ void __launch_bounds__(SOFTMAX_THREADS, SOFTMAX_BLOCKS)
     float m = NO_MAXIMUM, l = 0.0f;
     wait_for_launch_before();
     for (int part = 0; part < parts; ++part) {
-#if SPARSE
-        constexpr bool whole = false;
-#else
-        const int own = walk.first + part * PART + thread * 8;
-        const bool whole = own >= begin && own + (ROW_VECTORS - 1) * ROW_THREADS * 8 + 8 <= end;
+        const int own = walk.first + part * PART + thread * 8;  // in one stretch, without a block mask
+        const bool whole = !SPARSE && own >= begin && own + (ROW_VECTORS - 1) * ROW_THREADS * 8 + 8 <= end;
         if (whole) {
 #pragma unroll
             for (int i = 0; i < ROW_VECTORS; ++i) s[i].load(scores + own + i * ROW_THREADS * 8);
         }
-#endif
         if (!whole) {
 #pragma unroll
             for (int i = 0; i < ROW_VECTORS; ++i) {

@@ -7,27 +7,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.cuda import simt_standard
-from kernels.cuda.launch import bind
-from kernels.cuda.program import (
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda import simt_standard
+from flashscope.kernels.cuda.launch import bind
+from flashscope.kernels.cuda.program import (
     HOPPER,
+    KernelLaunch,
     Program,
     ProgramOf,
-    Stage,
     Target,
-    Tile,
+    TileSize,
     ceil_div,
-    choose,
+    choose_fitting,
     round_up,
     shape_arguments,
 )
-from kernels.cuda.simt import sparse_arguments
-from kernels.cuda.sparse import block_text, divides, sparse_defines, sparse_tables
-from kernels.cuda.tensor import Variant, tile_bytes
-from kernels.errors import InputError
-from kernels.launch import Inputs, Launch
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.cuda.simt import sparse_arguments
+from flashscope.kernels.cuda.sparse import block_text, divides, sparse_defines, sparse_tables
+from flashscope.kernels.cuda.tensor import TensorVariant, tile_bytes
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 SPAN_TILES = 16  # key tiles that a block of QK^T passes by its query rows
 STAGES_OF_SCORES, STAGES_OF_OUTPUT = 2, 3
@@ -36,7 +37,7 @@ WARP = 32
 SMALLEST_SOFTMAX = 128  # threads
 
 
-class Cut(NamedTuple):
+class ProductTiling(NamedTuple):
     """How the blocks of one of the two products are cut.
 
     Attributes:
@@ -45,39 +46,48 @@ class Cut(NamedTuple):
         wgmma: A product of warpgroups instead of warps.
     """
 
-    variant: Variant
+    variant: TensorVariant
     blocks: int
     wgmma: bool = False
 
 
 # (widest head, cut), best first; the small ones at the end suit block masks.
 SCORES_CUTS = (
-    (128, Cut(Variant(4, 2, 64), 3)),
-    (256, Cut(Variant(4, 2, 32), 2)),
-    (256, Cut(Variant(4, 1, 32), 2)),
-    (256, Cut(Variant(2, 1, 32), 2)),
-    (256, Cut(Variant(1, 1, 32), 2)),
+    (128, ProductTiling(TensorVariant(4, 2, 64), 3)),
+    (256, ProductTiling(TensorVariant(4, 2, 32), 2)),
+    (256, ProductTiling(TensorVariant(4, 1, 32), 2)),
+    (256, ProductTiling(TensorVariant(2, 1, 32), 2)),
+    (256, ProductTiling(TensorVariant(1, 1, 32), 2)),
 )
 OUTPUT_CUTS = (
-    (128, Cut(Variant(4, 2, 64), 2)),
-    (128, Cut(Variant(4, 2, 32), 2)),
-    (128, Cut(Variant(4, 2, 16), 2)),
-    (256, Cut(Variant(8, 1, 64), 1)),
-    (256, Cut(Variant(8, 1, 32), 1)),
-    (256, Cut(Variant(4, 1, 32), 1)),
-    (256, Cut(Variant(4, 1, 16), 1)),
-    (256, Cut(Variant(2, 1, 32), 1)),
-    (256, Cut(Variant(1, 1, 32), 1)),
+    (128, ProductTiling(TensorVariant(4, 2, 64), 2)),
+    (128, ProductTiling(TensorVariant(4, 2, 32), 2)),
+    (128, ProductTiling(TensorVariant(4, 2, 16), 2)),
+    (256, ProductTiling(TensorVariant(8, 1, 64), 1)),
+    (256, ProductTiling(TensorVariant(8, 1, 32), 1)),
+    (256, ProductTiling(TensorVariant(4, 1, 32), 1)),
+    (256, ProductTiling(TensorVariant(4, 1, 16), 1)),
+    (256, ProductTiling(TensorVariant(2, 1, 32), 1)),
+    (256, ProductTiling(TensorVariant(1, 1, 32), 1)),
 )
 WGMMA_CUTS = {  # of both products, by head dim
-    64: (Cut(Variant(8, 1, 128), 2, wgmma=True), Cut(Variant(8, 1, 128), 1, wgmma=True)),
-    128: (Cut(Variant(8, 1, 128), 2, wgmma=True), Cut(Variant(8, 1, 128), 1, wgmma=True)),
-    256: (Cut(Variant(8, 1, 128), 1, wgmma=True), Cut(Variant(8, 1, 64), 1, wgmma=True)),
+    64: (
+        ProductTiling(TensorVariant(8, 1, 128), 2, wgmma=True),
+        ProductTiling(TensorVariant(8, 1, 128), 1, wgmma=True),
+    ),
+    128: (
+        ProductTiling(TensorVariant(8, 1, 128), 2, wgmma=True),
+        ProductTiling(TensorVariant(8, 1, 128), 1, wgmma=True),
+    ),
+    256: (
+        ProductTiling(TensorVariant(8, 1, 128), 1, wgmma=True),
+        ProductTiling(TensorVariant(8, 1, 64), 1, wgmma=True),
+    ),
 }
-SMALLEST_TILE = Tile(16, 32)
+SMALLEST_TILE = TileSize(16, 32)
 
 
-class RowCut(NamedTuple):
+class SoftmaxTiling(NamedTuple):
     """How the softmax cuts a row: it stays in registers, or is read in parts.
 
     Attributes:
@@ -93,26 +103,26 @@ class RowCut(NamedTuple):
     registers: int
 
     @property
-    def held(self) -> int:
+    def scores_in_registers(self) -> int:
         """Scores of a row that are in registers at a time."""
         return self.threads * self.vectors * VECTOR
 
 
 SOFTMAX_ROWS = (
-    RowCut(1024, 64, 2, 32),
-    RowCut(2048, 128, 2, 32),
-    RowCut(4096, 256, 2, 32),
-    RowCut(8192, 512, 2, 32),
-    RowCut(16384, 512, 4, 40),
-    RowCut(32768, 512, 8, 56),
-    RowCut(math.inf, 256, 4, 72),
+    SoftmaxTiling(1024, 64, 2, 32),
+    SoftmaxTiling(2048, 128, 2, 32),
+    SoftmaxTiling(4096, 256, 2, 32),
+    SoftmaxTiling(8192, 512, 2, 32),
+    SoftmaxTiling(16384, 512, 4, 40),
+    SoftmaxTiling(32768, 512, 8, 56),
+    SoftmaxTiling(math.inf, 256, 4, 72),
 )
 CAUSAL_SOFTMAX_ROWS = (  # half as long on average
-    RowCut(1024, 32, 1, 32),
-    RowCut(2048, 32, 2, 48),
-    RowCut(4096, 128, 4, 72),
-    RowCut(8192, 128, 2, 60),
-    RowCut(math.inf, 128, 4, 72),
+    SoftmaxTiling(1024, 32, 1, 32),
+    SoftmaxTiling(2048, 32, 2, 48),
+    SoftmaxTiling(4096, 128, 4, 72),
+    SoftmaxTiling(8192, 128, 2, 60),
+    SoftmaxTiling(math.inf, 128, 4, 72),
 )
 MASK_REGISTERS = 8  # that a window or a block mask takes besides
 
@@ -147,31 +157,34 @@ def program(problem: Problem, target: Target, *, float_scores: bool = False) -> 
         "OUTPUT_BLOCKS": output.blocks,
         "ROW_THREADS": row.threads,
         "ROW_VECTORS": row.vectors,
-        "ROW_IN_ONE": int(problem.seqlen_k <= row.held),
+        "ROW_IN_ONE": int(problem.seqlen_k <= row.scores_in_registers),
         "ROW_REGISTERS": row_registers(problem, row, float_scores=float_scores),
         "FLOAT_SCORES": int(float_scores),
     }
-    follow = target.compute_capability >= HOPPER
-    launches = stages(problem, scores, output.variant, row.threads, follow=follow)
+    pdl = target.compute_capability >= HOPPER
+    launches = forward_launches(problem, scores, output.variant, row.threads, pdl=pdl)
     tables = sparse_tables(problem, output.variant.tile)
     return Program("standard.cu", defines, launches, tables, arch_suffix="a" if output.wgmma else "")
 
 
-def choose_cuts(problem: Problem, target: Target) -> tuple[Cut, Cut]:
+def choose_cuts(problem: Problem, target: Target) -> tuple[ProductTiling, ProductTiling]:
     """How QK^T and PV are cut; both are products of warpgroups, or neither is."""
     pair = WGMMA_CUTS.get(problem.head_dim) if target.compute_capability == HOPPER else None
     if pair and all(divides(problem, cut.variant.tile) for cut in pair):
         return pair
-    scores = choose(
-        suitable(problem, SCORES_CUTS), lambda cut: scores_bytes(problem, cut), target.shared_memory, per_sm=2
+    scores = choose_fitting(
+        suitable(problem, SCORES_CUTS),
+        lambda cut: scores_bytes(problem, cut),
+        target.shared_memory,
+        blocks_per_sm=2,
     )
-    output = choose(
+    output = choose_fitting(
         suitable(problem, OUTPUT_CUTS), lambda cut: output_bytes(problem, cut.variant), target.shared_memory
     )
     return scores, output
 
 
-def suitable(problem: Problem, table: Sequence[tuple[int, Cut]]) -> list[Cut]:
+def suitable(problem: Problem, table: Sequence[tuple[int, ProductTiling]]) -> list[ProductTiling]:
     """The cuts of a table that suit the head dim and the block mask, best first.
 
     Raises:
@@ -186,10 +199,10 @@ def suitable(problem: Problem, table: Sequence[tuple[int, Cut]]) -> list[Cut]:
     return cuts
 
 
-def stages(
-    problem: Problem, scores_cut: Cut, pv: Variant, row_threads: int, *, follow: bool
-) -> tuple[Stage, ...]:
-    """The three launches; with `follow` the next may begin while one ends."""
+def forward_launches(
+    problem: Problem, scores_cut: ProductTiling, pv: TensorVariant, row_threads: int, *, pdl: bool
+) -> tuple[KernelLaunch, ...]:
+    """The three launches; with `pdl` the next may begin while one ends."""
     shape = shape_arguments(problem)
     heads = problem.batch * problem.heads
     stride = np.int64(round_up(problem.seqlen_k, VECTOR))
@@ -197,50 +210,50 @@ def stages(
     tables = sparse_arguments(problem)
     qk = scores_cut.variant
     spans = ceil_div(problem.seqlen_k, SPAN_TILES * qk.block_k)
-    scores = Stage(
+    scores = KernelLaunch(
         "standard_scores",
         grid=heads * ceil_div(problem.seqlen_q, qk.tile_q) * spans,
         arguments=("q", "k", "S", *shape, np.float32(problem.softmax_scale), stride, *tables),
         threads=qk.threads,
         shared_bytes=scores_bytes(problem, scores_cut),
     )
-    softmax = Stage(
+    softmax = KernelLaunch(
         "standard_softmax",
         grid=ceil_div(problem.rows, threads // row_threads),
         arguments=("S", "P", "lse", *shape[1:], np.int64(problem.rows), stride, *tables),
         threads=threads,
-        follows=follow,
+        pdl=pdl,
     )
-    output = Stage(
+    output = KernelLaunch(
         "standard_output",
         grid=heads * ceil_div(problem.seqlen_q, pv.tile_q),
         arguments=("P", "v", "o", *shape, stride, *tables),
         threads=pv.threads,
         shared_bytes=output_bytes(problem, pv),
-        follows=follow,
+        pdl=pdl,
     )
     return scores, softmax, output
 
 
-def softmax_row(problem: Problem) -> RowCut:
+def softmax_row(problem: Problem) -> SoftmaxTiling:
     """How the softmax cuts a row of S."""
     table = CAUSAL_SOFTMAX_ROWS if problem.causal else SOFTMAX_ROWS
     return next(cut for cut in table if problem.seqlen_k <= cut.longest)
 
 
-def row_registers(problem: Problem, row: RowCut, *, float_scores: bool) -> int:
+def row_registers(problem: Problem, row: SoftmaxTiling, *, float_scores: bool) -> int:
     """Registers of a thread of the softmax: float32 scores take twice as many as 16-bit ones."""
     masked = problem.window is not None or problem.block_mask is not None
     return row.registers + float_scores * row.vectors * VECTOR // 2 + masked * MASK_REGISTERS
 
 
-def scores_bytes(problem: Problem, cut: Cut) -> int:
+def scores_bytes(problem: Problem, cut: ProductTiling) -> int:
     """Shared memory of a block of QK^T: Q, and two stages of K in its place, or with wgmma behind it."""
     q, k = cut.variant.tile_q, STAGES_OF_SCORES * cut.variant.block_k
     return tile_bytes(q + k if cut.wgmma else max(q, k), problem.head_dim)
 
 
-def output_bytes(problem: Problem, cut: Variant) -> int:
+def output_bytes(problem: Problem, cut: TensorVariant) -> int:
     """Shared memory of a block of PV: three stages of P and V, then O on its way out."""
     stage = tile_bytes(cut.tile_q, cut.block_k) + tile_bytes(cut.block_k, problem.head_dim)
     return max(STAGES_OF_OUTPUT * stage, tile_bytes(cut.tile_q, problem.head_dim))

@@ -2,25 +2,26 @@
 
 import numpy as np
 
-from kernels.cuda.backward import bind, mask_defines
-from kernels.cuda.program import (
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.catalogue.workspace import ROW_STEP
+from flashscope.kernels.cuda.backward import bind, mask_defines
+from flashscope.kernels.cuda.program import (
+    KernelLaunch,
     Program,
-    Stage,
     Target,
-    Tile,
+    TileSize,
     ceil_div,
-    choose,
+    choose_fitting,
     defines_of,
     round_up,
     shape_arguments,
 )
-from kernels.cuda.sparse import block_text, divides, kept_argument, kept_table
-from kernels.cuda.tensor import Variant, tile_bytes
-from kernels.errors import InputError
-from kernels.launch import BackwardLaunch, Saved
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
-from kernels.workspace import ROW_STEP
+from flashscope.kernels.cuda.sparse import block_text, divides, kept_argument, kept_table
+from flashscope.kernels.cuda.tensor import TensorVariant, tile_bytes
+from flashscope.kernels.launching.launch import BackwardLaunch
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Saved
 
 STEP = 64  # depth of one step of a product
 ROW_THREADS = 256  # a warp a row, of delta
@@ -35,24 +36,24 @@ def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
 
 def program(problem: Problem, target: Target) -> Program:
     """Source, defines and the launches for a problem on a target; the first makes P."""
-    cut = choose(suitable(problem), lambda cut: shared_bytes(problem, cut), target.shared_memory)
+    cut = choose_fitting(suitable(problem), lambda cut: shared_bytes(problem, cut), target.shared_memory)
     defines = {
         **defines_of(problem),
         **mask_defines(problem),
         "WARPS": cut.warps,
         "SUBTILES": cut.subtiles,
     }
-    return Program("standard_backward.cu", defines, stages(problem, cut), kept_table(problem))
+    return Program("standard_backward.cu", defines, backward_launches(problem, cut), kept_table(problem))
 
 
-def suitable(problem: Problem) -> list[Variant]:
+def suitable(problem: Problem) -> list[TensorVariant]:
     """The cuts that suit the head dim and the block mask, best first.
 
     Raises:
         InputError: None suits the block mask.
     """
-    made = (Variant(w, n, w * n * 16) for widest, w, n in CUTS if problem.head_dim <= widest)
-    cuts = [cut for cut in made if divides(problem, Tile(cut.tile_q, cut.tile_q))]
+    made = (TensorVariant(w, n, w * n * 16) for widest, w, n in CUTS if problem.head_dim <= widest)
+    cuts = [cut for cut in made if divides(problem, TileSize(cut.tile_q, cut.tile_q))]
     if not cuts:
         raise InputError(
             "standard's backward pass takes block masks whose blocks are multiples of 16 long, not "
@@ -61,7 +62,7 @@ def suitable(problem: Problem) -> list[Variant]:
     return cuts
 
 
-def shared_bytes(problem: Problem, cut: Variant) -> int:
+def shared_bytes(problem: Problem, cut: TensorVariant) -> int:
     """Shared memory of a block: two tiles of rows and one of P, or two stages of a product."""
     step = min(STEP, cut.block_k)
     stage = max(tile_bytes(cut.tile_q, step), tile_bytes(step, cut.block_k)) + tile_bytes(
@@ -70,7 +71,7 @@ def shared_bytes(problem: Problem, cut: Variant) -> int:
     return max(2 * tile_bytes(cut.tile_q, problem.head_dim) + tile_bytes(cut.tile_q, cut.block_k), 2 * stage)
 
 
-def stages(problem: Problem, cut: Variant) -> tuple[Stage, ...]:
+def backward_launches(problem: Problem, cut: TensorVariant) -> tuple[KernelLaunch, ...]:
     """P, which a forward pass would have left; then delta, dS, dV, dK and dQ."""
     scale, one = np.float32(problem.softmax_scale), np.float32(1)
     end = (np.int64(round_up(problem.seqlen_k, ROW_STEP)), kept_argument(problem))
@@ -78,21 +79,23 @@ def stages(problem: Problem, cut: Variant) -> tuple[Stage, ...]:
     tiles_q, tiles_k = (ceil_div(length, cut.tile_q) for length in (problem.seqlen_q, problem.seqlen_k))
     heads, kv_heads = problem.batch * problem.heads, problem.batch * problem.key_heads
 
-    def stage(entry: str, grid: int, *arguments: object) -> Stage:
-        return Stage(f"standard_backward_{entry}", grid, arguments, cut.threads, shared_bytes(problem, cut))
+    def product(entry: str, grid: int, *arguments: object) -> KernelLaunch:
+        return KernelLaunch(
+            f"standard_backward_{entry}", grid, arguments, cut.threads, shared_bytes(problem, cut)
+        )
 
     tiles = heads * tiles_q * tiles_k
-    rows = Stage(
+    rows = KernelLaunch(
         "standard_backward_rows",
         grid=ceil_div(problem.rows, ROW_THREADS // 32),
         arguments=("output", "grad_output", "delta", np.int64(problem.rows)),
         threads=ROW_THREADS,
     )
     return (
-        stage("weights", tiles, "q", "k", "lse", "P", *shape, scale, *end),
+        product("weights", tiles, "q", "k", "lse", "P", *shape, scale, *end),
         rows,
-        stage("scores", tiles, "P", "delta", "v", "grad_output", "dS", *shape, *end),
-        stage("keys", kv_heads * tiles_k, "P", "grad_output", "dv", *shape, one, *end),
-        stage("keys", kv_heads * tiles_k, "dS", "q", "dk", *shape, scale, *end),
-        stage("queries", heads * tiles_q, "dS", "k", "dq", *shape, scale, *end),
+        product("scores", tiles, "P", "delta", "v", "grad_output", "dS", *shape, *end),
+        product("keys", kv_heads * tiles_k, "P", "grad_output", "dv", *shape, one, *end),
+        product("keys", kv_heads * tiles_k, "dS", "q", "dk", *shape, scale, *end),
+        product("queries", heads * tiles_q, "dS", "k", "dq", *shape, scale, *end),
     )

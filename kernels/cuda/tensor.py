@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kernels.cuda.program import Tile, defines_of, round_up
-from kernels.cuda.sparse import block_text, divides
-from kernels.errors import InputError
-from kernels.problem import Problem
+from flashscope.kernels.cuda.program import TileSize, defines_of, round_up
+from flashscope.kernels.cuda.sparse import block_text, divides
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
 
 ELEMENT = 2  # bytes
 SWIZZLE_WIDTH = 64  # elements: shared rows are whole groups of eight 16-byte chunks, copy.cuh
@@ -14,7 +14,7 @@ FRAGMENT_ROWS = 16  # of one mma
 MIDDLE_HEAD = 128  # up to it a warp's registers hold O of two fragments
 
 
-class Variant(NamedTuple):
+class TensorVariant(NamedTuple):
     """How one block is cut.
 
     Attributes:
@@ -33,9 +33,9 @@ class Variant(NamedTuple):
         return self.warps * self.subtiles * FRAGMENT_ROWS
 
     @property
-    def tile(self) -> Tile:
+    def tile(self) -> TileSize:
         """Br and Bc."""
-        return Tile(self.tile_q, self.block_k)
+        return TileSize(self.tile_q, self.block_k)
 
     @property
     def threads(self) -> int:
@@ -48,7 +48,9 @@ class Variant(NamedTuple):
         return {**defines_of(problem), **cut}
 
 
-def masked_variants(problem: Problem, table: Iterable[Variant], kernel: str) -> tuple[Variant, ...]:
+def masked_variants(
+    problem: Problem, table: Iterable[TensorVariant], kernel: str
+) -> tuple[TensorVariant, ...]:
     """Those that suit the block mask, if there is one: their tiles never lie in two of its blocks.
 
     Raises:
@@ -58,7 +60,7 @@ def masked_variants(problem: Problem, table: Iterable[Variant], kernel: str) -> 
         return tuple(table)
     widest = (4, 2) if problem.head_dim <= MIDDLE_HEAD else (8, 1)
     cuts = ((*cut, keys) for cut in (widest, (4, 1), (2, 1), (1, 1)) for keys in (32, 16))
-    smaller = (Variant(*cut) for cut in (*((w, 1, 64) for w in (4, 2, 1)), *cuts))
+    smaller = (TensorVariant(*cut) for cut in (*((w, 1, 64) for w in (4, 2, 1)), *cuts))
     fitting = tuple(variant for variant in (*table, *smaller) if divides(problem, variant.tile))
     if not fitting:
         raise InputError(

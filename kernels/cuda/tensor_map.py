@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels.cuda.driver import cause_of, driver
-from kernels.errors import KernelError
+from flashscope.kernels.cuda.driver import cause_of, driver
+from flashscope.kernels.workload.errors import KernelError
 
 MAP_BYTES = 128  # of a CUtensorMap
 MAP_ALIGNMENT = 128  # where it is written; the driver asks for 64
@@ -52,20 +52,20 @@ class Fill(IntEnum):
     ZERO = 0
 
 
-def encode(array: Any, rows: int, packed: int = 1) -> Any:
+def encode_tensor_map(array: Any, rows: int, pack_gqa: int = 1) -> Any:
     """The tensor map of an array for boxes of rows, as a NumPy scalar that CuPy passes by value.
 
     Args:
         array: CuPy (batch, heads, seqlen, head_dim) of 16 bits, contiguous, 16-byte aligned. Its map
             has three dimensions, batch and heads in one, so that rows beyond a head's last are zeros.
         rows: Rows of a box, at most 256; its columns are 64.
-        packed: Neighbouring heads that are taken as one of as many times the rows.
+        pack_gqa: Neighbouring heads that are taken as one of as many times the rows.
 
     Raises:
         KernelError: The driver refused.
     """
     batch, heads, seqlen, head_dim = array.shape
-    shape = (batch, heads // packed, packed * seqlen, head_dim)
+    shape = (batch, heads // pack_gqa, pack_gqa * seqlen, head_dim)
     return _encoded(array.data.ptr, shape, array.dtype, rows)
 
 

@@ -6,17 +6,17 @@ import cupy
 import msgspec
 import numpy as np
 
-from kernels import tracing
-from kernels.cuda.device import describe
-from kernels.cuda.instrument import RECORDED, instrumented
-from kernels.cuda.launch import bind_stages, load_kernels
-from kernels.cuda.program import ceil_div, round_up
-from kernels.errors import InputError
-from kernels.problem import Problem
-from kernels.trace import Trace, TraceRequest
-from kernels.tracing import Floats, Snapshots
-from kernels.verify import storage_dtype
-from kernels.workspace import RUNNING_O
+from flashscope.kernels.catalogue.workspace import RUNNING_O
+from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.cuda.instrument import RECORDED, instrumented
+from flashscope.kernels.cuda.launch import bind_launches, load_kernels
+from flashscope.kernels.cuda.program import ceil_div, round_up
+from flashscope.kernels.launching import tracing
+from flashscope.kernels.launching.tracing import Floats, Snapshots
+from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import Trace, TraceRequest
 
 LARGEST_BLOCK = 64
 LARGEST_HEAD_DIM = 128
@@ -30,14 +30,14 @@ def record(request: TraceRequest) -> Trace:
         InputError: The request is beyond what can be traced.
         CompileError: The compiler refused the kernel.
     """
-    tracing.check(request)
+    tracing.check_traceable(request)
     _check(request)
     q, k, v = _rounded(request)
     width = round_up(max(q.shape[1], v.shape[1]), VECTOR)
     problem = msgspec.structs.replace(request.problem, head_dim=width, scale=request.problem.softmax_scale)
     buffers = _buffers(request, problem, (q, k, v))
     program = instrumented(request, problem)
-    for launch in bind_stages(program, load_kernels(program), buffers):
+    for launch in bind_launches(program, load_kernels(program), buffers):
         launch()
     value_dim = v.shape[1]
     snapshots, clocks = _collect(request, buffers, value_dim)

@@ -10,11 +10,12 @@ import warnings
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from kernels.errors import UnsupportedError
-from kernels.launch import Inputs, Launch
-from kernels.library.tensor_launch import TensorLaunch
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.library.tensor_launch import TensorLaunch
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of what it imports, which users cannot change

@@ -7,12 +7,13 @@ Limit: that of `kernels.library.flash_attention_4`.
 
 import warnings
 
-from kernels.errors import UnsupportedError
-from kernels.launch import BackwardLaunch, Saved
-from kernels.library.flash_attention_4 import FlashAttention4Launch, name_and_version
-from kernels.library.tensor_launch import TensorBackward
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.launch import BackwardLaunch
+from flashscope.kernels.library.flash_attention_4 import FlashAttention4Launch, name_and_version
+from flashscope.kernels.library.tensor_launch import TensorBackward
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Saved
 
 
 def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:

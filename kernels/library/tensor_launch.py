@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from kernels.arrays import backend_of
-from kernels.launch import Gradients, Inputs, Saved
+from flashscope.kernels.workload.arrays import backend_of
+from flashscope.kernels.workload.tensors import Gradients, Inputs, Saved
 
 GPU_ALLOCATOR = "torch.cuda.max_memory_allocated"
 NO_RESULTS = (None, None)
@@ -90,7 +90,7 @@ class TensorLaunch(TensorRun):
 
     @property
     def lse(self) -> Any:
-        """LSE of the newest run likewise; None also where the library returns none."""
+        """LSE of the newest run, None before the first; None also where the library returns none."""
         return _array(self.results[1])
 
 
@@ -154,7 +154,7 @@ def _array(tensor: Any) -> Any:
     import cupy  # noqa: PLC0415 - for a GPU only
 
     if tensor.dtype is torch.bfloat16:
-        import ml_dtypes  # noqa: PLC0415 - as above
+        import ml_dtypes  # noqa: PLC0415 - for bfloat16 of a GPU only
 
         return cupy.from_dlpack(tensor.view(torch.int16)).view(ml_dtypes.bfloat16)
     return cupy.from_dlpack(tensor)

@@ -24,12 +24,13 @@ from torch.nn.attention.bias import causal_lower_right
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from kernels.arrays import backend_of
-from kernels.errors import UnsupportedError
-from kernels.launch import Inputs, Launch
-from kernels.library.tensor_launch import TensorLaunch
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.library.tensor_launch import TensorLaunch
+from flashscope.kernels.workload.arrays import backend_of
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 AUTO = "torch-auto"
 CHOICES = ("flash", "efficient", "math", "cudnn")  # in the order of `_switch`

@@ -7,11 +7,12 @@ Limit: that of the forward passes (see `kernels.library.torch_attention`). The f
 are kept beside those given.
 """
 
-from kernels.launch import BackwardLaunch, Saved
-from kernels.library.tensor_launch import TensorBackward
-from kernels.library.torch_attention import TorchLaunch, forced_by, note_of, observe, refuse
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.launch import BackwardLaunch
+from flashscope.kernels.library.tensor_launch import TensorBackward
+from flashscope.kernels.library.torch_attention import TorchLaunch, forced_by, note_of, observe, refuse
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Saved
 
 
 def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:

@@ -1,14 +1,14 @@
 """Puts one claim to the test; an experiment that breaks is a claim that could not be tested."""
 
-from kernels.errors import KernelError
-from profiles.claims.lab import Lab
-from profiles.claims.model import Claim, Finding, untested
-from profiles.store import SessionFileError
+from flashscope.kernels.workload.errors import KernelError
+from flashscope.profiles.claims.lab import Lab
+from flashscope.profiles.claims.model import Claim, ClaimResult, untested
+from flashscope.profiles.store import SessionFileError
 
 BREAKS = (ArithmeticError, LookupError, TypeError, ValueError, OSError, MemoryError, RuntimeError)
 
 
-def assess(claim: Claim, lab: Lab) -> Finding:
+def assess(claim: Claim, lab: Lab) -> ClaimResult:
     """What came of it."""
     try:
         return claim.trial.run(lab)

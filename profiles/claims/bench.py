@@ -1,37 +1,45 @@
 """Measures what experiments need on the GPU here: small sweeps in the engine's own processes."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 from msgspec.structs import replace
 
-from kernels.device import Device
-from kernels.problem import Dtype, Problem
-from kernels.registry import runnable
-from profiles.claims.lab import Topic
-from profiles.engine.local import LocalEngine
-from profiles.plan.plan import Plan, Protocol
-from profiles.plan.presets import preset_plan
-from profiles.results.session import Session
-from profiles.wire.events import Event, PlanFinished, PlanStarted
+from flashscope.kernels.catalogue.registry import LESSON, runnable
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Dtype, Problem
+from flashscope.profiles.claims.lab import Topic
+from flashscope.profiles.engine.contract import EngineFactory
+from flashscope.profiles.engine.local import LocalEngine
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.plan.presets import preset_plan
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.running.driver import Driver
+from flashscope.profiles.wire.events import Event
 
 QUICK = Protocol(repeats=5, time_cap_s=2.0, drift_check=False)
 LOOK_S = 0.2  # how often it is asked whether to stop
-PEERS = ("standard", "flash1", "flash2", "flash3", "flash3-fp8", "torch-math", "torch-flash", "torch-cudnn")
+PEERS = (*LESSON, "flash3-fp8", "torch-math", "torch-flash", "torch-cudnn")
 HEAD_DIMS, SEQLENS = (64, 128), (2048, 8192, 16_384)
-TRAFFIC = ("standard", "flash1", "flash2", "flash3")
 
 
-class Bench:
+class ClaimBench:
     """One sweep after the other, each in an engine of its own.
 
     Args:
         device: The GPU.
         stopped: Whether whoever asked has had enough; it then ends within a repeat.
+        make_engine: Makes each engine.
     """
 
-    def __init__(self, device: Device, stopped: Callable[[], bool] = lambda: False) -> None:
-        self._device, self._stopped = device, stopped
+    def __init__(
+        self,
+        device: Device,
+        stopped: Callable[[], bool] = lambda: False,
+        make_engine: EngineFactory = LocalEngine,
+    ) -> None:
+        self._device, self._stopped, self._make_engine = device, stopped, make_engine
 
     def __call__(self, topic: Topic) -> Session | None:
         """Measure a topic; None when nothing of it can run, or it was stopped before it began."""
@@ -42,28 +50,17 @@ class Bench:
     def measured(self, plan: Plan) -> Session | None:
         """The session of a plan, whole or as far as it came."""
         events: SimpleQueue[Event] = SimpleQueue()
-        engine = LocalEngine(events.put)
+        driver = Driver(self._make_engine, events.put)
         try:
-            engine.run(plan)
-            return self._follow(engine, events)
+            driver.run(plan)
+            while driver.running:
+                if self._stopped():
+                    driver.cancel()
+                with suppress(Empty):
+                    driver.take(events.get(timeout=LOOK_S))
         finally:
-            engine.close()
-
-    def _follow(self, engine: LocalEngine, events: "SimpleQueue[Event]") -> Session | None:
-        session: Session | None = None
-        while True:
-            if self._stopped():
-                engine.cancel()
-            try:
-                event = events.get(timeout=LOOK_S)
-            except Empty:
-                continue
-            if isinstance(event, PlanStarted):
-                session = Session.begin(event)
-            if session is not None:
-                session.apply(event)
-            if isinstance(event, PlanFinished):
-                return session
+            driver.close()
+        return driver.session
 
 
 def _sixteen_bits(device: Device) -> Dtype:
@@ -90,7 +87,7 @@ def _over_n(device: Device) -> Plan:
 
 def _traffic(device: Device) -> Plan:
     problems = tuple(_square(n, 128, 16, _sixteen_bits(device)) for n in (4096, 8192))
-    return Plan(backend="cuda", kernels=TRAFFIC, problems=problems, protocol=replace(QUICK, counters=True))
+    return Plan(backend="cuda", kernels=LESSON, problems=problems, protocol=replace(QUICK, counters=True))
 
 
 def _torch_choice(device: Device) -> Plan:
@@ -101,6 +98,7 @@ def _torch_choice(device: Device) -> Plan:
 
 PLANS: dict[Topic, Callable[[Device], Plan]] = {
     "h200-peers": _peers,
+    "h100-peers": _peers,
     "h200-standard-flash2": _over_n,
     "h200-traffic": _traffic,
     "torch-choice": _torch_choice,

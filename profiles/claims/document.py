@@ -6,24 +6,24 @@ from typing import Any, Literal
 
 import msgspec
 
-from profiles.claims.documents import DOCUMENTS
-from profiles.claims.model import Claim, Finding, Verdict
+from flashscope.profiles.claims.documents import DOCUMENTS
+from flashscope.profiles.claims.model import Claim, ClaimResult, ClaimVerdict
 
 SCHEMA = Path(__file__).with_name("claims.schema.json")
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ClaimsSaid(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of every object of the document."""
 
 
-class SourceSaid(Said, frozen=True, kw_only=True):
+class SourceSaid(ClaimsSaid, frozen=True, kw_only=True):
     """One of the texts, which are not part of this program."""
 
     number: str
     title: str
 
 
-class ClaimSaid(Said, frozen=True, kw_only=True):
+class ClaimSaid(ClaimsSaid, frozen=True, kw_only=True):
     """One claim in our words with the lines where it stands, its experiment, and what came of it.
 
     `measured` is the reason where it cannot be tested.
@@ -34,12 +34,12 @@ class ClaimSaid(Said, frozen=True, kw_only=True):
     lines: tuple[int, ...]
     claim: str
     experiment: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     measured: str
     source: str
 
 
-class Document(Said, frozen=True, kw_only=True):
+class ClaimsDocument(ClaimsSaid, frozen=True, kw_only=True):
     """The whole; `device` is the GPU that measured here, null where the bundled recordings stand in."""
 
     format: Literal[1] = 1
@@ -48,25 +48,25 @@ class Document(Said, frozen=True, kw_only=True):
     claims: tuple[ClaimSaid, ...]
 
 
-def document(findings: Sequence[tuple[Claim, Finding]], device: str | None) -> Document:
+def claims_document(findings: Sequence[tuple[Claim, ClaimResult]], device: str | None) -> ClaimsDocument:
     """The findings as a document."""
-    return Document(
+    return ClaimsDocument(
         device=device,
         documents=tuple(SourceSaid(number=one.number, title=one.title) for one in DOCUMENTS),
         claims=tuple(_said(claim, finding) for claim, finding in findings),
     )
 
 
-def schema() -> dict[str, Any]:
+def claims_schema() -> dict[str, Any]:
     """The JSON schema of a document."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Claims",
-        **msgspec.json.schema(Document),
+        **msgspec.json.schema(ClaimsDocument),
     }
 
 
-def _said(claim: Claim, finding: Finding) -> ClaimSaid:
+def _said(claim: Claim, finding: ClaimResult) -> ClaimSaid:
     return ClaimSaid(
         key=claim.key,
         document=claim.document,

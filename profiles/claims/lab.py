@@ -5,15 +5,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from kernels.device import Device
-from profiles.results.rows import PointRow, rows
-from profiles.results.session import Session
-from profiles.store import SUFFIX, SessionFileError, load
-from profiles.wire.ceilings import COPY, matmul_key
+from flashscope.kernels.workload.device import Device
+from flashscope.profiles.results.model.rows import PointRow, rows
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import SUFFIX, SessionFileError, load
+from flashscope.profiles.wire.ceilings import COPY, matmul_key
 
-Topic = Literal["h200-peers", "h200-standard-flash2", "h200-traffic", "torch-choice"]
-"""What was measured: kernels side by side over shapes, standard and flash2 over N, bytes by counters, and
-what PyTorch's dispatcher takes in float32 and for odd head dims, of which there is no recording."""
+Topic = Literal["h200-peers", "h100-peers", "h200-standard-flash2", "h200-traffic", "torch-choice"]
+"""What was measured: kernels side by side over shapes (and the same on an H100), standard and flash2 over N,
+bytes by counters, and what PyTorch's dispatcher takes in float32 and for odd head dims, of which there is no
+recording."""
 
 SHEET_TFLOPS, SHEET_GPUS = 989.4, ("H100", "H200")
 SHEET = "NVIDIA's data sheet: 989.4 TFLOP/s in 16 bits without sparsity"
@@ -22,7 +23,7 @@ Measure = Callable[[Topic], Session | None]
 T = TypeVar("T")
 
 
-class Peak(NamedTuple):
+class PeakRate(NamedTuple):
     """The rate of 16-bit products that a share is taken of, and where it comes from."""
 
     tflops: float
@@ -50,8 +51,15 @@ class Lab:
         """Whether a GPU measures here."""
         return self._measure is not None
 
+    def of_h100(self) -> "tuple[Lab, Topic]":
+        """Where kernels side by side on an H100 are found: on the GPU here if it is one, else recorded."""
+        device = self.device("h200-peers") if self.live else None
+        if device is not None and "H100" in device.name:
+            return self, "h200-peers"
+        return self.recorded(), "h100-peers"
+
     def recorded(self) -> "Lab":
-        """One that reads recordings alone: this one where no GPU measures."""
+        """A lab that reads recordings alone: this one where no GPU measures."""
         return Lab(self.recordings) if self.live else self
 
     def once(self, make: Callable[[], T]) -> T:
@@ -102,13 +110,13 @@ class Lab:
         return self.ceiling(COPY)
 
     @cached_property
-    def peak(self) -> Peak | None:
+    def peak(self) -> PeakRate | None:
         """The peak of 16-bit products: the data sheet's, or what was reached where that is not known."""
         device = self.device("h200-peers")
         if device and any(name in device.name for name in SHEET_GPUS):
-            return Peak(SHEET_TFLOPS, SHEET)
+            return PeakRate(SHEET_TFLOPS, SHEET)
         reached = self.ceiling(matmul_key("bfloat16"))
-        return Peak(reached, "a measured product") if reached else None
+        return PeakRate(reached, "a measured product") if reached else None
 
     def _read(self, topic: Topic) -> Session | None:
         try:

@@ -6,10 +6,10 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
-from profiles.claims.lab import Lab
+from flashscope.profiles.claims.lab import Lab
 
-Verdict = Literal["holds", "does not hold", "cannot be tested"]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+ClaimVerdict = Literal["holds", "does not hold", "cannot be tested"]
+CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
 
 ARITHMETIC = "computed here"
 RUN = "run here: NumPy"
@@ -17,7 +17,7 @@ LEDGER = "computed here: the exact ledger of what kernels allocate"
 NO_SOURCE = "nothing was measured"
 
 
-class Document(NamedTuple):
+class ClaimSource(NamedTuple):
     """One of the texts whose claims are tested; it is not part of this program.
 
     Attributes:
@@ -29,7 +29,7 @@ class Document(NamedTuple):
     title: str
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class ClaimResult(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a test.
 
     Attributes:
@@ -38,12 +38,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         source: Where the figures come from.
     """
 
-    verdict: Verdict
+    verdict: ClaimVerdict
     measured: str
     source: str
 
 
-class Trial(NamedTuple):
+class Experiment(NamedTuple):
     """An experiment.
 
     Attributes:
@@ -52,7 +52,7 @@ class Trial(NamedTuple):
     """
 
     words: str
-    run: Callable[[Lab], Finding]
+    run: Callable[[Lab], ClaimResult]
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,12 @@ class Claim:
     document: str
     lines: tuple[int, ...]
     says: str
-    trial: Trial
+    trial: Experiment
     part: str = ""
 
     @property
     def key(self) -> str:
-        """Its name, unique: document, first line and part."""
+        """The claim's name, unique: document, first line and part."""
         return f"{self.document}-{self.lines[0]}{self.part}"
 
     @property
@@ -85,16 +85,16 @@ class Claim:
         return f"{self.document}, {word} {', '.join(map(str, self.lines))}"
 
 
-def found(holds: object, measured: str, source: str) -> Finding:
+def found(holds: object, measured: str, source: str) -> ClaimResult:
     """The finding of a test that could be made."""
-    return Finding(verdict="holds" if holds else "does not hold", measured=measured, source=source)
+    return ClaimResult(verdict="holds" if holds else "does not hold", measured=measured, source=source)
 
 
-def untested(reason: str) -> Finding:
+def untested(reason: str) -> ClaimResult:
     """The finding of a test that cannot be made here."""
-    return Finding(verdict="cannot be tested", measured=reason, source=NO_SOURCE)
+    return ClaimResult(verdict="cannot be tested", measured=reason, source=NO_SOURCE)
 
 
-def not_here(reason: str) -> Trial:
+def not_here(reason: str) -> Experiment:
     """The trial of a claim that no experiment on this machine reaches."""
-    return Trial("None here.", lambda _lab: untested(reason))
+    return Experiment("None here.", lambda _lab: untested(reason))

@@ -2,14 +2,14 @@
 
 import json
 import subprocess
-import sys
 
 import msgspec
 
-from kernels.problem import Problem
-from kernels.spec import installed
-from profiles.engine.ncu import ROOT, TIMEOUT_S, NcuError, find_ncu, ncu_bytes
-from profiles.wire.measurement import Figure
+from flashscope.kernels.catalogue.spec import installed
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.engine.ncu import ARBITER_MAIN, TIMEOUT_S, NcuError, find_ncu, ncu_bytes
+from flashscope.profiles.wire.measurement import Figure
+from flashscope.profiles.wire.process import python_command
 
 
 def counted_by_ncu(kernel: str, problem: Problem) -> dict[str, Figure] | str:
@@ -28,22 +28,20 @@ def timed_by_torch(kernel: str, problem: Problem) -> list[float] | str:
     if not installed("torch"):
         return "PyTorch is not installed"
     text = msgspec.json.encode(problem).decode()
-    command = [sys.executable, "-m", "profiles.worker.arbiter", "times", kernel, text]
+    command = python_command(ARBITER_MAIN, "times", kernel, text)
     try:
-        ended = subprocess.run(
-            command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, cwd=ROOT
-        )
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"PyTorch's profiler did not answer: {error}"
     return read_times(ended.stdout, ended.stderr)
 
 
-def read_times(printed: str, told: str = "") -> list[float] | str:
+def read_times(printed: str, errors: str = "") -> list[float] | str:
     """The times in the last line that was printed, or why there are none."""
     last = printed.strip().rpartition("\n")[2]
     try:
         taken = [float(one) for one in json.loads(last)]
     except (ValueError, TypeError):
-        why = told.strip().rpartition("\n")[2] or "nothing"
+        why = errors.strip().rpartition("\n")[2] or "nothing"
         return f"PyTorch's profiler gave no times, but {why[:200]}"
     return taken if taken and min(taken) > 0 else "PyTorch's profiler saw no kernel"

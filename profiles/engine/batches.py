@@ -1,24 +1,24 @@
-"""Which points of a stage memory holds together, to be sampled in turns."""
+"""Which points of a group memory holds together, to be sampled in turns."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from profiles.plan.plan import Point
-from profiles.wire.measurement import Measurement
+from flashscope.profiles.plan.plan import Point
+from flashscope.profiles.wire.measurement import Measurement
 
 GIB = 1 << 30
 
 
-class Held(NamedTuple):
+class PointMemory(NamedTuple):
     """What a point that was tried holds, in bytes: the drawn inputs, which others may share, and all else."""
 
     point: Point
-    inputs: int
-    beside: int
+    shared_bytes: int
+    own_bytes: int
 
     @classmethod
-    def by(cls, point: Point, measurement: Measurement) -> "Held":
-        """By the ledger of its measurement; what is not known counts as nothing."""
+    def by(cls, point: Point, measurement: Measurement) -> "PointMemory":
+        """What a point holds by the ledger of its measurement; what is not known counts as nothing."""
         inputs = min(int(measurement.value("input_bytes") or 0), point.problem.drawn_bytes)
         return cls(point, inputs, (measurement.held_bytes or 0) - inputs)
 
@@ -35,31 +35,31 @@ class Batch(NamedTuple):
     remark: str = ""
 
 
-def apart(tried: Sequence[Held], margin: float, free_bytes: int) -> list[Batch]:
+def fitting_batches(tried: Sequence[PointMemory], margin: float, free_bytes: int) -> list[Batch]:
     """Points of one problem in batches that memory holds together, with one set of inputs.
 
     All of them if their ledgers * (1 + margin) are free, else all but the largest, each of which is sampled
     alone and says so.
     """
-    together, largest = [*tried], list[Held]()
+    together, largest = [*tried], list[PointMemory]()
     while len(together) > 1 and _bytes(together) * (1 + margin) > free_bytes:
-        largest.append(max(together, key=lambda one: one.inputs + one.beside))
+        largest.append(max(together, key=lambda one: one.shared_bytes + one.own_bytes))
         together.remove(largest[-1])
     reason = (
         f"with the other kernels beside it {_bytes(tried) / GIB:,.2f} GiB would be held (and {margin:.0%} to "
         f"spare), but {free_bytes / GIB:,.2f} GiB were free."
     )
     shared = tuple(one.point for one in together)
-    batches = [Batch(shared) if len(shared) > 1 or not largest else alone(shared[0], reason)]
-    batches += [alone(one.point, reason) for one in largest]
+    batches = [Batch(shared) if len(shared) > 1 or not largest else batch_of_one(shared[0], reason)]
+    batches += [batch_of_one(one.point, reason) for one in largest]
     return sorted(batches, key=lambda batch: batch.points[0].index)
 
 
-def alone(point: Point, reason: str) -> Batch:
+def batch_of_one(point: Point, reason: str) -> Batch:
     """A point that takes no turns, with the reason."""
     return Batch((point,), f"Sampled alone: {reason}")
 
 
-def _bytes(tried: Sequence[Held]) -> int:
+def _bytes(tried: Sequence[PointMemory]) -> int:
     """Bytes of the inputs once, and of what each holds beside them."""
-    return tried[0].inputs + sum(one.beside for one in tried)
+    return tried[0].shared_bytes + sum(one.own_bytes for one in tried)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from typing import Protocol
 
-from profiles.wire.events import LogLine
-from profiles.wire.messages import Command, Message
+from flashscope.profiles.wire.events import LogLine
+from flashscope.profiles.wire.messages import Command, Message
 
 Log = Callable[[LogLine], None]
 

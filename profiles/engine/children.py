@@ -1,27 +1,28 @@
 """The engine's side of a child: process, pipe, captured output, and the ladder that ends it."""
 
-import multiprocessing
 import os
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from multiprocessing import resource_tracker
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Literal
 
-from profiles.engine.child import Log
-from profiles.engine.frames import Frames, MalformedError
-from profiles.wire.events import LogLine
-from profiles.wire.messages import Command, Message, Stop, encode
-from profiles.worker.child import main
+from flashscope.profiles.engine.child import Log
+from flashscope.profiles.engine.frames import Frames, MalformedError
+from flashscope.profiles.wire.events import LogLine
+from flashscope.profiles.wire.messages import Command, Message, StopChild, encode
+from flashscope.profiles.wire.process import python_command
 
 RUNG_S = 2.0  # each rung of the ladder: asked to end, terminated, killed, given up
 STALL_S = 10.0  # a child that sends no byte for so long in the middle of a message is broken
+MAIN = "flashscope.profiles.worker.child:main"
 READ_BYTES = 1 << 18
 MOST_READS = 64  # of messages, at once: what a child has left behind may send for ever
 LINE_BYTES = 1 << 12  # a line without an end is cut here
@@ -41,7 +42,6 @@ class SpawnedChild:
     """
 
     def __init__(self, name: str, serve: str, argument: str, log: Log) -> None:
-        context = multiprocessing.get_context("spawn")
         self._name = name
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
         self._log = log
@@ -53,17 +53,15 @@ class SpawnedChild:
         self._due: float | None = None
         self._pipe: Connection | None
         self._output: Connection | None
-        self._pipe, theirs = context.Pipe()
+        self._pipe, theirs = Pipe()
         _limit_sending(self._pipe)
-        self._output, output = context.Pipe(duplex=False)
+        self._output, output = Pipe(duplex=False)
         os.set_blocking(self._output.fileno(), False)
-        self._process = context.Process(
-            target=main, args=(theirs, output, serve, argument), name=name, daemon=True
-        )
-        _start_shielded(self._process)
-        self._pidfd = _pidfd(self._process)
-        theirs.close()
-        output.close()
+        self._life, its_life = Pipe()  # nothing is sent: each side sees that the other has ended
+        self._process = _start_shielded((theirs, output, its_life), serve, argument)
+        self._pidfd = _pidfd(self._process.pid)
+        for end in (theirs, output, its_life):
+            end.close()
 
     @property
     def lines(self) -> list[str]:
@@ -133,7 +131,7 @@ class SpawnedChild:
         if self._rung is None:
             self._rung, self._due = "asked", time.monotonic() + RUNG_S
             if ask:
-                self.send(Stop())
+                self.send(StopChild())
             else:
                 self._climb()
 
@@ -151,19 +149,22 @@ class SpawnedChild:
     def finish(self) -> None:
         """After its end: read what is left and give everything back."""
         if wait([self._end], 0):
-            self._process.join()
+            self._process.wait()
+        else:  # it could not be killed, and is nobody's to wait for
+            self._process.returncode = -signal.SIGKILL
         self.read_output()  # a pipe holds less than is read at once; who else has it may print for ever
         self._close_output()
         self._close_pipe()
         if self._pidfd is not None:
             os.close(self._pidfd)
             self._pidfd = None
+        self._life.close()
 
     def epitaph(self) -> str:
         """How it ended: `was killed by SIGSEGV`, `ended with exit code 1`."""
         if self._fault:
             return self._fault
-        code = self._process.exitcode or 0
+        code = self._process.returncode or 0
         if code >= 0:
             return f"ended with exit code {code}"
         try:
@@ -172,9 +173,9 @@ class SpawnedChild:
             return f"was killed by signal {-code}"
 
     @property
-    def _end(self) -> int:
-        """What can be waited on for its end: the sentinel stays open in a process that it has left behind."""
-        return self._process.sentinel if self._pidfd is None else self._pidfd
+    def _end(self) -> Connection | int:
+        """What can be waited on for its end: a process that it has left behind may keep its pipes open."""
+        return self._life if self._pidfd is None else self._pidfd
 
     def _receive(self) -> bool:
         """Read what waits in the pipe, but never wait for more; whether there was anything."""
@@ -234,21 +235,22 @@ class SpawnedChild:
             self._pipe = None
 
 
-def _start_shielded(process: multiprocessing.process.BaseProcess) -> None:
+def _start_shielded(ends: Sequence[Connection], serve: str, argument: str) -> subprocess.Popen[bytes]:
     """Start a process that Ctrl-C cannot reach, not even before it runs its first line."""
-    resource_tracker.ensure_running()  # starting it later would lift the block again
+    numbers = [end.fileno() for end in ends]
+    command = python_command(MAIN, *map(str, numbers), serve, argument)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        process.start()
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=numbers)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _pidfd(process: multiprocessing.process.BaseProcess) -> int | None:
+def _pidfd(pid: int) -> int | None:
     """A descriptor that can be read once the process has ended; None where the system has no such thing."""
-    if sys.platform == "linux" and process.pid is not None:
+    if sys.platform == "linux":
         with suppress(OSError):
-            return os.pidfd_open(process.pid)
+            return os.pidfd_open(pid)
     return None
 
 

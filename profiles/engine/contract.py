@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from kernels.problem import Backend
-from kernels.trace import TraceRequest
-from profiles.plan.plan import Plan
-from profiles.results.rest import Rest
-from profiles.wire.events import Event
+from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.model.remaining import Remaining
+from flashscope.profiles.wire.events import Event
 
 Sink = Callable[[Event], None]
 
@@ -25,7 +25,7 @@ class Engine(Protocol):
     def watch(self, backend: Backend) -> None:
         """Start streaming telemetry of a backend's device (replacing the one watched before)."""
 
-    def run(self, plan: Plan, rest: Rest | None = None) -> None:
+    def run(self, plan: Plan, remaining: Remaining | None = None) -> None:
         """Start a sweep, or go on with what is left of one.
 
         Raises:
@@ -43,3 +43,7 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Ask every child to end, then terminate, then kill (2 s each), and wait for all of them."""
+
+
+EngineFactory = Callable[[Sink], Engine]
+"""Makes an engine, given what takes its events."""

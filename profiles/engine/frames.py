@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Iterator
 
-from profiles.wire.messages import MAX_MESSAGE_BYTES, Message, decode_message
+from flashscope.profiles.wire.messages import MAX_MESSAGE_BYTES, Message, decode_message
 
 HEADER = struct.Struct("!i")  # how multiprocessing's Connection heads each message: its length
 

@@ -6,20 +6,21 @@ import time
 import uuid
 from collections import deque
 from datetime import datetime, timezone
+from importlib.util import find_spec
 from typing import Protocol
 
 from msgspec.structs import replace
 
-from kernels.device import Device
-from kernels.registry import find_kernel
-from kernels.spec import KernelSpec
-from kernels.trace import TraceRequest
-from profiles.engine.stage_run import StageRun
-from profiles.engine.tasks import Task
-from profiles.plan.machine import Finding, Machine
-from profiles.plan.plan import Plan
-from profiles.results.rest import Rest
-from profiles.wire.events import (
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.engine.group_run import GroupRun
+from flashscope.profiles.engine.tasks import Fail, Task
+from flashscope.profiles.plan.machine import Machine, ProbeFinding
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.model.remaining import Remaining
+from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
     FailedStatus,
@@ -32,8 +33,8 @@ from profiles.wire.events import (
     TelemetryStarted,
     TraceReady,
 )
-from profiles.wire.messages import MeasureCeilings, Message, ProbeMachine, RecordTrace
-from profiles.worker.probe_host import probe_host
+from flashscope.profiles.wire.messages import MeasureCeilings, Message, ProbeMachine, RecordTrace
+from flashscope.profiles.worker.probing.host import probe_host
 
 REQUEST_DEADLINE_S = 120.0
 CEILINGS_DEADLINE_S = 60.0
@@ -64,13 +65,19 @@ class Job(Protocol):
 
 
 class RequestJob:
-    """A probe or a trace: one task, answered by its own closing event."""
+    """A probe or a trace: one task, answered by its own closing event.
 
-    def __init__(self, task: Task, *, cancellable: bool) -> None:
+    Args:
+        task: The task.
+        cancellable: Whether somebody can give it up.
+        unbegun: Makes the answer where no worker could take it up; left out: the task's own `fail`.
+    """
+
+    def __init__(self, task: Task, *, cancellable: bool, unbegun: Fail | None = None) -> None:
         self.cancellable = cancellable
         self.cancelled = False
         self._task: Task | None = task
-        self._fail = task.fail
+        self._fail, self._unbegun = task.fail, unbegun or task.fail
 
     def begin(self, machine: Machine, telemetry: TelemetryStarted | None) -> None:
         """Nothing is said first."""
@@ -86,38 +93,38 @@ class RequestJob:
     def end(self, failure: str | None) -> list[Event]:
         """The failure in place of the answer, when there was none and anybody waits for it."""
         if failure is not None:
-            return self._fail("failed", failure, "")
+            return (self._unbegun if self._task else self._fail)("failed", failure, "")
         if self._task is not None and self.cancellable:
             return self._fail("cancelled", "It was cancelled before it began.", "")
         return []
 
 
 class SweepJob:
-    """A plan, or the rest of one: one stage after the other."""
+    """A plan, or the rest of one: one group after the other."""
 
     cancellable = True
 
-    def __init__(self, plan: Plan, specs: tuple[KernelSpec, ...], rest: Rest | None = None) -> None:
+    def __init__(self, plan: Plan, specs: tuple[KernelSpec, ...], remaining: Remaining | None = None) -> None:
         self.cancelled = False
-        self._plan, self._rest = plan, rest
+        self._plan, self._remaining = plan, remaining
         self._predicted = tuple(
             find_kernel(p.kernel, specs).predicted_bytes(p.problem, plan.backend) for p in plan.points()
         )
-        self._before: deque[Task] = deque()  # of the first stage
-        self._stages: deque[StageRun] = deque()
+        self._before: deque[Task] = deque()  # of the first group
+        self._groups: deque[GroupRun] = deque()
         self._refused = ""
 
     def begin(self, machine: Machine, telemetry: TelemetryStarted | None) -> Event:
-        """PlanStarted or PlanResumed; a plan for a device that is not there holds no stage."""
+        """PlanStarted or PlanResumed; a plan for a device that is not there holds no group."""
         device = machine.device(self._plan.backend)
         if device is None:
             self._refused = f"No usable GPU here: {machine.why_no_gpu()}. Choose the CPU backend."
         else:
             self._before.extend(first_tasks(device))
-            stages = self._plan.stages() if self._rest is None else self._rest.stages(self._plan)
-            self._stages.extend(StageRun(s, device, self._plan.protocol_of(s[0])) for s in stages)
-        if self._rest is not None:
-            return self._rest.begin(machine, telemetry)
+            groups = self._plan.groups() if self._remaining is None else self._remaining.groups(self._plan)
+            self._groups.extend(GroupRun(s, device, self._plan.protocol_of(s[0])) for s in groups)
+        if self._remaining is not None:
+            return self._remaining.begin(machine, telemetry)
         return PlanStarted(
             session_id=uuid.uuid4().hex,
             plan=self._plan,
@@ -129,20 +136,20 @@ class SweepJob:
         )
 
     def next_task(self) -> Task | None:
-        """What goes before, then the next task of the first stage that is not through."""
+        """What goes before, then the next task of the first group that is not through."""
         if self._before:
             return self._before.popleft()
-        while self._stages:
-            task = self._stages[0].next_task()
+        while self._groups:
+            task = self._groups[0].next_task()
             if task is not None:
                 return task
-            self._stages.popleft()
+            self._groups.popleft()
         return None
 
     def heard(self, message: Message) -> None:
-        """Tell the stage in flight."""
-        if self._stages:
-            self._stages[0].heard(message)
+        """Tell the group in flight."""
+        if self._groups:
+            self._groups[0].heard(message)
 
     def end(self, failure: str | None) -> list[Event]:
         """The end of every point in flight, then PlanFinished with the outcome."""
@@ -150,7 +157,7 @@ class SweepJob:
         outcome: Outcome = "failed" if reason else "cancelled" if self.cancelled else "finished"
         fate: FailedStatus = "failed" if failure else "cancelled"
         in_flight = (
-            event for stage in self._stages for event in stage.close(fate, failure or "It was cancelled.")
+            event for group in self._groups for event in group.close(fate, failure or "It was cancelled.")
         )
         return [*in_flight, PlanFinished(t_ns=time.monotonic_ns(), outcome=outcome, reason=reason)]
 
@@ -169,14 +176,19 @@ def first_tasks(device: Device) -> tuple[Task, ...]:
 def probe_job() -> Job:
     """A probe; one that kills the worker is answered with what can be found without any GPU library."""
 
-    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
-        remedy = "see the log; reinstalling the NVIDIA driver or CuPy may help"
-        finding = Finding(name="CUDA", ok=False, detail=f"{reason} {detail}".strip(), remedy=remedy)
-        host = _host()
+    def told(name: str, detail: str, remedy: str = "") -> list[Event]:
+        finding, host = ProbeFinding(name=name, ok=False, detail=detail, remedy=remedy), _host()
         return [MachineFound(machine=replace(host, findings=(*host.findings, finding)))]
 
-    task = Task(ProbeMachine(), (MachineFound,), REQUEST_DEADLINE_S, "looked at this machine", None, fail)
-    return RequestJob(task, cancellable=False)
+    def died(_: FailedStatus, reason: str, detail: str) -> list[Event]:
+        remedy = "reinstalling the NVIDIA driver or CuPy may help" if find_spec("cupy") else ""
+        return told("CUDA", f"{reason} {detail}".strip(), remedy)
+
+    def unbegun(_: FailedStatus, reason: str, detail: str) -> list[Event]:
+        return told("Worker", f"{reason} {detail}".strip())
+
+    task = Task(ProbeMachine(), (MachineFound,), REQUEST_DEADLINE_S, "looked at this machine", None, died)
+    return RequestJob(task, cancellable=False, unbegun=unbegun)
 
 
 def _host() -> Machine:

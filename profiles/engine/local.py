@@ -10,20 +10,30 @@ from multiprocessing import Pipe, connection
 from queue import SimpleQueue
 from threading import Semaphore, Thread
 
-from kernels.problem import Backend
-from kernels.trace import TraceRequest
-from profiles.engine.children import SpawnedChild
-from profiles.engine.contract import EngineBusyError, Sink
-from profiles.engine.jobs import Job, SweepJob, probe_job, trace_job
-from profiles.engine.supervisor import Supervisor
-from profiles.engine.watcher import Watcher
-from profiles.plan.plan import Plan
-from profiles.plan.specs import load_kernels
-from profiles.results.rest import Rest
-from profiles.wire.clock import shifted
-from profiles.wire.events import Event, LogLine, MachineFound, PlanResumed, PlanStarted, RequestFailed
+from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.engine.children import SpawnedChild
+from flashscope.profiles.engine.contract import EngineBusyError, Sink
+from flashscope.profiles.engine.jobs import Job, SweepJob, probe_job, trace_job
+from flashscope.profiles.engine.supervisor import Supervisor
+from flashscope.profiles.engine.watcher import Watcher
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.plan.specs import import_specs
+from flashscope.profiles.results.model.remaining import Remaining
+from flashscope.profiles.wire.clock import shifted
+from flashscope.profiles.wire.events import (
+    Event,
+    LogLine,
+    MachineFound,
+    PlanResumed,
+    PlanStarted,
+    RequestFailed,
+)
 
-WORKER, TELEMETRY = "profiles.worker.serve:serve", "profiles.worker.telemetry:serve"
+WORKER, TELEMETRY = (
+    "flashscope.profiles.worker.serve:serve",
+    "flashscope.profiles.worker.telemetry.serve:serve",
+)
 
 
 class LocalEngine:
@@ -35,9 +45,9 @@ class LocalEngine:
         kernels: `module:NAME` of the tuple of KernelSpec that plans may name; each child imports it.
     """
 
-    def __init__(self, sink: Sink, kernels: str = "kernels.registry:KERNELS") -> None:
+    def __init__(self, sink: Sink, kernels: str = "flashscope.kernels.catalogue.registry:KERNELS") -> None:
         self._sink = sink
-        self._specs = load_kernels(kernels)
+        self._specs = import_specs(kernels)
         self._free = Semaphore(1)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._wake, self._waker = Pipe(duplex=False)
@@ -70,7 +80,7 @@ class LocalEngine:
         """Start streaming telemetry of a backend's device, as soon as a probe has found it."""
         self._post(lambda: self._watch(backend))
 
-    def run(self, plan: Plan, rest: Rest | None = None) -> None:
+    def run(self, plan: Plan, remaining: Remaining | None = None) -> None:
         """Start a sweep, once a trace that is being recorded has ended; an unknown machine is probed first.
 
         From the begin of a session's later part on, all events go by the session's clock.
@@ -79,7 +89,7 @@ class LocalEngine:
             EngineBusyError: A sweep is running.
             KeyError: The plan names a kernel that is not among `kernels`.
         """
-        job = SweepJob(plan, self._specs, rest)
+        job = SweepJob(plan, self._specs, remaining)
         if not self._free.acquire(blocking=False):
             raise EngineBusyError("A sweep is already running; cancel it or wait for its end.")
         self._post(lambda: self._supervisor.submit(job))
@@ -147,7 +157,7 @@ class LocalEngine:
         """Do something for a trace beside the sweep, which does not end when that fails."""
         try:
             act()
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 - whatever it is, the sweep goes on
             failure = _told(error, "choose the trace again")
         else:
             return

@@ -7,17 +7,17 @@ after it as the counters in process do, so that both count the same; it leaves c
 import csv
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
 import msgspec
 
-from kernels.problem import Problem
-from profiles.results.traffic import ARBITER
-from profiles.wire.measurement import Figure
-from profiles.wire.traffic import NCU_RUNS
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.quantities.traffic import ARBITER
+from flashscope.profiles.wire.measurement import Figure
+from flashscope.profiles.wire.process import python_command
+from flashscope.profiles.wire.traffic import NCU_RUNS
 
 METRICS = {
     "dram__bytes_read.sum": "dram_read_bytes",
@@ -30,7 +30,7 @@ RANGES = 2 * NCU_RUNS  # each run is counted alone, and with what fills the cach
 UNITS = {"byte": 1, "kbyte": 1e3, "mbyte": 1e6, "gbyte": 1e9, "tbyte": 1e12}
 PLACES = ("/usr/local/cuda/bin/ncu", "/opt/nvidia/nsight-compute/*/ncu")
 TIMEOUT_S = 180
-ROOT = Path(__file__).parents[2]  # from where the arbiter's module is found
+ARBITER_MAIN = "flashscope.profiles.worker.arbiter:main"
 NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
 
@@ -60,7 +60,6 @@ def ncu_bytes(ncu: str, kernel: str, problem: Problem) -> dict[str, Figure]:
             text=True,
             timeout=TIMEOUT_S,
             check=False,
-            cwd=ROOT,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NcuError(f"ncu did not answer: {error}") from error
@@ -92,7 +91,7 @@ def ncu_command(ncu: str, kernel: str, problem: Problem) -> list[str]:
     asked = ["--metrics", ",".join(METRICS), "--cache-control", "none", "--clock-control", "none"]
     told = ["--csv", "--page", "raw", "--print-units", "base", "--replay-mode", "app-range"]
     text = msgspec.json.encode(problem).decode()
-    return [ncu, *asked, *told, sys.executable, "-m", "profiles.worker.arbiter", "counters", kernel, text]
+    return [ncu, *asked, *told, *python_command(ARBITER_MAIN, "counters", kernel, text)]
 
 
 def read_csv(printed: str) -> list[dict[str, float]]:

@@ -5,19 +5,19 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from profiles.engine.child import Child, MakeChild
-from profiles.engine.children import RUNG_S
-from profiles.engine.contract import Sink
-from profiles.engine.jobs import Job, RequestJob, SweepJob, probe_job
-from profiles.engine.tasks import Task
-from profiles.plan.machine import Machine
-from profiles.wire.events import Event, FailedStatus, LogLine, MachineFound, TelemetryStarted
-from profiles.wire.messages import Cancel, Message, Ready, Retiring
-from profiles.worker.probe_host import probe_host
+from flashscope.profiles.engine.child import Child, MakeChild
+from flashscope.profiles.engine.children import RUNG_S
+from flashscope.profiles.engine.contract import Sink
+from flashscope.profiles.engine.jobs import Job, RequestJob, SweepJob, probe_job
+from flashscope.profiles.engine.tasks import Task
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.wire.events import Event, FailedStatus, LogLine, MachineFound, TelemetryStarted
+from flashscope.profiles.wire.messages import Cancel, Message, Ready, Retiring
+from flashscope.profiles.worker.probing.host import probe_host
 
 START_S = 60.0  # a worker that takes no commands after this long never will
 
-State = Literal["starting", "idle", "busy", "leaving"]
+WorkerState = Literal["starting", "idle", "busy", "leaving"]
 
 
 class Supervisor:
@@ -50,7 +50,7 @@ class Supervisor:
         self._jobs: deque[Job] = deque()
         self._job: Job | None = None
         self._task: Task | None = None
-        self._state: State = "leaving"
+        self._state: WorkerState = "leaving"
         self._retiring = False
         self._deadline: float | None = None
         self._patience: float | None = None
@@ -136,9 +136,10 @@ class Supervisor:
         before, self._state = self._state, "leaving"
         self._deadline = None
         if before == "starting":
-            why = f"The worker process {child.epitaph()} before it could start; the log says more."
             if self._job is not None:
-                self._finish_job(why)
+                self._finish_job(
+                    f"The worker process {child.epitaph()} before it could start{_last_of(child)}."
+                )
         elif before == "busy" and self._task is not None:
             self._task_died(self._task, child)
         elif before == "idle":
@@ -252,3 +253,9 @@ class Supervisor:
         self._state = "leaving"
         if self.child is not None:
             self.child.end(ask=ask)
+
+
+def _last_of(child: Child) -> str:
+    """The last that a child printed, which is what ended it where Python could tell; empty: nothing."""
+    said = next((line for line in reversed(child.lines) if line.strip()), "")
+    return f": {said.strip().rstrip('.')}" if said else ""

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from profiles.wire.events import Event, FailedStatus
-from profiles.wire.messages import Command, Message
+from flashscope.profiles.wire.events import Event, FailedStatus
+from flashscope.profiles.wire.messages import Command, Message
+
+Fail = Callable[[FailedStatus, str, str], list[Event]]
 
 
 @dataclass(frozen=True)
@@ -25,4 +27,4 @@ class Task:
     deadline_s: float
     what: str
     start: Callable[[], Event] | None
-    fail: Callable[[FailedStatus, str, str], list[Event]]
+    fail: Fail

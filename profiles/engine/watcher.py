@@ -2,11 +2,11 @@
 
 import time
 
-from kernels.problem import Backend
-from profiles.engine.child import Child, MakeChild
-from profiles.engine.contract import Sink
-from profiles.wire.events import Event, LogLine, RequestFailed, TelemetryStarted
-from profiles.wire.messages import Message, Ready, WatchDevice
+from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.engine.child import Child, MakeChild
+from flashscope.profiles.engine.contract import Sink
+from flashscope.profiles.wire.events import Event, LogLine, RequestFailed, TelemetryStarted
+from flashscope.profiles.wire.messages import Message, Ready, WatchDevice
 
 START_S = 30.0
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from kernels.problem import Backend
+from flashscope.kernels.workload.problem import Backend
 
 LARGEST = 2**31 - 1  # of whole numbers: what is measured with them is told in 64 bits
 

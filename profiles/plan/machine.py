@@ -2,11 +2,11 @@
 
 import msgspec
 
-from kernels.device import Device
-from kernels.problem import Backend
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Backend
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class ProbeFinding(msgspec.Struct, frozen=True, kw_only=True):
     """One thing looked for on this machine.
 
     Attributes:
@@ -48,7 +48,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     packages: dict[str, str] = {}
     blas_threads: int | None = None
     free_bytes: dict[Backend, int] = {}
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ProbeFinding, ...] = ()
     sources: dict[Backend, dict[str, str]] = {}
 
     def device(self, backend: Backend) -> Device | None:

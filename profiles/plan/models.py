@@ -10,6 +10,7 @@ The figures are those of the published configurations:
     DeepSeek-V3: deepseek-ai/DeepSeek-V3, config.json, and DeepSeek-AI 2024, section 4.2. Multi-head latent
         attention caches kv_lora_rank 512 + qk_rope_head_dim 64 elements a token and layer. Its queries and
         keys are 128 + 64 wide, its values 128: kernels that take one head dim hold all as 192. Weights: e4m3.
+The context that a model is made for is `max_position_embeddings` there, and 2048 of GPT-3.
 """
 
 from difflib import get_close_matches
@@ -17,9 +18,9 @@ from typing import Annotated
 
 import msgspec
 
-from kernels.problem import Dtype
-from profiles.plan.choice import Choice
-from profiles.plan.seqlens import LONGEST, parse_seqlens
+from flashscope.kernels.workload.problem import Dtype
+from flashscope.profiles.plan.choice import Choice
+from flashscope.profiles.plan.seqlens import LONGEST, parse_seqlens
 
 MOST_LAYERS, MOST_HEADS, WIDEST = 1000, 4096, 4096
 
@@ -49,6 +50,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         latent: Elements of a compressed cache, a token and layer, in place of K and V; 0: K and V are cached.
         parameters: Of the whole model, in 10^9.
         weight_bytes: Bytes of one parameter.
+        own_context: Tokens that it is made for; None: nobody says.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     weight_bytes: Annotated[
         float, Choice(label="bytes / weight", help="2 in 16 bits, 1 in 8, 0.5 in 4", flag="", high=8)
     ] = 2.0
+    own_context: int | None = None
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -157,12 +160,14 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 MODELS: tuple[Model, ...] = (
-    Model(name="Llama-2-7B", layers=32, heads=32, parameters=6.738),
-    Model(name="Llama-3-8B", layers=32, heads=32, kv_heads=8, parameters=8.030),
-    Model(name="Llama-3-70B", layers=80, heads=64, kv_heads=8, parameters=70.554),
-    Model(name="GPT-3-175B", layers=96, heads=96, parameters=174.6),
-    Model(name="Mistral-7B", layers=32, heads=32, kv_heads=8, window=4096, parameters=7.242),
-    Model(name="Qwen3-8B", layers=36, heads=32, kv_heads=8, parameters=8.191),
+    Model(name="Llama-2-7B", layers=32, heads=32, parameters=6.738, own_context=4096),
+    Model(name="Llama-3-8B", layers=32, heads=32, kv_heads=8, parameters=8.030, own_context=8192),
+    Model(name="Llama-3-70B", layers=80, heads=64, kv_heads=8, parameters=70.554, own_context=8192),
+    Model(name="GPT-3-175B", layers=96, heads=96, parameters=174.6, own_context=2048),
+    Model(
+        name="Mistral-7B", layers=32, heads=32, kv_heads=8, window=4096, parameters=7.242, own_context=32_768
+    ),
+    Model(name="Qwen3-8B", layers=36, heads=32, kv_heads=8, parameters=8.191, own_context=40_960),
     Model(
         name="DeepSeek-V3",
         layers=61,
@@ -171,6 +176,7 @@ MODELS: tuple[Model, ...] = (
         latent=576,
         parameters=671.0,
         weight_bytes=1.0,
+        own_context=163_840,
     ),
 )
 FAVOURITE = MODELS[1]

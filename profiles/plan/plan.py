@@ -8,8 +8,8 @@ from typing import Annotated
 
 import msgspec
 
-from kernels.problem import Backend, Problem
-from profiles.plan.choice import Choice
+from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.profiles.plan.choice import Choice
 
 
 class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,9 +28,9 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         fit_margin: Share added to the predicted bytes before they are compared with what is free.
         sustain_s: When all have their samples, run each kernel back to back for this long; 0: not at all.
         counters: When all have their samples, run each kernel a few times more while counters are read.
-        shuffle: Run the stages (see Plan.stages) in an order drawn from the plan's seed, not as listed.
+        shuffle: Run the groups (see Plan.groups) in an order drawn from the plan's seed, not as listed.
         interleave: Sample the kernels of one problem in turns; otherwise one after the other.
-        drift_check: Measure the first stage again at the end; a plan of one stage has no use for it.
+        drift_check: Measure the first group again at the end; a plan of one group has no use for it.
     """
 
     warmup: int = 3
@@ -150,8 +150,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise ValueError("a plan needs at least one kernel and one problem")
         if len(set(self.kernels)) < len(self.kernels):
             raise ValueError(f"a kernel is listed twice: {', '.join(self.kernels)}")
+        if self.seed < 0:
+            raise ValueError(f"a plan's seed is at least 0, not {self.seed}")
 
-    def stages(self) -> tuple[tuple[Point, ...], ...]:
+    def groups(self) -> tuple[tuple[Point, ...], ...]:
         """The points in running order, those that take turns together: a problem's kernels, or each alone."""
         if self.protocol.interleave:
             cells = [[(kernel, problem) for kernel in self.kernels] for problem in self.problems]
@@ -163,12 +165,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             cells.append(cells[0])
         index = count()
         return tuple(
-            tuple(Point(index=next(index), kernel=k, problem=p) for k, p in stage) for stage in cells
+            tuple(Point(index=next(index), kernel=k, problem=p) for k, p in group) for group in cells
         )
 
     def points(self) -> tuple[Point, ...]:
         """The points in running order, those of the drift check last."""
-        return tuple(chain.from_iterable(self.stages()))
+        return tuple(chain.from_iterable(self.groups()))
 
     def again(self, indices: Sequence[int], first: int) -> tuple[Point, ...]:
         """Points of the plan as points to be measured once more, numbered from `first`.

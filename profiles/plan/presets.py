@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from kernels.problem import Backend, Dtype, Passes, Problem
-from kernels.registry import KERNELS
-from kernels.spec import KernelSpec
-from profiles.plan.plan import Plan, Protocol
+from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
+from flashscope.profiles.plan.plan import Plan, Protocol
 
 # Of a request, that a preset takes beside its protocol.
 CHOICES = ("backend", "kernels", "passes", "deterministic", "seed")
@@ -25,7 +25,7 @@ WIDTHS: Mapping[Backend, int] = {"cuda": 2048, "cpu": 256}
 HEAD_DIMS = (64, 128, 256)
 
 
-class Rows(NamedTuple):
+class DecodeRows(NamedTuple):
     """Sequences of which a step of decoding asks with few query rows: all but the lengths of their keys."""
 
     batch: int
@@ -34,19 +34,19 @@ class Rows(NamedTuple):
     queries: int
 
 
-DECODED: Mapping[Backend, Mapping[Rows, tuple[int, ...]]] = {
+DECODED: Mapping[Backend, Mapping[DecodeRows, tuple[int, ...]]] = {
     "cuda": {
-        Rows(1, 32, 8, 1): (8192, 32768, 131072),
-        Rows(16, 32, 8, 1): (2048, 8192, 32768),
-        Rows(64, 32, 8, 1): (1024, 4096),
-        Rows(4, 64, 8, 1): (16384, 65536),
-        Rows(1, 32, 8, 16): (32768, 131072),
-        Rows(1, 16, 16, 64): (16384, 65536),
+        DecodeRows(1, 32, 8, 1): (8192, 32768, 131072),
+        DecodeRows(16, 32, 8, 1): (2048, 8192, 32768),
+        DecodeRows(64, 32, 8, 1): (1024, 4096),
+        DecodeRows(4, 64, 8, 1): (16384, 65536),
+        DecodeRows(1, 32, 8, 16): (32768, 131072),
+        DecodeRows(1, 16, 16, 64): (16384, 65536),
     },
     "cpu": {
-        Rows(1, 8, 2, 1): (512, 1024, 2048),
-        Rows(4, 8, 2, 1): (512, 1024),
-        Rows(1, 8, 8, 16): (512, 1024),
+        DecodeRows(1, 8, 2, 1): (512, 1024, 2048),
+        DecodeRows(4, 8, 2, 1): (512, 1024),
+        DecodeRows(1, 8, 8, 16): (512, 1024),
     },
 }
 DECODED_HEAD_DIM = 128

@@ -1,9 +1,9 @@
 """Values of choices from the texts that a command line spells them with."""
 
-from kernels.lengths import PAGE_SIZES
-from kernels.problem import UNBOUNDED
-from kernels.registry import AUTO, find_kernel
-from profiles.plan.choice import LARGEST
+from flashscope.kernels.catalogue.registry import AUTO, find_kernel
+from flashscope.kernels.workload.lengths import PAGE_SIZES
+from flashscope.kernels.workload.problem import UNBOUNDED
+from flashscope.profiles.plan.choice import LARGEST
 
 
 def read_kernels(text: str) -> tuple[str, ...]:

@@ -5,17 +5,17 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from kernels.block_mask import BlockMask
-from kernels.block_pattern import BLOCK, EXAMPLES, BlockPattern
-from kernels.errors import InputError
-from kernels.lengths import PAGE_SIZES, spread
-from kernels.problem import UNBOUNDED, Backend, Dtype, Passes, Problem
-from kernels.registry import AUTO, lesson_on
-from kernels.spec import HEAD_DIMS
-from profiles.plan.choice import Choice, choices_of
-from profiles.plan.plan import Plan, Protocol
-from profiles.plan.read import read_kernels, read_page_size, read_window
-from profiles.plan.seqlens import format_seqlens, parse_seqlens
+from flashscope.kernels.catalogue.registry import AUTO, lesson_on
+from flashscope.kernels.catalogue.spec import HEAD_DIMS
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.block_pattern import BLOCK, EXAMPLES, BlockPattern
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.lengths import PAGE_SIZES, spread_lengths
+from flashscope.kernels.workload.problem import UNBOUNDED, Backend, Dtype, Passes, Problem
+from flashscope.profiles.plan.choice import Choice, choices_of
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.plan.read import read_kernels, read_page_size, read_window
+from flashscope.profiles.plan.seqlens import MOST, format_seqlens, parse_seqlens
 
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
 Lengths = Literal["full", "spread"]
@@ -56,7 +56,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         tuple[int, ...],
         Choice(
             label="Sequence lengths",
-            help="256:16384 doubles, 256:4096:256 adds 256 each time, 256,384,1000 is a list; 4k is 4096",
+            help="256:16384 doubles, 256:4096:256 adds 256 each time, 256,384,1000 is a list, of "
+            f"{MOST} at most; 4k is 4096, 1m 1048576",
             flag="--seqlen",
             metavar="LENGTHS",
             defaults={"cpu": parse_seqlens("256:2048"), "cuda": parse_seqlens("256:16384")},
@@ -280,7 +281,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             return {}
         if not 1 < self.batch <= MOST_SPREAD:
             raise InputError(f"Spread lengths need a batch from 2 to {MOST_SPREAD}, not {self.batch}.")
-        keys = {"key_lengths": spread(seqlen, self.batch)}
+        keys = {"key_lengths": spread_lengths(seqlen, self.batch)}
         return keys if self.queries else keys | {"query_lengths": keys["key_lengths"]}
 
     def _block_mask(self, seqlen: int) -> BlockMask | None:

@@ -4,8 +4,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 LONGEST = 1 << 24  # far beyond what any machine holds; keeps a slip of the finger from building a huge plan
-MOST = 256
+MOST = 256  # lengths of one sweep
 KIB = 1024
+FACTORS = {"k": KIB, "m": KIB**2}
 
 
 class SeqlenError(ValueError):
@@ -15,7 +16,8 @@ class SeqlenError(ValueError):
 def parse_seqlens(text: str) -> tuple[int, ...]:
     """Read `256:16384` (doubling), `256:4096:256` (linear), single lengths, or a list of these.
 
-    Items are separated by commas or blanks; `4k` is 4096. The result is sorted and free of repetitions.
+    Items are separated by commas or blanks; `4k` is 4096, `1m` 1048576. The result is sorted and
+    free of repetitions, and MOST long at most.
 
     Raises:
         SeqlenError: Something in it is not a length or a range; the text names it.
@@ -29,6 +31,15 @@ def parse_seqlens(text: str) -> tuple[int, ...]:
         if len(lengths) > MOST:
             raise SeqlenError(f"That is more than {MOST} sequence lengths; use a larger step.")
     return tuple(sorted(lengths))
+
+
+def parse_seqlen(text: str) -> int:
+    """Read one length, spelled as in a list of them: `4096`, `4k` or `1m`.
+
+    Raises:
+        SeqlenError: It is not one.
+    """
+    return _length(text, text)
 
 
 def format_seqlens(lengths: Sequence[int]) -> str:
@@ -62,10 +73,11 @@ def _lengths(item: str) -> Iterator[int]:
 
 
 def _length(part: str, item: str) -> int:
-    digits, factor = (part[:-1], 1024) if part[-1:] in {"k", "K"} else (part, 1)
+    factor = FACTORS.get(part[-1:].lower(), 1)
+    digits = part if factor == 1 else part[:-1]
     if not (digits.isascii() and digits.isdecimal()):
         raise SeqlenError(
-            f"{item} is not a sequence length; write a whole number, 256:16384 or 256:4096:256."
+            f"{item} is not a sequence length; write a number as 4096, 4k or 1m, 256:16384 or 256:4096:256."
         )
     length = int(digits) * factor if len(digits) <= len(str(LONGEST)) else LONGEST + 1
     if not 1 <= length <= LONGEST:

@@ -2,10 +2,10 @@
 
 from importlib import import_module
 
-from kernels.spec import KernelSpec
+from flashscope.kernels.catalogue.spec import KernelSpec
 
 
-def load_kernels(path: str) -> tuple[KernelSpec, ...]:
+def import_specs(path: str) -> tuple[KernelSpec, ...]:
     """Import the tuple of KernelSpec at `module:NAME`.
 
     Raises:

@@ -1,7 +1,8 @@
 """The session file: one SQLite file a session, written as the sweep runs, opened with suspicion."""
 
-from profiles.store.copying import copy_session
-from profiles.store.errors import (
+from flashscope.profiles.store.atomic_write import write_atomically
+from flashscope.profiles.store.copying import copy_session
+from flashscope.profiles.store.errors import (
     BusyFileError,
     ChangedFileError,
     CorruptFileError,
@@ -13,25 +14,18 @@ from profiles.store.errors import (
     SessionFileError,
     TakenFileError,
 )
-from profiles.store.headers import Headers
-from profiles.store.info import SessionInfo
-from profiles.store.latest import latest
-from profiles.store.library import (
-    duplicate,
-    new_session_path,
-    restore,
-    sessions_dir,
-    trash,
-)
-from profiles.store.listing import list_sessions, listing
-from profiles.store.mark import Mark
-from profiles.store.places import check_place
-from profiles.store.reader import load, loading
-from profiles.store.resuming import check_resumable
-from profiles.store.schema import SUFFIX
-from profiles.store.whole import write_whole
-from profiles.store.words import change, with_tags
-from profiles.store.writer import Recorder
+from flashscope.profiles.store.headers import Headers
+from flashscope.profiles.store.info import SessionInfo
+from flashscope.profiles.store.latest import latest
+from flashscope.profiles.store.library import duplicate, new_session_path, restore, sessions_dir, trash
+from flashscope.profiles.store.listing import list_sessions, listing
+from flashscope.profiles.store.mark import SessionMark
+from flashscope.profiles.store.places import check_place
+from flashscope.profiles.store.reader import load, loading
+from flashscope.profiles.store.resuming import check_resumable
+from flashscope.profiles.store.schema import SUFFIX
+from flashscope.profiles.store.words import change, with_tags
+from flashscope.profiles.store.writer import Recorder
 
 __all__ = [
     "SUFFIX",
@@ -41,13 +35,13 @@ __all__ = [
     "EmptyFileError",
     "ForeignFileError",
     "Headers",
-    "Mark",
     "MovedFileError",
     "NewerFileError",
     "Recorder",
     "ReplacedFileError",
     "SessionFileError",
     "SessionInfo",
+    "SessionMark",
     "TakenFileError",
     "change",
     "check_place",
@@ -64,5 +58,5 @@ __all__ = [
     "sessions_dir",
     "trash",
     "with_tags",
-    "write_whole",
+    "write_atomically",
 ]

@@ -3,18 +3,18 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from profiles.plan.plan import Plan
-from profiles.results.curves import baselines, curve_of
-from profiles.results.quantities import favoured_baseline
-from profiles.results.quantity import Quantity
-from profiles.results.rows import PointRow
-from profiles.results.trend import Entry, Kind
-from profiles.store.errors import SessionFileError
-from profiles.store.info import SessionInfo
-from profiles.store.opening import opened
-from profiles.store.points import read_some_points
-from profiles.store.reader import read_head, validating
-from profiles.wire.measurement import Figure
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.findings.trend import Entry, Kind
+from flashscope.profiles.results.model.curves import baselines, curve_of
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.results.quantities.registry import favoured_baseline
+from flashscope.profiles.store.errors import SessionFileError
+from flashscope.profiles.store.info import SessionInfo
+from flashscope.profiles.store.opening import opened
+from flashscope.profiles.store.points import read_some_points
+from flashscope.profiles.store.reader import read_head, validating
+from flashscope.profiles.wire.measurement import Figure
 
 
 def holding(infos: Iterable[SessionInfo], kernel: str, seqlen: int) -> list[SessionInfo]:

@@ -5,13 +5,14 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from profiles.store.errors import SessionFileError, explain_os, explain_sqlite
-from profiles.store.mark import Mark
-from profiles.store.opening import being_written, checked, connect
-from profiles.store.reader import read_mark
+from flashscope.profiles.store.errors import SessionFileError, explain_os, explain_sqlite
+from flashscope.profiles.store.home import OWN_FILE
+from flashscope.profiles.store.mark import SessionMark
+from flashscope.profiles.store.opening import being_written, checked, connect
+from flashscope.profiles.store.reader import read_mark
 
 
-def copy_session(path: Path, target: Path, meant: Mark | None = None) -> None:
+def copy_session(path: Path, target: Path, meant: SessionMark | None = None) -> None:
     """Write what a session file holds into another, which stands there whole or not at all.
 
     The bytes alone would not do: a write that was cut off, or is under way, is undone by the journal beside
@@ -33,7 +34,7 @@ def copy_session(path: Path, target: Path, meant: Mark | None = None) -> None:
         try:
             with tempfile.TemporaryDirectory(prefix=".flashscope-", dir=target.parent) as folder:
                 part = Path(folder) / "copy"
-                part.touch()
+                part.touch(OWN_FILE)
                 _fill(part, source)
                 if meant is not None:
                     meant.check(path, read_mark(part)[0], recorded=recorded)

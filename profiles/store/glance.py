@@ -5,12 +5,12 @@ from pathlib import Path
 
 import msgspec
 
-from profiles.results.curves import by_curve
-from profiles.results.rows import PointRow
-from profiles.results.session import PointState
-from profiles.store.opening import being_written, opened
-from profiles.store.points import read_some_points
-from profiles.store.reader import read_head, validating
+from flashscope.profiles.results.model.curves import by_curve
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import PointState
+from flashscope.profiles.store.opening import being_written, opened
+from flashscope.profiles.store.points import read_some_points
+from flashscope.profiles.store.reader import read_head, validating
 
 MOST_LENGTHS = 64
 

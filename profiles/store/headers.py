@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import msgspec
 import platformdirs
 
-from profiles.store.info import SessionInfo
-from profiles.store.schema import VERSION
+from flashscope.profiles.store.home import OWN_FILE, make_own_folder, own_home
+from flashscope.profiles.store.info import SessionInfo
+from flashscope.profiles.store.schema import VERSION
 
 SETTLED_NS = 2_000_000_000  # a file changed later than that may change again without another mtime
 FORMAT = zlib.crc32(" ".join([str(VERSION), *SessionInfo.__struct_fields__]).encode()) & 0x7FFFFFFF
@@ -71,7 +72,9 @@ class Headers:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_own_folder(self._path.parent)
+        if not self._path.exists():
+            self._path.touch(OWN_FILE)
         with closing(sqlite3.connect(self._path, timeout=1.0)) as connection:
             if connection.execute("PRAGMA user_version").fetchone() != (FORMAT,):
                 connection.execute("DROP TABLE IF EXISTS headers")
@@ -81,8 +84,8 @@ class Headers:
 
 
 def _own_path() -> Path:
-    home = os.environ.get("FLASHSCOPE_HOME")
-    folder = Path(home) / "cache" if home else platformdirs.user_cache_path("flashscope", appauthor=False)
+    home = own_home()
+    folder = home / "cache" if home else platformdirs.user_cache_path("flashscope", appauthor=False)
     return folder / "headers.sqlite"
 
 

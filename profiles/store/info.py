@@ -4,9 +4,9 @@ from pathlib import Path
 
 import msgspec
 
-from kernels.problem import Backend, Dtype
-from profiles.results.rest import OPEN
-from profiles.wire.events import Outcome, PointStatus
+from flashscope.kernels.workload.problem import Backend, Dtype
+from flashscope.profiles.results.model.remaining import OPEN
+from flashscope.profiles.wire.events import Outcome, PointStatus
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from profiles.store.info import SessionInfo
-from profiles.store.listing import info_of, stamps_of
+from flashscope.profiles.store.info import SessionInfo
+from flashscope.profiles.store.listing import info_of, stamps_of
 
 
 def latest(folder: Path, opened: Mapping[Path, int], most: int) -> list[SessionInfo]:

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import platformdirs
 
-from kernels.problem import Backend
-from profiles.store.beside import leftovers
-from profiles.store.copying import copy_session
-from profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
-from profiles.store.opening import being_written, settle
-from profiles.store.reader import read_words
-from profiles.store.schema import MAX_NAME, SUFFIX
-from profiles.store.words import change
+from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.store.copying import copy_session
+from flashscope.profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
+from flashscope.profiles.store.home import OWN_FILE, make_own_folder, own_home
+from flashscope.profiles.store.opening import being_written, settle
+from flashscope.profiles.store.reader import read_words
+from flashscope.profiles.store.schema import MAX_NAME, SUFFIX
+from flashscope.profiles.store.sidecars import leftovers
+from flashscope.profiles.store.words import change
 
 TRASH = ".trash"
 COPY = " (copy)"
@@ -23,9 +24,7 @@ COPY = " (copy)"
 
 def sessions_dir() -> Path:
     """Where sessions go that were given no place: the user's data folder, or `$FLASHSCOPE_HOME/sessions`."""
-    home = os.environ.get("FLASHSCOPE_HOME")
-    base = Path(home) if home else platformdirs.user_data_path("flashscope", appauthor=False)
-    return base / "sessions"
+    return (own_home() or platformdirs.user_data_path("flashscope", appauthor=False)) / "sessions"
 
 
 def new_session_path(folder: Path, backend: Backend, started: datetime) -> Path:
@@ -46,7 +45,7 @@ def trash(path: Path) -> Path:
         if path.stat().st_size and being_written(path):
             raise BusyFileError(f"{path} is being recorded; delete it when its sweep has ended.")
         _settle_session(path)
-        (path.parent / TRASH).mkdir(exist_ok=True)
+        make_own_folder(path.parent / TRASH)
         return _move(path, path.parent / TRASH / path.name)
     except OSError as error:
         raise explain_os(error, path) from error
@@ -83,7 +82,7 @@ def duplicate(path: Path, folder: Path) -> Path:
         SessionFileError: It cannot be read, or the copy not be written.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_own_folder(folder)
         target = _taken(folder / path.name)
     except OSError as error:
         raise explain_os(error, folder) from error
@@ -121,7 +120,7 @@ def _taken(wanted: Path) -> Path:
     while True:
         target = _free(wanted)
         with suppress(FileExistsError):
-            os.close(os.open(target, os.O_CREAT | os.O_EXCL, 0o600))
+            os.close(os.open(target, os.O_CREAT | os.O_EXCL, OWN_FILE))
             return target
 
 

@@ -7,16 +7,17 @@ from pathlib import Path
 
 import msgspec
 
-from profiles.results.dates import moment
-from profiles.store.beside import leftovers
-from profiles.store.errors import SessionFileError
-from profiles.store.headers import Headers, Stamp
-from profiles.store.info import SessionInfo
-from profiles.store.opening import opened
-from profiles.store.reader import read_head, validating
-from profiles.store.schema import MAX_POINTS, SUFFIX
-from profiles.store.words import read_bookmarks, read_tags
-from profiles.wire.events import PointStatus
+from flashscope.profiles.plan.problem_words import pass_words
+from flashscope.profiles.results.model.dates import moment
+from flashscope.profiles.store.errors import SessionFileError
+from flashscope.profiles.store.headers import Headers, Stamp
+from flashscope.profiles.store.info import SessionInfo
+from flashscope.profiles.store.opening import opened
+from flashscope.profiles.store.reader import read_head, validating
+from flashscope.profiles.store.schema import MAX_POINTS, SUFFIX
+from flashscope.profiles.store.sidecars import leftovers
+from flashscope.profiles.store.words import read_bookmarks, read_tags
+from flashscope.profiles.wire.events import PointStatus
 
 FIRST_BATCH_S, BATCH_S = 0.05, 0.5  # after which what was read is handed on
 
@@ -107,7 +108,7 @@ def _readable(path: Path) -> SessionInfo:
         kernels=plan.kernels,
         seqlens=_rising(problem.seqlen for problem in plan.problems),
         dtype=plan.problems[0].dtype,
-        passes=tuple(dict.fromkeys(problem.pass_words for problem in plan.problems)),
+        passes=tuple(dict.fromkeys(pass_words(problem) for problem in plan.problems)),
         outcome=head.outcome,
         statuses=statuses,
     )

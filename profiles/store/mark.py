@@ -4,12 +4,12 @@ import sqlite3
 from pathlib import Path
 from typing import NamedTuple
 
-from profiles.results.session import Session
-from profiles.store.errors import ReplacedFileError
-from profiles.wire.events import Outcome
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store.errors import ReplacedFileError
+from flashscope.profiles.wire.events import Outcome
 
 
-class Mark(NamedTuple):
+class SessionMark(NamedTuple):
     """What tells a session from others, and from itself after it has gone on.
 
     Attributes:
@@ -25,18 +25,18 @@ class Mark(NamedTuple):
     ended_ns: int | None
 
     @classmethod
-    def of(cls, session: Session) -> "Mark":
+    def of(cls, session: Session) -> "SessionMark":
         """That of a session in memory."""
         return cls(session.id, 1 + len(session.resumed), session.outcome, session.ended_ns)
 
     @classmethod
-    def read(cls, connection: sqlite3.Connection) -> "Mark":
+    def read(cls, connection: sqlite3.Connection) -> "SessionMark":
         """That of a file of this version."""
         (last,) = connection.execute("SELECT max(part) FROM parts").fetchone()
         head = connection.execute("SELECT id, outcome, ended_ns FROM session").fetchone()
         return cls(head[0], last or 1, *head[1:])
 
-    def check(self, path: Path, found: "Mark", *, recorded: bool) -> None:
+    def check(self, path: Path, found: "SessionMark", *, recorded: bool) -> None:
         """Refuse a file that holds another session; one that is being recorded has no end yet.
 
         Raises:

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from profiles.store.beside import Beside, is_journal, is_wal_mode, private_copy
-from profiles.store.errors import (
+from flashscope.profiles.store.errors import (
     BusyFileError,
     CorruptFileError,
     ForeignFileError,
@@ -23,9 +22,9 @@ from profiles.store.errors import (
     explain_os,
     explain_sqlite,
 )
-from profiles.store.held import is_held
-from profiles.store.migrations import migrate
-from profiles.store.schema import (
+from flashscope.profiles.store.migrations import migrate
+from flashscope.profiles.store.recording_here import is_recorded_here
+from flashscope.profiles.store.schema import (
     APPLICATION_ID,
     MAX_FILE_BYTES,
     MAX_VALUE_BYTES,
@@ -33,6 +32,7 @@ from profiles.store.schema import (
     expected_schema,
     schema_of,
 )
+from flashscope.profiles.store.sidecars import Sidecars, is_journal, is_wal_mode, private_copy
 
 BUSY_TIMEOUT_S = 5.0
 ASKING_S = 0.1  # after which who holds the lock does more than ask for it
@@ -90,7 +90,7 @@ def checked(path: Path) -> Iterator[tuple[sqlite3.Connection, int]]:
 
 def _as_it_stands(path: Path, stack: ExitStack) -> sqlite3.Connection:
     """A connection to the file as its last finished transaction left it; it closes with the stack."""
-    beside = Beside.of(path)
+    beside = Sidecars.of(path)
     if beside.strange and is_wal_mode(path):
         return _copied(path, beside.wal, stack)
     if beside.strange and beside.journal:
@@ -171,7 +171,7 @@ def make_ready(path: Path) -> None:
         settle(path)
     except sqlite3.Error as error:
         raise explain_sqlite(error, path) from error
-    if strange := Beside.of(path).strange:
+    if strange := Sidecars.of(path).strange:
         raise SessionFileError(f"{strange[0]} is no part of a session: move it away, then try again.")
 
 
@@ -180,7 +180,7 @@ def settle(path: Path) -> None:
 
     What lies beside it and does not belong to it is left alone.
     """
-    beside = Beside.of(path)
+    beside = Sidecars.of(path)
     written_ahead = beside.strange == (beside.wal,) and is_wal_mode(path)
     if written_ahead or (beside.journal and not beside.strange):
         with closing(connect(path, "rw")) as connection:
@@ -195,9 +195,9 @@ def being_written(path: Path) -> bool:
     who asks has the lock for a moment; that is waited for and no more, since who asks may be reading, and a
     recorder waits for its readers.
     """
-    if is_held(path):
+    if is_recorded_here(path):
         return True
-    beside = Beside.of(path)
+    beside = Sidecars.of(path)
     if not os.access(path, os.W_OK) or beside.strange or (beside.journal and not is_journal(beside.journal)):
         return False
     if _needs_wal(path) or _cut_off(path):
@@ -234,7 +234,7 @@ def _cut_off(path: Path) -> bool:
 
     SQLite, which may only read here, asks to write for that.
     """
-    if Beside.of(path).journal is None:
+    if Sidecars.of(path).journal is None:
         return False
     try:
         with closing(connect(path, "ro", timeout_s=0)) as connection:

@@ -7,13 +7,13 @@ from hashlib import blake2b
 
 import msgspec
 
-from profiles.plan.plan import Plan, Point
-from profiles.results.session import INTERRUPTED, NOT_REPEATED
-from profiles.store.digest import seal
-from profiles.store.records import Json, Key, Record
-from profiles.store.schema import MAX_PARTS
-from profiles.store.statements import TooLargeError, insert, parameters, records
-from profiles.wire.events import PlanResumed
+from flashscope.profiles.plan.plan import Plan, Point
+from flashscope.profiles.results.model.session import INTERRUPTED, NOT_REPEATED
+from flashscope.profiles.store.digest import seal
+from flashscope.profiles.store.records import Json, Record, RecordKey
+from flashscope.profiles.store.schema import MAX_PARTS
+from flashscope.profiles.store.statements import TooLargeError, insert, parameters, records
+from flashscope.profiles.wire.events import PlanResumed
 
 REPEAT = (
     "INSERT INTO points (point, kernel, problem, predicted_bytes, status, reason, detail) "
@@ -26,7 +26,7 @@ class PartRecord(Record, frozen=True, kw_only=True):
 
     part: int
     resumed: Json
-    digest: Key
+    digest: RecordKey
 
 
 def write_part(connection: sqlite3.Connection, event: PlanResumed) -> None:

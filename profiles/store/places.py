@@ -8,15 +8,16 @@ from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
 
-from profiles.store.beside import Beside, is_journal, leftovers, private_copy
-from profiles.store.errors import (
+from flashscope.profiles.store.errors import (
     CorruptFileError,
     SessionFileError,
     TakenFileError,
     explain_os,
     explain_sqlite,
 )
-from profiles.store.opening import being_written, connect
+from flashscope.profiles.store.home import OWN_FILE, make_own_folder
+from flashscope.profiles.store.opening import being_written, connect
+from flashscope.profiles.store.sidecars import Sidecars, is_journal, leftovers, private_copy
 
 
 def check_place(path: Path) -> None:
@@ -28,8 +29,8 @@ def check_place(path: Path) -> None:
     folder, length = path.absolute().parent, len(os.fsencode(path.name))
     trial = folder / f".{secrets.token_hex(length)}"[:length]  # SQLite puts a journal beside it, named longer
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(trial, os.O_CREAT | os.O_EXCL, 0o600))
+        make_own_folder(folder)
+        os.close(os.open(trial, os.O_CREAT | os.O_EXCL, OWN_FILE))
     except OSError as error:
         raise explain_os(error, path) from error
     try:
@@ -70,7 +71,7 @@ def never_begun(path: Path) -> bool:
     Such a file is empty, or will be once the journal beside it has been rolled back; tried on a copy.
     """
     try:
-        return _plain_file(path) and not being_written(path) and _holds_nothing(path, Beside.of(path))
+        return _plain_file(path) and not being_written(path) and _holds_nothing(path, Sidecars.of(path))
     except (OSError, sqlite3.Error, CorruptFileError):
         return False
 
@@ -79,7 +80,7 @@ def _plain_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _holds_nothing(path: Path, beside: Beside) -> bool:
+def _holds_nothing(path: Path, beside: Sidecars) -> bool:
     if beside.strange or not (beside.journal is None or is_journal(beside.journal)):
         return False
     if path.stat().st_size == 0 or beside.journal is None:
@@ -92,13 +93,13 @@ def _holds_nothing(path: Path, beside: Beside) -> bool:
 def create_file(path: Path) -> Path:
     """Make the empty file, and the folders it is in; an existing file is never written to."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_own_folder(path.parent)
     except OSError as error:
         raise explain_os(error, path.parent) from error
     if not path.exists() and (found := leftovers(path)):
         raise TakenFileError(f"{found[0]} is in the way; name another file or remove it.")
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWN_FILE))
     except FileExistsError as error:
         if path.is_file() and being_written(path):
             raise TakenFileError(

@@ -1,6 +1,5 @@
 """The points of a session file; one whose rows cannot be what was written is `altered`, without figures."""
 
-import math
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -9,12 +8,12 @@ from typing import TypeVar
 
 import msgspec
 
-from kernels.problem import Problem
-from profiles.plan.plan import Plan, Point
-from profiles.results.session import UNFINISHED, PointState
-from profiles.store.digest import NO_DIGEST, ORDERS, Digests
-from profiles.store.parts import points_of
-from profiles.store.records import (
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Plan, Point
+from flashscope.profiles.results.model.session import UNFINISHED, PointState
+from flashscope.profiles.store.digest import NO_DIGEST, ORDERS, Digests
+from flashscope.profiles.store.parts import points_of
+from flashscope.profiles.store.records import (
     CorrectnessRecord,
     ErrorRecord,
     FigureRecord,
@@ -24,10 +23,11 @@ from profiles.store.records import (
     SampleRecord,
     TrafficRecord,
 )
-from profiles.store.statements import records
-from profiles.wire.events import PlanResumed
-from profiles.wire.measurement import Correctness, Measurement
+from flashscope.profiles.store.statements import records
+from flashscope.profiles.wire.events import PlanResumed
+from flashscope.profiles.wire.measurement import Correctness, Measurement
 
+LEAST_MS, MOST_MS = 1e-9, 1e15  # of a sample: from light's way of 0.3 mm to 30,000 years
 P = TypeVar("P", bound=OfPoint)
 ALTERED = "Its rows in the file are not those that were measured ({}); run the sweep again to measure it."
 
@@ -155,13 +155,15 @@ def _contradiction(state: PointState) -> str:
     """What a point says that cannot all be true; empty when there is nothing of the kind."""
     measured = state.measurement
     samples = measured.samples if measured else ()
-    if not all(0 < sample.ms < math.inf for sample in samples):
+    if not all(LEAST_MS <= sample.ms <= MOST_MS for sample in samples):
         return "a sample took no possible time"
+    correctness = measured.correctness if measured else None
+    if correctness and any(one.error < 0 or one.bound < 0 for one in correctness.outputs):
+        return "an error is below 0"
     if state.status != "done":
         return ""
     if not samples:
         return "it is done, but has no samples"
-    correctness = measured.correctness if measured else None
     if correctness and not (correctness.passed and all(one.passed for one in correctness.outputs)):
         return "it is done, but its output is wrong"
     return ""

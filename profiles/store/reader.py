@@ -8,24 +8,24 @@ from pathlib import Path
 
 import msgspec
 
-from kernels.errors import InputError
-from kernels.trace import Trace
-from profiles.plan.machine import Machine
-from profiles.plan.plan import Plan
-from profiles.results.session import Session
-from profiles.store.batches import Row, read_batches
-from profiles.store.errors import AlteredFileError, CorruptFileError
-from profiles.store.mark import Mark
-from profiles.store.opening import being_written, opened
-from profiles.store.parts import read_parts
-from profiles.store.points import read_points
-from profiles.store.records import ReadingRecord, SessionRecord
-from profiles.store.schema import MAX_PARTS, MAX_POINTS, MAX_ROWS, MAX_TRACES
-from profiles.store.statements import records
-from profiles.store.traces import decode_trace
-from profiles.store.words import Field, Words, read_bookmarks, read_tags
-from profiles.wire.ceilings import Ceilings
-from profiles.wire.events import Reading, TelemetryStarted
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.trace import Trace
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store.errors import AlteredFileError, CorruptFileError
+from flashscope.profiles.store.mark import SessionMark
+from flashscope.profiles.store.opening import being_written, opened
+from flashscope.profiles.store.parts import read_parts
+from flashscope.profiles.store.points import read_points
+from flashscope.profiles.store.records import ReadingRecord, SessionRecord
+from flashscope.profiles.store.schema import MAX_PARTS, MAX_POINTS, MAX_ROWS, MAX_TRACES
+from flashscope.profiles.store.sealed_rows import Row, read_batches
+from flashscope.profiles.store.statements import records
+from flashscope.profiles.store.traces import decode_trace
+from flashscope.profiles.store.words import Field, UserWords, read_bookmarks, read_tags
+from flashscope.profiles.wire.ceilings import Ceilings
+from flashscope.profiles.wire.events import Reading, TelemetryStarted
 
 BATCH = 1000  # readings: about two milliseconds of work
 
@@ -98,7 +98,7 @@ def read_head(connection: sqlite3.Connection) -> tuple[SessionRecord, Plan, Mach
     return head, plan, msgspec.json.decode(head.machine, type=Machine)
 
 
-def read_words(path: Path) -> dict[Field, Words]:
+def read_words(path: Path) -> dict[Field, UserWords]:
     """What the user says of a session, as its file has it now.
 
     Raises:
@@ -107,7 +107,7 @@ def read_words(path: Path) -> dict[Field, Words]:
     return read_mark(path)[1]
 
 
-def read_mark(path: Path) -> tuple[Mark, dict[Field, Words]]:
+def read_mark(path: Path) -> tuple[SessionMark, dict[Field, UserWords]]:
     """Which session a file holds now, and what the user says of it.
 
     Raises:
@@ -115,7 +115,7 @@ def read_mark(path: Path) -> tuple[Mark, dict[Field, Words]]:
     """
     with validating(path), opened(path) as connection:
         head, _plan, _machine = read_head(connection)
-        return Mark.read(connection), {
+        return SessionMark.read(connection), {
             "name": head.name,
             "note": head.note,
             "tags": read_tags(head.tags),

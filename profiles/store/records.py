@@ -9,17 +9,17 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from profiles.store.schema import MAX_JSON, MAX_NOTE, MAX_TEXT, MAX_TRAFFIC
-from profiles.wire.events import Outcome, PointStatus, Reading
-from profiles.wire.measurement import Figure, Number, OutputError, Sample
-from profiles.wire.traffic import Traffic
+from flashscope.profiles.store.schema import MAX_JSON, MAX_NOTE, MAX_TEXT, MAX_TRAFFIC
+from flashscope.profiles.wire.events import Outcome, PointStatus, Reading
+from flashscope.profiles.wire.measurement import Figure, Number, OutputError, Sample
+from flashscope.profiles.wire.traffic import Traffic
 
 Real = float | Literal["NaN"]
 Flag = Literal[0, 1]
 Bytes = Annotated[int, msgspec.Meta(ge=0)]
-Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
+RecordText = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
 ShortText = Annotated[str, msgspec.Meta(max_length=MAX_NOTE)]
-Key = Annotated[str, msgspec.Meta(max_length=200)]
+RecordKey = Annotated[str, msgspec.Meta(max_length=200)]
 Json = Annotated[str, msgspec.Meta(max_length=MAX_JSON)]
 
 
@@ -55,40 +55,40 @@ class OfPoint(Record, frozen=True, kw_only=True):
 class PointRecord(OfPoint, frozen=True, kw_only=True):
     """A row of `points`."""
 
-    kernel: Text
+    kernel: RecordText
     problem: Json
     predicted_bytes: Bytes
     status: PointStatus
-    reason: Text
-    detail: Text
+    reason: RecordText
+    detail: RecordText
     started_ns: int | None
     sampling_ns: int | None
     ended_ns: int | None
-    digest: Key | None = None
+    digest: RecordKey | None = None
 
 
 class MeasurementRecord(OfPoint, frozen=True, kw_only=True):
     """A row of `measurements`: what is said of a measurement as a whole."""
 
-    timer: Text
+    timer: RecordText
     cold: Flag
-    note: Text
+    note: RecordText
 
 
 class FigureRecord(OfPoint, frozen=True, kw_only=True):
     """A row of `figures`; the key may be one that this version does not know."""
 
-    key: Key
+    key: RecordKey
     value: int | Real | None
     low: int | Real | None
     high: int | Real | None
-    source: Text
-    missing: Text
+    source: RecordText
+    missing: RecordText
 
     @classmethod
     def of(cls, point: int, key: str, of_point: Figure) -> "FigureRecord":
         """The row of one figure."""
-        value, low, high = map(number, (of_point.value, of_point.low, of_point.high))
+        value, low, high = map(sql_number, (of_point.value, of_point.low, of_point.high))
         return cls(
             point=point,
             key=key,
@@ -116,7 +116,7 @@ class ErrorRecord(OfPoint, frozen=True, kw_only=True):
     """A row of `errors`: one output of a kernel beside the oracle's."""
 
     n: int
-    output: Key
+    output: RecordKey
     error: Real
     bound: Real
     place_sequence: int | None
@@ -151,7 +151,7 @@ class SampleRecord(OfPoint, frozen=True, kw_only=True):
 
     n: int
     ms: Real
-    rejected: Text | None
+    rejected: RecordText | None
     round: Annotated[int, msgspec.Meta(ge=0)] | None
     t_ns: int | None
     sm_clock_mhz: Real | None
@@ -251,7 +251,7 @@ def stored(value: float | None) -> Real | None:
     return None if value is None else real(value)
 
 
-def number(value: Number | None) -> int | Real | None:
+def sql_number(value: Number | None) -> int | Real | None:
     """A number as SQLite can hold it; whole ones stay whole."""
     return value if isinstance(value, int) else stored(value)
 

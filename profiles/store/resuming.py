@@ -4,12 +4,12 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from profiles.store.errors import BusyFileError, TakenFileError, explain_sqlite
-from profiles.store.migrations import migrate
-from profiles.store.opening import connect, make_ready
-from profiles.store.parts import is_next, write_part
-from profiles.store.schema import MAX_FILE_BYTES
-from profiles.wire.events import PlanResumed
+from flashscope.profiles.store.errors import BusyFileError, TakenFileError, explain_sqlite
+from flashscope.profiles.store.migrations import migrate
+from flashscope.profiles.store.opening import connect, make_ready
+from flashscope.profiles.store.parts import is_next, write_part
+from flashscope.profiles.store.schema import MAX_FILE_BYTES
+from flashscope.profiles.wire.events import PlanResumed
 
 
 def check_resumable(path: Path) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from profiles.results.session import PointState, Session
-from profiles.store.digest import ORDERS, seal
-from profiles.store.records import (
+from flashscope.profiles.results.model.session import PointState, Session
+from flashscope.profiles.store.digest import ORDERS, seal
+from flashscope.profiles.store.records import (
     CorrectnessRecord,
     ErrorRecord,
     FigureRecord,
@@ -19,9 +19,9 @@ from profiles.store.records import (
     TrafficRecord,
     flag,
 )
-from profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES
-from profiles.store.statements import TooLargeError, cut, insert, parameters
-from profiles.wire.events import (
+from flashscope.profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES, MAX_TRAFFIC
+from flashscope.profiles.store.statements import TooLargeError, cut_text, insert, parameters
+from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
     PlanFinished,
@@ -35,8 +35,8 @@ from profiles.wire.events import (
     TelemetryStarted,
     TraceReady,
 )
-from profiles.wire.measurement import Correctness, Figure, Measurement, Sample, joined_notes
-from profiles.wire.traffic import Traffic
+from flashscope.profiles.wire.measurement import Correctness, Figure, Measurement, Sample, joined_notes
+from flashscope.profiles.wire.traffic import Traffic
 
 _SESSION = (
     insert("session", SessionRecord).replace(") VALUES (", ", writer) VALUES (").removesuffix(")")
@@ -150,7 +150,7 @@ def _end_point(connection: sqlite3.Connection, event: PointMeasured | PointFaile
             _write_measurement(connection, event.index, event.measurement)
     connection.execute(
         "UPDATE points SET status = ?, reason = ?, detail = ?, ended_ns = ? WHERE point = ?",
-        (status, cut(reason), cut(detail), event.t_ns, event.index),
+        (status, cut_text(reason), cut_text(detail), event.t_ns, event.index),
     )
     seal(connection, event.index)
 
@@ -165,7 +165,7 @@ def _begin_sampling(connection: sqlite3.Connection, event: SamplingStarted) -> N
 def _add_remark(connection: sqlite3.Connection, point: int, remark: str) -> None:
     found = connection.execute("SELECT note FROM measurements WHERE point = ?", (point,)).fetchone()
     if found is not None:
-        note = cut(joined_notes(*found, remark))
+        note = cut_text(joined_notes(*found, remark))
         connection.execute("UPDATE measurements SET note = ? WHERE point = ?", (note, point))
 
 
@@ -206,5 +206,7 @@ def _write_samples(connection: sqlite3.Connection, point: int, samples: Sequence
 
 
 def _write_traffic(connection: sqlite3.Connection, point: int, traffic: Traffic | None) -> None:
-    if traffic is not None:
-        connection.execute(_TRAFFIC, parameters(TrafficRecord.of(point, traffic)))
+    """Write a point's curve; one that no file can hold is left out: the rest is worth more."""
+    record = None if traffic is None else TrafficRecord.of(point, traffic)
+    if record is not None and len(record.curve) <= MAX_TRAFFIC:
+        connection.execute(_TRAFFIC, parameters(record))

@@ -3,8 +3,8 @@
 import sqlite3
 from functools import cache
 
-from profiles.store.migrations import MIGRATIONS, migrate
-from profiles.store.migrations.v001_first import APPLICATION_ID
+from flashscope.profiles.store.migrations import MIGRATIONS, migrate
+from flashscope.profiles.store.migrations.v001_first import APPLICATION_ID
 
 __all__ = ["APPLICATION_ID", "SUFFIX", "VERSION", "expected_schema", "schema_of"]
 
@@ -27,16 +27,16 @@ MAX_ROWS = 5_000_000  # readings at 20 Hz for almost three days
 MAX_TRACES = 1_000
 MAX_PARTS = 1_000
 
-Schema = frozenset[tuple[str, str, str | None]]
+SqlSchema = frozenset[tuple[str, str, str | None]]
 
 
-def schema_of(connection: sqlite3.Connection) -> Schema:
+def schema_of(connection: sqlite3.Connection) -> SqlSchema:
     """Everything a file defines, as (type, name, SQL): tables, indexes, triggers, views."""
     return frozenset(connection.execute("SELECT type, name, sql FROM sqlite_master"))
 
 
 @cache
-def expected_schema(version: int) -> Schema:
+def expected_schema(version: int) -> SqlSchema:
     """What a file of that version defines, found by running the migrations on an empty database."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:

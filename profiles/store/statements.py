@@ -8,9 +8,9 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from profiles.store.digest import Digests
-from profiles.store.schema import MAX_JSON, MAX_ROWS, MAX_TEXT
-from profiles.wire.text import in_utf8
+from flashscope.profiles.store.digest import Digests
+from flashscope.profiles.store.schema import MAX_JSON, MAX_ROWS, MAX_TEXT
+from flashscope.profiles.wire.text import in_utf8
 
 R = TypeVar("R", bound=msgspec.Struct)
 AT_ONCE = 1000  # rows
@@ -39,18 +39,18 @@ def parameters(record: msgspec.Struct) -> Mapping[str, Any]:
         TooLargeError: JSON, which means nothing when it is cut, is too long.
     """
     values = msgspec.structs.asdict(record)
-    for name, most in longest(type(record)).items():
+    for name, most in longest_texts(type(record)).items():
         text = values[name]
         if text is None:
             continue
         if most != MAX_JSON:
-            values[name] = cut(text, most)
+            values[name] = cut_text(text, most)
         elif len(text) > most:
             raise TooLargeError(f"a {name} of {len(text)} characters")
     return values
 
 
-def cut(text: str, most: int = MAX_TEXT) -> str:
+def cut_text(text: str, most: int = MAX_TEXT) -> str:
     """The text as UTF-8 can hold it, with a mark in place of what is beyond so many characters."""
     text = in_utf8(text)
     if len(text) <= most:
@@ -60,7 +60,7 @@ def cut(text: str, most: int = MAX_TEXT) -> str:
 
 
 @cache
-def longest(record: type[msgspec.Struct]) -> Mapping[str, int]:
+def longest_texts(record: type[msgspec.Struct]) -> Mapping[str, int]:
     """How many characters each text of a record may have."""
     described = cast("msgspec.inspect.StructType", msgspec.inspect.type_info(record))
     found = {}

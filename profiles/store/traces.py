@@ -4,7 +4,7 @@ import math
 
 import msgspec
 
-from kernels.trace import MOST_TILES, Array, Trace, check_tiling
+from flashscope.kernels.workload.trace import MOST_TILES, Array, Trace, check_tiling
 
 INTEGERS = frozenset({"<i4", "<i8"})
 FLOATS = frozenset({"<f4", "<f8"})

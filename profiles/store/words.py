@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias, cast
 
 import msgspec
 
-from profiles.results.bookmarks import Bookmark
-from profiles.store.errors import ChangedFileError, ReplacedFileError, SessionFileError
-from profiles.store.mark import Mark
-from profiles.store.opening import editing
-from profiles.store.schema import (
+from flashscope.profiles.results.model.bookmarks import Bookmark
+from flashscope.profiles.store.errors import ChangedFileError, ReplacedFileError, SessionFileError
+from flashscope.profiles.store.mark import SessionMark
+from flashscope.profiles.store.opening import editing
+from flashscope.profiles.store.schema import (
     MAX_BOOKMARK,
     MAX_BOOKMARKS,
     MAX_NAME,
@@ -20,10 +20,10 @@ from profiles.store.schema import (
     MAX_TAG,
     MAX_TAGS,
 )
-from profiles.wire.text import in_utf8
+from flashscope.profiles.wire.text import in_utf8
 
 Field = Literal["name", "note", "tags", "bookmarks"]
-Words: TypeAlias = str | tuple[str, ...] | tuple[Bookmark, ...]
+UserWords: TypeAlias = str | tuple[str, ...] | tuple[Bookmark, ...]
 
 LONGEST: dict[str, int] = {"name": MAX_NAME, "note": MAX_NOTE}
 CALLED: dict[Field, str] = {
@@ -34,7 +34,9 @@ CALLED: dict[Field, str] = {
 }
 
 
-def change(path: Path, field: Field, after: Words, before: Words | None = None, meant: str = "") -> Words:
+def change(
+    path: Path, field: Field, after: UserWords, before: UserWords | None = None, meant: str = ""
+) -> UserWords:
     """Write other words of the user's into a session and return what it has now.
 
     An empty name names it by its start.
@@ -55,7 +57,7 @@ def change(path: Path, field: Field, after: Words, before: Words | None = None, 
     """
     wanted = _normal(field, after)
     with editing(path) as connection:
-        if meant not in {"", Mark.read(connection).id}:
+        if meant not in {"", SessionMark.read(connection).id}:
             raise ReplacedFileError(path)
         if before is not None:
             wanted = _merged(path, field, _normal(field, before), wanted, _now(connection, field))
@@ -96,7 +98,7 @@ def with_tags(tags: Sequence[str], added: Sequence[str], removed: Sequence[str] 
     return tuple(kept[key] for key in sorted(kept))
 
 
-def _normal(field: Field, words: Words) -> Words:
+def _normal(field: Field, words: UserWords) -> UserWords:
     """The words as a file has them.
 
     Raises:
@@ -150,14 +152,14 @@ def _check_bookmarks(bookmarks: tuple[Bookmark, ...]) -> None:
         raise ValueError("A note is on a point or on a moment")
 
 
-def _now(connection: sqlite3.Connection, field: Field) -> Words:
-    (stored,) = connection.execute(f"SELECT {field} FROM session").fetchone()  # noqa: S608 - as above
+def _now(connection: sqlite3.Connection, field: Field) -> UserWords:
+    (stored,) = connection.execute(f"SELECT {field} FROM session").fetchone()  # noqa: S608 - one of our four columns
     if field in LONGEST:
         return str(stored)
     return read_tags(stored) if field == "tags" else read_bookmarks(stored, MAX_POINTS)
 
 
-def _merged(path: Path, field: Field, before: Words, after: Words, now: Words) -> Words:
+def _merged(path: Path, field: Field, before: UserWords, after: UserWords, now: UserWords) -> UserWords:
     """What another program left, with the change in it.
 
     Raises:
@@ -171,7 +173,7 @@ def _merged(path: Path, field: Field, before: Words, after: Words, now: Words) -
     if any(one not in now for one in gone):
         raise _changed(path, field)
     left = (one for one in now if one not in gone)
-    return _normal(field, cast("Words", (*left, *(one for one in after if one not in before))))
+    return _normal(field, cast("UserWords", (*left, *(one for one in after if one not in before))))
 
 
 def _changed(path: Path, field: Field) -> ChangedFileError:

@@ -5,25 +5,25 @@ import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
 
-from profiles.results.session import Session
-from profiles.store.batches import seal_batches
-from profiles.store.beside import Beside
-from profiles.store.errors import (
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store.errors import (
     BusyFileError,
     MovedFileError,
     SessionFileError,
     TakenFileError,
     explain_sqlite,
 )
-from profiles.store.held import hold, identity, let_go
-from profiles.store.migrations import migrate
-from profiles.store.opening import connect
-from profiles.store.places import create_free, create_or_take
-from profiles.store.resuming import resume_file
-from profiles.store.rows import write_event, write_session
-from profiles.store.schema import MAX_FILE_BYTES
-from profiles.store.statements import TooLargeError
-from profiles.wire.events import (
+from flashscope.profiles.store.migrations import migrate
+from flashscope.profiles.store.opening import connect
+from flashscope.profiles.store.places import create_free, create_or_take
+from flashscope.profiles.store.recording_here import forget_recording, identity, note_recording
+from flashscope.profiles.store.resuming import resume_file
+from flashscope.profiles.store.rows import write_event, write_session
+from flashscope.profiles.store.schema import MAX_FILE_BYTES
+from flashscope.profiles.store.sealed_rows import seal_batches
+from flashscope.profiles.store.sidecars import Sidecars
+from flashscope.profiles.store.statements import TooLargeError
+from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
     PlanFinished,
@@ -143,7 +143,7 @@ class Recorder:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
-                let_go(self._identity)
+                forget_recording(self._identity)
 
     def _open(self, event: PlanStarted | PlanResumed) -> sqlite3.Connection:
         return self._create(event) if isinstance(event, PlanStarted) else self._resume(event)
@@ -173,15 +173,15 @@ class Recorder:
 
     def _take(self, path: Path) -> None:
         """Record in this file from now on."""
-        let_go(self._identity)
+        forget_recording(self._identity)
         self.path, self._identity = path, identity(path)
-        hold(self._identity)
+        note_recording(self._identity)
 
     def _how_lost(self) -> str:
         """Why this file cannot be written any more, to stand before "while"; empty when it can be."""
         if self._has_moved():
             return f"{self.path} was moved or replaced"
-        strange = Beside.of(self.path).strange
+        strange = Sidecars.of(self.path).strange
         return f"{strange[0]} was laid beside {self.path.name}" if strange else ""
 
     def _has_moved(self) -> bool:

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from kernels.problem import Dtype
-from profiles.wire.measurement import Figure
+from flashscope.kernels.workload.problem import Dtype
+from flashscope.profiles.wire.measurement import Figure
 
 COPY = "copy_gbs"
 EXPONENTIALS = "exp_gexps"
@@ -27,7 +27,7 @@ class Ceiling(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
-    """All of them.
+    """All ceilings of a device.
 
     Attributes:
         rates: By key: copying within memory in 10^9 bytes read and written a second, matrix products in 10^12

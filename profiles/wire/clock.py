@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from profiles.wire.events import (
+from flashscope.profiles.wire.events import (
     Event,
     PlanFinished,
     PointChecked,
@@ -12,7 +12,7 @@ from profiles.wire.events import (
     Readings,
     SamplingStarted,
 )
-from profiles.wire.measurement import Measurement, Sample
+from flashscope.profiles.wire.measurement import Measurement, Sample
 
 
 def shifted(event: Event, by_ns: int) -> Event:

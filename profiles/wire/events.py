@@ -7,12 +7,12 @@ from typing import Literal
 
 import msgspec
 
-from kernels.trace import Trace
-from profiles.plan.machine import Machine
-from profiles.plan.plan import Plan
-from profiles.wire.ceilings import Ceilings
-from profiles.wire.measurement import Figure, Measurement, Sample
-from profiles.wire.traffic import Traffic
+from flashscope.kernels.workload.trace import Trace
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.wire.ceilings import Ceilings
+from flashscope.profiles.wire.measurement import Figure, Measurement, Sample
+from flashscope.profiles.wire.traffic import Traffic
 
 PointStatus = Literal[
     "pending",
@@ -25,6 +25,7 @@ PointStatus = Literal[
     "timeout",  # killed at the deadline
     "failed",  # a fault: illegal address, compile error, dead worker, ...
     "cancelled",
+    "impossible",  # done, in less time than its device can need for it
     "altered",  # its rows in a file are not those that were written
     "interrupted",  # found `running` in the file of a session that was killed
 ]

@@ -4,7 +4,7 @@ import math
 
 import msgspec
 
-from profiles.wire.traffic import Traffic
+from flashscope.profiles.wire.traffic import Traffic
 
 Number = int | float
 BY_POWER = "energy_by_power_mj"  # the figure beside `energy_mj` that leaves the counter out
@@ -51,7 +51,7 @@ class OutputError(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         output: Which one: `O`, `LSE`, `dQ`, `dK`, `dV`, or the worst row of one: `O of a row` (see
-            kernels.verify).
+            kernels.oracle.verify).
         error: max |output - oracle's| over the rows compared; of a row, but for LSE, the L2 norm of its error
             relative to the oracle's. NaN or inf where the output holds one.
         bound: The largest error that passes.

@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 
-from kernels.device import Device
-from kernels.problem import Backend
-from kernels.trace import TraceRequest
-from profiles.plan.plan import Point, Protocol
-from profiles.wire.events import Event
-from profiles.wire.text import in_utf8
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.plan.plan import Point, Protocol
+from flashscope.profiles.wire.events import Event
+from flashscope.profiles.wire.text import in_utf8
 
 MAX_MESSAGE_BYTES = 256 << 20  # twice what the largest trace that can be kept takes
 
@@ -65,7 +65,7 @@ class Cancel(MessageBase, frozen=True, kw_only=True, tag="cancel"):
     """To the worker: give up the points in flight before the next repeat."""
 
 
-class Stop(MessageBase, frozen=True, kw_only=True, tag="stop"):
+class StopChild(MessageBase, frozen=True, kw_only=True, tag="stop"):
     """To any child: end."""
 
 
@@ -83,7 +83,9 @@ class SamplingEnded(MessageBase, frozen=True, kw_only=True, tag="sampling-ended"
     left_open: str = ""
 
 
-Command = ProbeMachine | MeasureCeilings | TryPoint | SamplePoints | RecordTrace | WatchDevice | Cancel | Stop
+Command = (
+    ProbeMachine | MeasureCeilings | TryPoint | SamplePoints | RecordTrace | WatchDevice | Cancel | StopChild
+)
 Message = Event | Ready | Retiring | SamplingEnded
 
 decode_command = msgspec.msgpack.Decoder(Command).decode

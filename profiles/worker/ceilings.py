@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable
 from statistics import median, quantiles
 
-from profiles.wire.ceilings import Ceiling, Ceilings
-from profiles.wire.events import LogLine
-from profiles.wire.measurement import Figure, Sample
-from profiles.worker.bench import Bench, Load, Run
-from profiles.worker.child import Link
+from flashscope.profiles.wire.ceilings import Ceiling, Ceilings
+from flashscope.profiles.wire.events import LogLine
+from flashscope.profiles.wire.measurement import Figure, Sample
+from flashscope.profiles.worker.child import Link
+from flashscope.profiles.worker.instruments.bench import Bench, CeilingLoad, Run
 
 RUNS, LEAST_RUNS = 9, 3
 LONGEST_S = 0.05  # after which no run beyond the least is begun
@@ -25,7 +25,7 @@ def measure_ceilings(bench: Bench, link: Link) -> Ceilings:
     return Ceilings(rates=rates, cache_bytes=bench.cache_bytes, took_ms=took_ms)
 
 
-def reach(bench: Bench, load: Load) -> Ceiling:
+def reach(bench: Bench, load: CeilingLoad) -> Ceiling:
     """What the device reaches with a load: median and quartiles of a few runs after one that does not count.
 
     Raises:
@@ -50,7 +50,7 @@ def _samples(bench: Bench, run: Run) -> list[Sample]:
     return samples
 
 
-def _attempted(bench: Bench, key: str, make: Callable[[], Load], link: Link) -> Ceiling:
+def _attempted(bench: Bench, key: str, make: Callable[[], CeilingLoad], link: Link) -> Ceiling:
     try:
         return reach(bench, make())
     except Exception as error:  # noqa: BLE001 - whatever an instrument raises, the sweep goes on without it

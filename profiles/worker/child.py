@@ -6,10 +6,9 @@ import signal
 import sys
 import threading
 from importlib import import_module
-from multiprocessing import connection, parent_process
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 
-from profiles.wire.messages import Cancel, Command, Message, Stop, decode_command, encode
+from flashscope.profiles.wire.messages import Cancel, Command, Message, StopChild, decode_command, encode
 
 # NumPy's and PyTorch's thread pools, read when they are imported; the first that is set counts. With as many
 # threads as cores, any other program on one of them has all the others wait: a kernel of 8 ms took up to 1 s.
@@ -43,7 +42,7 @@ class Link:
         if not self._pipe.poll(timeout_s):
             return None
         command: Command = decode_command(self._pipe.recv_bytes())
-        if isinstance(command, Stop):
+        if isinstance(command, StopChild):
             raise StopRequestedError(0)
         return command
 
@@ -58,21 +57,29 @@ class Link:
             raise CancelledError
 
 
-def main(pipe: Connection, output: Connection, serve: str, argument: str) -> None:
+def main(pipe: str, output: str, life: str, serve: str, argument: str) -> None:
     """Run a child: take over its standard streams, watch its parent, serve.
 
     Args:
-        pipe: Messages, both ways.
-        output: Takes every byte that is written to file descriptors 1 and 2, also from C.
+        pipe: The descriptor of a pipe for messages, both ways.
+        output: That of one for every byte that is written to descriptors 1 and 2, also from C.
+        life: That of one which can be read once the parent has ended.
         serve: `module:function` to call with a Link and the argument.
         argument: What it serves with.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole terminal; the parent decides
-    _redirect(output)
+    messages, parent = (_kept(Connection(int(number))) for number in (pipe, life))
+    _redirect(_kept(Connection(int(output), readable=False)))
     use_one_blas_thread()
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
     module, _, function = serve.partition(":")
-    getattr(import_module(module), function)(Link(pipe), argument)
+    getattr(import_module(module), function)(Link(messages), argument)
+
+
+def _kept(end: Connection) -> Connection:
+    """An end of a pipe that no process started from here is to have."""
+    os.set_inheritable(end.fileno(), False)
+    return end
 
 
 def use_one_blas_thread() -> None:
@@ -98,9 +105,7 @@ def _redirect(output: Connection) -> None:
     faulthandler.enable()
 
 
-def _die_with_parent() -> None:
+def _die_with(parent: Connection) -> None:
     """End at once when the parent is gone, however it went and whatever the main thread is doing."""
-    parent = parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
+    wait([parent])
+    os._exit(1)

@@ -4,11 +4,11 @@ import time
 import traceback
 from typing import NamedTuple
 
-from kernels.errors import CompileError, KernelError, UnsupportedError
-from profiles.plan.plan import Point
-from profiles.wire.events import FailedStatus, PointFailed
-from profiles.wire.measurement import Measurement
-from profiles.worker.child import CancelledError
+from flashscope.kernels.workload.errors import CompileError, KernelError, UnsupportedError
+from flashscope.profiles.plan.plan import Point
+from flashscope.profiles.wire.events import FailedStatus, PointFailed
+from flashscope.profiles.wire.measurement import Measurement
+from flashscope.profiles.worker.child import CancelledError
 
 
 class Refusal(NamedTuple):

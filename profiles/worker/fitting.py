@@ -1,9 +1,9 @@
 """Whether a point is worth launching at all: the kernel takes it, and it fits."""
 
-from kernels.device import Device
-from kernels.problem import Backend, Problem
-from kernels.spec import KernelSpec
-from profiles.worker.failures import Refusal
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.profiles.worker.failures import Refusal
 
 GIB = 1 << 30
 

@@ -1,12 +1,12 @@
 """The memory ledger of one point, from a run of its own that is never timed."""
 
-from kernels.launch import LibraryLaunch
-from kernels.passes import Given, PassLaunch, after_forward, draw, prepare_passes
-from kernels.problem import Backend, Problem
-from kernels.spec import KernelSpec
-from profiles.wire.measurement import Figure
-from profiles.worker.bench import Bench, Peak
-from profiles.worker.stopwatch import Stopwatch
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.launch import LibraryLaunch
+from flashscope.kernels.launching.passes import Given, PassLaunch, after_forward, draw_given, prepare_passes
+from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.profiles.wire.measurement import Figure
+from flashscope.profiles.worker.instruments.bench import Bench, MemoryPeak
+from flashscope.profiles.worker.stopwatch import Stopwatch
 
 BY_SHAPE = "shapes and dtypes"
 BY_AUTOGRAD = "shapes and dtypes of what autograd is known to keep, at least"
@@ -34,7 +34,7 @@ def measure_footprint(
     launched: list[PassLaunch] = []
 
     def make() -> None:
-        made.append(after_forward(spec, problem, draw(problem, backend), backend))
+        made.append(after_forward(spec, problem, draw_given(problem, backend), backend))
 
     def run() -> None:
         launched.append(prepare_passes(spec, problem, made[0], backend))
@@ -72,7 +72,7 @@ def _with_library(peak: Figure, launch: LibraryLaunch) -> Figure:
     return Figure(value=peak.value + launch.allocated_bytes, source=f"{peak.source} + {launch.allocator}")
 
 
-def _device_delta(peak: Peak) -> Figure:
+def _device_delta(peak: MemoryPeak) -> Figure:
     if peak.device_delta is None:
         return Figure(missing="no NVML tells the used memory of this device")
     return Figure(value=peak.device_delta, source="NVML, the whole device")

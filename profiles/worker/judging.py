@@ -4,17 +4,17 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kernels.fp8 import Rounding
-from kernels.launch import Inputs
-from kernels.passes import Answer, Given
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
-from kernels.verdict import Judging, Verdict
-from kernels.verify import criterion
-from kernels.verify_gradients import GradientCriterion, gradient_criterion
-from profiles.wire.measurement import Correctness, OutputError
+from flashscope.kernels.catalogue.fp8 import Rounding
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.passes import Given, PassOutputs
+from flashscope.kernels.oracle.verdict import Judging, Verdict
+from flashscope.kernels.oracle.verify import criterion
+from flashscope.kernels.oracle.verify_gradients import GradientCriterion, gradient_criterion
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
+from flashscope.profiles.wire.measurement import Correctness, OutputError
 
-Judge = Callable[[Answer], Verdict]
+Judge = Callable[[PassOutputs], Verdict]
 
 
 class PassCriterion(NamedTuple):
@@ -23,7 +23,7 @@ class PassCriterion(NamedTuple):
     forward: Judging | None
     backward: GradientCriterion | None
 
-    def judge(self, answer: Answer) -> Verdict:
+    def judge(self, answer: PassOutputs) -> Verdict:
         """Compare all that was written with the oracle: O and LSE, then the gradients."""
         verdicts = []
         if self.forward is not None:

@@ -63,7 +63,7 @@ def open_nvml(nvml: Any | None = None) -> Any:
     try:
         nvml.nvmlInit()
     except nvml.NVMLError as error:
-        raise explain(nvml, error) from error
+        raise explain_nvml(nvml, error) from error
     return nvml
 
 
@@ -90,10 +90,10 @@ def find_gpu(nvml: Any, uuid: str | None) -> Any:
     except nvml.NVMLError as error:
         if error.value in {nvml.NVML_ERROR_NOT_FOUND, nvml.NVML_ERROR_INVALID_ARGUMENT}:
             raise NvmlError(f"NVML knows no GPU {uuid or 'at all'}", "") from error
-        raise explain(nvml, error) from error
+        raise explain_nvml(nvml, error) from error
 
 
-def explain(nvml: Any, error: Any) -> NvmlError:
+def explain_nvml(nvml: Any, error: Any) -> NvmlError:
     """An NVML error as a cause and a remedy."""
     for name, (cause, remedy) in REMEDIES.items():
         if error.value == getattr(nvml, name):

@@ -5,28 +5,29 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from kernels.passes import Given, PassLaunch, after_forward, draw, prepare_passes
-from kernels.problem import Backend
-from kernels.registry import find_kernel
-from kernels.spec import KernelSpec
-from profiles.plan.plan import Point, Protocol
-from profiles.wire.events import LogLine, PointFailed, PointMeasured
-from profiles.wire.measurement import Figure, Sample
-from profiles.wire.messages import SamplePoints, SamplingEnded
-from profiles.wire.traffic import Traffic
-from profiles.worker.bench import Bench
-from profiles.worker.child import CancelledError, Link
-from profiles.worker.conditions import Condition, condition_figures
-from profiles.worker.counting import count
-from profiles.worker.failures import Refusal, explain
-from profiles.worker.judging import Criteria, Judge, correctness_of, what_is_wrong
-from profiles.worker.steps import Steps
-from profiles.worker.stopwatch import Stopwatch
-from profiles.worker.sustain import sustain
-from profiles.worker.turns import enough, take_turns
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.passes import Given, PassLaunch, after_forward, draw_given, prepare_passes
+from flashscope.kernels.launching.signs import ChangingSigns
+from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.plan.plan import Point, Protocol
+from flashscope.profiles.wire.events import LogLine, PointFailed, PointMeasured
+from flashscope.profiles.wire.measurement import Figure, Sample
+from flashscope.profiles.wire.messages import SamplePoints, SamplingEnded
+from flashscope.profiles.wire.traffic import Traffic
+from flashscope.profiles.worker.child import CancelledError, Link
+from flashscope.profiles.worker.failures import Refusal, explain
+from flashscope.profiles.worker.instruments.bench import Bench
+from flashscope.profiles.worker.instruments.conditions import Condition, condition_figures
+from flashscope.profiles.worker.instruments.counting import count
+from flashscope.profiles.worker.judging import Criteria, Judge, correctness_of, what_is_wrong
+from flashscope.profiles.worker.steps import Steps
+from flashscope.profiles.worker.stopwatch import Stopwatch
+from flashscope.profiles.worker.sustain import sustain
+from flashscope.profiles.worker.turns import enough, take_turns
 
 
-class Member:
+class SampledKernel:
     """One kernel on its way through its turns.
 
     Attributes:
@@ -41,6 +42,7 @@ class Member:
         self.closed = False
         self._spec = spec
         self._launch: PassLaunch | None = None
+        self._signs: ChangingSigns | None = None
         self._judge: Judge | None = None
         self._samples: list[Sample] = []
         self._figures: dict[str, Figure] = {}
@@ -49,11 +51,14 @@ class Member:
         self._spent_s = 0.0
         self._watch = Stopwatch("sampling")
 
-    def prepare(self, drawn: Given, backend: Backend, criteria: Criteria | None) -> None:
+    def prepare(
+        self, drawn: Given, signs: ChangingSigns, backend: Backend, criteria: Criteria | None
+    ) -> None:
         """Allocate what it needs; what was compiled for the check is compiled no more.
 
         Args:
             drawn: Q, K and V, and dO where there is one, which all members share.
+            signs: What changes them before each sample.
             backend: Where it runs.
             criteria: What the last timed run is judged by; None: by nothing.
         """
@@ -61,6 +66,7 @@ class Member:
         with self._watch.on("prepare"):
             given = after_forward(self._spec, self.point.problem, drawn, backend)
             self._launch = prepare_passes(self._spec, self.point.problem, given, backend)
+        self._signs = signs
         if criteria is not None:
             self._judge = criteria.of_kernel(self._spec, self.point.problem, drawn).judge
 
@@ -77,13 +83,15 @@ class Member:
     def sample(self, protocol: Protocol, bench: Bench, number: int | None) -> None:
         """Take one sample, in the round of that number; None: nobody else takes turns.
 
-        What earlier runs wrote is spoilt before, so that a run which leaves some of it out is found. Warm, an
-        untimed run comes before that: others have used the cache since.
+        Inputs change before, so that a stored answer is found, and what earlier runs wrote is spoilt, so that
+        a run which leaves some of it out is. Warm, an untimed run comes between: others have used the cache.
         """
         last_ms = self._samples[-1].ms if self._samples else None
         self.steps.enter("measure", len(self._samples), protocol.repeats, last_ms)
         begun = time.monotonic()
-        if not protocol.cold and number is not None:
+        if self._signs is not None:
+            self._signs.change()
+        if not protocol.cold:
             with self._watch.on("launch"):
                 bench.time_ms(self._run)
         if self._launch is not None and self._judge is not None:
@@ -123,10 +131,11 @@ class Member:
 
     def ended(self) -> PointMeasured | PointFailed:
         """Its point's end: `wrong` where the run that was timed last wrote something else than the first."""
-        if self._launch is not None and self._judge is not None:
+        if self._launch is not None and self._judge is not None and self._signs is not None:
             self.steps.enter("verify")
             with self._watch.on("check"):
-                correctness = correctness_of(self._judge(self._launch.answer()))
+                answer = self._signs.brought_back(self._launch.answer())
+                correctness = correctness_of(self._judge(answer))
             if not correctness.passed:
                 reason = (
                     f"Of the last timed run, though the first run was right: {what_is_wrong(correctness)}"
@@ -146,7 +155,7 @@ class Member:
         """Give its memory back."""
         if self._launch is not None:
             self._launch.release()
-        self._launch = self._judge = None
+        self._launch = self._signs = self._judge = None
 
     def _run(self) -> None:
         if self._launch is not None:
@@ -167,7 +176,7 @@ class Sampling:
         self._protocol, self._backend = command.protocol, command.device.backend
         self._bench, self._link = bench, link
         self._criteria = criteria if command.protocol.verify else None
-        self._members = [Member(p, find_kernel(p.kernel, specs), link) for p in command.points]
+        self._members = [SampledKernel(p, find_kernel(p.kernel, specs), link) for p in command.points]
         self._alone = len(self._members) == 1
         self._more_to_come = bool(self._protocol.sustain_s or self._protocol.counters)
         self._broken_by = ""
@@ -189,16 +198,17 @@ class Sampling:
 
     def _sample(self) -> None:
         problem = self._members[0].point.problem
-        drawn = draw(problem, self._backend)
+        drawn = draw_given(problem, self._backend)
+        signs = ChangingSigns(problem, drawn)
         for member in self._members:
-            self._attempt(member, lambda one: one.prepare(drawn, self._backend, self._criteria))
+            self._attempt(member, lambda one: one.prepare(drawn, signs, self._backend, self._criteria))
         for member in self._members:
             self._attempt(member, lambda one: one.warm_up(self._protocol, self._bench))
         take_turns(self._members, self._sampled, self._turn, problem.seed)
         for member in self._members:
             self._attempt(member, self._finish)
 
-    def _finish(self, member: Member) -> None:
+    def _finish(self, member: SampledKernel) -> None:
         """What comes after the turns: nobody is timed in them any more."""
         if self._protocol.sustain_s:
             member.sustain(self._protocol, self._bench)
@@ -206,24 +216,24 @@ class Sampling:
             self._count(member)
         self._end(member)
 
-    def _count(self, member: Member) -> None:
+    def _count(self, member: SampledKernel) -> None:
         missing = member.count(self._protocol, self._bench)
         if missing:
             text = f"No traffic of {member.point.kernel} was counted: {missing}."
             self._link.send(LogLine(source="worker", text=text, level="warning"))
 
-    def _turn(self, member: Member, number: int) -> None:
+    def _turn(self, member: SampledKernel, number: int) -> None:
         round_number = None if self._alone else number
         self._attempt(member, lambda one: one.sample(self._protocol, self._bench, round_number))
         if member.has_enough(self._protocol) and not self._more_to_come:
             self._attempt(member, self._end)
 
-    def _end(self, member: Member) -> None:
+    def _end(self, member: SampledKernel) -> None:
         end = member.ended()
         member.closed = True
         self._link.send(end)
 
-    def _attempt(self, member: Member, act: Callable[[Member], None]) -> None:
+    def _attempt(self, member: SampledKernel, act: Callable[[SampledKernel], None]) -> None:
         """Do something with one kernel. If it raises, its point has failed; a broken device ends all."""
         if self._done(member):
             return
@@ -236,13 +246,13 @@ class Sampling:
             if not self._bench.healthy():
                 self._broken_by = member.point.kernel
 
-    def _sampled(self, member: Member) -> bool:
+    def _sampled(self, member: SampledKernel) -> bool:
         return self._done(member) or member.has_enough(self._protocol)
 
-    def _done(self, member: Member) -> bool:
+    def _done(self, member: SampledKernel) -> bool:
         return member.closed or bool(self._broken_by)
 
-    def _close(self, members: Sequence[Member], error: BaseException) -> None:
+    def _close(self, members: Sequence[SampledKernel], error: BaseException) -> None:
         for member in members:
             if not member.closed:
                 member.closed = True

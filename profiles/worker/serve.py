@@ -4,13 +4,14 @@ import gc
 import time
 from importlib import import_module
 
-from kernels.device import Device
-from kernels.problem import Backend
-from kernels.registry import find_kernel
-from kernels.spec import KernelSpec
-from profiles.plan.specs import load_kernels
-from profiles.wire.ceilings import Ceilings
-from profiles.wire.events import (
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda.cache import settle_cache
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.plan.specs import import_specs
+from flashscope.profiles.wire.ceilings import Ceilings
+from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     LogLine,
     MachineFound,
@@ -19,8 +20,8 @@ from profiles.wire.events import (
     RequestFailed,
     TraceReady,
 )
-from profiles.wire.measurement import Measurement
-from profiles.wire.messages import (
+from flashscope.profiles.wire.measurement import Measurement
+from flashscope.profiles.wire.messages import (
     MeasureCeilings,
     ProbeMachine,
     Ready,
@@ -29,14 +30,14 @@ from profiles.wire.messages import (
     SamplePoints,
     TryPoint,
 )
-from profiles.worker.bench import Bench
-from profiles.worker.ceilings import measure_ceilings
-from profiles.worker.child import CancelledError, Link
-from profiles.worker.failures import explain
-from profiles.worker.judging import Criteria
-from profiles.worker.probe import probe_machine
-from profiles.worker.sample import Sampling
-from profiles.worker.trial import Trial
+from flashscope.profiles.worker.ceilings import measure_ceilings
+from flashscope.profiles.worker.child import CancelledError, Link
+from flashscope.profiles.worker.failures import explain
+from flashscope.profiles.worker.instruments.bench import Bench
+from flashscope.profiles.worker.judging import Criteria
+from flashscope.profiles.worker.precheck import Precheck
+from flashscope.profiles.worker.probing.probe import probe_machine
+from flashscope.profiles.worker.sample import Sampling
 
 
 def serve(link: Link, kernels: str) -> None:
@@ -46,12 +47,14 @@ def serve(link: Link, kernels: str) -> None:
         link: The engine.
         kernels: `module:NAME` of the tuple of KernelSpec to measure.
     """
-    worker = Worker(link, load_kernels(kernels))
+    if trouble := settle_cache():
+        link.send(LogLine(source="worker", text=trouble, level="warning"))
+    worker = Worker(link, import_specs(kernels))
     link.send(Ready())
     while True:
         match link.receive(REST_S):
             case None:
-                worker.rest()
+                worker.release_instruments()
             case ProbeMachine():
                 link.send(MachineFound(machine=probe_machine()))
             case MeasureCeilings(device=device):
@@ -108,16 +111,16 @@ class Worker:
         self._clean_up(command.device)
         self._link.send(ended)
 
-    def rest(self) -> None:
+    def release_instruments(self) -> None:
         """Nothing is asked for."""
         for bench in self._benches.values():
-            bench.rest()
+            bench.release_instruments()
 
     def trace(self, command: RecordTrace) -> None:
         """Record a trace and answer with it."""
         request = command.request
         try:
-            module = import_module(f"kernels.{request.backend}.trace")
+            module = import_module(f"flashscope.kernels.{request.backend}.trace")
             answer: TraceReady | RequestFailed = TraceReady(trace=module.record(request))
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the answer
             refusal = explain(error, "trace")
@@ -129,7 +132,7 @@ class Worker:
     def _tried(self, command: TryPoint) -> Measurement | PointFailed:
         try:
             spec = find_kernel(command.point.kernel, self._specs)
-            trial = Trial(command, spec, self._bench(command.device), self._criteria, self._link)
+            trial = Precheck(command, spec, self._bench(command.device), self._criteria, self._link)
         except Exception as error:  # noqa: BLE001 - a bench that cannot be set up is this point's failure
             return explain(error, "prepare").failed(command.point)
         try:
@@ -159,9 +162,9 @@ class Worker:
 def make_bench(device: Device) -> Bench:
     """The instruments of a device's backend."""
     if device.backend == "cuda":
-        from profiles.worker.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy
+        from flashscope.profiles.worker.instruments.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy
 
         return CudaBench(device.uuid)
-    from profiles.worker.bench_cpu import CpuBench  # noqa: PLC0415 - the one that is needed
+    from flashscope.profiles.worker.instruments.bench_cpu import CpuBench  # noqa: PLC0415 - the one that is needed
 
     return CpuBench()

@@ -3,9 +3,9 @@
 import math
 import time
 
-from profiles.plan.plan import Point
-from profiles.wire.events import Phase, PointProgress
-from profiles.worker.child import Link
+from flashscope.profiles.plan.plan import Point
+from flashscope.profiles.wire.events import Phase, PointProgress
+from flashscope.profiles.worker.child import Link
 
 PROGRESS_S = 1 / 30
 

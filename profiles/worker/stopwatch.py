@@ -4,8 +4,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from profiles.wire.measurement import Figure
-from profiles.wire.spent import ACTIVITIES, Activity, Visit, spent_key
+from flashscope.profiles.wire.measurement import Figure
+from flashscope.profiles.wire.spent import ACTIVITIES, SpentOn, Visit, spent_key
 
 
 class Stopwatch:
@@ -14,11 +14,11 @@ class Stopwatch:
     def __init__(self, visit: Visit) -> None:
         self._visit: Visit = visit
         self._ns = dict.fromkeys(ACTIVITIES, 0)
-        self._begun: list[Activity] = []
+        self._begun: list[SpentOn] = []
         self._since = 0
 
     @contextmanager
-    def on(self, activity: Activity) -> Iterator[None]:
+    def on(self, activity: SpentOn) -> Iterator[None]:
         """Count the time for this activity."""
         self._turn()
         self._begun.append(activity)
@@ -28,8 +28,8 @@ class Stopwatch:
             self._turn()
             self._begun.pop()
 
-    def move(self, ms: float, before: Activity, after: Activity) -> None:
-        """Of what was counted for one activity, so much was another."""
+    def move(self, ms: float, before: SpentOn, after: SpentOn) -> None:
+        """Count so much of one activity's time for another."""
         self._ns[before] -= round(ms * 1e6)
         self._ns[after] += round(ms * 1e6)
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from statistics import quantiles
 from time import monotonic
 
-from profiles.wire.measurement import Figure, Sample
-from profiles.worker.bench import Bench, Run
-from profiles.worker.energy import spend
+from flashscope.profiles.wire.measurement import Figure, Sample
+from flashscope.profiles.worker.instruments.bench import Bench, Run
+from flashscope.profiles.worker.instruments.energy import spend
 
 STRETCH_S = 0.05  # of runs between two readings of the clock
 LEAST = 4  # stretches, so that half of them have quartiles
@@ -23,7 +23,7 @@ def sustain(bench: Bench, run: Run, seconds: float, check: Callable[[], object])
 
     Returns:
         `sustained_ms`, ms a run, and where the clock can be read `sustained_mhz`: medians and quartiles over
-        the stretches; and what all of it took (see `profiles.worker.energy.spend`).
+        the stretches; and what all of it took (see `profiles.worker.instruments.energy.spend`).
     """
     stretches: list[Sample] = []
 

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from profiles.plan.plan import Protocol
+from flashscope.profiles.plan.plan import Protocol
 
 MIN_SAMPLES = 3  # taken even when the time cap has passed
 

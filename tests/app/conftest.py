@@ -3,7 +3,6 @@
 import gc
 import threading
 from collections.abc import Iterator
-from functools import partialmethod
 from pathlib import Path
 
 import pytest
@@ -12,16 +11,21 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.shell import ahead
+from flashscope.app.shell.start_up import ahead
+from tests.app.bench import bench, shared_bench
+from tests.app.leftovers import finish, going_on, named
+from tests.app.rig import NEVER_MS, PATIENCE_MS, PatientBot, rig, save, shared_window, window
+from tests.app.shell.drawn import raised
 
-PATIENCE_MS = 60_000  # nobody waits for so long but on a machine that hardly gets to it
-
-
-class PatientBot(QtBot):
-    """Waits for as long as a machine may take that has other things to do."""
-
-    waitUntil = partialmethod(QtBot.waitUntil, timeout=PATIENCE_MS)  # noqa: N815 - its name
-    waitSignal = partialmethod(QtBot.waitSignal, timeout=PATIENCE_MS)  # noqa: N815 - as above
+__all__ = [
+    "bench",
+    "raised",
+    "rig",
+    "save",
+    "shared_bench",
+    "shared_window",
+    "window",
+]  # fixtures for every room
 
 
 @pytest.fixture
@@ -36,8 +40,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def no_widget_is_left() -> None:
+def no_widget_is_left(qapp: QApplication) -> None:
     """Without a running event loop, what the test before let go of is deleted only when it is asked for.
+
+    A test without an application would pass only on a worker where another one has made it: without one, Qt
+    starts no timer and lays out no text.
 
     Its Python halves go here too: collected while a signal is being disconnected, they can hang Qt. What is
     left stays for good, such as the modules of PyTorch: to go through them in every test takes half a second.
@@ -53,9 +60,25 @@ def no_widget_is_left() -> None:
 
 
 @pytest.fixture(autouse=True)
+def nothing_goes_on(no_widget_is_left: None, request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a test leaves ticking or working fails this test, by name, not one that comes later."""
+    failed = request.session.testsfailed
+    yield
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    if request.session.testsfailed > failed:
+        return  # its traceback holds what it had no time to stop
+    if found := going_on():
+        finish(found, PATIENCE_MS)
+        del found
+        gc.collect()
+    left = ", ".join(map(named, going_on()))
+    assert not left, f"{left} goes on"
+
+
+@pytest.fixture(autouse=True)
 def no_key_is_held(no_widget_is_left: None) -> None:
     """A key that a test before pressed with Ctrl leaves Qt believing that Ctrl is still down."""
-    if QApplication.instance() and QApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
+    if QApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
         QTest.keyRelease(QWidget(), Qt.Key.Key_Control, Qt.KeyboardModifier.NoModifier)
 
 
@@ -80,4 +103,4 @@ def no_dialog_waits_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_page_is_made_but_the_one_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     """A window makes its other pages while nothing happens, which most tests need not wait for."""
-    monkeypatch.setattr(ahead, "IDLE_MS", 3_600_000)
+    monkeypatch.setattr(ahead, "IDLE_MS", NEVER_MS)

@@ -3,29 +3,26 @@
 import threading
 from collections.abc import Iterable
 
-from msgspec.structs import replace
-
-from kernels.device import Device
-from kernels.problem import Backend, Problem
-from kernels.trace import TraceRequest
-from profiles.engine.contract import EngineBusyError, Sink
-from profiles.plan.machine import Finding, Machine
-from profiles.plan.plan import Plan, Protocol
-from profiles.results.rest import Rest
-from profiles.wire.events import (
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.engine.contract import EngineBusyError, Sink
+from flashscope.profiles.plan.machine import Machine, ProbeFinding
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.results.model.remaining import Remaining
+from flashscope.profiles.wire.events import (
     Event,
     MachineFound,
     PlanFinished,
     PlanStarted,
-    PointChecked,
-    PointMeasured,
     PointProgress,
     PointStarted,
     Reading,
     Readings,
     TelemetryStarted,
 )
-from profiles.wire.measurement import Figure, Measurement, Sample
+from flashscope.profiles.wire.measurement import Figure, Measurement, Sample
+from tests.profiles.sessions import ends_well
 
 MS = 1_000_000
 SECOND = 1_000 * MS
@@ -35,8 +32,8 @@ GPU = Device(
     backend="cuda", name="Test GPU", memory_bytes=80 * GIB, compute_capability=(9, 0), multiprocessors=132
 )
 FINDINGS = (
-    Finding(name="NumPy", ok=True, detail="2.4.6"),
-    Finding(
+    ProbeFinding(name="NumPy", ok=True, detail="2.4.6"),
+    ProbeFinding(
         name="NVIDIA driver",
         ok=False,
         detail="no libcuda.so.1 on this machine",
@@ -51,6 +48,27 @@ PLAN = Plan(
     problems=tuple(Problem(seqlen_q=n, seqlen_k=n, heads=2) for n in (256, 512, 1024)),
     protocol=Protocol(drift_check=False),
 )
+
+
+class SilentEngine:
+    """An engine that answers nothing; tests push events into its sink themselves."""
+
+    def __init__(self, sink: Sink) -> None:
+        self.sink = sink
+        self.plans: list[Plan] = []
+
+    def probe(self) -> None: ...
+
+    def watch(self, backend: Backend) -> None: ...
+
+    def run(self, plan: Plan, remaining: Remaining | None = None) -> None:  # noqa: ARG002 - it is told and forgotten
+        self.plans.append(plan)
+
+    def trace(self, request: TraceRequest) -> None: ...
+
+    def cancel(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class FakeEngine:
@@ -69,7 +87,7 @@ class FakeEngine:
         self.machine = machine
         self.closed = self.cancelled = 0
         self.plans: list[Plan] = []
-        self.rests: list[Rest | None] = []
+        self.rests: list[Remaining | None] = []
         self.watched: list[Backend] = []
         self.traces: list[TraceRequest] = []
         self.busy = False
@@ -87,11 +105,11 @@ class FakeEngine:
         self.watched.append(backend)
         self.say([TelemetryStarted(source="psutil", device="Test CPU", memory_total=16 * GIB), reading(0)])
 
-    def run(self, plan: Plan, rest: Rest | None = None) -> None:
+    def run(self, plan: Plan, remaining: Remaining | None = None) -> None:
         if self.busy:
             raise EngineBusyError("a trace is being recorded.")
         self.plans.append(plan)
-        self.rests.append(rest)
+        self.rests.append(remaining)
 
     def trace(self, request: TraceRequest) -> None:
         self.traces.append(request)
@@ -139,15 +157,6 @@ def measurement(ms: float, nbytes: int) -> Measurement:
             "workspace_bytes": Figure(value=nbytes),
         },
     )
-
-
-def ends_well(index: int, t_ns: int, measured: Measurement) -> list[Event]:
-    """The check of a point, and its end."""
-    tried = replace(measured, samples=())
-    return [
-        PointChecked(index=index, t_ns=t_ns, measurement=tried, free_bytes=GIB),
-        PointMeasured(index=index, t_ns=t_ns, samples=measured.samples),
-    ]
 
 
 def sweep(plan: Plan = PLAN, machine: Machine = CPU_MACHINE, points: int | None = None) -> list[Event]:

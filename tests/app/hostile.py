@@ -7,14 +7,14 @@ from textwrap import fill
 
 from msgspec.structs import replace
 
-from kernels.block_mask import BlockMask
-from kernels.device import Device
-from kernels.problem import Problem
-from kernels.trace import Trace
-from profiles.plan.machine import Finding, Machine
-from profiles.plan.plan import Plan
-from profiles.store import Recorder, change
-from profiles.wire.events import (
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import Trace
+from flashscope.profiles.plan.machine import Machine, ProbeFinding
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.store import Recorder, change
+from flashscope.profiles.wire.events import (
     Event,
     PlanFinished,
     PointFailed,
@@ -24,9 +24,10 @@ from profiles.wire.events import (
     TelemetryStarted,
     TraceReady,
 )
-from profiles.wire.measurement import Figure
-from tests.app.fakes import CPU, SECOND, ends_well, measurement, plan_started
+from flashscope.profiles.wire.measurement import Figure
+from tests.app.fakes import CPU, SECOND, measurement, plan_started
 from tests.app.stepper.builders import random_trace
+from tests.profiles.sessions import ends_well
 
 
 def hostile_plan(text: str) -> Plan:
@@ -48,7 +49,7 @@ def hostile_machine(text: str) -> Machine:
         driver=text,
         cuda=text,
         packages={text: text},
-        findings=(Finding(name=text, ok=False, detail=text, remedy=fill(text, 40)),),
+        findings=(ProbeFinding(name=text, ok=False, detail=text, remedy=fill(text, 40)),),
     )
 
 

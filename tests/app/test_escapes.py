@@ -9,15 +9,13 @@ import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
-import app
-from app.cli import main
-from app.commands.messages import say, say_json, tell
-from app.plots.export_button import ExportButton
+from flashscope import app
+from flashscope.app.cli import main
+from flashscope.app.commands.messages import say, say_json, tell
+from flashscope.app.plots.export.button import ExportButton
+from tests.app.bench import save
 from tests.app.hostile import hostile_file
-from tests.app.profile.conftest import bench, save
-from tests.app.shell.conftest import Rig, rig
-
-__all__ = ["bench", "rig"]
+from tests.app.rig import Rig
 
 CONTROLS = "=\x1b]0;owned\x07\x9b31m\x7f\x08\u202e\u2066\ufffe\x00<script>]]>&lt;"
 HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
@@ -72,7 +70,7 @@ def prints(path: Path) -> bool:
 
 def test_one_module_prints_for_all_commands() -> None:
     commands = {path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py") if prints(path)}
-    assert commands == {"commands/messages.py", "shell/run.py", "shell/application.py"}
+    assert commands == {"commands/messages.py", "shell/start_up/run.py", "shell/start_up/application.py"}
 
 
 def test_every_plot_of_a_hostile_session_is_valid_svg(

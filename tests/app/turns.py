@@ -15,10 +15,10 @@ from pyqtgraph import GraphicsView
 from PySide6.QtCore import QAbstractEventDispatcher
 from PySide6.QtGui import QPaintEvent
 
-from app.control.bridge import GIVEN_PER_TICK
-from app.control.controller import Controller
-from app.pages.profile import ProfilePage
-from app.plots.sweep_plot import SweepPlot
+from flashscope.app.control.bridge import GIVEN_PER_TICK
+from flashscope.app.control.controller import Controller
+from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 
 MOST_CALLS = 120_000  # the fullest turn of the worst flood takes 76,000
 EVENTS, PLOTS, REFRESHES, CALLS = "events", "plots painted", "refreshes", "calls"

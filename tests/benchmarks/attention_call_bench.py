@@ -40,7 +40,7 @@ def gpu_cases(tree: Tree) -> list[Case]:
         import ml_dtypes  # noqa: PLC0415 - as above
     except ImportError:
         return []
-    attention, mask_of = tree.module("").attention, tree.module("block_mask").BlockMask.random
+    attention, mask_of = tree.module("").attention, tree.module("workload.block_mask").BlockMask.random
     dtype = ml_dtypes.bfloat16
     small, long = (cupy.ones((1, 8, n, 64), cupy.float32).astype(dtype) for n in (256, 4096))
     blocks = mask_of(4096, 4096, block_q=128, block_k=128, kept_share=0.25)
@@ -60,10 +60,10 @@ def cpu_cases(tree: Tree) -> list[Case]:
     """A call on the CPU, and the run in it alone."""
     import numpy as np  # noqa: PLC0415 - the same in both trees
 
-    attention, launch = tree.module("").attention, tree.module("launch")
+    attention, launch = tree.module("").attention, tree.module("launching.launch")
     x = np.random.default_rng(0).standard_normal((1, 1, 16, 16), np.float32)
-    problem = tree.module("problem").Problem(seqlen_q=16, seqlen_k=16, head_dim=16)
-    spec = tree.module("registry").find_kernel("flash2")
+    problem = tree.module("workload.problem").Problem(seqlen_q=16, seqlen_k=16, head_dim=16)
+    spec = tree.module("catalogue.registry").find_kernel("flash2")
     prepared = launch.prepare(spec, problem, launch.Inputs(x, x, x), "cpu")
     return [
         Case("flash2 on the CPU 1x16x16", lambda: attention(x, x, x, kernel="flash2"), lambda: None),

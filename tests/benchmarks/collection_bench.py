@@ -17,16 +17,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QApplication
 from pytestqt.qtbot import QtBot
 
-from app.control.controller import Controller
-from app.pages.profile import ProfilePage
-from app.pages.sessions import SessionsPage
-from app.shell.main_window import MainWindow
-from app.widgets.staged_paint import waits
-from kernels.problem import Problem
-from profiles.plan.plan import Plan
-from profiles.results.rows import rows
-from profiles.store import Headers, listing, load, sessions_dir
-from profiles.wire.events import Readings
+from flashscope.app.control.controller import Controller
+from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.paint_turns import waits
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.store import Headers, listing, load, sessions_dir
+from flashscope.profiles.wire.events import Readings
 from tests.app.fakes import PLAN, FakeEngine, sweep
 from tests.benchmarks.compare_bench import KERNELS
 from tests.benchmarks.heart import PATIENCE_MS, Heart, line, now, settle, shown

@@ -15,16 +15,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.control.controller import Controller
-from app.look.appearance import Choice
-from app.pages.compare import ComparePage
-from app.pages.compare.findings import Findings
-from app.shell.main_window import MainWindow
-from kernels.problem import Problem
-from profiles.plan.plan import Plan
-from profiles.results.quantities import FOOTPRINT, RUNTIME
-from tests.app.compare.conftest import GPU_PLAN, recorded
+from flashscope.app.control.controller import Controller
+from flashscope.app.look.appearance import ThemeChoice
+from flashscope.app.pages.compare import ComparePage
+from flashscope.app.pages.compare.findings import Findings
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.quantities.registry import FOOTPRINT, RUNTIME
 from tests.app.fakes import FakeEngine
+from tests.app.pages.compare.conftest import GPU_PLAN, recorded
 from tests.benchmarks.heart import PATIENCE_MS, Block, Heart, line, settle, shown
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(1200)]
@@ -75,7 +75,7 @@ class Visit:
         self.window, self.qtbot, self.files = window, qtbot, files
         self.page, self.board = page, page.board
         self._quantities = cycle((FOOTPRINT, RUNTIME))
-        self._themes: Iterator[Choice] = cycle(("light", "dark"))
+        self._themes: Iterator[ThemeChoice] = cycle(("light", "dark"))
         window.show_page("compare")
         settle(qtbot, window)
 

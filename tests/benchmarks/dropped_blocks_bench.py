@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from kernels.block_mask import BlockMask
-from kernels.launch import make_inputs
-from kernels.problem import Problem
+from flashscope.kernels.launching.launch import make_inputs
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cuda.running import each_sparse_kernel, judged, prepared
 
 SAMPLES = 15

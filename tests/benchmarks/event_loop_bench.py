@@ -12,20 +12,20 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.control.bundled import bundled_sessions
-from app.control.controller import Controller
-from app.look.theme import DARK, LIGHT
-from app.pages.profile import ProfilePage
-from app.pages.stepper import StepperPage
-from app.plots.export_picture import WRITERS
-from app.shell.main_window import MainWindow
-from kernels.ladder import LADDER
-from profiles.engine.local import LocalEngine
-from profiles.wire.events import Event, PlanFinished, PlanStarted, PointProgress, Reading, Readings
+from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.control.controller import Controller
+from flashscope.app.look.theme import DARK, LIGHT
+from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.plots.export.picture import WRITERS
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.kernels.catalogue.ladder import LADDER
+from flashscope.profiles.engine.local import LocalEngine
+from flashscope.profiles.wire.events import Event, PlanFinished, PlanStarted, PointProgress, Reading, Readings
 from tests.app.fakes import FakeEngine
-from tests.app.profile.builders import make_plan, script
 from tests.app.stepper.builders import random_trace
 from tests.benchmarks.heart import PATIENCE_MS, Block, Heart, line, now, settle, shown
+from tests.profiles.sessions import make_plan, script
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(600)]
 

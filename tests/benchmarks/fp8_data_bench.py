@@ -1,7 +1,7 @@
 """flash3-fp8 over data: error, and tiles computed twice: python -m tests.benchmarks.fp8_data_bench.
 
-Needs no GPU: `kernels.fp8` rounds as the kernel does. The error is ||O - float64|| / ||float64||. A warp (16
-query rows) computes a tile of keys twice where its maxima so far no longer keep P in e4m3's range
+Needs no GPU: `kernels.catalogue.fp8` rounds as the kernel does. The error is ||O - float64|| / ||float64||. A
+warp (16 query rows) computes a tile of keys twice where its maxima so far no longer keep P in e4m3's range
 (flash3_fp8_softmax.cuh). With a GPU that runs it, also its time and flash3's on such data.
 """
 
@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from kernels.fp8 import LARGEST, Rounding, cut, round_e4m3
-from kernels.launch import Inputs
-from kernels.problem import Problem
-from kernels.reference import attention_reference
+from flashscope.kernels.catalogue.fp8 import LARGEST, Rounding, fp8_tiling, round_e4m3
+from flashscope.kernels.oracle.reference import attention_reference
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 ROWS, WARP_ROWS = 256, 16
-SHIFT, NO_MAXIMUM = 5.0, 1e30  # as in flash3_fp8_softmax.cuh
+SHIFT, FIRST_SHIFT = 5.0, 1e30  # as in flash3_fp8_softmax.cuh
 LARGEST_EXPONENT = 100.0  # keeps exp2 finite
 DOMINANT, RISE = 11.0, 3.0  # nats
 SAMPLES = 9
@@ -44,14 +44,14 @@ def dominant(problem: Problem) -> Inputs:
 def rising(problem: Problem) -> Inputs:
     """Normal, and scores rise by `RISE` nats from each tile that is met to the next, to hundreds."""
     q, k, v = normal(problem).qkv
-    tiles = (problem.seqlen_k - 1 - np.arange(problem.seqlen_k)) / cut(problem.head_dim).key_block
+    tiles = (problem.seqlen_k - 1 - np.arange(problem.seqlen_k)) / fp8_tiling(problem.head_dim).key_block
     q[..., 0], k[..., 0] = 1.0, RISE * tiles / problem.softmax_scale
     return Inputs(q, k, v)
 
 
 def attend(problem: Problem, inputs: Inputs) -> tuple[Any, float]:
     """O as the kernel rounds it, tile by tile, and the share of tiles, but for the first, computed twice."""
-    block, group = cut(problem.head_dim).key_block, problem.heads // problem.key_heads
+    block, group = fp8_tiling(problem.head_dim).key_block, problem.heads // problem.key_heads
     rounding = Rounding(block)
     q, k, v = rounding.inputs(*inputs.qkv)
     factor = np.float32(problem.softmax_scale * rounding.score_factor(problem.head_dim) * math.log2(math.e))
@@ -59,7 +59,7 @@ def attend(problem: Problem, inputs: Inputs) -> tuple[Any, float]:
     for b, h in np.ndindex(problem.batch, problem.heads):
         scores = rounding.scores(q[b, h] @ k[b, h // group].T) * factor
         for rows in (slice(r, r + WARP_ROWS) for r in range(0, problem.seqlen_q, WARP_ROWS)):
-            shift, l = np.full((WARP_ROWS, 1), NO_MAXIMUM, np.float32), np.zeros((WARP_ROWS, 1))
+            shift, l = np.full((WARP_ROWS, 1), FIRST_SHIFT, np.float32), np.zeros((WARP_ROWS, 1))
             o = np.zeros((WARP_ROWS, problem.head_dim))
             for first in range(problem.seqlen_k - block, -1, -block):
                 tile = scores[rows, first : first + block]
@@ -88,13 +88,13 @@ def gpu_times(problem: Problem, make: Callable[[Problem], Inputs]) -> str:
     try:
         import cupy  # noqa: PLC0415 - not on every machine
 
-        from profiles.worker.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy
+        from flashscope.profiles.worker.instruments.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy
     except ImportError:
         return ""
-    from kernels.cuda.device import describe  # noqa: PLC0415 - as above
-    from kernels.ladder import FLASH3, FLASH3_FP8  # noqa: PLC0415 - as above
-    from kernels.launch import prepare  # noqa: PLC0415 - as above
-    from kernels.verify import storage_dtype  # noqa: PLC0415 - as above
+    from flashscope.kernels.catalogue.ladder import FLASH3, FLASH3_FP8  # noqa: PLC0415 - as above
+    from flashscope.kernels.cuda.device import describe  # noqa: PLC0415 - as above
+    from flashscope.kernels.launching.launch import prepare  # noqa: PLC0415 - as above
+    from flashscope.kernels.oracle.verify import storage_dtype  # noqa: PLC0415 - as above
 
     if FLASH3_FP8.unsupported(problem, describe()) is not None:
         return ""

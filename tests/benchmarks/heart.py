@@ -12,10 +12,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is imported
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
-from app.control.controller import Controller
-from app.look.theme import DARK
-from app.shell.main_window import MainWindow, build_window
-from app.widgets.staged_paint import StagedPaint
+from flashscope.app.control.controller import Controller
+from flashscope.app.look.theme import DARK
+from flashscope.app.shell.main_window import MainWindow, build_window
+from flashscope.app.widgets.paint_turns import PaintTurns
 
 PATIENCE_MS = 120_000
 
@@ -71,8 +71,8 @@ def shown(qtbot: QtBot, controller: Controller) -> MainWindow:
 
 def settle(qtbot: QtBot, window: MainWindow) -> None:
     """Return once every part that is painted in turns has been painted."""
-    staged = window.findChildren(StagedPaint)
-    qtbot.waitUntil(lambda: all(one.idle for one in staged), timeout=PATIENCE_MS)
+    turns = window.findChildren(PaintTurns)
+    qtbot.waitUntil(lambda: all(one.idle for one in turns), timeout=PATIENCE_MS)
     qtbot.wait(100)
 
 

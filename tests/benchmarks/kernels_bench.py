@@ -9,13 +9,13 @@ from statistics import fmean, median
 
 import pytest
 
-from kernels.cuda.device import describe
-from kernels.ladder import LADDER
-from kernels.launch import make_inputs, prepare
-from kernels.peers import TORCH_FLASH
-from kernels.problem import Problem
-from profiles.plan.plan import Protocol
-from profiles.plan.presets import preset_plan
+from flashscope.kernels.catalogue.ladder import LADDER
+from flashscope.kernels.catalogue.peers import TORCH_FLASH
+from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.launching.launch import make_inputs, prepare
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.plan.presets import preset_plan
 
 HEAD_DIMS = (64, 128)
 WARMUP, ROUNDS = 2, 9
@@ -36,7 +36,7 @@ def label(problem: Problem) -> str:
 
 def measure(problem: Problem) -> Rates:
     """TFLOP/s of each kernel that can run the problem, from the median of its samples."""
-    from profiles.worker.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy; collected on machines without it
+    from flashscope.profiles.worker.instruments.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy; collected on machines without it
 
     device, inputs = describe(), make_inputs(problem, "cuda")
     specs = [spec for spec in (TORCH_FLASH, *LADDER) if spec.unsupported(problem, device) is None]

@@ -13,12 +13,12 @@ import pytest
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.control.controller import Controller
-from app.pages.profile import ProfilePage
-from app.shell.main_window import MainWindow
-from app.widgets.staged_paint import waits
-from profiles.store import Recorder
-from profiles.wire.events import Event, Reading, Readings
+from flashscope.app.control.controller import Controller
+from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.paint_turns import waits
+from flashscope.profiles.store import Recorder
+from flashscope.profiles.wire.events import Event, Reading, Readings
 from tests.app.fakes import SECOND, FakeEngine, sweep
 from tests.benchmarks.heart import PATIENCE_MS, Heart, line, now, settle, shown
 

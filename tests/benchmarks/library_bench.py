@@ -14,10 +14,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.control.controller import Controller
-from app.pages.sessions import SessionsPage
-from profiles.store import Recorder
-from profiles.wire.events import Event
+from flashscope.app.control.controller import Controller
+from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.profiles.store import Recorder
+from flashscope.profiles.wire.events import Event
 from tests.app.fakes import FakeEngine, sweep
 from tests.benchmarks.heart import PATIENCE_MS, Heart, line, now, shown
 

@@ -49,7 +49,7 @@ def timed(what: str) -> Iterator[None]:
 
 def problem(tree: Tree, head_dim: int, seqlen: int, causal: bool) -> Any:
     """A cell of the second table."""
-    return tree.module("problem").Problem(
+    return tree.module("workload.problem").Problem(
         batch=TOKENS // seqlen,
         heads=WIDTH // head_dim,
         seqlen_q=seqlen,
@@ -62,14 +62,14 @@ def problem(tree: Tree, head_dim: int, seqlen: int, causal: bool) -> Any:
 
 def few_rows(tree: Tree, head_dim: int, keys: int) -> Any:
     """A cell of the first table."""
-    return tree.module("problem").Problem(
+    return tree.module("workload.problem").Problem(
         heads=HEADS, seqlen_q=ROWS, seqlen_k=keys, head_dim=head_dim, dtype="bfloat16"
     )
 
 
 def specs(tree: Tree, names: Sequence[str], workload: Any) -> dict[str, Any]:
     """Those of the kernels that run the problem here."""
-    device, find = tree.module("cuda.device").describe(), tree.module("registry").find_kernel
+    device, find = tree.module("cuda.device").describe(), tree.module("catalogue.registry").find_kernel
     return {name: find(name) for name in names if find(name).unsupported(workload, device) is None}
 
 
@@ -109,7 +109,7 @@ def exact_lse(cupy: Any, q: Any, k: Any, scale: float) -> Any:
 
 def lse_errors(tree: Tree, cupy: Any, workload: Any, inputs: Any, exact: dict[str, Any]) -> dict[str, float]:
     """The largest error of each kernel of a tree, which is active."""
-    launch, errors = tree.module("launch"), {}
+    launch, errors = tree.module("launching.launch"), {}
     for name, spec in specs(tree, (*ACCURATE, FP8), workload).items():
         one = launch.prepare(spec, workload, launch.Inputs(*inputs.qkv), "cuda")
         one.lse.fill(cupy.nan)
@@ -129,7 +129,7 @@ def drift_table(trees: Sequence[Tree], cupy: Any) -> None:
     for head_dim, keys in columns:
         with new.active():
             workload = few_rows(new, head_dim, keys)
-            inputs = new.module("launch").make_inputs(workload, "cuda")
+            inputs = new.module("launching.launch").make_inputs(workload, "cuda")
             rounding = new.module("fp8").Rounding(new.module("fp8").cut(head_dim).key_block)
         q8, k8, _ = rounding.inputs(*inputs.qkv)
         scale = workload.softmax_scale
@@ -156,7 +156,7 @@ def prepare_cell(trees: Sequence[Tree], cell: tuple[int, int, bool], names: Sequ
     inputs = None
     for tree in trees:
         with tree.active():
-            workload, launch = problem(tree, *cell), tree.module("launch")
+            workload, launch = problem(tree, *cell), tree.module("launching.launch")
             if inputs is None:
                 inputs = launch.make_inputs(workload, "cuda")
             for name, spec in specs(tree, names, workload).items():
@@ -191,7 +191,7 @@ def agree(launches: Launches, cupy: Any) -> float:
 
 def speed_table(trees: tuple[Tree, Tree], cupy: Any, names: Sequence[str], rounds: int) -> None:
     """New over old, a row a cell, a column a kernel."""
-    from profiles.worker.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy
+    from flashscope.profiles.worker.instruments.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy
 
     bench = CudaBench(None)
     cells = [(d, n, causal) for d, causal, n in product(HEAD_DIMS, (False, True), LENGTHS)]

@@ -17,11 +17,11 @@ import cupy
 from cuda import bench as nvbench  # whoever runs this brings it
 from cuda.bench.results import BenchmarkResult
 
-from kernels.launch import make_inputs, prepare
-from kernels.problem import Problem
-from kernels.registry import find_kernel
-from profiles.wire.measurement import Sample
-from profiles.worker.bench_cuda import CudaBench
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.launching.launch import make_inputs, prepare
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.wire.measurement import Sample
+from flashscope.profiles.worker.instruments.bench_cuda import CudaBench
 
 KERNELS = "standard,flash1,flash2,flash3,torch-cudnn"
 SEQLENS = "4096,8192"

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kernels.cuda.device import describe
-from kernels.launch import make_inputs, prepare
-from kernels.lengths import PAGE_SIZES
-from kernels.problem import Problem
-from kernels.registry import find_kernel
-from kernels.verify import verify
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.launching.launch import make_inputs, prepare
+from flashscope.kernels.oracle.verify import verify
+from flashscope.kernels.workload.lengths import PAGE_SIZES
+from flashscope.kernels.workload.problem import Problem
 
 WARMUP, ROUNDS = 3, 15
 KERNELS = ("flash3", "flash2")
@@ -64,7 +64,7 @@ def key_bytes(problem: Problem) -> int:
 
 def measure(name: str, problems: Iterable[Problem]) -> list[float]:
     """Microseconds of each problem, from the median of its samples."""
-    from profiles.worker.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy; collected on machines without it
+    from flashscope.profiles.worker.instruments.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy; collected on machines without it
 
     launches: list[Any] = []
     for problem in problems:

@@ -1,9 +1,9 @@
 """Two states of kernels/ in one process, to be run in turns: this checkout's, and one exported to a folder.
 
-    git archive REVISION kernels | tar -x -C FOLDER
+    git archive REVISION .src kernels | tar -x -C FOLDER
 
-Both go by the name `kernels`; within `active` it stands for one of them. What was made there (problems,
-launches) lives on outside. So both meet the same CUDA context, stream, inputs and clock.
+Both go by the name `flashscope.kernels`; within `active` it stands for one of them. What was made there
+(problems, launches) lives on outside. So both meet the same CUDA context, stream, inputs and clock.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-PACKAGE = "kernels"
+PACKAGE = "flashscope.kernels"
 HERE = Path(__file__).resolve().parents[2]
 
 
@@ -29,16 +29,16 @@ class Tree:
     def __init__(self, root: Path, name: str) -> None:
         self.root, self.name = root.resolve(), name
         self._modules: dict[str, ModuleType] = {}
-        if not (self.root / PACKAGE / "__init__.py").is_file():
+        if not (self.root / ".src" / "flashscope" / "kernels" / "__init__.py").is_file():
             raise SystemExit(
-                f"{self.root} holds no {PACKAGE}/: git archive REVISION {PACKAGE} | tar -x -C ..."
+                f"{self.root} holds no kernels/: git archive REVISION .src kernels | tar -x -C ..."
             )
 
     @property
     def digest(self) -> str:
         """A hash of all its sources, Python and CUDA."""
         digest = hashlib.sha256()
-        for path in sorted((self.root / PACKAGE).rglob("*")):
+        for path in sorted((self.root / "kernels").rglob("*")):
             if path.suffix in {".py", ".cu", ".cuh"}:
                 digest.update(f"{path.relative_to(self.root)}\n".encode())
                 digest.update(path.read_bytes())
@@ -46,15 +46,15 @@ class Tree:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Meanwhile `import kernels` means this tree."""
+        """Meanwhile `flashscope.kernels` is this tree's."""
         others = _taken()
         sys.modules.update(self._modules)
-        sys.path.insert(0, str(self.root))
+        sys.path.insert(0, str(self.root / ".src"))
         importlib.invalidate_caches()
         try:
             yield
         finally:
-            sys.path.remove(str(self.root))
+            sys.path.remove(str(self.root / ".src"))
             self._modules = _taken()
             sys.modules.update(others)
 
@@ -88,6 +88,6 @@ def both(old: Path, *, same: bool = False) -> tuple[Tree, Tree]:
 
 
 def _taken() -> dict[str, ModuleType]:
-    """All modules of the package, taken out of the interpreter's table."""
-    names = [name for name in sys.modules if name.partition(".")[0] == PACKAGE]
+    """All modules of Flashscope, taken out of the interpreter's table."""
+    names = [name for name in sys.modules if name.partition(".")[0] == "flashscope"]
     return {name: sys.modules.pop(name) for name in names}

@@ -11,12 +11,12 @@ from statistics import fmean, median
 
 import pytest
 
-from kernels.ladder import FLASH2, FLASH3
-from kernels.launch import Launch, make_inputs, prepare
-from kernels.problem import Problem
-from profiles.plan.plan import Protocol
-from profiles.plan.presets import preset_plan
-from profiles.worker.turns import take_turns
+from flashscope.kernels.catalogue.ladder import FLASH2, FLASH3
+from flashscope.kernels.launching.launch import Launch, make_inputs, prepare
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.plan.presets import preset_plan
+from flashscope.profiles.worker.turns import take_turns
 from tests.benchmarks.kernels_bench import label
 
 WARMUP, ROUNDS = 2, 30
@@ -42,7 +42,7 @@ def as_drawn(samples: Samples, turn: Callable[[int], None]) -> None:
 
 def ratio(launches: list[Launch], turns: Turns) -> float:
     """The second of the two identical kernels over the first, by the medians of their samples."""
-    from profiles.worker.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy; collected on machines without it
+    from flashscope.profiles.worker.instruments.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy; collected on machines without it
 
     bench = CudaBench(None)
     samples: Samples = [[] for _ in launches]

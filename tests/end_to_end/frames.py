@@ -1,27 +1,32 @@
 """A window that sweeps, and a program beside it that looks at the screen; each is run as a script.
 
 python tests/end_to_end/frames.py sweep            a sweep on the CPU on the Profile page
-python tests/end_to_end/frames.py look JSON COUNT  grabs so many frames and names the cards missing in each
+python tests/end_to_end/frames.py look JSON COUNT  says what is missing in so many frames, once one is whole
 """
 
 import json
 import sys
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QDeadlineTimer, QPoint, QRect
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
-from app.control.controller import Controller
-from app.shell import run
-from app.shell.main_window import MainWindow
-from app.widgets.card import Card
-from kernels.problem import Problem
-from profiles.plan.plan import Plan, Protocol
-from profiles.wire.events import Event, PointMeasured
+from flashscope.app.control.controller import Controller
+from flashscope.app.plots.sweep.sweep_card import SweepCard
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.start_up import run
+from flashscope.app.widgets.card import Card
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.wire.events import Event, PointMeasured
+
+Places = dict[str, list[list[int]]]
 
 PERIOD_MS = 30  # between two frames
+PATIENCE_MS = 60_000  # for the first whole frame
+CARDS = 5  # on the Profile page: four plots and the panel beside them
 BESIDE_PX = 3  # of a card's edge, where the page is to be seen
 PROBLEMS = [Problem(seqlen_q=n, seqlen_k=n, head_dim=32, dtype="float32") for n in range(64, 2049, 64)]
 PLAN = Plan(
@@ -33,52 +38,80 @@ PLAN = Plan(
 
 
 class Sweeping(Controller):
-    """Runs a sweep at once, and prints where the cards with a title are when its first point is measured."""
+    """Runs a sweep at once; prints where the page's cards are once a measured point moves none of them."""
 
     def start(self) -> None:
         """Show the Profile page and begin."""
         super().start()
         (self._window,) = (one for one in QApplication.topLevelWidgets() if isinstance(one, MainWindow))
         self._window.show_page("profile")
-        self._told = False
-        self.events_arrived.connect(self._tell)
+        self._before: Places = {}
+        self.events_arrived.connect(self._look)
         self.run(PLAN)
 
-    def _tell(self, events: Sequence[Event]) -> None:
-        if self._told or not any(isinstance(event, PointMeasured) for event in events):
+    def _look(self, events: Sequence[Event]) -> None:
+        if not any(isinstance(event, PointMeasured) for event in events):
             return
-        self._told = True
-        shown = [card for card in self._window.page.findChildren(Card) if card.isVisible()]
-        places = {card._title.text(): _places(card) for card in shown if card._title.text()}
-        sys.stdout.write(json.dumps(places) + "\n")
-        sys.stdout.flush()
+        self._window.tour.leave()  # its callout covers cards
+        places = _places(self._window.page)
+        if len(places) == CARDS and places == self._before:
+            self.events_arrived.disconnect(self._look)
+            sys.stdout.write(json.dumps(places) + "\n")
+            sys.stdout.flush()
+        self._before = places
 
 
-def _places(card: Card) -> list[list[int]]:
-    """Where a card and its title are on the screen: left, top, width, height."""
-    return [
-        [*one.mapToGlobal(QPoint(0, 0)).toTuple(), one.width(), one.height()] for one in (card, card._title)
-    ]
+def _places(page: QWidget) -> Places:
+    """Where each card with a title, and that title, is on the screen."""
+    places = {}
+    for card in page.findChildren(Card):
+        title = card.chooser if isinstance(card, SweepCard) else card._title
+        if title.isVisible():
+            places[card.title if isinstance(card, SweepCard) else "panel"] = [
+                _rectangle(card),
+                _rectangle(title),
+            ]
+    return places
 
 
-def look(places: dict[str, list[list[int]]], count: int) -> None:
-    """Print a line a frame: the cards whose surface or title is not to be seen in it."""
+def _rectangle(shown: QWidget) -> list[int]:
+    """Where it is on the screen: left, top, width, height."""
+    return [*shown.mapToGlobal(QPoint(0, 0)).toTuple(), shown.width(), shown.height()]
+
+
+def look(places: Places, count: int) -> None:
+    """Print a line a frame, from the first whole one: what of the cards is not to be seen in it."""
     application = QGuiApplication([])
+    screen = application.primaryScreen()
+    patience = QDeadlineTimer(PATIENCE_MS)
+    while _missing(screen.grabWindow(0).toImage(), places) and not patience.hasExpired():
+        QTest.qWait(PERIOD_MS)
     for _ in range(count):
-        frame = application.primaryScreen().grabWindow(0).toImage()
-        missing = [name for name, (card, title) in places.items() if not _seen(frame, card, title)]
-        sys.stdout.write(json.dumps(missing) + "\n")
+        sys.stdout.write(json.dumps(_missing(screen.grabWindow(0).toImage(), places)) + "\n")
         QTest.qWait(PERIOD_MS)
 
 
-def _seen(frame: QImage, card: list[int], title: list[int]) -> bool:
-    """Whether a card's surface differs from the page, and something is written where its title is."""
+def _missing(frame: QImage, places: Places) -> list[str]:
+    """What is not to be seen: the surface or the title line of which cards."""
+    return [
+        f"{part} of {name}"
+        for name, (card, title) in places.items()
+        for part, seen in (("surface", _surface(frame, card)), ("title", _written(frame, title)))
+        if not seen
+    ]
+
+
+def _surface(frame: QImage, card: list[int]) -> bool:
+    """Whether a card's surface differs from the page beside it."""
     left, top, _width, height = card
     middle = top + height // 2
-    surface = frame.pixel(left + BESIDE_PX, middle) != frame.pixel(left - BESIDE_PX, middle)
+    return frame.pixel(left + BESIDE_PX, middle) != frame.pixel(left - BESIDE_PX, middle)
+
+
+def _written(frame: QImage, title: list[int]) -> bool:
+    """Whether something is written where a card's title is."""
     written = frame.copy(QRect(*title))
-    colours = {written.pixel(x, y) for x in range(written.width()) for y in range(written.height())}
-    return surface and len(colours) > 1
+    return len({written.pixel(x, y) for x in range(written.width()) for y in range(written.height())}) > 1
 
 
 if __name__ == "__main__":

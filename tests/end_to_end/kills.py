@@ -23,12 +23,13 @@ from typing import Literal
 
 import psutil
 
-from app.words.units import ms_text
-from profiles.results.rest import rest_of
-from profiles.results.session import PointState
-from profiles.results.stats import quartiles
-from profiles.store import SessionFileError, load
-from profiles.store.beside import leftovers
+from flashscope.app.words.units import ms_text
+from flashscope.profiles.results.model.remaining import remaining_of
+from flashscope.profiles.results.model.session import PointState
+from flashscope.profiles.results.statistics.stats import quartiles
+from flashscope.profiles.store import SessionFileError, load
+from flashscope.profiles.store.sidecars import leftovers
+from flashscope.profiles.wire.process import MARK
 from tests.end_to_end import program
 
 SWEEP = (
@@ -74,7 +75,7 @@ class Run:
         assert [state.point for state in session.planned] == list(session.plan.points())
 
     def _complete(self) -> bool:
-        return self._begun() and rest_of(load(self._path)).nothing
+        return self._begun() and remaining_of(load(self._path)).nothing
 
     def _begun(self) -> bool:
         """Whether there is a session; what was left of a sweep that was killed before that is taken away."""
@@ -137,7 +138,7 @@ def ended(process: subprocess.Popen[str], timeout_s: float) -> bool:
 
 def children_of(main: psutil.Process) -> list[psutil.Process]:
     """The worker and the telemetry child, those that run."""
-    return [child for child in main.children() if any("spawn_main" in part for part in child.cmdline())]
+    return [child for child in main.children() if any(MARK in part for part in child.cmdline())]
 
 
 def kind_of(victim: psutil.Process, main: psutil.Process) -> Kind:

@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 
 ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / ".src"  # from where `flashscope` is imported
+PYTHONPATH = os.pathsep.join((str(SOURCES), str(ROOT)))  # for children that run code of the tests
 TIMEOUT_S = 240
 
 

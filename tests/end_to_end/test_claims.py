@@ -5,7 +5,7 @@ import json
 import jsonschema
 import pytest
 
-from profiles.claims.document import SCHEMA
+from flashscope.profiles.claims.document import SCHEMA
 from tests.end_to_end import program
 
 
@@ -16,6 +16,7 @@ def document() -> object:
     return program.document(done)
 
 
+@pytest.mark.matrix
 def test_the_document_is_as_its_schema_says_and_names_what_is_wrong(document: dict[str, object]) -> None:
     jsonschema.validate(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
     claims = {one["key"]: one for one in document["claims"]}  # type: ignore[attr-defined]

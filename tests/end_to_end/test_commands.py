@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import main
-from kernels.registry import KERNELS
+from flashscope.app.cli import main
+from flashscope.kernels.catalogue.registry import KERNELS
 from tests.end_to_end import program
 from tests.profiles.store import builders
 
@@ -198,6 +198,7 @@ def test_the_version_is_told() -> None:
     assert done.stdout.startswith("flashscope ")
 
 
+@pytest.mark.matrix
 def test_pictures_go_to_a_folder_or_one_line_says_why_not(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     done = program.run("shots", str(tmp_path / "file" / "pictures"))
@@ -206,6 +207,7 @@ def test_pictures_go_to_a_folder_or_one_line_says_why_not(tmp_path: Path) -> Non
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.matrix
 def test_no_picture_is_written_over(tmp_path: Path) -> None:
     mine = tmp_path / "sessions-light-1600x1000.png"
     mine.write_text("mine")
@@ -230,6 +232,7 @@ def test_every_kernel_is_listed_with_where_it_runs_or_why_not() -> None:
     assert ideas == {spec.name: spec.backward.idea if spec.backward else None for spec in KERNELS}
 
 
+@pytest.mark.matrix
 def test_why_there_is_no_gpu_is_said_once_for_all_kernels() -> None:
     told = program.run("kernels").stdout
     assert told.count("no usable GPU here: ") == ("  cuda: no usable GPU here\n" in told)
@@ -239,7 +242,7 @@ def test_why_there_is_no_gpu_is_said_once_for_all_kernels() -> None:
 def test_the_doctor_names_every_finding_and_its_remedy() -> None:
     found = program.document(program.run("doctor", "--json"))
     names = [finding["name"] for finding in found["findings"]]
-    assert names[:4] == ["System libraries", "Qt", "Display", "CPU"]
+    assert names[:5] == ["System libraries", "Qt", "Display", "Assets", "CPU"]
     assert {"NVML", "CuPy"} & set(names)
     assert len(set(names)) == len(names)
     assert found["machine"]["findings"] == []
@@ -247,6 +250,7 @@ def test_the_doctor_names_every_finding_and_its_remedy() -> None:
     assert (found["apt"] is None) == found["findings"][0]["ok"]
 
 
+@pytest.mark.matrix
 def test_the_doctor_works_where_qt_cannot_be_imported(tmp_path: Path) -> None:
     for name in ("PySide6", "pyqtgraph"):
         (tmp_path / name).mkdir()
@@ -288,6 +292,7 @@ def test_what_is_almost_right_is_told_what_may_have_been_meant(
     assert meant in told.partition("did you mean")[2]
 
 
+@pytest.mark.matrix
 def test_a_machine_without_a_gpu_is_not_told_that_something_is_missing() -> None:
     found = program.document(program.run("doctor", "--json"))["findings"]
     lines = [line for line in program.run("doctor").stdout.splitlines() if not line.startswith(" ")]
@@ -304,3 +309,22 @@ def test_the_self_check_tells_what_agrees_and_what_cannot_be_tested_on_a_machine
     assert ("footprint", "agrees") in verdicts
     assert "differs" not in {verdict for _, verdict in verdicts}
     assert all(one["missing"] for one in found if one["verdict"] == "not tested")
+
+
+def test_a_dash_is_stdout_and_no_file_of_that_name(session: Path) -> None:
+    done = program.run("export", str(session), "-", "--to", "csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("# ")
+    assert not (program.ROOT / "-").exists()
+    refused = program.run("compare", str(session), str(session), "--html", "-")
+    assert refused.returncode == 2
+    assert "- is no file" in refused.stderr
+
+
+def test_a_length_is_spelled_alike_wherever_one_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    sessions = str(program.ROOT / "assets" / "sessions")
+    printed = []
+    for length in ("4k", "4096"):
+        assert main(["trend", sessions, "--kernel", "flash2", "--seqlen", length]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] != ""

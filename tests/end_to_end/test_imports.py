@@ -15,7 +15,7 @@ def modules_after(script: str) -> set[str]:
         check=True,
         capture_output=True,
         text=True,
-        cwd=program.ROOT,
+        cwd=program.SOURCES,
         env=program.environment(QT_QPA_PLATFORM="offscreen"),
         timeout=program.TIMEOUT_S,
     )
@@ -24,7 +24,7 @@ def modules_after(script: str) -> set[str]:
 
 def app_modules() -> list[str]:
     files = (program.ROOT / "app").rglob("*.py")
-    names = (".".join(path.relative_to(program.ROOT).with_suffix("").parts) for path in files)
+    names = (f"flashscope.{'.'.join(path.relative_to(program.ROOT).with_suffix('').parts)}" for path in files)
     return sorted(name.removesuffix(".__init__") for name in names)
 
 
@@ -40,24 +40,26 @@ def test_the_whole_app_is_imported_without_cupy_or_torch() -> None:
     {"sweep", "show", "window", "export"},
 )
 def test_a_command_is_imported_without_qt_or_a_gpu_library(command: str) -> None:
-    found = modules_after(f"import app.commands.program, app.commands.{command}")
+    found = modules_after(f"import flashscope.app.commands.program, flashscope.app.commands.{command}")
     assert not found & {"PySide6", "pyqtgraph", "cupy", "torch"}
 
 
 @pytest.mark.parametrize("command", ["kernels", "doctor", "window", "shots", "export"])
 def test_a_command_that_prints_no_table_is_imported_without_what_draws_them(command: str) -> None:
-    assert "rich" not in modules_after(f"import app.commands.program, app.commands.{command}")
+    assert "rich" not in modules_after(
+        f"import flashscope.app.commands.program, flashscope.app.commands.{command}"
+    )
 
 
 @pytest.mark.parametrize(
     "module",
     [
-        "app.commands.program",
-        "profiles.worker.child",
-        "profiles.wire.events",
-        "profiles.plan.plan",
-        "kernels.problem",
-        "kernels.spec",
+        "flashscope.app.commands.program",
+        "flashscope.profiles.worker.child",
+        "flashscope.profiles.wire.events",
+        "flashscope.profiles.plan.plan",
+        "flashscope.kernels.workload.problem",
+        "flashscope.kernels.catalogue.spec",
     ],
 )
 def test_messages_and_the_start_of_a_child_are_imported_without_numpy(module: str) -> None:
@@ -65,4 +67,8 @@ def test_messages_and_the_start_of_a_child_are_imported_without_numpy(module: st
 
 
 def test_a_window_without_arguments_is_on_its_way_before_there_is_a_parser() -> None:
-    assert not modules_after("import app.cli, app.commands.window") & {"click", "importlib.metadata", "email"}
+    assert not modules_after("import flashscope.app.cli, flashscope.app.commands.window") & {
+        "click",
+        "importlib.metadata",
+        "email",
+    }

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app import cli
-from app.look.theme import DARK
-from app.pages.profile.plots_view import PlotsView
-from app.pages.profile.results_table import ResultsTable
-from app.words.one_unit import unit_of
-from app.words.units import ms_text
-from profiles.results.quantities import QUANTITIES
-from profiles.results.rows import rows
-from profiles.results.session import Session
-from profiles.store import Recorder, load
+from flashscope.app import cli
+from flashscope.app.look.theme import DARK
+from flashscope.app.pages.profile.plots_view import PlotsView
+from flashscope.app.pages.profile.results_table import ResultsTable
+from flashscope.app.words.one_unit import unit_of
+from flashscope.app.words.units import ms_text
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.quantities.registry import QUANTITIES
+from flashscope.profiles.store import Recorder, load
 from tests.profiles.heard import Heard, quick_plan
 from tests.quantity import PROCESSOR_TIME
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from profiles.store import load
+from flashscope.profiles.store import load
 from tests.end_to_end import program
 from tests.profiles.store import builders
 from tests.virtual_display import Display, virtual_display, windows_of
@@ -21,11 +21,11 @@ PATIENCE_S = 240
 POLL_S = 0.1
 FRAMES, COUNT = Path(__file__).with_name("frames.py"), 200
 SWEEPING = """
-from app.shell import run
-from app.control.controller import Controller
-from kernels.problem import Problem
-from profiles.wire.events import PointMeasured
-from profiles.plan.plan import Plan, Protocol
+from flashscope.app.shell.start_up import run
+from flashscope.app.control.controller import Controller
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.wire.events import PointMeasured
+from flashscope.profiles.plan.plan import Plan, Protocol
 
 class Sweeping(Controller):
     def start(self):
@@ -48,8 +48,8 @@ LOSING = """
 import os, signal, psutil
 from PySide6.QtCore import QAbstractNativeEventFilter
 from PySide6.QtWidgets import QApplication
-from app.shell import run
-from app.control.controller import Controller
+from flashscope.app.shell.start_up import run
+from flashscope.app.control.controller import Controller
 
 class Losing(QAbstractNativeEventFilter):
     def nativeEventFilter(self, kind, message):
@@ -115,7 +115,7 @@ def test_a_session_named_on_the_command_line_is_shown_in_the_window(display: Dis
 
 @pytest.mark.matrix  # and in the step of its own that opens a real window
 def test_no_card_is_missing_in_any_frame_while_a_sweep_runs(display: Display, tmp_path: Path) -> None:
-    options = {"DISPLAY": display.name, "PYTHONPATH": str(program.ROOT)}
+    options = {"DISPLAY": display.name, "PYTHONPATH": program.PYTHONPATH}
     with (
         program.started("sweep", home=tmp_path, script=FRAMES, **options) as process,
         program.started(
@@ -126,7 +126,7 @@ def test_no_card_is_missing_in_any_frame_while_a_sweep_runs(display: Display, tm
         assert process.poll() is None, process.communicate()[1]
     frames = [json.loads(line) for line in said.splitlines()]
     assert len(frames) == COUNT
-    assert [missing for missing in frames if missing] == []
+    assert {place: missing for place, missing in enumerate(frames) if missing} == {}
 
 
 def read_line(process: subprocess.Popen[str]) -> str:
@@ -154,7 +154,7 @@ def test_an_idle_window_ends_when_its_display_goes_away(display: Display, tmp_pa
             assert process.poll() is None
             time.sleep(POLL_S)
         said = take_away(display, process)
-    assert said.endswith("flashscope: the display went away.\n")
+    assert said.endswith("python main.py: the display went away.\n")
 
 
 @pytest.mark.matrix  # and in the step of its own that opens a real window
@@ -163,7 +163,7 @@ def test_a_window_that_asks_a_lost_display_for_something_still_ends_by_itself(
 ) -> None:
     script = tmp_path / "losing.py"
     script.write_text(LOSING)
-    options = {"DISPLAY": display.name, "PYTHONPATH": str(program.ROOT), "SERVER": str(display.server.pid)}
+    options = {"DISPLAY": display.name, "PYTHONPATH": program.PYTHONPATH, "SERVER": str(display.server.pid)}
     with program.started(home=tmp_path, script=script, **options) as process:
         _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1, said
@@ -175,7 +175,7 @@ def test_a_sweep_ends_when_its_display_goes_away_and_keeps_what_was_measured(
 ) -> None:
     script = tmp_path / "sweeping.py"
     script.write_text(SWEEPING)
-    options = {"DISPLAY": display.name, "PYTHONPATH": str(program.ROOT)}
+    options = {"DISPLAY": display.name, "PYTHONPATH": program.PYTHONPATH}
     with program.started(home=tmp_path, script=script, **options) as process:
         path = read_line(process).rstrip()
         said = take_away(display, process)

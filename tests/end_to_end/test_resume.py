@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.control.bundled import bundled_sessions
-from profiles.store import load
+from flashscope.app.control.bundled import bundled_sessions
+from flashscope.profiles.store import load
 from tests.end_to_end import program
 from tests.end_to_end.kills import Run
 
@@ -50,6 +50,7 @@ def test_a_sweep_that_is_killed_and_resumed_and_killed_again_ends_with_every_poi
     assert run.lost == set()
 
 
+@pytest.mark.matrix
 def test_the_resumed_part_is_told_by_every_form_of_show_and_then_nothing_is_left(path: Path) -> None:
     before = {state.point.index: state for state in load(path).points if state.status == "done"}
     done = program.run("sweep", "--resume", str(path), "--json")

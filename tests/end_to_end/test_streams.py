@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from profiles.store import load
+from flashscope.profiles.store import load
 from tests.end_to_end import program
 from tests.matrix import chosen, matrix
 from tests.profiles.store import builders
@@ -65,6 +65,7 @@ def is_saved(session: Path) -> bool:
     return {point.status for point in load(path).points} == {"done"}
 
 
+@pytest.mark.matrix
 @chosen(
     "command, redirection",
     product(COMMANDS, [">&-", "> /dev/full"]),
@@ -76,10 +77,11 @@ def test_output_that_cannot_be_written_is_told_in_one_line_and_exits_1(
     done = run(command, redirection, session)
     assert done.returncode == 1
     assert b"Traceback" not in done.stderr
-    assert done.stderr.splitlines()[-1].startswith(b"flashscope: ")
+    assert done.stderr.splitlines()[-1].startswith(b"python main.py: ")
     assert not command.startswith(SWEEP) or is_saved(session)
 
 
+@pytest.mark.matrix
 @chosen(
     "command, redirection",
     product(COMMANDS, ["2>&-", "2> /dev/full"]),
@@ -101,6 +103,28 @@ def test_what_fails_fails_alike_when_it_cannot_be_told(command: str, redirection
     assert (done.stdout, done.stderr) == (b"", b"")
 
 
+READ_IN_PART = ["show {session}", "show {session} --json", "source flash3-b", "export {session} - --to csv"]
+
+
+@chosen("command", READ_IN_PART, {"show {session}"})
+def test_a_reader_who_has_had_enough_is_no_failure(command: str, session: Path) -> None:
+    """The reader has closed before anything is written."""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as broken:
+        done = subprocess.run(
+            [sys.executable, "main.py", *shlex.split(command.format(session=session))],
+            check=False,
+            stdout=broken,
+            stderr=subprocess.PIPE,
+            timeout=program.TIMEOUT_S,
+            env=program.environment(session.parent / "home"),
+            cwd=program.ROOT,
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.matrix
 @chosen("command", [SWEEP, f"{SWEEP} --json"], {SWEEP})
 def test_a_sweep_whose_reader_leaves_goes_on_and_is_saved(command: str, session: Path) -> None:
     done = run(command, "2>&1 | head -1", session)
@@ -120,6 +144,7 @@ def test_a_terminal_of_ascii_gets_everything_and_documents_stay_utf_8(command: s
         assert done.stdout.isascii()
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_bytes_that_are_no_text_may_stand_in_a_path(session: Path) -> None:
     strange = os.fsdecode(os.fsencode(session.parent) + b"/\xff\xfe.flashscope")
     done = run(f"{SWEEP} --json --out {shlex.quote(strange)}", "", session)
@@ -163,16 +188,14 @@ def test_a_folder_that_may_not_be_looked_into_is_told_in_one_line(command: str, 
 @chosen("command", ["show", "trace", "doctor", "sweep", "kernels", "window", "shots"], {"show", "window"})
 def test_ctrl_c_while_the_program_starts_ends_it_without_a_word(command: str, tmp_path: Path) -> None:
     """Stopped by a module of the program that is looked for in vain, as a slow disk would."""
-    script = tmp_path / "main.py"
+    script, begun = tmp_path / "main.py", "from flashscope.app import cli"
     wait = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
-    source = (program.ROOT / "main.py").read_text(encoding="utf-8")
-    assert "from app.cli import main" in source
+    source = (program.SOURCES / "flashscope" / "__main__.py").read_text(encoding="utf-8")
+    assert begun in source
     # Also where a job in the background has it ignored.
     heard = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    script.write_text(
-        heard + source.replace("from app.cli import main", f"exec({wait!r})\n    from app.cli import main")
-    )
-    with program.started(command, script=script, PYTHONPATH=str(program.ROOT)) as process:
+    script.write_text(heard + source.replace(begun, f"exec({wait!r})\n    {begun}"))
+    with program.started(command, script=script, PYTHONPATH=str(program.SOURCES)) as process:
         printed, told = process.communicate(timeout=program.TIMEOUT_S)
     assert process.returncode == -signal.SIGINT
     assert (printed, told) == ("", "")

@@ -6,7 +6,7 @@ from typing import Any
 import psutil
 import pytest
 
-from profiles.store import SessionFileError, check_place, load
+from flashscope.profiles.store import SessionFileError, check_place, load
 from tests.end_to_end import program
 
 SMALL = ("sweep", "--backend", "cpu", "--heads", "1", "--head-dim", "16", "--repeats", "3")
@@ -39,6 +39,7 @@ def test_a_cpu_sweep_measures_every_kernel_and_saves_what_it_prints(tmp_path: Pa
     assert shown["points"] == points
 
 
+@pytest.mark.matrix
 def test_progress_goes_to_stderr_one_line_a_point_with_the_time_left(tmp_path: Path) -> None:
     done = program.run(*SMALL, "--seqlen", "32,64", "--kernels", "flash2", home=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -47,6 +48,7 @@ def test_progress_goes_to_stderr_one_line_a_point_with_the_time_left(tmp_path: P
     assert "drift check  flash2  N = 32: " in done.stderr
 
 
+@pytest.mark.matrix
 def test_masks_and_grouped_heads_come_back_from_the_file_with_the_kernel_that_auto_chose(
     tmp_path: Path,
 ) -> None:
@@ -80,10 +82,11 @@ def test_heads_that_cannot_be_shared_are_refused_in_one_line(tmp_path: Path) -> 
     done = program.run(*SMALL, "--heads", "4", "--kv-heads", "3", "--seqlen", "32", home=tmp_path)
     assert done.returncode == 2
     assert done.stderr.strip().splitlines()[-1] == (
-        "flashscope sweep: kv_heads must divide the 4 heads, not be 3."
+        "python main.py sweep: kv_heads must divide the 4 heads, not be 3."
     )
 
 
+@pytest.mark.matrix
 def test_a_sweep_without_out_is_saved_among_the_sessions(tmp_path: Path) -> None:
     done = program.run(*SMALL, "--seqlen", "32", home=tmp_path)
     (saved,) = (tmp_path / "sessions").iterdir()
@@ -91,12 +94,14 @@ def test_a_sweep_without_out_is_saved_among_the_sessions(tmp_path: Path) -> None
     assert load(saved).outcome == "finished"
 
 
+@pytest.mark.matrix
 def test_the_automatic_backend_is_one_that_works_here(tmp_path: Path) -> None:
     done = program.run("sweep", "--seqlen", "64", "--repeats", "3", "--json", home=tmp_path)
     assert done.returncode == 0, done.stderr
     assert {p["status"] for p in program.document(done)["points"]} == {"done"}
 
 
+@pytest.mark.matrix
 def test_a_sweep_with_points_that_cannot_run_says_why_exits_1_and_still_writes_its_file(
     tmp_path: Path,
 ) -> None:
@@ -169,6 +174,7 @@ def test_a_name_is_too_long_when_its_journal_has_no_room(tmp_path: Path, length:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.matrix
 def test_a_path_longer_than_sqlite_takes_is_refused_before_the_sweep(tmp_path: Path) -> None:
     folder = tmp_path / ("d" * 240) / ("e" * 240)
     folder.mkdir(parents=True)
@@ -178,6 +184,7 @@ def test_a_path_longer_than_sqlite_takes_is_refused_before_the_sweep(tmp_path: P
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.matrix
 def test_two_sweeps_that_start_at_once_are_both_saved(tmp_path: Path) -> None:
     arguments = (*SMALL, "--seqlen", "32", "--kernels", "flash2")
     with (
@@ -190,6 +197,7 @@ def test_two_sweeps_that_start_at_once_are_both_saved(tmp_path: Path) -> None:
     assert {load(Path(name)).outcome for name in names} == {"finished"}
 
 
+@pytest.mark.matrix
 def test_of_two_sweeps_into_one_file_the_second_stops_and_leaves_the_first_whole(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     arguments = (*SMALL, "--seqlen", "32", "--kernels", "flash2", "--out", str(path))
@@ -221,6 +229,7 @@ def test_a_file_replaced_during_the_sweep_is_left_alone_and_the_sweep_is_saved_b
     assert [state.status for state in load(saved).points[:3]] == ["done"] * 3
 
 
+@pytest.mark.matrix
 def test_a_file_overwritten_during_the_sweep_is_not_called_saved(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     with program.started(*LONG, "--out", str(path)) as process:
@@ -241,6 +250,7 @@ def wait_for_line(process: subprocess.Popen[str], beginning: str) -> None:
     pytest.fail(f"the sweep ended before it said {beginning!r}")
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_the_peers_preset_prints_ratios_and_saves_what_show_prints_again(tmp_path: Path) -> None:
     path = tmp_path / "peers.flashscope"
     done = program.run(

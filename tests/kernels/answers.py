@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.fp8 import Rounding
-from kernels.launch import Inputs
-from kernels.problem import Dtype, Problem
-from kernels.verify import storage_dtype
+from flashscope.kernels.catalogue.fp8 import Rounding
+from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.workload.problem import Dtype, Problem
+from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.cases import Case, draw
 
 KINDS = (
@@ -74,7 +74,7 @@ def tiled(
 def in_8_bits(
     problem: Problem, inputs: Inputs, rounding: Rounding, *, lazy: float = 0.0, kept: Any = None
 ) -> Answer:
-    """As a kernel in 8 bits does it, see `kernels.fp8`; arguments as in `tiled`."""
+    """As a kernel in 8 bits does it, see `kernels.catalogue.fp8`; arguments as in `tiled`."""
     q, k, v = _wide(problem, Inputs(*rounding.inputs(*inputs.qkv)))
     scale = problem.softmax_scale * rounding.score_factor(problem.head_dim)
     scores = _hidden(problem, _products(q, k, scale), kept)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from kernels.launch import Inputs
-from kernels.problem import Problem
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 # (Nq, Nk): single elements, tails, more rows than keys and the other way round, exact multiples of tiles.
 LENGTHS = (

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from kernels.block_mask import BlockMask
-from kernels.launch import Inputs
-from kernels.problem import Problem
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 WINDOWS = st.tuples(st.integers(-1, 70), st.integers(-1, 70))
 

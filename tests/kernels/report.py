@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from kernels.verdict import ON_ROUNDED, Verdict
+from flashscope.kernels.oracle.verdict import ON_ROUNDED, Verdict
 
 PROPERTY = "compared with the oracle"
 

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from kernels.ladder import LADDER
-from kernels.launch import Inputs, Launch, prepare
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
-from kernels.verdict import Verdict
-from kernels.verify import verify
+from flashscope.kernels.catalogue.ladder import LADDER
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.launch import Launch, prepare
+from flashscope.kernels.oracle.verdict import Verdict
+from flashscope.kernels.oracle.verify import verify
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 CPU_KERNELS = tuple(spec for spec in LADDER if "cpu" in spec.implementation)
 each_kernel = pytest.mark.parametrize("spec", CPU_KERNELS, ids=lambda spec: spec.name)

@@ -5,14 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.ladder import LADDER
-from kernels.launch import BackwardLaunch, Inputs, Saved, prepare_backward
-from kernels.problem import Problem
-from kernels.reference import attention_reference
-from kernels.spec import KernelSpec
-from kernels.verdict import Verdict
-from kernels.verify import storage_dtype
-from kernels.verify_gradients import verify_gradients
+from flashscope.kernels.catalogue.ladder import LADDER
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.launch import BackwardLaunch, prepare_backward
+from flashscope.kernels.oracle.reference import attention_reference
+from flashscope.kernels.oracle.verdict import Verdict
+from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.oracle.verify_gradients import gradient_criterion
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs, Saved
 
 CPU_KERNELS = tuple(spec for spec in LADDER if spec.backward and "cpu" in spec.backward.implementation)
 each_kernel = pytest.mark.parametrize("spec", CPU_KERNELS, ids=lambda spec: spec.name)
@@ -52,4 +53,4 @@ def judge(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Verdict:
     given = saved(problem, inputs)
     launch = run(spec, problem, given)
     assert all(gradient.dtype == np.float32 for gradient in launch.gradients)
-    return verify_gradients(problem, inputs, given.grad_output, launch.gradients)
+    return gradient_criterion(problem, inputs, given.grad_output).judge(launch.gradients)

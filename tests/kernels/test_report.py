@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from kernels.verdict import ON_ROUNDED, Deviation, Verdict
+from flashscope.kernels.oracle.verdict import ON_ROUNDED, Deviation, Verdict
 from tests.kernels.report import PROPERTY, note, table, taken
 
 

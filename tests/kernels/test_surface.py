@@ -1,4 +1,4 @@
-"""`from kernels import attention`: right answers, and one clear sentence for every wrong question."""
+"""`flashscope.kernels.attention`: right answers, and one clear sentence for every wrong question."""
 
 import subprocess
 import sys
@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kernels import KERNELS, BlockMask, Problem, attention, choose_kernel
-from kernels.cpu.device import describe
-from kernels.device import Device
-from kernels.errors import InputError, UnsupportedError
-from kernels.ladder import LADDER
-from kernels.registry import FASTEST_FIRST, base_of
-from kernels.spec import KernelSpec
-from kernels.verify import verify
+from flashscope.kernels import KERNELS, BlockMask, Problem, attention, choose_kernel
+from flashscope.kernels.catalogue.ladder import LADDER, STEPS
+from flashscope.kernels.catalogue.registry import LESSON, RANKED
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cpu.device import describe
+from flashscope.kernels.oracle.verify import verify
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from tests.kernels.cases import draw
 from tests.kernels.masked import masked_problems
 from tests.kernels.running import CPU_KERNELS, each_kernel
@@ -52,13 +52,12 @@ def test_the_default_scale_is_one_over_the_root_of_the_head_dim() -> None:
     )
 
 
-def test_every_registered_kernel_can_be_asked_for() -> None:
-    ours, library = [[s.name for s in KERNELS if (s.family == "library") is peer] for peer in (False, True)]
-    steps = ["flash3-a", "flash3-b", "flash3-c"]
-    plain = ["standard", "standard-fp32s", "fused", "simt"]
-    assert ours == [*plain, "flash1", "flash2", *steps, "flash3", "flash3-fp8"]
-    fa4 = ["flash-attn-4"]
-    assert library == ["torch-math", "torch-efficient", "torch-flash", "torch-cudnn", "torch-auto", *fa4]
+def test_every_registered_kernel_has_a_name_of_its_own_and_ours_stand_before_the_libraries() -> None:
+    names, peers = [spec.name for spec in KERNELS], [spec.family == "library" for spec in KERNELS]
+    assert len(set(names)) == len(names)
+    assert peers == sorted(peers)
+    assert [spec.family == "library" for spec in LADDER] == peers[: len(LADDER)]
+    assert {*LESSON, *(spec.name for spec in STEPS)} <= set(names)
 
 
 @settings(max_examples=30, deadline=None)
@@ -86,8 +85,9 @@ def test_auto_is_the_kernel_that_choose_kernel_names() -> None:
     np.testing.assert_array_equal(attention(*inputs.qkv, kernel="auto", causal=True), by_name)
 
 
-def test_auto_knows_the_place_of_every_kernel_of_ours_but_the_variants() -> None:
-    assert sorted(FASTEST_FIRST) == sorted(spec.name for spec in LADDER if base_of(spec.name) is None)
+def test_auto_tries_the_newest_kernels_first_and_none_that_rounds_its_inputs() -> None:
+    assert [spec.name for spec in RANKED] == ["flash3", "flash2", "flash1", "standard", "simt", "fused"]
+    assert not [spec.name for spec in RANKED if spec.rounding is not None or spec not in LADDER]
 
 
 @pytest.mark.parametrize(("capability", "named"), [((8, 9), "flash2"), ((9, 0), "flash3")])
@@ -206,13 +206,16 @@ def imported_after(code: str) -> set[str]:
 
 
 def test_importing_kernels_imports_no_array_library() -> None:
-    code = "from kernels import attention, KERNELS, Problem; import kernels.launch, kernels.trace"
+    code = (
+        "from flashscope.kernels import attention, KERNELS, Problem;"
+        "import flashscope.kernels.launching.launch, flashscope.kernels.workload.trace"
+    )
     assert not {"numpy", "cupy", "torch", "ml_dtypes"} & imported_after(code)
 
 
 def test_attention_on_numpy_arrays_imports_no_gpu_library() -> None:
     code = (
-        "import numpy; from kernels import attention; a = numpy.ones((1, 1, 4, 16), 'f'); "
+        "import numpy; from flashscope.kernels import attention; a = numpy.ones((1, 1, 4, 16), 'f'); "
         "attention(a, a, a, kernel='flash2')"
     )
     assert not {"cupy", "torch"} & imported_after(code)

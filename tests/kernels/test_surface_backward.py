@@ -1,4 +1,4 @@
-"""`from kernels import attention_backward`: right gradients, one clear sentence for every wrong question."""
+"""`flashscope.kernels.attention_backward`: right gradients, one clear sentence for every wrong question."""
 
 from typing import Any
 
@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kernels import attention, attention_backward, choose_backward
-from kernels.cpu.device import describe
-from kernels.device import Device
-from kernels.errors import InputError, UnsupportedError
-from kernels.ladder import FLASH2
-from kernels.launch import Gradients
-from kernels.problem import Problem
-from kernels.registry import KERNELS
-from kernels.verify_gradients import verify_gradients
+from flashscope.kernels import attention, attention_backward, choose_backward
+from flashscope.kernels.catalogue.ladder import FLASH2
+from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.cpu.device import describe
+from flashscope.kernels.oracle.verify_gradients import gradient_criterion
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.errors import InputError, UnsupportedError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Gradients
 from tests.kernels.cases import draw, in_mode
 from tests.kernels.masked import masked_problems
 from tests.kernels.running_backward import CPU_KERNELS, grad_output_of
@@ -46,7 +46,7 @@ def test_the_gradients_of_our_own_forward_pass_are_right_under_every_mask(proble
     for kernel in ("auto", *(spec.name for spec in CPU_KERNELS)):
         gradients = attention_backward(*inputs.qkv, output, lse, grad_output, kernel=kernel, **masks)
         assert [gradient.shape for gradient in gradients] == [array.shape for array in inputs.qkv]
-        assert verify_gradients(problem, inputs, grad_output, Gradients(*gradients)).passed
+        assert gradient_criterion(problem, inputs, grad_output).judge(Gradients(*gradients)).passed
 
 
 def test_a_kernel_without_a_backward_pass_says_so() -> None:

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kernels import Problem, attention
-from kernels.launch import Inputs, make_inputs, prepare
-from kernels.layout import NO_PAGES
-from kernels.passes import draw, prepare_passes
-from kernels.registry import find_kernel
-from kernels.spec import KernelSpec
-from kernels.verify import verify
+from flashscope.kernels import Problem, attention
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.launch import make_inputs, prepare
+from flashscope.kernels.launching.passes import draw_given, prepare_passes
+from flashscope.kernels.oracle.verify import verify
+from flashscope.kernels.workload.layout import NO_PAGES
+from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.masked import brute_force
 from tests.kernels.running import CPU_KERNELS, each_kernel, judge, run
 from tests.kernels.uneven import alone, of_one_sequence, options, uneven_problems
@@ -136,7 +137,7 @@ def of_even(problem: Problem) -> Problem:
 @pytest.mark.parametrize("page_size", [None, 32])
 def test_what_is_held_is_what_was_predicted(spec: KernelSpec, page_size: int | None) -> None:
     problem = Problem(**{**as_fields(DECODING), "page_size": page_size})
-    given = draw(problem, "cpu")
+    given = draw_given(problem, "cpu")
     launch = prepare_passes(spec, problem, given, "cpu")
     held = given.nbytes + launch.answer().nbytes + launch.workspace_bytes
     assert held == spec.predicted_bytes(problem, "cpu")

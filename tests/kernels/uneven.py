@@ -6,9 +6,9 @@ import msgspec
 import numpy as np
 from hypothesis import strategies as st
 
-from kernels.launch import Inputs
-from kernels.lengths import PAGE_SIZES
-from kernels.problem import Problem
+from flashscope.kernels.workload.lengths import PAGE_SIZES
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.masked import WINDOWS
 
 

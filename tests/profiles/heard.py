@@ -8,18 +8,13 @@ from typing import TypeVar
 
 import psutil
 
-from kernels.problem import Backend, Problem
-from profiles.engine.local import LocalEngine
-from profiles.plan.plan import Plan, Protocol
-from profiles.results.session import PointState, Session
-from profiles.wire.events import (
-    Event,
-    PlanFinished,
-    PlanStarted,
-    PointFailed,
-    PointMeasured,
-)
-from profiles.wire.measurement import Measurement
+from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.profiles.engine.local import LocalEngine
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.results.model.session import PointState, Session
+from flashscope.profiles.wire.events import Event, PlanFinished, PlanStarted, PointFailed, PointMeasured
+from flashscope.profiles.wire.measurement import Measurement
+from flashscope.profiles.wire.process import MARK
 
 E = TypeVar("E", bound=Event)
 PATIENCE_S = 120.0
@@ -75,6 +70,19 @@ class Heard:
         self.engine._post(reached.set)
         assert reached.wait(PATIENCE_S)
 
+    def is_idle(self) -> bool:
+        """Whether the engine only waits for what it is asked to do, with its worker as its only child."""
+        if not self.engine._thread.is_alive():
+            return False
+        self.barrier()
+        worker, others = self.engine._supervisor, (self.engine._tracer, self.engine._watcher)
+        return worker._state == "idle" and worker._job is None and all(one.child is None for one in others)
+
+    def forget(self) -> None:
+        """Begin anew, as if the engine had not said anything yet."""
+        self.drain()
+        self.events.clear()
+
     def all(self, kind: type[E]) -> list[E]:
         """Everything of a kind that was heard so far."""
         return [e for e in self.events if isinstance(e, kind)]
@@ -97,11 +105,11 @@ def quick_plan(
 
 
 def running_children() -> list[psutil.Process]:
-    """Spawned children of this process that still run; multiprocessing's own tracker is none."""
+    """Spawned children of this process that still run."""
     return [
         child
         for child in psutil.Process().children(recursive=True)
-        if any("spawn_main" in part for part in child.cmdline()) and child.is_running()
+        if any(MARK in part for part in child.cmdline()) and child.is_running()
     ]
 
 

@@ -5,19 +5,19 @@ from typing import Any
 
 import click
 
-from app.commands.arguments import folder, numbers, option_of, positive, reading
-from app.commands.declared.options import ANY_PATH, command, json_option, run
-from app.commands.together import given
-from kernels.problem import DTYPES, ONE_PASS
-from profiles.plan.choice import choices_of
-from profiles.plan.models import FAVOURITE, Model, Setting, find_model
+from flashscope.app.commands.arguments import folder, numbers, option_of, positive, reading
+from flashscope.app.commands.declared.options import SESSION, command, json_option, run
+from flashscope.app.commands.together import given
+from flashscope.kernels.workload.problem import DTYPES, ONE_PASS
+from flashscope.profiles.plan.choice import choices_of
+from flashscope.profiles.plan.models import FAVOURITE, Model, Setting, find_model
 
 FORMS = ("sides", "diff")
 
 
 @command(
     "plan --model Llama-3-8B --context 128k",
-    "plan --session assets/sessions/h200-peers.flashscope --every-layer",
+    "plan --session h200-peers --every-layer",
     params=[option_of(declared) for declared in choices_of(Setting)],
 )
 @click.option(
@@ -30,7 +30,7 @@ FORMS = ("sides", "diff")
 )
 @click.option(
     "--session",
-    type=ANY_PATH,
+    type=SESSION,
     metavar="FILE",
     help="A session whose GPU's memory is taken, and from whose points runtimes are forecast; left out: none",
 )
@@ -134,11 +134,11 @@ def present(story: str | None) -> int:
 
 @command(
     "shots pictures",
-    "shots pictures --open assets/sessions/h200-peers.flashscope",
+    "shots pictures --open h200-peers",
 )
 @click.argument("folder", callback=reading(folder), metavar="DIR")
 @click.option(
-    "--open", "session", type=ANY_PATH, metavar="FILE", help="A session to show on the pages; left out: none"
+    "--open", "session", type=SESSION, metavar="FILE", help="A session to show on the pages; left out: none"
 )
 def shots(folder: Path, session: Path | None) -> int:
     """Render every page to PNG files, light and dark."""

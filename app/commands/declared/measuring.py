@@ -5,18 +5,18 @@ from typing import Any
 
 import click
 
-from app.commands.arguments import new_file, option_of, reading
-from app.commands.declared.options import ANY_PATH, command, json_option, run
-from app.commands.together import CHOSEN, asked_for, refuse_beside_resume
-from profiles.plan.presets import PRESETS
-from profiles.plan.seqlens import parse_seqlens
+from flashscope.app.commands.arguments import new_file, option_of, reading
+from flashscope.app.commands.declared.options import SESSION, command, json_option, run
+from flashscope.app.commands.together import CHOSEN, asked_for, refuse_beside_resume, words_of
+from flashscope.profiles.plan.presets import PRESETS
+from flashscope.profiles.plan.seqlens import parse_seqlens
 
 
 @command(
     "window",
-    "window assets/sessions/h200-peers.flashscope",
+    "window h200-peers",
 )
-@click.argument("file", type=ANY_PATH, required=False)
+@click.argument("file", type=SESSION, required=False)
 def window(file: Path | None) -> int:
     """Open the window, with a session in it when FILE is given."""
     return run("window", file)
@@ -25,6 +25,7 @@ def window(file: Path | None) -> int:
 @command(
     "sweep --backend cpu --seqlen 256:2048 --heads 2 --out first.flashscope",
     "sweep --kernels flash2,flash3 --seqlen 1k,4k --causal --sustain 2",
+    "sweep --backend cpu --seqlen 1k --runs 5 --out run.flashscope",
     params=[option_of(declared) for declared in CHOSEN.values()],
 )
 @click.option(
@@ -42,9 +43,23 @@ def window(file: Path | None) -> int:
 )
 @click.option(
     "--resume",
-    type=ANY_PATH,
+    type=SESSION,
     metavar="FILE",
     help="Go on with a sweep that was broken off, in its file and by its plan; left out: a new one",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(1, 99),
+    default=1,
+    show_default=True,
+    metavar="K",
+    help="Run it so many times, each in processes of its own, into NAME-1.flashscope and so on by --out",
+)
+@click.option(
+    "--beside",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="PROGRAM",
+    help="Beside each run one of another Flashscope, its main.py or command, in turns; left out: none",
 )
 @json_option
 @click.pass_context
@@ -55,6 +70,8 @@ def sweep(
     out: Path | None,
     resume: Path | None,
     *,
+    runs: int,
+    beside: Path | None,
     as_json: bool,
     **_: Any,
 ) -> int:
@@ -62,7 +79,12 @@ def sweep(
     if resume is not None:
         refuse_beside_resume(context)
         return run("resume", resume, as_json=as_json)
-    return run("sweep", asked_for(context), preset=preset, out=out, as_json=as_json)
+    chosen = asked_for(context)
+    if runs == 1 and beside is None:
+        return run("sweep", chosen, preset=preset, out=out, as_json=as_json)
+    if out is None:
+        raise click.UsageError("several runs need a name to be numbered under; give --out, too", context)
+    return run("runs", words_of(chosen, preset), runs=runs, out=out, beside=beside, as_json=as_json)
 
 
 @command(

@@ -1,5 +1,6 @@
 """What the commands' declarations share."""
 
+import os
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -7,12 +8,34 @@ from typing import Any, TypeVar
 
 import click
 
-from app.commands.arguments import quantity, reading
-from app.words.command_line import PROGRAM
-from profiles.results.quantities import RUNTIME
+from flashscope.app.commands.arguments import quantity, reading
+from flashscope.installation import PROGRAM
+from flashscope.profiles.results.quantities.registry import RUNTIME
+from flashscope.profiles.store.home import in_home
 
-ANY_PATH = click.Path(path_type=Path)
-Declared = TypeVar("Declared", bound=Callable[..., Any] | click.Command)
+AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any] | click.Command)
+
+
+class SessionFile(click.Path):
+    """A session file by its path or, of a bundled one, by its name: a wheel has them where nobody looks."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Path:
+        """The path, whether there is such a file or not."""
+        named = Path(os.fsdecode(super().convert(value, param, ctx)))
+        path = named if os.path.lexists(named) else in_home(named)
+        if os.path.lexists(path):
+            return path
+        from flashscope.app.control.bundled import bundled_sessions  # noqa: PLC0415 - slow, and seldom asked for
+
+        return next((one for one in bundled_sessions() if one.stem == str(path)), path)
+
+
+SESSION = SessionFile(path_type=Path)
 
 
 def command(*examples: str, **options: Any) -> Callable[[Callable[..., int]], click.Command]:
@@ -23,7 +46,7 @@ def command(*examples: str, **options: Any) -> Callable[[Callable[..., int]], cl
 
 def run(command: str, *arguments: Any, **options: Any) -> int:
     """Import a command's module and run it; returns the exit code."""
-    code: int = import_module(f"app.commands.{command}").run(*arguments, **options)
+    code: int = import_module(f"flashscope.app.commands.{command}").run(*arguments, **options)
     return code
 
 
@@ -31,7 +54,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 force_option = click.option("--force", is_flag=True, help="Write over a file that is there")
 
 
-def quantity_option(done: str) -> Callable[[Declared], Declared]:
+def quantity_option(done: str) -> Callable[[AnyCommand], AnyCommand]:
     """The quantity that a command is about: what is done with it is in the help."""
     return click.option(
         "--quantity",

@@ -5,17 +5,33 @@ from typing import Any
 
 import click
 
-from app.commands.arguments import export_file, peers, percentage, positive, quantity, reading
-from app.commands.declared.options import ANY_PATH, command, force_option, json_option, quantity_option, run
-from app.commands.together import given, picture_options, refuse_taken
-from app.report.kinds import KINDS, kind_of
+from flashscope.app.commands.arguments import (
+    export_file,
+    export_target,
+    peers,
+    percentage,
+    quantity,
+    reading,
+)
+from flashscope.app.commands.declared.options import (
+    SESSION,
+    command,
+    force_option,
+    json_option,
+    quantity_option,
+    run,
+)
+from flashscope.app.commands.sides import read_sides
+from flashscope.app.commands.together import given, picture_options, refuse_taken
+from flashscope.app.report.kinds import KINDS, kind_of
+from flashscope.profiles.plan.seqlens import parse_seqlen
 
 
 @command(
-    "show assets/sessions/h200-standard-flash2.flashscope",
-    "show assets/sessions/h200-peers.flashscope --against torch-cudnn,flash-attn-4",
+    "show h200-standard-flash2",
+    "show h200-peers --against torch-cudnn,flash-attn-4",
 )
-@click.argument("file", type=ANY_PATH)
+@click.argument("file", type=SESSION)
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print a CSV table with a header of metadata")
 @click.option(
@@ -37,10 +53,10 @@ def show(context: click.Context, /, file: Path, **options: Any) -> int:
 
 @command(
     "compare before.flashscope after.flashscope",
+    "compare before-*.flashscope vs after-*.flashscope",
     "compare before.flashscope after.flashscope --fail-on-regression 5 --html changes.html",
 )
-@click.argument("base", type=ANY_PATH)
-@click.argument("others", type=ANY_PATH, nargs=-1, required=True, metavar="OTHER...")
+@click.argument("sides", callback=read_sides, nargs=-1, required=True, metavar="BASE OTHER...")
 @json_option
 @quantity_option("compared")
 @click.option(
@@ -48,7 +64,13 @@ def show(context: click.Context, /, file: Path, **options: Any) -> int:
     "fail_on",
     callback=reading(percentage),
     metavar="PCT",
-    help="Exit with 1 if a point is worse by PCT %, not done or gone, or none compares; left out: never",
+    help="Exit with 1 if a point is worse by PCT %, not done or gone, or if none compares, or if nobody can "
+    "know of one whether it is that much worse; left out: never",
+)
+@click.option(
+    "--allow-inconclusive",
+    is_flag=True,
+    help="With --fail-on-regression: let points pass of which nobody knows",
 )
 @click.option(
     "--html",
@@ -60,7 +82,13 @@ def show(context: click.Context, /, file: Path, **options: Any) -> int:
 @force_option
 @click.pass_context
 def compare(context: click.Context, /, **options: Any) -> int:
-    """Say what changed between saved sessions: BASE beside up to five others."""
+    """Say what changed between saved sessions: BASE beside up to five others.
+
+    Each is a file, or a folder with several runs of one sweep. With `vs` between them, the files on either
+    side of it are such runs.
+    """
+    if options["allow_inconclusive"] and options["fail_on"] is None:
+        raise click.UsageError("--allow-inconclusive belongs to --fail-on-regression; give that too", context)
     refuse_taken(context, options["page"], force=options["force"])
     return run("compare", **options)
 
@@ -69,8 +97,8 @@ def compare(context: click.Context, /, **options: Any) -> int:
     "export first.flashscope first.html",
     "export first.flashscope runtime.png --plot runtime --theme dark --scale 4",
 )
-@click.argument("file", type=ANY_PATH)
-@click.argument("out", callback=reading(export_file))
+@click.argument("file", type=SESSION)
+@click.argument("out", callback=reading(export_target))
 @click.option("--to", "kind", type=click.Choice(tuple(KINDS)), help="The format; left out: as OUT ends")
 @force_option
 @click.option(
@@ -89,7 +117,7 @@ def compare(context: click.Context, /, **options: Any) -> int:
 def export(
     context: click.Context, /, file: Path, out: Path, *, kind: str | None, force: bool, **_: Any
 ) -> int:
-    """Write a saved session in a format that other programs read, or as a picture."""
+    """Write a saved session in a format that other programs read, or as a picture; OUT as -: to stdout."""
     kind = kind or kind_of(out.name)
     if kind is None:
         endings = ", ".join(one.suffix for one in KINDS.values())
@@ -104,7 +132,9 @@ def export(
 )
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), required=False)
 @click.option("--kernel", required=True, metavar="K", help="The kernel")
-@click.option("--seqlen", callback=reading(positive), required=True, metavar="N", help="The sequence length")
+@click.option(
+    "--seqlen", callback=reading(parse_seqlen), required=True, metavar="N", help="The sequence length"
+)
 @quantity_option("followed")
 @json_option
 def trend(**options: Any) -> int:

@@ -3,20 +3,20 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from app.look.theme import Theme
-from app.pages.compare.list_model import ListColumn
-from app.words.claims import verdict_text
-from profiles.claims import VERDICTS, Claim, Finding
+from flashscope.app.look.theme import Theme
+from flashscope.app.pages.compare.list_model import ListColumn
+from flashscope.app.words.claims import verdict_text
+from flashscope.profiles.claims import CLAIM_VERDICTS, Claim, ClaimResult
 
 NOT_YET = "not tested yet"
 WIDTHS = (142, 102, 350, 300)
 
 
-class Row(NamedTuple):
+class ClaimRow(NamedTuple):
     """A claim, and what came of it; None before."""
 
     claim: Claim
-    finding: Finding | None = None
+    finding: ClaimResult | None = None
 
     @property
     def verdict(self) -> str:
@@ -24,37 +24,39 @@ class Row(NamedTuple):
         return verdict_text(self.finding.verdict) if self.finding else NOT_YET
 
 
-Column = ListColumn[Row]
+ClaimColumn = ListColumn[ClaimRow]
 
 
-def columns(theme: Callable[[], Theme]) -> Sequence[Column]:
+def claim_columns(theme: Callable[[], Theme]) -> Sequence[ClaimColumn]:
     """The columns, in the colours in use."""
     return (
-        Column(
+        ClaimColumn(
             "verdict",
-            lambda row: VERDICTS.index(row.finding.verdict) if row.finding else None,
+            lambda row: CLAIM_VERDICTS.index(row.finding.verdict) if row.finding else None,
             lambda row: row.verdict,
             colour=lambda row: colour(row, theme()),
         ),
-        Column("stands in", _order, lambda row: f"{row.claim.document} : {row.claim.lines[0]}", tip=_place),
-        Column("claim", lambda row: row.claim.says, tip=lambda row: row.claim.says),
-        Column("measured", _measured, tip=_measured),
+        ClaimColumn(
+            "stands in", _order, lambda row: f"{row.claim.document} : {row.claim.lines[0]}", tip=_place
+        ),
+        ClaimColumn("claim", lambda row: row.claim.says, tip=lambda row: row.claim.says),
+        ClaimColumn("measured", _measured, tip=_measured),
     )
 
 
-def colour(row: Row, theme: Theme) -> str:
+def colour(row: ClaimRow, theme: Theme) -> str:
     """The colour of a row's verdict."""
     found = row.finding.verdict if row.finding else None
     return {"holds": theme.ok, "does not hold": theme.error}.get(found or "", theme.dim)
 
 
-def _order(row: Row) -> float:
+def _order(row: ClaimRow) -> float:
     return 10_000 * int(row.claim.document) + row.claim.lines[0]
 
 
-def _place(row: Row) -> str:
+def _place(row: ClaimRow) -> str:
     return f"Document {row.claim.place}"
 
 
-def _measured(row: Row) -> str:
+def _measured(row: ClaimRow) -> str:
     return row.finding.measured if row.finding else ""

@@ -3,12 +3,12 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.look.zoom import keep
-from app.pages.claims.columns import NOT_YET, Row
-from app.widgets.card import Card
-from app.widgets.plain import Label
-from app.widgets.scrolling import Scrolling
-from profiles.claims import DOCUMENTS
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.claims.columns import NOT_YET, ClaimRow
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.scrolling import Scrolling
+from flashscope.profiles.claims import DOCUMENTS
 
 HINT = "Choose a claim to see its experiment."
 LEAST_PX = 300
@@ -17,22 +17,22 @@ TITLES = {one.number: one.title for one in DOCUMENTS}
 PARTS = ("experiment", "measured", "source")
 
 
-class Detail(Card):
+class ClaimDetail(Card):
     """Shows one claim, or how to choose one."""
 
     def __init__(self) -> None:
         super().__init__(HINT)
-        self.place, self.claim, self.verdict = (Label(wordWrap=True) for _ in range(3))
+        self.place, self.claim, self.verdict = (PlainLabel(wordWrap=True) for _ in range(3))
         self.place.setProperty("role", "dim")
         self.claim.setProperty("role", "heading")
-        self.parts = {name: Label(wordWrap=True) for name in PARTS}
+        self.parts = {name: PlainLabel(wordWrap=True) for name in PARTS}
         column = QVBoxLayout()
         column.setContentsMargins(0, 0, 8, 0)
         column.setSpacing(8)
         for label in (self.place, self.claim, self.verdict):
             column.addWidget(label)
         for name, label in self.parts.items():
-            heading = Label(name)
+            heading = PlainLabel(name)
             heading.setProperty("role", "unit")
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             column.addWidget(heading)
@@ -46,7 +46,7 @@ class Detail(Card):
         keep(self, self.setMinimumWidth, LEAST_PX)
         self.content.hide()
 
-    def show_row(self, row: Row) -> None:
+    def show_row(self, row: ClaimRow) -> None:
         """Show a claim."""
         claim, finding = row.claim, row.finding
         self.set_title("")

@@ -2,22 +2,22 @@
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from app.control.actions import Action
-from app.control.controller import Controller
-from app.look.theme import Theme
-from app.pages.base import Page
-from app.pages.claims.columns import NOT_YET, WIDTHS, Row, columns
-from app.pages.claims.detail import Detail
-from app.pages.claims.testing import Testing
-from app.pages.compare.table import ListTable
-from app.widgets.buttons import text_button
-from app.widgets.drop_down import DropDown
-from app.widgets.keyed import does
-from app.widgets.lines import Lines
-from app.widgets.plain import Label, button_text
-from app.words.claims import summary, where_text
-from kernels.device import Device
-from profiles.claims import CLAIMS, DOCUMENTS, VERDICTS, Finding
+from flashscope.app.control.actions import Action
+from flashscope.app.control.controller import Controller
+from flashscope.app.look.theme import Theme
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.claims.columns import NOT_YET, WIDTHS, ClaimRow, claim_columns
+from flashscope.app.pages.claims.detail import ClaimDetail
+from flashscope.app.pages.claims.testing import Testing
+from flashscope.app.pages.compare.table import ListTable
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import PlainLabel, button_text
+from flashscope.app.words.claims import claims_summary, where_text
+from flashscope.kernels.workload.device import Device
+from flashscope.profiles.claims import CLAIM_VERDICTS, CLAIMS, DOCUMENTS, ClaimResult
 
 TEST, STOP = "Test all", "Stop"
 NAMES = {TEST: "Put every claim to the test", STOP: "Stop testing"}
@@ -36,10 +36,14 @@ class ClaimsPage(Page):
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.setObjectName("page")
-        self.rows = [Row(claim) for claim in CLAIMS]
+        self.rows = [ClaimRow(claim) for claim in CLAIMS]
         self.testing = Testing(self)
-        self.sentence, self.source, self.detail = Label(wordWrap=True), Label(wordWrap=True), Detail()
-        self.table = ListTable("Claims", columns(lambda: self.theme), WIDTHS)
+        self.sentence, self.source, self.detail = (
+            PlainLabel(wordWrap=True),
+            PlainLabel(wordWrap=True),
+            ClaimDetail(),
+        )
+        self.table = ListTable("Claims", claim_columns(lambda: self.theme), WIDTHS)
         self.table.list.set_rows(self.rows)
         self.documents, self.verdicts = DropDown(), DropDown()
         self.button = does(text_button(TEST, NAMES[TEST], self.test, "primary"), "claims.test")
@@ -56,7 +60,7 @@ class ClaimsPage(Page):
         self.documents.addItems([EVERY_DOCUMENT, *(f"{one.number} {one.title}" for one in DOCUMENTS)])
         self.documents.setSizeAdjustPolicy(DropDown.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.documents.setMinimumContentsLength(len(EVERY_DOCUMENT))
-        self.verdicts.addItems([EVERY_VERDICT, *VERDICTS, NOT_YET])
+        self.verdicts.addItems([EVERY_VERDICT, *CLAIM_VERDICTS, NOT_YET])
         head = Lines((self.sentence, self.documents, self.verdicts, self.button), (self.sentence,), 8)
         below = QHBoxLayout()
         below.setSpacing(8)
@@ -90,7 +94,7 @@ class ClaimsPage(Page):
         if self.testing.active:
             self.testing.cancel()
         else:
-            self.rows[:] = [Row(claim) for claim in CLAIMS]
+            self.rows[:] = [ClaimRow(claim) for claim in CLAIMS]
             self.table.list.set_rows(self.rows)
             self.testing.start(self._device())
         self._tell()
@@ -98,24 +102,24 @@ class ClaimsPage(Page):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         super().apply_theme(theme)
-        self.table.list.recolour()
+        self.table.list.draw_anew()
 
     def _device(self) -> Device | None:
         """The GPU that measures; None: there is none, or a sweep has it."""
         machine = self.controller.machine
         return machine.device("cuda") if machine and not self.controller.running else None
 
-    def _take(self, number: int, finding: Finding) -> None:
-        row = self.rows[number] = Row(CLAIMS[number], finding)
+    def _take(self, number: int, finding: ClaimResult) -> None:
+        row = self.rows[number] = ClaimRow(CLAIMS[number], finding)
         if self.verdicts.currentIndex():
             self.table.list.set_rows(self.rows)
         else:
-            self.table.list.recolour()  # and leaves the table where it was scrolled to
+            self.table.list.draw_anew()  # and leaves the table where it was scrolled to
         if number in self.table.chosen():
             self.detail.show_row(row)
         self._tell()
 
-    def _wanted(self, row: Row) -> bool:
+    def _wanted(self, row: ClaimRow) -> bool:
         document, verdict = self.documents.currentIndex(), self.verdicts.currentText()
         fits = not document or row.claim.document == DOCUMENTS[document - 1].number
         return fits and (verdict == EVERY_VERDICT or row.verdict.endswith(verdict))
@@ -123,7 +127,7 @@ class ClaimsPage(Page):
     def _tell(self) -> None:
         """Say how it stands, and what the button does."""
         found = [(row.claim, row.finding) for row in self.rows if row.finding]
-        self.sentence.setText(summary(found))
+        self.sentence.setText(claims_summary(found))
         self.source.setText(where_text(self._device()))
         text = STOP if self.testing.active else TEST
         self.button.setText(button_text(text))

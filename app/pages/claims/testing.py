@@ -5,19 +5,19 @@ from threading import Event
 
 from PySide6.QtCore import QObject, Signal
 
-from app.control.bundled import BUNDLED
-from app.control.chores import Chores
-from kernels.device import Device
-from profiles.claims import CLAIMS, Finding, Lab
-from profiles.claims.assess import assess
-from profiles.claims.bench import Bench
+from flashscope.app.control.bundled import BUNDLED
+from flashscope.app.control.chores import Chores
+from flashscope.kernels.workload.device import Device
+from flashscope.profiles.claims import CLAIMS, ClaimResult, Lab
+from flashscope.profiles.claims.assess import assess
+from flashscope.profiles.claims.bench import ClaimBench
 
 
 class Testing(Chores):
     """One round over all claims at a time.
 
     Signals:
-        tested: What came of the claim of this number (int, Finding).
+        tested: What came of the claim of this number (int, ClaimResult).
         ended: The round is over, or was stopped.
     """
 
@@ -35,7 +35,7 @@ class Testing(Chores):
             return
         self.active, self._stop = True, Event()
         stopped = self._stop.is_set
-        self._lab = Lab(BUNDLED, Bench(device, stopped) if device else None, stopped)
+        self._lab = Lab(BUNDLED, ClaimBench(device, stopped) if device else None, stopped)
         self._go_on(0)
 
     def cancel(self) -> None:
@@ -54,7 +54,7 @@ class Testing(Chores):
             return
         self.do(partial(assess, CLAIMS[number], self._lab), partial(self._take, number))
 
-    def _take(self, number: int, finding: Finding) -> None:
+    def _take(self, number: int, finding: ClaimResult) -> None:
         if not self._stop.is_set():  # what is broken off by that says nothing
             self.tested.emit(number, finding)
         self._go_on(number + 1)

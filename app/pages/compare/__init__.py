@@ -1,5 +1,5 @@
 """The Compare page: a baseline and up to five other sessions."""
 
-from app.pages.compare.page import ComparePage
+from flashscope.app.pages.compare.page import ComparePage
 
 __all__ = ["ComparePage"]

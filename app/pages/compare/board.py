@@ -6,25 +6,25 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSplitter, QVBoxLayout, QWidget
 
-from app.control.chores import Chores
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import px
-from app.pages.compare.detail import Detail
-from app.pages.compare.findings import Findings
-from app.pages.compare.head import Head
-from app.pages.compare.plot_cards import CurvesCard, RatioCard
-from app.pages.compare.tables import Tables
-from app.plots.compare.strands import NO_PLACE
-from app.widgets.staged_paint import StagedPaint
-from profiles.results.curves import Curve
+from flashscope.app.control.chores import Chores
+from flashscope.app.control.guard import guarded
+from flashscope.app.figures.strands import NO_PLACE
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import px
+from flashscope.app.pages.compare.detail import PairDetail
+from flashscope.app.pages.compare.findings import Findings
+from flashscope.app.pages.compare.head import CompareHead
+from flashscope.app.pages.compare.plot_cards import CurvesCard, RatioCard
+from flashscope.app.pages.compare.tables import Tables
+from flashscope.app.widgets.paint_turns import PaintTurns
+from flashscope.profiles.results.model.curves import Curve
 
 BESIDE_PX = 820  # from which two cards stand beside each other
 SPACING = 8
 HEIGHTS = (290, 250)  # of plots and tables to begin with
 
 
-class Board(QWidget):
+class CompareBoard(QWidget):
     """Shows findings.
 
     Attributes:
@@ -47,12 +47,12 @@ class Board(QWidget):
         self._chores = Chores(self)
         self._hidden: set[str] = set()
         self._view_chosen = False  # by hand: then it stays
-        self.head, self.ratios, self.curves = Head(theme), RatioCard(theme), CurvesCard(theme)
-        self.tables, self.detail = Tables(theme), Detail(theme)
+        self.head, self.ratios, self.curves = CompareHead(theme), RatioCard(theme), CurvesCard(theme)
+        self.tables, self.detail = Tables(theme), PairDetail(theme)
         self._rows = [_row((self.ratios, 5), (self.curves, 4)), _row((self.tables, 9), (self.detail, 4))]
         self._lay_out()
         self._connect()
-        self._staged = StagedPaint(
+        self._turns = PaintTurns(
             self,
             {
                 self.head: self._draw_head,
@@ -130,7 +130,7 @@ class Board(QWidget):
         if self.place != NO_PLACE:
             self.current, self._curve = findings.pairs[self.place][0], findings.curve_at(self.place)
         self.current_changed.emit(self.current)
-        self._staged.start()
+        self._turns.start()
 
     def show_current(self, number: int) -> None:
         """Show what differs around another session, its map, and of the point chosen its pair there."""
@@ -139,7 +139,7 @@ class Board(QWidget):
             self.choose(self.findings.twin(self.place, number))
 
     def choose(self, place: int) -> None:
-        """Show this pair everywhere."""
+        """Show a pair on every card."""
         if self.findings is None or not 0 <= place < len(self.findings.pairs):
             return
         self.place = place
@@ -162,7 +162,7 @@ class Board(QWidget):
         """Lines over N instead of the heat map, and back."""
         self._view_chosen = True
         self.ratios.show_view("lines" if self.ratios.view == "map" else "map")
-        self._staged.start([self.ratios])
+        self._turns.start([self.ratios])
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour; what is many is drawn anew, in turns."""
@@ -173,7 +173,7 @@ class Board(QWidget):
     def start_covered(self) -> None:
         """Paint part after part, as when the page has just been shown."""
         if self.findings is not None:
-            self._staged.start_covered()
+            self._turns.start_covered()
 
     def _kept(self, findings: Findings) -> int:
         """Where the pair chosen stands in other findings, -1 if it does not."""
@@ -190,15 +190,15 @@ class Board(QWidget):
     def _turn_to(self, number: int) -> None:
         self.current = number
         self.current_changed.emit(number)
-        self._staged.start([self.head, self.ratios, self.curves])
+        self._turns.start([self.head, self.ratios, self.curves])
 
     def _toggle(self, kernel: str, shown: bool) -> None:
         (self._hidden.discard if shown else self._hidden.add)(kernel)
-        self._staged.start([self.ratios, self.curves])
+        self._turns.start([self.ratios, self.curves])
 
     def _choose_curve(self, curve: Curve) -> None:
         self._curve = curve
-        self._staged.start([self.ratios, self.curves])
+        self._turns.start([self.ratios, self.curves])
 
     def _draw_head(self) -> None:
         if self.findings is not None:

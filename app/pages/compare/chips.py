@@ -7,15 +7,15 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
-from app.look.theme import Theme
-from app.look.zoom import ZOOM, keep, px
-from app.pages.compare.lineup import Chosen
-from app.plots.compare.dashes import SAMPLE, dash_icon
-from app.widgets.buttons import icon_button, recolour
-from app.widgets.flowing import Flowing
-from app.widgets.plain import set_tip
-from app.words.plain import cut
-from app.words.sessions import device_of, minute_of, named, short_device
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import ZOOM, keep, px
+from flashscope.app.pages.compare.lineup import Chosen
+from flashscope.app.plots.compare.dashes import SAMPLE, dash_icon
+from flashscope.app.widgets.buttons import icon_button, recolour
+from flashscope.app.widgets.flowing import Flowing
+from flashscope.app.widgets.plain import set_tip
+from flashscope.app.words.plain import cut_short
+from flashscope.app.words.sessions import device_of, minute_of, named, short_device
 
 WIDTH = 290  # pixels of a chip
 LONGEST, DEVICE = 24, 16  # characters of a name, and of a device
@@ -48,7 +48,7 @@ class Chip(QWidget):
         self.button.customContextMenuRequested.connect(self._open_menu)
         keep(self.button, self.button.setFixedWidth, WIDTH)
         name = _name(chosen)
-        self.cross = icon_button("mdi6.close", f"Remove {cut(name)}", self._ask_removal)
+        self.cross = icon_button("mdi6.close", f"Remove {cut_short(name)}", self._ask_removal)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.button)
@@ -80,11 +80,15 @@ class Chip(QWidget):
     def _fill(self, chosen: Chosen, name: str) -> None:
         session = chosen.session
         circumstances = READING if session is None else f"{device_of(session)} · {minute_of(session)}"
-        short = READING if session is None else f"{cut(short_device(session), DEVICE)} · {minute_of(session)}"
+        short = (
+            READING
+            if session is None
+            else f"{cut_short(short_device(session), DEVICE)} · {minute_of(session)}"
+        )
         role = "baseline" if self.number == 0 else f"session {self.number}"
-        text = f"{cut(' '.join(name.split()), LONGEST)}\n{short}"
+        text = f"{cut_short(' '.join(name.split()), LONGEST)}\n{short}"
         self.button.setText(text.replace("&", "&&"))
-        self.button.setAccessibleName(f"{role}: {cut(name)}, {cut(circumstances)}")
+        self.button.setAccessibleName(f"{role}: {cut_short(name)}, {cut_short(circumstances)}")
         hint = "The baseline" if self.number == 0 else "B makes it the baseline, Del removes it"
         set_tip(self.button, f"{name}\n{circumstances}\n{chosen.path}\n{hint}")
 

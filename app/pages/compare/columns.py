@@ -6,34 +6,35 @@ from typing import NamedTuple
 
 from PySide6.QtGui import QIcon
 
-from app.look.theme import Theme
-from app.pages.compare.findings import Alone, Findings
-from app.pages.compare.list_model import ListColumn, Raw
-from app.plots.compare.tones import tone_colour
-from app.plots.marks import mark_icon
-from app.plots.statuses import STATUS_MARKS
-from app.words.kinds import words_of
-from app.words.pairs import lone_text
-from app.words.units import seqlen_full
-from app.words.verdicts import interval_text, ratio_text, spoken, why
-from profiles.results.compare import Pair
-from profiles.results.rows import PointRow
-from profiles.wire.measurement import Figure
+from flashscope.app.figures.statuses import STATUS_MARKS
+from flashscope.app.look.theme import Theme
+from flashscope.app.pages.compare.findings import Alone, Findings
+from flashscope.app.pages.compare.list_model import ListColumn
+from flashscope.app.plots.compare.tones import tone_colour
+from flashscope.app.plots.marks import mark_icon
+from flashscope.app.widgets.row_table import Raw
+from flashscope.app.words.kinds import words_of
+from flashscope.app.words.pairs import lone_text
+from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.verdicts import interval_text, pair_ratio_text, spoken, verdict_reason
+from flashscope.profiles.results.compare import Pair
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.wire.measurement import Figure
 
 ABSENT = "–"
 Numbered = tuple[int, Pair]
 Take = Callable[[Pair], Figure | None]
-Column = ListColumn[Numbered]
+PairColumn = ListColumn[Numbered]
 
 
-class Shown(NamedTuple):
+class PairTableContext(NamedTuple):
     """What the tables write about: read anew by every cell, so that columns need not be made anew."""
 
     findings: Callable[[], Findings]
     theme: Callable[[], Theme]
 
 
-def pair_columns(shown: Shown) -> list[Column]:
+def pair_columns(shown: PairTableContext) -> list[PairColumn]:
     """Session, which point, both figures, the ratio and what it means."""
 
     def figure(row: Numbered, take: Take) -> str:
@@ -41,12 +42,12 @@ def pair_columns(shown: Shown) -> list[Column]:
         return ABSENT if value is None else words_of(shown.findings().comparison.quantity).text(value)
 
     def tip(row: Numbered) -> str:
-        return why(row[1])
+        return verdict_reason(row[1])
 
-    def number(title: str, raw: Callable[[Pair], Raw], text: Callable[[Numbered], str]) -> Column:
+    def number(title: str, raw: Callable[[Pair], Raw], text: Callable[[Numbered], str]) -> PairColumn:
         return ListColumn(title, lambda row: raw(row[1]), text, right=True, tip=tip)
 
-    def side(title: str, take: Take) -> Column:
+    def side(title: str, take: Take) -> PairColumn:
         return number(title, lambda pair: _value(take(pair)), lambda row: figure(row, take))
 
     return [
@@ -56,7 +57,7 @@ def pair_columns(shown: Shown) -> list[Column]:
         number("N", lambda pair: pair.base.seqlen, lambda row: seqlen_full(row[1].base.seqlen)),
         side("baseline", lambda pair: pair.base_figure),
         side("here", lambda pair: pair.other_figure),
-        number("ratio", lambda pair: pair.ratio, lambda row: ratio_text(row[1].ratio) or ABSENT),
+        number("ratio", lambda pair: pair.ratio, lambda row: pair_ratio_text(row[1].ratio) or ABSENT),
         number("95% interval", lambda pair: pair.ratio_low, lambda row: interval_text(row[1]) or ABSENT),
         ListColumn(
             "verdict",
@@ -68,7 +69,7 @@ def pair_columns(shown: Shown) -> list[Column]:
     ]
 
 
-def alone_columns(shown: Shown) -> list[ListColumn[Alone]]:
+def alone_columns(shown: PairTableContext) -> list[ListColumn[Alone]]:
     """Whose point, which one, and what is nearest to it in the other session."""
 
     def session(title: str, number: Callable[[Alone], int]) -> ListColumn[Alone]:

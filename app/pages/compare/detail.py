@@ -2,39 +2,39 @@
 
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
-from app.look.theme import Theme
-from app.look.zoom import keep
-from app.pages.compare.findings import Findings
-from app.plots.compare.strip_plot import StripPlot
-from app.plots.statuses import STATUS_MARKS
-from app.widgets.card import Card
-from app.widgets.elided import ElidedLabel
-from app.widgets.plain import Label, set_tip
-from app.widgets.scrolling import Scrolling
-from app.words.kinds import words_of
-from app.words.units import seqlen_full
-from app.words.verdicts import Tone, interval_text, ratio_text, spoken, why
-from profiles.results.compare import Pair
-from profiles.results.quantity import Quantity
-from profiles.results.rows import PointRow
-from profiles.wire.measurement import Figure
+from flashscope.app.figures.statuses import STATUS_MARKS
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.compare.findings import Findings
+from flashscope.app.plots.compare.strip_plot import StripPlot
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.widgets.scrolling import Scrolling
+from flashscope.app.words.kinds import words_of
+from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.verdicts import Tone, interval_text, pair_ratio_text, spoken, verdict_reason
+from flashscope.profiles.results.compare import Pair
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.wire.measurement import Figure
 
 HINT = "Click a point, a cell or a row to see its samples."
 LEAST = (240, 132)
 ROLES: dict[Tone, str] = {"good": "ok", "bad": "error", "doubt": "warn", "quiet": "dim", "plain": "title"}
 
 
-class Detail(Card):
+class PairDetail(Card):
     """Shows one pair, or how to choose one."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(HINT)
-        self.verdict, self.reason = Label(wordWrap=True), Label(wordWrap=True)
+        self.verdict, self.reason = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
         self.verdict.setProperty("role", "title")
         self.reason.setProperty("role", "dim")
-        self.sides = [(ElidedLabel(), Label()) for _ in range(2)]
+        self.sides = [(ElidedLabel(), PlainLabel()) for _ in range(2)]
         self.strips = StripPlot(theme)
-        self.caption = Label()
+        self.caption = PlainLabel()
         self.caption.setProperty("role", "unit")
         words = QVBoxLayout()
         words.setContentsMargins(0, 0, 8, 0)
@@ -83,7 +83,7 @@ class Detail(Card):
         ):
             label.setText(f"{whose} · {name}")
             value.setText(_figure(quantity, row, figure))
-        self.reason.setText(why(pair))
+        self.reason.setText(verdict_reason(pair))
         self._show_strips(pair, session)
         self._show_verdict(pair)
         self.content.show()
@@ -94,8 +94,9 @@ class Detail(Card):
 
     def _show_verdict(self, pair: Pair) -> None:
         told = spoken(pair)
+        ratio = f"  ratio {pair_ratio_text(pair.ratio)}" if pair.ratio is not None else ""
         ends = f" ({interval_text(pair)})" if interval_text(pair) else ""
-        self.verdict.setText(f"{told.glyph} {told.word}  {ratio_text(pair.ratio)}{ends}".rstrip())
+        self.verdict.setText(f"{told.glyph} {told.word}{ratio}{ends}")
         self.verdict.setProperty("role", ROLES[told.tone])
         self.verdict.style().polish(self.verdict)
 

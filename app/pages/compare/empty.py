@@ -3,11 +3,11 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.control.guard import guarded
-from app.widgets.buttons import text_button
-from app.widgets.keyed import does
-from app.widgets.plain import Label
-from profiles.results.compare import MOST_OTHERS
+from flashscope.app.control.guard import guarded
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.profiles.results.compare import MOST_OTHERS
 
 WORDS = (
     f"Choose a baseline and up to {MOST_OTHERS} other sessions. Points pair by kernel, problem and protocol;"
@@ -32,9 +32,9 @@ class EmptyState(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        heading = Label("What changed between two runs?", alignment=Qt.AlignmentFlag.AlignCenter)
+        heading = PlainLabel("What changed between two runs?", alignment=Qt.AlignmentFlag.AlignCenter)
         heading.setProperty("role", "heading")
-        self.words = Label(WORDS, wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
+        self.words = PlainLabel(WORDS, wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
         self.words.setProperty("role", "dim")
         column = QVBoxLayout(self)
         column.setSpacing(12)

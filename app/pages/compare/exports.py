@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import pyqtgraph as pg
 from PySide6.QtCore import QSize
 
-from app.look.theme import Theme
-from app.look.zoom import px
-from app.pages.compare.findings import Findings
-from app.plots.export import Cell, Export
-from app.plots.export_header import own_version
-from app.words.kinds import column_name
-from app.words.sessions import device_of, minute_of
-from profiles.results.compare import Pair
-from profiles.results.quantity import Quantity
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import px
+from flashscope.app.pages.compare.findings import Findings
+from flashscope.app.plots.export.contents import Export, ExportCell
+from flashscope.app.words.kinds import column_name
+from flashscope.app.words.sessions import device_of, minute_of
+from flashscope.app.words.version import own_version
+from flashscope.profiles.results.compare import Pair
+from flashscope.profiles.results.quantities.quantity import Quantity
 
 PICTURE = (760, 420)  # pixels at 100 % of a plot in an exported picture, at least
 
@@ -53,7 +53,7 @@ def _headings(quantity: Quantity) -> list[str]:
     return [f"{name}_baseline", f"{name}_here", "ratio", "ratio_low", "ratio_high", "verdict", "reason"]
 
 
-def _row(findings: Findings, number: int, pair: Pair) -> list[Cell]:
+def _row(findings: Findings, number: int, pair: Pair) -> list[ExportCell]:
     figures = (pair.base_figure, pair.other_figure)
     values = [None if figure is None else figure.value for figure in figures]
     place = [findings.members[number].name, pair.kernel, findings.curves[pair.base.problem].label]

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from app.plots.compare.grid import Grid, grid_of
-from app.plots.compare.strands import CHANGES, NO_PLACE, Sheet, curves_of, flattened, sheets
-from app.words.sessions import named
-from app.words.verdicts import spoken
-from kernels.problem import Problem
-from profiles.results.compare import Comparison, Lone, Pair, compare
-from profiles.results.curves import Curve
-from profiles.results.quantity import Quantity
-from profiles.results.session import Session
+from flashscope.app.figures.grid import PairGrid, grid_of
+from flashscope.app.figures.strands import CHANGES, NO_PLACE, Sheet, comparison_curves, flattened, sheets
+from flashscope.app.words.sessions import named
+from flashscope.app.words.verdicts import spoken
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.compare import Comparison, Lone, Pair, compare
+from flashscope.profiles.results.model.curves import Curve
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.quantities.quantity import Quantity
 
 MANY = 60  # points from which a heat map tells more than curves
 ORDER = (
@@ -33,7 +33,7 @@ ORDER = (
 
 
 @dataclass(frozen=True, eq=False)
-class Member:
+class ComparedSession:
     """One of the sessions compared: its file, and what is in it."""
 
     path: Path
@@ -75,14 +75,14 @@ class Findings:
         grids: The heat map of each other session.
     """
 
-    members: tuple[Member, ...]
+    members: tuple[ComparedSession, ...]
     comparison: Comparison
     pairs: tuple[tuple[int, Pair], ...]
     verdicts: dict[str, int]
     alone: tuple[Alone, ...]
     curves: dict[Problem, Curve]
     sheets: dict[Curve, Sheet]
-    grids: tuple[Grid, ...]
+    grids: tuple[PairGrid, ...]
 
     @property
     def many(self) -> bool:
@@ -124,10 +124,10 @@ class Findings:
         return tuple(member.name for member in self.members)
 
 
-def find(members: Sequence[Member], quantity: Quantity) -> Findings:
+def find(members: Sequence[ComparedSession], quantity: Quantity) -> Findings:
     """Compare the first of these with the others; takes seconds for ten thousand points."""
     comparison = compare(members[0].session, [one.session for one in members[1:]], quantity)
-    curves = curves_of(comparison)
+    curves = comparison_curves(comparison)
     firsts = accumulate((len(one.pairs) for one in comparison.contrasts), initial=0)
     return Findings(
         members=tuple(members),

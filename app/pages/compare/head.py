@@ -6,17 +6,17 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import px
-from app.pages.compare.findings import Findings
-from app.plots.compare.dashes import SAMPLE, dash_icon
-from app.widgets.card import Card
-from app.widgets.plain import Label, button_text
-from app.widgets.scrolling import Scrolling
-from app.words.plain import cut
-from app.words.verdicts import bearing
-from profiles.results.compare import MOST_OTHERS, Difference
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import px
+from flashscope.app.pages.compare.findings import Findings
+from flashscope.app.plots.compare.dashes import SAMPLE, dash_icon
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.plain import PlainLabel, button_text
+from flashscope.app.widgets.scrolling import Scrolling
+from flashscope.app.words.plain import cut_short
+from flashscope.app.words.verdicts import bearing
+from flashscope.profiles.results.compare import MOST_OTHERS, Difference
 
 NO_DIFFERENCE = "✓ Nothing that is on record about the two differs but their figures."
 BESIDE_PX = 760  # of the card, from which circumstances stand beside the sentences
@@ -24,7 +24,7 @@ LOWEST, HEIGHT = 40, 128  # pixels of what scrolls
 NAME_CHARACTERS = 16
 
 
-class Head(Card):
+class CompareHead(Card):
     """Sentences on the left, circumstances on the right.
 
     Signals:
@@ -54,7 +54,7 @@ class Head(Card):
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
-        """As narrow as one of the two."""
+        """As narrow as one of its two sides."""
         return QSize(px(200), super().minimumSizeHint().height())
 
     @guarded()
@@ -80,7 +80,7 @@ class Head(Card):
         """Say what is being done, in place of a verdict, in the room of those that stood there."""
         _empty(self.sentences)
         _empty(self.circumstances)
-        label = Label(text)
+        label = PlainLabel(text)
         label.setProperty("role", "readout")
         self.sentences.addWidget(label, 0, 0)
 
@@ -93,7 +93,7 @@ class Head(Card):
             number = row + 1
             if several:
                 self.sentences.addWidget(self._name(number, names[number], number == current), row, 0)
-            sentence = Label(contrast.summary, wordWrap=True)
+            sentence = PlainLabel(contrast.summary, wordWrap=True)
             sentence.setProperty("role", "readout" if number == current else "dim")
             sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self.sentences.addWidget(sentence, row, 1)
@@ -108,7 +108,7 @@ class Head(Card):
         self._theme = theme
 
     def _name(self, number: int, name: str, current: bool) -> QPushButton:
-        button = QPushButton(button_text(cut(name, NAME_CHARACTERS)))
+        button = QPushButton(button_text(cut_short(name, NAME_CHARACTERS)))
         button.setProperty("role", "legend")
         button.setCheckable(True)
         button.setChecked(current)
@@ -119,7 +119,7 @@ class Head(Card):
         return button
 
     def _show_differences(self, differences: Sequence[Difference]) -> None:
-        caption = Label("What differs around them" if differences else "Circumstances")
+        caption = PlainLabel("What differs around them" if differences else "Circumstances")
         caption.setProperty("role", "caption")
         self.circumstances.addWidget(caption)
         for difference in differences:
@@ -130,14 +130,14 @@ class Head(Card):
         self._fit()
 
 
-def _line(difference: Difference) -> Label:
+def _line(difference: Difference) -> PlainLabel:
     told = bearing(difference)
     text = f"{told.glyph} {difference.title}: {difference.base} → {difference.other} · {told.words}"
     return _words(text, told.role)
 
 
-def _words(text: str, role: str) -> Label:
-    label = Label(text, wordWrap=True)
+def _words(text: str, role: str) -> PlainLabel:
+    label = PlainLabel(text, wordWrap=True)
     label.setProperty("role", role)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from profiles.results.compare.pairing import Regime
-from profiles.results.session import Session
-from profiles.store import SessionFileError, SessionInfo, list_sessions, loading
+from flashscope.profiles.results.compare.pairing import Regime
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import SessionFileError, SessionInfo, list_sessions, loading
 
 
 def last_like(session: Session, folder: Path) -> SessionInfo | None:

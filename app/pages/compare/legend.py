@@ -5,11 +5,11 @@ from collections.abc import Collection, Sequence
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QPushButton
 
-from app.look.theme import Theme
-from app.look.zoom import ZOOM, px
-from app.plots.marks import legend_icon
-from app.widgets.flowing import Flowing
-from app.widgets.plain import button_text, set_tip
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import ZOOM, px
+from flashscope.app.plots.marks import legend_icon
+from flashscope.app.widgets.flowing import Flowing
+from flashscope.app.widgets.plain import button_text, set_tip
 
 ICON_PX = 14
 

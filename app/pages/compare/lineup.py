@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from app.control.chores import Chores
-from app.pages.compare.findings import Findings, Member, find
-from profiles.results.compare import MOST_OTHERS
-from profiles.results.quantities import RUNTIME
-from profiles.results.quantity import Quantity
-from profiles.results.session import Session
-from profiles.store import SessionFileError, loading
-from profiles.store.reader import read_words
+from flashscope.app.control.chores import Chores
+from flashscope.app.pages.compare.findings import ComparedSession, Findings, find
+from flashscope.profiles.results.compare import MOST_OTHERS
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.results.quantities.registry import RUNTIME
+from flashscope.profiles.store import SessionFileError, loading
+from flashscope.profiles.store.reader import read_words
 
 MOST = 1 + MOST_OTHERS
 
@@ -110,7 +110,7 @@ class Lineup(QObject):
 
     def _compare(self) -> None:
         self._newest = None
-        members = [Member(path, session) for path, session in self.chosen if session is not None]
+        members = [ComparedSession(path, session) for path, session in self.chosen if session is not None]
         unread = len(self.chosen) - len(members)
         if unread:
             self.working.emit(f"Reading {unread} session{'s' * (unread > 1)} …")

@@ -4,16 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor
 
-from app.control.guard import guarded
-from app.widgets.plain import plain_tip
-from app.words.plain import cut
+from flashscope.app.control.guard import guarded
+from flashscope.app.widgets.plain import plain_tip
+from flashscope.app.widgets.row_table import Index, Raw, RowsModel, alignment, carried
+from flashscope.app.words.plain import cut_short
 
 T = TypeVar("T")
-Index = QModelIndex | QPersistentModelIndex
-Raw = str | float | None
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class ListColumn(Generic[T]):
         return str(self.raw(row) or "") if self.text is None else self.text(row)
 
 
-class ListModel(QAbstractTableModel, Generic[T]):
+class ListModel(RowsModel, Generic[T]):
     """Shows those of its rows that a filter lets through, in an order of its own.
 
     A proxy would ask for both cells of every comparison: seconds for ten thousand rows.
@@ -56,6 +55,16 @@ class ListModel(QAbstractTableModel, Generic[T]):
         self._shown: list[int] = []
         self._order: tuple[int, bool] | None = None
         self._wanted: Callable[[T], bool] | None = None
+
+    @property
+    def headings(self) -> Sequence[ListColumn[T]]:
+        """The columns."""
+        return self.columns
+
+    @property
+    def rows_shown(self) -> int:
+        """Number of rows that the filter lets through."""
+        return len(self._shown)
 
     def set_rows(self, rows: Sequence[T], wanted: Callable[[T], bool] | None = None) -> None:
         """Show other rows, only those that are wanted; None: all are."""
@@ -79,12 +88,6 @@ class ListModel(QAbstractTableModel, Generic[T]):
         """The number of what stands in this row, counted before sorting and filtering."""
         return self._shown[row]
 
-    def recolour(self) -> None:
-        """Have every cell drawn anew."""
-        if self._shown:
-            last = self.index(len(self._shown) - 1, len(self.columns) - 1)
-            self.dataChanged.emit(self.index(0, 0), last)
-
     def _arrange(self) -> None:
         self.beginResetModel()
         shown = [k for k, row in enumerate(self._rows) if self._wanted is None or self._wanted(row)]
@@ -100,27 +103,6 @@ class ListModel(QAbstractTableModel, Generic[T]):
         falling = order == Qt.SortOrder.DescendingOrder
         self._order = (column, falling) if column >= 0 else None
         self._arrange()
-
-    @guarded(int)
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of rows shown."""
-        return 0 if parent.isValid() else len(self._shown)
-
-    @guarded(int)
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of columns."""
-        return 0 if parent.isValid() else len(self.columns)
-
-    @guarded()
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        """Titles of the columns, aligned as their cells."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(self.columns[section])
-        return self.columns[section].title if role == Qt.ItemDataRole.DisplayRole else None
 
     @guarded()
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -138,11 +120,6 @@ def _sorted(numbers: Sequence[int], raws: Sequence[Raw], falling: bool) -> list[
     return [number for _, number in known] + [number for raw, number in pairs if raw is None]
 
 
-def _alignment(column: ListColumn[Any]) -> int:
-    side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
-    return int(side | Qt.AlignmentFlag.AlignVCenter)
-
-
 def _tip(row: Any, column: ListColumn[Any]) -> object:
     return plain_tip(column.tip(row)) if column.tip else None
 
@@ -157,9 +134,9 @@ def _colour(row: Any, column: ListColumn[Any]) -> object:
 
 
 _ROLES: dict[int, Callable[[Any, ListColumn[Any]], object]] = {
-    Qt.ItemDataRole.DisplayRole: lambda row, column: cut(column.written(row)),
-    Qt.ItemDataRole.UserRole: lambda row, column: column.raw(row),
-    Qt.ItemDataRole.TextAlignmentRole: lambda _row, column: _alignment(column),
+    Qt.ItemDataRole.DisplayRole: lambda row, column: cut_short(column.written(row)),
+    Qt.ItemDataRole.UserRole: lambda row, column: carried(column.raw(row)),
+    Qt.ItemDataRole.TextAlignmentRole: lambda _row, column: alignment(column),
     Qt.ItemDataRole.ToolTipRole: _tip,
     Qt.ItemDataRole.DecorationRole: _icon,
     Qt.ItemDataRole.ForegroundRole: _colour,

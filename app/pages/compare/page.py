@@ -5,33 +5,35 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout
 
-from app.control.actions import Action
-from app.control.bundled import alike_recordings
-from app.control.chores import Chores
-from app.control.controller import Controller
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.pages.base import Page
-from app.pages.compare.board import Board
-from app.pages.compare.chips import Chips
-from app.pages.compare.empty import EmptyState
-from app.pages.compare.findings import Findings
-from app.pages.compare.last import last_like
-from app.pages.compare.lineup import MOST, Lineup
-from app.pages.compare.report import FILTERS, HTML, JSON, proposed, write_report
-from app.pages.staging import Staging
-from app.plots.quantity_chooser import QuantityChooser
-from app.widgets.buttons import icon_button, recolour, text_button
-from app.widgets.keyed import does
-from app.widgets.saving import write_chosen
-from app.words.command_line import compare_line
-from app.words.sessions import named
-from profiles.results.quantities import QUANTITIES
-from profiles.results.session import Session
-from profiles.store import SUFFIX, SessionInfo
+from flashscope.app.control.actions import Action
+from flashscope.app.control.bundled import alike_recordings
+from flashscope.app.control.chores import Chores
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.compare.board import CompareBoard
+from flashscope.app.pages.compare.chips import Chips
+from flashscope.app.pages.compare.empty import EmptyState
+from flashscope.app.pages.compare.findings import Findings
+from flashscope.app.pages.compare.last import last_like
+from flashscope.app.pages.compare.lineup import MOST, Lineup
+from flashscope.app.pages.compare.report import FILTERS, HTML, JSON, proposed, write_report
+from flashscope.app.pages.host import Host
+from flashscope.app.pages.staging import Staging
+from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
+from flashscope.app.widgets.buttons import icon_button, recolour, text_button
+from flashscope.app.widgets.clipboard import copy_text
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.saving import write_chosen
+from flashscope.app.words.command_line import compare_line
+from flashscope.app.words.sessions import named
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.quantities.registry import QUANTITIES
+from flashscope.profiles.store import SUFFIX, SessionInfo
 
 FILTER = f"Flashscope sessions (*{SUFFIX})"
 NONE_LIKE_IT = "No other run here has the same kernels and problems on the same device."
@@ -44,19 +46,21 @@ class ComparePage(Page):
     """Up to six sessions beside each other, the first of them the baseline.
 
     Signals:
-        offered: A run has ended that has one like it: words, and what compares them (str, callable).
+        offered: A run has ended that has one like it: words, a button's title, what compares them (str, str,
+            callable).
     """
 
     key = "compare"
+    gives_way = True
 
-    offered = Signal(str, object)
+    offered = Signal(str, str, object)
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.setObjectName("page")
         self.setAcceptDrops(True)
         self.lineup, self._chores = Lineup(self), Chores(self)
-        self.chips, self.board, self.empty = Chips(theme), Board(theme), EmptyState()
+        self.chips, self.board, self.empty = Chips(theme), CompareBoard(theme), EmptyState()
         self.chooser = QuantityChooser()
         self.chooser.show_quantity(self.lineup.quantity)
         self._measured = controller.measuring  # whether what ends next is a sweep
@@ -74,7 +78,7 @@ class ComparePage(Page):
             does(text_button("Export", "Export the comparison as a report", self.export), "compare.export"),
             self._copy,
         ]
-        self.staging = Staging(self, self.key, self.controller, self._tools)
+        self.staging = Staging(self.key, self.controller, self._tools)
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.chips, 1, Qt.AlignmentFlag.AlignTop)
@@ -134,6 +138,15 @@ class ComparePage(Page):
             Action("compare.copy", "Copy the comparison as a command line", self.copy_command, group),
         ]
 
+    def join(self, host: Host) -> None:
+        """Have what is like a run that ended offered in the window's message line."""
+        super().join(host)
+        self.offered.connect(host.offer)
+
+    def show_files(self, paths: Sequence[Path]) -> None:
+        """Compare these sessions, as another page asks for."""
+        self.choose(paths)
+
     def choose(self, paths: Sequence[Path]) -> None:
         """Compare these sessions, the first of them the baseline."""
         self.lineup.choose(paths)
@@ -162,7 +175,7 @@ class ComparePage(Page):
     def copy_command(self) -> None:
         """Put the comparison on the clipboard as a command line."""
         if len(self.lineup.paths) >= TWO:
-            QGuiApplication.clipboard().setText(compare_line(self.lineup.paths, self.lineup.quantity.key))
+            copy_text(compare_line(self.lineup.paths, self.lineup.quantity.key))
             self.noticed.emit("The comparison is on the clipboard as a command line.")
 
     def compare_like(self) -> None:
@@ -256,7 +269,7 @@ class ComparePage(Page):
     def _offer(self, session: Session, like: SessionInfo | None) -> None:
         if like is not None:
             act = partial(self._compare_with, session, like)
-            self.offered.emit(f"There is a run like this one: {named(like, like.path)}.", act)
+            self.offered.emit(f"There is a run like this one: {named(like, like.path)}.", "Compare", act)
 
     def _compare_with(self, session: Session, like: SessionInfo | None) -> None:
         path = self.controller.path

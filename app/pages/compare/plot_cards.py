@@ -6,28 +6,28 @@ from typing import Literal
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget
 
-from app.look.theme import Theme
-from app.look.zoom import keep
-from app.pages.compare.exports import exported
-from app.pages.compare.findings import Findings
-from app.pages.compare.legend import KernelLegend
-from app.plots.compare.heat_plot import HeatPlot
-from app.plots.compare.ratio_plot import RatioPlot
-from app.plots.compare.scale_bar import ScaleBar
-from app.plots.compare.strand_plot import StrandPlot
-from app.plots.export import Export
-from app.plots.export_button import ExportButton
-from app.widgets.buttons import text_button
-from app.widgets.card import Card
-from app.widgets.drop_down import DropDown
-from app.widgets.elided import ElidedLabel
-from app.widgets.keyed import does
-from app.widgets.plain import button_text, set_tip
-from app.words.kinds import unit_text, words_of
-from app.words.verdicts import ratio_text, spoken
-from profiles.results.compare.verdicts import change_word, percent
-from profiles.results.curves import Curve
-from profiles.results.quantities import RUNTIME
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.compare.exports import exported
+from flashscope.app.pages.compare.findings import Findings
+from flashscope.app.pages.compare.legend import KernelLegend
+from flashscope.app.plots.compare.heat_plot import HeatPlot
+from flashscope.app.plots.compare.ratio_plot import RatioPlot
+from flashscope.app.plots.compare.scale_bar import ScaleBar
+from flashscope.app.plots.compare.strand_plot import StrandPlot
+from flashscope.app.plots.export.button import ExportButton
+from flashscope.app.plots.export.contents import Export
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.plain import button_text, set_tip
+from flashscope.app.words.kinds import unit_text, words_of
+from flashscope.app.words.verdicts import pair_ratio_text, spoken
+from flashscope.profiles.results.compare.wording import change_word, percent
+from flashscope.profiles.results.model.curves import Curve
+from flashscope.profiles.results.quantities.registry import RUNTIME
 
 View = Literal["lines", "map"]
 NO_RATIO = "No point of these has a partner: what is nearest stands below."
@@ -207,4 +207,5 @@ def _tip(findings: Findings, place: int) -> str:
     told = spoken(pair)
     change = f" by {percent(pair.change)}" if pair.better is not None and pair.change else ""
     where = f"{pair.kernel}, {findings.curve_at(place).label}, N = {pair.base.seqlen}"
-    return f"{where}\n{told.glyph} {told.word}{change} {ratio_text(pair.ratio)}".rstrip()
+    ratio = f", ratio {pair_ratio_text(pair.ratio)}" if pair.ratio is not None else ""
+    return f"{where}\n{told.glyph} {told.word}{change}{ratio}"

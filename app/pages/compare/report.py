@@ -4,13 +4,13 @@ from pathlib import Path
 
 import msgspec
 
-from app.pages.compare.findings import Findings
-from app.report.comparison_page import comparison_page
-from app.words.kinds import words_of
-from app.words.sessions import as_file_name
-from profiles.results.compare.document import document
-from profiles.store import write_whole
-from profiles.wire.text import harmless_json
+from flashscope.app.pages.compare.findings import Findings
+from flashscope.app.report.comparison_page import comparison_page
+from flashscope.app.words.kinds import words_of
+from flashscope.app.words.sessions import as_file_name
+from flashscope.profiles.results.compare.document import comparison_document
+from flashscope.profiles.store import write_atomically
+from flashscope.profiles.wire.text import harmless_json
 
 HTML, JSON = ".html", ".json"
 FILTERS = {f"HTML report (*{HTML})": (HTML, JSON), f"JSON document (*{JSON})": (JSON, HTML)}
@@ -32,11 +32,17 @@ def write_report(findings: Findings, target: Path) -> None:
     """
     files = [member.path for member in findings.members]
     as_json = target.name.lower().endswith(JSON)
-    content = _document(findings, files) if as_json else comparison_page(findings.comparison, files)
-    write_whole(target, content, replace=True)
+    content = (
+        _document(findings, files)
+        if as_json
+        else comparison_page(findings.comparison, [[file] for file in files])
+    )
+    write_atomically(target, content, replace=True)
 
 
 def _document(findings: Findings, files: list[Path]) -> bytes:
     comparison = findings.comparison
-    made = document(comparison, words_of(comparison.quantity).unit, list(map(str, files)))
+    made = comparison_document(
+        comparison, words_of(comparison.quantity).unit, [[str(file)] for file in files]
+    )
     return f"{harmless_json(msgspec.json.encode(made).decode())}\n".encode()

@@ -3,19 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtCore import QItemSelectionModel, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView
 
-from app.control.guard import guarded
-from app.look.zoom import keep, px
-from app.pages.compare.list_model import ListColumn, ListModel
-from app.widgets.row_height import keep_row_height
-
-ROW_PX = 24
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.compare.list_model import ListColumn, ListModel
+from flashscope.app.widgets.row_table import RowTable
 
 
-class ListTable(QTableView):
+class ListTable(RowTable):
     """Shows a ListModel.
 
     Args:
@@ -33,26 +31,13 @@ class ListTable(QTableView):
     def __init__(
         self, name: str, columns: Sequence[ListColumn[Any]], widths: Sequence[int], *, spread: bool = False
     ) -> None:
-        super().__init__()
+        self.list: ListModel[Any] = ListModel(columns)
+        super().__init__(name, self.list)
+        self.list.setParent(self)
         self._widths, self._spread = widths, spread
-        self.list: ListModel[Any] = ListModel(columns, self)
         self._following = False
         self._number = -1
-        self.setModel(self.list)
-        self.setAccessibleName(name)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setTabKeyNavigation(False)
-        self.setShowGrid(False)
         self.setWordWrap(False)
-        self.setSortingEnabled(True)
-        self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
-        self.verticalHeader().hide()
-        keep_row_height(self, ROW_PX)
-        header = self.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setStretchLastSection(True)
-        header.setHighlightSections(False)
         keep(self, self._size_columns, *widths)
         self.selectionModel().selectionChanged.connect(self._tell)
         self.list.modelReset.connect(lambda: self.show_number(self._number))
@@ -79,14 +64,6 @@ class ListTable(QTableView):
         if rows:
             row = self.list.where(self._number)
             self.selectRow(0 if row is None else min(max(row + by, 0), rows - 1))
-
-    @guarded()
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy whole rows, where Qt would copy one cell."""
-        if event.matches(QKeySequence.StandardKey.Copy):
-            QGuiApplication.clipboard().setText(self.copied())
-        else:
-            super().keyPressEvent(event)
 
     def copied(self) -> str:
         """The selected rows in the order on show, under their headings, as tab-separated text."""

@@ -5,17 +5,17 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget
 
-from app.look.theme import Theme
-from app.look.zoom import keep
-from app.pages.compare.columns import Numbered, Shown, alone_columns, pair_columns
-from app.pages.compare.findings import Findings
-from app.pages.compare.table import ListTable
-from app.widgets.buttons import text_button
-from app.widgets.card import Card
-from app.widgets.drop_down import DropDown
-from app.widgets.keyed import does
-from app.widgets.plain import set_tip
-from app.words.verdicts import spoken
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.compare.columns import Numbered, PairTableContext, alone_columns, pair_columns
+from flashscope.app.pages.compare.findings import Findings
+from flashscope.app.pages.compare.table import ListTable
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.plain import set_tip
+from flashscope.app.words.verdicts import spoken
 
 PAIR_WIDTHS = (84, 138, 112, 68, 86, 86, 72, 112)
 ALONE_WIDTHS = (84, 84, 124, 112, 62, 66)
@@ -37,7 +37,7 @@ class Tables(Card):
         super().__init__()
         self._theme = theme
         self._findings: Findings | None = None
-        shown = Shown(self._on_show, lambda: self._theme)
+        shown = PairTableContext(self._on_show, lambda: self._theme)
         self.pairs = ListTable("Pairs of points", pair_columns(shown), PAIR_WIDTHS)
         self.pairs.picked.connect(self.picked)
         self.alone = ListTable("Points without a partner", alone_columns(shown), ALONE_WIDTHS)
@@ -89,7 +89,7 @@ class Tables(Card):
         """Recolour the verdicts."""
         self._theme = theme
         for table in (self.pairs, self.alone):
-            table.list.recolour()
+            table.list.draw_anew()
 
     def _fill_verdicts(self, findings: Findings) -> None:
         chosen = self.verdicts.currentData()

@@ -1,5 +1,5 @@
 """The Ladder page: each kernel's source beside its predecessor's, and what it gained."""
 
-from app.pages.ladder.page import LadderPage
+from flashscope.app.pages.ladder.page import LadderPage
 
 __all__ = ["LadderPage"]

@@ -6,16 +6,16 @@ from typing import cast
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.control.guard import guarded
-from app.look.fonts import mono_font
-from app.look.theme import TEXT_PX, Theme
-from app.look.zoom import ZOOM
-from app.pages.ladder.column import CodeColumn
-from app.pages.ladder.reading import Reading
-from app.widgets.plain import Label
-from app.words.beside import AFTER, BEFORE, GAP, SAME, Row, sides
-from app.words.tokens import Token
-from kernels.cuda.reading.step import StepSource
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.fonts import mono_font
+from flashscope.app.look.theme import TEXT_PX, Theme
+from flashscope.app.look.zoom import ZOOM
+from flashscope.app.pages.ladder.column import CodeColumn
+from flashscope.app.pages.ladder.source_diff import SourceDiff
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.words.line_diff import AFTER, BEFORE, GAP, SAME, DiffRow, sides
+from flashscope.app.words.tokens import Token
+from flashscope.kernels.cuda.reading.step import StepSource
 
 CODE_PX = TEXT_PX - 1
 LEAST_COLUMNS = 24
@@ -24,7 +24,7 @@ KERNEL = "__global__"  # what the first line of a kernel holds
 AROUND = 8  # rows
 
 
-class Board(QWidget):
+class LadderBoard(QWidget):
     """Shows a reading; without a predecessor one column.
 
     Attributes:
@@ -37,12 +37,12 @@ class Board(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.columns = (CodeColumn("Source before", theme), CodeColumn("Source", theme))
-        self.headings = (Label(), Label())
-        self._reading: Reading | None = None
+        self.headings = (PlainLabel(), PlainLabel())
+        self._reading: SourceDiff | None = None
         self._alone: QWidget | None = None  # the column that is to fill the board
         self._whole, self._starts = False, cast("Sequence[str]", ())
         self._px: float = CODE_PX
-        self._rows: tuple[Sequence[Row], Sequence[Row]] = ((), ())
+        self._rows: tuple[Sequence[DiffRow], Sequence[DiffRow]] = ((), ())
         self._laid = 0  # characters of a column as it is laid out
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
@@ -64,7 +64,7 @@ class Board(QWidget):
         ZOOM.changed.connect(self._size)
         self._size()
 
-    def show_reading(self, reading: Reading, *, whole: bool, starts: Sequence[str] = ()) -> None:
+    def show_reading(self, reading: SourceDiff, *, whole: bool, starts: Sequence[str] = ()) -> None:
         """Show what has changed, or all of it; `starts` is what the lines hold that are to be on top."""
         self._reading, self._starts = reading, starts
         self._whole = whole or not reading.hunks or bool(starts)
@@ -171,7 +171,7 @@ class Board(QWidget):
             other.show_row(value)
 
 
-def _first(rows: Sequence[Row], tokens: Sequence[Sequence[Token]]) -> int:
+def _first(rows: Sequence[DiffRow], tokens: Sequence[Sequence[Token]]) -> int:
     """The first row that has changed and is code; the last of all where there is none."""
     for number, row in enumerate(rows):
         if row.number is not None and row.sign != SAME and row.text.strip():
@@ -187,18 +187,18 @@ def _line_with(source: StepSource | None, text: str) -> int:
     return next((number for number, line in enumerate(lines) if text in line), 0)
 
 
-def _with_place(rows: Sequence[Row], number: int) -> int:
+def _with_place(rows: Sequence[DiffRow], number: int) -> int:
     """The row that says where these lines stand; of changes in directives alone the first row."""
     if number == len(rows):
         return 0
     return next((at for at in range(number, max(0, number - AROUND), -1) if rows[at].sign == GAP), number)
 
 
-def _line_at(rows: Sequence[Row], top: int) -> int:
+def _line_at(rows: Sequence[DiffRow], top: int) -> int:
     """The line that stands at a row, or next after it."""
     return next((row.number for row in rows[top:] if row.number is not None), 0)
 
 
-def _row_of(rows: Sequence[Row], line: int) -> int:
+def _row_of(rows: Sequence[DiffRow], line: int) -> int:
     """Where a line begins."""
     return next((at for at, row in enumerate(rows) if row.number is not None and row.number >= line), 0)

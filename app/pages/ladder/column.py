@@ -15,12 +15,13 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
-from app.control.guard import guarded
-from app.look.contrast import mixed
-from app.look.theme import LEGIBLE, Theme
-from app.plots.stepper.ink import mix
-from app.words.beside import AFTER, BEFORE, GAP, SAME, Row
-from app.words.tokens import Kind, Token
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.contrast import mixed
+from flashscope.app.look.kernel_marks import LEGIBLE
+from flashscope.app.look.theme import Theme
+from flashscope.app.plots.stepper.ink import mix
+from flashscope.app.words.line_diff import AFTER, BEFORE, GAP, SAME, DiffRow
+from flashscope.app.words.tokens import Token, TokenKind
 
 SIGN = 2  # characters in front of a row: its sign and a blank
 TINT = 0.86  # of the card in the ground of a line that has changed
@@ -36,7 +37,7 @@ def grounds(theme: Theme) -> Mapping[str, str]:
     }
 
 
-def inks(theme: Theme, ground: str) -> Mapping[Kind | str, str]:
+def inks(theme: Theme, ground: str) -> Mapping[TokenKind | str, str]:
     """The colours of what stands there, each legible on it."""
     wanted = {
         "comment": theme.dim,
@@ -56,7 +57,7 @@ class Colours(QSyntaxHighlighter):
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
-        self.rows: Sequence[Row] = ()
+        self.rows: Sequence[DiffRow] = ()
         self.tokens: Sequence[Sequence[Token]] = ()
         self._formats: dict[str, dict[str, QTextCharFormat]] = {}
 
@@ -117,8 +118,8 @@ class CodeColumn(QPlainTextEdit):
         room = self.viewport().width() - 2 * self.document().documentMargin()
         return int(room / QFontMetricsF(self.font()).horizontalAdvance("0")) - SIGN
 
-    def show_rows(self, rows: Sequence[Row], tokens: Sequence[Sequence[Token]]) -> None:
-        """Show these, from the first."""
+    def show_rows(self, rows: Sequence[DiffRow], tokens: Sequence[Sequence[Token]]) -> None:
+        """Show these lines, from the first."""
         self._colours.rows, self._colours.tokens = rows, tokens
         self.setPlainText("\n".join(f"{row.sign} {row.text}" for row in rows))
         self._mark()
@@ -136,7 +137,7 @@ class CodeColumn(QPlainTextEdit):
         return self.verticalScrollBar().value()
 
     def show_row(self, number: int) -> None:
-        """Have this row on top."""
+        """Have this line on top."""
         self.verticalScrollBar().setValue(number)
 
     def _mark(self) -> None:

@@ -7,24 +7,29 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.control.actions import Action, staged
-from app.control.chores import Chores
-from app.control.controller import Controller
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.pages.base import Page
-from app.pages.ladder.board import Board
-from app.pages.ladder.reading import PROBLEMS, Reading, read
-from app.pages.ladder.recorded import Recorded, gain_text, lengths, recorded
-from app.pages.ladder.staging import LadderStaging
-from app.widgets.badge import Badge
-from app.widgets.drop_down import DropDown
-from app.widgets.lines import Lines
-from app.widgets.plain import Label, set_tip
-from kernels.cuda.reading.step import step_before, steps_of
-from kernels.problem import Passes
-from kernels.registry import find_kernel
-from profiles.results.rows import PointRow
+from flashscope.app.control.actions import Action, staged
+from flashscope.app.control.chores import Chores
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.ladder.board import LadderBoard
+from flashscope.app.pages.ladder.ladder_recording import (
+    LadderRecording,
+    common_lengths,
+    gain_text,
+    read_ladder_recording,
+)
+from flashscope.app.pages.ladder.source_diff import PROBLEMS, SourceDiff, read
+from flashscope.app.pages.ladder.staging import LadderStaging
+from flashscope.app.widgets.badge import Badge
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.cuda.reading.step import step_before, steps_of
+from flashscope.kernels.workload.problem import Passes
+from flashscope.profiles.results.model.rows import PointRow
 
 FIRST, FIRST_PROBLEM = "flash3-b", "d 128, no mask"
 READING = "Reading the recording…"
@@ -46,15 +51,19 @@ class LadderPage(Page):
         super().__init__(controller, theme)
         self.setObjectName("page")
         self.kernel = FIRST
-        self.recorded: Recorded | None = None
+        self.recorded: LadderRecording | None = None
         self.starts: Sequence[str] = ()
         self._asked = False
-        self._reading: Reading | None = None
+        self._reading: SourceDiff | None = None
         self.chores = Chores(self)
-        self.idea, self.gain, self.badge = Label(wordWrap=True), Label(READING, wordWrap=True), Badge()
+        self.idea, self.gain, self.badge = (
+            PlainLabel(wordWrap=True),
+            PlainLabel(READING, wordWrap=True),
+            Badge(),
+        )
         self.kernels, self.problems = DropDown(), DropDown()
         self.whole = QCheckBox("Whole source")
-        self.board = Board(theme)
+        self.board = LadderBoard(theme)
         self._lay_out()
         self._connect()
         self.apply_theme(theme)
@@ -84,7 +93,7 @@ class LadderPage(Page):
         column.addWidget(gained)
         column.addWidget(self.board, 1)
         self.badge.hide()
-        self.staging = LadderStaging(self, (head, gained))
+        self.staging = LadderStaging(self, self.controller, (head, gained))
 
     def _connect(self) -> None:
         self.kernels.currentTextChanged.connect(lambda _name: self._chosen())
@@ -153,7 +162,7 @@ class LadderPage(Page):
         if not self._asked:
             self._asked = True
             self._chosen()
-            self.chores.do(recorded, self._take_recorded)
+            self.chores.do(read_ladder_recording, self._take_recorded)
 
     def _step(self, by: int) -> None:
         self.kernels.setCurrentIndex(min(max(0, self.kernels.currentIndex() + by), self.kernels.count() - 1))
@@ -178,7 +187,7 @@ class LadderPage(Page):
             wanted = self.kernel, self.label
             self.chores.do(partial(read, *wanted), partial(self._take, wanted))
 
-    def _take(self, wanted: tuple[str, str], found: Reading | str) -> None:
+    def _take(self, wanted: tuple[str, str], found: SourceDiff | str) -> None:
         if wanted != (self.kernel, self.label):
             return  # another was chosen meanwhile
         if isinstance(found, str):
@@ -187,7 +196,7 @@ class LadderPage(Page):
             self._reading = found
             self._show()
 
-    def _take_recorded(self, found: Recorded) -> None:
+    def _take_recorded(self, found: LadderRecording) -> None:
         self.recorded = found
         self.badge.show_provenance(found.provenance)
         self.badge.show()
@@ -207,7 +216,7 @@ class LadderPage(Page):
         self.idea.setText(f"{self.kernel}: {find_kernel(self.kernel).idea_of(self.passes)}.")
         if self.recorded is not None:
             version = self.recorded.version_text(self.kernel)
-            measured = bool(self.before) and bool(lengths(self.members, (self.before, self.kernel)))
+            measured = bool(self.before) and bool(common_lengths(self.members, (self.before, self.kernel)))
             told = gain_text(self.members, self.kernel, self.before)
             self.gain.setText(" ".join(filter(None, (told, version if measured else ""))))
             set_tip(self.badge, version)

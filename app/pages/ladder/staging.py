@@ -1,29 +1,76 @@
 """The Ladder page on a stage: a step's source beside its predecessor's, in letters that row 30 reads."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
-from app.pages.ladder.recorded import TITLE, lengths
-from app.pages.staging import Staging
-from app.stage.scene import Scene
-from app.stage.story import Stop
-from app.words.provenance import Provenance
-
-if TYPE_CHECKING:
-    from app.pages.ladder.page import LadderPage
+from flashscope.app.control.controller import Controller
+from flashscope.app.pages.ladder.board import LadderBoard
+from flashscope.app.pages.ladder.ladder_recording import TITLE, LadderRecording, common_lengths
+from flashscope.app.pages.staging import Staging
+from flashscope.app.stage.scene import Scene
+from flashscope.app.stage.story import Stop
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.words.provenance import Provenance
+from flashscope.kernels.workload.problem import Passes
+from flashscope.profiles.results.model.rows import PointRow
 
 CODE_PX = 9.6  # 24 pixels, 18 pt, at a stage's least zoom of 250 %
 
 
-class LadderStaging(Staging):
-    """Shows the step that a stop names last, for the problems of its curve."""
+class Ladder(Protocol):
+    """A step's source beside its predecessor's.
 
-    def __init__(self, page: "LadderPage", aside: Sequence[QWidget]) -> None:
-        super().__init__(page, page.key, page.controller, aside)
+    Attributes:
+        kernel: The step on show.
+        recorded: What the bundled recording measured; None before it is read, or where it cannot be.
+        idea: What the step adds.
+        gain: What the step gained.
+        whole: Whether all lines are on show.
+        board: The two sources.
+    """
+
+    kernel: str
+    recorded: LadderRecording | None
+    idea: PlainLabel
+    gain: PlainLabel
+    whole: QCheckBox
+    board: LadderBoard
+
+    @property
+    def before(self) -> str:
+        """The kernel that the step goes on from; empty: none."""
+
+    @property
+    def label(self) -> str:
+        """The problem on show, as its curve is called."""
+
+    @property
+    def passes(self) -> Passes:
+        """The pass on show."""
+
+    @property
+    def members(self) -> Sequence[PointRow]:
+        """What the recording measured of such problems."""
+
+    def show_step(self, kernel: str, label: str, starts: Sequence[str] = ()) -> None:
+        """Show a step of the ladder; what is unknown or empty leaves what is on show."""
+
+
+class LadderStaging(Staging):
+    """Shows the step that a stop names last, for the problems of its curve.
+
+    Args:
+        page: What shows it.
+        controller: Has the session on show.
+        aside: What is put away.
+    """
+
+    def __init__(self, page: Ladder, controller: Controller, aside: Sequence[QWidget]) -> None:
+        super().__init__("ladder", controller, aside)
         self._page = page
         self._seqlen: int | None = None
 
@@ -33,7 +80,7 @@ class LadderStaging(Staging):
         page = self._page
         if page.recorded is None:
             return Scene(waiting=page.gain.text(), passes=page.passes)
-        both = lengths(page.members, [name for name in (page.before, page.kernel) if name])
+        both = common_lengths(page.members, [name for name in (page.before, page.kernel) if name])
         seqlen = self._seqlen or max(both, default=None)
         return Scene(page.members, seqlen, page.kernel, page.before, passes=page.passes)
 
@@ -86,7 +133,7 @@ class LadderStaging(Staging):
         self._page.board.fill_with(exhibit)
 
     def leave(self) -> None:
-        """Show it in letters to work with."""
+        """Show the sources in letters to work with."""
         super().leave()
         self._seqlen = None
         self._page.board.set_px()

@@ -1,5 +1,5 @@
 """The Planner page: how long a context of a model fits, and what its attention would take."""
 
-from app.pages.planner.page import PlannerPage
+from flashscope.app.pages.planner.page import PlannerPage
 
 __all__ = ["PlannerPage"]

@@ -2,30 +2,30 @@
 
 from collections.abc import Callable, Sequence
 
-from app.look.theme import Theme
-from app.pages.compare.list_model import ListColumn
-from app.plots.marks import mark_icon
-from app.words.planning import (
+from flashscope.app.look.theme import Theme
+from flashscope.app.pages.compare.list_model import ListColumn
+from flashscope.app.plots.marks import mark_icon
+from flashscope.app.words.planning import (
     NOTHING,
     bound_text,
-    error_text,
+    forecast_error_text,
     forecast_tip,
     ledger_tip,
     time_text,
     tokens_text,
 )
-from app.words.units import bytes_text
-from profiles.results.planner.ledger import Ledger
-from profiles.results.planner.outlook import Prospect
+from flashscope.app.words.units import bytes_text
+from flashscope.profiles.results.planner.ledger import Ledger
+from flashscope.profiles.results.planner.outlook import Prospect
 
 WIDTHS = (106, 80, 80, 76, 76, 80, 80, 110, 90, 104, 100, 166)
-Column = ListColumn[Prospect]
+ProspectColumn = ListColumn[Prospect]
 
 
-def columns(theme: Callable[[], Theme], layers: Callable[[], int]) -> Sequence[Column]:
+def prospect_columns(theme: Callable[[], Theme], layers: Callable[[], int]) -> Sequence[ProspectColumn]:
     """The columns, in the colours in use and for a model of so many layers."""
     return (
-        Column(
+        ProspectColumn(
             "kernel",
             lambda one: one.kernel,
             tip=lambda one: one.reason,
@@ -36,47 +36,47 @@ def columns(theme: Callable[[], Theme], layers: Callable[[], int]) -> Sequence[C
         _held("cache", lambda held: held.cache.nbytes),
         _held("weights", lambda held: held.weights.nbytes),
         _held("in all", lambda held: held.total),
-        Column(
+        ProspectColumn(
             "fits",
             lambda one: one.fits if one.ledger else None,
             _fits,
             tip=lambda one: one.reason,
             colour=lambda one: (theme().ok if one.fits else theme().error) if one.ledger else "",
         ),
-        Column(
+        ProspectColumn(
             "longest context",
             lambda one: one.longest.tokens if one.longest else None,
             lambda one: tokens_text(one.longest.tokens) if one.longest else NOTHING,
             right=True,
             tip=lambda one: one.reason or f"One token more does not fit: {bound_text(one)} take most",
         ),
-        Column("bound by", bound_text, tip=lambda one: one.reason),
+        ProspectColumn("bound by", bound_text, tip=lambda one: one.reason),
         _forecast("forecast, layer", lambda: 1, layers),
         _forecast("forecast, all", layers, layers),
-        Column(
+        ProspectColumn(
             "forecast's error",
             _relative_error,
-            lambda one: error_text(one.forecast),
+            lambda one: forecast_error_text(one.forecast),
             right=True,
             tip=lambda one: forecast_tip(one, layers()),
         ),
     )
 
 
-def _held(title: str, part: Callable[[Ledger], int]) -> Column:
+def _held(title: str, part: Callable[[Ledger], int]) -> ProspectColumn:
     def raw(one: Prospect) -> float | None:
         return part(one.ledger) if one.ledger else None
 
     def text(one: Prospect) -> str:
         return bytes_text(part(one.ledger)) if one.ledger else NOTHING
 
-    return Column(
+    return ProspectColumn(
         title, raw, text, right=True, tip=lambda one: ledger_tip(one.ledger) if one.ledger else one.reason
     )
 
 
-def _forecast(title: str, count: Callable[[], int], layers: Callable[[], int]) -> Column:
-    return Column(
+def _forecast(title: str, count: Callable[[], int], layers: Callable[[], int]) -> ProspectColumn:
+    return ProspectColumn(
         title,
         lambda one: one.forecast.ms if one.forecast else None,
         lambda one: time_text(one.forecast, count()),

@@ -2,10 +2,10 @@
 
 from PySide6.QtCore import Signal
 
-from app.widgets.buttons import text_button
-from app.widgets.card import Card
-from app.widgets.keyed import does
-from app.widgets.plain import Label, button_text
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.plain import PlainLabel, button_text
 
 FIND, STOP = "Find it here", "Stop"
 NAMES = {FIND: "Find by measuring where tiled overtakes standard", STOP: "Stop the search"}
@@ -22,7 +22,7 @@ class CrossingCard(Card):
 
     def __init__(self) -> None:
         super().__init__("Where tiled overtakes standard")
-        self.recorded, self.found = Label(wordWrap=True), Label(wordWrap=True)
+        self.recorded, self.found = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
         self.button = does(text_button(FIND, NAMES[FIND], self.pressed.emit), "planner.find")
         self.recorded.setProperty("role", "dim")
         self.found.hide()

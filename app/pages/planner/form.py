@@ -7,16 +7,16 @@ from msgspec.structs import asdict, replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
-from app.look.zoom import keep
-from app.pages.planner.places import Places
-from app.pages.profile.form.fields import Decimal, Input, KvHeads, Whole, input_of, labelled
-from app.widgets.card import Card
-from app.widgets.lines import Lines
-from app.widgets.plain import set_tip
-from kernels.device import Device
-from profiles.plan.choice import choices_of
-from profiles.plan.models import FAVOURITE, MODELS, Model, Setting, find_model
-from profiles.results.planner.ledger import GIB
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.planner.places import Places
+from flashscope.app.pages.profile.form.fields import Decimal, Input, KvHeads, Whole, input_of, labelled
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import set_tip
+from flashscope.kernels.workload.device import Device
+from flashscope.profiles.plan.choice import choices_of
+from flashscope.profiles.plan.models import FAVOURITE, MODELS, Model, Setting, find_model
+from flashscope.profiles.results.planner.ledger import GIB
 
 HEIGHT_PX, WIDTH_PX, GAP = 30, 84, 8
 WIDER_PX = {"memory": 110, "parameters": 110}  # numbers with a unit

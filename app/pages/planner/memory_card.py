@@ -3,16 +3,16 @@
 from msgspec.structs import asdict
 from PySide6.QtCore import QSize
 
-from app.look.theme import Theme
-from app.look.zoom import px
-from app.plots.context_plot import ContextPlot, Drawn
-from app.plots.export import Cell, Export
-from app.plots.export_button import ExportButton
-from app.plots.export_header import own_version
-from app.widgets.card import Card
-from app.words.planning import summary
-from profiles.plan.seqlens import LONGEST
-from profiles.results.planner.outlook import Outlook, Prospect, curve
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import px
+from flashscope.app.plots.context_plot import ContextPlot, Drawn
+from flashscope.app.plots.export.button import ExportButton
+from flashscope.app.plots.export.contents import Export, ExportCell
+from flashscope.app.widgets.card import Card
+from flashscope.app.words.planning import outlook_summary
+from flashscope.app.words.version import own_version
+from flashscope.profiles.plan.seqlens import LONGEST
+from flashscope.profiles.results.planner.outlook import Outlook, Prospect, ledger_curve
 
 PICTURE = (760, 420)  # pixels at 100 % of the plot in an exported picture, at least
 SHORTEST, STEPS = 256, 4  # tokens, and places a doubling
@@ -34,7 +34,7 @@ class MemoryCard(Card):
         self.setContentsMargins(0, -4, -6, -6)
 
     def show_outlook(self, found: Outlook) -> None:
-        """Draw it."""
+        """Draw the outlook."""
         self._found = found
         limits = {one.kernel: one.longest.tokens for one in found.prospects if one.longest}
         self.plot.draw(
@@ -59,7 +59,7 @@ class MemoryCard(Card):
         if found is None:
             return None
         shown = [one for one in found.prospects if one.longest]
-        rows: list[list[Cell]] = [[one.kernel, *point] for one in shown for point in self._curve(one)]
+        rows: list[list[ExportCell]] = [[one.kernel, *point] for one in shown for point in self._curve(one)]
         return Export(
             title=f"Memory over context, bytes: {found.model.name}",
             name="context",
@@ -74,7 +74,7 @@ class MemoryCard(Card):
 
     def _curve(self, one: Prospect) -> tuple[tuple[int, int], ...]:
         assert self._found is not None  # noqa: S101 - it is drawn
-        return curve(self._found.model, self._found.setting, one.kernel, LENGTHS)
+        return ledger_curve(self._found.model, self._found.setting, one.kernel, LENGTHS)
 
 
 def _header(found: Outlook) -> dict[str, str]:
@@ -85,7 +85,7 @@ def _header(found: Outlook) -> dict[str, str]:
     )
     return {
         "source": "A model: the exact ledger of what kernels allocate, nothing measured",
-        "problem": summary(found),
+        "problem": outlook_summary(found),
         "model": model,
         "setting": setting,
         "capacity": f"{found.capacity} bytes of {found.place}",

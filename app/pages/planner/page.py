@@ -3,34 +3,36 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from app.control.actions import Action
-from app.control.controller import Controller
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import keep
-from app.pages.base import Page
-from app.pages.compare.table import ROW_PX, ListTable
-from app.pages.planner.columns import WIDTHS, columns
-from app.pages.planner.crossing_card import CrossingCard
-from app.pages.planner.finding import Finding
-from app.pages.planner.form import PlannerForm
-from app.pages.planner.memory_card import MemoryCard
-from app.pages.staging import Staging
-from app.widgets.buttons import text_button
-from app.widgets.keyed import does
-from app.widgets.plain import Label
-from app.words.command_line import plan_line
-from app.words.planning import NOT_RECORDED, recorded_text, source_text, summary
-from app.words.provenance import of_session
-from kernels.errors import InputError
-from profiles.results.planner.crossing import recorded
-from profiles.results.planner.ledger import problem_of
-from profiles.results.planner.outlook import KERNELS, Outlook, outlook
-from profiles.results.rows import PointRow, rows
-from profiles.results.session import Session
+from flashscope.app.control.actions import Action
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.compare.table import ListTable
+from flashscope.app.pages.planner.columns import WIDTHS, prospect_columns
+from flashscope.app.pages.planner.crossing_card import CrossingCard
+from flashscope.app.pages.planner.crossing_search import CrossingSearch
+from flashscope.app.pages.planner.form import PlannerForm
+from flashscope.app.pages.planner.memory_card import MemoryCard
+from flashscope.app.pages.staging import Staging
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.clipboard import copy_text
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.row_table import ROW_PX
+from flashscope.app.words.command_line import plan_line
+from flashscope.app.words.planning import NOT_RECORDED, outlook_summary, recorded_text, source_text
+from flashscope.app.words.provenance import of_session
+from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.results.model.rows import PointRow, rows
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.planner.crossing import recorded_crossing
+from flashscope.profiles.results.planner.ledger import layer_problem
+from flashscope.profiles.results.planner.outlook import KERNELS, Outlook, outlook
 
 NO_SESSION = "Without a session there is nothing to forecast from: run a sweep or open a recording."
 NOTHING_ON_RECORD = "No session is on show that would tell; find it here by measuring."
@@ -55,9 +57,11 @@ class PlannerPage(Page):
         self._rows: Sequence[PointRow] | None = None
         self._waits = True  # for the page to be shown
         self.form, self.memory, self.crossing = PlannerForm(), MemoryCard(theme), CrossingCard()
-        self.finding = Finding(controller, self)
-        self.table = ListTable("Kernels", columns(lambda: self.theme, self._layers), WIDTHS, spread=True)
-        self.sentence, self.source = Label(wordWrap=True), Label(wordWrap=True)
+        self.finding = CrossingSearch(controller, self)
+        self.table = ListTable(
+            "Kernels", prospect_columns(lambda: self.theme, self._layers), WIDTHS, spread=True
+        )
+        self.sentence, self.source = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
         self._lay_out()
         self._connect()
         self._session_changed()
@@ -73,7 +77,7 @@ class PlannerPage(Page):
         below.addWidget(self.copy_button, alignment=Qt.AlignmentFlag.AlignTop)
         keep(self.table, self._size_table, ROW_PX * LINES)
         aside = self.form, self.table, self.copy_button, self.crossing
-        self.staging = Staging(self, self.key, self.controller, aside)
+        self.staging = Staging(self.key, self.controller, aside)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 10)
         column.setSpacing(8)
@@ -93,7 +97,7 @@ class PlannerPage(Page):
         controller.machine_found.connect(lambda _machine: self._offer_devices())
         controller.running_changed.connect(lambda _running: self._session_changed())
         self.crossing.pressed.connect(self.search)
-        self.finding.told.connect(self.crossing.show_found)
+        self.finding.reported.connect(self.crossing.show_found)
         self.finding.ended.connect(self._session_changed)
         self.memory.export_button.failed.connect(controller.error_raised)
         self.memory.export_button.done.connect(self.noticed)
@@ -123,7 +127,7 @@ class PlannerPage(Page):
         if model != self.form.published:
             self.noticed.emit(NO_COMMAND)
             return
-        QGuiApplication.clipboard().setText(plan_line(model, self.form.setting()))
+        copy_text(plan_line(model, self.form.setting()))
         self.noticed.emit("The plan is on the clipboard as a command line.")
 
     def show_session(self, session: Session | None) -> None:
@@ -135,7 +139,7 @@ class PlannerPage(Page):
         """Recolour what is painted by hand."""
         super().apply_theme(theme)
         self.memory.apply_theme(theme)
-        self.table.list.recolour()
+        self.table.list.draw_anew()
 
     @guarded()
     def showEvent(self, event: QShowEvent) -> None:
@@ -179,7 +183,7 @@ class PlannerPage(Page):
         except InputError as error:
             self.sentence.setText(str(error))
             return
-        self.sentence.setText(summary(self.found))
+        self.sentence.setText(outlook_summary(self.found))
         self.memory.show_outlook(self.found)
         self.table.list.set_rows(self.found.prospects)
         self.source.setText(self._source(self.found))
@@ -192,7 +196,9 @@ class PlannerPage(Page):
         return source_text(found, badge)
 
     def _show_crossing(self, found: Outlook) -> None:
-        crossed = recorded(self._rows or (), KERNELS[1:], problem_of(found.model, found.setting, 1))
+        crossed = recorded_crossing(
+            self._rows or (), KERNELS[1:], layer_problem(found.model, found.setting, 1)
+        )
         without = NOT_RECORDED if self._session else NOTHING_ON_RECORD
         self.crossing.show_recorded(recorded_text(crossed) if crossed else without)
         self._show_search()

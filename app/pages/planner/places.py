@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
 
-from app.widgets.drop_down import DropDown
-from app.widgets.plain import button_text, set_tip
-from kernels.device import Device
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.plain import button_text, set_tip
+from flashscope.kernels.workload.device import Device
 
 CHOSEN = "a chosen memory"
 PLACE = "a device"

@@ -1,5 +1,5 @@
 """The Profile page and its parts."""
 
-from app.pages.profile.page import ProfilePage
+from flashscope.app.pages.profile.page import ProfilePage
 
 __all__ = ["ProfilePage"]

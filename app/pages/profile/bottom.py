@@ -5,22 +5,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from app.look.theme import Theme
-from app.pages.profile.notes import NotesPanel
-from app.pages.profile.results_table import ResultsTable
-from app.pages.profile.span_legend import SpanLegend
-from app.pages.profile.telemetry_strip import TelemetryStrip
-from app.plots.export import Export
-from app.plots.export_button import ExportButton
-from app.plots.export_header import session_header
-from app.plots.lanes import LANES
-from app.widgets.card import Card
-from app.widgets.keyed import does
-from app.widgets.plain import Label, set_tip
-from app.words.efficiency import ABOUT, efficiency_lines, efficiency_short
-from kernels.problem import Problem
-from profiles.results.rows import PointRow
-from profiles.results.session import Session
+from flashscope.app.figures.lanes import LANES
+from flashscope.app.look.theme import Theme
+from flashscope.app.pages.profile.notes import NotesPanel
+from flashscope.app.pages.profile.results_table import ResultsTable
+from flashscope.app.pages.profile.span_legend import SpanLegend
+from flashscope.app.pages.profile.telemetry_strip import TelemetryStrip
+from flashscope.app.plots.export.button import ExportButton
+from flashscope.app.plots.export.contents import Export
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.words.efficiency import ABOUT, efficiency_lines, efficiency_short
+from flashscope.app.words.provenance_header import session_header
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import Session
 
 
 class BottomCard(Card):
@@ -71,7 +71,7 @@ class BottomCard(Card):
         set_tip(self.freeze, "Stop the display; readings are recorded all the same")
         self.freeze.toggled.connect(self._freeze)
         self.legend = SpanLegend(self._theme)
-        self.summary = Label()
+        self.summary = PlainLabel()
         self.summary.setProperty("role", "unit")
         self.summary.hide()
         self.header.insertWidget(3, self.legend, 1)

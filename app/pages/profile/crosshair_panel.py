@@ -6,23 +6,23 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QGuiApplication
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QPushButton, QWidget
 
-from app.control.guard import guarded
-from app.look.theme import TEXT_PX, Theme
-from app.look.zoom import keep
-from app.pages.profile.memory_bars import MemoryBars
-from app.plots.marks import legend_icon
-from app.widgets.buttons import size_icon
-from app.widgets.card import Card
-from app.widgets.drop_down import DropDown
-from app.widgets.elided import ElidedLabel
-from app.widgets.plain import Label, button_text, set_tip
-from app.words.kinds import heading, unit_text
-from app.words.plain import MOST_OF_NAME, cut
-from app.words.progress import flight_text
-from app.words.units import seqlen_full
-from profiles.results.curves import Curve
-from profiles.results.quantity import Quantity
-from profiles.results.session import PointState
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import TEXT_PX, Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.profile.memory_bars import MemoryBars
+from flashscope.app.plots.marks import legend_icon
+from flashscope.app.widgets.buttons import size_icon
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
+from flashscope.app.words.kinds import heading, unit_text
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.app.words.progress import flight_text
+from flashscope.app.words.units import seqlen_full
+from flashscope.profiles.results.model.curves import Curve
+from flashscope.profiles.results.model.session import PointState
+from flashscope.profiles.results.quantities.quantity import Quantity
 
 WIDTH = 374
 ROW_PX, DENSE_ROW_PX = 24, 16
@@ -48,7 +48,7 @@ class LegendButton(QPushButton):
 
     @guarded()
     def leaveEvent(self, event: QEvent) -> None:
-        """Tell that it has gone."""
+        """Tell that the pointer has gone."""
         super().leaveEvent(event)
         self.pointed_at.emit(False)
 
@@ -65,11 +65,11 @@ class LegendRow:
         size_icon(self.button, 13)
         keep(self.button, self.button.setFixedHeight, height)
         set_tip(self.button, f"Show or hide {kernel} in the plots; Alt-click: show it alone")
-        self.values = [Label(ABSENT) for _ in range(figures)]
+        self.values = [PlainLabel(ABSENT) for _ in range(figures)]
         for value in self.values:
             value.setAlignment(_RIGHT)
             value.setProperty("role", "figure")
-        self.reason = Label()
+        self.reason = PlainLabel()
         self.reason.setAlignment(_RIGHT)
         self.reason.setProperty("role", "unit")
         self.apply_theme(theme)
@@ -93,7 +93,7 @@ class LegendRow:
         self.button.setIcon(legend_icon(self.kernel, theme))
 
     def remove(self) -> None:
-        """Take it off the panel."""
+        """Take the row off the panel."""
         for widget in (self.button, self.reason, *self.values):
             widget.hide()
             widget.deleteLater()
@@ -142,11 +142,11 @@ class CrosshairPanel(Card):
         self.flight = ElidedLabel()
         self.flight.setProperty("role", "unit")
         self.memory = MemoryBars(theme)
-        self._headings: list[Label] = []
+        self._headings: list[PlainLabel] = []
         self._grid = self._make_grid()
         self.set_quantities(quantities)
         chooser = QHBoxLayout()
-        chooser.addWidget(Label("speed-up over"))
+        chooser.addWidget(PlainLabel("speed-up over"))
         chooser.addWidget(self.baseline, 1)
         self.body.setSpacing(6)
         self.body.addWidget(self.curves)
@@ -162,7 +162,7 @@ class CrosshairPanel(Card):
         grid.setVerticalSpacing(0)
         grid.setColumnStretch(0, 1)
         for column in range(1, len(self._quantities) + 1):
-            label = Label()
+            label = PlainLabel()
             label.setProperty("role", "unit")
             self._headings.append(label)
             grid.addWidget(label, 0, column, _RIGHT)
@@ -180,7 +180,7 @@ class CrosshairPanel(Card):
 
     @property
     def kernels(self) -> tuple[str, ...]:
-        """Those that have a row."""
+        """The kernels that have a row."""
         return tuple(self._rows)
 
     def set_kernels(self, kernels: Sequence[str]) -> Iterator[None]:
@@ -190,7 +190,7 @@ class CrosshairPanel(Card):
         self._rows = {}
         self.baseline.clear()
         for kernel in kernels:
-            self.baseline.addItem(cut(kernel, MOST_OF_NAME), kernel)
+            self.baseline.addItem(cut_short(kernel, MOST_OF_NAME), kernel)
         before: QWidget = self.curves
         height = ROW_PX if len(kernels) <= ROOMY else DENSE_ROW_PX
         for line, kernel in enumerate(kernels, 1):
@@ -228,7 +228,7 @@ class CrosshairPanel(Card):
         """Offer these problems; a single one is named, and leaves nothing to choose."""
         self._offered = tuple(curves)
         labels = [curve.label for curve in curves]
-        shown = [cut(label, MOST_OF_NAME) for label in labels]
+        shown = [cut_short(label, MOST_OF_NAME) for label in labels]
         if [self.curves.itemText(i) for i in range(self.curves.count())] != shown:
             self.curves.clear()
             self.curves.addItems(shown)

@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QGridLayout, QWidget
 
-from app.plots.sweep_card import SweepCard
+from flashscope.app.plots.sweep.sweep_card import SweepCard
 
 ACROSS = 2
 

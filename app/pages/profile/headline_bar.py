@@ -3,14 +3,14 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.control.bundled import NAMES, bundled_sessions
-from app.look.zoom import keep
-from app.widgets.buttons import text_button
-from app.widgets.elided import ElidedLabel
-from app.widgets.fitted import FittedLabel
-from app.widgets.plain import set_tip
-from app.words.headline import headline_text, needs_recording, note_text
-from profiles.results.headline import Headline
+from flashscope.app.control.bundled import NAMES, bundled_sessions
+from flashscope.app.look.zoom import keep
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.fitted import FittedLabel
+from flashscope.app.widgets.plain import set_tip
+from flashscope.app.words.headline import headline_text, needs_recording, note_text
+from flashscope.profiles.results.findings.headline import Headline
 
 HEIGHT_PX = 42  # whatever it says, so that the plots under it stay where they are
 EMPTY = "Run the sweep: what it shows is said here."
@@ -45,11 +45,11 @@ class HeadlineBar(QWidget):
         self.sentence.fitted.connect(self._show_note)
         self.say(None)
 
-    def say(self, told: Headline | None, *, empty: bool = True) -> None:
+    def say(self, headline: Headline | None, *, empty: bool = True) -> None:
         """Say this; None: nothing yet, or what would fill it."""
-        self.note.setText(note_text(told))
-        self.sentence.setText(EMPTY if empty else headline_text(told))
-        self.link.setVisible(self._recording is not None and needs_recording(told))
+        self.note.setText(note_text(headline))
+        self.sentence.setText(EMPTY if empty else headline_text(headline))
+        self.link.setVisible(self._recording is not None and needs_recording(headline))
 
     def _show_note(self, broken: bool) -> None:
         """Leave the note's room to a sentence of two lines, whose tip then says it, too."""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from kernels.problem import Backend
-from profiles.results.quantity import Quantity, value_of
-from profiles.results.rows import PointRow
-from profiles.results.session import PointState
-from profiles.wire.measurement import Measurement, Sample
+from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import PointState
+from flashscope.profiles.results.quantities.quantity import Quantity, value_of
+from flashscope.profiles.wire.measurement import Measurement, Sample
 
 
 def in_flight_value(quantity: Quantity, backend: Backend, state: PointState) -> float | None:
@@ -37,6 +37,6 @@ def running(rows: Sequence[PointRow]) -> bool:
     return any(row.status == "running" for row in rows)
 
 
-def part_text(row: PointRow | None) -> str:
+def point_part_text(row: PointRow | None) -> str:
     """Which part of its session a point was measured in; empty for the first."""
     return f"Measured in part {row.part} of the session" if row is not None and (row.part or 1) > 1 else ""

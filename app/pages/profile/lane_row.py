@@ -5,11 +5,11 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
-from app.look.zoom import keep
-from app.plots.lanes import Lane
-from app.plots.telemetry import TelemetryLane
-from app.widgets.plain import Label, set_tip
-from app.words.units import digits
+from flashscope.app.figures.lanes import Lane
+from flashscope.app.look.zoom import keep
+from flashscope.app.plots.timeline.telemetry import TelemetryLane
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.words.units import digits
 
 LEFT_PX = 212  # of the words at the left, the same in all rows
 
@@ -33,7 +33,7 @@ class LaneRow(QWidget):
         super().__init__()
         self.about, self.field, self._make = lane, lane.field, make
         self.made: TelemetryLane | None = None
-        self._name, self._value, self._stats = Label(), Label(), Label()
+        self._name, self._value, self._stats = PlainLabel(), PlainLabel(), PlainLabel()
         self.show_title(self.about.title)
         self._name.setProperty("role", "unit")
         self._value.setProperty("role", "title")
@@ -68,11 +68,6 @@ class LaneRow(QWidget):
         """What it reads."""
         return self._value.text()
 
-    @property
-    def stats_text(self) -> str:
-        """Its peak and mean."""
-        return self._stats.text()
-
     def show_title(self, title: str) -> None:
         """Name it otherwise."""
         self._name.setText(f"{title}, {self.about.unit}")
@@ -82,7 +77,7 @@ class LaneRow(QWidget):
         self._value.setText("–" if value is None else f"{lane_text(self.about, value)} {self.about.unit}")
 
     def show_stats(self, peak_and_mean: tuple[float, float] | None) -> None:
-        """Of what is on show; None: nothing is known."""
+        """Write peak and mean of what is on show; None: nothing is known."""
         known = peak_and_mean is not None
         self._stats.setVisible(known)
         if peak_and_mean is not None:

@@ -7,15 +7,16 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.control.guard import guarded
-from app.look.fonts import ui_font
-from app.look.theme import CAPTION_PX, Theme, kernel_mark
-from app.look.zoom import px
-from app.widgets.plain import set_tip
-from app.words.plain import MOST_OF_NAME, cut
-from app.words.units import bytes_text
-from profiles.results.holdings import Part, holdings
-from profiles.results.rows import PointRow
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.fonts import ui_font
+from flashscope.app.look.kernel_marks import kernel_mark
+from flashscope.app.look.theme import CAPTION_PX, Theme
+from flashscope.app.look.zoom import px
+from flashscope.app.widgets.plain import set_tip
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.app.words.units import bytes_text
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.theory.holdings import FootprintPart, holdings
 
 TITLE = "What takes the memory, by formula"
 LINE, BAR, GAP = 20, 12, 10  # pixels of a line of text, of a bar, and between two kernels
@@ -28,22 +29,22 @@ class Holding(NamedTuple):
     """A kernel's footprint in its parts, the problem's tensors first."""
 
     kernel: str
-    parts: Sequence[Part]
+    parts: Sequence[FootprintPart]
 
     @property
     def nbytes(self) -> int:
-        """Of all parts."""
+        """Bytes of all parts."""
         return sum(part.nbytes for part in self.parts)
 
     @property
-    def told(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
         """Every part with its bytes."""
         return [f"{part.name} {bytes_text(part.nbytes)}" for part in self.parts]
 
     @property
     def words(self) -> str:
-        """All of them, in one line."""
-        return BETWEEN.join(self.told)
+        """All parts, in one line."""
+        return BETWEEN.join(self.texts)
 
 
 class MemoryBars(QWidget):
@@ -103,7 +104,7 @@ class MemoryBars(QWidget):
 
     def _lines(self, metrics: QFontMetricsF) -> Sequence[Sequence[str]]:
         """What is written over each bar: as many lines as it takes, or one where not all have room."""
-        whole = [broken(_named(one), one.told, metrics, self.width()) for one in self._held]
+        whole = [broken(_named(one), one.texts, metrics, self.width()) for one in self._held]
         needed = px(GAP + LINE) + sum(px(LINE) * len(lines) + px(BAR + GAP) for lines in whole)
         return whole if needed <= self.height() else [[f"{_named(one)}{one.words}"] for one in self._held]
 
@@ -140,4 +141,4 @@ def broken(first: str, words: Sequence[str], metrics: QFontMetricsF, width: floa
 
 
 def _named(held: Holding) -> str:
-    return f"{cut(held.kernel, MOST_OF_NAME)}: "
+    return f"{cut_short(held.kernel, MOST_OF_NAME)}: "

@@ -3,20 +3,21 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QInputDialog, QListWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QListWidget, QVBoxLayout, QWidget
 
-from app.control.controller import Controller
-from app.control.steps import Said
-from app.widgets.buttons import text_button
-from app.widgets.keyed import does
-from app.widgets.lines import Lines
-from app.widgets.plain import Label
-from app.words.plain import cut
-from app.words.units import seqlen_text
-from profiles.results.bookmarks import Bookmark, moment_text
-from profiles.results.curves import telling_labels
-from profiles.results.rows import rows
-from profiles.results.session import Session
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.steps import WordsChanged
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.note_dialog import NoteDialog
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.words.plain import cut_short
+from flashscope.app.words.units import seqlen_text
+from flashscope.profiles.results.model.bookmarks import Bookmark, moment_text
+from flashscope.profiles.results.model.curves import telling_labels
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.results.model.session import Session
 
 EMPTY = (
     "No notes yet. Choose a row of the results, or click at a moment of the telemetry, and add one here.\n"
@@ -55,7 +56,7 @@ class NotesPanel(QWidget):
         self.list.itemClicked.connect(lambda _item: self._go())
         self.list.itemActivated.connect(lambda _item: self._go())
         self.list.currentRowChanged.connect(lambda _row: self._enable())
-        self.words = Label(EMPTY, wordWrap=True)
+        self.words = PlainLabel(EMPTY, wordWrap=True)
         self.words.setProperty("role", "dim")
         self._edit = text_button("Edit", "Edit the chosen note", self.edit)
         self._delete = text_button("Delete", "Delete the chosen note", self.delete)
@@ -73,7 +74,7 @@ class NotesPanel(QWidget):
         session, kept = self._controller.session, self.list.currentRow()
         self.list.clear()
         if session is not None:
-            self.list.addItems([note_text(session, one) for one in session.bookmarks])
+            self.list.addItems([bookmark_text(session, one) for one in session.bookmarks])
         self.list.setCurrentRow(min(kept, self.list.count() - 1))
         self.list.setVisible(self.list.count() > 0)
         self.words.setVisible(self.list.count() == 0)
@@ -117,7 +118,7 @@ class NotesPanel(QWidget):
         if session is None:
             return
         about = place_text(session, place)
-        text, accepted = QInputDialog.getText(self, "Note", f"Note on {about}", text=place.text)
+        text, accepted = NoteDialog.ask(self, f"Note on {about}", place.text)
         if accepted:
             new = Bookmark(point=place.point, t_ns=place.t_ns, text=text)
             self._change(f"Noted {about}", lambda notes: put(notes, new))
@@ -126,7 +127,7 @@ class NotesPanel(QWidget):
         session, path = self._controller.session, self._controller.path
         if session is not None and path is not None:
             before = session.bookmarks
-            step = Said(path, "bookmarks", before, change(before), session.id)
+            step = WordsChanged(path, "bookmarks", before, change(before), session.id)
             self._controller.edits.do(words, [step])
 
     def _chosen(self) -> Bookmark | None:
@@ -159,9 +160,9 @@ class NotesPanel(QWidget):
         column.addStretch(0)
 
 
-def note_text(session: Session, one: Bookmark) -> str:
+def bookmark_text(session: Session, one: Bookmark) -> str:
     """A note and what it is about, in one line."""
-    words = cut(" ".join(one.text.split()), SHOWN_TEXT)
+    words = cut_short(" ".join(one.text.split()), SHOWN_TEXT)
     return ": ".join(filter(None, (place_text(session, one), words)))
 
 

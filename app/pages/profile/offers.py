@@ -1,19 +1,49 @@
 """What a user can do on the Profile page, for menus, the palette and keys."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from app.control.actions import Action, staged
-from profiles.plan.presets import PRESETS
+from flashscope.app.control.actions import Action, staged
+from flashscope.app.pages.profile.bottom import BottomCard
+from flashscope.app.pages.profile.plots_view import PlotsView
+from flashscope.app.pages.profile.replay_bar import ReplayBar
+from flashscope.profiles.plan.presets import PRESETS
 
-if TYPE_CHECKING:
-    from app.pages.profile.page import ProfilePage
+
+class Profile(Protocol):
+    """Where sweeps are set up, run and watched.
+
+    Attributes:
+        plots: The plots over N.
+        bottom: Telemetry, results and notes.
+        replay: Moves through a replay.
+    """
+
+    plots: PlotsView
+    bottom: BottomCard
+    replay: ReplayBar
+
+    def run(self) -> None:
+        """Start the form's sweep."""
+
+    def run_preset(self, name: str) -> None:
+        """Measure a preset's problems."""
+
+    def fit(self) -> None:
+        """Follow the data in all plots."""
+
+    def copy_command_line(self) -> None:
+        """Put the form's sweep on the clipboard as a command line."""
+
+    def use_session(self) -> None:
+        """Fill the form with the parameters of the problems on show."""
+
+    def toggle_form(self) -> None:
+        """Show or hide the form."""
 
 
-def offers(page: ProfilePage) -> list[Action]:
-    """All of it, in the order of the menus."""
+def offers(page: Profile) -> list[Action]:
+    """Everything that the page offers, in the order of the menus."""
     plots, notes = page.plots, page.bottom.notes
     step = plots.step_cursor
     return [

@@ -4,36 +4,38 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
-from app.control.actions import Action
-from app.control.controller import Controller
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import keep, px
-from app.pages.base import Page
-from app.pages.profile.bottom import BottomCard, below_handle
-from app.pages.profile.form import SweepForm
-from app.pages.profile.form.form import WIDTH as FORM_PX
-from app.pages.profile.form.reasons import left_out, out_of_range
-from app.pages.profile.headline_bar import HeadlineBar
-from app.pages.profile.notes import NotesPanel
-from app.pages.profile.offers import offers
-from app.pages.profile.plots_view import PlotsView
-from app.pages.profile.replay_bar import ReplayBar
-from app.pages.profile.staging import ProfileStaging
-from app.widgets.split import Split
-from app.widgets.staged_paint import Draw, StagedPaint, draw_unless_waiting
-from app.words.command_line import command_line
-from kernels.problem import Backend
-from profiles.plan.plan import Plan
-from profiles.plan.presets import preset_plan
-from profiles.plan.request import Request
-from profiles.results.curves import baselines
-from profiles.results.rows import LiveRows, PointRow
-from profiles.results.session import Session
-from profiles.wire.events import (
+from flashscope.app.control.actions import Action
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.host import Host
+from flashscope.app.pages.profile.bottom import BottomCard, below_handle
+from flashscope.app.pages.profile.form import SweepForm
+from flashscope.app.pages.profile.form.form import WIDTH as FORM_PX
+from flashscope.app.pages.profile.form.reasons import left_out, out_of_range
+from flashscope.app.pages.profile.headline_bar import HeadlineBar
+from flashscope.app.pages.profile.notes import NotesPanel
+from flashscope.app.pages.profile.offers import offers
+from flashscope.app.pages.profile.plots_view import PlotsView
+from flashscope.app.pages.profile.replay_bar import ReplayBar
+from flashscope.app.pages.profile.staging import ProfileStaging
+from flashscope.app.widgets.clipboard import copy_text
+from flashscope.app.widgets.paint_turns import Draw, PaintTurns, draw_unless_waiting
+from flashscope.app.widgets.split import Split
+from flashscope.app.words.command_line import command_line
+from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.plan.presets import preset_plan
+from flashscope.profiles.plan.request import Request
+from flashscope.profiles.results.model.curves import baselines
+from flashscope.profiles.results.model.rows import LiveRows, PointRow
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.wire.events import (
     Event,
     PlanFinished,
     PlanResumed,
@@ -80,7 +82,7 @@ class ProfilePage(Page):
         }
         self._lanes = list(strip.rows.values())
         turns.update({row: partial(strip.draw_lane, row.about) for row in self._lanes})
-        self._staged = StagedPaint(self, turns)
+        self._turns = PaintTurns(self, turns)
         self._lay_out()
         self._connect()
         self.form.set_machine(controller.machine)
@@ -96,7 +98,7 @@ class ProfilePage(Page):
         column = QVBoxLayout(right)
         column.setContentsMargins(MARGIN, 6, MARGIN, 10)
         aside = self.headline, self.form, bottom, self.replay
-        self.staging = ProfileStaging(self, self.controller, self.plots, aside)
+        self.staging = ProfileStaging(self.controller, self.plots, aside)
         column.addWidget(self.staging.legend)
         column.addWidget(self.headline)
         column.addWidget(split, 1)
@@ -140,14 +142,14 @@ class ProfilePage(Page):
         self.plots.cursor_moved.connect(self.controller.seqlen_chosen)
         self.controller.seqlen_chosen.connect(self.plots.show_seqlen)
         self.plots.baseline_changed.connect(self._refresh_table)
-        self.plots.changing.connect(self._staged.start)
+        self.plots.changing.connect(self._turns.start)
         for told in (self.plots.drawn, self.plots.cursor_moved):
             told.connect(lambda *_: draw_unless_waiting(self.headline, self._say))
             told.connect(lambda *_: draw_unless_waiting(self.bottom.table, self._select_shown))
         self.plots.full.changed.connect(self._fill)
         self.headline.file_chosen.connect(self.file_chosen)
-        self.bottom.strip.looked.connect(lambda: self._staged.start(self._lanes[1:]))
-        self.bottom.strip.turned.connect(lambda: self._staged.start([self._lanes[0]]))
+        self.bottom.strip.looked.connect(lambda: self._turns.start(self._lanes[1:]))
+        self.bottom.strip.turned.connect(lambda: self._turns.start([self._lanes[0]]))
         self.plots.quantities_chosen.connect(self._show_hints_and_flight)
         self.bottom.table.point_chosen.connect(self.replay.go_to_point)
         notes = self.bottom.notes
@@ -162,6 +164,15 @@ class ProfilePage(Page):
         for button in (*(card.export_button for card in self.plots.cells), self.bottom.export_button):
             button.failed.connect(self.controller.error_raised)
             button.done.connect(self.noticed)
+
+    def join(self, host: Host) -> None:
+        """Let Run follow the form, and the plots show what they showed at the last start."""
+        super().join(host)
+        self.run_blocked.connect(host.block_run)
+        host.block_run(self.form.blocked_reason or "")
+        self.plots.show_quantities(host.settings.quantities)
+        self.plots.quantities_chosen.connect(partial(setattr, host.settings, "quantities"))
+        self.controller.running_changed.connect(lambda running: host.show_top(self) if running else None)
 
     def plan(self) -> Plan:
         """The Plan of the form.
@@ -194,13 +205,13 @@ class ProfilePage(Page):
         """Show a session, or what the form's sweep would need."""
         self._rows = None if session is None else LiveRows(session)
         self.form.use_button.setEnabled(session is not None)
-        self._staged.start()
+        self._turns.start()
         self.bottom.show_session(session)
         self.refresh()
 
     def show_moment(self) -> None:
         """Show the session on show as it is now, whatever it was before."""
-        self._staged.start()
+        self._turns.start()
         self.bottom.strip.rewind()
         self.refresh()
 
@@ -217,17 +228,17 @@ class ProfilePage(Page):
                     pass
         self.bottom.strip.take(readings)
         self._follow_sweep(events)
-        self._staged.start([self._lanes[0]])
+        self._turns.start([self._lanes[0]])
         if readings:
             self._follow_free_memory()
 
     def _follow_sweep(self, events: Sequence[Event]) -> None:
         """Draw what the events changed in the plots, which are painted one after the other."""
         if any(isinstance(event, OUTCOMES) for event in events):
-            self._staged.start()
+            self._turns.start()
             self.refresh()
         elif any(isinstance(event, PointProgress) for event in events):
-            self._staged.start()
+            self._turns.start()
             self._show_flight()
 
     @guarded()
@@ -240,7 +251,7 @@ class ProfilePage(Page):
     def showEvent(self, event: QShowEvent) -> None:
         """Paint plot after plot: Run shows this page in the turn that starts a sweep."""
         super().showEvent(event)
-        self._staged.start_covered()
+        self._turns.start_covered()
         self.replay.take_keys()
 
     def refresh(self) -> None:
@@ -258,7 +269,7 @@ class ProfilePage(Page):
         self.plots.apply_theme(theme)
         self.bottom.apply_theme(theme)
         self.replay.apply_theme(theme)
-        self._staged.start_covered()
+        self._turns.start_covered()
 
     def back(self) -> bool:
         """Show the whole page again."""
@@ -277,7 +288,7 @@ class ProfilePage(Page):
 
     def copy_command_line(self) -> None:
         """Put the form's sweep on the clipboard as a command line."""
-        QGuiApplication.clipboard().setText(command_line(self.form.request()))
+        copy_text(command_line(self.form.request()))
         self.noticed.emit("The sweep is on the clipboard as a command line.")
 
     def actions_offered(self) -> list[Action]:
@@ -321,7 +332,7 @@ class ProfilePage(Page):
     def _form_changed(self) -> None:
         self.run_blocked.emit(self.form.blocked_reason or "")
         if self.controller.session is None:
-            self._staged.start()
+            self._turns.start()
             self.refresh()
 
     def _show_hints_and_flight(self) -> None:

@@ -7,31 +7,31 @@ from dataclasses import replace
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QWidget
 
-from app.control.chores import at_once
-from app.look.picture import Look
-from app.look.theme import THEMES, Theme
-from app.look.zoom import ZOOM, px
-from app.pages.profile.plots_view import CELLS
-from app.plots.export import SOURCE, Export
-from app.plots.export_header import own_version
-from app.plots.export_picture import WRITERS
-from app.plots.series import kernels_of
-from app.plots.sweep_card import SweepCard
-from app.words.headline import headline_text
-from app.words.plain import cut
-from app.words.provenance import Provenance
-from kernels.errors import InputError
-from profiles.results.curves import Curve, by_curve
-from profiles.results.headline import of_curve
-from profiles.results.quantities import QUANTITIES, favoured_baseline
-from profiles.results.rows import PointRow, rows
-from profiles.results.session import Session
+from flashscope.app.control.chores import at_once
+from flashscope.app.figures.series import kernels_of
+from flashscope.app.look.picture import PictureOptions
+from flashscope.app.look.theme import THEMES, Theme
+from flashscope.app.look.zoom import ZOOM, px
+from flashscope.app.pages.profile.plots_view import CELLS
+from flashscope.app.plots.export.contents import SOURCE, Export
+from flashscope.app.plots.export.picture import WRITERS
+from flashscope.app.plots.sweep.sweep_card import SweepCard
+from flashscope.app.words.headline import headline_text
+from flashscope.app.words.plain import cut_short
+from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.version import own_version
+from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.results.findings.headline import of_curve
+from flashscope.profiles.results.model.curves import Curve, by_curve
+from flashscope.profiles.results.model.rows import PointRow, rows
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.quantities.registry import QUANTITIES, favoured_baseline
 
 CLEAR = "#00000000"
 CELL = (560, 310)  # pixels of each of several plots
 
 
-def session_picture(kind: str, session: Session, source: Provenance, look: Look) -> bytes:
+def session_picture(kind: str, session: Session, source: Provenance, look: PictureOptions) -> bytes:
     """The picture as a file of that kind, `svg` or `png`; it turns the zoom, so no window may be there.
 
     Raises:
@@ -98,7 +98,7 @@ def _curve(curves: Mapping[Curve, Sequence[PointRow]], label: str) -> tuple[Curv
     for curve, members in curves.items():
         if label in {"", curve.label}:
             return curve, members
-    there = "; ".join(cut(curve.label) for curve in curves)
+    there = "; ".join(cut_short(curve.label) for curve in curves)
     raise InputError(f"there is no curve {label!r} in the session, only: {there}")
 
 

@@ -8,24 +8,31 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import keep, px
-from app.pages.profile.crosshair_panel import WIDTH, CrosshairPanel
-from app.pages.profile.full import Full
-from app.pages.profile.in_flight import in_flight_value, part_text, running
-from app.plots.series import kernels_of, seqlens_of
-from app.plots.statuses import STATUS_MARKS
-from app.plots.sweep_card import SweepCard
-from app.widgets.staged_paint import draw_unless_waiting
-from kernels.problem import Problem
-from profiles.results.compare.noise import Wander, wanders
-from profiles.results.curves import Curve, by_curve, telling_seqlen
-from profiles.results.headline import Headline, headline
-from profiles.results.quantities import FOOTPRINT, QUANTITIES, RUNTIME, SPEEDUP, THROUGHPUT, favoured_baseline
-from profiles.results.quantity import Quantity
-from profiles.results.rows import PointRow
-from profiles.results.session import UNFINISHED, PointState, Session
+from flashscope.app.control.guard import guarded
+from flashscope.app.figures.series import kernels_of, seqlens_of
+from flashscope.app.figures.statuses import STATUS_MARKS
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.profile.crosshair_panel import WIDTH, CrosshairPanel
+from flashscope.app.pages.profile.full import Full
+from flashscope.app.pages.profile.in_flight import in_flight_value, point_part_text, running
+from flashscope.app.plots.sweep.sweep_card import SweepCard
+from flashscope.app.widgets.paint_turns import draw_unless_waiting
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.compare.noise import Wander, wanders
+from flashscope.profiles.results.findings.headline import Headline, headline
+from flashscope.profiles.results.model.curves import Curve, by_curve, telling_seqlen
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import UNFINISHED, PointState, Session
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.results.quantities.registry import (
+    FOOTPRINT,
+    QUANTITIES,
+    RUNTIME,
+    SPEEDUP,
+    THROUGHPUT,
+    favoured_baseline,
+)
 
 HINT_COLUMNS = 22  # characters of a line that fit into the narrowest plot
 PLOTS_PX = 400  # two plots side by side need this much
@@ -53,7 +60,7 @@ class PlotsView(QWidget):
     """
 
     changing = Signal(list)
-    cursor_moved = Signal(int)
+    cursor_moved = Signal(object)  # N, which may be beyond a C int
     baseline_changed = Signal()
     quantities_chosen = Signal(list)
     drawn = Signal()
@@ -105,12 +112,12 @@ class PlotsView(QWidget):
 
     @property
     def points(self) -> set[int]:
-        """Those of the problems on show that the crosshair stands at, by index."""
+        """Points of the problems on show that the crosshair stands at, by index."""
         return {row.point.index for row in self._rows if row.seqlen == self.seqlen}
 
     @property
     def kernels(self) -> tuple[str, ...]:
-        """Those whose curves are on show."""
+        """The kernels whose curves are on show."""
         return tuple(kernel for kernel in self._kernels if kernel not in self._hidden)
 
     @guarded(QSize)
@@ -214,7 +221,7 @@ class PlotsView(QWidget):
             texts = [card.text_at(kernel, self.seqlen) for card in self.cells]
             row = ended.get(kernel)
             reason = "" if row is None or row.status in MEASURABLE else STATUS_MARKS[row.status].word
-            self.panel.show_figures(kernel, texts, reason, part_text(row))
+            self.panel.show_figures(kernel, texts, reason, point_part_text(row))
         self.panel.memory.show_rows([ended[kernel] for kernel in self.kernels if kernel in ended])
 
     def _draw_panel_unless_waiting(self) -> None:
@@ -352,7 +359,7 @@ class PlotsView(QWidget):
 
     def _choose_curve(self, curve: Curve) -> None:
         if curve not in self._curves:
-            return  # as above
+            return  # chosen from a list that waits to be drawn anew
         self._curve_chosen = True
         self.curve = curve
         self._draw_in_turns()

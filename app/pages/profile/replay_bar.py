@@ -5,16 +5,16 @@ from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 
-from app.control.actions import Action
-from app.control.controller import Controller
-from app.control.playback import SPEEDS, Playback
-from app.look.theme import Theme
-from app.widgets.buttons import icon_button, recolour
-from app.widgets.plain import set_tip
-from app.widgets.scrubber import Scrubber, Tick
-from app.widgets.transport import PLAY, TransportBar
-from app.words.progress import NS, clock_text
-from profiles.results.tape import Tape
+from flashscope.app.control.actions import Action
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.playback import SPEEDS, Playback
+from flashscope.app.look.theme import Theme
+from flashscope.app.widgets.buttons import icon_button, recolour
+from flashscope.app.widgets.plain import set_tip
+from flashscope.app.widgets.scrubber import Scrubber, ScrubberMark
+from flashscope.app.widgets.transport import PLAY, TransportBar
+from flashscope.app.words.progress import NS, elapsed_text
+from flashscope.profiles.results.model.recorded_events import RecordedEvents
 
 ICONS = {
     "replay.start": "fa6s.backward-fast",
@@ -46,11 +46,11 @@ class MomentScrubber(Scrubber):
         self._unit = MS
         self._ends: tuple[int, ...] = ()
 
-    def show_tape(self, tape: Tape) -> None:
+    def show_events(self, events: RecordedEvents) -> None:
         """Span this recording."""
-        whole = tape.end_ns - tape.start_ns
-        self._start, self._unit = tape.start_ns, max(MS, -(-whole // MOST_VALUES))
-        self._ends = tuple(map(self.value_of, tape.ends))
+        whole = events.end_ns - events.start_ns
+        self._start, self._unit = events.start_ns, max(MS, -(-whole // MOST_VALUES))
+        self._ends = tuple(map(self.value_of, events.ends))
         self.setRange(0, -(-whole // self._unit))
 
     def value_of(self, t_ns: int) -> int:
@@ -61,9 +61,9 @@ class MomentScrubber(Scrubber):
         """The moment there, in ns of the session's clock."""
         return self._start + value * self._unit
 
-    def ticks(self) -> Iterable[Tick]:
-        """One for each point that ended."""
-        return (Tick(value, self.theme.dim, *TICK) for value in self._ends)
+    def ticks(self) -> Iterable[ScrubberMark]:
+        """A mark for each point that ended."""
+        return (ScrubberMark(value, self.theme.dim, *TICK) for value in self._ends)
 
 
 class ReplayBar(TransportBar):
@@ -110,7 +110,7 @@ class ReplayBar(TransportBar):
     def go_to_point(self, index: int) -> None:
         """Show the moment at which the point of this index ended, if it did and a replay is on."""
         if self._playback is not None:
-            ended = self._playback.tape.end_of(index)
+            ended = self._playback.events.end_of(index)
             if ended is not None:
                 self._playback.seek(ended)
 
@@ -128,8 +128,8 @@ class ReplayBar(TransportBar):
             "play": lambda playback: playback.set_playing(not playback.playing),
             "back": lambda playback: playback.step(-1),
             "forward": lambda playback: playback.step(1),
-            "start": lambda playback: playback.seek(playback.tape.start_ns),
-            "end": lambda playback: playback.seek(playback.tape.end_ns),
+            "start": lambda playback: playback.seek(playback.events.start_ns),
+            "end": lambda playback: playback.seek(playback.events.end_ns),
             "faster": lambda playback: playback.change_speed(1),
             "slower": lambda playback: playback.change_speed(-1),
         }
@@ -169,8 +169,8 @@ class ReplayBar(TransportBar):
         if playback is not None:
             playback.changed.connect(self._show)
             with QSignalBlocker(self.scrubber):
-                self.scrubber.show_tape(playback.tape)
-            self.leave_room(_place(playback.tape, playback.tape.end_ns))
+                self.scrubber.show_events(playback.events)
+            self.leave_room(_place(playback.events, playback.events.end_ns))
             self._show()
 
     def _appear(self) -> None:
@@ -194,11 +194,11 @@ class ReplayBar(TransportBar):
             self.scrubber.setValue(self.scrubber.value_of(playback.at_ns))
             self.speed.setCurrentIndex(SPEEDS.index(playback.speed))
         self.scrubber.update()
-        self.where.setText(_place(playback.tape, playback.at_ns))
+        self.where.setText(_place(playback.events, playback.at_ns))
         self.show_playing(playback.playing)
 
 
-def _place(tape: Tape, t_ns: int) -> str:
+def _place(events: RecordedEvents, t_ns: int) -> str:
     """The time since the start, and the whole time."""
-    passed, whole = ((t - tape.start_ns) / NS for t in (t_ns, tape.end_ns))
-    return f"{clock_text(passed)} / {clock_text(whole)}"
+    passed, whole = ((t - events.start_ns) / NS for t in (t_ns, events.end_ns))
+    return f"{elapsed_text(passed)} / {elapsed_text(whole)}"

@@ -4,32 +4,30 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QSortFilterProxyModel,
     Qt,
 )
 
-from app.control.guard import guarded
-from app.look.theme import Theme, kernel_mark
-from app.plots.marks import mark_icon
-from app.plots.status_marks import status_icon
-from app.plots.statuses import STATUS_MARKS
-from app.widgets.plain import plain_tip
-from app.words.kinds import words_of
-from app.words.plain import cut
-from app.words.trust import trust_text
-from app.words.units import seqlen_full
-from kernels.problem import Problem
-from profiles.results.curves import Curve
-from profiles.results.quantities import QUANTITIES
-from profiles.results.quantity import Quantity, value_of
-from profiles.results.rows import PointRow
-from profiles.wire.measurement import Figure
+from flashscope.app.control.guard import guarded
+from flashscope.app.figures.statuses import STATUS_MARKS
+from flashscope.app.look.kernel_marks import kernel_mark
+from flashscope.app.look.theme import Theme
+from flashscope.app.plots.marks import mark_icon
+from flashscope.app.plots.status_marks import status_icon
+from flashscope.app.widgets.plain import plain_tip
+from flashscope.app.widgets.row_table import Index, Raw, RowsModel, alignment, carried
+from flashscope.app.words.kinds import words_of
+from flashscope.app.words.plain import cut_short
+from flashscope.app.words.trust import trust_text
+from flashscope.app.words.units import seqlen_full
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.model.curves import Curve
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.quantities.quantity import Quantity, value_of
+from flashscope.profiles.results.quantities.registry import QUANTITIES
+from flashscope.profiles.wire.measurement import Figure
 
-Index = QModelIndex | QPersistentModelIndex
 RAW = Qt.ItemDataRole.UserRole
 ABSENT = "–"
 END_HINTS = {
@@ -42,9 +40,6 @@ END_HINTS = {
 }
 TRUST = "trust"
 PROBLEM = "problem"  # the column that tells several problems apart
-
-
-Raw = str | float | None
 
 
 @dataclass(frozen=True)
@@ -66,6 +61,11 @@ class ResultColumn:
     hint: str = ""
     telling: Callable[[PointRow], bool] | None = None
     quantity: Quantity | None = None
+
+    @property
+    def right(self) -> bool:
+        """Whether numbers stand in it."""
+        return self.text is not None
 
 
 def _of_quantity(quantity: Quantity) -> ResultColumn:
@@ -118,7 +118,7 @@ def result_columns(label: Callable[[PointRow], str]) -> list[ResultColumn]:
         ResultColumn(
             TRUST,
             lambda row, _: row.trust.word if row.trust else None,
-            hint="How far figures can be trusted: solid, fair or doubtful; a cell's tip has the reasons",
+            hint="How far to trust its figures: solid, fair, doubtful or impossible; a cell's tip says why",
             telling=lambda row: row.trust is not None,
         ),
         ResultColumn(
@@ -138,7 +138,7 @@ def result_columns(label: Callable[[PointRow], str]) -> list[ResultColumn]:
     ]
 
 
-class ResultsModel(QAbstractTableModel):
+class ResultsModel(RowsModel):
     """One row a point, in running order."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
@@ -148,6 +148,16 @@ class ResultsModel(QAbstractTableModel):
         self._rows: Sequence[PointRow] = ()
         self._compared: Mapping[Problem, PointRow] = {}
         self._curves: Mapping[Problem, Curve] = {}
+
+    @property
+    def headings(self) -> Sequence[ResultColumn]:
+        """The columns."""
+        return self.columns
+
+    @property
+    def rows_shown(self) -> int:
+        """Number of points."""
+        return len(self._rows)
 
     def set_rows(
         self,
@@ -162,16 +172,11 @@ class ResultsModel(QAbstractTableModel):
         self._curves = curves
         if len(rows) == len(self._rows):
             self._rows, self._compared = rows, compared
-            self._all_changed()
+            self.draw_anew()
             return
         self.beginResetModel()
         self._rows, self._compared = rows, compared
         self.endResetModel()
-
-    def _all_changed(self) -> None:
-        if self._rows:
-            last = self.index(len(self._rows) - 1, len(self.columns) - 1)
-            self.dataChanged.emit(self.index(0, 0), last)
 
     def places(self, points: set[int]) -> list[int]:
         """The source rows of the points of these indices."""
@@ -184,30 +189,16 @@ class ResultsModel(QAbstractTableModel):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the glyphs."""
         self._theme = theme
-        self._all_changed()
-
-    @guarded(int)
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of points."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    @guarded(int)
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of columns."""
-        return 0 if parent.isValid() else len(self.columns)
+        self.draw_anew()
 
     @guarded()
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
         """Headings and their hints."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.ToolTipRole:
+        if role == Qt.ItemDataRole.ToolTipRole and orientation is Qt.Orientation.Horizontal:
             return plain_tip(self.columns[section].hint)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(self.columns[section])
-        return self.columns[section].title if role == Qt.ItemDataRole.DisplayRole else None
+        return super().headerData(section, orientation, role)
 
     @guarded()
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -215,11 +206,11 @@ class ResultsModel(QAbstractTableModel):
         row, column = self._rows[index.row()], self.columns[index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return cut(_text(column, self._raw(row, column)))
+                return cut_short(_text(column, self._raw(row, column)))
             case Qt.ItemDataRole.UserRole:
-                return self._raw(row, column)
+                return carried(self._raw(row, column))
             case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(column)
+                return alignment(column)
             case Qt.ItemDataRole.ToolTipRole:
                 return plain_tip(self._tip(row, column)) or None
             case Qt.ItemDataRole.DecorationRole:
@@ -249,8 +240,9 @@ class ResultsModel(QAbstractTableModel):
         if title == "kernel":
             return mark_icon(row.kernel, self._theme)
         if title == TRUST and row.trust is not None:
-            tones = {"solid": self._theme.ok, "fair": self._theme.warn, "doubtful": self._theme.error}
-            return status_icon(row.trust.word, tones[row.trust.word], self._theme.on_accent)
+            tones = {"solid": self._theme.ok, "fair": self._theme.warn}
+            tone = tones.get(row.trust.word, self._theme.error)
+            return status_icon(row.trust.word, tone, self._theme.on_accent)
         if title != "status":
             return None
         plain = {"done": self._theme.ok, "pending": self._theme.dim}
@@ -279,8 +271,3 @@ def _text(column: ResultColumn, raw: Raw) -> str:
     if raw is None:
         return ABSENT if column.text else ""
     return column.text(float(raw)) if column.text else str(raw)
-
-
-def _alignment(column: ResultColumn) -> int:
-    side = Qt.AlignmentFlag.AlignRight if column.text else Qt.AlignmentFlag.AlignLeft
-    return int(side | Qt.AlignmentFlag.AlignVCenter)

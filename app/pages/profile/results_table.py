@@ -3,21 +3,24 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtGui import QFontMetrics
 
-from app.control.guard import guarded
-from app.look.fonts import ui_font
-from app.look.theme import Theme
-from app.look.zoom import keep, px
-from app.pages.profile.results_model import PROBLEM, TRUST, ResultColumn, ResultsModel, ResultsProxy
-from app.widgets.row_height import keep_row_height
-from kernels.problem import Problem
-from profiles.results.curves import Curve, curve_by_problem
-from profiles.results.quantities import THROUGHPUT
-from profiles.results.rows import PointRow
+from flashscope.app.look.fonts import ui_font
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.profile.results_model import (
+    PROBLEM,
+    TRUST,
+    ResultColumn,
+    ResultsModel,
+    ResultsProxy,
+)
+from flashscope.app.widgets.row_table import RowTable
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.model.curves import Curve, curve_by_problem
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.quantities.registry import THROUGHPUT
 
-ROW_PX = 24
 WIDTH = 88  # of a column that needs no more
 WIDE = {"kernel": 140, "status": 120, TRUST: 96, "N": 72, PROBLEM: 150, THROUGHPUT.short: 116}
 LEAST = 30  # that a user can make one
@@ -25,7 +28,7 @@ WIDEST = 400  # of the column of the problems, which has room for the longest of
 HEADING_PX = 30  # beside the text of a heading: margins and the mark of sorting
 
 
-class ResultsTable(QTableView):
+class ResultsTable(RowTable):
     """One row a point.
 
     Signals:
@@ -37,25 +40,13 @@ class ResultsTable(QTableView):
     point_chosen = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self.results = ResultsModel(theme, self)
+        self.results = ResultsModel(theme)
         self.proxy = ResultsProxy(self.results)
+        super().__init__("Results, one row a point", self.proxy)
+        self.results.setParent(self)
         self.proxy.setParent(self)
         self._following = False  # the plots follow the selection, or it follows them
         self._problems: set[str] = set()  # in words
-        self.setModel(self.proxy)
-        self.setAccessibleName("Results, one row a point")
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setTabKeyNavigation(False)
-        self.setShowGrid(False)
-        self.setSortingEnabled(True)
-        self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
-        self.verticalHeader().hide()
-        keep_row_height(self, ROW_PX)
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        self.horizontalHeader().setStretchLastSection(True)
-        self.horizontalHeader().setHighlightSections(False)
         keep(self, self.horizontalHeader().setMinimumSectionSize, LEAST)  # else it is that of the zoom before
         keep(self, self._size_columns)
         self.selectionModel().selectionChanged.connect(self._tell)
@@ -76,14 +67,6 @@ class ResultsTable(QTableView):
             self.setColumnHidden(index, unsaid)
         self.results.set_rows(rows, compared, curves)
         self._fit_problems(curves.values())
-
-    @guarded()
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy whole rows, where Qt would copy one cell."""
-        if event.matches(QKeySequence.StandardKey.Copy):
-            QGuiApplication.clipboard().setText(self.copied())
-        else:
-            super().keyPressEvent(event)
 
     def copied(self) -> str:
         """The selected rows in the order on show, under their headings, as tab-separated text."""

@@ -6,12 +6,12 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import px
-from app.plots.filling import filling
-from app.plots.style import tick_font
-from app.widgets.plain import set_tip
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import px
+from flashscope.app.plots.filling import filling
+from flashscope.app.plots.style import tick_font
+from flashscope.app.widgets.plain import set_tip
 
 SWATCH_PX, GAP_PX, HEIGHT_PX = 10, 12, 18
 

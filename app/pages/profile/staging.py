@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
 
-from app.control.controller import Controller
-from app.look.theme import DARK, Theme
-from app.pages.compare.legend import KernelLegend
-from app.pages.profile.plots_view import PlotsView
-from app.pages.staging import Staging
-from app.plots.sweep_card import SweepCard
-from app.stage.scene import Scene
-from app.stage.story import Stop
-from app.words.headline import headline_text, note_text
-from profiles.results.quantities import QUANTITIES
+from flashscope.app.control.controller import Controller
+from flashscope.app.look.theme import DARK, Theme
+from flashscope.app.pages.compare.legend import KernelLegend
+from flashscope.app.pages.profile.plots_view import PlotsView
+from flashscope.app.pages.staging import Staging
+from flashscope.app.plots.sweep.sweep_card import SweepCard
+from flashscope.app.stage.scene import Scene
+from flashscope.app.stage.story import Stop
+from flashscope.app.words.headline import headline_text, note_text
+from flashscope.profiles.results.quantities.registry import QUANTITIES
 
 UPPER_ROW = 2  # plots that a stop has which names none
 
@@ -26,17 +26,14 @@ class ProfileStaging(Staging):
         legend: Which curve is whose.
 
     Args:
-        page: Whose.
         controller: Has the session on show.
         plots: The four plots.
         aside: What is put away beside their panel.
     """
 
-    def __init__(
-        self, page: QWidget, controller: Controller, plots: PlotsView, aside: Sequence[QWidget]
-    ) -> None:
+    def __init__(self, controller: Controller, plots: PlotsView, aside: Sequence[QWidget]) -> None:
         exports = [card.export_button for card in plots.cells]
-        super().__init__(page, "profile", controller, [*aside, plots.panel, *exports])
+        super().__init__("profile", controller, [*aside, plots.panel, *exports])
         self._plots = plots
         self._shown: Sequence[SweepCard] = ()
         self._before: list[str] = []  # what the plots showed before the stage

@@ -10,27 +10,27 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import keep
-from app.pages.profile.lane_row import LEFT_PX, LaneRow
-from app.plots.export import Cell
-from app.plots.lanes import FIELDS, LANES, Lane
-from app.plots.moment import MomentLine, TimeLine
-from app.plots.ring import ReadingRing, Values
-from app.plots.ruler import Ruler
-from app.plots.shades import Ends
-from app.plots.spans import Span, coarse, ends_of, running_at, spans_of
-from app.plots.telemetry import TelemetryLane, peak_and_mean
-from app.plots.time_plot import TimePlot
-from app.plots.time_view import LEAST_S, TimeView
-from app.widgets.elided import ElidedLabel
-from app.widgets.plain import set_tip
-from app.widgets.scrolling import Scrolling
-from app.widgets.staged_paint import draw_unless_waiting
-from app.words.units import seqlen_text
-from profiles.results.session import Session
-from profiles.wire.events import Reading, TelemetryStarted
+from flashscope.app.control.guard import guarded
+from flashscope.app.figures.lanes import FIELDS, LANES, Lane
+from flashscope.app.figures.ring import ReadingRing, Values
+from flashscope.app.figures.spans import Span, coarse, ends_of, running_at, spans_of
+from flashscope.app.figures.time_view import LEAST_S, TimeView
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.profile.lane_row import LEFT_PX, LaneRow
+from flashscope.app.plots.export.contents import ExportCell
+from flashscope.app.plots.timeline.moment import MomentLine, TimeLine
+from flashscope.app.plots.timeline.ruler import Ruler
+from flashscope.app.plots.timeline.shades import ShadeRange
+from flashscope.app.plots.timeline.telemetry import TelemetryLane, peak_and_mean
+from flashscope.app.plots.timeline.time_plot import TimePlot
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.paint_turns import draw_unless_waiting
+from flashscope.app.widgets.plain import set_tip
+from flashscope.app.widgets.scrolling import Scrolling
+from flashscope.app.words.units import seqlen_text
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.wire.events import Reading, TelemetryStarted
 
 IDLE_S = 60.0  # how far back the strip looks while nothing is measured
 PIECE = 2000  # readings recorded in a step: about two milliseconds of work
@@ -47,7 +47,7 @@ class Moment(NamedTuple):
 
     Attributes:
         times: Of the readings, in s.
-        values: Of each field, likewise.
+        values: Each field's values at these times.
         spans: What ran when.
         drawn: As much of that as can be told apart.
         view: The ends of the time axis in s.
@@ -57,7 +57,7 @@ class Moment(NamedTuple):
     values: dict[str, Values]
     spans: list[Span]
     drawn: list[Span]
-    view: Ends
+    view: ShadeRange
 
 
 class TelemetryStrip(QWidget):
@@ -268,7 +268,7 @@ class TelemetryStrip(QWidget):
         """Columns of the CSV: time and every field, with units."""
         return ["time_s", *(lane.column for lane in LANES)]
 
-    def export_rows(self) -> Iterator[list[Cell]]:
+    def export_rows(self) -> Iterator[list[ExportCell]]:
         """Every reading there is now, to be gone through on any thread; what was not available is empty."""
         for _ in self._catch_up():
             pass
@@ -296,7 +296,7 @@ class TelemetryStrip(QWidget):
             self._ended = session, spans_of(session)
         return self._ended[1]
 
-    def _whole(self, newest: float) -> Ends:
+    def _whole(self, newest: float) -> ShadeRange:
         """All of the time that there is to be seen."""
         session = self._session
         if session is None:

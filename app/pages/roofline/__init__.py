@@ -1,5 +1,5 @@
 """The Roofline page."""
 
-from app.pages.roofline.page import RooflinePage
+from flashscope.app.pages.roofline.page import RooflinePage
 
 __all__ = ["RooflinePage"]

@@ -4,23 +4,30 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Signal
 
-from app.look.theme import Theme
-from app.look.zoom import px
-from app.plots.export import Cell, Export
-from app.plots.export_button import ExportButton
-from app.plots.export_header import session_header
-from app.plots.legend import Legend
-from app.plots.roofline.plot import RooflinePlot
-from app.plots.series import kernels_of
-from app.widgets.card import Card
-from app.widgets.drop_down import DropDown
-from app.widgets.elided import ElidedLabel
-from app.widgets.plain import button_text
-from app.words.roofline import EMPTY, missing_roofs, nothing_text, spot_lines, spot_title, tier_text
-from profiles.results.curves import Curve
-from profiles.results.roofline import Roofline, Spot
-from profiles.results.rows import PointRow
-from profiles.results.session import Session
+from flashscope.app.figures.series import kernels_of
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import px
+from flashscope.app.plots.export.button import ExportButton
+from flashscope.app.plots.export.contents import Export, ExportCell
+from flashscope.app.plots.roofline.plot import RooflinePlot
+from flashscope.app.plots.sweep.legend import Legend
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.plain import button_text
+from flashscope.app.words.provenance_header import session_header
+from flashscope.app.words.roofline import (
+    EMPTY,
+    missing_roofs,
+    nothing_text,
+    spot_lines,
+    spot_title,
+    tier_text,
+)
+from flashscope.profiles.results.model.curves import Curve
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.theory.roofline import Roofline, Spot
 
 TITLE, UNIT = "Roofline", "TFLOP/s over FLOP a byte"
 PICTURE = (900, 560)  # pixels at 100 % of an exported picture, at least
@@ -118,8 +125,8 @@ class RooflineCard(Card):
         self.readout.setText(hint if spot is None else " · ".join([spot_title(spot), *spot_lines(spot)]))
 
 
-def _cells(spot: Spot) -> list[Cell]:
-    cells: list[Cell] = [spot.row.kernel, spot.row.seqlen, spot.tflops]
+def _cells(spot: Spot) -> list[ExportCell]:
+    cells: list[ExportCell] = [spot.row.kernel, spot.row.seqlen, spot.tflops]
     for moved, intensity in zip((spot.dram, spot.l2), spot.intensities, strict=True):
         cells += [intensity, moved and moved.nbytes, moved and moved.source]
     return [*cells, spot.why.sentence]

@@ -8,21 +8,21 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QCloseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout
 
-from app.control.actions import Action
-from app.control.chores import Chores
-from app.control.controller import Controller
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import keep, px
-from app.pages.base import Page
-from app.pages.roofline.card import RooflineCard
-from app.pages.roofline.why_panel import WIDTH, WhyPanel
-from app.pages.staging import Staging
-from profiles.results.curves import Curve, by_curve
-from profiles.results.roofline import Roofline, Spot, roofline
-from profiles.results.rows import LiveRows, PointRow
-from profiles.results.session import Session
-from profiles.wire.events import CeilingsMeasured, Event, PlanResumed, PointFailed, PointMeasured
+from flashscope.app.control.actions import Action
+from flashscope.app.control.chores import Chores
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.roofline.card import RooflineCard
+from flashscope.app.pages.roofline.why_panel import WIDTH, WhyPanel
+from flashscope.app.pages.staging import Staging
+from flashscope.profiles.results.model.curves import Curve, by_curve
+from flashscope.profiles.results.model.rows import LiveRows, PointRow
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.theory.roofline import Roofline, Spot, roofline
+from flashscope.profiles.wire.events import CeilingsMeasured, Event, PlanResumed, PointFailed, PointMeasured
 
 BESIDE_PX = 460  # the plot needs so much for the panel to stand beside it
 OUTCOMES = (CeilingsMeasured, PlanResumed, PointMeasured, PointFailed)
@@ -55,7 +55,7 @@ class RooflinePage(Page):
         self._stale = True
         self._chores = Chores(self)
         self.card, self.why = RooflineCard(theme), WhyPanel()
-        self.staging = Staging(self, self.key, controller, (self.why,))
+        self.staging = Staging(self.key, controller, (self.why,))
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(12, 8, 12, 10)
         self._row.setSpacing(8)

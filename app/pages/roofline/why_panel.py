@@ -3,13 +3,13 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from app.look.zoom import keep
-from app.widgets.card import Card
-from app.widgets.plain import Label, button_text
-from app.widgets.scrolling import Scrolling
-from app.words.roofline import part_heading, part_lines, spot_lines, spot_title
-from profiles.results.roofline import Spot
-from profiles.results.why import Part
+from flashscope.app.look.zoom import keep
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.plain import PlainLabel, button_text
+from flashscope.app.widgets.scrolling import Scrolling
+from flashscope.app.words.roofline import part_heading, part_lines, spot_lines, spot_title
+from flashscope.profiles.results.theory.roofline import Spot
+from flashscope.profiles.results.theory.why import LoadShare
 
 WIDTH = 320
 BAR_PX = 6
@@ -29,7 +29,7 @@ class PartRow(QWidget):
         self.button.toggled.connect(self._open)
         self.bar = QProgressBar(textVisible=False)
         keep(self.bar, self.bar.setFixedHeight, BAR_PX)
-        self.lines = Label(wordWrap=True)
+        self.lines = PlainLabel(wordWrap=True)
         self.lines.setProperty("role", "dim")
         self.lines.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.lines.hide()
@@ -39,7 +39,7 @@ class PartRow(QWidget):
         for widget in (self.button, self.bar, self.lines):
             column.addWidget(widget)
 
-    def show_part(self, part: Part) -> None:
+    def show_part(self, part: LoadShare) -> None:
         """Write another load's."""
         self._heading = part_heading(part)
         self.bar.setVisible(part.share is not None)
@@ -59,7 +59,7 @@ class WhyPanel(Card):
 
     def __init__(self) -> None:
         super().__init__("Why?")
-        self.point, self.sentence, self.figures = (Label(wordWrap=True) for _ in range(3))
+        self.point, self.sentence, self.figures = (PlainLabel(wordWrap=True) for _ in range(3))
         self.point.setProperty("role", "readout")
         self.sentence.setProperty("role", "title")
         self.figures.setProperty("role", "dim")

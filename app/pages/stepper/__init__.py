@@ -1,5 +1,5 @@
 """The Stepper page: the online softmax, block by block, forward and back."""
 
-from app.pages.stepper.page import StepperPage
+from flashscope.app.pages.stepper.page import StepperPage
 
 __all__ = ["StepperPage"]

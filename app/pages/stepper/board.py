@@ -6,23 +6,23 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import keep, px
-from app.plots.stepper.code_panel import CodePanel
-from app.plots.stepper.formula_panel import FormulaPanel
-from app.plots.stepper.heatmap import Cell, Heatmap, ScoreHeatmap, WeightHeatmap
-from app.plots.stepper.memory_panel import MemoryPanel
-from app.plots.stepper.naive_panel import NaivePanel
-from app.plots.stepper.panel import Panel
-from app.plots.stepper.row_chart import ROW_CHARTS, MaximumChart, OutputChart, RowChart
-from app.plots.stepper.tile_map import TileMap
-from app.stage.story import PANELS
-from app.stepper.step_view import StepView
-from app.widgets.card import Card
-from app.widgets.plain import FormulaLabel, escaped
-from app.words.plain import MOST_OF_NAME, cut
-from profiles.results.curves import mask_words
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.plots.stepper.code_panel import CodePanel
+from flashscope.app.plots.stepper.formula_panel import FormulaPanel
+from flashscope.app.plots.stepper.heatmap import CellIndex, Heatmap, ScoreHeatmap, WeightHeatmap
+from flashscope.app.plots.stepper.memory_panel import MemoryPanel
+from flashscope.app.plots.stepper.naive_panel import NaivePanel
+from flashscope.app.plots.stepper.panel import Panel
+from flashscope.app.plots.stepper.row_chart import ROW_CHARTS, MaximumChart, OutputChart, RowChart
+from flashscope.app.plots.stepper.tile_map import TileMap
+from flashscope.app.stage.story import PANELS
+from flashscope.app.stepper.step_view import StepView
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.plain import FormulaLabel, escaped
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.profiles.results.model.curves import mask_words
 
 GAP = 8  # pixels
 WIDTHS = (920, 640, 480)  # pixels that the cards need side by side, three in a row, two in a row
@@ -31,7 +31,7 @@ NARROWEST = 344  # pixels that the widest panel needs
 CHART_TITLES = {"MaximumChart": "max m", "SumChart": "sum ℓ", "FactorChart": "rescale α"}
 
 
-class Board(QWidget):
+class StepperBoard(QWidget):
     """All panels.
 
     Signals:
@@ -173,7 +173,7 @@ class Board(QWidget):
             heatmap.row_chosen.connect(self.row_chosen)
             heatmap.cell_hovered.connect(self._light)
 
-    def _light(self, cell: Cell | None) -> None:
+    def _light(self, cell: CellIndex | None) -> None:
         heatmaps: Sequence[Heatmap] = (self.scores, self.weights)
         for heatmap in heatmaps:
             heatmap.set_hovered(cell)
@@ -185,7 +185,7 @@ class Board(QWidget):
         tile = f"<sub>{step.i},{step.j}</sub>" if view.started else ""
         top = "m̃" if view.local_max else "m′"
         problem = recording.trace.request.problem
-        blocks = escaped(cut(problem.block_mask.words, MOST_OF_NAME)) if problem.block_mask else ""
+        blocks = escaped(cut_short(problem.block_mask.words, MOST_OF_NAME)) if problem.block_mask else ""
         mask = mask_words(causal=problem.causal, window=problem.window, blocks=blocks)
         self._write(self.tiles, "Tiles", " · ".join(filter(None, (f"{recording.order} order", mask))))
         self._write(self.scores, f"Scores S{tile}", self.scores.readout() or "row maximum ringed")

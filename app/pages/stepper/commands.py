@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from app.control.actions import Action, staged
-from app.stepper.presets import PRESETS
+from flashscope.app.control.actions import Action, staged
+from flashscope.app.stepper.presets import PRESETS
 
 
 def motion_actions(do: dict[str, Callable[[], None]]) -> dict[str, Action]:

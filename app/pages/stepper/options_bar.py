@@ -4,14 +4,15 @@ from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
 
-from app.pages.stepper.own_problem import OwnProblem
-from app.stepper.presets import PRESETS, preset_of
-from app.widgets.elided import ElidedLabel
-from app.widgets.lines import Lines
-from app.widgets.plain import FormulaLabel, plain_tip, set_tip
-from kernels.problem import Backend
-from kernels.trace import LoopOrder, Trace, TraceRequest
-from profiles.plan.machine import Machine
+from flashscope.app.pages.stepper.own_problem import OwnProblem
+from flashscope.app.stepper.presets import PRESETS, preset_of
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import FormulaLabel, plain_tip, set_tip
+from flashscope.installation import PROGRAM
+from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.trace import LoopOrder, Trace, TraceRequest
+from flashscope.profiles.plan.machine import Machine
 
 LAST_GPU, OWN = "last-gpu", "own"
 MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"))
@@ -94,9 +95,7 @@ class OptionsBar(QWidget):
             device = machine.device(backend) if machine else None
             there = device is not None or backend == "cpu"
             _enable(self.backend, index, there)
-            words = (
-                device.name if device else f"{title} is not available here: python main.py doctor says why"
-            )
+            words = device.name if device else f"{title} is not available here: {PROGRAM} doctor says why"
             self.backend.setItemData(index, plain_tip(words), Qt.ItemDataRole.ToolTipRole)
 
     def offer_last_gpu(self, there: bool) -> None:

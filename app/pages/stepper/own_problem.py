@@ -3,11 +3,11 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QWidget
 
-from app.stepper.presets import MAX_SEQLEN, Options
-from app.widgets.number_fields import WholeField
-from app.widgets.plain import Label
-from kernels.problem import Backend
-from kernels.trace import LoopOrder, TraceRequest
+from flashscope.app.stepper.presets import MAX_SEQLEN, Options
+from flashscope.app.widgets.number_fields import WholeField
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.trace import LoopOrder, TraceRequest
 
 
 class OwnProblem(QWidget):
@@ -68,7 +68,7 @@ class OwnProblem(QWidget):
         form = QFormLayout(self)
         form.setContentsMargins(16, 12, 16, 12)
         form.setSpacing(8)
-        title = Label("Own problem, one head")
+        title = PlainLabel("Own problem, one head")
         title.setProperty("role", "title")
         form.addRow(title)
         for spin in (self.seqlen, self.head_dim, self.block_q, self.block_k, self.seed):

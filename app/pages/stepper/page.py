@@ -7,31 +7,31 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout
 
-from app.control.actions import Action
-from app.control.controller import Controller
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.pages.base import Page
-from app.pages.stepper.board import Board
-from app.pages.stepper.commands import motion_actions, preset_actions
-from app.pages.stepper.options_bar import LAST_GPU, OWN, OptionsBar
-from app.pages.stepper.player import Player
-from app.pages.stepper.staging import StepperStaging
-from app.pages.stepper.tracing import Tracing
-from app.pages.stepper.transport import Transport
-from app.stepper.choice import RowChoice
-from app.stepper.cursor import Cursor
-from app.stepper.events import StepEvent
-from app.stepper.numbers import power
-from app.stepper.presets import PRESETS, last_gpu_problem, own
-from app.stepper.recording import Recording
-from app.stepper.step_view import StepView, Story
-from app.widgets.plain import Label, escaped
-from app.widgets.scrolling import Scrolling
-from kernels.problem import Backend
-from kernels.trace import Trace, TraceRequest
-from profiles.plan.machine import Machine
-from profiles.results.session import Session
+from flashscope.app.control.actions import Action
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.stepper.board import StepperBoard
+from flashscope.app.pages.stepper.commands import motion_actions, preset_actions
+from flashscope.app.pages.stepper.options_bar import LAST_GPU, OWN, OptionsBar
+from flashscope.app.pages.stepper.player import Player
+from flashscope.app.pages.stepper.staging import StepperStaging
+from flashscope.app.pages.stepper.tracing import Tracing
+from flashscope.app.pages.stepper.transport import Transport
+from flashscope.app.stepper.choice import RowChoice
+from flashscope.app.stepper.cursor import Cursor
+from flashscope.app.stepper.events import StepEvent
+from flashscope.app.stepper.numbers import power
+from flashscope.app.stepper.presets import PRESETS, last_gpu_problem, own
+from flashscope.app.stepper.recording import Recording
+from flashscope.app.stepper.step_view import SteppedTrace, StepView
+from flashscope.app.widgets.plain import PlainLabel, escaped
+from flashscope.app.widgets.scrolling import Scrolling
+from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.trace import Trace, TraceRequest
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.results.model.session import Session
 
 WELCOME = (
     "No trace yet. Choose a preset above: one head is computed in tiles, every tile is recorded, "
@@ -70,10 +70,10 @@ class StepperPage(Page):
                 "end": lambda: self._go(lambda cursor: cursor.to(cursor.last)),
             }
         )
-        self.bar, self.board, self.player = OptionsBar(), Board(theme), Player(self)
+        self.bar, self.board, self.player = OptionsBar(), StepperBoard(theme), Player(self)
         self.transport = Transport(theme, self._actions)
-        self.message = Label(WELCOME)
-        self.story: Story | None = None
+        self.message = PlainLabel(WELCOME)
+        self.story: SteppedTrace | None = None
         self.position: Cursor | None = None
         self.events: tuple[StepEvent, ...] = ()
         self.view: StepView | None = None
@@ -82,7 +82,7 @@ class StepperPage(Page):
         self._next = ""  # names the trace that waits for the end of the sweep
         self._lay_out()
         self._connect()
-        self.staging = StepperStaging(self, self._tracing)
+        self.staging = StepperStaging(self, controller, self._tracing)
 
     def actions_offered(self) -> list[Action]:
         """Motions, and one action a preset."""
@@ -117,7 +117,7 @@ class StepperPage(Page):
     def show_trace(self, trace: Trace) -> None:
         """Show a trace from its start."""
         first = self.story is None
-        self.story = Story.of(Recording.of(trace))
+        self.story = SteppedTrace.of(Recording.of(trace))
         self._show_choice()
         self.stack.setCurrentWidget(self._over)
         self.transport.setEnabled(True)

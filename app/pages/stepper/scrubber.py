@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from app.look.theme import Theme
-from app.plots.stepper.ink import role_colour
-from app.stepper.events import EventKind, StepEvent
-from app.widgets.scrubber import Scrubber, Tick
+from flashscope.app.look.theme import Theme
+from flashscope.app.plots.stepper.ink import role_colour
+from flashscope.app.stepper.events import EventKind, StepEvent
+from flashscope.app.widgets.scrubber import Scrubber, ScrubberMark
 
 # Pixels above the groove: the place tells the kinds apart, not the colour alone.
 TICKS: dict[EventKind, tuple[float, float]] = {
@@ -30,11 +30,11 @@ class StepScrubber(Scrubber):
         self.setRange(0, last)
         self.update()
 
-    def ticks(self) -> Iterable[Tick]:
-        """One for each event."""
+    def ticks(self) -> Iterable[ScrubberMark]:
+        """A mark for each event."""
         colours: dict[EventKind, str] = {
             "max-rises": role_colour(self.theme, "m"),
             "alpha-below": role_colour(self.theme, "a"),
             "non-finite": self.theme.error,
         }
-        return (Tick(event.at, colours[event.kind], *TICKS[event.kind]) for event in self._events)
+        return (ScrubberMark(event.at, colours[event.kind], *TICKS[event.kind]) for event in self._events)

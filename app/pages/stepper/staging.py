@@ -1,31 +1,69 @@
 """The Stepper on a stage: a few of its panels, at the step that a stop names."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
 
-from app.pages.staging import Staging
-from app.pages.stepper.tracing import Tracing
-from app.stage.numbers import step_numbers
-from app.stage.scene import Scene
-from app.stage.story import Stop
-from app.stepper.presets import PRESETS, preset_of
-from app.words.provenance import Provenance, of_machine
-
-if TYPE_CHECKING:
-    from app.pages.stepper.page import StepperPage
+from flashscope.app.control.controller import Controller
+from flashscope.app.pages.staging import Staging
+from flashscope.app.pages.stepper.board import StepperBoard
+from flashscope.app.pages.stepper.options_bar import OptionsBar
+from flashscope.app.pages.stepper.player import Player
+from flashscope.app.pages.stepper.tracing import Tracing
+from flashscope.app.pages.stepper.transport import Transport
+from flashscope.app.stage.numbers import step_numbers
+from flashscope.app.stage.scene import Scene
+from flashscope.app.stage.story import Stop
+from flashscope.app.stepper.cursor import Cursor
+from flashscope.app.stepper.presets import PRESETS, preset_of
+from flashscope.app.stepper.step_view import SteppedTrace, StepView
+from flashscope.app.words.provenance import Provenance, of_machine
 
 PANELS = ("formulas", "scores")
 SENTENCE = "Step {step} of {steps}."
 
 
-class StepperStaging(Staging):
-    """Shows one to four of the panels."""
+class Stepper(Protocol):
+    """Panels that walk through a trace.
 
-    def __init__(self, page: "StepperPage", tracing: Tracing) -> None:
-        super().__init__(page, page.key, page.controller, (page.bar, page.transport))
+    Attributes:
+        bar: What is traced, and where the trace came from.
+        board: The panels.
+        player: Moves on by itself, step by step.
+        transport: The controls that move through the steps.
+        story: What is walked through, None before the first trace.
+        position: The step on show, None before the first trace.
+        view: What the panels show, None before the first trace.
+    """
+
+    bar: OptionsBar
+    board: StepperBoard
+    player: Player
+    transport: Transport
+    story: SteppedTrace | None
+    position: Cursor | None
+    view: StepView | None
+
+    def ask(self) -> None:
+        """Ask for the trace that the bar describes."""
+
+    def seek(self, at: int) -> None:
+        """Go to a step."""
+
+
+class StepperStaging(Staging):
+    """Shows one to four of the panels.
+
+    Args:
+        page: What shows them.
+        controller: Has the session on show.
+        tracing: Tells when a trace is there.
+    """
+
+    def __init__(self, page: Stepper, controller: Controller, tracing: Tracing) -> None:
+        super().__init__("stepper", controller, (page.bar, page.transport))
         self._page = page
         self._step: int | None = None  # where to go once the trace is there
         tracing.recorded.connect(self._go)

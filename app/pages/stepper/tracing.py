@@ -2,8 +2,8 @@
 
 from PySide6.QtCore import QObject, Signal
 
-from app.control.controller import Controller
-from kernels.trace import Trace, TraceRequest
+from flashscope.app.control.controller import Controller
+from flashscope.kernels.workload.trace import Trace, TraceRequest
 
 
 class Tracing(QObject):

@@ -6,18 +6,18 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton
 
-from app.control.actions import Action
-from app.look.theme import Theme
-from app.pages.stepper.player import SPEEDS
-from app.pages.stepper.scrubber import StepScrubber
-from app.stepper.breakpoints import Breakpoints
-from app.stepper.choice import RowChoice
-from app.stepper.events import EventKind
-from app.stepper.step_view import StepView
-from app.widgets.number_fields import WholeField
-from app.widgets.plain import set_tip
-from app.widgets.remark import remark
-from app.widgets.transport import PLAY, TransportBar
+from flashscope.app.control.actions import Action
+from flashscope.app.look.theme import Theme
+from flashscope.app.pages.stepper.player import SPEEDS
+from flashscope.app.pages.stepper.scrubber import StepScrubber
+from flashscope.app.stepper.breakpoints import Breakpoints
+from flashscope.app.stepper.choice import RowChoice
+from flashscope.app.stepper.events import EventKind
+from flashscope.app.stepper.step_view import StepView
+from flashscope.app.widgets.number_fields import WholeField
+from flashscope.app.widgets.plain import set_tip
+from flashscope.app.widgets.remark import remark
+from flashscope.app.widgets.transport import PLAY, TransportBar
 
 ICONS = {
     "stepper.start": "fa6s.backward-fast",

@@ -1,5 +1,5 @@
 """The Traffic page and its parts."""
 
-from app.pages.traffic.page import TrafficPage
+from flashscope.app.pages.traffic.page import TrafficPage
 
 __all__ = ["TrafficPage"]

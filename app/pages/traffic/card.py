@@ -1,14 +1,14 @@
 """One kernel on the Traffic page: its name, what one run moves, its curve."""
 
-from app.look.theme import Theme
-from app.pages.traffic.shown import NS_IN_MS, Counted
-from app.plots.marks import mark_pixmap
-from app.plots.traffic_plot import Axes, Rates, TrafficPlot
-from app.widgets.card import Card
-from app.widgets.plain import Label
-from app.words.units import bytes_text, ms_text
-from profiles.results.quantities import QUANTITIES
-from profiles.wire.traffic import WRITTEN_BACK
+from flashscope.app.look.theme import Theme
+from flashscope.app.pages.traffic.shown import NS_IN_MS, CountedPoint
+from flashscope.app.plots.marks import mark_pixmap
+from flashscope.app.plots.timeline.traffic_plot import Rates, TrafficAxes, TrafficPlot
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.words.units import bytes_text, ms_text
+from flashscope.profiles.results.quantities.registry import QUANTITIES
+from flashscope.profiles.wire.traffic import WRITTEN_BACK
 
 COUNTED = (
     ("dram_read_bytes", "read"),
@@ -27,7 +27,7 @@ class TrafficCard(Card):
     def __init__(self, kernel: str, theme: Theme) -> None:
         super().__init__(kernel)
         self._kernel, self._totals = kernel, ""
-        self._mark = Label()
+        self._mark = PlainLabel()
         self.header.insertWidget(0, self._mark)
         self.plot = TrafficPlot(kernel, theme)
         self.plot.hovered.connect(lambda text: self.set_unit(text or self._totals))
@@ -35,7 +35,7 @@ class TrafficCard(Card):
         self.setContentsMargins(0, -4, -4, -6)
         self.apply_theme(theme)
 
-    def show_point(self, one: Counted, axes: Axes) -> None:
+    def show_point(self, one: CountedPoint, axes: TrafficAxes) -> None:
         """Draw a point on these axes, and say what it moved."""
         copy = one.row.measured("copy_gbs")
         self._totals = totals_text(one)
@@ -49,7 +49,7 @@ class TrafficCard(Card):
         self.plot.apply_theme(theme)
 
 
-def totals_text(one: Counted) -> str:
+def totals_text(one: CountedPoint) -> str:
     """What a run reads and writes in all, over which time, and what it must move by formula."""
     parts = []
     for key, what in COUNTED:

@@ -6,28 +6,42 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from app.control.controller import Controller
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import keep, px
-from app.pages.base import Page
-from app.pages.traffic.card import TrafficCard, totals_text
-from app.pages.traffic.shown import Counted, groups, hidden_text, nearest, others, too_slow, why_none
-from app.pages.traffic.staging import TrafficStaging
-from app.plots.export import Cell, Export
-from app.plots.export_button import ExportButton
-from app.plots.export_header import session_header
-from app.plots.legend import Legend
-from app.plots.traffic_plot import Axes, Rates, read_colour, time_unit, written_colour
-from app.widgets.drop_down import DropDown
-from app.widgets.lines import Lines
-from app.widgets.plain import FormulaLabel, Label, set_tip
-from app.words.plain import MOST_OF_NAME, cut
-from app.words.units import seqlen_full, seqlen_text
-from profiles.results.curves import Curve
-from profiles.results.rows import PointRow, rows
-from profiles.results.session import Session
-from profiles.wire.events import Event, PlanStarted, PointMeasured
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.traffic.card import TrafficCard, totals_text
+from flashscope.app.pages.traffic.shown import (
+    CountedPoint,
+    groups,
+    hidden_kernels_text,
+    nearest,
+    others,
+    too_slow,
+    why_none,
+)
+from flashscope.app.pages.traffic.staging import TrafficStaging
+from flashscope.app.plots.export.button import ExportButton
+from flashscope.app.plots.export.contents import Export, ExportCell
+from flashscope.app.plots.sweep.legend import Legend
+from flashscope.app.plots.timeline.traffic_plot import (
+    Rates,
+    TrafficAxes,
+    read_colour,
+    time_unit,
+    written_colour,
+)
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.app.words.provenance_header import session_header
+from flashscope.app.words.units import seqlen_full, seqlen_text
+from flashscope.profiles.results.model.curves import Curve
+from flashscope.profiles.results.model.rows import PointRow, rows
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.wire.events import Event, PlanStarted, PointMeasured
 
 HEAD_PX, CARD_PX = 110, 62  # what the head of the page takes, and of a card all but the plot itself
 PICTURE = (900, 170)  # pixels at 100 % of a plot in an exported picture, at least
@@ -48,7 +62,7 @@ class TrafficPage(Page):
         self._wanted = controller.seqlen
         self._unit = "µs"  # of the time on show
         self._rows: Sequence[PointRow] = ()
-        self._groups: dict[Curve, dict[int, list[Counted]]] = {}
+        self._groups: dict[Curve, dict[int, list[CountedPoint]]] = {}
         self.cards: dict[str, TrafficCard] = {}
         self.only: Collection[str] = ()
         self.curves, self.seqlens = DropDown(), DropDown()
@@ -58,14 +72,18 @@ class TrafficPage(Page):
         self.curves.activated.connect(self._draw)
         self.seqlens.activated.connect(self._choose_seqlen)
         keep(self.seqlens, self.seqlens.setMinimumWidth, CHOICE_PX)
-        self.heading, self.choice_words = Label("DRAM traffic of one run"), Label("N")
+        self.heading, self.choice_words = PlainLabel("DRAM traffic of one run"), PlainLabel("N")
         self.legend, self.kernels = FormulaLabel(), Legend(theme)
         self.kernels.changed.connect(self._show_cards)
-        self.left_out, self.words = Label(wordWrap=True), Label(wordWrap=True)
+        self.left_out, self.words = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
         self.export_button = ExportButton("the traffic curves", self.make_export, theme)
         self.export_button.failed.connect(controller.error_raised)
         self._lay_out()
-        self.staging = TrafficStaging(self)
+        self.staging = TrafficStaging(
+            self,
+            controller,
+            (self.heading, self.curves, self.seqlens, self.choice_words, self.kernels, self.export_button),
+        )
         controller.events_arrived.connect(self._take_events)
         controller.jumped.connect(self._changed)
         controller.seqlen_chosen.connect(self.show_seqlen)
@@ -142,7 +160,7 @@ class TrafficPage(Page):
         told = "" if self._groups else why_none(None if session is None else self._rows)
         self.words.setText(told)  # a long text behind the curves would make the page higher
         self._stack.setCurrentIndex(int(bool(self._groups)))
-        labels = [cut(curve.label, MOST_OF_NAME) for curve in self._groups]
+        labels = [cut_short(curve.label, MOST_OF_NAME) for curve in self._groups]
         if labels != [self.curves.itemText(n) for n in range(self.curves.count())]:
             self.curves.clear()
             self.curves.addItems(labels)
@@ -184,16 +202,16 @@ class TrafficPage(Page):
         )
 
     @property
-    def counted(self) -> Sequence[Counted]:
+    def counted(self) -> Sequence[CountedPoint]:
         """The points whose curves are on show."""
         return [one for one in self._offered() if self.only or one.row.kernel not in self.kernels.hidden]
 
-    def _offered(self) -> list[Counted]:
+    def _offered(self) -> list[CountedPoint]:
         """The points that have a curve at the N on show; on a stage, of the kernels wanted there."""
         there = [] if self.seqlen is None else self._of_curve().get(self.seqlen, [])
         return [one for one in there if not self.only or one.row.kernel in self.only]
 
-    def _of_curve(self) -> dict[int, list[Counted]]:
+    def _of_curve(self) -> dict[int, list[CountedPoint]]:
         """The points of the problems on show that have a curve, by N."""
         return list(self._groups.values())[max(0, self.curves.currentIndex())] if self._groups else {}
 
@@ -220,7 +238,7 @@ class TrafficPage(Page):
         """Draw what is not hidden, on axes that end where the slowest of it does."""
         offered, shown = self._offered(), self.counted
         height = (self.height() - px(HEAD_PX)) / max(1, len(shown)) - px(CARD_PX)
-        axes = Axes.around(*_extent(shown), height)
+        axes = TrafficAxes.around(*_extent(shown), height)
         self._unit = time_unit(axes.us)
         self._write_legend()
         drawn = {one.row.kernel for one in shown}
@@ -229,7 +247,9 @@ class TrafficPage(Page):
         for one in shown:
             self.cards[one.row.kernel].show_point(one, axes)
         without = others(self._rows, offered)
-        hidden = hidden_text(offered, self.kernels.hidden, chosen=self.kernels.touched) if offered else ""
+        hidden = (
+            hidden_kernels_text(offered, self.kernels.hidden, chosen=self.kernels.touched) if offered else ""
+        )
         self.left_out.setText(
             " ".join(filter(None, (hidden, without and f"Without a curve here: {without}.")))
         )
@@ -252,7 +272,7 @@ class TrafficPage(Page):
             self._changed()
 
 
-def _extent(shown: Sequence[Counted]) -> tuple[float, float]:
+def _extent(shown: Sequence[CountedPoint]) -> tuple[float, float]:
     """How far all of it goes: the longest curve in µs, the fastest bin and every copy in GB/s."""
     curves = [Rates.of(one.traffic) for one in shown]
     copies = [figure.value for one in shown if (figure := one.row.measured("copy_gbs")) and figure.value]
@@ -260,7 +280,7 @@ def _extent(shown: Sequence[Counted]) -> tuple[float, float]:
     return max((float(c.us[-1]) for c in curves), default=1.0), max([*copies, *fastest], default=1.0)
 
 
-def _lines(one: Counted) -> list[list[Cell]]:
+def _lines(one: CountedPoint) -> list[list[ExportCell]]:
     """The bins of a curve for CSV."""
     rates = Rates.of(one.traffic)
     columns = zip(rates.us[:-1].tolist(), rates.read.tolist(), rates.written.tolist(), strict=True)
@@ -269,7 +289,7 @@ def _lines(one: Counted) -> list[list[Cell]]:
 
 def _empty(words: QWidget) -> QWidget:
     """The words under a heading, in the middle."""
-    heading = Label(
+    heading = PlainLabel(
         "What crosses the memory bus while a kernel runs?", alignment=Qt.AlignmentFlag.AlignCenter
     )
     heading.setProperty("role", "heading")

@@ -4,11 +4,11 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from app.words.units import ms_text
-from profiles.results.curves import Curve, by_curve
-from profiles.results.quantities import FAVOURED_BASELINE
-from profiles.results.rows import PointRow
-from profiles.wire.traffic import Traffic
+from flashscope.app.words.units import ms_text
+from flashscope.profiles.results.model.curves import Curve, by_curve
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.quantities.registry import FAVOURED_BASELINE
+from flashscope.profiles.wire.traffic import Traffic
 
 NO_SESSION = (
     "What one run of a kernel reads from DRAM and writes to it, over its time: the launches of standard "
@@ -26,21 +26,21 @@ FEWEST = 2  # kernels that stay on show
 NS_IN_MS = 1e6
 
 
-class Counted(NamedTuple):
+class CountedPoint(NamedTuple):
     """A point and the curve that it has."""
 
     row: PointRow
     traffic: Traffic
 
 
-def groups(rows: Sequence[PointRow]) -> dict[Curve, dict[int, list[Counted]]]:
+def groups(rows: Sequence[PointRow]) -> dict[Curve, dict[int, list[CountedPoint]]]:
     """The points that have a curve, by problem and by N."""
-    found: dict[Curve, dict[int, list[Counted]]] = {}
+    found: dict[Curve, dict[int, list[CountedPoint]]] = {}
     for curve, members in by_curve(rows).items():
         for row in members:
             traffic = row.measurement.traffic if row.measurement and row.done else None
             if traffic is not None and traffic.bins:
-                found.setdefault(curve, {}).setdefault(row.seqlen, []).append(Counted(row, traffic))
+                found.setdefault(curve, {}).setdefault(row.seqlen, []).append(CountedPoint(row, traffic))
     return found
 
 
@@ -49,7 +49,7 @@ def nearest(seqlens: Sequence[int], wanted: int | None) -> int:
     return max(seqlens) if wanted is None else min(seqlens, key=lambda n: (abs(n - wanted), n))
 
 
-def too_slow(shown: Sequence[Counted]) -> list[str]:
+def too_slow(shown: Sequence[CountedPoint]) -> list[str]:
     """Kernels whose run is so long that on its axis the others' would be a line; two at least are left.
 
     The baseline is none of them: the others are there to be seen beside it.
@@ -64,7 +64,7 @@ def too_slow(shown: Sequence[Counted]) -> list[str]:
     return hidden
 
 
-def hidden_text(shown: Sequence[Counted], hidden: Collection[str], *, chosen: bool) -> str:
+def hidden_kernels_text(shown: Sequence[CountedPoint], hidden: Collection[str], *, chosen: bool) -> str:
     """Which kernels are hidden that the user did not hide, and that all are; empty otherwise."""
     if len(hidden) == len(shown):
         return "All kernels are hidden: click on a name to show one."
@@ -84,7 +84,7 @@ def why_none(rows: Sequence[PointRow] | None) -> str:
     return f"No traffic was counted in this session: {missing}." if missing else NOT_ASKED
 
 
-def others(rows: Sequence[PointRow], shown: Sequence[Counted]) -> str:
+def others(rows: Sequence[PointRow], shown: Sequence[CountedPoint]) -> str:
     """Which kernels at the same N have no curve, and why, in a line; empty when all have one."""
     if not shown:
         return ""

@@ -1,35 +1,58 @@
 """The Traffic page on a stage: a few kernels, each with its curve."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
 
 from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
 
-from app.pages.staging import Staging
-from app.stage.scene import Scene
-from app.stage.story import Stop
+from flashscope.app.control.controller import Controller
+from flashscope.app.pages.staging import Staging
+from flashscope.app.pages.traffic.shown import CountedPoint
+from flashscope.app.stage.scene import Scene
+from flashscope.app.stage.story import Stop
 
-if TYPE_CHECKING:
-    from app.pages.traffic.page import TrafficPage
+
+class TrafficCurves(Protocol):
+    """The curves of several kernels at one N."""
+
+    @property
+    def seqlen(self) -> int | None:
+        """N on show, None where there is no curve."""
+
+    @property
+    def counted(self) -> Sequence[CountedPoint]:
+        """What is on show."""
+
+    @property
+    def cards(self) -> Mapping[str, QWidget]:
+        """What is on show of each kernel."""
+
+    def show_seqlen(self, seqlen: int) -> None:
+        """Show this N, or the nearest that has a curve."""
+
+    def show_kernels(self, kernels: Collection[str]) -> None:
+        """Show these kernels alone; none: all."""
 
 
 class TrafficStaging(Staging):
-    """Shows the curves of the kernels that a stop names."""
+    """Shows the curves of the kernels that a stop names.
 
-    def __init__(self, page: "TrafficPage") -> None:
-        aside = (
-            *(page.heading, page.curves, page.seqlens, page.choice_words),
-            *(page.kernels, page.export_button),
-        )
-        super().__init__(page, page.key, page.controller, aside)
+    Args:
+        page: What shows them.
+        controller: Has the session on show.
+        aside: What is put away.
+    """
+
+    def __init__(self, page: TrafficCurves, controller: Controller, aside: Sequence[QWidget]) -> None:
+        super().__init__("traffic", controller, aside)
         self._page = page
 
     @property
     def scene(self) -> Scene:
         """The points that have a curve on show."""
         page = self._page
-        return Scene([one.row for one in page.counted], page.seqlen, next(reversed(page.cards), ""))
+        return Scene([one.row for one in page.counted], page.seqlen, next(reversed(list(page.cards)), ""))
 
     @property
     def exhibits(self) -> Sequence[QWidget]:

@@ -6,8 +6,8 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 
-from app.look.theme import Theme
-from app.look.zoom import ZOOM, px
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import ZOOM, px
 
 DASHES: tuple[tuple[float, ...], ...] = (
     (4, 3),  # the baseline

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QTransform
 
-from app.control.guard import guarded
-from app.look.fonts import ui_font
-from app.look.theme import CAPTION_PX, Theme
-from app.look.zoom import px
-from app.plots.compare.grid import Grid
-from app.plots.compare.strands import NO_PLACE
-from app.plots.stepper.ink import mix, on_fill
-from app.words.verdicts import GLYPHS
+from flashscope.app.control.guard import guarded
+from flashscope.app.figures.grid import PairGrid
+from flashscope.app.figures.strands import NO_PLACE
+from flashscope.app.look.fonts import ui_font
+from flashscope.app.look.theme import CAPTION_PX, Theme
+from flashscope.app.look.zoom import px
+from flashscope.app.plots.stepper.ink import mix, on_fill
+from flashscope.app.words.verdicts import GLYPHS
 
 WORSE, BETTER = "#D55E00", "#0072B2"  # Okabe-Ito: told apart by everybody
 SHADES = 33  # of the colours, the middle one among them
@@ -38,12 +38,12 @@ class HeatItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes n
         super().__init__()
         self.setFlag(self.GraphicsItemFlag.ItemUsesExtendedStyleOption)
         self._theme = theme
-        self._grid: Grid | None = None
+        self._grid: PairGrid | None = None
         self._shades: NDArray[np.intp] = np.empty((0, 0), dtype=np.intp)
         self._rects = pg.Qt.internals.PrimitiveArray(QRectF, 4)
         self.apply_theme(theme)
 
-    def show_grid(self, grid: Grid, *, more_is_worse: bool) -> None:
+    def show_grid(self, grid: PairGrid, *, more_is_worse: bool) -> None:
         """Show another grid."""
         self.prepareGeometryChange()
         self._grid = grid
@@ -90,7 +90,7 @@ class HeatItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes n
         painter.setFont(ui_font(CAPTION_PX))
         dim = QColor(self._theme.dim)
         wide = rects[0, 2] >= px(RATIO_PX)
-        told = [] if self._grid is None else self._grid.told(cells.rows, cells.columns, ratios=wide)
+        told = [] if self._grid is None else self._grid.texts(cells.rows, cells.columns, ratios=wide)
         for text, shade, rect in zip(told, cells.shades.tolist(), rects.tolist(), strict=True):
             if text:
                 painter.setPen(dim if text[0] == UNCHANGED else self._inks[shade])
@@ -113,7 +113,7 @@ class Cells(NamedTuple):
         return np.column_stack((left, top, sides))
 
 
-def _numbers(grid: Grid, sign: float) -> NDArray[np.intp]:
+def _numbers(grid: PairGrid, sign: float) -> NDArray[np.intp]:
     """Which shade each cell has, (kernels, problems); with a sign of 1 what rises got worse."""
     strength = np.where(grid.sure, 1.0, FAINT)
     share = strength * np.clip(sign * grid.change / grid.span, -1.0, 1.0)
@@ -122,7 +122,7 @@ def _numbers(grid: Grid, sign: float) -> NDArray[np.intp]:
 
 
 def shades(theme: Theme) -> list[QColor]:
-    """From better over no change to worse, as far each way."""
+    """Colours from better over no change to worse, as far each way."""
     half = SHADES // 2
     better = [mix(BETTER, theme.raised, step / half) for step in range(half)]
     return [*better, *(mix(theme.raised, WORSE, step / half) for step in range(half + 1))]

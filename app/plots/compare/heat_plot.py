@@ -9,17 +9,17 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF
 
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import keep, px
-from app.plots.compare.grid import Grid
-from app.plots.compare.heat_item import HeatItem
-from app.plots.compare.strands import NO_PLACE
-from app.plots.style import Plot, UnitAxis, restyle, tick_font
-from app.plots.ticks import Label, fitting
-from app.widgets.plain import set_tip
-from app.words.plain import cut
-from app.words.units import seqlen_text
+from flashscope.app.control.guard import guarded
+from flashscope.app.figures.grid import PairGrid
+from flashscope.app.figures.strands import NO_PLACE
+from flashscope.app.figures.ticks import Label, fitting
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.plots.compare.heat_item import HeatItem
+from flashscope.app.plots.style import Plot, UnitAxis, restyle, tick_font
+from flashscope.app.widgets.plain import set_tip
+from flashscope.app.words.plain import cut_short
+from flashscope.app.words.units import seqlen_text
 
 NARROWEST_PX = 12  # of a column: more of them are reached by dragging
 NAME_PX = 104  # of a kernel's name
@@ -38,7 +38,7 @@ class CellAxis(UnitAxis):
         self._texts: dict[float, str] = {}
 
     def set_texts(self, texts: dict[float, str]) -> None:
-        """Write these, each at its place."""
+        """Write these texts, each at its place."""
         self._texts = texts
         self.picture = None
         self.update()
@@ -80,7 +80,7 @@ class HeatPlot(Plot):
     def __init__(self, theme: Theme) -> None:
         self._axes = {side: CellAxis(side) for side in ("left", "bottom", "top")}
         super().__init__(axisItems=self._axes, enableMenu=False)
-        self._grid: Grid | None = None
+        self._grid: PairGrid | None = None
         self._tip: Callable[[int], str] = lambda _place: ""
         self._place = NO_PLACE
         self._item = HeatItem(theme)
@@ -105,7 +105,7 @@ class HeatPlot(Plot):
         keep(self, lambda: self.ask_for_room(self.isVisible()))
         self.setAccessibleName("Ratio to the baseline: kernels by problems")
 
-    def show_grid(self, grid: Grid, *, more_is_worse: bool, tip: Callable[[int], str]) -> None:
+    def show_grid(self, grid: PairGrid, *, more_is_worse: bool, tip: Callable[[int], str]) -> None:
         """Show another grid.
 
         Args:
@@ -115,7 +115,9 @@ class HeatPlot(Plot):
         """
         self._grid, self._tip = grid, tip
         self._item.show_grid(grid, more_is_worse=more_is_worse)
-        self._axes["left"].set_texts({k + 0.5: cut(name, LONGEST) for k, name in enumerate(grid.kernels)})
+        self._axes["left"].set_texts(
+            {k + 0.5: cut_short(name, LONGEST) for k, name in enumerate(grid.kernels)}
+        )
         self.ask_for_room(True)
         between = [first for first, _, _ in grid.groups[1:]]
         self._groups.setData(np.repeat(between, 2), np.tile((0, len(grid.kernels)), len(between)))
@@ -181,7 +183,9 @@ class HeatPlot(Plot):
         middle = Qt.TextElideMode.ElideMiddle
         self._axes["top"].set_texts(
             {
-                first + count / 2: metrics.elidedText(cut(label), middle, count * cell_px - LABEL_GAP_PX)
+                first + count / 2: metrics.elidedText(
+                    cut_short(label), middle, count * cell_px - LABEL_GAP_PX
+                )
                 for first, count, label in groups
             }
         )

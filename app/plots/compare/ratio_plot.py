@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pyqtgraph as pg
 
-from app.look.theme import Theme
-from app.plots.compare.strand_plot import StrandPlot
-from app.plots.compare.strands import Band
-from app.plots.ticks import to_axis
-from app.words.kinds import KINDS
+from flashscope.app.figures.strands import Band
+from flashscope.app.figures.ticks import to_axis
+from flashscope.app.look.theme import Theme
+from flashscope.app.plots.compare.strand_plot import StrandPlot
+from flashscope.app.words.kinds import KINDS
 
 RATIO = replace(KINDS["ratio"], scale="log10")  # as far down as up: half is as far from 1 as twice
 EMPTY = Band(np.empty(0), np.empty(0))

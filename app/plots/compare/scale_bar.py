@@ -6,12 +6,12 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QLinearGradient, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.control.guard import guarded
-from app.look.fonts import ui_font
-from app.look.theme import CAPTION_PX, Theme
-from app.look.zoom import px
-from app.plots.compare.heat_item import shades
-from profiles.results.compare.verdicts import percent
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.fonts import ui_font
+from flashscope.app.look.theme import CAPTION_PX, Theme
+from flashscope.app.look.zoom import px
+from flashscope.app.plots.compare.heat_item import shades
+from flashscope.profiles.results.compare.wording import percent
 
 BAR = (150, 9)  # pixels
 HEIGHT = 18
@@ -41,7 +41,7 @@ class ScaleBar(QWidget):
 
     @guarded(QSize)
     def sizeHint(self) -> QSize:
-        """One line."""
+        """The height of one line."""
         return QSize(px(BAR[0]), px(HEIGHT))
 
     @guarded()

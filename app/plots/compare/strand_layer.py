@@ -10,26 +10,27 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QBrush, QPainter, QPainterPath, QPen
 
-from app.control.guard import guarded
-from app.look.theme import Theme, kernel_mark
-from app.look.zoom import ZOOM, px
-from app.plots.compare.dashes import session_pen
-from app.plots.compare.strands import Strand
-from app.plots.marks import LINE_ONLY
-from app.plots.ring import thin
-from app.plots.shapes import OWN
-from app.plots.symbols import symbol
-from app.plots.ticks import to_axis
-from app.words.kinds import Scale
+from flashscope.app.control.guard import guarded
+from flashscope.app.figures.ring import thin
+from flashscope.app.figures.shapes import OWN
+from flashscope.app.figures.strands import Strand
+from flashscope.app.figures.ticks import to_axis
+from flashscope.app.look.kernel_marks import kernel_mark
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import ZOOM, px
+from flashscope.app.plots.compare.dashes import session_pen
+from flashscope.app.plots.marks import LINE_ONLY
+from flashscope.app.plots.symbols import symbol
+from flashscope.app.words.kinds import Scale
 
 SYMBOL_PX = 8
 FAINT = 0.3  # opacity of what is not the current session's
 BEHIND = 5  # by how much that lies deeper
 MOST_SYMBOLS = 300  # of a strand: more are a line alone
-MOST_IN_ALL = 2000  # of all strands, likewise
+MOST_IN_ALL = 2000  # of all strands: where they have more, all are lines alone
 
 
-class Stroke(NamedTuple):
+class StrandStroke(NamedTuple):
     """A strand in the coordinates of a plot; arrays are (points,) of those that have a symbol.
 
     Attributes:
@@ -49,7 +50,7 @@ class Stroke(NamedTuple):
     changed: NDArray[np.bool_]
 
 
-def stroke(strand: Strand, scale: Scale) -> Stroke:
+def stroke(strand: Strand, scale: Scale) -> StrandStroke:
     """What draws a strand on axes of log2 N and of that scale."""
     x, y = to_axis(strand.seqlen, "log2"), to_axis(strand.value, scale)
     few = y.size <= MOST_SYMBOLS
@@ -58,7 +59,7 @@ def stroke(strand: Strand, scale: Scale) -> Stroke:
     whiskers = pg.arrayToQPath(np.repeat(x[known], 2), ends[known].ravel(), connect="pairs")
     shown = np.isfinite(y) & few
     line = pg.arrayToQPath(*thin(x, y), connect="finite")
-    return Stroke(strand, line, whiskers, x[shown], y[shown], strand.changed[shown])
+    return StrandStroke(strand, line, whiskers, x[shown], y[shown], strand.changed[shown])
 
 
 class StrandLayer:
@@ -83,8 +84,8 @@ class StrandLayer:
         """Take other colours: `draw` draws with them."""
         self._theme = theme
 
-    def draw(self, strokes: Sequence[Stroke]) -> None:
-        """Draw these and no others."""
+    def draw(self, strokes: Sequence[StrandStroke]) -> None:
+        """Draw these strands and no others."""
         marked = strokes if sum(one.x.size for one in strokes) <= MOST_IN_ALL else ()
         inked = [
             (one, *_pens(one.strand.kernel, one.strand.session, self._theme, ZOOM.factor)) for one in strokes
@@ -93,7 +94,7 @@ class StrandLayer:
         self._lines.draw([*whiskers, *((pen, one.line) for one, pen, _ in inked)])
         self._mark(marked)
 
-    def _mark(self, strokes: Iterable[Stroke]) -> None:
+    def _mark(self, strokes: Iterable[StrandStroke]) -> None:
         spots = [spot for one in strokes for spot in _spots(one, self._theme)]
         x, y, symbols, pens, brushes = map(list, zip(*spots, strict=True)) if spots else ([],) * 5
         self._symbols.setData(x=x, y=y, symbol=symbols, pen=pens, brush=brushes, size=px(SYMBOL_PX))
@@ -107,7 +108,7 @@ class LinesItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
         self._paths: Sequence[tuple[QPen, QPainterPath]] = ()
 
     def draw(self, paths: Sequence[tuple[QPen, QPainterPath]]) -> None:
-        """Draw these."""
+        """Draw these lines."""
         self._paths = paths
         self.update()
 
@@ -132,7 +133,7 @@ class LinesItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
             painter.drawPath(path)
 
 
-def _spots(one: Stroke, theme: Theme) -> Iterator[tuple[float, float, Any, QPen, QBrush]]:
+def _spots(one: StrandStroke, theme: Theme) -> Iterator[tuple[float, float, Any, QPen, QBrush]]:
     """Place and look of each symbol."""
     looks = [_look(one.strand.kernel, changed, theme, ZOOM.factor) for changed in (False, True)]
     for x, y, changed in zip(one.x.tolist(), one.y.tolist(), one.changed.tolist(), strict=True):
@@ -153,7 +154,7 @@ def _look(kernel: str, changed: bool, theme: Theme, zoom: float) -> tuple[Any, Q
 
 @cache
 def _pens(kernel: str, session: int, theme: Theme, zoom: float) -> tuple[QPen, QPen]:
-    """Of a line and of its whiskers."""
+    """The pens of a line and of its whiskers."""
     mark = kernel_mark(kernel)
     colour = mark.on(theme)
     return session_pen(session, colour, mark.width), pg.mkPen(colour, width=1.2 * zoom)

@@ -8,16 +8,16 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
 
-from app.look.fonts import ui_font
-from app.look.theme import CAPTION_PX, Theme
-from app.look.zoom import keep, px
-from app.plots.axes import SeqlenAxis, ValueAxis
-from app.plots.compare.strand_layer import StrandLayer, Stroke, stroke
-from app.plots.compare.strands import NO_PLACE, Strand
-from app.plots.dots import brush, dress, pen
-from app.plots.style import Plot, restyle
-from app.plots.ticks import to_axis
-from app.words.kinds import KindWords
+from flashscope.app.figures.strands import NO_PLACE, Strand
+from flashscope.app.figures.ticks import to_axis
+from flashscope.app.look.theme import CAPTION_PX, Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.plots.axes import SeqlenAxis, ValueAxis
+from flashscope.app.plots.compare.strand_layer import StrandLayer, StrandStroke, stroke
+from flashscope.app.plots.dots import brush, dress_dots, pen
+from flashscope.app.plots.hint import Hint
+from flashscope.app.plots.style import Plot, grid_behind, restyle
+from flashscope.app.words.kinds import KindWords
 
 SIDE = 0.35  # doublings of N left free on either side
 MARGIN = 0.08  # share of the range left free above and below
@@ -38,15 +38,14 @@ class StrandPlot(Plot):
         super().__init__(axisItems={"bottom": self._x_axis, "left": self._y_axis}, enableMenu=False)
         self._theme = theme
         self._strands: list[Strand] = []
-        self._strokes: list[Stroke] = []
+        self._strokes: list[StrandStroke] = []
         self._current: int | None = None
         self._layers = [StrandLayer(self, theme, behind=behind) for behind in (False, True)]
         self._place = NO_PLACE
         self._ring = pg.ScatterPlotItem(pxMode=True, symbol="o")
         self._ring.setZValue(20)
-        self._hint = pg.TextItem(anchor=(0.5, 0.5))
-        for item in (self._ring, self._hint):
-            self.addItem(item, ignoreBounds=True)
+        self.addItem(self._ring, ignoreBounds=True)
+        self._hint = Hint(self)
         self._set_up(name)
         self.apply_theme(theme)
 
@@ -95,20 +94,15 @@ class StrandPlot(Plot):
 
     def show_hint(self, text: str) -> None:
         """Say in the middle why there is nothing to see; an empty text says nothing."""
-        self._hint.setText(text, color=self._theme.dim)
-        self._hint.setVisible(bool(text))
+        self._hint.say(text)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour everything but the strands, which `draw_in_steps` draws anew."""
         self._theme = theme
         restyle(self, theme)
-        for axis in (self._x_axis, self._y_axis):
-            axis.setZValue(-1000)
-            axis.setStyle(tickLength=0, tickTextOffset=6)
-            axis.setGrid(255)
-        dress(self._ring, pen(theme.text, px(2)), brush(None), px(17))
-        self._hint.setFont(ui_font())
-        self._hint.setColor(theme.dim)
+        grid_behind(self._x_axis, self._y_axis)
+        dress_dots(self._ring, pen(theme.text, px(2)), brush(None), px(17))
+        self._hint.apply_theme(theme)
         self._corner.setText("N", color=theme.dim, size=f"{px(CAPTION_PX)}px")
         for layer in self._layers:
             layer.apply_theme(theme)
@@ -152,7 +146,6 @@ class StrandPlot(Plot):
             padding=0,
             disableAutoRange=True,
         )
-        self._hint.setPos(self.getViewBox().viewRect().center())
 
     def _click(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton:

@@ -8,18 +8,19 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QSizePolicy
 
-from app.control.guard import guarded
-from app.look.theme import Theme, kernel_mark
-from app.look.zoom import ZOOM, keep, px
-from app.plots.compare.dashes import session_pen
-from app.plots.dots import brush, dress, pen
-from app.plots.series import Values
-from app.plots.style import Plot, UnitAxis, restyle, tick_font
-from app.plots.ticks import FEWEST, from_axis, multiples, nice_step, to_axis, value_ticks
-from app.words.kinds import Scale
-from app.words.units import plain_tick
-from profiles.results.rows import PointRow
-from profiles.wire.measurement import Sample
+from flashscope.app.control.guard import guarded
+from flashscope.app.figures.series import Values
+from flashscope.app.figures.ticks import FEWEST, from_axis, multiples, nice_step, to_axis, value_ticks
+from flashscope.app.look.kernel_marks import kernel_mark
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import ZOOM, keep, px
+from flashscope.app.plots.compare.dashes import session_pen
+from flashscope.app.plots.dots import brush, dress_dots, pen
+from flashscope.app.plots.style import Plot, UnitAxis, grid_behind, restyle, tick_font
+from flashscope.app.words.kinds import Scale
+from flashscope.app.words.units import plain_tick
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.wire.measurement import Sample
 
 ROWS = (1.0, 0.0)  # the baseline's above
 JITTER = 0.24  # of a row's height: samples that are alike would hide each other
@@ -127,10 +128,7 @@ class StripPlot(Plot):
         """Recolour."""
         self._theme = theme
         restyle(self, theme)
-        axis = self.getAxis("bottom")
-        axis.setStyle(tickLength=0, tickTextOffset=4)
-        axis.setGrid(255)
-        axis.setZValue(-1000)
+        grid_behind(self.getAxis("bottom"), apart=4)
         for line in self._medians:
             line.setPen(pg.mkPen(theme.text, width=2 * ZOOM.factor))
         self._paint()
@@ -146,8 +144,10 @@ class StripPlot(Plot):
     def _paint(self) -> None:
         colour = kernel_mark(self._kernel).on(self._theme)
         for strip in self._taken:
-            dress(strip, pen(colour), brush(colour, FAINT), px(DOT_PX))
-        dress(self._rejected, pen(self._theme.warn, 1.4 * ZOOM.factor), brush(self._theme.warn), px(DOT_PX))
+            dress_dots(strip, pen(colour), brush(colour, FAINT), px(DOT_PX))
+        dress_dots(
+            self._rejected, pen(self._theme.warn, 1.4 * ZOOM.factor), brush(self._theme.warn), px(DOT_PX)
+        )
 
     def _range(self) -> None:
         places = self._places([one.ms for samples in self._samples for one in samples])

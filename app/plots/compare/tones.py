@@ -1,7 +1,7 @@
 """The colour of a verdict; its glyph and word say the same."""
 
-from app.look.theme import Theme
-from app.words.verdicts import Tone
+from flashscope.app.look.theme import Theme
+from flashscope.app.words.verdicts import Tone
 
 
 def tone_colour(tone: Tone, theme: Theme) -> str:

@@ -1,11 +1,11 @@
 """The axis of intensities: FLOP a byte, logarithmic."""
 
-from app.control.guard import guarded
-from app.look.zoom import px
-from app.plots.axes import Ticks
-from app.plots.style import UnitAxis
-from app.plots.ticks import from_axis, value_ticks
-from app.words.units import plain_tick
+from flashscope.app.control.guard import guarded
+from flashscope.app.figures.ticks import from_axis, value_ticks
+from flashscope.app.look.zoom import px
+from flashscope.app.plots.axes import Ticks
+from flashscope.app.plots.style import UnitAxis
+from flashscope.app.words.units import plain_tick
 
 LABEL_PX = 44  # a label and the gap beside it
 

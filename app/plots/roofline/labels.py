@@ -7,8 +7,8 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QFontMetricsF
 
-from app.look.zoom import px
-from app.plots.style import Plot, tick_font
+from flashscope.app.look.zoom import px
+from flashscope.app.plots.style import Plot, tick_font
 
 BESIDE_PX = 9  # from the middle of a point to its name
 POINT_PX, RING_PX = 8, 19
@@ -20,7 +20,7 @@ Place = tuple[float, float]
 Side = Literal["right", "above", "below"]
 
 
-class Label(NamedTuple):
+class SpotLabel(NamedTuple):
     """A text beside a place, at the first of these sides that has room; `ringed`: with a ring around it."""
 
     text: str
@@ -43,7 +43,7 @@ class Labels:
         self._plot = plot
         self._items: list[pg.TextItem] = []  # made once, and used again
 
-    def show(self, wanted: Iterable[Label], points: Iterable[Place]) -> None:
+    def show(self, wanted: Iterable[SpotLabel], points: Iterable[Place]) -> None:
         """Write these beside these points; one that has no room is left out."""
         taken = [self._box(*map(float, place)) for place in points]
         placed = [(label, box) for label in wanted if (box := self._room(label, taken)) is not None]
@@ -67,7 +67,7 @@ class Labels:
         at, half = self._plot.getViewBox().mapViewToScene(QPointF(x, y)), px(POINT_PX) / 2
         return QRectF(at.x() - half, at.y() - half, 2 * half, 2 * half)
 
-    def _room(self, label: Label, taken: list[QRectF]) -> QRectF | None:
+    def _room(self, label: SpotLabel, taken: list[QRectF]) -> QRectF | None:
         """Where a text stands from now on, None where it has no room."""
         view, metrics = self._plot.getViewBox(), QFontMetricsF(tick_font())
         at, inside = view.mapViewToScene(QPointF(*label.place)), view.sceneBoundingRect()

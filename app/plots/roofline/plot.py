@@ -7,21 +7,22 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
 
-from app.control.guard import guarded
-from app.look.fonts import ui_font
-from app.look.theme import Theme, kernel_mark
-from app.look.zoom import keep, px
-from app.plots.axes import ValueAxis
-from app.plots.dots import brush, dress, pen
-from app.plots.roofline.axis import IntensityAxis
-from app.plots.roofline.labels import RING_PX, Label, Labels, Side, label_px
-from app.plots.roofline.roof_item import RoofItem, finite_range
-from app.plots.roofline.spots_item import SpotsItem
-from app.plots.style import Plot, restyle
-from app.words.kinds import KINDS
-from app.words.plain import MOST_OF_NAME, cut
-from app.words.units import seqlen_text
-from profiles.results.roofline import Roofline, Spot
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.kernel_marks import kernel_mark
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.plots.axes import ValueAxis
+from flashscope.app.plots.dots import brush, dress_dots, pen
+from flashscope.app.plots.hint import Hint
+from flashscope.app.plots.roofline.axis import IntensityAxis
+from flashscope.app.plots.roofline.labels import RING_PX, Labels, Side, SpotLabel, label_px
+from flashscope.app.plots.roofline.roof_item import RoofItem, finite_range
+from flashscope.app.plots.roofline.spots_item import SpotsItem
+from flashscope.app.plots.style import Plot, grid_behind, restyle
+from flashscope.app.words.kinds import KINDS
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.app.words.units import seqlen_text
+from flashscope.profiles.results.theory.roofline import Roofline, Spot
 
 NEAR_PX = 20  # the pointer this near to a point means it
 MARGIN = 0.12  # decades left free at every side
@@ -53,9 +54,8 @@ class RooflinePlot(Plot):
         self._chosen: int | None = None
         self._ring = pg.ScatterPlotItem(pxMode=True, symbol="o")
         self._ring.setZValue(20)
-        self._hint = pg.TextItem(anchor=(0.5, 0.5))
-        for item in (self._ring, self._hint):
-            self.addItem(item, ignoreBounds=True)
+        self.addItem(self._ring, ignoreBounds=True)
+        self._hint = Hint(self)
         self._labels = Labels(self)
         self._set_up()
         self.apply_theme(theme)
@@ -70,7 +70,7 @@ class RooflinePlot(Plot):
         self.setAccessibleName("Roofline: TFLOP/s over FLOP a byte")
 
     def show_roofline(self, found: Roofline, hidden: Collection[str]) -> None:
-        """Draw this in place of what was drawn."""
+        """Draw this roofline in place of the one before."""
         head_dim = found.spots[0].row.problem.head_dim if found.spots else 0
         roofs = {roof.key: roof for roof in found.roofs}
         for key in roofs.keys() - self._roof_items.keys():
@@ -101,21 +101,15 @@ class RooflinePlot(Plot):
 
     def show_hint(self, text: str) -> None:
         """Say in the middle why there is nothing to see; an empty text says nothing."""
-        self._hint.setText(text, color=self._theme.dim)
-        self._hint.setVisible(bool(text))
+        self._hint.say(text)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour everything that is drawn."""
         self._theme = theme
         restyle(self, theme)
-        for name in ("bottom", "left"):
-            axis = self.getAxis(name)
-            axis.setZValue(-1000)
-            axis.setStyle(tickLength=0, tickTextOffset=6)
-            axis.setGrid(255)
-        dress(self._ring, pen(theme.text, px(2)), brush(None), px(RING_PX))
-        self._hint.setFont(ui_font())
-        self._hint.setColor(theme.dim)
+        grid_behind(self.getAxis("bottom"), self.getAxis("left"))
+        dress_dots(self._ring, pen(theme.text, px(2)), brush(None), px(RING_PX))
+        self._hint.apply_theme(theme)
         for drawn in self._drawn:
             drawn.apply_theme(theme)
         self._draw_labels()
@@ -150,7 +144,6 @@ class RooflinePlot(Plot):
         self.getViewBox().setRange(xRange=x, yRange=y, padding=0, disableAutoRange=True)
         for roof in self._roofs:
             roof.draw(x, y, max(levels, default=y[1]))
-        self._hint.setPos(self.getViewBox().viewRect().center())
         self._draw_chosen()
 
     def _names_width(self, decades: float) -> float:
@@ -171,20 +164,22 @@ class RooflinePlot(Plot):
 
     def _draw_labels(self) -> None:
         """The chosen N, the names of kernels at their longest N, and every other N of the chosen kernel."""
-        names: list[Label] = []
-        lengths: list[Label] = []
+        names: list[SpotLabel] = []
+        lengths: list[SpotLabel] = []
         for item in self._shown:
             colour = kernel_mark(item.kernel).on(self._theme)
             longest = max(range(len(item.spots)), key=lambda n: item.spots[n].row.seqlen)
             chosen = self._is_chosen(item)
-            name = Label(cut(item.kernel, MOST_OF_NAME), colour, item.place(longest), NAME_SIDES, chosen)
+            name = SpotLabel(
+                cut_short(item.kernel, MOST_OF_NAME), colour, item.place(longest), NAME_SIDES, chosen
+            )
             if not chosen:
                 names.append(name)
                 continue
             names.insert(0, name)
             chosen_first = sorted(enumerate(item.spots), key=lambda one: not self._is_spot(one[1]))
             lengths = [
-                Label(
+                SpotLabel(
                     seqlen_text(spot.row.seqlen),
                     colour,
                     item.place(n),

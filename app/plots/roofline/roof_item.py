@@ -4,15 +4,15 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 
-from app.look.theme import Theme
-from app.look.zoom import ZOOM
-from app.plots.style import tick_font
-from app.plots.ticks import to_axis
-from app.words.roofline import roof_label
-from profiles.results.roofline import Roof
-from profiles.wire.ceilings import COPY, EXPONENTIALS
+from flashscope.app.figures.ticks import to_axis
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import ZOOM
+from flashscope.app.plots.style import tick_font
+from flashscope.app.words.roofline import roof_label
+from flashscope.profiles.results.theory.roofline import Roof
+from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS
 
-Ends = tuple[float, float]
+RoofEnds = tuple[float, float]
 BESIDE = 0.85  # of the slope's length, at which its name ends: no point can stand above it
 
 
@@ -50,7 +50,7 @@ class RoofItem:
         """Whether it is the slope."""
         return self._key == COPY
 
-    def draw(self, x: Ends, y: Ends, top: float) -> None:
+    def draw(self, x: RoofEnds, y: RoofEnds, top: float) -> None:
         """Draw it as far as it bounds anything in this view.
 
         Args:
@@ -77,7 +77,7 @@ class RoofItem:
         self._text.setColor(theme.dim)
 
 
-def finite_range(values: list[float]) -> Ends:
+def finite_range(values: list[float]) -> RoofEnds:
     """The least and the greatest of those that are numbers; a decade about 1 where there are none."""
     known = np.array([value for value in values if np.isfinite(value)])
     return (float(known.min()), float(known.max())) if known.size else (-0.5, 0.5)

@@ -6,18 +6,19 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 
-from app.look.theme import Theme, kernel_mark
-from app.look.zoom import ZOOM, px
-from app.plots.dots import brush, dress, pen
-from app.plots.marks import LINE_ONLY
-from app.plots.symbols import FILLED, symbol
-from app.plots.ticks import to_axis
-from profiles.results.roofline import Spot
+from flashscope.app.figures.ticks import to_axis
+from flashscope.app.look.kernel_marks import kernel_mark
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import ZOOM, px
+from flashscope.app.plots.dots import brush, dress_dots, pen
+from flashscope.app.plots.marks import LINE_ONLY
+from flashscope.app.plots.symbols import FILLED, symbol
+from flashscope.profiles.results.theory.roofline import Spot
 
 SYMBOL_PX = 10
 FAINT = 130  # of 255
 
-Places = NDArray[np.float64]
+SpotPlaces = NDArray[np.float64]
 
 
 class SpotsItem:
@@ -74,8 +75,10 @@ class SpotsItem:
         faint = pg.mkColor(colour)
         faint.setAlpha(FAINT)
         rim = pen(None) if mark.symbol in FILLED else pen(theme.panel)
-        dress(self._filled, pen(colour) if mark.symbol in LINE_ONLY else rim, brush(colour), px(SYMBOL_PX))
-        dress(self._hollow, pen(colour, 1.2 * ZOOM.factor), brush(theme.panel), px(SYMBOL_PX))
+        dress_dots(
+            self._filled, pen(colour) if mark.symbol in LINE_ONLY else rim, brush(colour), px(SYMBOL_PX)
+        )
+        dress_dots(self._hollow, pen(colour, 1.2 * ZOOM.factor), brush(theme.panel), px(SYMBOL_PX))
         self._join.setPen(pg.mkPen(faint, width=1.2 * ZOOM.factor))
 
 

@@ -3,13 +3,13 @@
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter
 
-from app.look.theme import Theme
-from app.look.zoom import keep
-from app.plots.stepper.ink import mix
-from app.plots.stepper.panel import Panel, put
-from app.stepper.numbers import plain
-from app.stepper.pseudocode import CodeLine, lines
-from app.stepper.step_view import StepView
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.plots.stepper.ink import mix
+from flashscope.app.plots.stepper.panel import Panel, put
+from flashscope.app.stepper.numbers import plain
+from flashscope.app.stepper.pseudocode import CodeLine, lines
+from flashscope.app.stepper.step_view import StepView
 
 SMALLEST = 0.77  # 10 px beside 13 px text
 

@@ -3,13 +3,13 @@
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter
 
-from app.look.theme import Theme
-from app.look.zoom import keep
-from app.plots.stepper.ink import Role, mix, role_ink
-from app.plots.stepper.panel import SMALL, Panel, put, width_of
-from app.stepper.formulas import Formula, formulas
-from app.stepper.numbers import number, plain
-from app.stepper.step_view import StepView
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.plots.stepper.ink import Role, mix, role_ink
+from flashscope.app.plots.stepper.panel import SMALL, Panel, put, width_of
+from flashscope.app.stepper.formulas import Formula, formulas
+from flashscope.app.stepper.numbers import number, plain
+from flashscope.app.stepper.step_view import StepView
 
 ROLES: tuple[Role, ...] = ("m", "a", "l", "o")
 WIDEST = "= (0.000 · 00.000 · 00.000 + 00.000) / 00.000 = 00.000"  # letters are as large at every step
@@ -27,7 +27,7 @@ def coloured(html: str, theme: Theme) -> str:
 
 
 def unmarked(html: str) -> str:
-    """The same without marks and without HTML."""
+    """The formula without marks and without HTML."""
     for role in ROLES:
         html = html.replace(f"<{role}>", "").replace(f"</{role}>", "")
     return plain(html)

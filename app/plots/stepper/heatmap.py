@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QRectF, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QLinearGradient, QMouseEvent, QPainter, QPen
 
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import keep, px
-from app.plots.stepper.ink import on_fill, role_colour
-from app.plots.stepper.panel import SMALL, Panel, put
-from app.stepper.numbers import number
-from app.stepper.recording import Floats
-from app.stepper.step_view import StepView
-from app.widgets.plain import set_tip
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.plots.stepper.ink import on_fill, role_colour
+from flashscope.app.plots.stepper.panel import SMALL, Panel, put
+from flashscope.app.stepper.numbers import number
+from flashscope.app.stepper.recording import RecordedFloats
+from flashscope.app.stepper.step_view import StepView
+from flashscope.app.widgets.plain import set_tip
 
 LARGEST_CELL = (144.0, 90.0)
 VALUES = (2.0, 1.7, 1.4, 1.2, 1.0, 0.9)  # times a caption's letters; the first with room
@@ -25,7 +25,7 @@ STEPS = 256
 BAR_ROOM = 18.0  # pixels: a gap, the colour bar, a gap, and a little air
 WIDE = 100.0  # values from here on are written without decimals
 
-Cell = tuple[int, int]
+CellIndex = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Area:
         """The rectangle of a column."""
         return QRectF(self.x + column * self.width, self.y, self.width, self.rows * self.height)
 
-    def find(self, x: float, y: float) -> Cell | None:
+    def find(self, x: float, y: float) -> CellIndex | None:
         """The cell at a place."""
         row, column = int((y - self.y) // self.height), int((x - self.x) // self.width)
         return (row, column) if 0 <= row < self.rows and 0 <= column < self.columns else None
@@ -70,7 +70,7 @@ class Heatmap(Panel):
 
     def __init__(self, theme: Theme, name: str, scale: str, digits: int) -> None:
         super().__init__(theme, name)
-        self.hovered: Cell | None = None
+        self.hovered: CellIndex | None = None
         self._digits = digits
         table = pg.colormap.get(scale).getLookupTable(0.0, 1.0, STEPS)
         self._colours = [QColor(*(int(c) for c in entry[:3])) for entry in table]
@@ -78,7 +78,7 @@ class Heatmap(Panel):
         keep(self, self.setMinimumSize, 160, 120)
         set_tip(self, "Click a row to watch it")
 
-    def values(self, view: StepView) -> Floats | None:
+    def values(self, view: StepView) -> RecordedFloats | None:
         """The tile (rows, columns); None before it is computed."""
         del view
         return None
@@ -113,7 +113,7 @@ class Heatmap(Panel):
         query, key = step.i * recording.block_q + row, step.j * recording.block_k + column
         return f"[{query}, {key}] = {number(float(values[row, column]))}"
 
-    def set_hovered(self, cell: Cell | None) -> None:
+    def set_hovered(self, cell: CellIndex | None) -> None:
         """Light a cell's row and column."""
         if cell != self.hovered:
             self.hovered = cell
@@ -152,7 +152,7 @@ class Heatmap(Panel):
         self._draw_marks(painter, view, area)
         self._draw_scale(painter, view, area)
 
-    def _cell_at(self, event: QMouseEvent) -> Cell | None:
+    def _cell_at(self, event: QMouseEvent) -> CellIndex | None:
         if self.view is None:
             return None
         return self._area(self.view).find(event.position().x(), event.position().y())
@@ -185,7 +185,7 @@ class Heatmap(Panel):
         painter.drawRoundedRect(pill, 6, 6)
         put(painter, pill, words, self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
 
-    def _draw_cells(self, painter: QPainter, view: StepView, area: Area, values: Floats) -> None:
+    def _draw_cells(self, painter: QPainter, view: StepView, area: Area, values: RecordedFloats) -> None:
         low, high = self.levels(view)
         digits = self._digits if max(abs(low), abs(high)) < WIDE else 0
         widest = number(low or high, digits)
@@ -294,7 +294,7 @@ class ScoreHeatmap(Heatmap):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Scores S of the current tile", "CET-CBD1", 1)
 
-    def values(self, view: StepView) -> Floats | None:
+    def values(self, view: StepView) -> RecordedFloats | None:
         """S once it is computed."""
         return view.scores
 
@@ -316,6 +316,6 @@ class WeightHeatmap(Heatmap):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Weights P of the current tile", "cividis", 2)
 
-    def values(self, view: StepView) -> Floats | None:
+    def values(self, view: StepView) -> RecordedFloats | None:
         """P once it is computed."""
         return view.weights

@@ -5,8 +5,9 @@ from typing import Literal
 
 from PySide6.QtGui import QColor
 
-from app.look.contrast import contrast, mixed
-from app.look.theme import KERNEL_MARKS, LEGIBLE, M_COLOUR, OTHER_MARK, Theme
+from flashscope.app.look.contrast import contrast, mixed
+from flashscope.app.look.kernel_marks import KERNEL_MARKS, LEGIBLE, M_COLOUR, OTHER_MARK
+from flashscope.app.look.theme import Theme
 
 Role = Literal["m", "a", "l", "o"]
 

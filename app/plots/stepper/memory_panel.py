@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPen, QPolygonF
 
-from app.look.theme import KERNEL_MARKS, M_COLOUR, OTHER_MARK, Theme
-from app.look.zoom import keep, px
-from app.plots.stepper.ink import mix, on_fill
-from app.plots.stepper.panel import SMALL, Panel, put, width_of
-from app.stepper.numbers import kib, plain
-from app.stepper.step_view import StepView
-from app.stepper.traffic import Resident, on_chip, standard_bytes
+from flashscope.app.look.kernel_marks import KERNEL_MARKS, M_COLOUR, OTHER_MARK
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.plots.stepper.ink import mix, on_fill
+from flashscope.app.plots.stepper.panel import SMALL, Panel, put, width_of
+from flashscope.app.stepper.numbers import kib, plain
+from flashscope.app.stepper.step_view import StepView
+from flashscope.app.stepper.traffic import Resident, on_chip, standard_bytes
 
 HOPPER_SHARED_BYTES = 227 * 1024  # the largest opt-in shared memory of one block, CUDA C++ guide, table 27
 FILLS = {"Q": KERNEL_MARKS["flash2"], "K": OTHER_MARK, "V": OTHER_MARK}
@@ -39,7 +40,7 @@ class MemoryPanel(Panel):
         used = kib(sum(array.nbytes for array in held))
         return (
             f"On chip: {names}, {used} of {self._limit_text}; {self._moving(view)}; "
-            f"through HBM so far (model): tiled {kib(view.moved.total)}, "
+            f"through HBM so far (model): tiled {kib(view.bytes_moved.total)}, "
             f"standard {kib(self._standard(view))}"
         )
 
@@ -184,7 +185,7 @@ class MemoryPanel(Panel):
         total, standard = view.story.traffic[-1].total, standard_bytes(view.recording)
         order = view.recording.order
         rows = (
-            (order, view.moved.total, KERNEL_MARKS[order].on(self.theme)),
+            (order, view.bytes_moved.total, KERNEL_MARKS[order].on(self.theme)),
             ("standard", self._standard(view), KERNEL_MARKS["standard"].on(self.theme)),
         )
         head = QRectF(rect.left(), rect.top(), rect.width(), line)

@@ -7,13 +7,14 @@ import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
-from app.look.theme import KERNEL_MARKS, OTHER_MARK, Mark, Theme
-from app.look.zoom import keep
-from app.plots.stepper.ink import mix
-from app.plots.stepper.panel import SMALL, Panel, put, width_of
-from app.stepper.numbers import number, plain
-from app.stepper.row_history import RowHistory
-from app.stepper.step_view import StepView
+from flashscope.app.look.kernel_marks import KERNEL_MARKS, OTHER_MARK, KernelMark
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.plots.stepper.ink import mix
+from flashscope.app.plots.stepper.panel import SMALL, Panel, put, width_of
+from flashscope.app.stepper.numbers import number, plain
+from flashscope.app.stepper.row_history import RowHistory
+from flashscope.app.stepper.step_view import StepView
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Bar:
     name: str
     shares: Sequence[float]
     text: str
-    mark: Mark
+    mark: KernelMark
 
 
 def bars(history: RowHistory, done: int, order: str) -> tuple[Bar, ...]:

@@ -4,9 +4,9 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QStaticText, QTextOption
 from PySide6.QtWidgets import QWidget
 
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.stepper.step_view import StepView
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.stepper.step_view import StepView
 
 SMALL = 11 / 13  # captions against text
 

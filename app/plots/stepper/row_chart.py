@@ -7,12 +7,12 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
-from app.look.theme import Theme
-from app.look.zoom import ZOOM, keep
-from app.plots.stepper.ink import Role, mix, role_colour, role_ink
-from app.plots.stepper.panel import SMALL, Panel, put
-from app.stepper.numbers import number
-from app.stepper.step_view import StepView
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import ZOOM, keep
+from flashscope.app.plots.stepper.ink import Role, mix, role_colour, role_ink
+from flashscope.app.plots.stepper.panel import SMALL, Panel, put
+from flashscope.app.stepper.numbers import number
+from flashscope.app.stepper.step_view import StepView
 
 WIDEST_BAR = 40.0  # pixels
 
@@ -39,7 +39,7 @@ class TileSeries:
 
 
 @dataclass(frozen=True)
-class Axes:
+class ChartAxes:
     """Where the chart lies in the panel, and the range of its values."""
 
     frame: QRectF
@@ -73,7 +73,7 @@ class RowChart(Panel):
         del view
         return TileSeries((), 0, 0.0, 1.0)
 
-    def draw_series(self, painter: QPainter, axes: Axes, series: TileSeries) -> None:
+    def draw_series(self, painter: QPainter, axes: ChartAxes, series: TileSeries) -> None:
         """Steps between the tiles, a triangle where the series is marked."""
         points = QPolygonF()
         for k, value in enumerate(series.values[: series.known]):
@@ -103,15 +103,15 @@ class RowChart(Panel):
         self._draw_frame(painter, view, axes, series)
         self.draw_series(painter, axes, series)
 
-    def _axes(self, series: TileSeries) -> Axes:
+    def _axes(self, series: TileSeries) -> ChartAxes:
         metrics = QFontMetricsF(self.sized(SMALL))
         labels = (_end(series.low, series), _end(series.high, series))
         left = max(metrics.horizontalAdvance(label) for label in labels) + 6
         unit = self.unit()
         frame = QRectF(left, unit / 2, self.width() - left - 4, self.height() - unit * 1.75)
-        return Axes(frame, series.low, series.high, len(series.values))
+        return ChartAxes(frame, series.low, series.high, len(series.values))
 
-    def _draw_frame(self, painter: QPainter, view: StepView, axes: Axes, series: TileSeries) -> None:
+    def _draw_frame(self, painter: QPainter, view: StepView, axes: ChartAxes, series: TileSeries) -> None:
         frame, unit = axes.frame, self.unit()
         current = view.history.passed(view.step.tile) - 1
         if view.local_row is not None and current >= 0:
@@ -128,7 +128,7 @@ class RowChart(Panel):
             y = axes.y(series.final)
             painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
 
-    def _draw_blocks(self, painter: QPainter, view: StepView, axes: Axes) -> None:
+    def _draw_blocks(self, painter: QPainter, view: StepView, axes: ChartAxes) -> None:
         unit, count = self.unit(), max(1, axes.count)
         every = max(1, int(np.ceil(unit * 1.3 * count / max(1.0, axes.frame.width()))))
         for k in range(0, axes.count, every):
@@ -212,7 +212,7 @@ class FactorChart(RowChart):
         """The newest alpha; a dash where there is nothing to rescale."""
         return super().readout(view).replace("NaN", "–")
 
-    def draw_series(self, painter: QPainter, axes: Axes, series: TileSeries) -> None:
+    def draw_series(self, painter: QPainter, axes: ChartAxes, series: TileSeries) -> None:
         """A bar for each tile; a dash where there is no old state."""
         colour = QColor(role_colour(self.theme, self.role))
         for k, value in enumerate(series.values[: series.known]):

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPen, QPolygonF
 
-from app.control.guard import guarded
-from app.look.theme import KERNEL_MARKS, OTHER_MARK, Theme
-from app.look.zoom import keep, px
-from app.plots.stepper.ink import mix, on_fill
-from app.plots.stepper.panel import SMALL, Panel, put
-from app.stepper.step_view import StepView
-from app.widgets.plain import set_tip
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.kernel_marks import KERNEL_MARKS, OTHER_MARK
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.plots.stepper.ink import mix, on_fill
+from flashscope.app.plots.stepper.panel import SMALL, Panel, put
+from flashscope.app.stepper.step_view import StepView
+from flashscope.app.widgets.plain import set_tip
 
 LARGEST_CELL = 72.0
 SMALL_CELL = 10.0  # smaller cells have no outline and no glyph
@@ -21,7 +22,7 @@ NUMBER_CELL = 22.0  # smaller cells do not fit `i,j`
 
 
 @dataclass(frozen=True)
-class Grid:
+class TileGrid:
     """Where the cells lie."""
 
     x: float
@@ -89,15 +90,15 @@ class TileMap(Panel):
         sm = view.recording.trace.sm
         return text + (f" · SM {sm.numpy()[view.step.tile]}" if sm is not None and view.started else "")
 
-    def _grid(self, view: StepView) -> Grid:
+    def _grid(self, view: StepView) -> TileGrid:
         recording, unit = view.recording, self.unit()
         left, top, bottom = 2.0 * unit, 2.0 * unit, 1.3 * unit
         width, height = self.width() - left - 2, self.height() - top - bottom
         cell = min(width / recording.blocks_k, height / recording.blocks_q, px(LARGEST_CELL))
         x = max(left, (self.width() - cell * recording.blocks_k) / 2)
-        return Grid(x, top + max(0.0, (height - cell * recording.blocks_q) / 2), max(cell, 1.0))
+        return TileGrid(x, top + max(0.0, (height - cell * recording.blocks_q) / 2), max(cell, 1.0))
 
-    def _draw_strips(self, painter: QPainter, view: StepView, grid: Grid) -> None:
+    def _draw_strips(self, painter: QPainter, view: StepView, grid: TileGrid) -> None:
         recording, step, unit = view.recording, view.step, self.unit()
         thick = unit * 0.45
         gap = thick + 4
@@ -125,7 +126,7 @@ class TileMap(Panel):
         painter.setBrush(fill)
         painter.drawRoundedRect(rect, 1.5, 1.5)
 
-    def _draw_cell(self, painter: QPainter, view: StepView, grid: Grid, i: int, j: int) -> None:
+    def _draw_cell(self, painter: QPainter, view: StepView, grid: TileGrid, i: int, j: int) -> None:
         t = int(view.recording.order_of_tile[i, j])
         rect = grid.rect(i, j)
         radius = min(4.0, grid.cell / 6)
@@ -140,7 +141,7 @@ class TileMap(Panel):
             painter.setBrush(QColor(self.theme.raised))
             painter.drawRoundedRect(rect, radius, radius)
 
-    def _draw_small_cells(self, painter: QPainter, view: StepView, grid: Grid) -> None:
+    def _draw_small_cells(self, painter: QPainter, view: StepView, grid: TileGrid) -> None:
         """Cells without outline or glyph, all of one kind at once: there may be thousands."""
         ran, now = view.recording.order_of_tile, view.step.tile
         hatched = QBrush(QColor(self.theme.dim), Qt.BrushStyle.BDiagPattern)

@@ -10,12 +10,9 @@
 // mask, of MASK_BLOCK_Q x MASK_BLOCK_K pairs; the tile never lies in two of them.
 __device__ __forceinline__ bool meet(const Mask& mask, const int* kept, int q0, int last_q, int k0, int keys) {
     if (mask.end(last_q) <= k0 || mask.begin(q0) >= k0 + keys) return false;
-#if SPARSE
+    if (!SPARSE) return true;
     const int blocks_k = (mask.seqlen_k + MASK_BLOCK_K - 1) / MASK_BLOCK_K;
     return kept[q0 / MASK_BLOCK_Q * blocks_k + k0 / MASK_BLOCK_K] != 0;
-#else
-    return true;
-#endif
 }
 
 // Whether such a tile keeps all its pairs.

@@ -21,24 +21,6 @@ using Part = Tile<OUTER, PART_WIDTH, THREADS>;
 using Weights = Tile<OUTER, INNER, THREADS>;  // dS^T
 constexpr int STAGE = 2 * Inner::BYTES;
 
-// A warp's rows of dS^T to shared memory.
-__device__ __forceinline__ void put_weights(unsigned char* tile, const float (&ds)[SUBTILES][INNER / 8][4],
-                                            int warp_row) {
-    const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int i = 0; i < SUBTILES; ++i) {
-#pragma unroll
-        for (int r = 0; r < 2; ++r) {
-            const int row = warp_row + i * 16 + lane / 4 + 8 * r;
-#pragma unroll
-            for (int n = 0; n < INNER / 8; ++n) {
-                *reinterpret_cast<unsigned*>(tile + Weights::offset(row, n) + lane % 4 * 4) =
-                    pack(ds[i][n][2 * r], ds[i][n][2 * r + 1]);
-            }
-        }
-    }
-}
-
 // dQ += dS K of one tile, the columns of a part: a warp takes 16 of the queries, and every COLUMN_GROUPS-th 16 columns.
 // `sums`: of the tile's first query; `rows`: queries that exist. A thread adds to the same sums in every tile of keys.
 __device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_k, float* sums, int rows, int part) {
@@ -174,7 +156,7 @@ __device__ __forceinline__ void key_tile(unsigned char* shared, const Given& giv
             }
         }
         multiply_columns<Inner>(acc_k, ds, here_q + lane_part);
-        put_weights(weights, ds, warp_row);
+        put_rows<Weights>(weights, ds, threadIdx.x % 32, warp_row);
         __syncthreads();  // all of dS is there
         add_queries(shared_ds, shared_k, dq_sums + first_row(step) * HEAD_DIM, last_q + 1 - q0, part);
         step = following;

@@ -7,12 +7,9 @@
 __device__ __forceinline__ bool tiles_meet(const Mask& mask, const int* kept, int q0, int last_q, int k0, int tile_q,
                                            int tile_k) {
     if (mask.end(last_q) <= k0 || mask.begin(q0) >= k0 + tile_k) return false;
-#if SPARSE
+    if (!SPARSE) return true;
     const int blocks_k = (mask.seqlen_k + tile_k * TILES_PER_BLOCK_K - 1) / (tile_k * TILES_PER_BLOCK_K);
     return kept[q0 / (tile_q * TILES_PER_BLOCK_Q) * blocks_k + k0 / (tile_k * TILES_PER_BLOCK_K)] != 0;
-#else
-    return true;
-#endif
 }
 
 // O = 0, m = -inf and l = 0 for `rows` rows, by the whole block.

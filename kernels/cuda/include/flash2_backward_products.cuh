@@ -8,23 +8,6 @@
 #include "flash2_backward_layout.cuh"
 #include "flash2_backward_rows.cuh"
 
-// To shared memory: P^T or dS^T of the warp's keys and AT_ONCE queries from first_query on.
-__device__ __forceinline__ void put_weights(unsigned char* tile, const float (&x)[SUBTILES][AT_ONCE / 8][4],
-                                            const Place& place, int first_query) {
-#pragma unroll
-    for (int i = 0; i < SUBTILES; ++i) {
-#pragma unroll
-        for (int r = 0; r < 2; ++r) {
-            const int row = place.first_key + i * 16 + place.lane / 4 + 8 * r;
-#pragma unroll
-            for (int n = 0; n < AT_ONCE / 8; ++n) {
-                *reinterpret_cast<unsigned*>(tile + Weights::offset(row, first_query / 8 + n) + place.lane % 4 * 4) =
-                    pack(x[i][n][2 * r], x[i][n][2 * r + 1]);
-            }
-        }
-    }
-}
-
 // P and dS of the warp's keys and AT_ONCE queries from first_query of the tile on, and their part of dV and dK. The
 // tile's first query is q0, the warp's first key is k0; `whole`: nothing is hidden.
 __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shared& shared, int stage,
@@ -53,7 +36,7 @@ __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shar
         }
     }
     if (!whole) hide<true>(p, mask, k0, q0 + first_query);
-    if (SHARED_P) put_weights(shared.p(), p, place, first_query);
+    if (SHARED_P) put_rows<Weights>(shared.p(), p, place.lane, place.first_key, first_query);
     multiply_columns<QueryTile>(dv, p, grad + QueryTile::lane_rows_first(lane), place.first_column());
 #pragma unroll
     for (int i = 0; i < SUBTILES; ++i) {
@@ -63,7 +46,7 @@ __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shar
             for (int c = 0; c < 4; ++c) ds[i][n][c] *= p[i][n][c];
         }
     }
-    if (SHARED_DS) put_weights(shared.ds(), ds, place, first_query);
+    if (SHARED_DS) put_rows<Weights>(shared.ds(), ds, place.lane, place.first_key, first_query);
     multiply_columns<QueryTile>(dk, ds, q + QueryTile::lane_rows_first(lane), place.first_column());
 }
 
@@ -129,18 +112,7 @@ __device__ __forceinline__ void add_queries(const Shared& shared, float* dq_sums
 __device__ __forceinline__ void store_part(unsigned char* tile, const Fragments& x, const Place& place, element* target,
                                            int keys) {
     const int first_chunk = place.first_column() * 2;
-#pragma unroll
-    for (int i = 0; i < SUBTILES; ++i) {
-#pragma unroll
-        for (int r = 0; r < 2; ++r) {
-            const int row = place.first_key + i * 16 + place.lane / 4 + 8 * r;
-#pragma unroll
-            for (int n = 0; n < PART / 8; ++n) {
-                *reinterpret_cast<unsigned*>(tile + KeyTile::offset(row, first_chunk + n) + place.lane % 4 * 4) =
-                    pack(x[i][n][2 * r], x[i][n][2 * r + 1]);
-            }
-        }
-    }
+    put_rows<KeyTile>(tile, x, place.lane, place.first_key, first_chunk * 8);
     __syncwarp();
     constexpr int CHUNKS = PART / 8;
     for (int i = place.lane; i < GROUP_KEYS * CHUNKS; i += 32) {

@@ -17,10 +17,10 @@ struct Pages {
     unsigned place;  // of this thread's chunk in a page, in elements
     int keys;        // of the sequence
 
+    // `kv_head`: among those of all sequences.
     __device__ __forceinline__ Pages(const element* k, const element* v, const int* table, int kv_heads, int kv_head,
-                                     int entry, int keys)
-        : k(k), v(v), table(table), kv_heads(kv_heads), entry(entry),
-          place(unsigned(kv_head) * (PAGE_SIZE * HEAD_DIM) + Tile::thread_chunk() * 8), keys(keys) {}
+                                     int sequence, int seqlen_k, int keys)
+        : Pages(k, v, table, kv_heads, kv_head % kv_heads, sequence * (seqlen_k / PAGE_SIZE), keys) {}
 
     // To thread_target() of a tile of K and of V: the keys from `first` on, zeros for those that the sequence has not.
     __device__ __forceinline__ void copy(unsigned to_k, unsigned to_v, int first) const {
@@ -48,4 +48,10 @@ struct Pages {
         const int row = Tile::thread_row(), chunk = Tile::thread_chunk();
         return target - Tile::offset(row, chunk) + Tile::offset(row + rows, chunk);
     }
+
+  private:
+    __device__ __forceinline__ Pages(const element* k, const element* v, const int* table, int kv_heads, int kv_head,
+                                     int entry, int keys)
+        : k(k), v(v), table(table), kv_heads(kv_heads), entry(entry),
+          place(unsigned(kv_head) * (PAGE_SIZE * HEAD_DIM) + Tile::thread_chunk() * 8), keys(keys) {}
 };

@@ -2,14 +2,26 @@
 #pragma once
 #include "mbarrier.cuh"
 
-#if SPARSE
-#define TABLES(...) __VA_ARGS__
+#ifndef MASK_BLOCK_K
+#define MASK_BLOCK_K 1
+#endif
 
-struct Tables {
+// What a launch is given of a block mask: without one no byte.
+template <bool sparse>
+struct TablesIf {
+    __device__ __forceinline__ int2 key_tile(int) const { return make_int2(0, 0); }
+    __device__ __forceinline__ int tile(int) const { return 0; }
+    __device__ __forceinline__ bool masked(int) const { return false; }
+    __device__ __forceinline__ int before(int) const { return 0; }
+    __device__ __forceinline__ u32 kept_from(int, int, int, int) const { return 0; }
+};
+template <>
+struct TablesIf<true> {
     const int2* keys;     // tiles of keys in the order in which they are drawn: first key, tiles of queries that see it
     const int2* queries;  // these, a row for each: twice the tile, and 1 if its pairs need a mask; tiles of keys before
     const u32* kept;      // for each column of blocks a bit for every 8 queries
 
+    __device__ __forceinline__ int2 key_tile(int place) const { return __ldg(keys + place); }
     __device__ __forceinline__ int tile(int place) const { return __ldg(&queries[place].x) >> 1; }
     __device__ __forceinline__ bool masked(int place) const { return __ldg(&queries[place].x) & 1; }
     // How many tiles of keys are drawn before this one and see the tile of queries.
@@ -20,6 +32,4 @@ struct Tables {
         return __ldg(kept + (long long)column * words + q0 / 256) >> q0 / 8 % 32;
     }
 };
-#else
-#define TABLES(...)
-#endif
+using Tables = TablesIf<SPARSE>;

@@ -9,17 +9,10 @@
 #ifndef DETERMINISTIC
 #define DETERMINISTIC 0
 #endif
-#if DETERMINISTIC
-#define ADDED(...) __VA_ARGS__  // what counts additions to the sums of dQ
-#else
-#define ADDED(...)
-#endif
 #if (HEAD_DIM <= 64 || HEAD_DIM <= 128 && !CAUSAL) && !WINDOW && !SPARSE && !DETERMINISTIC
 #define AHEAD 1  // flash3_backward_zeros.cuh
-#define ZEROED(...) __VA_ARGS__  // what counts sums of dQ that are zeroed
 #else
 #define AHEAD 0
-#define ZEROED(...)
 #endif
 
 constexpr bool WIDE = HEAD_DIM > 128;  // cut as in flash3_backward_wide_layout.cuh
@@ -59,6 +52,12 @@ struct Shared {
     __device__ u32 drawn_full(int s) const { return barriers + 8 * (4 * STAGES + 3 * KEY_STAGES + s); }
     __device__ u32 drawn(int s) const { return barriers + 8 * (4 * STAGES + 4 * KEY_STAGES + 2 * s); }  // Keys
 };
+// Numbered barriers. The first two give the first and the second warpgroup their turns; what the other one wrote to the
+// buffers of dS before is there then, and what it read is done with. The third says that the tile's last dS is there;
+// TURNED: before that step's products, so that the first warpgroup's last dQ does not wait for them.
+enum class Barrier { FIRST_TURN = 1, SECOND_TURN, LAST_DS };
+__device__ __forceinline__ Barrier turn_of(int part) { return Barrier(int(Barrier::FIRST_TURN) + part); }
+
 using Ring = RingOf<STAGES>;
 using KeyRing = RingOf<KEY_STAGES>;
 
@@ -69,22 +68,21 @@ struct Keys {
     // Tiles are numbered by sections of heads that the L2 holds together; in a section those with most queries, under a
     // causal mask, come first.
     static __device__ __forceinline__ Keys of(int tile, int heads, int section, int seqlen_q, int seqlen_k,
-                                              const Mask& mask TABLES(, const Tables& tables)) {
+                                              const Mask& mask, const Tables& tables) {
         const int tiles_k = (seqlen_k + BLOCK_K - 1) / BLOCK_K;
         if (tile >= tiles_k * heads) return Keys{-1, 0, 0, 0};
         const int before = tile / (section * tiles_k) * section, rest = tile % (section * tiles_k);
         const int width = min(section, heads - before);
-#if SPARSE
-        const int2 keys = __ldg(tables.keys + rest / width);
-        const int list = rest / width * ((seqlen_q + BLOCK_Q - 1) / BLOCK_Q);
-        return Keys{before + rest % width, keys.x, list, list + keys.y};
-#else
+        if (SPARSE) {
+            const int2 keys = tables.key_tile(rest / width);
+            const int list = rest / width * ((seqlen_q + BLOCK_Q - 1) / BLOCK_Q);
+            return Keys{before + rest % width, keys.x, list, list + keys.y};
+        }
         const int k0 = rest / width * BLOCK_K;
         int first = 0, last_row = seqlen_q - 1;
         if (CAUSAL || WINDOW) first = max(0, k0 - mask.right + 1) / BLOCK_Q;
         if (WINDOW) last_row = min(last_row, min(k0 + BLOCK_K, seqlen_k) - 1 - mask.left);
         return Keys{before + rest % width, k0, first, last_row < 0 ? first : max(first, last_row / BLOCK_Q + 1)};
-#endif
     }
     static __device__ __forceinline__ Keys read(u32 address) {
         Keys keys;

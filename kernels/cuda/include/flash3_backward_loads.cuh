@@ -19,35 +19,33 @@ __device__ __forceinline__ void initialise(const Shared& at) {
         barrier_init(at.k_full(s), 1);
         barrier_init(at.v_full(s), 1);
         barrier_init(at.drawn_full(s), 1);
-        barrier_init(at.keys_empty(s), GROUPS * 4 + 1 + (DETERMINISTIC ? GROUPS : 0) ZEROED(+ZERO_WARPS));
+        barrier_init(at.keys_empty(s), GROUPS * 4 + 1 + (DETERMINISTIC ? GROUPS : 0) + (AHEAD ? ZERO_WARPS : 0));
     }
     if (DETERMINISTIC) initialise_turns(at);
-    ZEROED(initialise_zeros(at);)
+    if (AHEAD) initialise_zeros(at);
     barriers_are_initialised();
 }
 // The loads of all tiles of keys that are drawn, and of the tiles of queries that see them.
 __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& map_q, const TensorMap& map_k,
                                            const TensorMap& map_v, const TensorMap& map_grad, const float* states,
-                                           int group, int tiles_q TABLES(, const Tables& tables)) {
+                                           int group, int tiles_q, const Tables& tables) {
     Ring ring;
     for (KeyRing key_ring;; key_ring.next()) {
         const int ks = key_ring.stage;
         wait(at.drawn_full(ks), key_ring.phase);
         const Keys keys = Keys::read(at.drawn(ks));
-#if WINDOW || SPARSE
         // No query sees these keys: nothing is loaded, but the phases go on. Nobody waits for the end of this one; were
         // the stage empty before it, a warpgroup could come to wait for the next tile's K and V and take it for passed.
-        if (!keys.steps(group)) {
+        if ((WINDOW || SPARSE) && !keys.steps(group)) {
             arrive(at.k_full(ks));
             arrive(at.v_full(ks));
         }
-#endif
         arrive(at.keys_empty(ks));
         if (keys.head < 0) break;
         int head = keys.head * group, place = keys.first;
         const int steps = keys.steps(group);
         for (int step = 0; step < steps; ++step) {
-            const int s = ring.stage, tile = tile_at(place, keys TABLES(, tables));
+            const int s = ring.stage, tile = tile_at(place, keys, tables);
             if (step == 0) {
                 load_tile<PANELS>(at.k + ks * K_BYTES, K_PANEL, map_k, at.k_full(ks), keys.k0, keys.head);
                 wait_for_launch_before();  // for the rows' states: at the first tile, if at all
@@ -57,13 +55,18 @@ __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& ma
                        STATE_BYTES, at.q_full(s));
             load_tile<PANELS>(at.q + s * Q_BYTES, Q_PANEL, map_q, at.q_full(s), tile * BLOCK_Q, head);
             if (step == 0) {
-                ZEROED(wait(sums_are_zero(at, ks), key_ring.phase);)
+                if (AHEAD) wait(sums_are_zero(at, ks), key_ring.phase);
                 load_tile<PANELS>(at.v + ks * K_BYTES, K_PANEL, map_v, at.v_full(ks), keys.k0, keys.head);
             }
             wait(at.grad_empty(s), ring.phase ^ 1);
             load_tile<PANELS>(at.grad + s * Q_BYTES, Q_PANEL, map_grad, at.grad_full(s), tile * BLOCK_Q, head);
             ring.next();
-            ADVANCE(head, place, keys, group);
+            // As `advance` does: a call of it here, even inlined, has the compiler take other registers for the loop.
+            if (BY_PLACE) {
+                if (++head == (keys.head + 1) * group) head -= group, ++place;
+            } else if (++place == keys.end) {
+                place = keys.first, ++head;
+            }
         }
     }
 }
@@ -72,7 +75,7 @@ __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& ma
 // DETERMINISTIC draws the first one, too, as blocks need not start in the order of their numbers; where there is a block
 // for each, no other.
 __device__ __forceinline__ void draw_keys(const Shared& at, int* counter, int kv_heads, int section, int seqlen_q,
-                                          int seqlen_k, const Mask& mask TABLES(, const Tables& tables)) {
+                                          int seqlen_k, const Mask& mask, const Tables& tables) {
     Keys keys{};
     const int tiles = (seqlen_k + BLOCK_K - 1) / BLOCK_K * kv_heads;
     if (DETERMINISTIC) wait_for_launch_before();
@@ -80,7 +83,7 @@ __device__ __forceinline__ void draw_keys(const Shared& at, int* counter, int kv
     for (KeyRing key_ring; keys.head >= 0; key_ring.next()) {
         const int ks = key_ring.stage;
         wait(at.keys_empty(ks), key_ring.phase ^ 1);
-        keys = Keys::of(drawn, kv_heads, section, seqlen_q, seqlen_k, mask TABLES(, tables));
+        keys = Keys::of(drawn, kv_heads, section, seqlen_q, seqlen_k, mask, tables);
         keys.write(at.drawn(ks));
         arrive(at.drawn_full(ks));
         if (!DETERMINISTIC) wait_for_launch_before();  // here, so that the first K is under way

@@ -1,7 +1,8 @@
 // What surrounds flash3's backward pass: delta, LSE and zeros before it, and the stores of gradients. A thread holds of
 // 64 rows what a product leaves it: of rows lane / 4 and 8 below, register i is column i / 4 * 8 + lane % 4 * 2 + i % 2.
 #pragma once
-#include "flash3_backward_layout.cuh"
+#include "flash3_backward_turns.cuh"
+#include "flash3_backward_zeros.cuh"
 #include "launch_order.cuh"
 #include "quad.cuh"
 
@@ -30,18 +31,20 @@ __device__ __forceinline__ void store_rows(const float (&x)[REGS], float factor,
 // still holds what it begins with, and afterwards what it ended with.
 __device__ __forceinline__ int block_tile() { return gridDim.x - 1 - blockIdx.x; }
 
+struct RowsArguments : Turns, ZeroCounters {};
+
 // Before: a block a tile of queries. -LSE in base 2 and delta = rowsum(dO O) of its rows, and its sums of dQ become 0,
 // as do the counter that key tiles are drawn from and those of additions. AHEAD: sums of the first heads alone, so many
 // of Q's as `zeroed_heads`, and the counters of the others' (flash3_backward_zeros.cuh). Of a row that keeps no key, or
 // does not exist, P becomes 0.
 extern "C" __global__ void __launch_bounds__(ROW_THREADS)
     flash3_backward_rows(const element* o, const element* grad_output, const float* lse, float* states, float* dq_sums,
-                         int* counter, int tiles_q, int seqlen_q ADDED(, int* added)
-                             ZEROED(, int* zeroed, int zeroed_heads)) {
+                         int* counter, int tiles_q, int seqlen_q, int zeroed_heads,
+                         const __grid_constant__ RowsArguments given) {
     let_next_launch_begin();
     const int tile = block_tile();
     if (tile == 0 && threadIdx.x == 0) *counter = 0;
-    ADDED(if (threadIdx.x < GROUPS) added[tile * GROUPS + threadIdx.x] = 0;)
+    if (DETERMINISTIC && threadIdx.x < GROUPS) given.counters()[tile * GROUPS + threadIdx.x] = 0;
     constexpr int PASS = ROW_THREADS / 8;  // rows at a time: 8 threads a row, each with a chunk of every panel
     const int thread_row = threadIdx.x / 8;
     const int head = tile / tiles_q, q0 = tile % tiles_q * BLOCK_Q, rows = min(BLOCK_Q, seqlen_q - q0);
@@ -55,11 +58,12 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
         a[i] = load_vector(o + at);
         b[i] = load_vector(grad_output + at);
     }
-    ZEROED(if (q0 == 0 && threadIdx.x < 2) zeroed[head * 2 + threadIdx.x] = 0;)
+    if (AHEAD && q0 == 0 && threadIdx.x < 2) given.zero_counters()[head * 2 + threadIdx.x] = 0;
     float4* const sums = reinterpret_cast<float4*>(dq_sums + (long long)tile * BLOCK_Q * HEAD_DIM) + threadIdx.x;
-    ZEROED(if (head < zeroed_heads))
+    if (!AHEAD || head < zeroed_heads) {
 #pragma unroll
-    for (int i = 0; i < 2 * CHUNKS; ++i) sums[i * ROW_THREADS] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        for (int i = 0; i < 2 * CHUNKS; ++i) sums[i * ROW_THREADS] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    }
 #pragma unroll
     for (int i = 0; i < CHUNKS; i += PANELS) {
         const int row = i / PANELS * PASS + thread_row;

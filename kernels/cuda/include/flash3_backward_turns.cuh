@@ -8,6 +8,18 @@
 #include "flash3_backward_walk.cuh"
 #include "launch_order.cuh"
 
+// What a launch is given of them: else no byte.
+template <bool deterministic>
+struct TurnsIf {
+    __device__ __forceinline__ int* counters() const { return nullptr; }
+};
+template <>
+struct TurnsIf<true> {
+    int* added;  // of every tile of queries, for each warpgroup: tiles of keys that have added
+    __device__ __forceinline__ int* counters() const { return added; }
+};
+using Turns = TurnsIf<DETERMINISTIC>;
+
 // Barriers of a warpgroup, behind the places for keys: it may add, it has added.
 __device__ __forceinline__ u32 may_add(const Shared& at, int part) { return at.drawn(KEY_STAGES) + 8 * part; }
 __device__ __forceinline__ u32 has_added(const Shared& at, int part) { return may_add(at, GROUPS + part); }
@@ -33,17 +45,17 @@ __device__ __forceinline__ void store_release(int* address, int x) {
     asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(address), "r"(x) : "memory");
 }
 __device__ __forceinline__ void wait_for(const int* counter, int count) {
-#if MAX_POLLS
-    for (int polls = 0; load_acquire(counter) != count; ++polls)
-        if (polls == MAX_POLLS) asm volatile("trap;");
-#else
-    while (load_acquire(counter) != count) {}
-#endif
+    if constexpr (MAX_POLLS > 0) {
+        for (int polls = 0; load_acquire(counter) != count; ++polls)
+            if (polls == MAX_POLLS) asm volatile("trap;");
+    } else {
+        while (load_acquire(counter) != count) {}
+    }
 }
 
 // The turns of a warpgroup in all tiles of keys that are drawn. `added`: of every tile of queries, for each warpgroup.
 __device__ __forceinline__ void give_turns(const Shared& at, int part, int* added, int group, int tiles_q,
-                                           const Mask& mask TABLES(, const Tables& tables)) {
+                                           const Mask& mask, const Tables& tables) {
     u32 phase = 0;
     wait_for_launch_before();
     for (KeyRing key_ring;; key_ring.next()) {
@@ -55,19 +67,16 @@ __device__ __forceinline__ void give_turns(const Shared& at, int part, int* adde
         const int steps = keys.steps(group);
         int head = keys.head * group, place = keys.first;
         for (int step = 0; step < steps; ++step) {
-            const int tile = tile_at(place, keys TABLES(, tables));
-#if SPARSE
-            const int before = tables.before(place);
-#else
-            const int before = keys.k0 / BLOCK_K - mask.begin(tile * BLOCK_Q) / BLOCK_K;
-#endif
+            const int tile = tile_at(place, keys, tables);
+            const int before =
+                SPARSE ? tables.before(place) : keys.k0 / BLOCK_K - mask.begin(tile * BLOCK_Q) / BLOCK_K;
             int* const counter = added + ((long long)head * tiles_q + tile) * GROUPS + part;
             wait_for(counter, before);
             arrive(may_add(at, part));
             wait(has_added(at, part), phase);
             store_release(counter, before + 1);
             phase ^= 1;
-            ADVANCE(head, place, keys, group);
+            advance(head, place, keys, group);
         }
     }
 }

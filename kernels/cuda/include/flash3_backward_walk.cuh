@@ -10,43 +10,45 @@
 
 constexpr int TILE_STRIDE = PARTS * DQ_PART / 4;  // from one tile's sums to the next one's, in float4
 
-// The next step: of which head, and at which place its tile of queries is. A macro: a function, even inlined, changes the
-// registers of the whole kernel.
-#if DETERMINISTIC || SPARSE
-#define ADVANCE(head, place, keys, group) \
-    if (++head == (keys.head + 1) * group) head -= group, ++place
-#else
-#define ADVANCE(head, place, keys, group) \
-    if (++place == keys.end) place = keys.first, ++head
-#endif
-__device__ __forceinline__ int tile_at(int place, const Keys& keys TABLES(, const Tables& tables)) {
-#if SPARSE
-    return tables.tile(place);
-#elif DETERMINISTIC
-    return keys.first + keys.end - 1 - place;
-#else
-    return place;
-#endif
+constexpr bool BY_PLACE = DETERMINISTIC || SPARSE;  // a tile in all heads, then the next one
+
+// The next step: of which head, and at which place its tile of queries is.
+__device__ __forceinline__ void advance(int& head, int& place, const Keys& keys, int group) {
+    if (BY_PLACE) {
+        if (++head == (keys.head + 1) * group) head -= group, ++place;
+    } else if (++place == keys.end) {
+        place = keys.first, ++head;
+    }
+}
+__device__ __forceinline__ int tile_at(int place, const Keys& keys, const Tables& tables) {
+    if (SPARSE) return tables.tile(place);
+    return DETERMINISTIC ? keys.first + keys.end - 1 - place : place;
 }
 
 // The sums that a thread of a warpgroup adds to in each step.
-struct Sums {
-#if DETERMINISTIC || SPARSE
+template <bool by_place>
+struct SumsIf;
+template <>
+struct SumsIf<true> : Tables {
     float4* const own;  // of the first head's first tile
     int head, place;
-    __device__ __forceinline__ Sums(float* dq_sums, const Keys& keys, int group, int tiles_q, int part)
-        : own(reinterpret_cast<float4*>(dq_sums + part * DQ_PART) + threadIdx.x % 128),
+    __device__ __forceinline__ SumsIf(float* dq_sums, const Keys& keys, int group, int tiles_q, int part,
+                                      const Tables& tables)
+        : Tables(tables), own(reinterpret_cast<float4*>(dq_sums + part * DQ_PART) + threadIdx.x % 128),
           head(keys.head * group),
           place(keys.first) {}
-    __device__ __forceinline__ float4* at(const Keys& keys, int tiles_q TABLES(, const Tables& tables)) const {
-        return own + ((long long)head * tiles_q + tile_at(place, keys TABLES(, tables))) * TILE_STRIDE;
+    __device__ __forceinline__ float4* at(const Keys& keys, int tiles_q) const {
+        return own + ((long long)head * tiles_q + tile_at(place, keys, *this)) * TILE_STRIDE;
     }
-    __device__ __forceinline__ void next(const Keys& keys, int group, int) { ADVANCE(head, place, keys, group); }
-#else
+    __device__ __forceinline__ void next(const Keys& keys, int group, int) { advance(head, place, keys, group); }
+};
+template <>
+struct SumsIf<false> : Tables {
     float4* own;
     int tile;
-    __device__ __forceinline__ Sums(float* dq_sums, const Keys& keys, int group, int tiles_q, int part)
-        : own(reinterpret_cast<float4*>(
+    __device__ __forceinline__ SumsIf(float* dq_sums, const Keys& keys, int group, int tiles_q, int part,
+                                      const Tables& tables)
+        : Tables(tables), own(reinterpret_cast<float4*>(
                   dq_sums + (((long long)keys.head * group * tiles_q + keys.first) * PARTS + part) * DQ_PART) +
               threadIdx.x % 128),
           tile(keys.first) {}
@@ -58,5 +60,5 @@ struct Sums {
             own += (tiles_q - (keys.end - keys.first)) * TILE_STRIDE;
         }
     }
-#endif
 };
+using Sums = SumsIf<BY_PLACE>;

@@ -39,7 +39,6 @@ __device__ __forceinline__ void hide(float (&p)[S_REGS], const Visible& visible)
         if (column < visible.from[r] || (WINDOW && column > visible.to[r])) p[i] = 0.0f;
     }
 }
-#if SPARSE
 __device__ __forceinline__ void hide_blocks(float (&p)[S_REGS], const Tables& tables, int key, int q0, int seqlen_q,
                                             int seqlen_k) {
     const u32 kept[2] = {tables.kept_from(key, q0, seqlen_q, seqlen_k), tables.kept_from(key + 8, q0, seqlen_q, seqlen_k)};
@@ -48,7 +47,6 @@ __device__ __forceinline__ void hide_blocks(float (&p)[S_REGS], const Tables& ta
         if (!(kept[i / 2 % 2] >> i / 4 & 1)) p[i] = 0.0f;
     }
 }
-#endif
 // dP becomes dS = P (dP - delta). `delta`: of the thread's first query.
 __device__ __forceinline__ void weights(float (&dp)[S_REGS], const float (&p)[S_REGS], u32 delta) {
 #pragma unroll

@@ -50,13 +50,13 @@ __device__ __forceinline__ void load_queries(const WideShared& at, const TensorM
     QueryRing ring;
     int head = keys.head * group, place = keys.first;
     for (int left = keys.steps(group); left; --left, ring.next()) {
-        const int s = ring.stage, tile = tile_at(place, keys);
+        const int s = ring.stage, tile = tile_at(place, keys, Tables());
         wait(at.q_empty(s), ring.phase ^ 1);
         expect(at.q_full(s), TILE_BYTES + STATE_BYTES);
         load_share<PANELS>(at.q + s * TILE_BYTES, map_q, at.q_full(s), 0, tile * ROWS, head, rank);
         copy_bytes(at.states + s * STATE_BYTES, states + ((long long)head * tiles_q + tile) * STATE, STATE_BYTES,
                    at.q_full(s));
-        ADVANCE(head, place, keys, group);
+        advance(head, place, keys, group);
     }
 }
 __device__ __forceinline__ void load_grads(const WideShared& at, const TensorMap& map_grad, const TensorMap& map_v,
@@ -71,8 +71,8 @@ __device__ __forceinline__ void load_grads(const WideShared& at, const TensorMap
             wait(at.grad_empty(s), ring.phase ^ 1);
             expect(at.grad_full(s), PIECE_BYTES);
             load_share<PIECE_PANELS>(at.grad + s * PIECE_BYTES, map_grad, at.grad_full(s), piece * PIECE_PANELS * 64,
-                                     tile_at(place, keys) * ROWS, head, rank);
+                                     tile_at(place, keys, Tables()) * ROWS, head, rank);
         }
-        ADVANCE(head, place, keys, group);
+        advance(head, place, keys, group);
     }
 }

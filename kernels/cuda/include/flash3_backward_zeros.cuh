@@ -9,7 +9,6 @@
 #pragma once
 #include "flash3_backward_turns.cuh"
 
-#if AHEAD
 constexpr int ZERO_WARPS = 2, FIRST_ZERO_THREAD = 64;  // of the warpgroup that copies
 constexpr int TILE_LINES = BLOCK_Q * HEAD_DIM / 128;   // of a tile of sums: what a warp zeroes at a time
 
@@ -19,6 +18,18 @@ __device__ __forceinline__ u32 sums_are_zero(const Shared& at, int s) { return a
 __device__ __forceinline__ void initialise_zeros(const Shared& at) {
     for (int s = 0; s < KEY_STAGES; ++s) barrier_init(sums_are_zero(at, s), ZERO_WARPS);
 }
+
+// What a launch is given of them: else no byte.
+template <bool ahead>
+struct ZeroCountersIf {
+    __device__ __forceinline__ int* zero_counters() const { return nullptr; }
+};
+template <>
+struct ZeroCountersIf<true> {
+    int* zeroed;  // of sections of heads, two each: see Zeros
+    __device__ __forceinline__ int* zero_counters() const { return zeroed; }
+};
+using ZeroCounters = ZeroCountersIf<AHEAD>;
 
 // Sections of `together` K/V heads, all but the first of which are zeroed here. Counters of each: shares taken, zeroed.
 struct Zeros {
@@ -76,4 +87,3 @@ __device__ __forceinline__ void zero_ahead(const Shared& at, const Zeros& zeros,
         if ((section + 1) * zeros.together < zeros.kv_heads) zeros.zero_share(dq_sums, section + 1);
     }
 }
-#endif

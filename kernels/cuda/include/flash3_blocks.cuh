@@ -3,11 +3,6 @@
 #pragma once
 #include "flash3_lengths.cuh"
 
-#define TABLES(...) __VA_ARGS__                    // of the block mask
-#define FIRST_KEY(work, j) __ldg(work.keys + (j))  // of key tile j
-#define CUT_RIGHT(own, j) ((j) >= own.whole)       // some of the tile's keys are not seen by all rows
-#define CUT_LEFT(work, j) false
-
 struct Tables {
     const int2* order;    // of all tiles: head, and which tile of queries
     const int4* queries;  // tiles of queries: first query, key tiles without a mask, key tiles, where their list is
@@ -22,27 +17,29 @@ struct Tables {
     }
 };
 
+// The same members as in flash3_tiles.cuh; those that this has no use for hold nothing.
 struct Work {
-    int head, q0, begin, last, whole;
-    const int* keys;
+    // Key tiles last, last - 1, ..., begin, of which those before `whole` need no mask.
+    int head, q0, begin, last, lower, whole;
+    int queries, keys;
+    const int* list;  // of its key tiles by their first keys
     __device__ __forceinline__ bool empty() const { return last < begin; }
     __device__ __forceinline__ static int2 place(int tile, int tiles, int, int, int, const Tables& tables) {
         return tile < tiles ? __ldg(tables.order + tile) : make_int2(-1, 0);
     }
-    __device__ __forceinline__ Work(int2 place, int, int, int, int, int, int splits, const Tables& tables)
+    __device__ __forceinline__ Work(int2 place, int, int, int, int, int, int splits, const Tables& tables,
+                                    const Lengths&, int)
         : head(place.x), begin(0) {
         const int4 tile = __ldg(tables.queries + place.y);
         q0 = tile.x;
         whole = tile.y;
         last = tile.z - 1;
-        keys = tables.keys + tile.w;
-#if SPLIT
-        take_part(begin, last, head % splits, splits);
-#endif
+        list = tables.keys + tile.w;
+        if (SPLIT) take_part(begin, last, head % splits, splits);
     }
 };
 
 struct Own {  // every warpgroup takes all of the tile's keys
-    int last, whole;
+    int last, limit, whole;
     __device__ __forceinline__ Own(const Work& work, int, int, int, int, int) : last(work.last), whole(work.whole) {}
 };

@@ -1,20 +1,45 @@
-// What the parts of a row's keys come to: O = sum O_s 2^(m_s - M) / sum l_s 2^(m_s - M), M the largest m_s, and LSE.
+// SPLIT: the store of parts of a row's keys, and what they come to:
+// O = sum O_s 2^(m_s - M) / sum l_s 2^(m_s - M), M the largest m_s, and LSE.
 // Always in the same order, so that every run gives the same bits; m is what the part's exponentials really had
 // subtracted, so that no rounding of LSE enters the weights.
 #pragma once
+#include "flash3_lengths.cuh"
 #include "flash3_softmax.cuh"
 #include "launch_order.cuh"
+
+// Of one part of a row's keys: O = sum p V, and m in base 2 with l = sum p. `unit` is what m counts in.
+using Output = float;
+using RowSum = float2;
+__device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& state, Output* out, RowSum* sums, int head,
+                                           int row0, int seqlen_q,
+                                           float unit, int head_rows, int queries) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+        float l = quad_sum(state.l[r]);
+        const int row = row0 + 8 * r;
+        if (row >= seqlen_q) continue;
+        if (RAGGED && (PACKED ? row % head_rows : row) >= queries) clear_row(o, l, r);
+        const long long at = (long long)head * seqlen_q + row;
+        const float shift = SCALED ? state.m[r] : state.m[r] * fmaxf(unit * LOG2E, 1e-30f);
+        if (lane % 4 == 0) sums[at] = make_float2(l > 0.0f ? shift : NO_MAXIMUM, l);
+#pragma unroll
+        for (int i = 0; i < O_REGS; i += 4) {
+            *(float2*)(out + at * HEAD_DIM + i * 2 + lane % 4 * 2) = make_float2(o[i + 2 * r], o[i + 2 * r + 1]);
+        }
+    }
+}
 
 constexpr int COLUMNS = HEAD_DIM / 4;  // threads for a row, of four columns each
 
 struct Sum {
-    float m = LOWEST, l = 0.0f;
+    float m = NO_MAXIMUM, l = 0.0f;
     float4 o = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 
     __device__ __forceinline__ void add(float more_m, float more_l, const float4& x) {
         const float before = m;
         m = fmaxf(m, more_m);
-        const float keep = exp2_unit(before - m), take = exp2_unit(more_m - m);
+        const float keep = exp2_approx(before - m), take = exp2_approx(more_m - m);
         l = fmaf(l, keep, take * more_l);
         o.x = fmaf(o.x, keep, take * x.x), o.y = fmaf(o.y, keep, take * x.y);
         o.z = fmaf(o.z, keep, take * x.z), o.w = fmaf(o.w, keep, take * x.w);
@@ -55,5 +80,5 @@ extern "C" __global__ void __launch_bounds__(COLUMNS * 8)
     const float inverse = own.l > 0.0f ? 1.0f / own.l : 0.0f;
     out[row * COLUMNS + column] =
         make_uint2(pack(own.o.x * inverse, own.o.y * inverse), pack(own.o.z * inverse, own.o.w * inverse));
-    if (column == 0) lse[row] = own.l > 0.0f ? own.m * LN2 + __logf(own.l) : NONE;
+    if (column == 0) lse[row] = own.l > 0.0f ? own.m * LN2 + __logf(own.l) : MINUS_INFINITY;
 }

@@ -11,31 +11,31 @@
 
 constexpr int HALF_S = S_REGS / 2, HALF_P = HALF_S / 4;  // registers of half a tile's scores, and of their P
 constexpr float P_SHIFT = 5.0f, P_LARGEST = 448.0f;
-constexpr float NO_MAXIMUM = 1e30f;  // finite, so that any key that a row does see leaves the range
+constexpr float FIRST_SHIFT = 1e30f;  // finite, so that any key that a row does see leaves the range
 
 struct LazySoftmax {
     // P_SHIFT - m in powers of two; l and O are of P times 2^P_SHIFT.
-    float shift[2] = {NO_MAXIMUM, NO_MAXIMUM}, l[2] = {0.0f, 0.0f};
+    float shift[2] = {FIRST_SHIFT, FIRST_SHIFT}, l[2] = {0.0f, 0.0f};
 
     // Masked scores become -inf.
-    __device__ __forceinline__ static void hide(float (&s)[2][HALF_S], const Mask& mask) {
+    __device__ __forceinline__ static void hide(float (&s)[2][HALF_S], const RowMask& mask) {
 #pragma unroll
         for (int i = 0; i < S_REGS; ++i) {
-            if (i / 4 * 8 + i % 2 >= mask.to[i / 2 % 2]) s[i / HALF_S][i % HALF_S] = NONE;
+            if (i / 4 * 8 + i % 2 >= mask.to[i / 2 % 2]) s[i / HALF_S][i % HALF_S] = MINUS_INFINITY;
         }
     }
     // Raise the maxima by scores c s; alpha is the factor on what was summed before.
     __device__ __forceinline__ void raise(const float (&s)[2][HALF_S], float c, float (&alpha)[2]) {
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
-            float top = NONE;
+            float top = MINUS_INFINITY;
 #pragma unroll
             for (int i = 2 * r; i < S_REGS; i += 4) {
                 top = fmaxf(top, fmaxf(s[i / HALF_S][i % HALF_S], s[i / HALF_S][i % HALF_S + 1]));
             }
             const float old = shift[r];
             shift[r] = fminf(old, fmaf(quad_max(top), -c, P_SHIFT));
-            alpha[r] = exp2_unit(shift[r] - old);
+            alpha[r] = exp2_approx(shift[r] - old);
             l[r] *= alpha[r];
         }
     }
@@ -49,7 +49,7 @@ struct LazySoftmax {
             for (int i = 0; i < HALF_P / 2; ++i) {
                 float x[4];
 #pragma unroll
-                for (int e = 0; e < 4; ++e) x[e] = exp2_unit(fmaf(s[i * 8 + e / 2 * 4 + 2 * r + e % 2], c, shift[r]));
+                for (int e = 0; e < 4; ++e) x[e] = exp2_approx(fmaf(s[i * 8 + e / 2 * 4 + 2 * r + e % 2], c, shift[r]));
                 p[i / 2 * 4 + i % 2 * 2 + r] = pack_e4m3(x[0], x[1], x[2], x[3]);
                 four[i % 2] = (x[0] + x[1]) + (x[2] + x[3]);
                 if (i % 2 == 0) continue;

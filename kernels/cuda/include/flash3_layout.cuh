@@ -50,12 +50,42 @@ struct Shared {
     __device__ u32 v_empty(int s) const { return barriers + 56 + 8 * (3 * STAGES + s); }
 };
 
+// By one thread, before any other touches them. `readers`: arrivals that say that a tile has been read.
+__device__ __forceinline__ void initialise(const Shared& at, int readers) {
+    for (int s = 0; s < Q_STAGES; ++s) {
+        for (int part = 0; part < Q_PARTS; ++part) barrier_init(at.q_full(s, part), 1);
+        barrier_init(at.q_empty(s), readers);
+    }
+    barrier_init(at.tile_full(), 1);
+    barrier_init(at.tile_empty(), readers);
+    for (int s = 0; s < STAGES; ++s) {
+        barrier_init(at.k_full(s), 1);
+        barrier_init(at.v_full(s), 1);
+        barrier_init(at.k_empty(s), readers);
+        barrier_init(at.v_empty(s), readers);
+    }
+    barriers_are_initialised();
+}
+// The place of the block's next tile, from the producer to the consumers.
+__device__ __forceinline__ void put_place(const Shared& at, int2 place) {
+    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at.next_tile()), "r"(place.x), "r"(place.y) : "memory");
+}
+__device__ __forceinline__ void take_place(int& x, int& y, const Shared& at) {
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(x), "=r"(y) : "r"(at.next_tile()) : "memory");
+}
+
 // Key tiles begin .. last become those of one part of them; of fewer tiles than parts, some parts have none.
 __device__ __forceinline__ void take_part(int& begin, int& last, int part, int splits) {
     const int count = last - begin + 1;
     last = begin + count * (part + 1) / splits - 1;
     begin += count * part / splits;
 }
+
+// Numbered barriers: turns of the first warpgroup at the tensor cores, and what it alone waits for when it has cleared
+// padding (flash3_lengths.cuh); the others' follow.
+enum class Barrier { TURN = 1, CLEARED = 8 };
+__device__ __forceinline__ Barrier turn_of(int group) { return Barrier(int(Barrier::TURN) + group); }
+__device__ __forceinline__ Barrier cleared_by(int group) { return Barrier(int(Barrier::CLEARED) + group); }
 
 using Ring = RingOf<STAGES>;
 using QRing = RingOf<Q_STAGES>;

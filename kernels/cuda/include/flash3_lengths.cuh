@@ -6,21 +6,20 @@
 #include "flash3_layout.cuh"
 #include "ragged.cuh"
 
-#if RAGGED
-#define QUERIES(work) work.queries  // of each head of the sequence
-#define KEYS(work) work.keys
-#else
-#define QUERIES(work) head_rows
-#define KEYS(work) seqlen_k
-#endif
-
-#if RAGGED
-constexpr int CLEARED = 8;  // named barrier of the first warpgroup, alone; the others' follow
-
-struct Lengths {
-    const int *queries, *keys;  // of each sequence
-    int heads;                  // of a sequence, as place.x counts them without parts
+// What a launch is given of them: without a byte where all sequences are as long as the arrays.
+template <bool ragged>
+struct LengthsIf {
+    __device__ __forceinline__ int queries(int) const { return 0; }
+    __device__ __forceinline__ int keys(int) const { return 0; }
 };
+template <>
+struct LengthsIf<true> {
+    const int *query_lengths, *key_lengths;
+    // Query rows of each head of a sequence, and its keys.
+    __device__ __forceinline__ int queries(int sequence) const { return __ldg(query_lengths + sequence); }
+    __device__ __forceinline__ int keys(int sequence) const { return __ldg(key_lengths + sequence); }
+};
+using Lengths = LengthsIf<RAGGED>;
 
 // Waits for the next tile of V and clears its rows from `rows` on. Every warpgroup that uses the tile does so.
 __device__ __forceinline__ void clear_tail(const Shared& at, const Ring& rv, int group, int rows) {
@@ -32,7 +31,7 @@ __device__ __forceinline__ void clear_tail(const Shared& at, const Ring& rv, int
             store_zeros(v + p * K_PANEL + chunk * 16);
     }
     publish_stores();
-    group_sync(CLEARED + group);
+    group_sync(cleared_by(group));
 }
 
 // A row of padding comes to nothing.
@@ -42,4 +41,3 @@ __device__ __forceinline__ void clear_row(float (&o)[n], float& l, int r) {
 #pragma unroll
     for (int i = 0; i < n; i += 4) o[i + 2 * r] = o[i + 2 * r + 1] = 0.0f;
 }
-#endif

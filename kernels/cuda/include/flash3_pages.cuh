@@ -1,23 +1,30 @@
-// Tiles of K and V by TMA: of an array, or of pages (ragged.cuh), which the producer finds in the page table.
+// Tiles of K and V by TMA, from pages (ragged.cuh), which the producer finds in the page table; flash3_arrays.cuh takes
+// them from arrays.
 //
 // A box is a page, or a part of one; where a tile is several, as many threads of a warp find and ask for one each. They
 // look their pages up before they wait for room: one thread that took one page after the other kept the memory idle.
 #pragma once
-#include "flash3_lengths.cuh"
+#include "flash3_layout.cuh"
 #include "tma.cuh"
 
-#if PAGE_SIZE
-struct Pages {
-    static constexpr int BOX = PAGE_SIZE < BLOCK_K ? PAGE_SIZE : BLOCK_K;  // keys
-    static_assert(BLOCK_K % PAGE_SIZE == 0 || PAGE_SIZE % BLOCK_K == 0, "whole pages, or parts of one");
+constexpr int BOX = PAGE_SIZE < BLOCK_K ? PAGE_SIZE : BLOCK_K;  // keys
+constexpr int LOADERS = BLOCK_K / BOX;                          // threads of the producer
+static_assert(BLOCK_K % PAGE_SIZE == 0 || PAGE_SIZE % BLOCK_K == 0, "whole pages, or parts of one");
+static_assert(LOADERS <= 32, "of one warp");
 
+struct PageTable {  // what a launch is given of pages
+    const int* page_table;
+    int kv_heads;
+};
+
+struct Pages {
     const int* table;  // of the sequence
     int kv_heads, kv_head, keys;
 
-    // `kv`: the K/V head among those of all sequences.
-    __device__ __forceinline__ Pages(const int* tables, int kv_heads, int kv, int seqlen_k, int keys)
-        : table(tables + (long long)(kv / kv_heads) * (seqlen_k / PAGE_SIZE)), kv_heads(kv_heads),
-          kv_head(kv % kv_heads), keys(keys) {}
+    // `kv`: the K/V head among those of all sequences; `seqlen_k`: keys that a row of the table has room for.
+    __device__ __forceinline__ Pages(const PageTable& given, int kv, int seqlen_k, int keys)
+        : table(given.page_table + (long long)(kv / given.kv_heads) * (seqlen_k / PAGE_SIZE)),
+          kv_heads(given.kv_heads), kv_head(kv % given.kv_heads), keys(keys) {}
 
     // This thread's box of the tile from key `first` on: x its row, y its head in the pool. Boxes behind the last key
     // lie behind the page's last row, too: they arrive as zeros.
@@ -27,21 +34,15 @@ struct Pages {
         return make_int2(unsigned(key) % PAGE_SIZE, page_of(table, key) * kv_heads + kv_head);
     }
 };
-constexpr int LOADERS = BLOCK_K / Pages::BOX;  // threads of the producer
-static_assert(LOADERS <= 32, "of one warp");
 
-__device__ __forceinline__ void load_box_of(u32 to, const TensorMap& map, u32 bar, int2 box) {
+__device__ __forceinline__ void load_keys(u32 to, const TensorMap& map, u32 bar, int, int, int2 box) {
     if (threadIdx.x == 0) expect(bar, K_BYTES);
     if (LOADERS > 1) __syncwarp((1ull << LOADERS) - 1);
 #pragma unroll
     for (int p = 0; p < PANELS; ++p)
-        load_box(to + p * K_PANEL + threadIdx.x * Pages::BOX * 128, map, bar, 64 * p, box.x, box.y);
+        load_box(to + p * K_PANEL + threadIdx.x * BOX * 128, map, bar, 64 * p, box.x, box.y);
 }
-// What one of the loaders does, whose result all of them need.
-__device__ __forceinline__ int given_to_all(int x) { return __shfl_sync((1ull << LOADERS) - 1, x, 0); }
-#define ONCE(call) given_to_all(threadIdx.x == 0 ? call : 0)
-#define LOAD_KEYS(to, map, bar, key) load_box_of(to, map, bar, box)
-#else
-#define ONCE(call) call
-#define LOAD_KEYS(to, map, bar, key) load_tile<PANELS>(to, K_PANEL, map, bar, key, kv)
-#endif
+// One of the loaders draws, and all of them need the tile.
+__device__ __forceinline__ int draw_tile(int* counter) {
+    return __shfl_sync((1ull << LOADERS) - 1, threadIdx.x == 0 ? atomicAdd(counter, 1) : 0, 0);
+}

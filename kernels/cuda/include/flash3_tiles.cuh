@@ -1,44 +1,44 @@
 // What flash3's warpgroups work on: the order of the tiles, and which keys a tile and each warpgroup's rows see.
 // Needs CAUSAL and WINDOW. flash3_blocks.cuh is the same under a block mask.
 //
-// What differs within an expression is a macro: a function, even inlined, changes the registers of the whole kernel.
+// Work and Own have the same members in both, so that flash3.cu chooses between them within its expressions, by RAGGED and
+// SPARSE: a function for that, even inlined, changes the registers of the whole kernel.
 #pragma once
 #include "flash3_lengths.cuh"
 
-#define TABLES(...)                                          // of a block mask: none here
-#define FIRST_KEY(work, j) ((j) * BLOCK_K)                   // of key tile j
-#define CUT_RIGHT(own, j) (((j) + 1) * BLOCK_K > own.limit)  // some of the tile's keys are too far right to be seen
-#define CUT_LEFT(work, j) (WINDOW && j * BLOCK_K < work.lower)
+struct Tables {  // of a block mask: none here
+    __device__ __forceinline__ u32 kept_from(int, int, int, int) const { return ~0u; }
+};
 
 // A tile of queries: which head, where, how many key tiles.
 struct Work {
     // Key tiles last, last - 1, ..., begin; every row sees the keys from `lower` on.
     int head, q0, begin, last, lower;
-    LENGTHS(int queries, keys;)  // of the sequence
+    int queries, keys;  // RAGGED: query rows of each head of the sequence, and its keys
+    const int* list;    // SPARSE
     __device__ __forceinline__ bool empty() const { return last < begin; }
     // Tiles are numbered by sections of heads whose K and V fit the L2 together; in a section the longest come first.
-    __device__ __forceinline__ static int2 place(int tile, int tiles, int heads, int section, int tiles_q) {
+    __device__ __forceinline__ static int2 place(int tile, int tiles, int heads, int section, int tiles_q,
+                                                      const Tables&) {
         if (tile >= tiles) return make_int2(-1, 0);
-#if EARLY
-        if (section == 1) {  // one division for three
+        if (EARLY && section == 1) {  // one division for three
             const int head = unsigned(tile) / unsigned(tiles_q);
             return make_int2(head, (tiles_q - 1 - (tile - head * tiles_q)) * BLOCK_Q);
         }
-#endif
         const int first = tile / (section * tiles_q) * section, rest = tile % (section * tiles_q);
         const int width = min(section, heads - first);
         return make_int2(first + rest % width, (tiles_q - 1 - rest / width) * BLOCK_Q);
     }
     // `seqlen_q` rows, of which each head has `head_rows` (PACKED), or as many.
     __device__ __forceinline__ Work(int2 place, int seqlen_q, int head_rows, int seqlen_k, int left, int right,
-                                    int splits LENGTHS(, const Lengths& lengths))
+                                    int splits, const Tables&, const Lengths& lengths, int sequence_heads)
         : head(place.x), q0(place.y) {
-#if RAGGED
-        const int sequence = head / (splits * lengths.heads);
-        queries = head_rows = __ldg(lengths.queries + sequence);
-        keys = seqlen_k = __ldg(lengths.keys + sequence);
-        if (!PACKED) seqlen_q = queries;
-#endif
+        if (RAGGED) {
+            const int sequence = head / (splits * sequence_heads);
+            queries = head_rows = lengths.queries(sequence);
+            keys = seqlen_k = lengths.keys(sequence);
+            if (!PACKED) seqlen_q = queries;
+        }
         const int first_row = PACKED ? 0 : q0, diagonal = seqlen_k - head_rows;
         const int last_row = PACKED ? head_rows - 1 : min(q0 + BLOCK_Q, seqlen_q) - 1;
         int end = RAGGED && first_row >= head_rows ? 0 : seqlen_k;
@@ -49,21 +49,20 @@ struct Work {
             lower = last_row + diagonal - left;
         }
         last = end <= 0 ? -1 : (end - 1) / BLOCK_K;
-#if SPLIT
-        take_part(begin, last, head % splits, splits);
-#endif
+        if (SPLIT) take_part(begin, last, head % splits, splits);
     }
 };
 
 // What one warpgroup's 64 rows need of a tile: key tiles from `last` down; without a mask up to key `limit`.
 struct Own {
     int last, limit;
+    int whole;  // SPARSE
     __device__ __forceinline__ Own(const Work& work, int group, int seqlen_q, int head_rows, int seqlen_k, int right) {
-#if RAGGED
-        head_rows = work.queries;
-        seqlen_k = work.keys;
-        if (!PACKED) seqlen_q = head_rows;
-#endif
+        if (RAGGED) {
+            head_rows = work.queries;
+            seqlen_k = work.keys;
+            if (!PACKED) seqlen_q = head_rows;
+        }
         const int row = work.q0 + 64 * group, diagonal = seqlen_k - head_rows;
         const int first = PACKED ? 0 : row, end = PACKED ? head_rows : min(row + 64, seqlen_q);
         last = work.last;

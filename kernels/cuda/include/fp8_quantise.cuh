@@ -1,5 +1,5 @@
 // From 16-bit rows to the 8-bit blocks that the products read: e4m3 (1 sign, 4 exponent, 3 mantissa bits, up to 448)
-// times a power of two a block. kernels/fp8.py says the same in NumPy, to the bit.
+// times a power of two a block. kernels/catalogue/fp8.py says the same in NumPy, to the bit.
 //
 // Q and K are first turned by the same matrix D H: signs D by a hash of the column, then the Hadamard matrix H over
 // the largest power of two that divides the head dimension. That leaves QK^T alone but for the factor H_SIZE and

@@ -32,12 +32,12 @@ __device__ __forceinline__ bool passed(u32 bar, u32 phase) {
     return done;
 }
 __device__ __forceinline__ void wait(u32 bar, u32 phase) {
-#if MAX_POLLS
-    for (int polls = 0; !passed(bar, phase); ++polls)
-        if (polls == MAX_POLLS) asm volatile("trap;");
-#else
-    while (!passed(bar, phase)) {}
-#endif
+    if constexpr (MAX_POLLS > 0) {
+        for (int polls = 0; !passed(bar, phase); ++polls)
+            if (polls == MAX_POLLS) asm volatile("trap;");
+    } else {
+        while (!passed(bar, phase)) {}
+    }
 }
 
 // A position in a ring of stages, and the phase its barriers are in. A producer waits for the other phase: the first
@@ -53,11 +53,20 @@ struct RingOf {
     }
 };
 
-// Numbered barriers, between two warpgroups: one waits, the other only announces.
-__device__ __forceinline__ void named_sync(int id) { asm volatile("bar.sync %0, 256;" ::"r"(id) : "memory"); }
-__device__ __forceinline__ void named_arrive(int id) { asm volatile("bar.arrive %0, 256;" ::"r"(id) : "memory"); }
+// Numbered barriers, of which each kernel names its own, between two warpgroups: one waits, the other only announces.
+template <typename Barrier>
+__device__ __forceinline__ void named_sync(Barrier name) {
+    asm volatile("bar.sync %0, 256;" ::"r"(static_cast<int>(name)) : "memory");
+}
+template <typename Barrier>
+__device__ __forceinline__ void named_arrive(Barrier name) {
+    asm volatile("bar.arrive %0, 256;" ::"r"(static_cast<int>(name)) : "memory");
+}
 // All 128 threads of a warpgroup meet.
-__device__ __forceinline__ void group_sync(int id) { asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory"); }
+template <typename Barrier>
+__device__ __forceinline__ void group_sync(Barrier name) {
+    asm volatile("bar.sync %0, 128;" ::"r"(static_cast<int>(name)) : "memory");
+}
 
 // 16 bytes of zeros in shared memory, and what makes a thread's stores there visible to TMA and wgmma.
 __device__ __forceinline__ void store_zeros(u32 to) {

@@ -93,24 +93,31 @@ __device__ __forceinline__ void multiply_columns(float (&acc)[MT][COLUMNS][4], c
     }
 }
 
+// A lane's part of a warp's sums to a tile in shared memory, whose rows begin at `first_row`.
+template <typename Tile, int MT, int COLUMNS>
+__device__ __forceinline__ void put_rows(unsigned char* tile, const float (&x)[MT][COLUMNS][4], int lane, int first_row,
+                                         int first_column = 0) {
+#pragma unroll
+    for (int i = 0; i < MT; ++i) {
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            const int row = first_row + i * 16 + lane / 4 + 8 * r;
+#pragma unroll
+            for (int n = 0; n < COLUMNS; ++n) {
+                *reinterpret_cast<unsigned*>(tile + Tile::offset(row, first_column / 8 + n) + lane % 4 * 4) =
+                    pack(x[i][n][2 * r], x[i][n][2 * r + 1]);
+            }
+        }
+    }
+}
+
 // A warp's rows of a result to HBM in 16-byte stores, by way of its own rows of a tile in shared memory.
 // `warp_row`: the warp's first row in the tile; `rows` and `columns` limit what is stored.
 template <typename Tile, int MT, int COLUMNS>
 __device__ __forceinline__ void store_rows(unsigned char* tile, const float (&x)[MT][COLUMNS][4], int warp_row,
                                            element* target, long long stride, int rows, int columns) {
     const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int i = 0; i < MT; ++i) {
-#pragma unroll
-        for (int r = 0; r < 2; ++r) {
-            const int row = warp_row + i * 16 + lane / 4 + 8 * r;
-#pragma unroll
-            for (int n = 0; n < COLUMNS; ++n) {
-                *reinterpret_cast<unsigned*>(tile + Tile::offset(row, n) + lane % 4 * 4) =
-                    pack(x[i][n][2 * r], x[i][n][2 * r + 1]);
-            }
-        }
-    }
+    put_rows<Tile>(tile, x, lane, warp_row);
     __syncwarp();
     const int chunk = lane % Tile::LANES;
     constexpr int AT_ONCE = 32 / Tile::LANES;

@@ -11,21 +11,6 @@
 #ifndef PAGE_SIZE
 #define PAGE_SIZE 0
 #endif
-#if RAGGED
-#define LENGTHS(...) __VA_ARGS__
-#else
-#define LENGTHS(...)
-#endif
-#if PAGE_SIZE
-#define PAGES(...) __VA_ARGS__
-#else
-#define PAGES(...)
-#endif
-#if RAGGED || PAGE_SIZE
-#define SEQUENCES(...) __VA_ARGS__
-#else
-#define SEQUENCES(...)
-#endif
 
 #if PAGE_SIZE
 // The page of a key, from the sequence's row of the page table. Not for a key that the sequence has not: there the

@@ -20,12 +20,9 @@ struct Scores {
     unsigned words[8 / PER_WORD];
 
     __device__ __forceinline__ float operator[](int i) const {
-#if FLOAT_SCORES
-        return __uint_as_float(words[i]);
-#else
+        if (FLOAT_SCORES) return __uint_as_float(words[i]);
         const float2 pair = unpack(words[i / 2]);
         return i % 2 ? pair.y : pair.x;
-#endif
     }
     __device__ __forceinline__ void load(const score* source) {
 #pragma unroll

@@ -44,14 +44,14 @@ __device__ __forceinline__ void load_tile(const element* source, long long sourc
         const int row = c / CHUNKS, column = c % CHUNKS * VECTOR;
         float* const to = target + row * STRIDE + column;
         const element* const from = source + row * source_stride + column;
-#ifdef DTYPE_float32
-        copy_chunk(shared_address(to), row < valid ? from : source, row < valid);
-#else
-        Vector v{};
-        if (row < valid) v = load_vector(from);
+        if constexpr (sizeof(element) == sizeof(float)) {
+            copy_chunk(shared_address(to), row < valid ? from : source, row < valid);
+        } else {
+            Vector v{};
+            if (row < valid) v = load_vector(from);
 #pragma unroll
-        for (int i = 0; i < VECTOR; ++i) to[i] = to_float(v.x[i]);
-#endif
+            for (int i = 0; i < VECTOR; ++i) to[i] = to_float(v.x[i]);
+        }
     }
     if constexpr (EXTRA > 0) {
         for (int c = threadIdx.x; c < ROWS_OF * EXTRA; c += THREADS)

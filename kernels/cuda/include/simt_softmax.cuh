@@ -40,13 +40,13 @@ __device__ __forceinline__ void apply_mask(float (&s)[ROWS][COLUMNS], const Mask
 __device__ __forceinline__ void compute_scores(const float* q, const float* k, float (&s)[ROWS][COLUMNS],
                                                const Mask& mask, int q0, int k0, int width) {
     multiply_rows<HEAD_DEPTH, QK_STRIDE>(q, k, s);
-#if NEGATIVE_SCALE
+    if (NEGATIVE_SCALE) {
 #pragma unroll
-    for (int i = 0; i < ROWS; ++i) {
+        for (int i = 0; i < ROWS; ++i) {
 #pragma unroll
-        for (int j = 0; j < COLUMNS; ++j) s[i][j] = -s[i][j];
+            for (int j = 0; j < COLUMNS; ++j) s[i][j] = -s[i][j];
+        }
     }
-#endif
     // Both ends of what a row sees move to the right from row to row.
     const bool whole = BLOCK_K == TILE_K && k0 >= mask.begin(q0 + TILE_Q - 1) && k0 + TILE_K <= mask.end(q0);
     if (!whole) apply_mask(s, mask, q0, k0, width);

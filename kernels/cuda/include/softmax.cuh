@@ -3,13 +3,10 @@
 // m is kept in base 2, times scale * log2(e) and so rounded once: where the maximum stays, alpha = exp2(before - m) is
 // exactly 1. With m in units of the scores, exp2(before * factor - m * factor) is off by the rounding of one product,
 // tile after tile in the same direction: LSE was off by 9e-5 at 128k keys.
-// A row that has seen only masked scores, all -inf, has m = NO_MAXIMUM: lower than any score, but finite, as -inf - -inf
-// is NaN. Its p and l are 0.
+// A row that has seen only masked scores, all -inf, has m = NO_MAXIMUM. Its p and l are 0.
 #pragma once
 #include "copy.cuh"
 #include "mask.cuh"
-
-constexpr float NO_MAXIMUM = -3.4028234e38f;
 
 // Scores of masked entries become -inf. The warp's rows start at q0, the tile's keys, in this order, at k0.
 template <typename Order = InOrder, int MT, int COLUMNS>

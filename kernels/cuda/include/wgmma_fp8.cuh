@@ -2,7 +2,7 @@
 // Both operands are contiguous along the depth and lie unswizzled: 8 rows x 16 bytes are a patch of 128 bytes, and
 // the patches of 8 rows follow each other. A swizzled operand is multiplied no faster (flash3-fp8-attempts.md).
 //
-// The sums lose 2^-9 of themselves with every product 32 deep: see Rounding.product_error in kernels/fp8.py.
+// The sums lose 2^-9 of themselves with every product 32 deep: see Rounding.product_error in kernels/catalogue/fp8.py.
 #pragma once
 #include "wgmma.cuh"
 

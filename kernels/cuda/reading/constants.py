@@ -1,18 +1,19 @@
-"""C++ whose choices the defines have made: `A ? x : y`, `if (A)`, `if constexpr (A)`, macros that drop all.
+"""C++ whose choices the defines have made: `A ? x : y`, `if (A)`, `if constexpr (A)`.
 
-A condition is resolved where it asks for defines alone; one that also asks for what the compiler or the GPU
-knows stays as it is written.
+A condition is resolved where the defines decide it; of one that also asks for what the compiler or the GPU
+knows, that is left. An assertion of defines alone holds, as the source compiles, and goes.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from kernels.cuda.reading.errors import SourceError
-from kernels.cuda.reading.expression import is_known, value_of
-from kernels.cuda.reading.scan import bare, close_of, end_of, excerpt, start_of
+from flashscope.kernels.cuda.reading.errors import SourceError
+from flashscope.kernels.cuda.reading.expression import condition_value, is_known
+from flashscope.kernels.cuda.reading.scan import bare, close_of, end_of, excerpt, start_of
 
 IF = re.compile(r"\bif\s*(?:constexpr\s*)?(?=\()")
+ASSERTION = re.compile(r"\bstatic_assert\s*(?=\()")
 ELSE = re.compile(r"\s*\belse\b\s*")
 NO_SIMPLE_STATEMENT = re.compile(r"(?:if|for|while|do|switch|else|try)\b")
 INDENT = " " * 4
@@ -29,14 +30,14 @@ class Edit(NamedTuple):
 Finder = Callable[[str, str], Iterator[Edit]]
 
 
-def without_choices(text: str, known: Mapping[str, int], kept: Mapping[str, bool]) -> str:
-    """The source with what its choices come to; `kept` are variadic macros that keep their arguments or none.
+def without_choices(text: str, known: Mapping[str, int]) -> str:
+    """The source with what its choices come to.
 
     Raises:
         SourceError: A statement is not understood; the text has its line.
     """
     finders: tuple[Finder, ...] = (
-        lambda source, plain: _macros(source, plain, kept),
+        lambda source, plain: _assertions(source, plain, known),
         lambda source, plain: _ternaries(source, plain, known),
         lambda source, plain: _ifs(source, plain, known),
     )
@@ -58,26 +59,54 @@ def _edited(text: str, edit: Edit) -> str:
     return before + edit.text + after
 
 
-def _macros(text: str, plain: str, kept: Mapping[str, bool]) -> Iterator[Edit]:
-    for name, keeps in kept.items():
-        for found in re.finditer(rf"\b{name}(?=\()", plain):
-            if not text[text.rfind("\n", 0, found.start()) + 1 :].lstrip().startswith("#"):
-                end = close_of(plain, found.end())
-                arguments = text[found.end() + 1 : end] if keeps else ""
-                start = found.start() - (arguments[:1] == "," and plain[found.start() - 1] == " ")
-                yield Edit(start, end + 1, arguments)
+def _assertions(text: str, plain: str, known: Mapping[str, int]) -> Iterator[Edit]:
+    """What is asserted of defines alone holds, as the source compiles."""
+    del text
+    for found in ASSERTION.finditer(plain):
+        if is_known(plain[found.end() + 1 : end_of(plain, found.end() + 1, ",")], known):
+            yield Edit(found.start(), end_of(plain, found.end(), ";") + 1, "")
 
 
 def _ternaries(text: str, plain: str, known: Mapping[str, int]) -> Iterator[Edit]:
     for mark in re.finditer(r"\?", plain):
         at = mark.start()
         start = _start_of_condition(plain, at)
-        condition = plain[start:at]
-        if is_known(condition, known):
+        condition = left_of(plain[start:at], known)
+        if isinstance(condition, bool):
             colon = _colon(plain, at + 1)
             end = _end_of_other(plain, colon + 1)
-            taken = (at + 1, colon) if value_of(condition, known.__getitem__) else (colon + 1, end)
+            taken = (at + 1, colon) if condition else (colon + 1, end)
             yield Edit(start, end, text[slice(*taken)].strip())
+        elif condition != plain[start:at].strip():
+            yield Edit(start, at, f"{condition} ")
+
+
+def left_of(condition: str, known: Mapping[str, int]) -> bool | str:
+    """What the defines leave of a condition: its value where they decide it."""
+    for operator, deciding in (("||", True), ("&&", False)):
+        terms = _terms(condition, operator)
+        if len(terms) > 1:
+            found = [left_of(term, known) for term in terms]
+            if deciding in found:
+                return deciding
+            left = [term for term in found if isinstance(term, str)]
+            return f" {operator} ".join(left) if left else not deciding
+    return (
+        bool(condition_value(condition, known.__getitem__))
+        if is_known(condition, known)
+        else condition.strip()
+    )
+
+
+def _terms(condition: str, operator: str) -> list[str]:
+    """The parts of a condition between those operators that no bracket holds."""
+    terms, start, at = [], 0, 0
+    while (at := end_of(condition, at, operator[0])) < len(condition):
+        if condition[at : at + 2] == operator:
+            terms.append(condition[start:at])
+            start = at + 2
+        at += 2
+    return [*terms, condition[start:]]
 
 
 def _start_of_condition(plain: str, at: int) -> int:
@@ -127,13 +156,15 @@ def _unnested(plain: str, at: int, stops: str) -> int:
 def _ifs(text: str, plain: str, known: Mapping[str, int]) -> Iterator[Edit]:
     for found in IF.finditer(plain):
         close = close_of(plain, found.end())
-        condition = plain[found.end() + 1 : close]
-        if not is_known(condition, known):
+        condition = left_of(plain[found.end() + 1 : close], known)
+        if isinstance(condition, str):
+            if condition != plain[found.end() + 1 : close].strip():
+                yield Edit(found.end() + 1, close, condition)
             continue
         first = _statement(plain, close + 1)
         turn = ELSE.match(plain, first[1])
         other = _statement(plain, turn.end()) if turn else (first[1], first[1])
-        taken = first if value_of(condition, known.__getitem__) else other
+        taken = first if condition else other
         yield Edit(found.start(), other[1], _opened(text[slice(*taken)], plain[slice(*taken)]))
 
 

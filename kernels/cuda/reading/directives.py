@@ -5,36 +5,33 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kernels.cuda.reading.errors import SourceError
-from kernels.cuda.reading.expression import value_of
+from flashscope.kernels.cuda.reading.errors import SourceError
+from flashscope.kernels.cuda.reading.expression import condition_value
 
 DIRECTIVE = re.compile(r"\s*#\s*(?P<name>\w+)\s*(?P<rest>.*?)\s*(//.*)?$")
 MACRO = re.compile(r"(?P<name>\w+)(?P<parameters>\([^)]*\))?\s*(?P<body>.*)")
 INCLUDE = re.compile(r'"(?P<file>[^"]+)"')
 OPENING, TURNING = ("if", "ifdef", "ifndef"), ("elif", "else")
 PLAIN = frozenset({"include", "define", "pragma"})
-VARIADIC = "(...)"
 
 
 @dataclass
-class Known:
+class KnownMacros:
     """What the preprocessor knows at a line.
 
     Attributes:
         values: Macros that are whole numbers.
-        kept: Variadic macros, and whether they keep their arguments or drop them.
         others: Names of all other macros.
         read: Headers that were read.
     """
 
     values: dict[str, int]
-    kept: dict[str, bool] = field(default_factory=dict)
     others: set[str] = field(default_factory=set)
     read: set[Path] = field(default_factory=set)
 
     def has(self, name: str) -> bool:
         """Whether there is a macro of this name."""
-        return name in self.values or name in self.kept or name in self.others
+        return name in self.values or name in self.others
 
     def value(self, name: str) -> int:
         """The value of a name in a condition: 0 of one that is no macro, as the language has it.
@@ -42,7 +39,7 @@ class Known:
         Raises:
             SourceError: It is a macro of another kind, or the compiler's own.
         """
-        if name in self.kept or name in self.others or (name.startswith("__") and name not in self.values):
+        if name in self.others or (name.startswith("__") and name not in self.values):
             raise SourceError(f"{name} is not known as a number")
         return self.values.get(name, 0)
 
@@ -52,9 +49,7 @@ class Known:
         if found is None:
             raise SourceError(f"the macro {text!r} is not understood")
         name, body = found["name"], found["body"]
-        if found["parameters"] == VARIADIC and body in {"", "__VA_ARGS__"}:
-            self.kept[name] = bool(body)
-        elif found["parameters"] is None and body.isdecimal():
+        if found["parameters"] is None and body.isdecimal():
             self.values[name] = int(body)
         else:
             self.others.add(name)
@@ -69,7 +64,9 @@ class _Branch:
     outer: bool
 
 
-def without_branches(path: Path, text: str, includes: Path, known: Mapping[str, int]) -> tuple[str, Known]:
+def without_branches(
+    path: Path, text: str, includes: Path, known: Mapping[str, int]
+) -> tuple[str, KnownMacros]:
     """A source without the preprocessor's other branches, and what it has defined at its end.
 
     Includes stay; the headers are read for their macros alone.
@@ -77,11 +74,11 @@ def without_branches(path: Path, text: str, includes: Path, known: Mapping[str, 
     Raises:
         SourceError: A line is not understood; the text names it.
     """
-    state = Known(dict(known))
+    state = KnownMacros(dict(known))
     return "\n".join(_lines(path, text, includes, state)) + "\n", state
 
 
-def _lines(path: Path, text: str, includes: Path, known: Known) -> Iterator[str]:
+def _lines(path: Path, text: str, includes: Path, known: KnownMacros) -> Iterator[str]:
     open_: list[_Branch] = []
     for number, line in _logical(text):
         live = not open_ or open_[-1].live
@@ -110,7 +107,7 @@ def _logical(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _directive(
-    name: str, rest: str, open_: list[_Branch], known: Known, includes: Path, *, live: bool
+    name: str, rest: str, open_: list[_Branch], known: KnownMacros, includes: Path, *, live: bool
 ) -> bool:
     """Take a directive; whether its line stays."""
     if name in OPENING:
@@ -125,13 +122,13 @@ def _directive(
     return False
 
 
-def _holds(name: str, rest: str, known: Known) -> bool:
+def _holds(name: str, rest: str, known: KnownMacros) -> bool:
     if name == "if":
-        return bool(value_of(rest, known.value, known.has))
+        return bool(condition_value(rest, known.value, known.has))
     return known.has(rest) == (name == "ifdef")
 
 
-def _turn(name: str, rest: str, open_: list[_Branch], known: Known) -> None:
+def _turn(name: str, rest: str, open_: list[_Branch], known: KnownMacros) -> None:
     """Go to the next branch, or behind the last."""
     branch = open_[-1]
     if name == "endif":
@@ -142,7 +139,7 @@ def _turn(name: str, rest: str, open_: list[_Branch], known: Known) -> None:
         branch.done = branch.done or branch.live
 
 
-def _plain(name: str, rest: str, known: Known, includes: Path) -> bool:
+def _plain(name: str, rest: str, known: KnownMacros, includes: Path) -> bool:
     if name not in PLAIN:
         raise SourceError(f"#{name} is not understood")
     if name == "define":

@@ -1,6 +1,6 @@
 """What reading a source can fail with."""
 
-from kernels.errors import KernelError
+from flashscope.kernels.workload.errors import KernelError
 
 
 class SourceError(KernelError):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kernels.cuda.reading.errors import SourceError
+from flashscope.kernels.cuda.reading.errors import SourceError
 
 TOKEN = re.compile(r"\s*(\d+|\w+|&&|\|\||[=!<>]=|[<>!()])")
 PYTHON = {"&&": " and ", "||": " or ", "!": " not "}
@@ -37,7 +37,7 @@ def never(name: str) -> bool:
     raise SourceError(f"defined({name}) stands outside a directive")
 
 
-def value_of(text: str, value: Callable[[str], int], defined: Callable[[str], bool] = never) -> int:
+def condition_value(text: str, value: Callable[[str], int], defined: Callable[[str], bool] = never) -> int:
     """The value of a condition, from the values of its names.
 
     Raises:

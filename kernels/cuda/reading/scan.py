@@ -2,7 +2,7 @@
 
 import re
 
-from kernels.cuda.reading.errors import SourceError
+from flashscope.kernels.cuda.reading.errors import SourceError
 
 ASIDE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
 CLOSING = {"(": ")", "[": "]", "{": "}"}

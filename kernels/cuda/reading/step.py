@@ -5,30 +5,19 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from kernels.cuda.compile import FOLDER, INCLUDES, read_source
-from kernels.cuda.program import HOPPER, SHARED_MEMORY_LIMITS, Program, Target
-from kernels.cuda.reading.constants import without_choices
-from kernels.cuda.reading.directives import without_branches
-from kernels.device import Device
-from kernels.errors import InputError, UnsupportedError
-from kernels.ladder import LADDER
-from kernels.problem import Dtype, Passes, Problem
-from kernels.registry import find_kernel
+from flashscope.kernels.catalogue.ladder import LADDER
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.cuda.compile import FOLDER, INCLUDES, read_source
+from flashscope.kernels.cuda.program import HOPPER, SHARED_MEMORY_LIMITS, Program, Target
+from flashscope.kernels.cuda.reading.constants import without_choices
+from flashscope.kernels.cuda.reading.directives import without_branches
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.errors import InputError, UnsupportedError
+from flashscope.kernels.workload.problem import Dtype, Passes, Problem
 
 READ = Device(backend="cuda", name="NVIDIA H200", memory_bytes=141 << 30, compute_capability=HOPPER)
 TARGET = Target(HOPPER, SHARED_MEMORY_LIMITS[HOPPER], multiprocessors=132)
-BEFORE = {
-    "standard-fp32s": "standard",
-    "fused": "standard",
-    "flash1": "standard",
-    "flash2": "flash1",
-    "flash3-a": "flash2",
-    "flash3-b": "flash3-a",
-    "flash3-c": "flash3-b",
-    "flash3": "flash3-c",
-    "flash3-fp8": "flash3",
-}
-"""What each kernel of the ladder goes on from; the others begin one."""
+BEFORE = {spec.name: spec.predecessor for spec in LADDER if spec.predecessor is not None}
 
 
 class StepSource(NamedTuple):
@@ -65,8 +54,8 @@ def read_problem(
 
 def steps_of(passes: Passes) -> tuple[str, ...]:
     """The kernels of the ladder that have this pass in CUDA."""
-    backward = [spec.name for spec in LADDER if spec.backward and "cuda" in spec.backward.implementation]
-    return tuple(backward) if passes == "backward" else tuple(spec.name for spec in LADDER)
+    taken = ((spec.name, spec.backward if passes == "backward" else spec) for spec in LADDER)
+    return tuple(name for name, one in taken if one is not None and "cuda" in one.implementation)
 
 
 def step_before(kernel: str, passes: Passes) -> str:
@@ -87,9 +76,8 @@ def source_of(kernel: str, problem: Problem) -> StepSource:
     """
     program = program_of(kernel, problem)
     masked = "causal" if problem.causal else "no mask"
-    words = ", ".join(
-        filter(None, (f"head dim {problem.head_dim}", problem.dtype, problem.pass_words, masked))
-    )
+    backward = problem.passes if problem.runs_backward else ""
+    words = ", ".join(filter(None, (f"head dim {problem.head_dim}", problem.dtype, backward, masked)))
     arch = f"{TARGET.arch}{program.arch_suffix}"
     heading = f"{kernel}: kernels/cuda/{program.source} as compiled for {arch}, {words}"
     return StepSource(kernel, program.source, heading, text_of(program))
@@ -102,7 +90,7 @@ def program_of(kernel: str, problem: Problem) -> Program:
         InputError: It is no kernel of ours with a source in CUDA.
         UnsupportedError: It does not take the problem; the text says why.
     """
-    names = [spec.name for spec in LADDER]
+    names = steps_of("forward")
     if kernel not in names:
         raise InputError(f"{kernel} is none of the ladder's kernels; there are {', '.join(names)}.")
     spec = find_kernel(kernel)
@@ -128,7 +116,7 @@ def text_of(program: Program) -> str:
     arch = 10 * (10 * TARGET.compute_capability[0] + TARGET.compute_capability[1])
     given = {**program.defines, "__CUDA_ARCH__": arch}
     text, known = without_branches(FOLDER / program.source, read_source(program), INCLUDES, given)
-    text = without_choices(text, {**known.values, **given}, known.kept)
+    text = without_choices(text, {**known.values, **given})
     defines = (f"#define {name} {value}" for name, value in program.defines.items())
     return "\n".join([*defines, "", *_single_spaced(text)]) + "\n"
 

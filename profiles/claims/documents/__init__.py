@@ -1,6 +1,6 @@
 """The documents' claims, a module for each document or half of one."""
 
-from profiles.claims.documents import (
+from flashscope.profiles.claims.documents import (
     blog_gpu,
     blog_memory,
     deck_method,
@@ -11,14 +11,14 @@ from profiles.claims.documents import (
     overview,
     post,
 )
-from profiles.claims.model import Claim, Document
+from flashscope.profiles.claims.model import Claim, ClaimSource
 
-DOCUMENTS: tuple[Document, ...] = (
-    Document("000", "The Problem: Standard Attention is Memory-Bound"),
-    Document("001", "CS 2650: Paper Discussion, FlashAttention"),
-    Document("002", "Flash Attention: Making Transformers Scale"),
-    Document("003", "FlashAttention Through the Years"),
-    Document("004", "Flash Attention Kernel Deep Dive"),
+DOCUMENTS: tuple[ClaimSource, ...] = (
+    ClaimSource("000", "The Problem: Standard Attention is Memory-Bound"),
+    ClaimSource("001", "CS 2650: Paper Discussion, FlashAttention"),
+    ClaimSource("002", "Flash Attention: Making Transformers Scale"),
+    ClaimSource("003", "FlashAttention Through the Years"),
+    ClaimSource("004", "Flash Attention Kernel Deep Dive"),
 )
 """The five texts, which are not part of this program: they are named, and cited by line."""
 

@@ -2,15 +2,23 @@
 
 from functools import partial
 
-from profiles.claims.model import Claim, not_here
-from profiles.claims.trials import backward, memory, online, passes, printed_code, recorded, traffic
-from profiles.claims.trials.drawn import Floats
-from profiles.claims.trials.shared import equal_flops, memory_bound
+from flashscope.profiles.claims.experiments import (
+    backward,
+    memory,
+    online,
+    passes,
+    printed_code,
+    recorded,
+    traffic,
+)
+from flashscope.profiles.claims.experiments.drawn import Doubles
+from flashscope.profiles.claims.experiments.shared import equal_flops, memory_bound
+from flashscope.profiles.claims.model import Claim, not_here
 
 _claim = partial(Claim, "003")
 
 
-def _unscaled(q: Floats, k: Floats, v: Floats) -> Floats:
+def _unscaled(q: Doubles, k: Doubles, v: Doubles) -> Doubles:
     return printed_code.key_blocks(q, k, v, scaled=False)
 
 

@@ -2,28 +2,28 @@
 
 from functools import partial
 
-from profiles.claims.model import LEDGER, Claim, Trial, not_here
-from profiles.claims.trials import memory, traffic
-from profiles.claims.trials.arithmetic import check, number, size
-from profiles.claims.trials.gpu import history, needs_gpu
-from profiles.claims.trials.memory import square
-from profiles.claims.trials.shared import longest_run, runtime_growth
+from flashscope.profiles.claims.experiments import memory, recorded, traffic
+from flashscope.profiles.claims.experiments.arithmetic import computed_number, confirmed, size
+from flashscope.profiles.claims.experiments.gpu import history, needs_gpu
+from flashscope.profiles.claims.experiments.memory import square
+from flashscope.profiles.claims.experiments.shared import longest_run, runtime_growth
+from flashscope.profiles.claims.model import LEDGER, Claim, Experiment, not_here
 
 _claim = partial(Claim, "003")
 WIDTH, HEADS, LAYERS = 768, 12, 12  # of a GPT-2 small
 
 
-def _table(seqlen: int, gigabytes: float) -> Trial:
+def _table(seqlen: int, gigabytes: float) -> Experiment:
     """S and P of all heads of all layers in float32, the most that could be meant, within a factor of 2."""
 
     def test() -> tuple[bool, str]:
         held, told = _all_layers(seqlen)
         return 0.5 < held / gigabytes < 2, f"{told}; stated: {gigabytes:g} GB"
 
-    return check("Count S and P of every head and layer, and S alone as line 47 does.", test, LEDGER)
+    return confirmed("Count S and P of every head and layer, and S alone as line 47 does.", test, LEDGER)
 
 
-def _more_than(seqlen: int, gigabytes: float) -> Trial:
+def _more_than(seqlen: int, gigabytes: float) -> Experiment:
     """The same of a figure that is to be passed."""
 
     def test() -> tuple[bool, str]:
@@ -33,7 +33,7 @@ def _more_than(seqlen: int, gigabytes: float) -> Trial:
             f"{told}; stated: more than {gigabytes:,g} GB, where the table's rule gives 24,576",
         )
 
-    return check("Count S and P of every head and layer, and S alone as line 47 does.", test, LEDGER)
+    return confirmed("Count S and P of every head and layer, and S alone as line 47 does.", test, LEDGER)
 
 
 def _all_layers(seqlen: int) -> tuple[float, str]:
@@ -130,15 +130,15 @@ CLAIMS: tuple[Claim, ...] = (
         not_here("no instrument here reads registers"),
         part="b",
     ),
-    _claim((66,), "An H100 has 80 GB at about 3,000 GB/s.", needs_gpu("an H100", "a figure of its memory")),
+    _claim((66,), "An H100 has 80 GB at about 3,000 GB/s.", recorded.h100_memory(80, 3000)),
     _claim(
         (66,),
         "An access takes 400 to 800 cycles.",
-        needs_gpu("an H100", "no instrument here times one access"),
+        not_here("no instrument here times one access"),
         part="b",
     ),
     _claim(
-        (70,), "HBM has the higher bandwidth.", check("Compare the paragraph's own figures.", _hbm_faster)
+        (70,), "HBM has the higher bandwidth.", confirmed("Compare the paragraph's own figures.", _hbm_faster)
     ),
     _claim(
         (70,),
@@ -149,58 +149,62 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (70,),
         "SRAM is an order of magnitude faster than HBM.",
-        number("10", lambda: 19 / 1.6, "19 / 1.6 TB/s", 0.25),
+        computed_number("10", lambda: 19 / 1.6, "19 / 1.6 TB/s", 0.25),
         part="c",
     ),
     _claim(
         (70,),
         "SRAM is many orders of magnitude smaller than HBM.",
-        check("Compare the sizes given.", _on_chip),
+        confirmed("Compare the sizes given.", _on_chip),
         part="d",
     ),
     _claim(
         (86,),
         "Q Kᵀ is bound by arithmetic.",
-        check("Compute its intensity, and the balance of the GPU.", _intensity),
+        confirmed("Compute its intensity, and the balance of the GPU.", _intensity),
     ),
     _claim((305,), "A chip's blocks have hundreds of KB of SRAM.", traffic.shared_memory(96, 1000)),
     _claim((305,), "Contexts reach a million tokens.", history("it is about models, not kernels"), part="b"),
     _claim(
         (315,),
         "Multi-petaflop kernels make 10 times longer sequences feasible.",
-        check("Count the operations of 10 times the tokens.", _ten_times),
+        confirmed("Count the operations of 10 times the tokens.", _ten_times),
     ),
     _claim(
         (343,),
         "A dot product has d multiplications and d − 1 additions.",
-        check("Compute one, and count.", _operations),
+        confirmed("Compute one, and count.", _operations),
     ),
     _claim(
         (391,),
         "Attention takes n² (d_k + d_v) multiply-adds in all.",
-        check("Compare with the operations counted here.", _flops),
+        confirmed("Compare with the operations counted here.", _flops),
     ),
     _claim(
         (410,),
         "Q, K and V take O(nd).",
-        number(
+        computed_number(
             "2", lambda: square(8192).input_bytes / square(4096).input_bytes, "their bytes at 8192 over 4096"
         ),
     ),
     _claim(
         (419, 420),
         "2,048 tokens cost 16 times 512.",
-        number("16", lambda: square(2048).flops / square(512).flops, "operations at 2,048 over 512"),
+        computed_number("16", lambda: square(2048).flops / square(512).flops, "operations at 2,048 over 512"),
     ),
     _claim(
         (421,),
         "8,192 tokens cost 256 times 512.",
-        number("256", lambda: square(8192).flops / square(512).flops, "operations at 8,192 over 512"),
+        computed_number(
+            "256", lambda: square(8192).flops / square(512).flops, "operations at 8,192 over 512"
+        ),
     ),
     _claim(
         (422,),
         "65,536 tokens cost 16,384 times 512.",
-        number("16384", lambda: square(65_536).flops / square(512).flops, "operations at 65,536 over 512"),
+        computed_number(
+            "16384", lambda: square(65_536).flops / square(512).flops, "operations at 65,536 over 512"
+        ),
     ),
     _claim(
         (419,),
@@ -228,6 +232,6 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (454,),
         "Standard attention accesses HBM Θ(Nd + N²) times.",
-        traffic.standard_io("Nd + N²", lambda p: p.seqlen_q * p.head_dim + p.seqlen_q**2),
+        traffic.standard_moves("Nd + N²", lambda p: p.seqlen_q * p.head_dim + p.seqlen_q**2),
     ),
 )

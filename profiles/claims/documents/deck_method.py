@@ -2,17 +2,25 @@
 
 from functools import partial
 
-from profiles.claims.model import Claim
-from profiles.claims.trials import backward, fused, memory, online, printed_code, recorded, traffic
-from profiles.claims.trials.arithmetic import number
-from profiles.claims.trials.gpu import needs_gpu
-from profiles.claims.trials.shared import (
+from flashscope.profiles.claims.experiments import (
+    backward,
+    fused,
+    memory,
+    online,
+    printed_code,
+    recorded,
+    traffic,
+)
+from flashscope.profiles.claims.experiments.arithmetic import computed_number
+from flashscope.profiles.claims.experiments.gpu import needs_gpu
+from flashscope.profiles.claims.experiments.shared import (
     equal_flops,
     four_matrices,
     memory_bound,
     runtime_growth,
     same_as_reference,
 )
+from flashscope.profiles.claims.model import Claim
 
 _claim = partial(Claim, "001")
 
@@ -21,7 +29,9 @@ CLAIMS: tuple[Claim, ...] = (
     _claim((114, 119), "Operations do not tell the speed.", equal_flops()),
     _claim((123, 159), "Attention is bound by memory, not by arithmetic.", memory_bound()),
     _claim(
-        (176,), "SRAM is 10 times as fast as HBM.", number("10", lambda: 19 / 1.75, "19 / 1.5 to 2 TB/s", 0.3)
+        (176,),
+        "SRAM is 10 times as fast as HBM.",
+        computed_number("10", lambda: 19 / 1.75, "19 / 1.5 to 2 TB/s", 0.3),
     ),
     _claim(
         (181,), "On-chip memory: 192 KB at 19 TB/s.", needs_gpu("an A100", "a figure of its multiprocessors")
@@ -37,7 +47,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (262, 1178),
         "Standard attention moves Θ(Nd + N²).",
-        traffic.standard_io("Nd + N²", lambda p: p.seqlen_q * p.head_dim + p.seqlen_q**2),
+        traffic.standard_moves("Nd + N²", lambda p: p.seqlen_q * p.head_dim + p.seqlen_q**2),
     ),
     _claim((293, 796), "FlashAttention is exact.", same_as_reference(claimed=True)),
     _claim(
@@ -68,7 +78,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (620,),
         "Example: the second block's own sum is 1.223.",
-        number("1.223", lambda: 1 + 2.718281828459045**-1.5, "1 + e^−1.5"),
+        computed_number("1.223", lambda: 1 + 2.718281828459045**-1.5, "1 + e^−1.5"),
     ),
     _claim(
         (662,),
@@ -79,7 +89,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (666,),
         "Example: the second block adds 0.450.",
-        number("0.450", lambda: 2.718281828459045**-1 + 2.718281828459045**-2.5, "e^−1 + e^−2.5"),
+        computed_number("0.450", lambda: 2.718281828459045**-1 + 2.718281828459045**-2.5, "e^−1 + e^−2.5"),
         part="b",
     ),
     _claim((700, 780, 792), "Example: the whole sum is 1.585.", online.example("l", "1.585", 1)),

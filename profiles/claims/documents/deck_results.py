@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from profiles.claims.model import Claim, not_here
-from profiles.claims.trials import low_rank, recorded, traffic
-from profiles.claims.trials.arithmetic import number
-from profiles.claims.trials.gpu import history, needs_training
-from profiles.claims.trials.shared import longest_run
+from flashscope.profiles.claims.experiments import low_rank, recorded, traffic
+from flashscope.profiles.claims.experiments.arithmetic import computed_number
+from flashscope.profiles.claims.experiments.gpu import history, needs_training
+from flashscope.profiles.claims.experiments.shared import longest_run
+from flashscope.profiles.claims.model import Claim, not_here
 
 _claim = partial(Claim, "001")
 EIGHT_A100 = "eight A100s, the data and the time"
@@ -15,7 +15,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (1254, 1264),
         "(N²d² / M²) phases that move M each make N²d² / M.",
-        number(
+        computed_number(
             "1",
             lambda: 4096**2 * 64**2 / 49152**2 * 49152 / (4096**2 * 64**2 / 49152),
             "their product over it",
@@ -40,7 +40,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (1345,),
         "FlashAttention trains GPT-2 up to 3.5 times as fast.",
-        number("3.5", lambda: 9.5 / 2.7, "9.5 / 2.7 days"),
+        computed_number("3.5", lambda: 9.5 / 2.7, "9.5 / 2.7 days"),
     ),
     _claim(
         (1351,),
@@ -54,22 +54,22 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (1376,),
         "17.4 minutes are 15% faster than 20.0.",
-        number("15", lambda: (20.0 / 17.4 - 1) * 100, "20.0 / 17.4 − 1, in percent"),
+        computed_number("15", lambda: (20.0 / 17.4 - 1) * 100, "20.0 / 17.4 − 1, in percent"),
     ),
     _claim((1388, 1392), "GPT-2 reaches perplexities of 18.2 and 14.3.", needs_training(EIGHT_A100)),
     _claim((1396,), "GPT-2 medium trains 3 times as fast.", needs_training(EIGHT_A100)),
     _claim((1414, 1416), "GPT-2 small takes 2.7 to 3.6 days at 1k to 4k.", needs_training(EIGHT_A100)),
-    _claim((1418,), "4k is 4 times the context.", number("4", lambda: 4096 / 1024, "4k / 1k")),
+    _claim((1418,), "4k is 4 times the context.", computed_number("4", lambda: 4096 / 1024, "4k / 1k")),
     _claim(
         (1418,),
         "At 4k the perplexity is 0.7 better.",
-        number("0.7", lambda: 18.2 - 17.5, "18.2 − 17.5"),
+        computed_number("0.7", lambda: 18.2 - 17.5, "18.2 − 17.5"),
         part="b",
     ),
     _claim(
         (1418,),
         "GPT-2 at 4k still trains 30% faster than Megatron-LM's at 1k.",
-        number("30", lambda: (4.7 / 3.6 - 1) * 100, "4.7 / 3.6 days − 1, in percent", 0.05),
+        computed_number("30", lambda: (4.7 / 3.6 - 1) * 100, "4.7 / 3.6 days − 1, in percent", 0.05),
         part="c",
     ),
     _claim(
@@ -77,9 +77,14 @@ CLAIMS: tuple[Claim, ...] = (
         "Longer contexts classify long documents better.",
         needs_training("the data of both tasks, and GPUs"),
     ),
-    _claim((1451,), "Path-X has 16k tokens.", number("16384", lambda: 128 * 128, "128 × 128 pixels")),
     _claim(
-        (1451,), "Path-256 has 64k tokens.", number("65536", lambda: 256 * 256, "256 × 256 pixels"), part="b"
+        (1451,), "Path-X has 16k tokens.", computed_number("16384", lambda: 128 * 128, "128 × 128 pixels")
+    ),
+    _claim(
+        (1451,),
+        "Path-256 has 64k tokens.",
+        computed_number("65536", lambda: 256 * 256, "256 × 256 pixels"),
+        part="b",
     ),
     _claim(
         (1459, 1460, 1474),

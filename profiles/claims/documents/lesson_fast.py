@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from profiles.claims.lab import SHEET, SHEET_TFLOPS
-from profiles.claims.model import Claim, not_here
-from profiles.claims.trials import backward, memory, online, recorded, traffic
-from profiles.claims.trials.arithmetic import check, number, size
-from profiles.claims.trials.gpu import needs_gpu
-from profiles.claims.trials.memory import A100_GB, square
-from profiles.claims.trials.shared import dram_saved, longest_run
+from flashscope.profiles.claims.experiments import backward, memory, online, recorded, traffic
+from flashscope.profiles.claims.experiments.arithmetic import computed_number, confirmed, size
+from flashscope.profiles.claims.experiments.gpu import needs_gpu
+from flashscope.profiles.claims.experiments.memory import A100_GB, square
+from flashscope.profiles.claims.experiments.shared import dram_saved, longest_run
+from flashscope.profiles.claims.lab import SHEET, SHEET_TFLOPS
+from flashscope.profiles.claims.model import Claim, not_here
 
 _claim = partial(Claim, "004")
 A100_PEAK = 312  # TFLOP/s, line 56
@@ -44,7 +44,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (312, 685),
         "Tensor cores do 16 times the other units' work: 312 and 19.5 TFLOP/s.",
-        number("16", lambda: 312 / 19.5, "312 / 19.5"),
+        computed_number("16", lambda: 312 / 19.5, "312 / 19.5"),
     ),
     _claim(
         (333,),
@@ -54,30 +54,30 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (333,),
         "Version 2's 227 TFLOP/s are 1.52 times version 1's.",
-        number("1.52", lambda: 227 / 149, "227 / 149"),
+        computed_number("1.52", lambda: 227 / 149, "227 / 149"),
         part="b",
     ),
     _claim(
         (334, 335),
         "Version 2 reaches 335 and 368 TFLOP/s on an A100.",
-        check("Compare with the peak of line 56.", lambda: _below(A100_PEAK, "004, line 56", 335, 368)),
+        confirmed("Compare with the peak of line 56.", lambda: _below(A100_PEAK, "004, line 56", 335, 368)),
     ),
     _claim(
         (334,),
         "Version 2's 335 TFLOP/s are 1.69 times version 1's.",
-        number("1.69", lambda: 335 / 198, "335 / 198"),
+        computed_number("1.69", lambda: 335 / 198, "335 / 198"),
         part="b",
     ),
     _claim(
         (335,),
         "Version 2's 368 TFLOP/s are 1.73 times version 1's.",
-        number("1.73", lambda: 368 / 213, "368 / 213"),
+        computed_number("1.73", lambda: 368 / 213, "368 / 213"),
         part="b",
     ),
     _claim(
         (353, 746),
         "8-bit tensor cores are twice as fast as 16-bit ones.",
-        needs_gpu("an H100", "products alone in 8 bits are not measured here"),
+        not_here("products alone in 8 bits are not measured here"),
     ),
     _claim(
         (353,), "8 bits make attention as a whole twice as fast.", recorded.faster_in_8_bits(1.9), part="b"
@@ -85,18 +85,18 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (358,),
         "Version 2 reaches 670 TFLOP/s on an H100 at N = 8192.",
-        recorded.throughput(FA2, 670, 128, 8192),
+        recorded.throughput(FA2, 670, 128, 8192, on_h100=True),
     ),
     _claim(
         (358,),
         "Version 3 reaches 1000 TFLOP/s on an H100 at N = 8192.",
-        recorded.throughput(FA3, 1000, 128, 8192),
+        recorded.throughput(FA3, 1000, 128, 8192, on_h100=True),
         part="b",
     ),
     _claim(
         (358,),
         "Version 3's 1000 TFLOP/s are 1.49 times version 2's.",
-        number("1.49", lambda: 1000 / 670, "1000 / 670"),
+        computed_number("1.49", lambda: 1000 / 670, "1000 / 670"),
         part="c",
     ),
     _claim(
@@ -107,13 +107,15 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (358, 360),
         "1000 and 1100 TFLOP/s in 16 bits are possible on an H100.",
-        check("Compare with the peak of 16-bit products.", lambda: _below(SHEET_TFLOPS, SHEET, 1000, 1100)),
+        confirmed(
+            "Compare with the peak of 16-bit products.", lambda: _below(SHEET_TFLOPS, SHEET, 1000, 1100)
+        ),
         part="d",
     ),
     _claim(
         (360,),
         "Version 2 reaches 720 and version 3 1100 TFLOP/s at N = 32,768, 1.53 times.",
-        number("1.53", lambda: 1100 / 720, "1100 / 720"),
+        computed_number("1.53", lambda: 1100 / 720, "1100 / 720"),
     ),
     _claim(
         (379, 432, 609, 625),
@@ -143,7 +145,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (655,),
         "d² / M is about 1/6.",
-        number("6", lambda: 96 * 1024 / 2 / 64**2, "M / d² with M = 49,152", 0.1),
+        computed_number("6", lambda: 96 * 1024 / 2 / 64**2, "M / d² with M = 49,152", 0.1),
     ),
     _claim((668, 672), "Sum and output are rescaled by e^(m − m_new).", online.merged()),
     _claim(
@@ -167,20 +169,20 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (733,),
         "40 KB are 20,480 elements of 16 bits.",
-        number("20480", lambda: 40 * 1024 / 2, "40 × 1024 / 2"),
+        computed_number("20480", lambda: 40 * 1024 / 2, "40 × 1024 / 2"),
         part="b",
     ),
     _claim(
         (733,),
         "d² / M with M = 20,480 is 0.2.",
-        number("0.2", lambda: 64**2 / 20_480, "64² / 20,480"),
+        computed_number("0.2", lambda: 64**2 / 20_480, "64² / 20,480"),
         part="c",
     ),
     _claim((735,), "5 times fewer bytes cross the HBM bus.", dram_saved(4, 6)),
     _claim(
         (748,),
         "1000 TFLOP/s and more are 75% of an H100's peak.",
-        number("0.75", lambda: 1000 / SHEET_TFLOPS, "1000 / 989.4 TFLOP/s", 0.05),
+        computed_number("0.75", lambda: 1000 / SHEET_TFLOPS, "1000 / 989.4 TFLOP/s", 0.05),
     ),
     _claim(
         (761,),

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from profiles.claims.model import Claim
-from profiles.claims.trials import memory, printed_code, traffic
-from profiles.claims.trials.arithmetic import check, number, size
-from profiles.claims.trials.gpu import needs_gpu
-from profiles.claims.trials.shared import dram_saved, four_matrices
+from flashscope.profiles.claims.experiments import memory, printed_code, traffic
+from flashscope.profiles.claims.experiments.arithmetic import computed_number, confirmed, size
+from flashscope.profiles.claims.experiments.gpu import needs_gpu
+from flashscope.profiles.claims.experiments.shared import dram_saved, four_matrices
+from flashscope.profiles.claims.model import Claim
 
 _claim = partial(Claim, "004")
 M_BYTES = 96 * 1024
@@ -50,9 +50,9 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (169,),
         "Q, K and V tiles fit if B_r d + B_c d + B_r d ≤ M.",
-        check("Fill M by that sum, and add up Q, K and V.", _tile_triple),
+        confirmed("Fill M by that sum, and add up Q, K and V.", _tile_triple),
     ),
-    _claim((173,), "The tiles' sum with B_r = B_c gives B_c = M / 4d.", check("Solve it.", _solved)),
+    _claim((173,), "The tiles' sum with B_r = B_c gives B_c = M / 4d.", confirmed("Solve it.", _solved)),
     _claim((171,), "SRAM is 96 to 200 KB a multiprocessor on modern GPUs.", traffic.shared_memory(96, 200)),
     _claim(
         (177, 215),
@@ -75,12 +75,12 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (231,),
         "At 4,096 tokens tiling takes 64 times less memory.",
-        number("64", lambda: 4096**2 / (4096 * 64), "N² / Nd"),
+        computed_number("64", lambda: 4096**2 / (4096 * 64), "N² / Nd"),
     ),
     _claim(
         (231,),
         "At 32,768 tokens tiling takes 4096 times less memory.",
-        number("4096", lambda: 32_768**2 / (32_768 * 64), "N² / Nd"),
+        computed_number("4096", lambda: 32_768**2 / (32_768 * 64), "N² / Nd"),
         part="b",
     ),
     _claim((242, 649, 725), "Standard attention moves 4 N² elements.", four_matrices()),
@@ -89,18 +89,20 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim((249,), "FlashAttention's traffic is O(N² d² / M).", traffic.falls_with_memory()),
     _claim(
-        (253,), "96 KB are 6144 elements of 16 bits.", number("6144", lambda: M_BYTES / FP16, "96 × 1024 / 2")
+        (253,),
+        "96 KB are 6144 elements of 16 bits.",
+        computed_number("6144", lambda: M_BYTES / FP16, "96 × 1024 / 2"),
     ),
     _claim(
         (255,),
         "d² / 4M is then about 1/6.",
-        number("6", lambda: 4 * (M_BYTES / FP16) / 64**2, "4M / d² with M = 49,152", 0.1),
+        computed_number("6", lambda: 4 * (M_BYTES / FP16) / 64**2, "4M / d² with M = 49,152", 0.1),
     ),
     _claim((257,), "6 times fewer bytes cross the HBM bus.", dram_saved(5, 7)),
     _claim(
         (259, 300),
         "The traffic function printed there says 5 to 6 times fewer bytes.",
-        check("Run it on its three examples.", _own_function),
+        confirmed("Run it on its three examples.", _own_function),
     ),
     _claim(
         (297,), "An A100 has 192 KB of L2 a multiprocessor.", needs_gpu("an A100", "a figure of its caches")

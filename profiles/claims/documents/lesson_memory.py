@@ -2,15 +2,15 @@
 
 from functools import partial
 
-from kernels.problem import Dtype, Problem
-from profiles.claims.model import LEDGER, Claim
-from profiles.claims.trials import memory, online, passes, printed_code, recorded
-from profiles.claims.trials.arithmetic import check, number, size
-from profiles.claims.trials.gpu import history, needs_gpu
-from profiles.claims.trials.memory import A100_GB, square
-from profiles.claims.trials.shared import memory_bound, same_as_reference
-from profiles.plan.models import find_model
-from profiles.results.planner.ledger import weight_bytes
+from flashscope.kernels.workload.problem import Dtype, Problem
+from flashscope.profiles.claims.experiments import memory, online, passes, printed_code, recorded
+from flashscope.profiles.claims.experiments.arithmetic import computed_number, confirmed, size
+from flashscope.profiles.claims.experiments.gpu import history, needs_gpu
+from flashscope.profiles.claims.experiments.memory import A100_GB, square
+from flashscope.profiles.claims.experiments.shared import memory_bound, same_as_reference
+from flashscope.profiles.claims.model import LEDGER, Claim
+from flashscope.profiles.plan.models import find_model
+from flashscope.profiles.results.planner.ledger import weight_bytes
 
 _claim = partial(Claim, "004")
 LAYERS = 32
@@ -24,7 +24,7 @@ def _scores(seqlen: int, heads: int = 1, layers: int = 1) -> int:
 
 def _out_of_memory() -> tuple[bool, str]:
     weights = weight_bytes(find_model("Llama-2-7B"))
-    single, half = (memory.held("standard", square(16_384, 32, 64, dtype)) for dtype in DTYPES)
+    single, half = (memory.bytes_in_all("standard", square(16_384, 32, 64, dtype)) for dtype in DTYPES)
     told = f"a layer of 32 heads holds {single / 1e9:.1f} GB in float32, with 7B weights in 16 bits"
     text = (
         f"{told} {(single + weights) / 1e9:.1f} of 80 GB; in 16 bits it fits, {(half + weights) / 1e9:.1f} GB"
@@ -52,7 +52,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (12,),
         "16,384 tokens are out of memory on 80 GB.",
-        check(
+        confirmed(
             "Count S, P, inputs and outputs of a layer in float32, beside a model's weights.",
             _out_of_memory,
             LEDGER,
@@ -77,7 +77,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (16,),
         "Writing and reading 2.1 GB at 2 TB/s takes 1 ms.",
-        number("1", lambda: 2 * _scores(4096, 32) / 2e12 * 1e3, "2 × 2.1 GB / 2 TB/s, in ms", 0.2),
+        computed_number("1", lambda: 2 * _scores(4096, 32) / 2e12 * 1e3, "2 × 2.1 GB / 2 TB/s, in ms", 0.2),
         part="b",
     ),
     _claim(
@@ -92,13 +92,13 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (46,),
         "S of 32 layers takes 84% of an A100's 80 GB.",
-        number("84", lambda: 100 * _scores(4096, 32, LAYERS) / 80e9, "68.7 GB / 80 GB, in percent"),
+        computed_number("84", lambda: 100 * _scores(4096, 32, LAYERS) / 80e9, "68.7 GB / 80 GB, in percent"),
         part="c",
     ),
     _claim(
         (54,),
         "Q Kᵀ does about 32 FLOP a byte.",
-        number(
+        computed_number(
             "32",
             lambda: 2 * 4096**2 * 64 / ((2 * 4096 * 64 + 4096**2) * 4),
             "2N²d / 4 (2Nd + N²) at N = 4096, d = 64",
@@ -107,12 +107,15 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim((56,), "An A100 does 312 TFLOP/s at 2 TB/s.", needs_gpu("an A100", "figures of its chip")),
     _claim(
-        (56,), "An A100's balance is 156 FLOP a byte.", number("156", lambda: 312 / 2, "312 / 2"), part="b"
+        (56,),
+        "An A100's balance is 156 FLOP a byte.",
+        computed_number("156", lambda: 312 / 2, "312 / 2"),
+        part="b",
     ),
     _claim(
         (56,),
         "Q Kᵀ is bound by memory 5 times over.",
-        number(
+        computed_number(
             "5",
             lambda: 156 / (2 * 4096**2 * 64 / ((2 * 4096 * 64 + 4096**2) * 2)),
             "156 over the intensity in 16 bits, at which 312 TFLOP/s are given",

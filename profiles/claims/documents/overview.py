@@ -2,11 +2,10 @@
 
 from functools import partial
 
-from profiles.claims.model import Claim
-from profiles.claims.trials import backward, memory, online, printed_code, recorded, traffic
-from profiles.claims.trials.gpu import history, needs_training
-from profiles.claims.trials.memory import square
-from profiles.claims.trials.shared import (
+from flashscope.profiles.claims.experiments import backward, memory, online, printed_code, recorded, traffic
+from flashscope.profiles.claims.experiments.gpu import history, needs_training
+from flashscope.profiles.claims.experiments.memory import square
+from flashscope.profiles.claims.experiments.shared import (
     dram_saved,
     equal_flops,
     hopper_alone,
@@ -17,6 +16,7 @@ from profiles.claims.trials.shared import (
     same_as_reference,
     would_not_fit,
 )
+from flashscope.profiles.claims.model import Claim
 
 _claim = partial(Claim, "000")
 TILED = ("flash2", "flash3", "torch-flash", "torch-cudnn", "flash-attn-4")
@@ -42,7 +42,9 @@ CLAIMS: tuple[Claim, ...] = (
         longest_run("flash2", 65_536, 1 << 30),
     ),
     _claim(
-        (23, 136, 170), "Flash attention uses 75% of an H100.", recorded.utilisation(TILED, 0.75, 1.0, (128,))
+        (23, 136, 170),
+        "Flash attention uses 75% of an H100.",
+        recorded.utilisation(TILED, 0.75, 1.0, (128,), on_h100=True),
     ),
     _claim((25, 33), "Flash attention accesses HBM less often.", dram_saved(1)),
     _claim(

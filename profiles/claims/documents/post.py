@@ -2,17 +2,17 @@
 
 from functools import partial
 
-from profiles.claims.model import Claim
-from profiles.claims.trials import memory, passes, printed_code, recorded, traffic
-from profiles.claims.trials.arithmetic import check, number, size
-from profiles.claims.trials.gpu import history, needs_gpu
-from profiles.claims.trials.shared import (
+from flashscope.profiles.claims.experiments import memory, passes, printed_code, recorded, traffic
+from flashscope.profiles.claims.experiments.arithmetic import computed_number, confirmed, size
+from flashscope.profiles.claims.experiments.gpu import history, needs_gpu
+from flashscope.profiles.claims.experiments.shared import (
     footprint_ratio,
     four_matrices,
     known_context,
     memory_bound,
     same_as_reference,
 )
+from flashscope.profiles.claims.model import Claim
 
 _claim = partial(Claim, "002")
 FIX = "Run it with a batch of one, "
@@ -68,13 +68,13 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (61,),
         "Attention with the online softmax takes one pass over the scores.",
-        passes.passes(passes.fused, 1, "attention with the online softmax"),
+        passes.passes(passes.fused_passes, 1, "attention with the online softmax"),
     ),
     _claim((65,), "Standard attention's memory is O(n²).", memory.growth("standard", 4)),
     _claim(
         (65,),
         "Standard attention's traffic is O(n²d + n²).",
-        traffic.standard_io("n²d + n²", lambda p: p.seqlen_q**2 * (p.head_dim + 1)),
+        traffic.standard_moves("n²d + n²", lambda p: p.seqlen_q**2 * (p.head_dim + 1)),
         part="b",
     ),
     _claim((66, 68), "FlashAttention's memory is O(n).", memory.growth("flash2", 2)),
@@ -82,7 +82,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (67,),
         "In n²d² / M the memory M is about 20 MB.",
-        check("Put M = 20 MB into n²d² / M.", _below_inputs),
+        confirmed("Put M = 20 MB into n²d² / M.", _below_inputs),
     ),
     _claim(
         (83,),
@@ -109,6 +109,6 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (13, 15),
         "SRAM is about 12 times as fast as HBM.",
-        number("12", lambda: 19 / 1.5, "19 / 1.5 TB/s", 0.1),
+        computed_number("12", lambda: 19 / 1.5, "19 / 1.5 TB/s", 0.1),
     ),
 )

@@ -3,7 +3,14 @@
 `compare` takes a baseline and up to five others. It knows no file, no Qt and no terminal.
 """
 
-from profiles.results.compare.comparison import MOST_OTHERS, compare
-from profiles.results.compare.model import Comparison, Contrast, Difference, Lone, Pair, Verdict
+from flashscope.profiles.results.compare.comparison import MOST_OTHERS, compare
+from flashscope.profiles.results.compare.model import (
+    Comparison,
+    Contrast,
+    Difference,
+    Lone,
+    Pair,
+    PairVerdict,
+)
 
-__all__ = ["MOST_OTHERS", "Comparison", "Contrast", "Difference", "Lone", "Pair", "Verdict", "compare"]
+__all__ = ["MOST_OTHERS", "Comparison", "Contrast", "Difference", "Lone", "Pair", "PairVerdict", "compare"]

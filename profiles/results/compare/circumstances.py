@@ -5,12 +5,12 @@ from itertools import product
 from statistics import mean
 from typing import NamedTuple, TypeAlias
 
-from kernels.sources import digest_keys
-from profiles.results.compare.facts import FACTS, OURS, Fact, uses
-from profiles.results.compare.model import Difference, Pair, Reach
-from profiles.results.parts import parts, views
-from profiles.results.rows import PointRow
-from profiles.results.session import Session
+from flashscope.kernels.catalogue.sources import digest_keys
+from flashscope.profiles.results.compare.facts import FACTS, OURS, Fact, uses
+from flashscope.profiles.results.compare.model import Difference, Pair, Reach
+from flashscope.profiles.results.model.parts import parts, views
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import Session
 
 ORDER: dict[Reach, int] = {"every": 0, "kernels": 1, "none": 2}
 CLOCK_DIFFERS = 0.01  # of the mean over all pairs, as a share; a clock steps by 15 MHz
@@ -26,7 +26,7 @@ COPY = Difference(
 )
 
 
-Numbers: TypeAlias = tuple[int, int]
+PartNumbers: TypeAlias = tuple[int, int]
 
 
 class Meeting(NamedTuple):
@@ -35,11 +35,11 @@ class Meeting(NamedTuple):
     Attributes:
         numbers: Those of the parts.
         base: The baseline as its part tells it.
-        other: The other session likewise.
+        other: The other session as its part tells it.
         kernels: Of the pairs that are in these parts, and the keys of the digests of what each ran.
     """
 
-    numbers: Numbers
+    numbers: PartNumbers
     base: Session
     other: Session
     kernels: Mapping[str, tuple[str, ...]]
@@ -69,7 +69,7 @@ def _same_recording(base: Session, other: Session, pairs: Sequence[Pair]) -> tup
 def _meetings(base: Session, other: Session, pairs: Sequence[Pair]) -> list[Meeting]:
     """Which parts meet in the pairs; without pairs, each does each."""
     ours, theirs = views(base), views(other)
-    kernels: dict[Numbers, dict[str, tuple[str, ...]]] = {}
+    kernels: dict[PartNumbers, dict[str, tuple[str, ...]]] = {}
     for pair in pairs:
         of_parts = kernels.setdefault((pair.base.part or 1, pair.other.part or 1), {})
         keys = digest_keys(pair.kernel, pair.base.problem.passes)
@@ -95,7 +95,7 @@ def _kernels(meetings: Iterable[Meeting]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kernel for meeting in meetings for kernel in meeting.kernels))
 
 
-def _values(known: Mapping[Numbers, tuple[str, str]], side: int) -> str:
+def _values(known: Mapping[PartNumbers, tuple[str, str]], side: int) -> str:
     """What one side's parts say; the parts are named where they say different things."""
     of_value: dict[str, set[int]] = {}
     for numbers, values in known.items():

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import count
 
-from profiles.results.compare.trials import LEVEL
-from profiles.results.ranks import least_p
+from flashscope.profiles.results.compare.pair_tests import LEVEL
+from flashscope.profiles.results.statistics.ranks import least_p
 
 
 def shortfall(rounds: Sequence[tuple[int, int]]) -> str:

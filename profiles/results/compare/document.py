@@ -10,22 +10,30 @@ from typing import Any, Literal
 
 import msgspec
 
-from kernels.problem import Backend, Passes
-from profiles.results.compare.model import Comparison, Contrast, Difference, Lone, Pair, Reach, Verdict
-from profiles.results.compare.regressions import Regressions
-from profiles.results.rows import PointRow
-from profiles.results.session import Session
-from profiles.wire.events import PointStatus
-from profiles.wire.measurement import Figure
+from flashscope.kernels.workload.problem import Backend, Passes
+from flashscope.profiles.results.compare.model import (
+    Comparison,
+    Contrast,
+    Difference,
+    Lone,
+    Pair,
+    PairVerdict,
+    Reach,
+)
+from flashscope.profiles.results.compare.regressions import Regressions
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.wire.events import PointStatus
+from flashscope.profiles.wire.measurement import Figure
 
 SCHEMA = Path(__file__).with_name("comparison.schema.json")
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ComparisonSaid(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of every object of the document."""
 
 
-class SessionSaid(Said, frozen=True, kw_only=True):
+class SessionSaid(ComparisonSaid, frozen=True, kw_only=True):
     """One of the sessions."""
 
     id: str
@@ -36,7 +44,7 @@ class SessionSaid(Said, frozen=True, kw_only=True):
     device: str | None
 
 
-class PointSaid(Said, frozen=True, kw_only=True):
+class PointSaid(ComparisonSaid, frozen=True, kw_only=True):
     """Which point is meant; fields as in `show --json`."""
 
     kernel: str
@@ -69,9 +77,10 @@ class PairSaid(PointSaid, frozen=True, kw_only=True):
     ratio: float | None
     ratio_low: float | None
     ratio_high: float | None
-    verdict: Verdict | None
+    verdict: PairVerdict | None
     better: bool | None
     threshold: float | None
+    detectable: float | None
     p: float | None
     ratio_in_cycles: float | None
     by_clock: bool
@@ -86,7 +95,7 @@ class LoneSaid(PointSaid, frozen=True, kw_only=True):
     reason: str
 
 
-class DifferenceSaid(Said, frozen=True, kw_only=True):
+class DifferenceSaid(ComparisonSaid, frozen=True, kw_only=True):
     """One circumstance that differs, see `Difference`."""
 
     key: str
@@ -98,10 +107,11 @@ class DifferenceSaid(Said, frozen=True, kw_only=True):
     sentence: str
 
 
-class ContrastSaid(Said, frozen=True, kw_only=True):
+class ContrastSaid(ComparisonSaid, frozen=True, kw_only=True):
     """The baseline and one other session."""
 
     session: SessionSaid
+    runs: tuple[SessionSaid, ...]
     summary: str
     circumstances: tuple[DifferenceSaid, ...]
     pairs: tuple[PairSaid, ...]
@@ -109,8 +119,8 @@ class ContrastSaid(Said, frozen=True, kw_only=True):
     other_only: tuple[LoneSaid, ...]
 
 
-class RegressionsSaid(Said, frozen=True, kw_only=True):
-    """What `--fail-on-regression` found, see `Regressions`; inconclusive points fail nothing."""
+class RegressionsSaid(ComparisonSaid, frozen=True, kw_only=True):
+    """What `--fail-on-regression` found, see `Regressions`; points that are undecided fail, too."""
 
     share: float
     worse: int
@@ -121,7 +131,7 @@ class RegressionsSaid(Said, frozen=True, kw_only=True):
     undecided: int
 
 
-class Document(Said, frozen=True, kw_only=True):
+class ComparisonDocument(ComparisonSaid, frozen=True, kw_only=True):
     """The whole.
 
     `caution` says why the rounds can decide nothing, `regressions` is null where they were not asked for.
@@ -131,35 +141,40 @@ class Document(Said, frozen=True, kw_only=True):
     quantity: str
     unit: str
     base: SessionSaid
+    base_runs: tuple[SessionSaid, ...]
     caution: str
     comparisons: tuple[ContrastSaid, ...]
     regressions: RegressionsSaid | None
 
 
-def schema() -> dict[str, Any]:
+def comparison_schema() -> dict[str, Any]:
     """The document's JSON schema (2020-12)."""
-    made = msgspec.json.schema(Document)
+    made = msgspec.json.schema(ComparisonDocument)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Comparison", **made}
 
 
-def document(
-    comparison: Comparison, unit: str, files: Sequence[str | None], regressions: Regressions | None = None
-) -> Document:
+def comparison_document(
+    comparison: Comparison,
+    unit: str,
+    files: Sequence[Sequence[str | None]],
+    regressions: Regressions | None = None,
+) -> ComparisonDocument:
     """The comparison as its document.
 
     Args:
         comparison: What to write.
         unit: Of the quantity's values.
-        files: The file of each session, the baseline's first; None: it has none.
+        files: The files of each side's runs, the baseline's first; None: a run has none.
         regressions: What was found of those, None where they were not asked for.
     """
     others = zip(comparison.contrasts, files[1:], strict=True)
-    return Document(
+    return ComparisonDocument(
         quantity=comparison.quantity.key,
         unit=unit,
-        base=_session(comparison.base, files[0]),
+        base=_session(comparison.base, files[0][0]),
+        base_runs=_runs(comparison.contrasts[0].base_runs, files[0]),
         caution=comparison.caution,
-        comparisons=tuple(_contrast(one, file) for one, file in others),
+        comparisons=tuple(_contrast(one, runs) for one, runs in others),
         regressions=regressions and RegressionsSaid(**regressions._asdict()),
     )
 
@@ -176,9 +191,14 @@ def _session(session: Session, file: str | None) -> SessionSaid:
     )
 
 
-def _contrast(contrast: Contrast, file: str | None) -> ContrastSaid:
+def _runs(runs: Sequence[Session], files: Sequence[str | None]) -> tuple[SessionSaid, ...]:
+    return tuple(_session(run, file) for run, file in zip(runs, files, strict=True))
+
+
+def _contrast(contrast: Contrast, files: Sequence[str | None]) -> ContrastSaid:
     return ContrastSaid(
-        session=_session(contrast.other, file),
+        session=_session(contrast.other, files[0]),
+        runs=_runs(contrast.other_runs, files),
         summary=contrast.summary,
         circumstances=tuple(map(_difference, contrast.differences)),
         pairs=tuple(map(_pair, contrast.pairs)),
@@ -236,6 +256,7 @@ def _pair(pair: Pair) -> PairSaid:
         verdict=pair.verdict,
         better=pair.better,
         threshold=pair.threshold,
+        detectable=pair.detectable,
         p=pair.p,
         ratio_in_cycles=pair.cycles,
         by_clock=pair.by_clock,

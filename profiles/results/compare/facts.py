@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from kernels.registry import KERNELS
-from profiles.plan.plan import Protocol
-from profiles.results.session import Session
+from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.results.model.session import Session
 
 Explains = Literal["every", "gpu", "cpu", "none"] | tuple[str, ...]
 """Whose changes a fact may explain: those of every point, of every point on one backend, of none, or of the
@@ -93,6 +93,7 @@ def _text(value: object) -> str | None:
 
 NOT_INSTALLED = "not installed"
 OURS = (OWN, NUMPY)
+OTHER_LIBRARIES = dict.fromkeys(spec.extra for spec in KERNELS if spec.extra and spec.extra != "torch")
 FACTS: tuple[Fact, ...] = (
     Fact("backend", "Backend", lambda session: session.backend, "every"),
     Fact("device", "Device", _device("name"), "every"),
@@ -112,7 +113,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("numpy", "NumPy", _package("numpy"), (NUMPY,), NOT_INSTALLED),
     Fact("torch", "PyTorch", _package("torch"), ("torch",), NOT_INSTALLED),
     Fact("cudnn", "cuDNN", _package("nvidia-cudnn-cu13", "nvidia-cudnn-cu12"), ("torch",)),
-    Fact("flash-attn-4", "flash-attn-4", _package("flash-attn-4"), ("flash-attn-4",), NOT_INSTALLED),
+    *(Fact(library, library, _package(library), (library,), NOT_INSTALLED) for library in OTHER_LIBRARIES),
     Fact("python", "Python", lambda session: session.machine.python, "cpu"),
     Fact("system", "System", lambda session: session.machine.system, "cpu"),
     Fact("host", "CPU of the host", _host, "none"),

@@ -2,10 +2,10 @@
 
 import math
 
-from profiles.results.compare.evidence import Couple
-from profiles.results.compare.model import Pair
-from profiles.results.quantity import Quantity
-from profiles.wire.measurement import Figure
+from flashscope.profiles.results.compare.evidence import Couple
+from flashscope.profiles.results.compare.model import Pair
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.wire.measurement import Figure
 
 
 def figure_pair(quantity: Quantity, couple: Couple) -> Pair:
@@ -14,7 +14,7 @@ def figure_pair(quantity: Quantity, couple: Couple) -> Pair:
     missing = _missing("the baseline", base) or _missing("the other session", other)
     if missing or base is None or other is None or base.value is None or other.value is None:
         return Pair(*couple.sides, reason=missing)
-    ratio = other.value / base.value if base.value else None
+    ratio = other.value / base.value if base.value > 0 and other.value >= 0 else None
     ratio = ratio if ratio is not None and math.isfinite(ratio) else None
     if not quantity.exact:
         return Pair(*couple.sides, ratio=ratio, verdict="inconclusive", reason=_unsure(quantity, base, other))

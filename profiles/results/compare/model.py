@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from profiles.results.quantity import Quantity
-from profiles.results.rows import PointRow
-from profiles.results.session import Session
-from profiles.wire.measurement import Figure
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.wire.measurement import Figure
 
-Verdict = Literal["faster", "slower", "more", "less", "same", "equal", "inconclusive"]
+PairVerdict = Literal["faster", "slower", "more", "less", "same", "equal", "inconclusive"]
 """`faster` and `slower` for times and rates, `more` and `less` for anything else, `same` within the
 threshold, `equal` for two exact figures, `inconclusive` where the evidence holds none of these."""
 
@@ -57,7 +57,10 @@ class Pair:
         better: True: an improvement, and so is a point that is done now and was not. False: it got worse.
             None: neither can be said.
         threshold: The least change that counts here, as a share: 0.01 is 1%. None without samples.
-        p: Of the rank test, corrected over the whole comparison (Holm); None without it.
+        detectable: The least change that would have been found 95 times of 100, as a share; None where none
+            would, or where figures are exact.
+        p: Of the rank test, or with several runs a side of the t-test of their medians, corrected over the
+            whole comparison (Holm); None without it.
         cycles: The ratio in clock cycles instead of time, None where the clock is not known or plays no part.
         by_clock: Whether the clock alone makes the change: in cycles it vanishes or turns round.
         reason: What stands behind the verdict, or why there is none; empty where the figures say it all.
@@ -70,9 +73,10 @@ class Pair:
     ratio: float | None = None
     ratio_low: float | None = None
     ratio_high: float | None = None
-    verdict: Verdict | None = None
+    verdict: PairVerdict | None = None
     better: bool | None = None
     threshold: float | None = None
+    detectable: float | None = None
     p: float | None = None
     cycles: float | None = None
     by_clock: bool = False
@@ -97,6 +101,21 @@ class Pair:
     def unsure(self) -> bool:
         """Whether both are done and nothing sure is known all the same."""
         return self.base.done and self.other.done and self.verdict in {None, "inconclusive"}
+
+    def decided(self, share: float) -> bool:
+        """Whether it got worse by this share or would have been seen to, had it done so.
+
+        What is equal, better or worse is decided, and what is the same by no more than the share. Anything
+        else is decided where a change of the share would have been found.
+        """
+        if not (self.base.done and self.other.done) or self.better is not None or self.verdict == "equal":
+            return True
+        if self.verdict == "same" and self.ratio_low and self.ratio_high:
+            return max(1 / self.ratio_low, self.ratio_high) - 1 <= share or self._would_be_found(share)
+        return self._would_be_found(share)
+
+    def _would_be_found(self, share: float) -> bool:
+        return self.detectable is not None and self.detectable <= share
 
     def worse_by(self, share: float) -> bool:
         """Whether it got worse by at least this share; what was 0 did so by any, and so did what broke."""
@@ -125,8 +144,10 @@ class Contrast:
     """The baseline and one other session.
 
     Attributes:
-        base: The baseline.
-        other: The other session.
+        base: The baseline; of several runs the first.
+        other: The other session; of several runs the first.
+        base_runs: The runs of the baseline.
+        other_runs: The runs of the other side.
         differences: What differs around the points, those first that may explain most.
         pairs: The points that both have, in the baseline's order.
         base_only: Those of the baseline that the other has not.
@@ -136,6 +157,8 @@ class Contrast:
 
     base: Session
     other: Session
+    base_runs: tuple[Session, ...]
+    other_runs: tuple[Session, ...]
     differences: tuple[Difference, ...]
     pairs: tuple[Pair, ...]
     base_only: tuple[Lone, ...]

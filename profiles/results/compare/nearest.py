@@ -5,14 +5,15 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from profiles.results.compare.model import Lone
-from profiles.results.curves import counted, mask_words
-from profiles.results.rows import PointRow
+from flashscope.profiles.plan.problem_words import pass_words, ragged_words
+from flashscope.profiles.results.compare.model import Lone
+from flashscope.profiles.results.model.curves import counted_noun, mask_words
+from flashscope.profiles.results.model.rows import PointRow
 
 DECISIVE = 6  # fields of a shape
 
 
-class Shape(NamedTuple):
+class ProblemShape(NamedTuple):
     """What a problem is besides its lengths, each field as text; the first decide which code runs."""
 
     passes: str
@@ -27,21 +28,21 @@ class Shape(NamedTuple):
     seed: str
 
     @classmethod
-    def of(cls, row: PointRow) -> "Shape":
+    def of(cls, row: PointRow) -> "ProblemShape":
         """The shape of a point's problem."""
         problem = row.problem
         window = problem.window if "window" in problem.features else None
         grouped = problem.key_heads != problem.heads
         return cls(
-            passes=problem.pass_words or problem.passes,
+            passes=pass_words(problem) or problem.passes,
             head_dim=f"d {problem.head_dim}",
             dtype=problem.dtype,
             mask=mask_words(causal=problem.causal, window=window, blocks=row.block_mask) or "no mask",
-            lengths=problem.lengths_text or "full lengths",
+            lengths=ragged_words(problem) or "full lengths",
             pages=f"pages of {problem.page_size}" if problem.page_size else "no pages",
             scale="the usual scale" if problem.scale is None else f"scale {problem.scale:g}",
-            heads=counted(problem.heads, "head")
-            + (f" and {counted(problem.key_heads, 'kv head')}" if grouped else ""),
+            heads=counted_noun(problem.heads, "head")
+            + (f" and {counted_noun(problem.key_heads, 'kv head')}" if grouped else ""),
             batch=f"batch {problem.batch}",
             seed=f"seed {problem.seed}",
         )
@@ -51,9 +52,9 @@ class Neighbours:
     """The points of one session, to look for the nearest among them."""
 
     def __init__(self, rows: Iterable[PointRow]) -> None:
-        self._of_kernel: dict[str, dict[Shape, list[PointRow]]] = {}
+        self._of_kernel: dict[str, dict[ProblemShape, list[PointRow]]] = {}
         for row in rows:
-            self._of_kernel.setdefault(row.kernel, {}).setdefault(Shape.of(row), []).append(row)
+            self._of_kernel.setdefault(row.kernel, {}).setdefault(ProblemShape.of(row), []).append(row)
         self._closest = cache(self._closest_shapes)
 
     def lone(self, row: PointRow, regime: str) -> Lone:
@@ -65,12 +66,12 @@ class Neighbours:
         """
         if row.kernel not in self._of_kernel:
             return Lone(row, None, f"there is no {row.kernel} there")
-        shape = Shape.of(row)
+        shape = ProblemShape.of(row)
         near = min(self._closest(row.kernel, shape), key=lambda one: _distance(row, one))
-        told = [_lengths(row, near), *_differing(shape, Shape.of(near)), regime]
+        told = [_lengths(row, near), *_differing(shape, ProblemShape.of(near)), regime]
         return Lone(row, near, ", ".join(filter(None, told)) or "it was measured more often here")
 
-    def _closest_shapes(self, kernel: str, shape: Shape) -> list[PointRow]:
+    def _closest_shapes(self, kernel: str, shape: ProblemShape) -> list[PointRow]:
         """The points of the shapes that differ in the fewest fields, above all in what decides the code."""
         shapes = self._of_kernel[kernel]
         apart = {one: _apart(shape, one) for one in shapes}
@@ -78,7 +79,7 @@ class Neighbours:
         return [row for one, rows in shapes.items() if apart[one] == least for row in rows]
 
 
-def _apart(here: Shape, there: Shape) -> tuple[int, int]:
+def _apart(here: ProblemShape, there: ProblemShape) -> tuple[int, int]:
     """How many fields differ: of those that decide which code runs, and of the others."""
     return len(_differing(here[:DECISIVE], there[:DECISIVE])), len(_differing(here, there))
 

@@ -8,14 +8,16 @@ from collections.abc import Mapping
 from statistics import NormalDist
 from typing import NamedTuple
 
-from profiles.results.drift import LEAST_CHANGE, SPREADS, drifts
-from profiles.results.rows import PointRow
-from profiles.results.session import Session
+from flashscope.profiles.results.model.drift import LEAST_CHANGE, SPREADS, drifts
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import Session
 
+LARGEST_SAME = 0.05  # a share: noise that hides larger changes is no evidence that there are none
 DOZEN = 12  # points among which the others of these figures hold
 CLOCK_UNSEEN = 0.07
 """What a clock that nobody read may make of one build: in 21 recordings of the same sweep on an H200 (four
-kernels, N = 1k to 8k) medians differed by up to 7.0%, and cycles by 0.1% to 0.7% where the clock decides."""
+kernels, N = 1k to 8k) medians differed by up to 7.0%, and cycles by 0.1% to 0.7% where the clock decides. A
+CPU's clock is never read."""
 
 
 class Wander(NamedTuple):

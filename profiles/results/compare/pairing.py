@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
-from kernels.problem import Problem
-from profiles.results.compare.model import Lone
-from profiles.results.compare.nearest import Neighbours
-from profiles.results.rows import PointRow, rows
-from profiles.results.session import Session
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.compare.model import Lone
+from flashscope.profiles.results.compare.nearest import Neighbours
+from flashscope.profiles.results.model.rows import PointRow, rows
+from flashscope.profiles.results.model.session import Session
 
-Key: TypeAlias = tuple[str, Problem, int]
+PairKey: TypeAlias = tuple[str, Problem, int]
 """Kernel, problem, and which of its repetitions within one plan, from 0."""
 
 
@@ -51,7 +51,7 @@ def pairings(base: Session, others: Iterable[Session]) -> list[Pairing]:
 
 class _Side(NamedTuple):
     regime: Regime
-    rows: dict[Key, PointRow]
+    rows: dict[PairKey, PointRow]
 
 
 def _paired(base: _Side, other: _Side) -> Pairing:
@@ -64,9 +64,9 @@ def _paired(base: _Side, other: _Side) -> Pairing:
     )
 
 
-def _by_key(session: Session) -> dict[Key, PointRow]:
+def _by_key(session: Session) -> dict[PairKey, PointRow]:
     seen: Counter[tuple[str, Problem]] = Counter()
-    found: dict[Key, PointRow] = {}
+    found: dict[PairKey, PointRow] = {}
     for row in rows(session):
         cell = row.kernel, row.problem
         key = *cell, seen[cell]
@@ -82,7 +82,7 @@ def _told(here: Regime, there: Regime) -> str:
 
 
 def _alone(
-    rows_here: dict[Key, PointRow], common: set[Key], there: dict[Key, PointRow], regime: str
+    rows_here: dict[PairKey, PointRow], common: set[PairKey], there: dict[PairKey, PointRow], regime: str
 ) -> tuple[Lone, ...]:
     neighbours = Neighbours(there.values())
     return tuple(neighbours.lone(row, regime) for key, row in rows_here.items() if key not in common)

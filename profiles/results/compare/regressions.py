@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from profiles.results.compare.model import Comparison
+from flashscope.profiles.results.compare.model import Comparison, Pair
 
 
 class Regressions(NamedTuple):
@@ -15,7 +15,7 @@ class Regressions(NamedTuple):
         missing: Points that were done and have no partner.
         unjudged: Sessions of which no point has a verdict, so that nothing speaks for them.
         inconclusive: Pairs done in both of which nothing sure is known; they are none.
-        undecided: As many where the rounds could have found none at all (`Comparison.caution`), else 0.
+        undecided: Pairs in which a change of this share would not have been found, see `Pair.decided`.
     """
 
     share: float
@@ -27,9 +27,9 @@ class Regressions(NamedTuple):
     undecided: int
 
     @property
-    def any(self) -> bool:
-        """Whether there is one at all."""
-        return bool(self.worse or self.broken or self.missing or self.unjudged or self.undecided)
+    def found(self) -> bool:
+        """Whether there is one at all, or nothing that speaks against one."""
+        return bool(self.worse or self.broken or self.missing or self.unjudged)
 
 
 def regressions(comparison: Comparison, share: float) -> Regressions:
@@ -39,5 +39,10 @@ def regressions(comparison: Comparison, share: float) -> Regressions:
     missing = sum(len(one.missing) for one in comparison.contrasts)
     unjudged = sum(not any(pair.verdict for pair in one.pairs) for one in comparison.contrasts)
     unsure = sum(pair.unsure for one in comparison.contrasts for pair in one.pairs)
-    undecided = unsure if comparison.caution else 0
+    undecided = len(undecided_pairs(comparison, share))
     return Regressions(share, len(worse) - broken, broken, missing, unjudged, unsure, undecided)
+
+
+def undecided_pairs(comparison: Comparison, share: float) -> list[Pair]:
+    """The pairs of which nobody knows whether they got worse by so much."""
+    return [pair for one in comparison.contrasts for pair in one.pairs if not pair.decided(share)]

@@ -1,9 +1,9 @@
 """Pairs without two points that are done: what became of them is a result of its own."""
 
-from profiles.results.compare.evidence import Couple
-from profiles.results.compare.model import Pair
-from profiles.results.rows import PointRow
-from profiles.wire.events import PointStatus
+from flashscope.profiles.results.compare.evidence import Couple
+from flashscope.profiles.results.compare.model import Pair
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.wire.events import PointStatus
 
 WORDS: dict[PointStatus, str] = {
     "pending": "not measured",

@@ -15,20 +15,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
-from kernels.problem import Problem
-from profiles.plan.seqlens import short_seqlen
-from profiles.results.compare.evidence import TIMED
-from profiles.results.compare.model import Difference, Lone, Pair, Verdict
-from profiles.results.compare.verdicts import percent
-from profiles.results.curves import Curve, curve_by_problem
-from profiles.results.quantity import Quantity
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.seqlens import short_seqlen
+from flashscope.profiles.results.compare.evidence import TIMED
+from flashscope.profiles.results.compare.model import Difference, Lone, Pair, PairVerdict
+from flashscope.profiles.results.compare.wording import percent
+from flashscope.profiles.results.model.curves import Curve, curve_by_problem
+from flashscope.profiles.results.quantities.quantity import Quantity
 
-CHANGES: tuple[Verdict, ...] = ("faster", "slower", "more", "less")
+CHANGES: tuple[PairVerdict, ...] = ("faster", "slower", "more", "less")
 LEAST_NAMED = 2
 MOST_TITLES = 3
 
 
-def summary(
+def pairs_summary(
     quantity: Quantity, pairs: Sequence[Pair], base_only: Sequence[Lone], differing: Sequence[Difference]
 ) -> str:
     """One sentence on all the pairs of two sessions."""
@@ -45,7 +45,9 @@ def _changes(pairs: Sequence[Pair]) -> Iterator[str]:
         changed = [pair for pair in pairs if pair.verdict == word]
         named = _named(changed)
         if named:
-            yield f"{named[0].kernel} {_mean(named)}{word}{_where(named, pairs)}"
+            mean = _mean(named)
+            label = " (geometric mean)" if mean else ""
+            yield f"{named[0].kernel} {mean}{word}{label}{_where(named, pairs)}"
         left = len(changed) - len(named)
         if left:
             range_ = "" if named or left < LEAST_NAMED else _range(changed)
@@ -132,7 +134,7 @@ def _states(pairs: Sequence[Pair], base_only: Sequence[Lone]) -> Iterator[str]:
         (sum(pair.by_clock for pair in pairs), "changed by the clock alone"),
         (sum(pair.broke for pair in pairs), "no longer done"),
         (sum(pair.better is True and not pair.base.done for pair in pairs), "mended"),
-        (missing, "without a partner"),
+        (missing, "done in the baseline and without a partner"),
     )
     yield from (f"{count} point{'s' * (count > 1)} {words}" for count, words in counts if count)
 

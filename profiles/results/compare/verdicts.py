@@ -10,12 +10,12 @@
    a normal tail would claim them of ten rounds without any right. A rank test of n rounds a side goes down to
    2 / C(2n, n): 1e-5 for ten, which is enough for 4,000 points; of five rounds, 0.008, it is not enough for
    more than six, and such pairs are inconclusive, with that reason.
-2. The 95% bootstrap interval of the ratio of medians (profiles.results.bootstrap) excludes 1.
+2. The 95% bootstrap interval of the ratio of medians (profiles.results.statistics.bootstrap) excludes 1.
 3. The change is at least the threshold: 1%, or 3 MAD / median of either side, or how far the kernel wandered
    when a session measured it twice (profiles.results.compare.noise). Two recordings of the same build differ
    by more than the rounds of either tell; no test of rounds can know that, this can. The MAD is that of the
    figures or of the cycles, whichever is less: what the clock adds to the one is not in the other. Where a
-   session on a GPU did not read the clock it takes 7%: as much as clocks alone have been seen to make.
+   session did not read the clock, as on a CPU, it takes 7%: as much as clocks alone have been seen to make.
    Among more than a dozen points it takes more of each, 1.35 times as much among 480 (`luck`).
 4. In clock cycles it points the same way, by at least the threshold too. Otherwise the clock made the
    change, or so much of it that the rest says nothing: inconclusive, and the reason names the clock.
@@ -24,30 +24,36 @@
 5%, as noise that hides larger changes is no evidence that there are none. Where the figures scatter more than
 the cycles do, in both sessions, it may be the interval of the cycles that does so.
 
-Everything else is **inconclusive**, with the reason.
+Everything else is **inconclusive**, with the reason, and so is a pair with a doubtful point (see
+profiles.results.model.trust). All this is of one run a side; several are judged by what differs between them
+(see profiles.results.compare.run_pairs).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from profiles.results.bootstrap import LEAST_ROUNDS
-from profiles.results.compare.design import shortfall
-from profiles.results.compare.evidence import TIMED, Couple, rounds_of
-from profiles.results.compare.figures import figure_pair, improved
-from profiles.results.compare.model import Pair, Verdict
-from profiles.results.compare.states import state_pair
-from profiles.results.compare.trials import LEVEL, Both, Trial, trials
-from profiles.results.quantity import Quantity
+from flashscope.profiles.results.compare.design import shortfall
+from flashscope.profiles.results.compare.doubts import doubted, not_done
+from flashscope.profiles.results.compare.evidence import Couple, rounds_of
+from flashscope.profiles.results.compare.figures import figure_pair, improved
+from flashscope.profiles.results.compare.model import Pair, PairVerdict
+from flashscope.profiles.results.compare.noise import LARGEST_SAME
+from flashscope.profiles.results.compare.pair_tests import LEVEL, Both, PairTest, pair_tests
+from flashscope.profiles.results.compare.run_pairs import RunRounds, rounds_of_runs, run_pairs, several_runs
+from flashscope.profiles.results.compare.states import state_pair
+from flashscope.profiles.results.compare.wording import change_word, percent
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.results.statistics.bootstrap import LEAST_ROUNDS
 
-LARGEST_SAME = 0.05  # a share
 LEAST_TOLD = 0.0005  # a logarithm; less reads 0.0%
+NO_ROUNDS = "there are no rounds that can be compared"
 
 
 class Judgement(NamedTuple):
     """The verdict of a trial, what stands behind it, and whether the clock alone makes the change."""
 
-    verdict: Verdict
+    verdict: PairVerdict
     reason: str = ""
     by_clock: bool = False
 
@@ -62,23 +68,39 @@ class Judged(NamedTuple):
 def judged(quantity: Quantity, couples: Sequence[Couple]) -> Judged:
     """A verdict for every pair of a comparison, in the same order."""
     told = [_settled(quantity, couple) for couple in couples]
-    open_ones = [couple for couple, one in zip(couples, told, strict=True) if not isinstance(one, Pair)]
-    rounds = [one for one in told if not isinstance(one, Pair)]
-    tested = iter(trials(open_ones, rounds, quantity.kind))
-    pairs = [one if isinstance(one, Pair) else _pair(quantity, next(tested)) for one in told]
+    open_ones = [couple for couple, one in zip(couples, told, strict=True) if isinstance(one, tuple)]
+    rounds = [one for one in told if isinstance(one, tuple)]
+    tested = iter(pair_tests(open_ones, rounds, quantity.kind))
+    by_runs = iter(run_pairs(quantity, [one for one in told if isinstance(one, RunRounds)]))
+    pairs = [_told(quantity, one, tested, by_runs) for one in told]
     counts = [(len(base.figures.values), len(other.figures.values)) for base, other in rounds]
-    return Judged(pairs, shortfall(counts))
+    return Judged(list(map(doubted, pairs, couples)), shortfall(counts))
 
 
-def _settled(quantity: Quantity, couple: Couple) -> Pair | Both:
-    """What a pair says without a test, or the rounds to be tested."""
-    if not (couple.base.done and couple.other.done):
-        return state_pair(couple)
+def _told(
+    quantity: Quantity, one: Pair | Both | RunRounds, tested: Iterator[PairTest], by_runs: Iterator[Pair]
+) -> Pair:
+    """What is settled, or the next of those that were tested by their rounds or by their runs."""
+    if isinstance(one, Pair):
+        return one
+    return next(by_runs) if isinstance(one, RunRounds) else _pair(quantity, next(tested))
+
+
+def _settled(quantity: Quantity, couple: Couple) -> Pair | Both | RunRounds:
+    """What a pair says without a test, or what is to be tested."""
+    broken = not_done(couple)
+    if broken is not None:
+        return state_pair(broken)
     if quantity.rounds is None:
         return figure_pair(quantity, couple)
+    return _of_runs(quantity, couple) if several_runs(couple) else _of_one_run(quantity, couple)
+
+
+def _of_one_run(quantity: Quantity, couple: Couple) -> Pair | Both:
+    """The rounds to be tested of one run a side, or why they are not."""
     base, other = (rounds_of(quantity, row) for row in couple.rows)
     if base is None or other is None:
-        return Pair(*couple.sides, verdict="inconclusive", reason="there are no rounds that can be compared")
+        return Pair(*couple.sides, verdict="inconclusive", reason=NO_ROUNDS)
     few = min(len(base.figures.values), len(other.figures.values))
     if few < LEAST_ROUNDS:
         ratio = other.figures.median / base.figures.median
@@ -87,7 +109,13 @@ def _settled(quantity: Quantity, couple: Couple) -> Pair | Both:
     return base, other
 
 
-def _pair(quantity: Quantity, trial: Trial) -> Pair:
+def _of_runs(quantity: Quantity, couple: Couple) -> Pair | RunRounds:
+    """The same of several runs."""
+    rounds = rounds_of_runs(quantity, couple)
+    return Pair(*couple.sides, verdict="inconclusive", reason=NO_ROUNDS) if rounds is None else rounds
+
+
+def _pair(quantity: Quantity, trial: PairTest) -> Pair:
     judgement = _judgement(quantity, trial)
     changed = judgement.verdict not in {"same", "inconclusive"}
     return Pair(
@@ -98,6 +126,7 @@ def _pair(quantity: Quantity, trial: Trial) -> Pair:
         verdict=judgement.verdict,
         better=improved(quantity, more=trial.ratio > 1) if changed else None,
         threshold=trial.threshold,
+        detectable=trial.detectable,
         p=trial.p,
         cycles=trial.cycles,
         by_clock=judgement.by_clock,
@@ -105,7 +134,7 @@ def _pair(quantity: Quantity, trial: Trial) -> Pair:
     )
 
 
-def _judgement(quantity: Quantity, trial: Trial) -> Judgement:
+def _judgement(quantity: Quantity, trial: PairTest) -> Judgement:
     least = math.log1p(trial.threshold)
     word = change_word(quantity, more=trial.ratio > 1)
     told = f"{percent(math.expm1(trial.change))} {word}" if trial.change >= LEAST_TOLD else "medians alike"
@@ -118,7 +147,7 @@ def _judgement(quantity: Quantity, trial: Trial) -> Judgement:
     return Judgement("inconclusive", f"{told}{_in_cycles(trial)}, which is not enough ({trial.clocks})")
 
 
-def _unchanged(trial: Trial, told: str) -> Judgement:
+def _unchanged(trial: PairTest, told: str) -> Judgement:
     """That a pair is the same, or why it is neither that nor sure to differ."""
     alike = min(trial.noise, LARGEST_SAME)
     if trial.within(alike):
@@ -128,7 +157,7 @@ def _unchanged(trial: Trial, told: str) -> Judgement:
     return Judgement("inconclusive", f"{told}{_in_cycles(trial)}, but {_doubt(trial)}")
 
 
-def _in_cycles(trial: Trial) -> str:
+def _in_cycles(trial: PairTest) -> str:
     """The change in clock cycles, as a part of a sentence; empty where no clock is known."""
     if trial.cycles is None or max(trial.change, abs(trial.cycles - 1)) < LEAST_TOLD:
         return ""
@@ -137,7 +166,7 @@ def _in_cycles(trial: Trial) -> str:
     return f", {percent(abs(trial.cycles - 1))} {more} {unit}"
 
 
-def _doubt(trial: Trial) -> str:
+def _doubt(trial: PairTest) -> str:
     """What a change lacks."""
     if trial.interval.low <= 1 <= trial.interval.high:
         return "the interval holds 1"
@@ -145,18 +174,3 @@ def _doubt(trial: Trial) -> str:
         unseen = ", as a clock was not recorded" if trial.clock_unseen else ""
         return f"it takes {percent(trial.threshold)} to count here{unseen}"
     return f"p = {trial.p_figures:.2g} over all points; take more repeats"
-
-
-def change_word(quantity: Quantity, *, more: bool) -> Verdict:
-    """What a change of a quantity is called."""
-    better = improved(quantity, more=more)
-    if better is None or quantity.kind not in TIMED:
-        return "more" if more else "less"
-    return "faster" if better else "slower"
-
-
-def percent(share: float) -> str:
-    """A share of a change, with one decimal below 10%; from ten times on the factor, which reads better."""
-    if share >= 9:  # noqa: PLR2004 - ten times as much
-        return f"{1 + share:,.0f}×"
-    return f"{100 * share:.1f}%" if share < 0.0995 else f"{100 * share:.0f}%"  # noqa: PLR2004 - reads 10%

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from kernels.problem import Problem
-from profiles.results.curves import by_curve
-from profiles.results.planner.forecast import distance
-from profiles.results.rows import PointRow
-from profiles.results.stats import Quartiles
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.problem_words import layout_words, pass_words
+from flashscope.profiles.results.model.curves import by_curve
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.planner.forecast import distance
+from flashscope.profiles.results.statistics.stats import Quartiles
 
 STANDARD = "standard"
 STEP = 8  # tokens to which a search looks
@@ -16,7 +17,7 @@ FINE = 32  # a search ends when the interval is this part of its lower end
 PARTS = 4  # into which a sweep cuts the interval: bisection, two steps at once
 
 
-class Beside(NamedTuple):
+class LeadAt(NamedTuple):
     """Two kernels at one N: 1 where tiled is faster, -1 where standard is, 0 where quartiles overlap."""
 
     seqlen: int
@@ -39,7 +40,7 @@ class Crossing(NamedTuple):
     clear: bool
 
 
-def crossing(points: Sequence[Beside]) -> Crossing | None:
+def crossing(points: Sequence[LeadAt]) -> Crossing | None:
     """Where the two change places; None without any point.
 
     Where they are as fast, or change places several times, the interval spans all of that.
@@ -58,14 +59,14 @@ def crossing(points: Sequence[Beside]) -> Crossing | None:
     )
 
 
-def beside(rows: Sequence[PointRow], tiled: str) -> list[Beside]:
+def leads(rows: Sequence[PointRow], tiled: str) -> list[LeadAt]:
     """The problems at which both kernels are done."""
     done = {(row.kernel, row.problem): row for row in rows if row.done and row.times}
     found = []
     for (kernel, problem), row in done.items():
         partner = done.get((tiled, problem))
         if kernel == STANDARD and partner and row.times and partner.times:
-            found.append(Beside(row.seqlen, _ahead(row.times, partner.times)))
+            found.append(LeadAt(row.seqlen, _ahead(row.times, partner.times)))
     return found
 
 
@@ -73,7 +74,12 @@ def _ahead(standard: Quartiles, tiled: Quartiles) -> int:
     return (tiled.q3 < standard.q1) - (standard.q3 < tiled.q1)
 
 
-class Recorded(NamedTuple):
+def _run(problem: Problem) -> tuple[str, str]:
+    """What is run, of which other points say nothing: the pass, lengths and pages."""
+    return pass_words(problem), layout_words(problem)
+
+
+class RecordedCrossing(NamedTuple):
     """A crossing on record: of which tiled kernel, at what shape (as `d 128, causal`), and where."""
 
     tiled: str
@@ -81,7 +87,9 @@ class Recorded(NamedTuple):
     crossing: Crossing
 
 
-def recorded(rows: Sequence[PointRow], tiled: Sequence[str], problem: Problem) -> Recorded | None:
+def recorded_crossing(
+    rows: Sequence[PointRow], tiled: Sequence[str], problem: Problem
+) -> RecordedCrossing | None:
     """The crossing on that curve of a session that is nearest to a problem.
 
     Args:
@@ -89,14 +97,14 @@ def recorded(rows: Sequence[PointRow], tiled: Sequence[str], problem: Problem) -
         tiled: Kernels, of which the last is taken that was measured beside standard.
         problem: One layer of a model, at any N.
     """
-    run = problem.pass_words, problem.layout
-    curves = by_curve([row for row in rows if (row.problem.pass_words, row.problem.layout) == run])
+    run = _run(problem)
+    curves = by_curve([row for row in rows if _run(row.problem) == run])
     for kernel in reversed(tiled):
-        both = {curve: points for curve, members in curves.items() if (points := beside(members, kernel))}
+        both = {curve: points for curve, members in curves.items() if (points := leads(members, kernel))}
         if both:
             curve = min(both, key=lambda one: distance(one, problem))
             found = crossing(both[curve])
-            return Recorded(kernel, curve.label, found) if found else None
+            return RecordedCrossing(kernel, curve.label, found) if found else None
     return None
 
 
@@ -113,7 +121,7 @@ class Search:
 
     def __init__(self, first: Sequence[int], most: int = 0) -> None:
         self._first, self._most = tuple(first), most
-        self.points: list[Beside] = []
+        self.points: list[LeadAt] = []
 
     @property
     def found(self) -> Crossing | None:
@@ -131,7 +139,7 @@ class Search:
         edges = [pair for pair in pairwise(found.measured) if found.low == pair[0] or found.high == pair[1]]
         return tuple(sorted({n for low, high in edges for n in _inner(low, high)}))
 
-    def take(self, points: Sequence[Beside]) -> None:
+    def take(self, points: Sequence[LeadAt]) -> None:
         """Take in what was measured."""
         self.points.extend(points)
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import msgspec
 
-from profiles.results.planner.crossing import Recorded
-from profiles.results.planner.outlook import Outlook, Prospect
+from flashscope.profiles.results.planner.crossing import RecordedCrossing
+from flashscope.profiles.results.planner.outlook import Outlook, Prospect
 
 
-def document(found: Outlook, crossed: Recorded | None) -> dict[str, Any]:
+def outlook_document(found: Outlook, crossed: RecordedCrossing | None) -> dict[str, Any]:
     """The outlook, and where a tiled kernel overtakes standard among the points that were measured.
 
     `forecast` holds what was not measured, and nothing else does: figures of bytes are the exact ledger.

@@ -4,7 +4,8 @@ A point gives a rate: work over runtime. Work grows with N² (times batch, heads
 floating-point operations where the kernel is tiled and as bytes of S and P where it is standard, which waits
 for memory. A forecast is work over the rate of the measured point nearest in N. Its error has two parts: the
 point's quartiles, and how far the rate drifts a doubling of N around it, times the doublings between: of N,
-and of batch x heads. Points are single runs; back to back, power may slow a GPU down by more than that.
+and of batch x heads. Where it comes to more than half of the forecast there is none. Points are single runs;
+back to back, power may slow a GPU down by more than that.
 """
 
 from collections.abc import Sequence
@@ -13,11 +14,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from kernels.problem import ITEMSIZE, Problem
-from kernels.registry import find_kernel
-from profiles.results.curves import Curve, by_curve, mask_words
-from profiles.results.rows import PointRow
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.workload.problem import ITEMSIZE, Problem
+from flashscope.profiles.plan.problem_words import layout_words, pass_words
+from flashscope.profiles.results.model.curves import Curve, by_curve, counted_noun, mask_words
+from flashscope.profiles.results.model.rows import PointRow
 
+MOST_ERROR = 0.5  # of a forecast: beyond it says nothing
+TOO_FAR = "the nearest point of {}, at N = {}, is too far: the error would be {:.0f} %"
 NEAR = 2.0  # doublings around a point within which others tell how its rate drifts
 
 
@@ -30,7 +34,8 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
         high: The upper end.
         seqlen: N of the measured point that it is told from.
         measured: What that point shares with the others, as `d 128, causal`.
-        differs: In what its problem differs besides N, batch and heads, which the error does not cover.
+        differs: In what its problem differs besides N, which the error does not cover; of more heads and
+            sequences it holds but how far the rate drifts.
             A kernel that takes windows skips what they drop, which its rate without one may not tell.
     """
 
@@ -43,6 +48,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Known(NamedTuple):
+    problem: Problem
     seqlen: int
     rate: float  # work a millisecond
     spread: float  # half the distance of the quartiles over the median
@@ -63,19 +69,21 @@ def forecast(rows: Sequence[PointRow], kernel: str, problem: Problem) -> Forecas
     nearest = min(known, key=lambda one: abs(log2(problem.seqlen / one.seqlen)))
     ms = _work(kernel, problem) / nearest.rate
     error = _error(known, nearest, problem)
+    if error is not None and error > MOST_ERROR:
+        return TOO_FAR.format(kernel, nearest.seqlen, 100 * error)
     return Forecast(
         ms=ms,
         low=None if error is None else ms / (1 + error),
         high=None if error is None else ms * (1 + error),
         seqlen=nearest.seqlen,
         measured=curve.label,
-        differs=_differences(curve, problem),
+        differs=_differences(nearest.problem, problem, curve),
     )
 
 
 def _run(problem: Problem) -> tuple[object, ...]:
     """What is run, of which other points say nothing: the pass, how many query rows, lengths and pages."""
-    return problem.pass_words, problem.queries, problem.layout
+    return pass_words(problem), problem.queries, layout_words(problem)
 
 
 def _is_timed(row: PointRow) -> bool:
@@ -87,6 +95,7 @@ def _known(row: PointRow) -> _Known:
     assert row.times is not None  # noqa: S101 - the caller chose rows that have them
     times, problem = row.times, row.problem
     return _Known(
+        problem=problem,
         seqlen=row.seqlen,
         rate=_work(row.kernel, problem) / times.median,
         spread=(times.q3 - times.q1) / 2 / times.median,
@@ -114,6 +123,11 @@ def _error(known: Sequence[_Known], nearest: _Known, problem: Problem) -> float 
     return hypot(nearest.spread, max(drifts, default=0.0) * away)
 
 
+def _sharing(problem: Problem) -> int:
+    """How many query heads share one of K and V."""
+    return problem.heads // problem.key_heads
+
+
 def distance(curve: Curve, problem: Problem) -> tuple[float, ...]:
     """How far the points of a curve are from a problem, what matters most first."""
     return (
@@ -124,14 +138,22 @@ def distance(curve: Curve, problem: Problem) -> tuple[float, ...]:
         curve.causal != problem.causal,
         curve.dtype != problem.dtype,
         abs(log2(curve.heads / problem.heads)),
+        (curve.heads // curve.kv_heads) != _sharing(problem),
     )
 
 
-def _differences(curve: Curve, problem: Problem) -> tuple[str, ...]:
+def _differences(measured: Problem, problem: Problem, curve: Curve) -> tuple[str, ...]:
     asked = mask_words(causal=problem.causal, window=problem.window, blocks="") or "no mask"
+    here, there = _sharing(measured), _sharing(problem)
     pairs = (
-        (curve.dtype, problem.dtype),
-        (f"d {curve.head_dim}", f"d {problem.head_dim}"),
+        (measured.dtype, problem.dtype),
+        (f"d {measured.head_dim}", f"d {problem.head_dim}"),
+        (f"batch {measured.batch}", f"batch {problem.batch}"),
         (curve.mask, asked),
     )
-    return tuple(f"{has} in place of {wanted}" for has, wanted in pairs if has != wanted)
+    told = [f"{has} in place of {wanted}" for has, wanted in pairs if has != wanted]
+    if measured.heads != problem.heads:
+        told.append(f"{measured.heads} in place of {counted_noun(problem.heads, 'head')}")
+    if here != there:
+        told.append(f"{here} in place of {counted_noun(there, 'query head')} a K/V head")
+    return tuple(told)

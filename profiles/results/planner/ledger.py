@@ -1,18 +1,18 @@
 """What a model holds at a context: its kernel's buffers, the cache and the weights, to the byte.
 
-All of it is a formula: kernels allocate by the same rules (`kernels.workspace`), and tests hold those against
-the allocator. What else a program holds, such as activations of other layers, is not counted.
+All of it is a formula: kernels allocate by the same rules (`kernels.catalogue.workspace`), and tests hold
+those against the allocator. What else a program holds, such as activations of other layers, is not counted.
 """
 
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-from kernels.errors import InputError
-from kernels.problem import ITEMSIZE, Problem
-from kernels.registry import find_kernel
-from profiles.plan.models import Model, Setting
-from profiles.plan.seqlens import LONGEST
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import ITEMSIZE, Problem
+from flashscope.profiles.plan.models import Model, Setting
+from flashscope.profiles.plan.seqlens import LONGEST
 
 GIB = 1 << 30
 WEIGHTS, CACHE, LATENT_CACHE, OUTPUTS = "weights", "KV cache", "latent cache", "O and LSE"
@@ -48,7 +48,7 @@ class Ledger(NamedTuple):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """All of them."""
+        """All terms of the ledger."""
         return self[:5]
 
     @property
@@ -74,7 +74,7 @@ class Longest(NamedTuple):
     binds: str
 
 
-def problem_of(model: Model, setting: Setting, tokens: int) -> Problem:
+def layer_problem(model: Model, setting: Setting, tokens: int) -> Problem:
     """One layer's attention of a model over a whole sequence: causal, within its window.
 
     Raises:
@@ -104,10 +104,10 @@ def ledger(model: Model, setting: Setting, kernel: str, tokens: int) -> Ledger:
     """What is held at a context when this kernel computes the attention.
 
     Raises:
-        InputError: As `problem_of`.
+        InputError: As `layer_problem`.
         KeyError: No kernel has this name.
     """
-    problem, spec = problem_of(model, setting, tokens), find_kernel(kernel)
+    problem, spec = layer_problem(model, setting, tokens), find_kernel(kernel)
     held = model.layers if setting.every_layer else 1
     buffers = spec.workspace(problem, "cuda")
     is_cached = not (setting.every_layer or model.latent or 0 < model.window < tokens)
@@ -131,7 +131,7 @@ def weight_bytes(model: Model) -> int:
 
 
 @lru_cache(maxsize=256)
-def longest(model: Model, setting: Setting, kernel: str, capacity: int) -> Longest:
+def longest_context(model: Model, setting: Setting, kernel: str, capacity: int) -> Longest:
     """The longest context of which everything fits into `capacity` bytes, by bisection over the ledger.
 
     Args:

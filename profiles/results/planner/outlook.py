@@ -6,13 +6,21 @@ from functools import lru_cache
 
 import msgspec
 
-from kernels.device import Device
-from kernels.errors import InputError
-from kernels.registry import LESSON, find_kernel
-from profiles.plan.models import Model, Setting
-from profiles.results.planner.forecast import Forecast, forecast
-from profiles.results.planner.ledger import GIB, Ledger, Longest, ledger, longest, problem_of, total_bytes
-from profiles.results.rows import PointRow
+from flashscope.kernels.catalogue.registry import LESSON, find_kernel
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.plan.models import Model, Setting
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.planner.forecast import Forecast, forecast
+from flashscope.profiles.results.planner.ledger import (
+    GIB,
+    Ledger,
+    Longest,
+    layer_problem,
+    ledger,
+    longest_context,
+    total_bytes,
+)
 
 KERNELS = LESSON
 ANY_GPU = Device(backend="cuda", name="any GPU", memory_bytes=0)
@@ -105,7 +113,7 @@ def outlook(
         InputError: The model's numbers do not go together.
         ValueError: The memory is not known.
     """
-    problem_of(model, setting, 1)
+    layer_problem(model, setting, 1)
     prospects = (_prospect(model, setting, name, rows, device or ANY_GPU) for name in KERNELS)
     return Outlook(model, setting, place, tuple(prospects))
 
@@ -115,7 +123,7 @@ def _prospect(
 ) -> Prospect:
     capacity = capacity_of(setting)
     try:
-        problem = problem_of(model, setting, setting.context)
+        problem = layer_problem(model, setting, setting.context)
         held = ledger(model, setting, kernel, setting.context)
     except InputError as error:
         return Prospect(kernel, reason=str(error))
@@ -128,7 +136,7 @@ def _prospect(
     return Prospect(
         kernel,
         ledger=held,
-        longest=longest(model, asked, kernel, capacity),
+        longest=longest_context(model, asked, kernel, capacity),
         fits=held.total <= capacity,
         forecast=told if isinstance(told, Forecast) else None,
         silent=told if isinstance(told, str) else "",
@@ -136,7 +144,7 @@ def _prospect(
 
 
 @lru_cache(maxsize=64)
-def curve(
+def ledger_curve(
     model: Model, setting: Setting, kernel: str, lengths: tuple[int, ...]
 ) -> tuple[tuple[int, int], ...]:
     """(N, bytes in all) of a kernel at those of these contexts that can be planned."""

@@ -7,21 +7,21 @@ changes: a new version is a new function at the end.
 import sqlite3
 from collections.abc import Callable, Sequence
 
-from profiles.store.migrations.v001_first import create_tables
-from profiles.store.migrations.v002_library_kernels import allow_library_kernels
-from profiles.store.migrations.v003_turns import allow_turns
-from profiles.store.migrations.v004_figures import keep_figures
-from profiles.store.migrations.v005_places import name_worst_rows
-from profiles.store.migrations.v006_digests import keep_digests
-from profiles.store.migrations.v007_batches import digest_batches
-from profiles.store.migrations.v008_parts import allow_parts
-from profiles.store.migrations.v009_words import keep_words
-from profiles.store.migrations.v010_traffic import keep_traffic
-from profiles.store.migrations.v011_ceilings import keep_ceilings
-from profiles.store.migrations.v012_gpm import keep_shares
-from profiles.store.migrations.v013_passes import name_passes
-from profiles.store.migrations.v014_lengths import name_lengths
-from profiles.store.migrations.v015_deterministic import name_deterministic
+from flashscope.profiles.store.migrations.v001_first import create_tables
+from flashscope.profiles.store.migrations.v002_library_kernels import allow_library_kernels
+from flashscope.profiles.store.migrations.v003_turns import allow_turns
+from flashscope.profiles.store.migrations.v004_figures import keep_figures
+from flashscope.profiles.store.migrations.v005_places import name_worst_rows
+from flashscope.profiles.store.migrations.v006_digests import keep_digests
+from flashscope.profiles.store.migrations.v007_batches import digest_batches
+from flashscope.profiles.store.migrations.v008_parts import allow_parts
+from flashscope.profiles.store.migrations.v009_words import keep_words
+from flashscope.profiles.store.migrations.v010_traffic import keep_traffic
+from flashscope.profiles.store.migrations.v011_ceilings import keep_ceilings
+from flashscope.profiles.store.migrations.v012_gpm import keep_shares
+from flashscope.profiles.store.migrations.v013_passes import name_passes
+from flashscope.profiles.store.migrations.v014_lengths import name_lengths
+from flashscope.profiles.store.migrations.v015_deterministic import name_deterministic
 
 Migration = Callable[[sqlite3.Connection], None]
 

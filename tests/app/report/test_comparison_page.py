@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import main
-from app.control.bundled import NAMES, alike_recordings
-from app.report.comparison_page import comparison_page
-from profiles.results.compare import compare
-from profiles.results.quantities import QUANTITIES
-from profiles.store import load
+from flashscope.app.cli import main
+from flashscope.app.control.bundled import NAMES, alike_recordings
+from flashscope.app.report.comparison_page import comparison_page
+from flashscope.profiles.results.compare import compare
+from flashscope.profiles.results.quantities.registry import QUANTITIES
+from flashscope.profiles.store import load
 from tests.app.hostile import hostile_file
 from tests.app.report.pages import seen
 from tests.app.report.test_session_page import MARKUP
 from tests.app.test_escapes import CONTROLS, HARMFUL
 from tests.profiles.results.compare.built import rounds, session
 
-FILES = (Path("before.flashscope"), Path("after.flashscope"))
+SIDES = ([Path("before.flashscope")], [Path("after.flashscope")])
 BASE = session({("flash2", n): rounds(1.0) for n in (512, 1024)} | {("flash3", 512): rounds(1.0)})
 OTHER = session(
     {("flash2", 512): rounds(1.1), ("flash2", 1024): rounds(1.0), ("flash3", 512): "oom"},
@@ -27,7 +27,7 @@ OTHER = session(
 
 def test_a_page_says_what_differs_before_the_summary_and_that_before_the_points() -> None:
     comparison = compare(BASE, [OTHER])
-    text = seen(comparison_page(comparison, FILES)).text
+    text = seen(comparison_page(comparison, SIDES)).text
     told = (
         "beside before",
         "after (",
@@ -43,13 +43,13 @@ def test_a_page_says_what_differs_before_the_summary_and_that_before_the_points(
 
 def test_rounds_that_can_decide_nothing_are_told_above_everything() -> None:
     comparison = replace(compare(BASE, [OTHER]), caution="5 rounds cannot decide among 12 pairs.")
-    text = seen(comparison_page(comparison, FILES)).text
+    text = seen(comparison_page(comparison, SIDES)).text
     assert text.index("5 rounds cannot decide") < text.index("after (")
 
 
 @pytest.mark.parametrize("key", QUANTITIES)
 def test_every_quantity_of_sessions_makes_a_page(key: str) -> None:
-    page = seen(comparison_page(compare(BASE, [OTHER, BASE], QUANTITIES[key]), (*FILES, FILES[0])))
+    page = seen(comparison_page(compare(BASE, [OTHER, BASE], QUANTITIES[key]), (*SIDES, SIDES[0])))
     assert page.count("figure") == 4
     assert QUANTITIES[key].title in page.text
 
@@ -58,7 +58,7 @@ def test_every_quantity_of_sessions_makes_a_page(key: str) -> None:
 def test_no_text_of_a_file_becomes_markup_of_a_comparison(tmp_path: Path, text: str) -> None:
     files = [hostile_file(tmp_path / f"{name}.flashscope", text + name) for name in "ab"]
     base, other = map(load, files)
-    page = comparison_page(compare(base, [other]), files)
+    page = comparison_page(compare(base, [other]), [[file] for file in files])
     assert not HARMFUL.findall(page.decode())
     assert "<script>" in seen(page).text
 

@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 
-from app import cli
-from app.commands.declared import measuring
-from app.commands.sweep import make_plan
-from app.control.bundled import bundled_sessions
-from app.report.session_page import session_page
-from app.words.provenance import of_session
-from app.words.units import ms_text
-from profiles.results.rows import rows
-from profiles.results.session import Session
-from profiles.store import load
+from flashscope.app import cli
+from flashscope.app.commands.declared import measuring
+from flashscope.app.commands.sweep import make_plan
+from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.report.session_page import session_page
+from flashscope.app.words.provenance import of_session
+from flashscope.app.words.units import ms_text
+from flashscope.installation import PROGRAM
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import load
 from tests.app.hostile import hostile_file
 from tests.app.report.pages import Seen, seen
 from tests.app.test_escapes import CONTROLS, HARMFUL
@@ -44,7 +45,7 @@ def test_a_report_says_who_measured_what_how_and_with_which_result(lesson: Sessi
         "3 warm-up runs, 10 repeats, cold cache, kernels in turns, seed 0",
         "580.159.04",
         "It needs 256.50 GiB",
-        "python main.py sweep --backend cuda",
+        f"{PROGRAM} sweep --backend cuda",
     ):
         assert said in text
 
@@ -64,6 +65,7 @@ def test_every_figure_that_is_done_has_a_mark_in_the_plots_and_every_other_a_gly
         assert ms_text(row.times.median) in page.text
 
 
+@pytest.mark.matrix
 def test_a_report_of_480_points_has_a_section_for_every_curve() -> None:
     session = load(bundled_sessions()[1])
     page = report(session)
@@ -79,7 +81,7 @@ def test_the_command_of_a_report_measures_the_same_again(place: int, monkeypatch
     session = load(bundled_sessions()[place])
     asked: list[tuple[Any, Any]] = []
     monkeypatch.setattr(measuring, "run", lambda _, choices, preset, **__: asked.append((choices, preset)))
-    (command,) = re.findall(r"python main\.py (sweep .*? --out sweep\.flashscope)", report(session).text)
+    (command,) = re.findall(rf"{PROGRAM} (sweep .*? --out sweep\.flashscope)", report(session).text)
     cli.main(shlex.split(command))
     device = session.machine.device("cuda")
     assert device is not None
@@ -105,6 +107,7 @@ def test_a_report_of_a_resumed_session_tells_its_parts_and_warns_above_its_figur
     assert warned < text.index("points of 2 kernels")
 
 
+@pytest.mark.matrix
 def test_a_heading_says_heads_and_dtype_once() -> None:
     page = report(load(next(path for path in bundled_sessions() if path.stem == "h200-thin")))
     assert "d 64, no mask, 8 heads, batch 1, bfloat16" in page.text

@@ -18,24 +18,25 @@ from PySide6.QtGui import (
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QMenu, QTableView, QWidget
 
-from app.control.steps import Restored
-from app.pages.compare import ComparePage
-from app.pages.compare.plot_cards import View
-from app.pages.profile.crosshair_panel import LegendButton
-from app.pages.sessions import SessionsPage
-from app.plots.compare.strip_plot import StripPlot
-from app.plots.legend import KernelButton
-from app.plots.quantity_chooser import QuantityChooser
-from app.plots.stepper.panel import Panel
-from app.plots.sweep_card import SweepCard
-from app.plots.sweep_plot import SweepPlot
-from app.plots.time_plot import TimePlot
-from app.shell.main_window import MainWindow
-from app.shell.shots import picture
-from app.widgets.drop_down import DropDown
-from app.widgets.palette import CommandPalette
-from app.widgets.scrubber import Scrubber
-from profiles.store.library import TRASH
+from flashscope.app.control.steps import Restored
+from flashscope.app.pages.compare import ComparePage
+from flashscope.app.pages.compare.plot_cards import View
+from flashscope.app.pages.profile.crosshair_panel import LegendButton
+from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.plots.compare.strip_plot import StripPlot
+from flashscope.app.plots.stepper.panel import Panel
+from flashscope.app.plots.sweep.legend import KernelButton
+from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
+from flashscope.app.plots.sweep.sweep_card import SweepCard
+from flashscope.app.plots.sweep.sweep_plot import SweepPlot
+from flashscope.app.plots.timeline.time_plot import TimePlot
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.shots import grab_whole
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.note_dialog import NoteDialog
+from flashscope.app.widgets.palette import CommandPalette
+from flashscope.app.widgets.scrubber import Scrubber
+from flashscope.profiles.store.library import TRASH
 
 
 def exercise(window: MainWindow, file: Path) -> None:
@@ -49,7 +50,7 @@ def exercise(window: MainWindow, file: Path) -> None:
         for key in window.pages:
             window.show_page(key)
             _settle()
-            picture(window)
+            grab_whole(window)
             for widget in window.pages[key].findChildren(QWidget):
                 _touch(widget)
     sessions = window.pages["sessions"]
@@ -59,6 +60,7 @@ def exercise(window: MainWindow, file: Path) -> None:
     sessions._listing.wait()
     _settle()
     _edit(window, sessions)
+    _begin_note(window)
     _type(window)
     _drag(window, file)
     _present(window)
@@ -81,7 +83,7 @@ def _compare(window: MainWindow, file: Path, view: View) -> None:
         chores.wait()
         _settle()
     page.board.ratios.show_view(view)
-    page.board._staged.finish()
+    page.board._turns.finish()
     page.board.choose(0)
     _drag(page, file)
 
@@ -179,7 +181,7 @@ def _edit(window: MainWindow, sessions: SessionsPage) -> None:
     """Choose a session, ask for its menu, change it, undo that and do it again."""
     sessions.table.sortByColumn(0, Qt.SortOrder.DescendingOrder)
     sessions.table.selectRow(0)
-    picture(window)
+    grab_whole(window)
     asked = QContextMenuEvent(
         QContextMenuEvent.Reason.Mouse, QPoint(5, 5), sessions.mapToGlobal(QPoint(5, 5))
     )
@@ -193,6 +195,15 @@ def _edit(window: MainWindow, sessions: SessionsPage) -> None:
         _settle()
         act()
     edits.wait()
+
+
+def _begin_note(window: MainWindow) -> None:
+    """Ask for a note and leave it as it is."""
+    dialog = NoteDialog(window, "a point", "words")
+    dialog.show()
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    dialog.hide()
+    dialog.deleteLater()
 
 
 class Nothing:
@@ -233,7 +244,7 @@ def _tour(window: MainWindow) -> None:
     window.tour.begin()
     window.tour.callout.next.click()
     _settle()
-    picture(window)
+    grab_whole(window)
     window.tour.leave()
 
 
@@ -247,7 +258,7 @@ def _present(window: MainWindow) -> None:
     assert notes is not None
     notes.close()
     window.stage.blacken()
-    picture(window)
+    grab_whole(window)
     window.stage.leave()
     _settle()
 

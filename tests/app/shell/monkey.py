@@ -25,15 +25,15 @@ from PySide6.QtGui import QContextMenuEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 
-from app.control.actions import Action
-from app.control.controller import Controller
-from app.control.quick import quick_plan
-from app.look.theme import DARK
-from app.shell.main_window import MainWindow, build_window
-from kernels.problem import Problem
-from kernels.trace import TraceRequest
-from profiles.engine.local import LocalEngine
-from profiles.store import sessions_dir
+from flashscope.app.control.actions import Action
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.quick import quick_plan
+from flashscope.app.look.theme import DARK
+from flashscope.app.shell.main_window import MainWindow, build_window
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.engine.local import LocalEngine
+from flashscope.profiles.store import sessions_dir
 from tests.app.shell import sandbox
 
 CLOSING = {"quit"}  # ends the game

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import shiboken6
 
-import app
+from flashscope import app
 
 ELSEWHERE = ("PySide6", "pyqtgraph", "superqt")
 CALLED_BY_US = {"setText"}  # not virtual: Qt never calls ours
@@ -30,20 +30,24 @@ class Override(NamedTuple):
 
 
 def overrides() -> list[Override]:
-    """All of them, in the order of their modules."""
-    return [
-        Override(owner, name)
-        for owner in _classes()
-        for name, method in vars(owner).items()
-        if inspect.isfunction(method)
-        and not name.startswith("__")
-        and name not in CALLED_BY_US
-        and any(name in vars(base) for base in owner.__mro__ if base.__module__.startswith(ELSEWHERE))
-    ]
+    """All of them, in the order of their modules; also those that a class has from one that is not Qt's."""
+    return list(
+        dict.fromkeys(
+            Override(owner, name)
+            for widget in _classes()
+            for owner in widget.__mro__
+            if owner.__module__.startswith(app.__name__)
+            for name, method in vars(owner).items()
+            if inspect.isfunction(method)
+            and not name.startswith("__")
+            and name not in CALLED_BY_US
+            and any(name in vars(base) for base in widget.__mro__ if base.__module__.startswith(ELSEWHERE))
+        )
+    )
 
 
 def _classes() -> Iterator[type]:
-    for found in pkgutil.walk_packages(app.__path__, "app."):
+    for found in pkgutil.walk_packages(app.__path__, f"{app.__name__}."):
         module = import_module(found.name)
         for owner in vars(module).values():
             if not inspect.isclass(owner) or owner.__module__ != found.name:

@@ -8,14 +8,14 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox
 
-from app.control.bundled import bundled_sessions
-from app.control.controller import Controller
-from kernels.problem import Problem
-from profiles.plan.plan import Plan
-from profiles.results.rest import Rest
+from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.control.controller import Controller
+from flashscope.app.widgets.note_dialog import NoteDialog
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Plan
 
 MOST_CELLS = 1 << 16  # queries x keys of a problem that is measured in a moment
-Run = Callable[[Controller, Plan, Rest | None], None]
+Run = Callable[[Controller, Plan], None]
 TEXTS = ("", "a name", "line\nline", "<b>bold</b>", "ä" * 300)
 
 
@@ -43,19 +43,16 @@ def closed_in(patch: pytest.MonkeyPatch, dice: random.Random, folder: Path) -> N
     patch.setattr(QFileDialog, "getSaveFileName", saved)
     patch.setattr(QFileDialog, "getExistingDirectory", lambda *_: dice.choice(["", str(folder)]))
     patch.setattr(QInputDialog, "getText", asked)
-    patch.setattr(QInputDialog, "getMultiLineText", asked)
+    patch.setattr(NoteDialog, "ask", asked)
     patch.setattr(QMessageBox, "exec", lambda _box: 0)
     patch.setattr(Controller, "run", _shortened(Controller.run))
 
 
 def _shortened(run: Run) -> Run:
-    def run_short(controller: Controller, plan: Plan, rest: Rest | None = None) -> None:
-        if rest is not None:  # of a sweep that was short
-            run(controller, plan, rest)
-            return
+    def run_short(controller: Controller, plan: Plan) -> None:
         problems = tuple(dict.fromkeys(map(_small, plan.problems[:3])))
         protocol = replace(plan.protocol, warmup=0, repeats=3, time_cap_s=0.05, sustain_s=0.0)
-        run(controller, replace(plan, problems=problems, protocol=protocol), None)
+        run(controller, replace(plan, problems=problems, protocol=protocol))
 
     return run_short
 

@@ -23,16 +23,16 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.pages.sessions import SessionsPage
-from app.pages.stepper import StepperPage
-from app.shell.main_window import MainWindow
-from app.shell.shots import picture
-from app.widgets.palette import CommandPalette
-from app.widgets.shortcut_sheet import ShortcutSheet
-from profiles.store import sessions_dir
-from profiles.wire.events import LogLine, RequestFailed, TraceReady
+from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.shots import grab_whole
+from flashscope.app.widgets.palette import CommandPalette
+from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
+from flashscope.profiles.store import sessions_dir
+from flashscope.profiles.wire.events import LogLine, RequestFailed, TraceReady
 from tests.app.hostile import hostile_file, hostile_machine, hostile_trace
-from tests.app.shell.conftest import Rig
+from tests.app.rig import Rig
 
 
 def window_full_of(text: str, rig: Rig, qtbot: QtBot) -> MainWindow:
@@ -50,7 +50,7 @@ def window_full_of(text: str, rig: Rig, qtbot: QtBot) -> MainWindow:
     window.errors.show_error(text, text)
     for key in window.pages:
         window.show_page(key)
-        picture(window)
+        grab_whole(window)
     open_everything(window, text)
     stepper = window.pages["stepper"]
     assert isinstance(stepper, StepperPage)

@@ -13,13 +13,19 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.control.settings import Settings
-from app.pages.registry import PAGES
-from app.shell.main_window import MainWindow
-from app.widgets.palette import CommandPalette, match
-from app.widgets.shortcut_sheet import ShortcutSheet
+from flashscope.app.control.settings import Settings
+from flashscope.app.pages.registry import PAGES
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.palette import CommandPalette, match
+from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
 from tests.app.pixels import pixels
-from tests.app.shell.conftest import Rig
+from tests.app.rig import Rig
+
+
+@pytest.fixture
+def window(shared_window: MainWindow) -> MainWindow:
+    """The same for all tests that run no command."""
+    return shared_window
 
 
 def leaves(menu: QMenu) -> set[str]:
@@ -44,6 +50,7 @@ def opened_palette(window: MainWindow) -> CommandPalette:
     return palette
 
 
+@pytest.mark.matrix
 def test_every_action_stands_in_the_menu_and_in_the_palette(window: MainWindow) -> None:
     keys = {action.key for action in window.registry}
     assert {"run", "cancel", "open", "export", "palette", "log", "page.profile"} <= keys
@@ -67,6 +74,7 @@ def test_no_two_actions_of_one_page_share_a_key(window: MainWindow) -> None:
 
 
 def test_a_command_that_cannot_be_used_now_is_dim_in_the_palette(window: MainWindow) -> None:
+    window.show_page("claims")
     palette = CommandPalette(window.registry, window)
     palette.resize(600, 600)
     palette._fill("go on in the source")
@@ -80,7 +88,8 @@ def test_a_command_that_cannot_be_used_now_is_dim_in_the_palette(window: MainWin
     assert (ground + dim) / 2 < brightest <= dim
 
 
-def test_the_palette_finds_a_command_by_a_few_letters_and_runs_it(window: MainWindow) -> None:
+def test_the_palette_finds_a_command_by_a_few_letters_and_runs_it(rig: Rig) -> None:
+    window = rig.window()
     palette = opened_palette(window)
     QTest.keyClicks(palette._query, "shwstep")
     assert "Stepper" in titles(palette)[0]
@@ -88,9 +97,9 @@ def test_the_palette_finds_a_command_by_a_few_letters_and_runs_it(window: MainWi
     assert window.page.key == "stepper"
 
 
-def test_the_palette_lists_first_what_was_run_last_also_in_the_next_window(
-    window: MainWindow, rig: Rig, qtbot: QtBot
-) -> None:
+@pytest.mark.matrix
+def test_the_palette_lists_first_what_was_run_last_also_in_the_next_window(rig: Rig, qtbot: QtBot) -> None:
+    window = rig.window()
     for query in ("shwplan", "shwstep"):
         palette = opened_palette(window)
         QTest.keyClicks(palette._query, query)
@@ -101,9 +110,9 @@ def test_the_palette_lists_first_what_was_run_last_also_in_the_next_window(
     assert len(titles(palette)) == len(list(window.registry))
 
 
-def test_a_word_typed_in_the_palette_finds_the_command_of_this_word_on_every_page(
-    window: MainWindow,
-) -> None:
+@pytest.mark.matrix
+def test_a_word_typed_in_the_palette_finds_the_command_of_this_word_on_every_page(rig: Rig) -> None:
+    window = rig.window()
     window.show_page("claims")
     palette = opened_palette(window)
     QTest.keyClicks(palette._query, "tour")
@@ -134,6 +143,7 @@ def test_return_does_nothing_where_no_command_found_can_be_run(window: MainWindo
     assert titles(palette)[0].startswith("Ladder: Go on in the source")
     QTest.keyClick(palette._query, Qt.Key.Key_Return)
     assert palette.isVisible()
+    palette.close()
 
 
 @given(

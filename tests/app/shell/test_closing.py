@@ -7,14 +7,14 @@ import pytest
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
-from app.pages.profile import ProfilePage
-from app.pages.sessions import SessionsPage
-from app.plots import export_button
-from app.shell.closing import CLOSE_QUESTION
-from app.shell.main_window import MainWindow
-from profiles.store import sessions_dir, write_whole
+from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.plots.export import button as export_button
+from flashscope.app.shell.closing import CLOSE_QUESTION
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.profiles.store import sessions_dir, write_atomically
 from tests.app.fakes import PLAN, sweep
-from tests.app.shell.conftest import Rig, Save
+from tests.app.rig import Rig, Save
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, words: str) -> list[str]:
@@ -50,12 +50,14 @@ def test_closing_without_a_sweep_asks_nothing_and_leaves_no_thread(window: MainW
     assert [thread for thread in threading.enumerate() if not thread.daemon] == [threading.main_thread()]
 
 
+@pytest.mark.matrix
 def test_a_signal_of_the_system_closes_without_asking(window: MainWindow, rig: Rig) -> None:
     rig.controller.run(PLAN)
     window.close_unasked()
     assert rig.engine.closed == 1
 
 
+@pytest.mark.matrix
 def test_a_plot_that_is_being_written_is_written_whole_before_the_window_goes(
     window: MainWindow, rig: Rig, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,9 +66,9 @@ def test_a_plot_that_is_being_written_is_written_whole_before_the_window_goes(
 
     def late(target: Path, content: bytes, *, replace: bool) -> None:
         let.wait(5)
-        write_whole(target, content, replace=replace)
+        write_atomically(target, content, replace=replace)
 
-    monkeypatch.setattr(export_button, "write_whole", late)
+    monkeypatch.setattr(export_button, "write_atomically", late)
     page = window.pages["profile"]
     assert isinstance(page, ProfilePage)
     page.bottom.export_button.save("csv", tmp_path / "telemetry.csv")

@@ -7,13 +7,13 @@ import sys
 DELETE_WHILE_BUSY = """
 import time
 from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtWidgets import QApplication
-from app.control.chores import Chores
-from app.shell.main_window import MainWindow
+from PySide6.QtWidgets import QApplication, QMainWindow
+from flashscope.app.control.chores import Chores
+from flashscope.app.shell.main_window import MainWindow
 
 class Window(MainWindow):
     def __init__(self):
-        super(MainWindow, self).__init__()
+        QMainWindow.__init__(self)
 
 def busy():
     began.append(True)

@@ -1,25 +1,21 @@
 """Whatever figures a file holds, however absurd, the window shows them and goes on."""
 
-import sys
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from traceback import format_exception
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QTableView
 
-from app.shell.main_window import MainWindow
-from app.shell.shots import picture
-from kernels.trace import Array, Trace
-from profiles.store import Recorder
-from profiles.wire.events import Event, TraceReady
-from tests.app.shell.conftest import Rig
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.kernels.workload.trace import Array, Trace
+from flashscope.profiles.store import Recorder
+from flashscope.profiles.wire.events import Event, TraceReady
+from tests.app.rig import Rig
+from tests.app.shell.drawn import shown
 from tests.app.stepper.builders import random_trace
 from tests.matrix import on_demand
 from tests.profiles.store.test_round_trip import sweeps
@@ -47,25 +43,6 @@ def _filled(array: Array, draw: st.DrawFn) -> Array:
     values = array.numpy().copy()
     values.flat[:: draw(st.integers(1, 3))] = draw(VALUES)
     return Array.of(values)
-
-
-def shown(window: MainWindow) -> None:
-    """Paint every page, and sort the table by every column."""
-    for key in window.pages:
-        window.show_page(key)
-        picture(window)
-    for table in window.findChildren(QTableView):
-        for column in range(table.model().columnCount()):
-            table.sortByColumn(column, Qt.SortOrder.AscendingOrder)
-    QApplication.processEvents()
-
-
-@pytest.fixture
-def raised(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What nothing has caught."""
-    errors: list[str] = []
-    monkeypatch.setattr(sys, "excepthook", lambda *what: errors.append("".join(format_exception(*what))))
-    return errors
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.pages.sessions import SessionsPage
-from app.shell import export_each
-from app.shell.export_dialog import ExportDialog
-from app.shell.main_window import MainWindow
-from profiles.store import SessionFileError, change
+from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.shell import export_each
+from flashscope.app.shell.export_dialog import ExportDialog
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.profiles.store import SessionFileError, change
 from tests.app.fakes import sweep
-from tests.app.shell.conftest import Save
+from tests.app.rig import Save
 
 
 @pytest.fixture
@@ -57,6 +57,7 @@ def chosen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(folder))
 
 
+@pytest.mark.matrix
 @pytest.mark.usefixtures("chosen")
 def test_each_gets_a_file_under_its_name_and_none_is_written_over(
     window: MainWindow, qtbot: QtBot, files: list[Path], folder: Path
@@ -94,7 +95,7 @@ def test_pictures_are_drawn_elsewhere_and_a_full_disk_leaves_nothing(
     def full(*_given: object, **_named: object) -> None:
         raise SessionFileError("The disk is full.")
 
-    monkeypatch.setattr(export_each, "write_whole", full)
+    monkeypatch.setattr(export_each, "write_atomically", full)
     _export(window, qtbot, files[:1], "png")
     assert window.errors.text == f"Exported 0 of 1 sessions to {folder}. {files[0]}: The disk is full."
 

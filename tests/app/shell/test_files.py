@@ -12,19 +12,18 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.control.chores import wait_for_all
-from app.control.controller import Controller
-from app.look.theme import LIGHT
-from app.report.documents import WRITERS, document
-from app.report.kinds import KINDS
-from app.shell import file_actions
-from app.shell.export_dialog import ExportDialog
-from app.shell.main_window import MainWindow
-from app.words.provenance import Provenance
-from profiles.results.session import Session
-from profiles.store import load, sessions_dir
+from flashscope.app.control.chores import wait_for_all
+from flashscope.app.control.controller import Controller
+from flashscope.app.look.theme import LIGHT
+from flashscope.app.report.kinds import KINDS, report_bytes
+from flashscope.app.shell import file_actions
+from flashscope.app.shell.export_dialog import ExportDialog
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.words.provenance import Provenance
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import load, sessions_dir
 from tests.app.fakes import PLAN, sweep
-from tests.app.shell.conftest import Rig, Save
+from tests.app.rig import Rig, Save
 from tests.matrix import chosen
 from tests.profiles.store.test_reading_writes_nothing import KILLED_MID_WRITE, run
 
@@ -84,6 +83,7 @@ def test_a_missing_file_is_explained(window: MainWindow, rig: Rig) -> None:
     assert "gone.flashscope" in window.errors.text
 
 
+@pytest.mark.matrix
 def test_opening_a_file_that_failed_can_be_tried_again(window: MainWindow, rig: Rig, save: Save) -> None:
     path = sessions_dir() / "later.flashscope"
     rig.open(path)
@@ -93,11 +93,12 @@ def test_opening_a_file_that_failed_can_be_tried_again(window: MainWindow, rig: 
     assert window.controller.path == path
 
 
+@pytest.mark.matrix
 def test_export_writes_a_table_with_its_provenance(
     window: MainWindow, rig: Rig, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rig.open(save(sweep(), "saved"))
-    for kind in WRITERS:
+    for kind in (key for key, kind in KINDS.items() if not kind.picture):
         name = f"table{KINDS[kind].suffix}"
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, n=name: (str(tmp_path / n), ""))
         _write(window, "export", kind)
@@ -108,6 +109,7 @@ def test_export_writes_a_table_with_its_provenance(
     assert (tmp_path / "table.json").read_bytes().startswith(b"{")
 
 
+@pytest.mark.matrix
 @chosen(
     "case",
     [
@@ -138,6 +140,7 @@ def test_a_file_named_without_its_ending_gets_the_right_one_and_replaces_nothing
     assert (tmp_path / name).read_text() == "mine"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("key", ["export", "save-copy"])
 def test_a_file_that_cannot_be_written_is_named_with_a_remedy(
     *, window: MainWindow, rig: Rig, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
@@ -191,7 +194,7 @@ def writing(
     """A session is being written into this file, and takes its time."""
     slow, target = Slow(), tmp_path / ("table.csv" if request.param == "export" else "table.flashscope")
     rig.open(save(sweep(), "saved"))
-    for name in ("document", "copy_session"):
+    for name in ("report_bytes", "copy_session"):
         monkeypatch.setattr(file_actions, name, slow)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     _trigger(window, request.param)
@@ -200,6 +203,7 @@ def writing(
     slow.let.set()
 
 
+@pytest.mark.matrix
 def test_a_file_that_takes_long_to_write_does_not_hold_the_window_which_says_so(
     window: MainWindow, writing: tuple[Slow, Path], qtbot: QtBot
 ) -> None:
@@ -210,6 +214,7 @@ def test_a_file_that_takes_long_to_write_does_not_hold_the_window_which_says_so(
     assert target.read_text().endswith("whole")
 
 
+@pytest.mark.matrix
 def test_a_window_closed_meanwhile_is_gone_at_once_and_the_file_is_whole(
     window: MainWindow, writing: tuple[Slow, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,6 +231,7 @@ def test_a_window_closed_meanwhile_is_gone_at_once_and_the_file_is_whole(
     assert target.read_text().endswith("whole")
 
 
+@pytest.mark.matrix
 def test_an_export_of_a_running_sweep_is_of_the_moment_at_which_it_was_asked_for(
     window: MainWindow, rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,9 +241,9 @@ def test_an_export_of_a_running_sweep_is_of_the_moment_at_which_it_was_asked_for
 
     def late(kind: str, session: Session, path: str | None, source: Provenance) -> bytes:
         assert let.wait(60)
-        return document(kind, session, path, source)
+        return report_bytes(kind, session, path, source)
 
-    monkeypatch.setattr(file_actions, "document", late)
+    monkeypatch.setattr(file_actions, "report_bytes", late)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     _trigger(window, "export")
     rig.say(sweep()[len(sweep(points=1)) :])
@@ -246,6 +252,7 @@ def test_an_export_of_a_running_sweep_is_of_the_moment_at_which_it_was_asked_for
     assert target.read_text().count(",done,") == 1
 
 
+@pytest.mark.matrix
 def test_a_picture_is_drawn_in_the_colours_asked_for_while_the_window_goes_on(
     window: MainWindow, rig: Rig, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,6 +276,7 @@ def test_a_picture_is_drawn_in_the_colours_asked_for_while_the_window_goes_on(
     assert drawn.text("source").startswith("SAVED · CPU Test CPU")
 
 
+@pytest.mark.matrix
 def test_the_dialog_offers_of_a_picture_alone_what_a_picture_can_be(
     window: MainWindow, rig: Rig, save: Save
 ) -> None:
@@ -283,6 +291,7 @@ def test_the_dialog_offers_of_a_picture_alone_what_a_picture_can_be(
         assert KINDS[kind].about[1:] in dialog.about.text()
 
 
+@pytest.mark.matrix
 def test_a_session_that_is_being_measured_has_no_picture_yet(window: MainWindow, rig: Rig) -> None:
     rig.controller.run(PLAN)
     rig.say(sweep(points=1))

@@ -7,14 +7,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.pages.stepper import StepperPage
-from app.plots.quantity_chooser import QuantityChooser
-from app.shell.main_window import MainWindow
-from app.shell.shots import picture
-from app.widgets.plain import Label
-from app.widgets.scrolling import Scrolling
+from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.shots import grab_whole
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.scrolling import Scrolling
 from tests.app.fakes import sweep
-from tests.app.shell.conftest import Rig, Save
+from tests.app.rig import Rig, Save
 from tests.app.stepper.builders import random_trace
 from tests.matrix import chosen
 
@@ -38,7 +38,7 @@ def full(rig: Rig, save: Save) -> Iterator[MainWindow]:
 
 def texts(window: MainWindow) -> list[QWidget]:
     """What shows a text that is neither broken into lines nor shortened."""
-    labels = [one for one in window.findChildren(Label) if one.text() and not one.wordWrap()]
+    labels = [one for one in window.findChildren(PlainLabel) if one.text() and not one.wordWrap()]
     alone = Qt.ToolButtonStyle.ToolButtonIconOnly
     buttons = [
         one
@@ -49,7 +49,7 @@ def texts(window: MainWindow) -> list[QWidget]:
 
 
 def is_cut(shown: QWidget) -> bool:
-    if isinstance(shown, Label):
+    if isinstance(shown, PlainLabel):
         least = shown.fontMetrics().size(0, shown.text())
     else:
         least = shown.minimumSizeHint() if isinstance(shown, QuantityChooser) else shown.sizeHint()
@@ -66,7 +66,7 @@ def test_no_page_scrolls_sideways_and_no_text_in_it_is_cut_off(
     for key in full.pages:
         full.show_page(key)
         QApplication.processEvents()
-        picture(full)
+        grab_whole(full)
         QApplication.processEvents()
         frame = full._frames[key]
         assert isinstance(frame, Scrolling)
@@ -84,6 +84,7 @@ def test_no_page_scrolls_sideways_and_no_text_in_it_is_cut_off(
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.matrix
 def test_a_choice_without_room_ends_in_an_ellipsis_and_one_with_room_is_whole(full: MainWindow) -> None:
     box = full.top_bar.backend
     box.setItemText(box.currentIndex(), "CPU · a processor with a name that is as long as they are")

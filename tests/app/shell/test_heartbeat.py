@@ -3,11 +3,11 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from kernels.problem import Problem
-from profiles.plan.plan import Plan, Protocol
-from profiles.wire.events import Event, PointProgress
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.wire.events import Event, PointProgress
 from tests.app.fakes import sweep
-from tests.app.shell.conftest import Rig
+from tests.app.rig import Rig
 from tests.app.turns import PLOTS, Turns, assert_no_turn_does_too_much
 
 PLAN = Plan(
@@ -26,6 +26,7 @@ def flood() -> list[Event]:
     return events
 
 
+@pytest.mark.matrix
 def test_no_turn_of_a_flooded_windows_event_loop_does_too_much(
     rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """The window without a mouse: every part is named and reached, and keys mean what the focus says."""
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -18,13 +19,13 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.pages.profile import ProfilePage
-from app.shell.full_screen import FullScreen
-from app.shell.main_window import MainWindow
-from app.widgets.staged_paint import StagedPaint
-from profiles.wire.events import PlanFinished
+from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.shell.full_screen import FullScreen
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.paint_turns import PaintTurns
+from flashscope.profiles.wire.events import PlanFinished
 from tests.app.fakes import PLAN, sweep
-from tests.app.shell.conftest import Rig
+from tests.app.rig import Rig, start_page
 from tests.matrix import chosen
 
 INTERACTIVE = (
@@ -79,7 +80,7 @@ def test_space_presses_the_focused_button_and_is_no_shortcut_there(window: MainW
 
 def test_tab_reaches_every_button_of_the_start_page(window: MainWindow, qtbot: QtBot) -> None:
     window.activateWindow()
-    start = window.start_page
+    start = start_page(window)
     qtbot.waitUntil(start.quick.hasFocus)
     reached = set()
     for _ in range(60):
@@ -95,14 +96,15 @@ def press_escape(window: MainWindow) -> None:
     QTest.keyClick(window, Qt.Key.Key_Escape)
 
 
+@pytest.mark.matrix
 @chosen("key", ["start", "profile", "stepper", "sessions", "planner"], {"start", "profile", "stepper"})
 def test_whatever_the_tab_key_reaches_shows_that_it_has_the_focus(window: MainWindow, key: str) -> None:
     window.resize(1280, 800)
     window.activateWindow()
     window.show_page(key)
     page = window.pages[key]
-    for staged in page.findChildren(StagedPaint):
-        staged.finish()
+    for turns in page.findChildren(PaintTurns):
+        turns.finish()
     QApplication.processEvents()
     reached = [w for w in page.findChildren(QWidget) if by_tab(w)]
     assert reached
@@ -136,6 +138,7 @@ def test_one_esc_ends_no_sweep_and_a_second_one_does(window: MainWindow, rig: Ri
     assert rig.engine.cancelled
 
 
+@pytest.mark.matrix
 def test_what_another_esc_does_is_said_for_as_long_as_it_does_it(window: MainWindow, rig: Rig) -> None:
     window.activateWindow()
     rig.controller.run(PLAN)
@@ -152,6 +155,7 @@ def test_what_another_esc_does_is_said_for_as_long_as_it_does_it(window: MainWin
     assert window.errors.isVisible()
 
 
+@pytest.mark.matrix
 def test_esc_that_comes_long_after_another_asks_again(window: MainWindow, rig: Rig) -> None:
     window.activateWindow()
     rig.controller.run(PLAN)
@@ -186,6 +190,7 @@ def test_a_window_without_a_window_manager_fills_the_screen_and_goes_back(qtbot:
     assert states == [True, False, True, False]
 
 
+@pytest.mark.matrix
 def test_esc_leaves_the_full_screen_first(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     window.activateWindow()
     rig.controller.run(PLAN)
@@ -206,6 +211,7 @@ def test_esc_does_nothing_where_nothing_is_open_or_runs(window: MainWindow, rig:
     assert not window.errors.isVisible()
 
 
+@pytest.mark.matrix
 def test_tab_reaches_the_form_before_the_plots_beside_it_and_after_those_above_it(
     window: MainWindow, qtbot: QtBot
 ) -> None:
@@ -213,8 +219,8 @@ def test_tab_reaches_the_form_before_the_plots_beside_it_and_after_those_above_i
     assert isinstance(page, ProfilePage)
     window.show_page("profile")
     window.activateWindow()
-    for staged in page.findChildren(StagedPaint):
-        staged.finish()
+    for turns in page.findChildren(PaintTurns):
+        turns.finish()
     found = []
     for width in (1280, 700, 1280):
         window.resize(width, 720)

@@ -6,7 +6,7 @@ import weakref
 from PySide6.QtCore import QCoreApplication, QEvent
 from pytestqt.qtbot import QtBot
 
-from tests.app.shell.conftest import Rig
+from tests.app.rig import Rig
 
 
 def test_a_deleted_window_leaves_no_python_half_behind(rig: Rig, qtbot: QtBot) -> None:

@@ -3,8 +3,8 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.words.plain import MOST_DETAILS, MOST_OF_NAME, MOST_SHOWN, cut
-from tests.app.shell.conftest import Rig
+from flashscope.app.words.plain import MOST_DETAILS, MOST_OF_NAME, MOST_SHOWN, cut_short
+from tests.app.rig import Rig
 from tests.app.shell.shown import texts, window_full_of
 
 LONG = "w" * 900_000  # what a file may hold is a million
@@ -34,6 +34,6 @@ def test_no_page_grows_wider(rig: Rig, qtbot: QtBot) -> None:
 @pytest.mark.parametrize("length", [0, 1, MOST_SHOWN, MOST_SHOWN + 1, 10 * MOST_SHOWN])
 def test_only_what_is_too_long_is_cut_and_says_so(length: int) -> None:
     text = "n" * length
-    assert (cut(text) == text) is (length <= MOST_SHOWN)
-    assert len(cut(text)) == min(length, MOST_SHOWN)
-    assert cut(text).endswith("…") is (length > MOST_SHOWN)
+    assert (cut_short(text) == text) is (length <= MOST_SHOWN)
+    assert len(cut_short(text)) == min(length, MOST_SHOWN)
+    assert cut_short(text).endswith("…") is (length > MOST_SHOWN)

@@ -1,14 +1,15 @@
 """Small things that one who uses the window relies on."""
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.pages.profile import ProfilePage
-from app.shell.main_window import MainWindow
+from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.shell.main_window import MainWindow
 from tests.app.fakes import GPU_MACHINE, sweep
-from tests.app.profile.builders import make_plan
-from tests.app.shell.conftest import Rig, Save
+from tests.app.rig import Rig, Save
+from tests.profiles.sessions import make_plan
 
 
 def page_of(window: MainWindow) -> ProfilePage:
@@ -17,6 +18,7 @@ def page_of(window: MainWindow) -> ProfilePage:
     return page
 
 
+@pytest.mark.matrix
 def test_a_letter_is_a_shortcut_while_a_number_field_has_the_focus(window: MainWindow, qtbot: QtBot) -> None:
     window.show_page("profile")
     window.activateWindow()
@@ -33,6 +35,7 @@ def test_a_letter_is_a_shortcut_while_a_number_field_has_the_focus(window: MainW
     assert page.form.isHidden()
 
 
+@pytest.mark.matrix
 def test_beside_a_recording_of_another_machine_the_status_bar_says_whose_memory_it_tells(
     window: MainWindow, rig: Rig, save: Save, qtbot: QtBot
 ) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.control.controller import Controller
-from app.look.theme import DARK
-from app.shell.main_window import MainWindow, build_window
-from profiles.engine.local import LocalEngine
-from profiles.store import sessions_dir
+from flashscope.app.control.controller import Controller
+from flashscope.app.look.theme import DARK
+from flashscope.app.shell.main_window import MainWindow, build_window
+from flashscope.profiles.engine.local import LocalEngine
+from flashscope.profiles.store import sessions_dir
 from tests.app.shell import monkey, sandbox
 from tests.matrix import on_demand
 

@@ -6,16 +6,16 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.cli import main
-from app.control.bundled import BUNDLED, NAMES, bundled_sessions
-from app.pages.sessions import SessionsPage
-from app.pages.sessions_columns import session_name
-from app.shell.main_window import MainWindow
-from app.words.sessions import as_file_name
-from profiles.store import change, list_sessions
-from tests.app.compare.conftest import Desk
+from flashscope.app.cli import main
+from flashscope.app.control.bundled import BUNDLED, NAMES, bundled_sessions
+from flashscope.app.pages.sessions.columns import session_name
+from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.words.sessions import as_file_name
+from flashscope.profiles.store import change, list_sessions
 from tests.app.fakes import sweep
-from tests.app.shell.conftest import Rig, Save
+from tests.app.pages.compare.conftest import Desk
+from tests.app.rig import Rig, Save, start_page
 
 
 @pytest.fixture
@@ -31,6 +31,7 @@ def test_every_recording_that_comes_with_the_program_has_its_name() -> None:
     assert {path.stem for path in bundled_sessions()} == names.keys()
 
 
+@pytest.mark.matrix
 def test_the_window_names_a_session_and_not_its_file(
     window: MainWindow, rig: Rig, named: Path, qtbot: QtBot
 ) -> None:
@@ -41,7 +42,7 @@ def test_the_window_names_a_session_and_not_its_file(
     window.show_page("start")
 
     def opens() -> bool:
-        buttons = window.start_page.findChildren(QPushButton)
+        buttons = start_page(window).findChildren(QPushButton)
         return ("before/after: the fan", "Open before/after: the fan") in {
             (button.text(), button.accessibleName()) for button in buttons
         }
@@ -49,6 +50,7 @@ def test_the_window_names_a_session_and_not_its_file(
     qtbot.waitUntil(opens)
 
 
+@pytest.mark.matrix
 def test_files_made_of_a_session_are_named_like_it(
     window: MainWindow, rig: Rig, named: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,6 +74,7 @@ def test_a_name_becomes_one_that_a_file_can_have(name: str, file: str) -> None:
     assert as_file_name(name) == file
 
 
+@pytest.mark.matrix
 def test_what_is_too_much_to_compare_is_left_out_by_name(
     window: MainWindow, save: Save, qtbot: QtBot
 ) -> None:

@@ -10,17 +10,16 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.control.guard import guarded
-from app.shell.shots import picture
-from app.shell.troubles import Troubles
-from profiles.store import sessions_dir
-from profiles.wire.events import TraceReady
+from flashscope.app.control.guard import guarded
+from flashscope.app.shell.shots import grab_whole
+from flashscope.app.shell.start_up.troubles import Troubles
+from flashscope.profiles.store import sessions_dir
+from flashscope.profiles.wire.events import TraceReady
 from tests.app.hostile import hostile_file
-from tests.app.shell.conftest import Rig
+from tests.app.rig import Rig
 from tests.app.shell.exercise import exercise
 from tests.app.shell.overrides import Override, overrides
 from tests.app.stepper.builders import random_trace
-from tests.matrix import chosen
 
 EVERY = overrides()
 BY_NAME = {f"{override.owner.__qualname__}-{override.name}": override for override in EVERY}
@@ -101,7 +100,8 @@ def test_what_is_done_with_a_window_calls_each_of_them(rig: Rig) -> None:
 
 
 @pytest.mark.qt_log_ignore(r"(Keyboard|Mouse) event .*not accepted")  # by a window that handles none any more
-@chosen("name", BY_NAME, {"StatusBar-minimumSizeHint"})
+@pytest.mark.matrix  # each takes seconds
+@pytest.mark.parametrize("name", BY_NAME)
 def test_a_window_outlives_an_error_in_a_method_that_qt_calls(name: str, rig: Rig, told: list[str]) -> None:
     file = hostile_file(sessions_dir() / "a.flashscope", "a")
     window = rig.window()
@@ -113,7 +113,7 @@ def test_a_window_outlives_an_error_in_a_method_that_qt_calls(name: str, rig: Ri
     assert len(told) == 1
     assert f"FaultError: {BY_NAME[name].name}," in told[0]
     window.show()
-    picture(window)
+    grab_whole(window)
 
 
 def test_an_error_in_a_paint_is_told_once_and_its_painter_is_let_go(qtbot: QtBot, told: list[str]) -> None:

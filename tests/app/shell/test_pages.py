@@ -5,15 +5,15 @@ from collections.abc import Callable
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.look.theme import LIGHT
-from app.pages.planner import PlannerPage
-from app.pages.profile import ProfilePage
-from app.pages.roofline import RooflinePage
-from app.shell import ahead
-from app.shell.main_window import MainWindow
-from app.widgets.shortcut_sheet import ShortcutSheet
+from flashscope.app.look.theme import LIGHT
+from flashscope.app.pages.planner import PlannerPage
+from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.pages.roofline import RooflinePage
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.start_up import ahead
+from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
 from tests.app.fakes import reading, sweep
-from tests.app.shell.conftest import Rig, Save
+from tests.app.rig import Rig, Save
 
 
 def open_menu(window: MainWindow) -> object:
@@ -37,6 +37,7 @@ def test_the_keys_of_the_pages_are_known_before_there_is_a_page(window: MainWind
     assert len(window.pages.made) == 1
 
 
+@pytest.mark.matrix
 def test_while_nothing_happens_all_are_made_and_then_nothing_goes_on(
     rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -47,6 +48,7 @@ def test_while_nothing_happens_all_are_made_and_then_nothing_goes_on(
     assert window.page.key == "start"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("look", [open_menu, open_sheet])
 def test_whoever_looks_for_commands_finds_those_of_every_page(
     window: MainWindow, look: Callable[[MainWindow], object]
@@ -55,6 +57,7 @@ def test_whoever_looks_for_commands_finds_those_of_every_page(
     assert not window.pages.missing
 
 
+@pytest.mark.matrix
 def test_commands_stand_in_the_order_of_the_rail_whichever_page_was_made_first(window: MainWindow) -> None:
     window.pages.make("roofline", "planner", "profile")
     owners = [action.key.partition(".")[0] for action in window.registry]
@@ -62,6 +65,7 @@ def test_commands_stand_in_the_order_of_the_rail_whichever_page_was_made_first(w
     assert ranks == sorted(ranks)
 
 
+@pytest.mark.matrix
 def test_a_command_of_a_page_that_is_not_in_front_cannot_be_triggered(window: MainWindow) -> None:
     found = window.registry.find("planner.model")
     assert found is not None
@@ -83,6 +87,7 @@ def test_a_page_made_after_a_session_was_opened_shows_it(
     assert planner._session is rig.controller.session
 
 
+@pytest.mark.matrix
 def test_a_page_made_in_the_middle_of_a_theme_switch_is_in_the_new_theme(window: MainWindow) -> None:
     window.appearance.choose("light")
     page = window.pages["profile"]

@@ -21,14 +21,14 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-import app
-from app.pages.sessions import SessionsPage
-from app.shell.main_window import MainWindow
-from app.widgets.plain import FormulaLabel, Label, plain_tip
-from app.words.plain import cut, unbroken
-from profiles.store import SessionInfo, sessions_dir
+from flashscope import app
+from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, plain_tip
+from flashscope.app.words.plain import cut_short, unbroken
+from flashscope.profiles.store import SessionInfo, sessions_dir
 from tests.app.hostile import hostile_file
-from tests.app.shell.conftest import Rig
+from tests.app.rig import Rig
 from tests.app.shell.shown import every, items, texts, tool_tips, window_full_of
 
 SOURCE = Path(app.__file__).parent
@@ -88,7 +88,7 @@ def test_a_tip_says_what_it_was_given(text: str) -> None:
 
 
 def test_a_tip_is_shown_without_a_picture(qtbot: QtBot, qapp: QApplication) -> None:
-    label = Label(MARKUP)
+    label = PlainLabel(MARKUP)
     qtbot.addWidget(label)
     QToolTip.showText(QPoint(1, 1), plain_tip(MARKUP), label)
     shown = [w for w in qapp.allWidgets() if w.inherits("QTipLabel") and isinstance(w, QLabel)]
@@ -96,6 +96,7 @@ def test_a_tip_is_shown_without_a_picture(qtbot: QtBot, qapp: QApplication) -> N
     QToolTip.hideText()
 
 
+@pytest.mark.matrix
 def test_nothing_in_a_name_turns_the_direction_of_a_line(rig: Rig, qtbot: QtBot) -> None:
     window = window_full_of(TURNING, rig, qtbot)
     rig.open(hostile_file(sessions_dir() / f"{TURNING}.flashscope", TURNING))
@@ -121,7 +122,7 @@ def test_a_name_is_offered_for_change_as_it_is_shown_and_left_so_stays_what_it_w
     monkeypatch.setattr(page.controller.edits, "do", _never)
     monkeypatch.setattr(QInputDialog, "getText", ask)
     page.rename_chosen()
-    assert offered == [cut(name)]
+    assert offered == [cut_short(name)]
 
 
 def _never(_words: str, _steps: object) -> None:
@@ -150,10 +151,11 @@ OWNERS = {  # what takes text for markup, and the modules that may call it
     "appendHtml": (),
     "insertHtml": (),
     "QStaticText": ("plots/stepper/panel.py",),  # formulas
-    "setTextFormat": ("plots/stepper/panel.py", "widgets/elided.py", "shell/closing.py"),
+    "setTextFormat": ("plots/stepper/panel.py", "widgets/elided.py", "widgets/question.py"),
 }
 
 
+@pytest.mark.matrix
 def test_nothing_that_reads_markup_is_called_but_where_the_text_is_made_plain() -> None:
     called = set(calls())
     assert ("widgets/plain.py", "setToolTip") in called

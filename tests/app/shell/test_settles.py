@@ -5,14 +5,15 @@ import sys
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.pages.stepper import StepperPage
-from app.shell.main_window import MainWindow
+from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.shell.main_window import MainWindow
 from tests.app.stepper.builders import random_trace
 
 NARROW = (747, 821)
 WAVERED = [(width, height) for width in (1260, 1266, 1274) for height in (520, 530, 540)]
 
 
+@pytest.mark.matrix
 def test_the_stepper_settles_at_sizes_at_which_its_lines_decide_whether_it_fits(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:

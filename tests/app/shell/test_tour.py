@@ -9,12 +9,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.control.settings import Settings
-from app.pages.profile import ProfilePage
-from app.shell.main_window import MainWindow
-from app.widgets.callout import seen
+from flashscope.app.control.settings import Settings
+from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.callout import visible_part
 from tests.app.fakes import PLAN, plan_started
-from tests.app.shell.conftest import Rig
+from tests.app.rig import Rig, start_page
 
 SLACK = 2  # pixels that rounding takes
 LEFT = Qt.MouseButton.LeftButton
@@ -47,7 +47,7 @@ def pointed_at(window: MainWindow) -> QWidget:
     target = callout.target
     assert target is not None
     assert callout.isVisible()
-    assert callout.ring.geometry().contains(seen(target, window.centralWidget()))
+    assert callout.ring.geometry().contains(visible_part(target, window.centralWidget()))
     return target
 
 
@@ -55,7 +55,7 @@ def test_each_step_goes_on_when_its_own_control_is_clicked(
     touring: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
     tour, page = touring.tour, profile(touring)
-    assert pointed_at(touring) is touring.start_page.recording
+    assert pointed_at(touring) is start_page(touring).recording
     rig.opening(lambda: QTest.mouseClick(pointed_at(touring), LEFT))
     qtbot.waitUntil(lambda: step(touring) == 1 and pointed_at(touring) is page.plots.cells[0])
     page.plots.move_cursor(4096)
@@ -79,6 +79,7 @@ def test_each_step_goes_on_when_its_own_control_is_clicked(
     assert not tour.callout.ring.isVisible()
 
 
+@pytest.mark.matrix
 def test_the_keys_walk_and_leave_it_and_it_does_not_come_again(
     touring: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -108,6 +109,7 @@ def test_the_keys_walk_and_leave_it_and_it_does_not_come_again(
     assert step(touring) is None
 
 
+@pytest.mark.matrix
 def test_a_stage_ends_it_and_offers_none(touring: MainWindow) -> None:
     touring.stage.enter()
     assert touring.tour.at is None
@@ -117,6 +119,7 @@ def test_a_stage_ends_it_and_offers_none(touring: MainWindow) -> None:
     assert not action.isEnabled()
 
 
+@pytest.mark.matrix
 def test_it_leads_back_to_the_page_of_its_step(touring: MainWindow, qtbot: QtBot) -> None:
     tour = touring.tour
     tour.callout.next.click()
@@ -138,6 +141,7 @@ def zoomed(touring: MainWindow) -> Iterator[MainWindow]:
     touring.appearance.finish()
 
 
+@pytest.mark.matrix
 def test_a_step_hides_no_control_of_its_own_and_is_whole_at_every_zoom(
     zoomed: MainWindow, qtbot: QtBot
 ) -> None:
@@ -157,7 +161,7 @@ def test_a_step_hides_no_control_of_its_own_and_is_whole_at_every_zoom(
             if cut or not room.contains(taken):
                 wrong.append(f"{at} at {percent} % in {size}: {taken}")
             if target is not None and callout.ring.isVisible() and target.width() < room.width() / 4:
-                button = seen(target, zoomed.centralWidget())
+                button = visible_part(target, zoomed.centralWidget())
                 wrong += [f"{at} at {percent} % in {size} is hidden"] if taken.intersects(button) else []
             callout.next.click()
     assert not wrong, "\n".join(wrong)

@@ -11,14 +11,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.look.theme import DARK, LIGHT
-from app.pages.profile import ProfilePage
-from app.shell.main_window import MainWindow
-from app.shell.shots import picture
-from profiles.plan.plan import Protocol
-from profiles.wire.events import LogLine, MachineFound, PointFailed, PointStarted
+from flashscope.app.look.theme import DARK, LIGHT
+from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.shots import grab_whole
+from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.wire.events import LogLine, MachineFound, PointFailed, PointStarted
 from tests.app.fakes import CPU_MACHINE, PLAN, SECOND, sweep
-from tests.app.shell.conftest import Rig, Save
+from tests.app.rig import Rig, Save, start_page
 from tests.matrix import chosen
 
 
@@ -35,7 +35,7 @@ def test_a_theme_switch_recolours_existing_plots_and_the_window(window: MainWind
     assert plots
     window._view._toggle_theme()
     window.appearance.finish()
-    picture(window)
+    grab_whole(window)
     for plot in plots:
         assert plot.backgroundBrush().color() == QColor(LIGHT.panel)
         assert plot.getPlotItem().getAxis("left").textPen().color() == QColor(LIGHT.dim)
@@ -62,22 +62,23 @@ def test_a_message_moves_and_resizes_nothing_of_a_page(window: MainWindow, rig: 
     window.resize(1280, 720)
     window.appearance.zoom(percent)
     window.appearance.finish()
-    picture(window)
+    grab_whole(window)
     heights = [window.status.height(), window.page.height()]
     window.errors.show_error("It broke.", "the long story")
     window.errors.offer("Retry", lambda: None)
-    picture(window)
+    grab_whole(window)
     assert window.errors.isVisible()
     assert [window.status.height(), window.page.height()] == heights
     assert not window.status.job.isVisible()
     window.errors.hide()
-    picture(window)
+    grab_whole(window)
     assert [window.status.height(), window.page.height()] == heights
     assert window.status.job.isVisible()
     window.appearance.zoom(100)
     window.appearance.finish()
 
 
+@pytest.mark.matrix
 def test_beside_a_message_stands_how_far_a_sweep_is(window: MainWindow, rig: Rig) -> None:
     rig.controller.run(PLAN)
     rig.say(sweep()[:3])
@@ -88,6 +89,7 @@ def test_beside_a_message_stands_how_far_a_sweep_is(window: MainWindow, rig: Rig
     assert not window.status.elapsed.isVisible()
 
 
+@pytest.mark.matrix
 def test_the_badge_tells_where_the_figures_come_from(window: MainWindow, rig: Rig, save: Save) -> None:
     assert window.top_bar.badge.text() == "CPU"
     rig.open(save(sweep(), "saved"))
@@ -97,10 +99,11 @@ def test_the_badge_tells_where_the_figures_come_from(window: MainWindow, rig: Ri
     assert window.top_bar.badge.text() == "CPU"
 
 
+@pytest.mark.matrix
 def test_run_and_cancel_follow_the_sweep(window: MainWindow, rig: Rig) -> None:
     assert window.top_bar.run.isEnabled()
     assert not window.top_bar.cancel.isEnabled()
-    window.start_page.quick.click()
+    start_page(window).quick.click()
     assert window.page.key == "profile"
     assert len(rig.engine.plans) == 1
     assert not window.top_bar.run.isEnabled()
@@ -121,6 +124,7 @@ def test_the_status_bar_tells_job_count_and_file(window: MainWindow, rig: Rig, q
     assert rig.controller.path in window.settings.recents
 
 
+@pytest.mark.matrix
 def test_failed_points_move_the_bar_on_and_interrupted_ones_do_not(
     window: MainWindow, rig: Rig, save: Save
 ) -> None:
@@ -133,6 +137,7 @@ def test_failed_points_move_the_bar_on_and_interrupted_ones_do_not(
     assert status.count.text() == "2 of 6 points, 1 interrupted"
 
 
+@pytest.mark.matrix
 def test_the_drift_check_is_told_in_the_status_bar_and_the_log_and_counts_as_no_point(
     window: MainWindow, rig: Rig
 ) -> None:
@@ -163,6 +168,7 @@ def test_nothing_is_wider_than_the_window(window: MainWindow, page: str, size: t
     assert window.top_bar.run.geometry().right() <= window.top_bar.width()
 
 
+@pytest.mark.matrix
 def test_a_reason_under_the_form_leaves_the_page_as_high_as_the_window(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -188,6 +194,7 @@ def test_errors_are_kept_in_the_log(window: MainWindow, rig: Rig) -> None:
     assert "It broke." in window.log.text
 
 
+@pytest.mark.matrix
 def test_an_old_error_is_gone_once_a_new_sweep_starts(window: MainWindow, rig: Rig) -> None:
     rig.controller.error_raised.emit("The sweep failed.", "")
     assert window.errors.isVisible()
@@ -195,16 +202,17 @@ def test_an_old_error_is_gone_once_a_new_sweep_starts(window: MainWindow, rig: R
     assert not window.errors.isVisible()
 
 
+@pytest.mark.matrix
 def test_nothing_of_the_page_before_shows_where_plots_wait_to_be_painted(
     window: MainWindow, qapp: QApplication
 ) -> None:
     page = window.pages["profile"]
     assert isinstance(page, ProfilePage)
-    page._staged.finish()
+    page._turns.finish()
     window.show_page("start")
     qapp.processEvents()
     window.show_page("profile")
-    page._staged._timer.stop()  # their turn does not come
+    page._turns._timer.stop()  # their turn does not come
     qapp.processEvents()
     shown = grabbed(window)
     for card in page.plots.cells:
@@ -215,6 +223,7 @@ def test_nothing_of_the_page_before_shows_where_plots_wait_to_be_painted(
         assert len(colours) == 1, card.title
 
 
+@pytest.mark.matrix
 @chosen("covered", [False, True], {True})
 def test_no_card_vanishes_while_it_waits_for_its_turn(
     window: MainWindow, qapp: QApplication, qtbot: QtBot, covered: bool
@@ -222,13 +231,13 @@ def test_no_card_vanishes_while_it_waits_for_its_turn(
     page = window.pages["profile"]
     assert isinstance(page, ProfilePage)
     window.show_page("profile")
-    page._staged.finish()
+    page._turns.finish()
     whole = settled(window, qtbot)
     if covered:
-        page._staged.start_covered()
+        page._turns.start_covered()
     else:
-        page._staged.start()
-    page._staged._timer.stop()  # their turns do not come
+        page._turns.start()
+    page._turns._timer.stop()  # their turns do not come
     page.repaint()
     qapp.processEvents()
     assert (grabbed(window) == whole) is not covered

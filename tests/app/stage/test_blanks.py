@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from app.stage.blanks import fill
-from app.stage.numbers import NUMBERS, step_numbers
-from app.stage.scene import Scene, scene_of
-from app.stepper.choice import RowChoice
-from app.stepper.cursor import Cursor
-from app.stepper.recording import Recording
-from app.stepper.step_view import StepView, Story
-from kernels.ladder import FLASH2
-from kernels.problem import Problem
-from profiles.plan.plan import Plan, Point, Protocol
-from profiles.results.rows import PointRow
-from profiles.wire.events import PointStatus
+from flashscope.app.stage.blanks import fill
+from flashscope.app.stage.numbers import NUMBERS, step_numbers
+from flashscope.app.stage.scene import Scene, scene_of
+from flashscope.app.stepper.choice import RowChoice
+from flashscope.app.stepper.cursor import Cursor
+from flashscope.app.stepper.recording import Recording
+from flashscope.app.stepper.step_view import SteppedTrace, StepView
+from flashscope.kernels.catalogue.ladder import FLASH2
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Plan, Point, Protocol
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.wire.events import PointStatus
 from tests.app.fakes import measurement
 from tests.app.stepper.builders import slide_trace
 
@@ -121,7 +121,7 @@ def test_a_kernel_that_was_not_measured_has_no_figure() -> None:
 
 
 def test_the_numbers_of_a_step_are_those_that_the_algorithm_has_computed_by_then() -> None:
-    walk = Story.of(Recording.of(slide_trace(reverse=True)))
+    walk = SteppedTrace.of(Recording.of(slide_trace(reverse=True)))
     seen: set[str] = set()
     for at in range(len(walk.timeline.steps)):
         numbers = step_numbers(StepView(walk, Cursor(walk.timeline, at), RowChoice()))

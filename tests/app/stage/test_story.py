@@ -1,6 +1,9 @@
 """A story is read whole, or refused with its file, its stop and a remedy."""
 
+import importlib.util
+import inspect
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
@@ -8,11 +11,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.pages.registry import PAGES
-from app.stage.blanks import BLANK
-from app.stage.story import (
+from flashscope.app.pages import staging
+from flashscope.app.pages.registry import PAGES
+from flashscope.app.stage.blanks import BLANK
+from flashscope.app.stage.story import (
     BUNDLED_STORIES,
     ENDING,
+    SHOWN_BY,
     STORIES,
     PageKey,
     Stop,
@@ -20,9 +25,9 @@ from app.stage.story import (
     find_story,
     read_story,
 )
-from app.stage.writing import add_stop, as_toml, session_named
-from profiles.results.quantities import QUANTITIES
-from profiles.store import SessionFileError
+from flashscope.app.stage.writing import add_stop, as_toml, session_named
+from flashscope.profiles.results.quantities.registry import QUANTITIES
+from flashscope.profiles.store import SessionFileError
 
 GOOD = 'title = "A story"\n\n[[stop]]\npage = "profile"\nquantity = "runtime"\n'
 SPELLED = re.compile(r"flash\d(-\w+)?|float64")  # names with a digit
@@ -83,16 +88,44 @@ def test_pages_of_stops_are_pages_of_the_window() -> None:
         ('pages = "profile"', "a stop has page, title"),
         ('page = "start"', "there are profile, stepper"),
         ("kernels = 3", "kernels"),
+        ("grid = true", "there is no field 'grid'; a stop has page"),
+        ("'grid' = true", "there is no field 'grid'"),
+        ("grid.rows = 3", "there is no field 'grid'"),
+        ("[stop.grid]", "there is no field 'grid'"),
+        ('lines = "for"', "the profile page shows no lines; a stop has page"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_file_its_stop_and_a_remedy(
+def test_what_is_wrong_is_told_with_its_file_its_stop_its_line_and_a_remedy(
     tmp_path: Path, added: str, told: str
 ) -> None:
-    stop = '\n[[stop]]\npage = "stepper"\n' if not added.startswith("page ") else "\n[[stop]]\n"
-    path = write(tmp_path, GOOD + stop + added)
+    field = re.findall(r"\w+", added)[-1 if added.startswith("[") else 0]
+    page = {"page": "", "preset": "stepper", "step": "stepper", "panels": "stepper"}.get(field, "profile")
+    head = "\n[[stop]]\n" + (f'page = "{page}"\n' if page else "")
+    before = f'{GOOD}notes = """\n{added}\n[[stop]]\n{added}"""\n{head}sentence = "{field} = {field}"\n'
+    if field == "sentence":
+        before = GOOD + head
+    path = write(tmp_path, f"{before}{added}\n")
     said = refusal(path)
-    assert said.startswith(f"{path}, stop 2: ")
+    line = before.count("\n") + 1
+    assert said.startswith(f"{path}, stop 2, line {line}: ")
     assert told in said
+
+
+def test_a_field_that_is_written_in_another_way_is_refused_without_a_line(tmp_path: Path) -> None:
+    path = write(tmp_path, 'title = "a"\nstop = [{page = "profile", "gr\\u0069d" = 1}]\n')
+    assert refusal(path).startswith(f"{path}, stop 1: there is no field 'grid'")
+
+
+@pytest.mark.parametrize("page", get_args(PageKey))
+def test_a_stop_of_a_page_has_the_fields_that_the_page_shows(page: str) -> None:
+    """Those for every page aside: whatever else a stop has would be taken in silence."""
+    module = import_module(f"flashscope.app.pages.{page}.staging") if find_staging(page) else staging
+    read = set(re.findall(r"\bstop\.(\w+)", inspect.getsource(module)))
+    assert {field for field, pages in SHOWN_BY.items() if page in pages} == read - {"page"}
+
+
+def find_staging(page: str) -> bool:
+    return importlib.util.find_spec(f"flashscope.app.pages.{page}.staging") is not None
 
 
 @pytest.mark.parametrize(
@@ -137,7 +170,7 @@ def test_any_stop_is_read_or_refused_with_its_number(
 ) -> None:
     path = write(tmp_path_factory.getbasetemp(), f"{GOOD}\n[[stop]]\n{lines(table)}")
     said = outcome(path)
-    assert not said or said.startswith(f"{path}, stop 2: ")
+    assert not said or re.match(rf"{re.escape(str(path))}, stop 2(, line \d+)?: ", said)
     assert not said or "; " in said
 
 

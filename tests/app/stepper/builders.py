@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from app.stepper.presets import SLIDE_SCORES, SLIDE_VALUES, Options, own, score_row
-from kernels.trace import Array, LoopOrder, Trace, TraceRequest
+from flashscope.app.stepper.presets import SLIDE_SCORES, SLIDE_VALUES, Options, own, score_row
+from flashscope.kernels.workload.trace import Array, LoopOrder, Trace, TraceRequest
 
 Matrix = NDArray[np.float64]
 

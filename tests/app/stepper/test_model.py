@@ -8,33 +8,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.stepper.breakpoints import Breakpoints
-from app.stepper.choice import RowChoice
-from app.stepper.cursor import Cursor
-from app.stepper.formulas import formulas
-from app.stepper.presets import PRESETS, Options, own
-from app.stepper.pseudocode import lines
-from app.stepper.recording import Recording
-from app.stepper.row_history import row_history
-from app.stepper.step_view import StepView, Story
-from app.stepper.traffic import on_chip, standard_bytes
-from kernels.problem import Problem
-from kernels.trace import LoopOrder
-from profiles.results.theory import Tiles, flash1_io, flash2_io, standard_io
+from flashscope.app.stepper.breakpoints import Breakpoints
+from flashscope.app.stepper.choice import RowChoice
+from flashscope.app.stepper.cursor import Cursor
+from flashscope.app.stepper.formulas import formulas
+from flashscope.app.stepper.presets import PRESETS, Options, own
+from flashscope.app.stepper.pseudocode import lines
+from flashscope.app.stepper.recording import Recording
+from flashscope.app.stepper.row_history import row_history
+from flashscope.app.stepper.step_view import SteppedTrace, StepView
+from flashscope.app.stepper.traffic import on_chip, standard_bytes
+from flashscope.kernels.catalogue.traffic import Tiles, flash1_io, flash2_io, standard_io
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import LoopOrder
 from tests.app.stepper.builders import build_trace, random_trace, slide_trace
 
 ORDERS: tuple[LoopOrder, ...] = ("flash1", "flash2")
 
 
-def story(**options: object) -> Story:
-    return Story.of(Recording.of(random_trace(**options)))  # type: ignore[arg-type]  # keywords of the builder
+def story(**options: object) -> SteppedTrace:
+    return SteppedTrace.of(Recording.of(random_trace(**options)))  # type: ignore[arg-type]  # keywords of the builder
 
 
-def slide(*, reverse: bool = False, order: LoopOrder = "flash1") -> Story:
-    return Story.of(Recording.of(slide_trace(reverse=reverse, order=order)))
+def slide(*, reverse: bool = False, order: LoopOrder = "flash1") -> SteppedTrace:
+    return SteppedTrace.of(Recording.of(slide_trace(reverse=reverse, order=order)))
 
 
-def moments(of: Story, row: int = 0, *, follow: bool = True) -> list[StepView]:
+def moments(of: SteppedTrace, row: int = 0, *, follow: bool = True) -> list[StepView]:
     cursor = Cursor(of.timeline)
     return [StepView(of, cursor.to(k), RowChoice(row, follow)) for k in range(cursor.last + 1)]
 
@@ -45,7 +45,7 @@ def visible(view: StepView) -> tuple[object, ...]:
     arrays = (state.m, state.l, state.o, view.scores, view.weights)
     return (
         view.step,
-        view.moved,
+        view.bytes_moved,
         view.row,
         view.known,
         view.finished,
@@ -200,7 +200,7 @@ def test_a_value_that_is_not_finite_is_an_event() -> None:
     trace = slide_trace()
     spoiled = trace.l.numpy().copy()
     spoiled[1] = np.nan
-    broken = Story.of(dataclasses.replace(Recording.of(trace), l=spoiled))
+    broken = SteppedTrace.of(dataclasses.replace(Recording.of(trace), l=spoiled))
     assert [e.kind for e in broken.events(RowChoice(), 0.5)] == ["non-finite"]
 
 

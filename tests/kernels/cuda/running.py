@@ -13,24 +13,26 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from kernels.cuda import flash3, flash3_backward, flash3_fp8
-from kernels.cuda.device import describe
-from kernels.cuda.launch import bind
-from kernels.cuda.program import Program, Target
-from kernels.flash3_share import Share
-from kernels.ladder import FLASH3, FLASH3_FP8, LADDER, STEPS
-from kernels.launch import Inputs, Launch, make_inputs, prepare
-from kernels.problem import Problem
-from kernels.registry import find_kernel
-from kernels.spec import KernelSpec
-from kernels.verdict import Verdict
-from kernels.verify import verify
-from kernels.workspace import flash3_shared
+from flashscope.kernels.catalogue.flash3_share import Share
+from flashscope.kernels.catalogue.ladder import FLASH3, FLASH3_FP8, LADDER, STEPS
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.catalogue.workspace import flash3_shared
+from flashscope.kernels.cuda import flash3, flash3_backward, flash3_fp8
+from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.cuda.launch import bind
+from flashscope.kernels.cuda.program import Program, Target
+from flashscope.kernels.launching.launch import Launch, make_inputs, prepare
+from flashscope.kernels.oracle.verdict import Verdict
+from flashscope.kernels.oracle.verify import verify
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.cases import Case
 from tests.kernels.report import note
 
 ON_HOPPER = [spec.name for spec in (*STEPS, FLASH3, FLASH3_FP8)]
-TAKE_BLOCK_MASKS = [spec for spec in LADDER if "block_mask" in spec.features["cuda"]]
+CUDA_KERNELS = tuple(spec for spec in LADDER if "cuda" in spec.implementation)
+TAKE_BLOCK_MASKS = [spec for spec in CUDA_KERNELS if "block_mask" in spec.features["cuda"]]
 E4M3_NAN = 0x7F
 MAX_POLLS = 20_000_000  # seconds; what a wait takes is microseconds
 
@@ -46,8 +48,8 @@ def by_name_and_dtype(specs: Iterable[KernelSpec]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("name", "dtype"), pairs)
 
 
-each_kernel, each_sparse_kernel = by_name(LADDER), by_name(TAKE_BLOCK_MASKS)
-each_kernel_and_dtype = by_name_and_dtype(LADDER)
+each_kernel, each_sparse_kernel = by_name(CUDA_KERNELS), by_name(TAKE_BLOCK_MASKS)
+each_kernel_and_dtype = by_name_and_dtype(CUDA_KERNELS)
 each_sparse_kernel_and_dtype = by_name_and_dtype(TAKE_BLOCK_MASKS)
 both_masks = pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
 

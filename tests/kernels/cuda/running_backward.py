@@ -5,16 +5,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kernels.cuda.backward import bind
-from kernels.cuda.device import describe
-from kernels.ladder import FLASH3, LADDER
-from kernels.launch import Gradients, Inputs, Saved, make_inputs, prepare_backward
-from kernels.problem import Dtype, Problem
-from kernels.reference import attention_reference
-from kernels.registry import find_kernel
-from kernels.verdict import Verdict
-from kernels.verify import storage_dtype
-from kernels.verify_gradients import verify_gradients
+from flashscope.kernels.catalogue.ladder import FLASH3, LADDER
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.cuda.backward import bind
+from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.launching.launch import make_inputs, prepare_backward
+from flashscope.kernels.oracle.reference import attention_reference
+from flashscope.kernels.oracle.verdict import Verdict
+from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.oracle.verify_gradients import gradient_criterion
+from flashscope.kernels.workload.problem import Dtype, Problem
+from flashscope.kernels.workload.tensors import Gradients, Inputs, Saved
 from tests.kernels.cases import in_mode
 from tests.kernels.cuda.running import guarded_backward
 from tests.kernels.report import note
@@ -113,5 +114,5 @@ def judged(cp: Any, mode: Mode, problem: Problem, inputs: Inputs | None = None) 
     saved = given(cp, problem, inputs)
     launch = prepared(mode, problem, saved)
     launch.run()
-    verdict = verify_gradients(problem, saved.inputs, saved.grad_output, launch.gradients)
+    verdict = gradient_criterion(problem, saved.inputs, saved.grad_output).judge(launch.gradients)
     return note(f"{mode.name} backward", verdict)

@@ -13,11 +13,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from kernels.ladder import LADDER
-from kernels.passes import after_forward, draw, prepare_passes
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
-from profiles.worker.judging import Criteria
+from flashscope.kernels.catalogue.ladder import LADDER
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.passes import after_forward, draw_given, prepare_passes
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.problem_words import pass_words
+from flashscope.profiles.worker.judging import Criteria
 from tests.kernels.cases import in_mode
 from tests.kernels.cuda.test_emulated import KINDS
 
@@ -34,7 +35,7 @@ def problems(spec: KernelSpec) -> Iterator[Problem]:
 
 def run(spec: KernelSpec, problem: Problem) -> bool:
     """Run it once; whether the oracle agrees."""
-    given = after_forward(spec, problem, draw(problem, "cuda"), "cuda")
+    given = after_forward(spec, problem, draw_given(problem, "cuda"), "cuda")
     launch = prepare_passes(spec, problem, given, "cuda")
     launch.spoil()
     launch.run()
@@ -45,7 +46,7 @@ def main(names: Sequence[str]) -> int:
     """Run these kernels, all without a name; the exit code."""
     import cupy  # noqa: PLC0415 - the list is read without it
 
-    from kernels.cuda.device import describe  # noqa: PLC0415 - imports CuPy, as above
+    from flashscope.kernels.cuda.device import describe  # noqa: PLC0415 - imports CuPy, as above
 
     cupy.cuda.set_allocator(None)  # every array by itself: the memory of a pool hides what runs over an end
     device, wrong, left = describe(), 0, dict[str, None]()
@@ -57,7 +58,7 @@ def main(names: Sequence[str]) -> int:
                 continue
             right = run(spec, problem)
             wrong += not right
-            told = (problem.pass_words or "forward", f"d {problem.head_dim}", *sorted(problem.features))
+            told = (pass_words(problem) or "forward", f"d {problem.head_dim}", *sorted(problem.features))
             sys.stdout.write(f"{'right' if right else 'WRONG'}  {spec.name}, {', '.join(told)}\n")
     sys.stdout.write("".join(f"not run: {reason}\n" for reason in left))
     return int(wrong > 0)

@@ -7,17 +7,18 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from kernels import attention, attention_backward
-from kernels.block_mask import BlockMask
-from kernels.errors import UnsupportedError
-from kernels.ladder import FLASH3
-from kernels.launch import Gradients, Inputs, make_inputs, prepare_backward
-from kernels.peers import LIBRARY
-from kernels.problem import Dtype, Problem
-from kernels.registry import find_kernel
-from kernels.spec import HEAD_DIMS
-from kernels.verify import storage_dtype
-from kernels.verify_gradients import verify_gradients
+from flashscope.kernels import attention, attention_backward
+from flashscope.kernels.catalogue.ladder import FLASH3
+from flashscope.kernels.catalogue.peers import LIBRARY
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.spec import HEAD_DIMS
+from flashscope.kernels.launching.launch import make_inputs, prepare_backward
+from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.oracle.verify_gradients import gradient_criterion
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.problem import Dtype, Problem
+from flashscope.kernels.workload.tensors import Gradients, Inputs
 from tests.kernels.cases import LENGTHS, PROBES, Case, in_mode
 from tests.kernels.cuda.running import both_masks, widened
 from tests.kernels.cuda.running_backward import (
@@ -239,7 +240,7 @@ def test_a_thousand_deterministic_runs_of_flash3_s_timed_build_agree_to_the_bit(
     saved = given(cp, problem)
     launch = prepare_backward(FLASH3, in_mode(problem), saved, "cuda")
     assert differing_bits(cp, launch, 1000) == 0
-    verdict = verify_gradients(problem, saved.inputs, saved.grad_output, launch.gradients)
+    verdict = gradient_criterion(problem, saved.inputs, saved.grad_output).judge(launch.gradients)
     assert note("flash3 backward", verdict).passed, verdict
 
 
@@ -254,7 +255,7 @@ def test_the_timed_build_of_flash3_repeats_dk_and_dv_to_the_bit(cp: Any, head_di
     saved = given(cp, problem)
     launch = prepare_backward(FLASH3, problem, saved, "cuda")
     assert differing_bits(cp, launch, 100, names=("dk", "dv")) == 0
-    verdict = verify_gradients(problem, saved.inputs, saved.grad_output, launch.gradients)
+    verdict = gradient_criterion(problem, saved.inputs, saved.grad_output).judge(launch.gradients)
     assert note("flash3 backward", verdict).passed, verdict
 
 
@@ -296,7 +297,7 @@ def test_a_run_can_be_captured_in_a_graph(cp: Any, mode: Mode) -> None:
         graph = stream.end_capture()
         graph.launch(stream)
     stream.synchronize()
-    assert verify_gradients(problem, saved.inputs, saved.grad_output, launch.gradients).passed
+    assert gradient_criterion(problem, saved.inputs, saved.grad_output).judge(launch.gradients).passed
 
 
 @each_mode
@@ -332,5 +333,5 @@ def test_a_peers_gradients_pass_the_criterion_of_our_own(
             gradients = attention_backward(*saved._replace(lse=None), kernel=name, causal=causal)
         except UnsupportedError as error:
             pytest.skip(str(error))
-        verdict = verify_gradients(problem, saved.inputs, saved.grad_output, Gradients(*gradients))
+        verdict = gradient_criterion(problem, saved.inputs, saved.grad_output).judge(Gradients(*gradients))
         assert note(f"{name} backward", verdict).passed, (problem, verdict)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from kernels.cuda.device import describe, read_uuid
+from flashscope.kernels.cuda.device import describe, read_uuid
 
 
 class Driver:

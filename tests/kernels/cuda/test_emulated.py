@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.cuda import (
+from flashscope.kernels.catalogue.flash3_share import Share, TileShape, usual_shape
+from flashscope.kernels.catalogue.ladder import FLASH3
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.workspace import flash3_shared
+from flashscope.kernels.cuda import (
     flash1,
     flash1_backward,
     flash2,
@@ -21,15 +25,11 @@ from kernels.cuda import (
     standard,
     standard_backward,
 )
-from kernels.cuda.program import ProgramOf
-from kernels.device import Device
-from kernels.flash3_share import Shape, Share, usual_shape
-from kernels.ladder import FLASH3
-from kernels.launch import Inputs
-from kernels.problem import Dtype, Passes, Problem
-from kernels.registry import find_kernel
-from kernels.verify import storage_dtype
-from kernels.workspace import flash3_shared
+from flashscope.kernels.cuda.program import ProgramOf
+from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Dtype, Passes, Problem
+from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.cases import in_mode, rising_in_every_second_row
 from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import Setting, backward, fails, forward, needs_compiler, target
@@ -95,17 +95,17 @@ MUTANTS: dict[str, tuple[str, Edits]] = {
     "V is overwritten": ("flash3-c", (("wait(at.v_empty(rv.stage), rv.phase ^ 1);", ""),)),
     "the next tile is not waited for": ("flash3-c", (("wait(at.tile_full(), tile_phase);", ""),)),
 }
-KEYS_OF_128 = "((work.last) * 128)"
+KEYS_OF_128 = "work.last * 128"
 EARLY_MUTANTS: dict[str, Edits] = {
     "others' rows are not waited for": (("(rq.stage, 1 ? group : 0)", "(rq.stage)"),),
     "all rows where the first lie": (("Q_PANEL + part * bytes", "Q_PANEL"),),
     "the first rows for all": (("row + 64 * part", "row"),),
     "a part of Q never comes": (("part < 2; ++part) load_part", "part < 1; ++part) load_part"),),
     "the first keys twice": (("int j = 1 ? work.last : work.last + 1;", "int j = work.last + 1;"),),
-    "other keys first": ((KEYS_OF_128, "((work.begin) * 128)"),),
+    "other keys first": ((KEYS_OF_128, "work.begin * 128"),),
     "another head first": (("unsigned(tile) / unsigned(tiles_q)", "0"),),
-    "no mask on the last keys": (("!(((j) + 1) * 128 > own.limit) && ", ""),),
-    "no mask on the left": ((" && !(1 && j * 128 < work.lower)) state", ") state"),),
+    "no mask on the last keys": (("!(0 ? j >= own.whole : (j + 1) * 128 > own.limit) &&", ""),),
+    "no mask on the left": (("j * 128 >= work.lower : true))", "true : true))"),),
 }
 HELD = "walk.next();\n        wait_copies<0>();"
 BACKWARD_MUTANTS: dict[str, Edits] = {
@@ -116,7 +116,9 @@ BACKWARD_MUTANTS: dict[str, Edits] = {
     "a warp's own P twice": (("(place.part * OWN + OWN + i) % STEPS", "(place.part * OWN + i) % STEPS"),),
     "sums behind the last query": (("if (row_group + r >= rows) continue;", ""),),
     "dQ behind the last query": (("if (q + 8 * r < seqlen_q) {", "{"),),
-    "P stays in a warp": (("if (SHARED_P) put_weights(shared.p(), p, place, first_query);", ""),),
+    "P stays in a warp": (
+        ("if (SHARED_P) put_rows<Weights>(shared.p(), p, place.lane, place.first_key, first_query);", ""),
+    ),
     "K is overwritten by dK": (
         ("    wait_copies<0>();\n    __syncthreads();\n    scale_all(acc_k", "    scale_all(acc_k"),
     ),
@@ -179,12 +181,14 @@ def test_gradients_agree_with_the_oracle(
 
 @matrix(
     "shape packed splits draws kind",
-    product((Shape(1, 64), Shape(2, 128)), (1, 2), (1, 3), (False, True), ("full", "causal", "pages")),
+    product(
+        (TileShape(1, 64), TileShape(2, 128)), (1, 2), (1, 3), (False, True), ("full", "causal", "pages")
+    ),
     *("packed splits", "kind packed"),
     few=1,
 )
 def test_shared_tiles_agree_with_the_oracle(
-    shape: Shape, packed: int, splits: int, draws: bool, kind: str
+    shape: TileShape, packed: int, splits: int, draws: bool, kind: str
 ) -> None:
     """flash3 with heads packed into tiles, and keys in parts that a second launch merges."""
     share = Share(shape, packed, splits, draws)
@@ -198,7 +202,12 @@ def test_shared_tiles_agree_with_the_oracle(
 @matrix(
     "cut kind",
     product(
-        ((Shape(1, 64), 2, 3), (Shape(1, 64), 1, 1), (Shape(2, 128), 2, 3), (Shape(3, 128), 1, 1)),
+        (
+            (TileShape(1, 64), 2, 3),
+            (TileShape(1, 64), 1, 1),
+            (TileShape(2, 128), 2, 3),
+            (TileShape(3, 128), 1, 1),
+        ),
         (kind for kind in KINDS if kind != "blocks"),
     ),
     "kind",
@@ -206,13 +215,13 @@ def test_shared_tiles_agree_with_the_oracle(
     few=2,
 )
 def test_a_block_of_one_tile_that_asks_for_it_early_agrees_with_the_oracle(
-    cut: tuple[Shape, int, int], kind: str
+    cut: tuple[TileShape, int, int], kind: str
 ) -> None:
     """Of one warpgroup, also two blocks an SM."""
     problem = of_kind(kind, 64, "bfloat16")
     for residents in (1, 2) if cut[0].groups == 1 else (1,):
         share = Share(*cut, draws=False, residents=residents)
-        assert flash3.variant(problem, chosen=share).early == (problem.page_size is None)
+        assert flash3.flash3_variant(problem, chosen=share).early == (problem.page_size is None)
         spec = replace(FLASH3, workspace=lambda problem, _: flash3_shared(problem, share))  # noqa: B023 - now
         for seed in range(2):
             verdict = forward(spec, problem, partial(flash3.program, chosen=share), Setting(seed))
@@ -223,7 +232,7 @@ def test_a_block_of_one_tile_that_asks_for_it_early_agrees_with_the_oracle(
 def test_a_mutant_of_an_early_tile_is_found(mutant: str) -> None:
     keys: dict[str, Any] = {"seqlen_k": 256, "window": (10, 200)} if "left" in mutant else {"seqlen_k": 300}
     problem = Problem(heads=2, seqlen_q=133, head_dim=64, dtype="float16", **keys)
-    program = partial(flash3.program, chosen=Share(Shape(2, 128), draws=False))
+    program = partial(flash3.program, chosen=Share(TileShape(2, 128), draws=False))
     assert forward("flash3", problem, program).passed
     edits = EARLY_MUTANTS[mutant]
     runs = (partial(forward, "flash3", problem, program, Setting(seed, edits=edits)) for seed in range(8))
@@ -241,12 +250,40 @@ def test_a_maximum_may_rise_by_any_step(head_dim: int, draws: bool, dtype: Dtype
     case = rising_in_every_second_row(problem, rise)
     inputs = Inputs(*(array.astype(storage_dtype(dtype)) for array in case.inputs.qkv))
     share = Share(usual_shape(problem), draws=draws)
-    assert flash3.variant(problem, chosen=share).lazy == (head_dim > NARROWEST or not draws)
+    assert flash3.flash3_variant(problem, chosen=share).lazy == (head_dim > NARROWEST or not draws)
     for seed in range(2):
         verdict = forward(
             "flash3", problem, partial(flash3.program, chosen=share), Setting(seed), inputs=inputs
         )
         assert verdict.passed, (seed, verdict)
+
+
+FREE_MUTANT: Edits = (("(!1 || j > work.begin)", "true"),)  # as the preprocessor leaves it
+
+
+@matrix("seqlen_q block_k causal", product((133, 70, 200), (128, 176), (False, True)), few=1)
+def test_a_first_product_without_a_turn_agrees_with_the_oracle(
+    seqlen_q: int, block_k: int, causal: bool
+) -> None:
+    """Also where the second warpgroup's rows are past the end, so that it only counts turns."""
+    problem = Problem(heads=3, seqlen_q=seqlen_q, seqlen_k=400, head_dim=128, dtype="bfloat16", causal=causal)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(flash3, "usual_shape", lambda _: TileShape(2, block_k))
+        share = Share(TileShape(2, block_k))
+        assert flash3.flash3_variant(problem, chosen=share).free_first
+        one = partial(forward, "flash3", problem, partial(flash3.program, chosen=share))
+        for seed in range(2):
+            verdict = one(Setting(seed, grid=1))
+            assert verdict.passed, (seed, verdict)
+
+
+def test_a_turn_that_only_one_warpgroup_counts_is_found() -> None:
+    problem = Problem(heads=2, seqlen_q=133, seqlen_k=400, head_dim=128, dtype="bfloat16")
+    program = partial(flash3.program, chosen=Share(usual_shape(problem)))
+    assert any(
+        fails(partial(forward, "flash3", problem, program, Setting(seed, grid=1, edits=FREE_MUTANT)))
+        for seed in range(4)
+    )
 
 
 def test_a_maximum_that_rises_by_an_ulp_of_16_is_followed() -> None:

@@ -4,9 +4,9 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from kernels.cuda import flash3_backward
-from kernels.problem import Dtype, Problem
-from kernels.verdict import Verdict
+from flashscope.kernels.cuda import flash3_backward
+from flashscope.kernels.oracle.verdict import Verdict
+from flashscope.kernels.workload.problem import Dtype, Problem
 from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import Setting, backward, fails, needs_compiler
 from tests.matrix import chosen, matrix
@@ -22,16 +22,16 @@ MUTANTS: dict[str, Edits] = {
     "dO is not waited for": (("wait(at.grad_full(stage), ring.phase);", ""),),
     "Q is overwritten while it is read": (("wait(at.q_empty(s), ring.phase ^ 1);", ""),),
     "keys are drawn too early": (("wait(at.keys_empty(ks), key_ring.phase ^ 1);", ""),),
-    "no turns": (("named_sync(1 + part);", ""),),
-    "the other's turn": (("named_sync(1 + part);", "named_sync(2 - part);"),),
+    "no turns": (("named_sync(turn_of(part));", ""),),
+    "the other's turn": (("named_sync(turn_of(part));", "named_sync(turn_of(1 - part));"),),
     "dS of the wrong step": (("start_dq_of(stage ^ lag);", "start_dq_of(stage);"),),
     "dS is not published": (
-        ("publish_stores();\n                named_sync(1 + part);", "named_sync(1 + part);"),
+        ("publish_stores();\n                named_sync(turn_of(part));", "named_sync(turn_of(part));"),
     ),
     "dQ is read under way": (("wgmma_wait<2>();", ""),),
     "S is read under way": (("wgmma_wait<1>();\n                pin(s);", "pin(s);"),),
     "rows behind the last": (("if (row + 8 * r < rows)\n", "if (row < rows)\n"),),
-    "sums of dQ behind the last": (("if (step >= lag) finish_dq();", "finish_dq();"),),
+    "sums of dQ behind the last": (("if (step >= lag) {", "{"),),
     "a copy of other bytes": (
         ("expect(bar, panels * panel_bytes);", "expect(bar, panels * panel_bytes - 16);"),
     ),
@@ -108,10 +108,15 @@ TURNED: dict[str, Edits] = {
     ),
     "a first step that a query sees": (("* BLOCK_Q + BLOCK_Q - 1) <= k_first", "* BLOCK_Q) <= k_first"),),
     "dS of a first step that no query sees is not 0": (("hide_weights(weights + part * Q_PANEL);", ""),),
-    "that 0 is not published": (("publish_stores();\n                named_sync(2);", "named_sync(2);"),),
-    "the other's dS of that step is not waited for": (("named_sync(2);", ""),),
+    "that 0 is not published": (
+        (
+            "publish_stores();\n                named_sync(Barrier::SECOND_TURN);",
+            "named_sync(Barrier::SECOND_TURN);",
+        ),
+    ),
+    "the other's dS of that step is not waited for": (("named_sync(Barrier::SECOND_TURN);", ""),),
     "that dQ is read under way": (("wgmma_wait<0>();\n                pin(dq);\n", "pin(dq);\n"),),
-    "that dQ is not added": (("pin(dq);\n                finish_dq();\n                ring", "ring"),),
+    "that dQ is not added": (("else add_at_once();\n                ring", "else {}\n                ring"),),
     "that step is not released": (("if (leader) arrive(at.q_empty(ring.stage));", ""),),
     "the last dS is announced a step early": (("step == steps - 1", "step == max(steps - 2, 0)"),),
     "that step is taken twice": (("++step;", ""),),

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from kernels.block_mask import BlockMask
-from kernels.cuda import flash3_backward
-from kernels.launch import Gradients
-from kernels.problem import Problem
-from kernels.verify_gradients import verify_gradients
+from flashscope.kernels.cuda import flash3_backward
+from flashscope.kernels.oracle.verify_gradients import gradient_criterion
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Gradients
 from tests.kernels.cases import in_mode
 from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import Setting, backward, given, gradients_of, needs_compiler
@@ -54,7 +54,7 @@ def schedules(problem: Problem, *, edits: Edits = ()) -> list[Gradients]:
             flash3_backward.program,
             Setting(seed, grid=grid if stay else None, residents=residents, edits=edits),
         )
-        verdict = verify_gradients(problem, saved.inputs, saved.grad_output, gradients)
+        verdict = gradient_criterion(problem, saved.inputs, saved.grad_output).judge(gradients)
         assert verdict.passed, (seed, verdict)
         found.append(gradients)
     return found

@@ -4,9 +4,9 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from kernels.cuda import flash3_backward
-from kernels.problem import Dtype, Problem
-from kernels.verdict import Verdict
+from flashscope.kernels.cuda import flash3_backward
+from flashscope.kernels.oracle.verdict import Verdict
+from flashscope.kernels.workload.problem import Dtype, Problem
 from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import Setting, backward, fails, needs_compiler
 from tests.matrix import chosen, matrix

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from kernels.cuda.program import Program, Stage
+from flashscope.kernels.cuda.program import KernelLaunch, Program
 from tests.kernels.cuda.emulator import build
 from tests.kernels.cuda.emulator.build import EmulatorError
 from tests.kernels.cuda.emulator.launch import guarded_memory, run
@@ -29,7 +29,7 @@ def launch(tmp_path: Path, body: str, *, seed: int = 0, grid: int = 1) -> Any:
     """x, 0, 1, ... for each thread, after a kernel of this body."""
     source = tmp_path / "kernel.cu"
     source.write_text(f'extern "C" __global__ void kernel(float* x) {{ {body} }}')
-    stage = Stage("kernel", grid, ("x",), THREADS, SHARED_BYTES)
+    stage = KernelLaunch("kernel", grid, ("x",), THREADS, SHARED_BYTES)
     with guarded_memory(at_end=seed % 2 == 0) as memory:
         x = memory.copy("x", np.arange(THREADS, dtype=np.float32))
         run(Program(str(source), {}, (stage,)), {"x": x}, seed=seed)

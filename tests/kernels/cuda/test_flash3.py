@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from kernels.block_mask import BlockMask
-from kernels.cuda.device import describe
-from kernels.ladder import FLASH3
-from kernels.launch import make_inputs, prepare
-from kernels.problem import Problem
-from kernels.registry import find_kernel
-from kernels.workspace import TILE_COUNTER
+from flashscope.kernels.catalogue.ladder import FLASH3
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.workspace import TILE_COUNTER
+from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.launching.launch import make_inputs, prepare
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cuda.running import ON_HOPPER, both_masks, differing_bits, judged, prepared, run
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("hopper"), pytest.mark.timeout(300)]

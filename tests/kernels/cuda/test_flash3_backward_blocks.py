@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.block_mask import BlockMask
-from kernels.cuda import flash3_backward
-from kernels.cuda.program import SHARED_MEMORY_LIMITS, Program, Target
-from kernels.errors import InputError
-from kernels.ladder import FLASH3
-from kernels.problem import Problem
-from kernels.workspace import KEY_TILES, QUERY_TILES
-from kernels.workspace_backward import KEPT_QUERIES
+from flashscope.kernels.catalogue.ladder import FLASH3
+from flashscope.kernels.catalogue.workspace import KEY_TILES, QUERY_TILES
+from flashscope.kernels.catalogue.workspace_backward import KEPT_QUERIES
+from flashscope.kernels.cuda import flash3_backward
+from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS, Program, Target
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cases import in_mode
 from tests.kernels.masked import block_masked, kept
 from tests.matrix import in_rounds

@@ -9,14 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from kernels.block_mask import BlockMask
-from kernels.cuda import flash3
-from kernels.cuda.flash3_blocks import covers
-from kernels.cuda.program import SHARED_MEMORY_LIMITS, Program, Target, Tile
-from kernels.errors import InputError
-from kernels.ladder import FLASH3
-from kernels.problem import Problem
-from kernels.workspace import KEPT_KEYS, KEY_TILES, PARTIAL_O, PARTIAL_SUMS, QUERY_TILES, TILE_ORDER
+from flashscope.kernels.catalogue.ladder import FLASH3
+from flashscope.kernels.catalogue.workspace import (
+    KEPT_KEYS,
+    KEY_TILES,
+    PARTIAL_O,
+    PARTIAL_SUMS,
+    QUERY_TILES,
+    TILE_ORDER,
+)
+from flashscope.kernels.cuda import flash3
+from flashscope.kernels.cuda.flash3_blocks import covers
+from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS, Program, Target, TileSize
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
 from tests.kernels.masked import block_masked, kept
 from tests.matrix import in_rounds
 
@@ -25,8 +32,8 @@ ANY, UNITS = st.integers(1, 300), st.integers(1, 40).map(lambda units: 8 * units
 PROBLEMS = block_masked(400, FLASH3.head_dims["cuda"], block_q=ANY, block_k=UNITS)
 
 
-def tile_of(program: Program) -> Tile:
-    return Tile(64 * program.defines["GROUPS"], program.defines["BLOCK_K"])
+def tile_of(program: Program) -> TileSize:
+    return TileSize(64 * program.defines["GROUPS"], program.defines["BLOCK_K"])
 
 
 def pairs_computed(problem: Problem, program: Program) -> npt.NDArray[np.int_]:
@@ -99,7 +106,7 @@ def plain(kept_blocks: Any, block: int, **kind: Any) -> Problem:
 def test_blocks_as_large_as_tiles_need_no_mask() -> None:
     problem = plain([[True, False, True], [False, False, False]], 128)
     assert problem.block_mask is not None
-    first, second = covers(problem, problem.block_mask, Tile(128, 128))
+    first, second = covers(problem, problem.block_mask, TileSize(128, 128))
     assert (first.whole, first.masked) == ([0, 256], [])
     assert second.steps == 0
 
@@ -107,7 +114,7 @@ def test_blocks_as_large_as_tiles_need_no_mask() -> None:
 def test_a_tile_may_begin_anywhere_and_reach_over_a_gap() -> None:
     problem = plain([[False, True, False, True, True, True]], 32)
     assert problem.block_mask is not None
-    (cover,) = covers(problem, problem.block_mask, Tile(32, 64))
+    (cover,) = covers(problem, problem.block_mask, TileSize(32, 64))
     assert (cover.whole, cover.masked) == ([96], [32, 160])
 
 

@@ -6,11 +6,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from kernels import fp8
-from kernels.ladder import FLASH3_FP8
-from kernels.launch import Inputs, make_inputs
-from kernels.problem import Dtype, Problem
-from kernels.workspace import K_E4M3, Q_E4M3, V_E4M3
+from flashscope.kernels.catalogue import fp8
+from flashscope.kernels.catalogue.ladder import FLASH3_FP8
+from flashscope.kernels.catalogue.workspace import K_E4M3, Q_E4M3, V_E4M3
+from flashscope.kernels.launching.launch import make_inputs
+from flashscope.kernels.workload.problem import Dtype, Problem
+from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.cuda.running import both_masks, prepared, run
 from tests.kernels.cuda.test_flash3 import hopper  # noqa: F401 - a fixture
 
@@ -42,7 +43,7 @@ def test_the_kernel_rounds_its_inputs_as_numpy_does_to_the_bit(cp: Any, head_dim
     inputs = make_inputs(problem, "cuda")
     launch: Any = prepared(NAME, problem, inputs)
     launch.run()
-    keys = fp8.cut(head_dim).key_block
+    keys = fp8.fp8_tiling(head_dim).key_block
     expected = fp8.Rounding(keys).inputs(*(cp.asnumpy(array).astype(np.float32) for array in inputs.qkv))
     found = {name: cp.asnumpy(array) for name, array in launch.workspace.items()}
     check_blocks(-decoded(found[Q_E4M3], 64, head_dim), expected[0])  # the scale is negative

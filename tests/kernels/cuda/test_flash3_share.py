@@ -6,13 +6,21 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from kernels.block_mask import BlockMask
-from kernels.cuda.device import describe
-from kernels.flash3_share import MOST_GROUPS_SHARED, Share, packed_heads, share, small_shapes, usual_shape
-from kernels.ladder import FLASH3
-from kernels.launch import Inputs, make_inputs, prepare
-from kernels.problem import Dtype, Problem
-from kernels.verify import storage_dtype
+from flashscope.kernels.catalogue.flash3_share import (
+    MOST_GROUPS_SHARED,
+    Share,
+    packed_heads,
+    share,
+    small_shapes,
+    usual_shape,
+)
+from flashscope.kernels.catalogue.ladder import FLASH3
+from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.launching.launch import make_inputs, prepare
+from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.problem import Dtype, Problem
+from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.cases import rising_in_every_second_row
 from tests.kernels.cuda.running import both_masks, differing_bits, judged, run, shared
 

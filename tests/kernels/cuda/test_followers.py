@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec import structs
 
-from kernels.launch import make_inputs
-from kernels.problem import Problem
+from flashscope.kernels.launching.launch import make_inputs
+from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cuda.running import poison, prepared
 from tests.kernels.cuda.running_backward import Mode, given
 from tests.kernels.cuda.running_backward import poison as poison_backward
@@ -78,7 +78,7 @@ def test_a_forward_pass_gives_the_bits_of_its_launches_one_by_one(
     drawn = [make_inputs(structs.replace(problem, seed=seed), "cuda") for seed in range(VARIANTS + 1)]
     launch: Any = prepared(name, problem, drawn[-1])
     watched = Watched(launch, drawn[-1].arrays, (launch.output, launch.lse))
-    assert len(launch.stages) > 1
+    assert len(launch.launches) > 1
     expected = one_by_one(cp, watched, [inputs.arrays for inputs in drawn[:-1]])
     poison(launch)
     assert differing(cp, watched, [inputs.arrays for inputs in drawn[:-1]], expected) == 0
@@ -99,9 +99,9 @@ def one_by_one(cp: Any, watched: Watched, variants: list[Mapping[str, Any]]) -> 
     found = []
     for variant in variants:
         watched.take(variant)
-        for stage in watched.launch.stages:
+        for launched in watched.launch.launches:
             cp.cuda.Device().synchronize()
-            stage()
+            launched()
         found.append([array.copy() for array in watched.written])
     return found
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from kernels import attention, fused
-from kernels.cuda.device import describe
-from kernels.errors import UnsupportedError
-from kernels.problem import DTYPES, Dtype, Problem
+from flashscope.kernels import attention
+from flashscope.kernels.catalogue import fused
+from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.problem import DTYPES, Dtype, Problem
 from tests.kernels.cuda.running import run
 
 pytestmark = pytest.mark.gpu
@@ -34,6 +35,11 @@ def test_a_row_longer_than_that_is_refused_with_the_arithmetic(cp: Any) -> None:
     q = cp.zeros((1, 1, n, 64), cp.float32)
     with pytest.raises(UnsupportedError, match=f"enough for {n - 1} keys"):
         attention(q, q, q, kernel="fused")
+
+
+def test_a_row_is_right_again_after_a_shorter_one_was_bound() -> None:
+    for n in (500, 128, 500):
+        assert run("fused", Problem(seqlen_q=n, seqlen_k=n, head_dim=128)).passed, n
 
 
 def test_a_window_over_a_long_sequence_agrees_with_the_oracle() -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kernels import BlockMask, attention
-from kernels.cuda.kept import Kept, Sized
-from kernels.problem import Problem
+from flashscope.kernels import BlockMask, attention
+from flashscope.kernels.cuda.kept import Kept, Sized
+from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cuda.running import TAKE_BLOCK_MASKS, by_name, skip_unsupported
 
 THREADS, CALLS = 6, 15

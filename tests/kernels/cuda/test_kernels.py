@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from kernels import attention
-from kernels.errors import InputError
-from kernels.launch import Inputs, make_inputs
-from kernels.problem import Dtype, Problem
-from kernels.registry import find_kernel
-from kernels.verify import storage_dtype
+from flashscope.kernels import attention
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.launching.launch import make_inputs
+from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Dtype, Problem
+from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.cases import LENGTHS, PROBES, Case
 from tests.kernels.cuda.running import (
     both_masks,

@@ -7,27 +7,29 @@ from typing import Any
 
 import pytest
 
-from kernels.cuda import flash3, flash3_backward, flash3_fp8, standard
-from kernels.cuda.program import SHARED_MEMORY_LIMITS, Program, ProgramOf, Target
-from kernels.flash3_share import Shape, Share
-from kernels.ladder import FLASH3
-from kernels.problem import Problem
-from kernels.verdict import Verdict
-from kernels.workspace import flash3_shared
+from flashscope.kernels.catalogue.flash3_share import Share, TileShape
+from flashscope.kernels.catalogue.ladder import FLASH3
+from flashscope.kernels.catalogue.workspace import flash3_shared
+from flashscope.kernels.cuda import flash3, flash3_backward, flash3_fp8, standard
+from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS, Program, ProgramOf, Target
+from flashscope.kernels.oracle.verdict import Verdict
+from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cases import in_mode
+from tests.kernels.cuda.builds import ON_HOPPER
+from tests.kernels.cuda.compiled import check
+from tests.kernels.cuda.cubin import disassembled
 from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import Setting, backward, fails, forward, needs_compiler
-from tests.kernels.cuda.test_compile_flash3 import HOPPER, check, disassembled
 from tests.matrix import chosen
 
 AMPERE = Target((8, 0), SHARED_MEMORY_LIMITS[8, 0], multiprocessors=108)
-IN_PARTS = Share(Shape(1, 64), packed=1, splits=3, draws=False)
+IN_PARTS = Share(TileShape(1, 64), pack_gqa=1, splits=3, draws=False)
 BACKWARD, DETERMINISTIC = "flash3 backward", "flash3 backward deterministic"
 PROBLEM = Problem(heads=2, kv_heads=1, seqlen_q=70, seqlen_k=150, head_dim=64, dtype="bfloat16")
 WIDER = Problem(heads=2, kv_heads=1, seqlen_q=70, seqlen_k=150, head_dim=256, dtype="bfloat16")
 
 
-def program_of(name: str, problem: Problem = PROBLEM, target: Target = HOPPER) -> Program:
+def program_of(name: str, problem: Problem = PROBLEM, target: Target = ON_HOPPER) -> Program:
     if name == "flash3":
         return flash3.program(problem, target, chosen=IN_PARTS)
     if name in (BACKWARD, DETERMINISTIC):
@@ -47,28 +49,28 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_all_launches_but_the_first_follow(name: str) -> None:
-    found = [(stage.entry, stage.follows) for stage in program_of(name).stages]
+    found = [(stage.entry, stage.pdl) for stage in program_of(name).launches]
     assert found == [(entry, place > 0) for place, entry in enumerate(PROGRAMS[name])]
 
 
 def test_none_does_on_a_gpu_that_cannot() -> None:
-    assert not any(stage.follows for stage in program_of("standard", target=AMPERE).stages)
+    assert not any(stage.pdl for stage in program_of("standard", target=AMPERE).launches)
 
 
 @chosen("name", PROGRAMS, {"flash3", BACKWARD})
-def test_who_is_followed_says_when_and_who_follows_waits(name: str, tmp_path: Path) -> None:
+def test_who_is_followed_says_when_and_who_follows_waits(name: str) -> None:
     """PREEXIT lets the next launch begin, ACQBULK waits for the one before."""
     program = program_of(name)
-    listing = disassembled(check(program), tmp_path)
+    listing = disassembled(check(program, ON_HOPPER))
     codes = {code.split(":", 1)[0]: code for code in listing.split("\n.text.")[1:]}
-    for place, stage in enumerate(program.stages):
-        assert ("ACQBULK" in codes[stage.entry]) == stage.follows
-        assert ("PREEXIT" in codes[stage.entry]) == (place + 1 < len(program.stages))
+    for place, stage in enumerate(program.launches):
+        assert ("ACQBULK" in codes[stage.entry]) == stage.pdl
+        assert ("PREEXIT" in codes[stage.entry]) == (place + 1 < len(program.launches))
 
 
 def test_one_launch_alone_does_neither(tmp_path: Path) -> None:
-    whole = flash3.program(PROBLEM, HOPPER, chosen=IN_PARTS._replace(splits=1))
-    listing = disassembled(check(whole), tmp_path)
+    whole = flash3.program(PROBLEM, ON_HOPPER, chosen=IN_PARTS._replace(splits=1))
+    listing = disassembled(check(whole, ON_HOPPER))
     assert "ACQBULK" not in listing
     assert "PREEXIT" not in listing
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from kernels.block_mask import BlockMask
-from kernels.cuda import flash1, flash2, simt, standard
-from kernels.cuda.program import SHARED_MEMORY_LIMITS, STEP_COUNTS, Program, ProgramOf, Target
-from kernels.errors import InputError
-from kernels.launch import make_inputs
-from kernels.problem import DTYPES, Dtype, Problem
-from kernels.registry import find_kernel
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.cuda import flash1, flash2, simt, standard
+from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS, STEP_COUNTS, Program, ProgramOf, Target
+from flashscope.kernels.launching.launch import make_inputs
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import DTYPES, Dtype, Problem
 from tests.kernels.cuda.running import (
     both_masks,
     each_kernel,

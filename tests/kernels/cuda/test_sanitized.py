@@ -1,7 +1,7 @@
 """What a sanitizer is given to watch leaves out no kernel, pass or mask."""
 
-from kernels.device import Device
-from kernels.ladder import LADDER
+from flashscope.kernels.catalogue.ladder import LADDER
+from flashscope.kernels.workload.device import Device
 from tests.kernels.cuda.sanitized import problems
 
 HOPPER = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from kernels.cpu.trace import record as record_on_cpu
-from kernels.errors import InputError
-from kernels.problem import Problem
-from kernels.trace import Array, LoopOrder, Trace, TraceRequest
+from flashscope.kernels.cpu.trace import record as record_on_cpu
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import Array, LoopOrder, Trace, TraceRequest
 
 pytestmark = pytest.mark.gpu
 
 
 def record_on_cuda(request: TraceRequest) -> Trace:
-    from kernels.cuda.trace import record  # noqa: PLC0415 - imports CuPy
+    from flashscope.kernels.cuda.trace import record  # noqa: PLC0415 - imports CuPy
 
     return record(request)
 

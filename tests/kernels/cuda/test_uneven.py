@@ -6,15 +6,23 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from kernels import attention
-from kernels.cuda import flash2
-from kernels.cuda.launch import current_target
-from kernels.flash3_share import MOST_GROUPS_SHARED, Share, packed_heads, share, small_shapes, usual_shape
-from kernels.ladder import FLASH2, FLASH3, SIMT
-from kernels.launch import Inputs, make_inputs, prepare
-from kernels.lengths import PAGE_SIZES
-from kernels.problem import Dtype, Problem
-from kernels.registry import find_kernel
+from flashscope.kernels import attention
+from flashscope.kernels.catalogue.flash3_share import (
+    MOST_GROUPS_SHARED,
+    Share,
+    packed_heads,
+    share,
+    small_shapes,
+    usual_shape,
+)
+from flashscope.kernels.catalogue.ladder import FLASH2, FLASH3, SIMT
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.cuda import flash2
+from flashscope.kernels.cuda.launch import current_target
+from flashscope.kernels.launching.launch import make_inputs, prepare
+from flashscope.kernels.workload.lengths import PAGE_SIZES
+from flashscope.kernels.workload.problem import Dtype, Problem
+from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.cuda.running import (
     by_name,
     by_name_and_dtype,

@@ -2,13 +2,13 @@
 
 import pytest
 
-from app.control.bundled import BUNDLED
-from profiles.claims import CLAIMS, Finding, Lab
-from profiles.claims.assess import assess
+from flashscope.app.control.bundled import BUNDLED
+from flashscope.profiles.claims import CLAIMS, ClaimResult, Lab
+from flashscope.profiles.claims.assess import assess
 
 IN_TORCH = "001-1331c"  # takes a process of its own
 
-Findings = dict[str, Finding]
+Findings = dict[str, ClaimResult]
 
 
 @pytest.fixture(scope="package")

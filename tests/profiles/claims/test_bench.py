@@ -5,13 +5,17 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from kernels.device import Device
-from kernels.problem import Problem
-from profiles.claims import CLAIMS, Lab
-from profiles.claims.assess import assess
-from profiles.claims.bench import PLANS, QUICK, Bench
-from profiles.claims.lab import Topic
-from profiles.plan.plan import Plan
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.claims import CLAIMS, Lab
+from flashscope.profiles.claims.assess import assess
+from flashscope.profiles.claims.bench import PLANS, QUICK, ClaimBench
+from flashscope.profiles.claims.lab import Topic
+from flashscope.profiles.engine.contract import Sink
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.model.remaining import Remaining
+from flashscope.profiles.wire.events import PlanFinished
+from tests.app.fakes import FakeEngine, sweep
 from tests.profiles.claims.test_claims import NOWHERE
 
 H200 = Device(backend="cuda", name="H200", memory_bytes=140 << 30, compute_capability=(9, 0))
@@ -30,22 +34,48 @@ def test_there_is_a_plan_for_every_topic() -> None:
 
 
 def test_it_measures_a_plan_in_an_engine_of_its_own() -> None:
-    session = Bench(H200).measured(SMALL)
+    session = ClaimBench(H200).measured(SMALL)
     assert session is not None
     assert [state.status for state in session.cells] == ["done", "done"]
 
 
+def test_one_that_is_stopped_asks_its_engine_to_end_and_has_what_came_until_then() -> None:
+    class Cancelled(FakeEngine):
+        """Says something until it is asked to end, and then its end."""
+
+        def run(self, plan: Plan, remaining: Remaining | None = None) -> None:
+            super().run(plan, remaining)
+            self.say(sweep(plan, points=1))
+
+        def cancel(self) -> None:
+            super().cancel()
+            self.say([PlanFinished(t_ns=9, outcome="cancelled")])
+
+    made: list[Cancelled] = []
+
+    def make(sink: Sink) -> Cancelled:
+        made.append(Cancelled(sink))
+        return made[0]
+
+    looks = iter([False, False, True])
+    session = ClaimBench(H200, lambda: next(looks, True), make).measured(SMALL)
+    assert session is not None
+    assert (session.outcome, session.points[1].status) == ("cancelled", "pending")
+    assert made[0].cancelled > 0
+    assert (made[0].watched, made[0].closed) == ([], 1)
+
+
 def test_one_that_was_stopped_ends_without_measuring_the_rest() -> None:
-    session = Bench(H200, lambda: True).measured(SMALL)
+    session = ClaimBench(H200, lambda: True).measured(SMALL)
     assert session is None or session.outcome != "finished" or len(session.cells) == 2
 
 
 @pytest.mark.gpu
 @pytest.mark.timeout(600)
 def test_every_claim_comes_to_a_verdict_on_the_gpu_here() -> None:
-    from kernels.cuda.device import describe  # noqa: PLC0415 - it needs the GPU
+    from flashscope.kernels.cuda.device import describe  # noqa: PLC0415 - it needs the GPU
 
-    lab = Lab(NOWHERE.recordings, Bench(describe()))
+    lab = Lab(NOWHERE.recordings, ClaimBench(describe()))
     broken = [claim.key for claim in CLAIMS if "broke" in assess(claim, lab).measured]
     assert broken == []
     assert {row.kernel for row in lab.rows("h200-peers")} >= {"standard", "flash2"}

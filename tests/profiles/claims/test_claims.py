@@ -4,14 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from kernels.registry import KERNELS
-from profiles.claims import CLAIMS, DOCUMENTS, VERDICTS, Claim, Lab
-from profiles.claims.assess import assess
-from profiles.claims.lab import SHEET_TFLOPS
-from profiles.claims.model import NO_SOURCE, Trial, found
-from profiles.claims.trials.arithmetic import Printed, number, size
+from flashscope.app.control.bundled import BUNDLED
+from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.profiles.claims import CLAIM_VERDICTS, CLAIMS, DOCUMENTS, Claim, Lab
+from flashscope.profiles.claims.assess import assess
+from flashscope.profiles.claims.experiments.arithmetic import Printed, computed_number, size
+from flashscope.profiles.claims.lab import SHEET_TFLOPS
+from flashscope.profiles.claims.model import NO_SOURCE, Experiment, found
+from flashscope.profiles.store import load
 from tests.profiles.claims.conftest import IN_TORCH, Findings
+from tests.texts.pages import table_after
 
+PAGE = "profiles/README.md"
 NOWHERE = Lab(Path("nowhere"))
 HERE = [claim for claim in CLAIMS if claim.key != IN_TORCH]
 
@@ -31,7 +35,7 @@ def test_every_experiment_comes_to_a_verdict_with_what_was_measured_and_where(
     claim: Claim, findings: Findings
 ) -> None:
     finding = findings[claim.key]
-    assert finding.verdict in VERDICTS
+    assert finding.verdict in CLAIM_VERDICTS
     assert finding.measured
     assert "broke" not in finding.measured
     assert claim.says.endswith(".")
@@ -76,11 +80,30 @@ def test_without_recordings_what_needs_a_gpu_cannot_be_tested_and_nothing_breaks
     assert len(of_gpus) == 3
 
 
+@pytest.mark.parametrize("key", ["000-23", "004-358", "004-358b", "003-66"])
+def test_what_is_said_of_an_h100_is_read_from_an_h100(key: str, findings: Findings) -> None:
+    assert "H100" in findings[key].source
+    assert "h100-peers.flashscope" in findings[key].source
+    assert "H200" not in findings[key].source
+
+
+def test_nothing_is_said_to_need_a_gpu_of_which_there_is_a_recording(findings: Findings) -> None:
+    assert not [key for key, one in findings.items() if "needs an H100" in one.measured]
+
+
+def test_the_gpu_here_answers_for_an_h100_only_if_it_is_one() -> None:
+    h100, h200 = (load(BUNDLED / f"{name}-peers.flashscope") for name in ("h100", "h200"))
+    here = Lab(BUNDLED, {"h200-peers": h100}.get)
+    assert here.of_h100() == (here, "h200-peers")
+    other, topic = Lab(BUNDLED, {"h200-peers": h200}.get).of_h100()
+    assert (other.live, topic) == (False, "h100-peers")
+
+
 def test_an_experiment_that_breaks_tests_nothing_and_says_why() -> None:
     def breaks(_lab: Lab) -> object:
         raise ZeroDivisionError("by nothing")
 
-    claim = Claim("000", (1,), "It breaks.", Trial("Break.", breaks))  # type: ignore[arg-type]
+    claim = Claim("000", (1,), "It breaks.", Experiment("Break.", breaks))  # type: ignore[arg-type]
     finding = assess(claim, NOWHERE)
     assert (finding.verdict, finding.measured) == ("cannot be tested", "the experiment broke: by nothing")
 
@@ -97,7 +120,7 @@ def test_an_experiment_that_breaks_tests_nothing_and_says_why() -> None:
 )
 def test_a_number_agrees_to_the_digits_that_are_printed(printed: str, value: float, agrees: bool) -> None:
     assert Printed.of(printed).agrees(value) is agrees
-    assert (number(printed, lambda: value, "x").run(NOWHERE).verdict == "holds") is agrees
+    assert (computed_number(printed, lambda: value, "x").run(NOWHERE).verdict == "holds") is agrees
 
 
 def test_bytes_may_be_meant_in_powers_of_1000_or_of_1024() -> None:
@@ -117,8 +140,6 @@ def test_what_is_made_once_is_made_once() -> None:
 
 
 def test_the_peak_is_the_data_sheets_where_the_gpu_is_known() -> None:
-    from app.control.bundled import BUNDLED  # noqa: PLC0415
-
     peak = Lab(BUNDLED).peak
     assert peak is not None
     assert peak.tflops == SHEET_TFLOPS
@@ -139,3 +160,23 @@ def test_where_a_range_is_our_own_choice_the_experiment_says_so(key: str) -> Non
     words = next(claim.trial.words for claim in CLAIMS if claim.key == key)
     assert "1.5 to 2.5" in words
     assert "Flashscope chose this range" in words
+
+
+ON_THIS_CPU = "001-1331b"  # timed where it runs: a busy machine may show otherwise
+
+
+def test_the_page_counts_the_verdicts_as_they_come_out(findings: Findings) -> None:
+    usual = {IN_TORCH: "cannot be tested", ON_THIS_CPU: "does not hold"}
+    came = {claim.key: usual.get(claim.key) or findings[claim.key].verdict for claim in CLAIMS}
+    told = {
+        heading: [int(cell) for cell in counts]
+        for heading, *counts in table_after(PAGE, "and without PyTorch:")
+    }
+    for document in DOCUMENTS:
+        verdicts = [came[claim.key] for claim in CLAIMS if claim.document == document.number]
+        counts = [
+            len(verdicts),
+            *(verdicts.count(one) for one in ("holds", "does not hold", "cannot be tested")),
+        ]
+        assert told[f"{document.number} {document.title}"] == counts
+    assert told["all"] == [sum(column) for column in zip(*list(told.values())[:-1], strict=True)]

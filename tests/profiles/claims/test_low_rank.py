@@ -3,31 +3,31 @@
 import numpy as np
 import pytest
 
-from profiles.claims import CLAIMS, Lab
-from profiles.claims.assess import assess
-from profiles.claims.trials import low_rank
+from flashscope.profiles.claims import CLAIMS, Lab
+from flashscope.profiles.claims.assess import assess
+from flashscope.profiles.claims.experiments import low_rank
 from tests.profiles.claims.conftest import IN_TORCH
 from tests.profiles.claims.test_claims import NOWHERE
 
 
 def test_at_full_rank_the_projection_is_the_identity_and_nothing_is_lost() -> None:
-    q, k, v = low_rank.draw(64, 16)
+    q, k, v = low_rank.draw_head(64, 16)
     e = low_rank.projection(64, 64)
     np.testing.assert_array_equal(e, np.eye(64))
     np.testing.assert_allclose(low_rank.linformer(q, k, v, e), low_rank.attend(q, k, v), atol=1e-6)
 
 
 def test_equal_neighbours_are_projected_without_loss() -> None:
-    q, k, v = low_rank.draw(64, 16)
+    q, k, v = low_rank.draw_head(64, 16)
     k, v = (np.repeat(x[::4], 4, axis=0) for x in (k, v))
     found = low_rank.linformer(q, k, v, low_rank.projection(16, 64))
     np.testing.assert_allclose(found, low_rank.attend(q, k, v), atol=1e-5)
 
 
 def test_memory_and_operations_grow_with_the_rank_and_not_with_n_squared() -> None:
-    held = [low_rank.held(n, 64, 64) for n in (1024, 2048)]
+    held = [low_rank.low_rank_bytes(n, 64, 64) for n in (1024, 2048)]
     assert held[1] < 2 * held[0]
-    assert low_rank.held(2048, 64, None) == 4 * low_rank.held(1024, 64, None)
+    assert low_rank.low_rank_bytes(2048, 64, None) == 4 * low_rank.low_rank_bytes(1024, 64, None)
     assert low_rank.operations(1024, 64, 512) == low_rank.operations(1024, 64, None)
 
 

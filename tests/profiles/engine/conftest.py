@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from profiles.engine import jobs
-from profiles.engine.children import SpawnedChild
-from profiles.wire.events import LogLine
-from profiles.worker.bench import Bench
+from flashscope.profiles.engine import jobs
+from flashscope.profiles.engine.children import SpawnedChild
+from flashscope.profiles.wire.events import LogLine
+from flashscope.profiles.worker.instruments.bench import Bench
 from tests.faults import AT_THE_GATE, GATE
 from tests.profiles.heard import Heard
 
@@ -94,7 +94,7 @@ def cuda_bench() -> Iterator[Bench]:
     """The CUDA instruments in this process, which gets its allocator back."""
     import cupy  # noqa: PLC0415 - absent without a GPU
 
-    from profiles.worker.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy
+    from flashscope.profiles.worker.instruments.bench_cuda import CudaBench  # noqa: PLC0415 - imports CuPy
 
     allocator = cupy.cuda.get_allocator()
     yield CudaBench(None)

@@ -9,13 +9,13 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from kernels.problem import Problem
-from kernels.trace import TraceRequest
-from profiles.engine import children
-from profiles.engine.children import SpawnedChild
-from profiles.engine.local import LocalEngine
-from profiles.wire.events import LogLine, MachineFound, PlanFinished, PointStarted, RequestFailed
-from profiles.wire.messages import WatchDevice
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.engine import children
+from flashscope.profiles.engine.children import SpawnedChild
+from flashscope.profiles.engine.local import LocalEngine
+from flashscope.profiles.wire.events import LogLine, MachineFound, PlanFinished, PointStarted, RequestFailed
+from flashscope.profiles.wire.messages import WatchDevice
 from tests.faults import LEFT_BEHIND
 from tests.matrix import chosen
 from tests.profiles.engine.test_control import LONG, begin
@@ -28,6 +28,12 @@ BROKEN = {
     "send-a-huger-length": "its length is said to be -1 bytes",
     "send-half-a-message": "stopped in the middle of a message",
 }
+
+
+@pytest.fixture
+def heard(fresh: Heard) -> Heard:
+    """None of these is left as another test would want it."""
+    return fresh
 
 
 def close_in_time(engine: LocalEngine) -> None:
@@ -171,8 +177,8 @@ def test_a_child_that_cannot_be_killed_does_not_keep_the_engine_from_closing(
     (worker,) = running_children()
     with monkeypatch.context() as patch:
         patch.setattr(children, "RUNG_S", 0.2)
-        patch.setattr("multiprocessing.process.BaseProcess.terminate", lambda _: None)
-        patch.setattr("multiprocessing.process.BaseProcess.kill", lambda _: None)
+        patch.setattr("subprocess.Popen.terminate", lambda _: None)
+        patch.setattr("subprocess.Popen.kill", lambda _: None)
         close_in_time(heard.engine)
     heard.drain()
     assert any("could not be killed" in line.text for line in heard.all(LogLine))

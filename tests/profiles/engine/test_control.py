@@ -10,11 +10,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kernels.problem import Backend, Problem
-from kernels.trace import TraceRequest
-from profiles.engine.contract import EngineBusyError
-from profiles.plan.plan import Protocol
-from profiles.wire.events import (
+from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.engine.contract import EngineBusyError
+from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.wire.events import (
     LogLine,
     MachineFound,
     PlanFinished,
@@ -26,7 +26,8 @@ from profiles.wire.events import (
     RequestFailed,
     TraceReady,
 )
-from profiles.worker.child import BLAS_VARIABLES
+from flashscope.profiles.worker.child import BLAS_VARIABLES
+from tests.end_to_end import program
 from tests.faults import HANGS
 from tests.matrix import chosen
 from tests.profiles.engine.conftest import Gate, Ladder
@@ -179,8 +180,8 @@ def test_closing_twice_and_asking_afterwards_does_nothing(heard: Heard) -> None:
 
 PARENT = """
 import sys
-from profiles.wire.events import PointStarted, Readings
-from profiles.engine.local import LocalEngine
+from flashscope.profiles.wire.events import PointStarted, Readings
+from flashscope.profiles.engine.local import LocalEngine
 from tests.profiles.engine.test_control import LONG
 from tests.profiles.heard import quick_plan
 
@@ -198,10 +199,9 @@ if __name__ == "__main__":
 def test_when_the_window_is_killed_its_children_end_by_themselves(tmp_path: Path, kernel: str) -> None:
     script = tmp_path / "parent.py"
     script.write_text(PARENT, encoding="utf-8")
-    root = Path(__file__).parents[3]
     command = [sys.executable, str(script), kernel]
-    env = {**os.environ, "PYTHONPATH": str(root)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, cwd=root) as parent:
+    env = {**os.environ, "PYTHONPATH": program.PYTHONPATH}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, cwd=program.ROOT) as parent:
         assert parent.stdout is not None
         wanted = {"PointStarted", "Readings"}
         for line in parent.stdout:
@@ -249,7 +249,7 @@ def test_matrix_products_run_on_one_thread_unless_the_user_has_chosen(
         monkeypatch.delenv(name, raising=False)
     for name, value in chosen.items():
         monkeypatch.setenv(name, value)
-    heard = Heard("kernels.registry:KERNELS")
+    heard = Heard("flashscope.kernels.catalogue.registry:KERNELS")
     try:
         heard.engine.probe()
         assert heard.until(MachineFound).machine.blas_threads == threads

@@ -8,14 +8,14 @@ from threading import Event, Thread
 
 import pytest
 
-from kernels.cuda.device import describe
-from kernels.problem import Problem
-from profiles.plan.plan import Plan, Protocol
-from profiles.results.rows import PointRow
-from profiles.wire.events import Readings, TelemetryStarted
-from profiles.worker.bench import Bench
-from profiles.worker.sustain import sustain
-from profiles.worker.telemetry_nvml import NvmlSource
+from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.wire.events import Readings, TelemetryStarted
+from flashscope.profiles.worker.instruments.bench import Bench
+from flashscope.profiles.worker.sustain import sustain
+from flashscope.profiles.worker.telemetry.gpu import NvmlSource
 from tests.profiles.heard import Heard, done
 
 pytestmark = pytest.mark.gpu

@@ -5,8 +5,8 @@ import signal
 
 import pytest
 
-from profiles.plan.plan import Protocol
-from profiles.wire.events import (
+from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.wire.events import (
     LogLine,
     PlanFinished,
     PlanStarted,

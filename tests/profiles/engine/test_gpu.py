@@ -7,13 +7,13 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
-from kernels.cuda.device import describe
-from kernels.ladder import LADDER
-from kernels.problem import Problem
-from kernels.registry import find_kernel
-from kernels.trace import TraceRequest
-from profiles.plan.plan import Plan, Protocol
-from profiles.wire.events import (
+from flashscope.kernels.catalogue.ladder import LADDER
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.wire.events import (
     LogLine,
     MachineFound,
     PlanFinished,
@@ -24,10 +24,10 @@ from profiles.wire.events import (
     TelemetryStarted,
     TraceReady,
 )
-from profiles.wire.messages import Message
-from profiles.worker.bench import Bench
-from profiles.worker.ceilings import measure_ceilings
-from profiles.worker.child import Link
+from flashscope.profiles.wire.messages import Message
+from flashscope.profiles.worker.ceilings import measure_ceilings
+from flashscope.profiles.worker.child import Link
+from flashscope.profiles.worker.instruments.bench import Bench
 from tests.profiles.heard import QUICK, Heard, done, quick_plan
 
 pytestmark = pytest.mark.gpu
@@ -195,7 +195,7 @@ def test_what_a_slow_host_takes_to_enqueue_a_run_is_never_the_kernels_time(
 def test_a_run_that_takes_the_host_too_long_is_rejected_with_that_reason(cuda_bench: Bench) -> None:
     import cupy  # noqa: PLC0415 - absent without a GPU
 
-    from profiles.worker.gate import LONGEST_S  # noqa: PLC0415 - imports CuPy
+    from flashscope.profiles.worker.instruments.gate import LONGEST_S  # noqa: PLC0415 - imports CuPy
 
     small = cupy.zeros(1)
     sample = cuda_bench.sample(busy_before(lambda: small.fill(1), 1.2 * LONGEST_S), cold=True)
@@ -213,6 +213,49 @@ def test_a_warm_sample_finds_in_the_cache_what_a_cold_one_does_not(cuda_bench: B
             cuda_bench.sample(lambda: cupy.copyto(target, source), cold=cold).ms for _ in range(10)
         )
     assert taken[False] < 0.9 * taken[True]
+
+
+def test_what_a_kernel_lets_persist_in_the_cache_is_gone_at_the_next_sample(cuda_bench: Bench) -> None:
+    import ctypes  # noqa: PLC0415 - for this test alone
+
+    import cupy  # noqa: PLC0415 - absent without a GPU
+
+    from flashscope.kernels.cuda.driver import driver  # noqa: PLC0415 - opens libcuda
+    from flashscope.profiles.worker.instruments import set_aside  # noqa: PLC0415 - as above
+
+    most = cupy.cuda.Device().attributes.get("MaxPersistingL2CacheSize", 0)
+    if not most:
+        pytest.skip("this GPU sets nothing of its L2 cache aside")
+    source, target = cupy.ones(most // 8, cupy.float32), cupy.empty(most // 8, cupy.float32)
+    limit = ctypes.c_int(set_aside.PERSISTING_L2_CACHE_SIZE)
+    # Hits persist, misses stream.
+    window = set_aside.AccessPolicyWindow(source.data.ptr, source.nbytes, 1.0, 2, 1)
+    stream = cupy.cuda.get_current_stream().ptr
+    asked = ctypes.c_void_p(stream), ctypes.c_int(set_aside.ACCESS_POLICY_WINDOW), ctypes.byref(window)
+
+    def persist() -> None:
+        assert driver().cuCtxSetLimit(limit, ctypes.c_size_t(most)) == 0
+        assert driver().cuStreamSetAttribute(*asked) == 0
+        cupy.copyto(target, source)
+        cupy.cuda.get_current_stream().synchronize()
+
+    def cold() -> float:
+        return cuda_bench.sample(lambda: cupy.copyto(target, source), cold=True).ms
+
+    plain = min(cold() for _ in range(5))
+    for _ in range(5):
+        persist()
+        assert cold() > 0.9 * plain
+    kept, after = ctypes.c_size_t(1), set_aside.AccessPolicyWindow()
+    assert driver().cuCtxGetLimit(ctypes.byref(kept), limit) == 0
+    assert driver().cuStreamGetAttribute(*asked[:2], ctypes.byref(after)) == 0
+    assert (kept.value, after.num_bytes) == (0, 0)
+
+
+def test_a_kernel_on_the_gpu_that_gives_its_first_answer_again_is_wrong(heard: Heard) -> None:
+    replayed, right = heard.sweep(quick_plan("replay", "flash2", backend="cuda"))
+    assert (replayed.status, replayed.reason.startswith("Of the last timed run")) == ("wrong", True)
+    done(right)
 
 
 def test_runs_back_to_back_are_one_sample_of_one_run(cuda_bench: Bench) -> None:

@@ -5,12 +5,13 @@ from itertools import pairwise
 
 import pytest
 
-from kernels.problem import Problem
-from kernels.registry import lesson_on
-from profiles.plan.plan import Plan, Protocol
-from profiles.results.efficiency import by_problem, efficiency
-from profiles.results.session import PointState
-from profiles.wire.events import (
+from flashscope.kernels.catalogue.registry import lesson_on
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.results.model.efficiency import by_problem, efficiency
+from flashscope.profiles.results.model.rows import PointRow, rows
+from flashscope.profiles.results.model.session import PointState
+from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     PlanFinished,
     PlanStarted,
@@ -18,8 +19,8 @@ from profiles.wire.events import (
     PointProgress,
     PointStarted,
 )
-from profiles.wire.spent import spent_key
-from profiles.worker.bench_cpu import CpuBench
+from flashscope.profiles.wire.spent import spent_key
+from flashscope.profiles.worker.instruments.bench_cpu import CpuBench
 from tests.profiles.heard import QUICK, Heard, done, quick_plan
 
 PYTHONS_OWN_BYTES = 64 << 10  # what the interpreter allocates beside the arrays
@@ -31,7 +32,7 @@ FEW_KEYS = Problem(seqlen_q=20, seqlen_k=10, causal=True)
 @pytest.fixture(scope="module")
 def swept() -> Heard:
     """One sweep of the three real kernels, at its end."""
-    heard = Heard("kernels.registry:KERNELS")
+    heard = Heard("flashscope.kernels.catalogue.registry:KERNELS")
     names = lesson_on("cpu")
     try:
         heard.sweep(
@@ -40,6 +41,28 @@ def swept() -> Heard:
     finally:
         heard.engine.close()
     return heard
+
+
+@pytest.fixture(scope="module")
+def replayed() -> list[PointRow]:
+    """A kernel that gives its first answer again, beside one that computes; nobody compares either.
+
+    Of so many samples a busy machine holds up a few, not a quarter.
+    """
+    heard = Heard("tests.faults:KERNELS")
+    protocol = Protocol(warmup=1, repeats=24, drift_check=False, verify=False)
+    try:
+        heard.sweep(quick_plan("replay", "flash2", seqlens=(512,), protocol=protocol))
+    finally:
+        heard.engine.close()
+    return rows(heard.session())
+
+
+def test_what_is_faster_than_its_device_multiplies_is_impossible(replayed: list[PointRow]) -> None:
+    stored, right = replayed
+    assert (stored.status, right.status) == ("impossible", "done"), stored.times
+    assert stored.trust is not None
+    assert stored.trust.word == "impossible"
 
 
 def test_every_point_of_a_cpu_sweep_is_done_with_a_small_error(swept: Heard) -> None:
@@ -157,7 +180,7 @@ def libraries() -> dict[tuple[str, Problem], PointState]:
         problems=(USUAL, FEW_KEYS),
         protocol=QUICK,
     )
-    heard = Heard("kernels.registry:KERNELS")
+    heard = Heard("flashscope.kernels.catalogue.registry:KERNELS")
     try:
         return {(one.point.kernel, one.point.problem): one for one in heard.sweep(plan)}
     finally:

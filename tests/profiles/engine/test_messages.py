@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kernels.problem import Problem
-from kernels.trace import Array, TraceRequest
-from profiles.wire import events, messages
-from profiles.wire.measurement import Figure, Measurement
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import Array, TraceRequest
+from flashscope.profiles.wire import events, messages
+from flashscope.profiles.wire.measurement import Figure, Measurement
 from tests.strategies import POSSIBLE, Drawn
 
 ANY = Drawn(POSSIBLE)

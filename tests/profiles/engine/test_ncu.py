@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kernels.problem import Problem
-from profiles.engine.ncu import METRICS, NcuError, ncu_bytes, ncu_command, of_ranges, read_csv
-from profiles.wire.traffic import NCU_RUNS
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.engine.ncu import METRICS, NcuError, ncu_bytes, ncu_command, of_ranges, read_csv
+from flashscope.profiles.wire.traffic import NCU_RUNS
 
 WIDE = """==PROF== Connected to process 511 (/usr/bin/python3.12)
 a line that the program printed
@@ -79,7 +79,7 @@ def test_an_answer_without_the_bytes_is_refused_with_what_it_lacks(printed: str,
 def test_clocks_and_caches_are_left_to_what_is_run() -> None:
     words = " ".join(ncu_command("ncu", "flash2", PROBLEM))
     assert f"--metrics {','.join(METRICS)} --cache-control none --clock-control none" in words
-    assert "profiles.worker.arbiter counters flash2" in words
+    assert "flashscope.profiles.worker.arbiter:main counters flash2" in words
 
 
 def program(folder: Path, text: str) -> str:

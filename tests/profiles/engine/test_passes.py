@@ -2,10 +2,10 @@
 
 import pytest
 
-from kernels.problem import Backend, Dtype, Passes, Problem
-from profiles.plan.plan import Plan
-from profiles.wire.events import PlanStarted
-from profiles.wire.measurement import Measurement
+from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.wire.events import PlanStarted
+from flashscope.profiles.wire.measurement import Measurement
 from tests.profiles.heard import QUICK, Heard, done
 
 PYTHONS_OWN_BYTES = 64 << 10
@@ -31,7 +31,7 @@ def judged(found: Measurement) -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def swept() -> Heard:
-    heard = Heard("kernels.registry:KERNELS")
+    heard = Heard("flashscope.kernels.catalogue.registry:KERNELS")
     try:
         heard.sweep(plan_of("cpu", "float32"))
     finally:

@@ -4,9 +4,7 @@ from typing import Any
 
 import pytest
 
-from kernels.errors import UnsupportedError
-from kernels.launch import LibraryLaunch, make_inputs, prepare
-from kernels.peers import (
+from flashscope.kernels.catalogue.peers import (
     FLASH_ATTN_4,
     TORCH,
     TORCH_AUTO,
@@ -15,12 +13,14 @@ from kernels.peers import (
     TORCH_FLASH,
     TORCH_MATH,
 )
-from kernels.problem import Dtype, Problem
-from kernels.spec import KernelSpec
-from kernels.verify import verify
-from profiles.plan.plan import Plan
-from profiles.wire.events import PlanStarted
-from profiles.wire.measurement import Measurement
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.launch import LibraryLaunch, make_inputs, prepare
+from flashscope.kernels.oracle.verify import verify
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.problem import Dtype, Problem
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.wire.events import PlanStarted
+from flashscope.profiles.wire.measurement import Measurement
 from tests.profiles.heard import QUICK, Heard, done
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
@@ -78,7 +78,7 @@ def test_float32_passes_where_the_spec_claims_it(spec: KernelSpec) -> None:
 
 @pytest.mark.parametrize("spec", [TORCH_FLASH, TORCH_CUDNN], ids=lambda spec: spec.name)
 def test_the_dispatchers_own_reason_is_told_when_it_refuses(spec: KernelSpec) -> None:
-    from kernels.library import torch_attention  # noqa: PLC0415 - imports PyTorch
+    from flashscope.kernels.library import torch_attention  # noqa: PLC0415 - imports PyTorch
 
     problem = Problem(seqlen_q=64, seqlen_k=64)  # float32, which the spec would have kept from it
     with pytest.raises(UnsupportedError, match=f"PyTorch refuses {spec.name}: .*(dtype|Half|BFloat16)"):

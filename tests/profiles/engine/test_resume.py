@@ -2,16 +2,16 @@
 
 import time
 
-from profiles.results.parts import parts
-from profiles.results.rest import PAUSE_NS, rest_of
-from profiles.results.session import Session
-from profiles.wire.events import PlanFinished, PlanResumed, PointMeasured
+from flashscope.profiles.results.model.parts import parts
+from flashscope.profiles.results.model.remaining import PAUSE_NS, remaining_of
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.wire.events import PlanFinished, PlanResumed, PointMeasured
 from tests.profiles.heard import QUICK, Heard, done, quick_plan
 
 
 def resumed(heard: Heard, session: Session) -> Session:
     """The session once an engine has run what was left of it."""
-    heard.engine.run(session.plan, rest_of(session))
+    heard.engine.run(session.plan, remaining_of(session))
     heard.until(PlanResumed)
     start = len(heard.events)
     heard.until(PlanFinished)

@@ -5,11 +5,11 @@ import signal
 
 import pytest
 
-from profiles.plan.plan import Protocol
-from profiles.results.drift import drift_text, drifts
-from profiles.results.rows import rows
-from profiles.results.session import PointState
-from profiles.wire.events import (
+from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.results.model.drift import drift_text, drifts
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.results.model.session import PointState
+from flashscope.profiles.wire.events import (
     LogLine,
     PlanFinished,
     PointFailed,
@@ -17,7 +17,7 @@ from profiles.wire.events import (
     PointStarted,
     SamplingStarted,
 )
-from profiles.wire.measurement import Figure
+from flashscope.profiles.wire.measurement import Figure
 from tests.faults import HANGS, SLOW_S
 from tests.matrix import chosen
 from tests.profiles.engine.conftest import Gate, Ladder
@@ -44,6 +44,14 @@ def launches(heard: Heard) -> list[str]:
     heard.engine.close()
     heard.drain()
     return [e.text[0] for e in heard.all(LogLine) if e.text.endswith(" ran")]
+
+
+@pytest.mark.parametrize("cold", [True, False], ids=["cold", "warm"])
+def test_a_kernel_that_gives_its_first_answer_again_is_wrong(heard: Heard, cold: bool) -> None:
+    protocol = Protocol(warmup=1, repeats=4, drift_check=False, cold=cold)
+    replayed, right = swept(heard, "replay", "flash2", protocol=protocol)
+    assert (replayed.status, replayed.reason.startswith("Of the last timed run")) == ("wrong", True)
+    done(right)
 
 
 def test_kernels_of_a_problem_are_checked_one_by_one_and_then_sampled_in_turns(heard: Heard) -> None:

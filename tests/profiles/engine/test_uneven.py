@@ -2,8 +2,8 @@
 
 import pytest
 
-from profiles.plan.plan import Plan
-from profiles.plan.request import Request
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.plan.request import Request
 from tests.profiles.heard import QUICK, Heard, done
 
 KERNELS = ("standard", "fused", "flash1", "flash2")
@@ -11,7 +11,7 @@ KERNELS = ("standard", "fused", "flash1", "flash2")
 
 @pytest.fixture(scope="module")
 def swept() -> Heard:
-    heard = Heard("kernels.registry:KERNELS")
+    heard = Heard("flashscope.kernels.catalogue.registry:KERNELS")
     problem = Request.of("cpu", batch=3, lengths="spread", page_size=32).problem(128)
     try:
         heard.sweep(Plan(backend="cpu", kernels=KERNELS, problems=(problem,), protocol=QUICK))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from profiles.plan.models import MODELS, find_model, read_context
+from flashscope.profiles.plan.models import MODELS, find_model, read_context
 
 # Hidden width, width of the gated feed-forward part and vocabulary of each config.json.
 CONFIGS = {
@@ -53,3 +53,9 @@ def test_a_context_is_written_as_sequence_lengths_are(text: str, tokens: int) ->
 def test_what_is_no_single_context_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         read_context(text)
+
+
+def test_every_published_model_says_what_context_it_is_made_for() -> None:
+    own = {model.name: model.own_context for model in MODELS}
+    assert own["Llama-3-8B"] == 8192
+    assert all(context and context >= 2048 for context in own.values())

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.problem import Problem
-from profiles.plan.plan import Plan, Protocol
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Plan, Protocol
 
 KERNELS = ("standard", "flash1", "flash2")
 protocols = st.builds(Protocol, interleave=st.booleans(), shuffle=st.booleans(), drift_check=st.booleans())
@@ -26,20 +26,20 @@ def test_every_cell_is_measured_once_and_only_the_first_stage_again(
     protocol: Protocol, problems: int, seed: int
 ) -> None:
     of = plan(protocol, problems, seed)
-    points, stages = of.points(), of.stages()
+    points, groups = of.points(), of.groups()
     assert [point.index for point in points] == [*range(len(points))]
     cells = {(point.kernel, point.problem) for point in points[: of.cells]}
     assert len(cells) == of.cells == len(KERNELS) * problems
     again = [(point.kernel, point.problem) for point in points[of.cells :]]
-    checked = protocol.drift_check and len(stages) > 1
-    assert again == ([(p.kernel, p.problem) for p in stages[0]] if checked else [])
-    for stage in stages:
-        assert {point.problem for point in stage} == {stage[0].problem}
-        assert len(stage) == (len(KERNELS) if protocol.interleave else 1)
+    checked = protocol.drift_check and len(groups) > 1
+    assert again == ([(p.kernel, p.problem) for p in groups[0]] if checked else [])
+    for group in groups:
+        assert {point.problem for point in group} == {group[0].problem}
+        assert len(group) == (len(KERNELS) if protocol.interleave else 1)
 
 
 def test_the_order_is_as_listed_unless_it_is_shuffled_and_the_seed_decides_it() -> None:
-    lengths = [stage[0].problem.seqlen_q for stage in plan(Protocol(drift_check=False), 5).stages()]
+    lengths = [group[0].problem.seqlen_q for group in plan(Protocol(drift_check=False), 5).groups()]
     assert lengths == sorted(lengths)
     shuffled = [plan(Protocol(shuffle=True), 5, seed).points() for seed in (0, 0, 1, 2)]
     assert shuffled[0] == shuffled[1]

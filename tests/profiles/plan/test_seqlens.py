@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles.plan.seqlens import LONGEST, MOST, SeqlenError, format_seqlens, parse_seqlens
+from flashscope.profiles.plan.seqlens import LONGEST, MOST, SeqlenError, format_seqlens, parse_seqlens
 
 LENGTHS = st.integers(1, LONGEST)
 
@@ -71,3 +71,10 @@ def test_any_text_either_parses_within_limits_or_is_refused(text: str) -> None:
         return
     assert 1 <= len(found) <= MOST
     assert all(1 <= n <= LONGEST for n in found)
+
+
+def test_a_million_is_written_with_an_m() -> None:
+    assert parse_seqlens("1m") == parse_seqlens("1M") == (1 << 20,)
+    assert parse_seqlens("512k:2m") == (1 << 19, 1 << 20, 1 << 21)
+    with pytest.raises(SeqlenError, match="write a number as 4096, 4k or 1m"):
+        parse_seqlens("1g")

@@ -9,33 +9,34 @@ import msgspec
 import pytest
 from msgspec import structs
 
-from app.control.bundled import bundled_sessions
-from app.plots.export_header import session_header
-from app.words.headline import headline_text, ratio_words
-from app.words.progress import flight_text
-from app.words.units import seqlen_full
-from kernels.problem import PASSES, Passes, Problem
-from kernels.registry import find_kernel
-from profiles.plan.plan import Plan, Point
-from profiles.results.compare.document import PointSaid, schema
-from profiles.results.compare.nearest import Neighbours
-from profiles.results.compare.pairing import pairings
-from profiles.results.curves import by_curve
-from profiles.results.export import to_csv, to_json
-from profiles.results.headline import headline
-from profiles.results.moved import BACKWARD
-from profiles.results.planner.crossing import recorded
-from profiles.results.planner.forecast import forecast
-from profiles.results.quantities import FOOTPRINT, QUANTITIES, THROUGHPUT
-from profiles.results.roofline import roofline
-from profiles.results.rows import PointRow, rows
-from profiles.results.schema import schema as session_schema
-from profiles.results.session import PointState, Session
-from profiles.results.theory import tile_io_bytes
-from profiles.results.why import why
-from profiles.store import load
-from profiles.wire.ceilings import EXPONENTIALS, Ceiling, Ceilings, matmul_key
-from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
+from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.words.headline import headline_text, ratio_words
+from flashscope.app.words.progress import flight_text
+from flashscope.app.words.provenance_header import session_header
+from flashscope.app.words.units import seqlen_full
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.workload.problem import PASSES, Passes, Problem
+from flashscope.profiles.plan.plan import Plan, Point
+from flashscope.profiles.results.compare.document import PointSaid, comparison_schema
+from flashscope.profiles.results.compare.nearest import Neighbours
+from flashscope.profiles.results.compare.pairing import pairings
+from flashscope.profiles.results.findings.headline import headline
+from flashscope.profiles.results.formats.export import to_csv, to_json
+from flashscope.profiles.results.formats.schema import session_schema
+from flashscope.profiles.results.model.curves import by_curve
+from flashscope.profiles.results.model.rows import PointRow, rows
+from flashscope.profiles.results.model.session import PointState, Session
+from flashscope.profiles.results.planner.crossing import recorded_crossing
+from flashscope.profiles.results.planner.forecast import forecast
+from flashscope.profiles.results.quantities.registry import FOOTPRINT, QUANTITIES, THROUGHPUT
+from flashscope.profiles.results.theory.bytes_moved import BACKWARD
+from flashscope.profiles.results.theory.formulas import tile_io_bytes
+from flashscope.profiles.results.theory.roofline import roofline
+from flashscope.profiles.results.theory.why import why
+from flashscope.profiles.store import load
+from flashscope.profiles.wire.ceilings import EXPONENTIALS, Ceiling, Ceilings, matmul_key
+from flashscope.profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
+from tests.profiles.sessions import session_of
 from tests.profiles.store import builders
 
 RATE = Ceiling(figure=Figure(value=1000.0, source="a load"))
@@ -67,8 +68,8 @@ def row(passes: Passes, ms: float = 1.0, kernel: str = "flash2", n: int = 1024) 
     )
 
 
-def session_of(*problems: Problem) -> Session:
-    whole = builders.reduced(builders.whole_sweep())
+def with_problems(*problems: Problem) -> Session:
+    whole = session_of(builders.whole_sweep())
     plan = Plan(backend="cpu", kernels=("standard", "flash2"), problems=problems)
     whole.plan, whole.points = plan, [PointState(point, 1) for point in plan.points()]
     return whole
@@ -132,12 +133,12 @@ def test_a_sentence_about_another_pass_begins_with_it() -> None:
 
 
 def test_a_point_in_flight_and_a_header_name_the_pass() -> None:
-    session = session_of(problem_of("both"))
+    session = with_problems(problem_of("both"))
     assert (
         flight_text(session.points[:1]) == f"standard · N = {seqlen_full(1024)}, forward + backward · prepare"
     )
     assert "no mask, forward + backward, seed" in session_header(session)["problem"]
-    assert "backward" not in session_header(session_of(problem_of("forward")))["problem"]
+    assert "backward" not in session_header(with_problems(problem_of("forward")))["problem"]
 
 
 @pytest.mark.parametrize("passes", ["backward", "both"])
@@ -179,12 +180,12 @@ def test_a_backward_pass_forecasts_no_forward_pass_and_places_no_crossing() -> N
     points = [row("backward", ms, kernel) for ms, kernel in ((2.0, "standard"), (1.0, "flash2"))]
     told = forecast(points, "flash2", problem_of("forward", 4096))
     assert told == "flash2 was measured with another pass, or other query rows, lengths or pages"
-    assert recorded(points, ("flash2",), problem_of("forward")) is None
+    assert recorded_crossing(points, ("flash2",), problem_of("forward")) is None
     assert not isinstance(forecast(points, "flash2", problem_of("backward", 4096)), str)
 
 
 def test_sessions_pair_pass_by_pass_and_the_nearest_of_another_pass_is_told_as_such() -> None:
-    ours, theirs = session_of(problem_of("forward")), session_of(problem_of("backward"))
+    ours, theirs = with_problems(problem_of("forward")), with_problems(problem_of("backward"))
     (found,) = pairings(ours, [theirs])
     assert found.pairs == ()
     assert {one.reason for one in found.base_only} == {"backward instead of forward"}
@@ -200,7 +201,7 @@ def test_the_nearest_has_the_same_pass_before_the_same_width() -> None:
 
 
 def test_csv_and_json_carry_the_pass_as_the_schemas_have_it() -> None:
-    session = session_of(problem_of("backward"))
+    session = with_problems(problem_of("backward"))
     document_of: dict[str, Any] = json.loads(to_json(session))
     jsonschema.validate(document_of, session_schema())
     assert {point["pass"] for point in document_of["points"]} == {"backward"}
@@ -208,7 +209,7 @@ def test_csv_and_json_carry_the_pass_as_the_schemas_have_it() -> None:
     head, first = [line for line in to_csv(session).splitlines() if not line.startswith("#")][:2]
     assert ("pass", "backward") in zip(head.split(","), first.split(","), strict=False)
     assert "pass" in PointSaid.__struct_encode_fields__
-    assert "pass" in json.dumps(schema())
+    assert "pass" in json.dumps(comparison_schema())
     assert msgspec.json.encode(problem_of("backward")).count(b'"pass"') == 1
 
 

@@ -12,34 +12,36 @@ import pytest
 from msgspec import structs
 from pyarrow import parquet
 
-from app.words.headline import headline_text
-from kernels.ladder import LADDER
-from kernels.problem import Backend, Problem
-from profiles.plan.request import Request, lengths_of
-from profiles.results import theory
-from profiles.results.compare.pairing import pairings
-from profiles.results.curves import by_curve
-from profiles.results.export import to_csv, to_json
-from profiles.results.headline import headline
-from profiles.results.moved import (
+from flashscope.app.words.headline import headline_text
+from flashscope.kernels.catalogue.ladder import FLASH2, LADDER
+from flashscope.kernels.catalogue.traffic import LoopTraffic, Tiles, flash2_io
+from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.profiles.plan.problem_words import layout_words, place_words
+from flashscope.profiles.plan.request import Request, lengths_of
+from flashscope.profiles.results.compare.pairing import pairings
+from flashscope.profiles.results.findings.headline import headline
+from flashscope.profiles.results.formats.export import to_csv, to_json
+from flashscope.profiles.results.formats.parquet import to_parquet
+from flashscope.profiles.results.formats.schema import session_schema
+from flashscope.profiles.results.model.curves import by_curve
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.planner.crossing import recorded_crossing
+from flashscope.profiles.results.planner.forecast import Forecast, forecast
+from flashscope.profiles.results.quantities.surroundings import SURROUNDINGS
+from flashscope.profiles.results.theory import formulas as theory
+from flashscope.profiles.results.theory.bytes_moved import (
     GATHERED,
-    MOST_TILES,
+    MOST_LENGTHS,
     S_AND_P_UNEVEN,
     SHARED_UNEVENLY,
     TOO_MANY_LENGTHS,
     compulsory,
     tile_io,
 )
-from profiles.results.parquet import to_parquet
-from profiles.results.planner.crossing import recorded
-from profiles.results.planner.forecast import Forecast, forecast
-from profiles.results.rows import PointRow
-from profiles.results.schema import schema as session_schema
-from profiles.results.surroundings import SURROUNDINGS
-from profiles.results.why import why
-from profiles.wire.measurement import Figure
+from flashscope.profiles.results.theory.why import why
+from flashscope.profiles.wire.measurement import Figure
 from tests.profiles.results.test_passes import row as row_of
-from tests.profiles.results.test_passes import session_of
+from tests.profiles.results.test_passes import with_problems
 
 RAGGED = Problem(
     seqlen_q=300,
@@ -55,7 +57,7 @@ ALONE = [
     for q, k in ((300, 400), (7, 33))
 ]
 PADDING = 2 * (3 * 300 - 307) * (64 * 4 + 4)
-ON_CPU = [spec.name for spec in LADDER if "cpu" in spec.dtypes]
+WITH_FORMULA = [spec.name for spec in LADDER if "cpu" in spec.dtypes and spec.traffic is not None]
 
 
 def row(kernel: str, backend: Backend, **changed: Any) -> PointRow:
@@ -64,7 +66,7 @@ def row(kernel: str, backend: Backend, **changed: Any) -> PointRow:
     return replace(made, backend=backend, point=structs.replace(made.point, problem=problem))
 
 
-@pytest.mark.parametrize("name", ON_CPU)
+@pytest.mark.parametrize("name", WITH_FORMULA)
 def test_formulas_are_sums_over_the_sequences_and_what_padding_is_written(name: str) -> None:
     for formula in (theory.tile_io_bytes, theory.compulsory_dram_bytes):
         own = [formula(name, one, "cpu") for one in ALONE]
@@ -91,11 +93,12 @@ def test_the_formulas_of_very_many_sequences_look_at_those_of_one_length_once(
 ) -> None:
     asked = Counter[Problem]()
 
-    def counting(problem: Problem, tiles: theory.Tiles) -> int:
+    def counting(problem: Problem, tiles: Tiles) -> int:
         asked[problem] += 1
-        return theory.flash2_io(problem, tiles)
+        return flash2_io(problem, tiles)
 
-    monkeypatch.setitem(theory.FORMULAS, "flash2", counting)
+    counted = replace(FLASH2, traffic=LoopTraffic(counting))
+    monkeypatch.setattr(theory, "find_kernel", lambda _name: counted)
     lengths = tuple(i % 65 for i in range(65_000))
     many = structs.replace(RAGGED, batch=65_000, query_lengths=None, key_lengths=lengths)
     few = structs.replace(many, batch=65, key_lengths=lengths[:65])
@@ -108,7 +111,7 @@ def test_the_formulas_of_very_many_sequences_look_at_those_of_one_length_once(
 
 
 def test_no_formula_holds_the_window_over_too_many_different_lengths() -> None:
-    lengths = tuple(range(1, MOST_TILES + 2))
+    lengths = tuple(range(1, MOST_LENGTHS + 2))
     n = {"seqlen_q": len(lengths), "seqlen_k": len(lengths), "batch": len(lengths)}
     for figure in (tile_io, compulsory):
         assert figure(row("flash2", "cpu", **n, query_lengths=lengths, key_lengths=lengths)).missing == (
@@ -152,8 +155,8 @@ TURNED = structs.replace(MANY, key_lengths=(3, 512, 9, 4, 5, 6))
 
 def test_many_lengths_are_told_in_short() -> None:
     many = structs.replace(MANY, seqlen_q=1)
-    assert many.layout == "539 keys of 6 sequences, 3 to 512, fingerprint fc8a73"
-    assert many.place == f"N = 512, 1 query row, {many.layout}"
+    assert layout_words(many) == "539 keys of 6 sequences, 3 to 512, fingerprint fc8a73"
+    assert place_words(many) == f"N = 512, 1 query row, {layout_words(many)}"
 
 
 def test_other_lengths_of_the_same_sum_and_ends_have_a_curve_of_their_own_that_says_so() -> None:
@@ -169,17 +172,19 @@ def test_no_speed_up_is_told_between_other_lengths_of_the_same_sum_and_ends() ->
 
 
 def test_sessions_of_other_lengths_of_the_same_sum_and_ends_say_that_these_differ() -> None:
-    (found,) = pairings(session_of(MANY), [session_of(OTHERS)])
+    (found,) = pairings(with_problems(MANY), [with_problems(OTHERS)])
     assert found.pairs == ()
-    assert {one.reason for one in found.base_only} == {f"{OTHERS.layout} instead of {MANY.layout}"}
+    assert {one.reason for one in found.base_only} == {
+        f"{layout_words(OTHERS)} instead of {layout_words(MANY)}"
+    }
 
 
 def test_lengths_that_are_all_full_go_without_saying_even_if_they_are_spread() -> None:
     full = Request.of("cpu", batch=3, lengths="spread").problem(1)
     assert full.spreads_lengths
     assert full.even
-    assert full.layout == ""
-    assert full.place == "N = 1"
+    assert layout_words(full) == ""
+    assert place_words(full) == "N = 1"
 
 
 def test_a_sentence_about_them_begins_with_what_they_are() -> None:
@@ -190,11 +195,11 @@ def test_a_sentence_about_them_begins_with_what_they_are() -> None:
 
 
 def test_sessions_pair_like_with_like_and_say_how_the_nearest_differs() -> None:
-    ours, theirs = session_of(spread()), session_of(spread(page_size=64))
+    ours, theirs = with_problems(spread()), with_problems(spread(page_size=64))
     (found,) = pairings(ours, [theirs])
     assert found.pairs == ()
     assert {one.reason for one in found.base_only} == {"pages of 64 instead of no pages"}
-    (back,) = pairings(session_of(FULL), [ours])
+    (back,) = pairings(with_problems(FULL), [ours])
     assert {one.reason for one in back.base_only} == {"lengths spread instead of full lengths"}
     (same,) = pairings(theirs, [theirs])
     assert len(same.pairs) == 2
@@ -204,7 +209,7 @@ def test_they_forecast_nothing_of_full_sequences_and_place_no_crossing() -> None
     points = [of(spread(), ms, kernel) for ms, kernel in ((2.0, "standard"), (1.0, "flash2"))]
     told = forecast(points, "flash2", FULL)
     assert told == "flash2 was measured with another pass, or other query rows, lengths or pages"
-    assert recorded(points, ("flash2",), FULL) is None
+    assert recorded_crossing(points, ("flash2",), FULL) is None
 
 
 def test_padding_is_no_work_whose_rate_a_forecast_takes() -> None:
@@ -230,7 +235,7 @@ def test_padding_counts_neither_as_exponentials_nor_as_tokens_that_energy_paid_f
 
 
 def test_exports_carry_lengths_and_pages_as_the_schemas_have_them() -> None:
-    session = session_of(spread(page_size=64))
+    session = with_problems(spread(page_size=64))
     document_of: dict[str, Any] = json.loads(to_json(session))
     jsonschema.validate(document_of, session_schema())
     point = document_of["points"][0]

@@ -6,16 +6,16 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from kernels.device import Device
-from kernels.problem import Problem
-from kernels.trace import Array, Trace, TraceRequest
-from profiles.plan.machine import Machine
-from profiles.plan.plan import Plan, Protocol
-from profiles.results.rest import rest_of
-from profiles.results.session import Session
-from profiles.store import Recorder
-from profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings
-from profiles.wire.events import (
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import Array, Trace, TraceRequest
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.results.model.remaining import remaining_of
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import Recorder
+from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings
+from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
     PlanFinished,
@@ -30,7 +30,8 @@ from profiles.wire.events import (
     TelemetryStarted,
     TraceReady,
 )
-from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
+from flashscope.profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
+from tests.profiles.sessions import ends_well, session_of
 
 MACHINE = Machine(
     system="Linux 6.1",
@@ -80,11 +81,7 @@ def measured(
     index: int, t_ns: int, measurement: Measurement = MEASUREMENT
 ) -> tuple[PointChecked, PointMeasured]:
     """The check of a point, and its end."""
-    tried = msgspec.structs.replace(measurement, samples=())
-    return (
-        PointChecked(index=index, t_ns=t_ns, measurement=tried, free_bytes=1 << 30),
-        PointMeasured(index=index, t_ns=t_ns, samples=measurement.samples),
-    )
+    return ends_well(index, t_ns, measurement)
 
 
 def plan_started(of: Plan | None = None) -> PlanStarted:
@@ -153,18 +150,6 @@ def recorded(path: Path, *events: Event) -> Path:
     return path
 
 
-def reduced(events: Iterator[Event]) -> Session:
-    """The session that the same events make in memory."""
-    session: Session | None = None
-    for event in events:
-        if isinstance(event, PlanStarted):
-            session = Session.begin(event)
-        elif session is not None:
-            session.apply(event)
-    assert session is not None
-    return session
-
-
 def measurement(samples: tuple[Sample, ...]) -> Measurement:
     return msgspec.structs.replace(MEASUREMENT, samples=samples)
 
@@ -184,9 +169,9 @@ def first_part() -> Iterator[Event]:
 
 def next_part(session: Session) -> list[Event]:
     """The whole next part of a session: its begin, its repeats, what is left, its end."""
-    rest = rest_of(session)
+    rest = remaining_of(session)
     events: list[Event] = [rest.begin(MACHINE, TELEMETRY)]
-    for point in (point for stage in rest.stages(session.plan) for point in stage):
+    for point in (point for group in rest.groups(session.plan) for point in group):
         events += [PointStarted(index=point.index, t_ns=rest.t_ns), readings(rest.t_ns)]
         events += measured(point.index, rest.t_ns + 1, measurement((Sample(7.0),) * 3))
     return [*events, PlanFinished(t_ns=rest.t_ns + 2, outcome="finished")]
@@ -195,4 +180,4 @@ def next_part(session: Session) -> list[Event]:
 def resumed() -> Session:
     """A session of two parts."""
     events = list(first_part())
-    return reduced(iter([*events, *next_part(reduced(iter(events)))]))
+    return session_of([*events, *next_part(session_of(events))])

@@ -9,17 +9,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from app.commands import show
-from profiles.results.drift import drifts
-from profiles.results.export import to_csv, to_json
-from profiles.results.rows import rows
-from profiles.results.session import PointState
-from profiles.results.tape import Tape
-from profiles.store import Recorder, SessionFileError, batches, change, load
-from profiles.store.digest import COLUMNS
-from profiles.store.migrations import migrate
-from profiles.wire.events import Event, TraceReady
-from profiles.wire.measurement import Sample
+from flashscope.app.commands import show
+from flashscope.profiles.results.formats.export import to_csv, to_json
+from flashscope.profiles.results.model.drift import drifts
+from flashscope.profiles.results.model.recorded_events import RecordedEvents
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.results.model.session import PointState
+from flashscope.profiles.store import Recorder, SessionFileError, change, load, sealed_rows
+from flashscope.profiles.store.digest import COLUMNS
+from flashscope.profiles.store.migrations import migrate
+from flashscope.profiles.wire.events import Event, TraceReady
+from flashscope.profiles.wire.measurement import Sample
 from tests.matrix import chosen
 from tests.profiles.store import builders
 
@@ -45,6 +45,10 @@ IMPOSSIBLE = {
     "a sample of no time": "UPDATE samples SET ms = 0 WHERE point = 0 AND n = 1",
     "a sample that ended before it began": "UPDATE samples SET ms = -5 WHERE point = 0 AND n = 1",
     "a sample without end": "UPDATE samples SET ms = 9e999 WHERE point = 0 AND n = 1",
+    "a sample shorter than any": "UPDATE samples SET ms = 1e-300 WHERE point = 0 AND n = 1",
+    "a sample longer than any": "UPDATE samples SET ms = 1.7e308 WHERE point = 0 AND n = 1",
+    "an error below 0": "UPDATE errors SET error = -1 WHERE point = 0",
+    "a bound below 0": "UPDATE errors SET bound = -1e-9 WHERE point = 0",
     "a sample that is not a number": "UPDATE samples SET ms = 'NaN' WHERE point = 0 AND n = 1",
 }
 PAGE = 4096
@@ -191,7 +195,7 @@ def test_a_session_without_telemetry_and_traces_lacks_none(tmp_path: Path) -> No
 
 
 def test_readings_are_digested_in_batches_of_a_bounded_size(tmp_path: Path) -> None:
-    many = builders.readings(*range(2 * batches.MOST["readings"] + 1))
+    many = builders.readings(*range(2 * sealed_rows.MOST["readings"] + 1))
     path = builders.recorded(tmp_path / "b.flashscope", builders.plan_started(), many)
     with closing(sqlite3.connect(path)) as connection:
         ends = [last for (last,) in connection.execute("SELECT last FROM batches")]
@@ -246,7 +250,7 @@ def test_every_column_of_what_was_measured_is_digested() -> None:
         }
     of_points = {table: names - {"digest"} for table, names in found.items() if "point" in names}
     assert {table: set(names) for table, names in COLUMNS.items()} == of_points
-    assert {table: set(names) for table, names in batches.COLUMNS.items()} == {
+    assert {table: set(names) for table, names in sealed_rows.COLUMNS.items()} == {
         table: found[table] for table in ("readings", "traces", "ceilings")
     }
 
@@ -262,7 +266,7 @@ def test_an_altered_point_is_never_counted(altered: Path) -> None:
     row = rows(session)[0]
     assert (row.done, row.times, row.measured("input_bytes")) == (False, None, None)
     assert drifts(session) == []
-    tape = Tape(session)
+    tape = RecordedEvents(session)
     events = tape.between(tape.start_ns - 1, tape.end_ns)
     assert events
     assert "PointMeasured" not in {type(event).__name__ for event in events}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from profiles.store import (
+from flashscope.profiles.store import (
     BusyFileError,
     MovedFileError,
     Recorder,
@@ -21,8 +21,9 @@ from profiles.store import (
     load,
     trash,
 )
-from profiles.store.opening import being_written, opened
-from profiles.wire.events import PointStarted
+from flashscope.profiles.store.opening import being_written, opened
+from flashscope.profiles.wire.events import PointStarted
+from tests.profiles.sessions import session_of
 from tests.profiles.store import builders
 from tests.profiles.store.test_reading_writes_nothing import THINGS, a_foreign_log, one_as_it_is
 
@@ -136,7 +137,7 @@ def test_a_recording_is_whole_whatever_is_laid_beside_it_meanwhile(tmp_path: Pat
         except MovedFileError as error:
             told.append(str(error))
     recorder.close()
-    assert load(recorder.path) == builders.reduced(builders.whole_sweep())
+    assert load(recorder.path) == session_of(builders.whole_sweep())
     if name in HARMLESS:
         assert not told
     else:

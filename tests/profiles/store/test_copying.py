@@ -4,8 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from profiles.store import Mark, Recorder, ReplacedFileError, SessionFileError, copy_session, load
-from profiles.store.opening import being_written, checked
+from flashscope.profiles.store import (
+    Recorder,
+    ReplacedFileError,
+    SessionFileError,
+    SessionMark,
+    copy_session,
+    load,
+)
+from flashscope.profiles.store.opening import being_written, checked
 from tests.profiles.store import builders
 from tests.profiles.store.test_reading_writes_nothing import (
     KILLED_MID_WRITE,
@@ -75,7 +82,7 @@ def test_a_copy_that_fails_leaves_what_stood_there(tmp_path: Path) -> None:
 
 def test_another_session_than_the_one_meant_is_not_copied(tmp_path: Path) -> None:
     path, target = written(tmp_path), tmp_path / "b.flashscope"
-    meant = Mark.of(load(path))
+    meant = SessionMark.of(load(path))
     copy_session(path, target, meant)
     assert load(target) == load(path)
     for other in (meant._replace(id="b" * 32), meant._replace(parts=2), meant._replace(ended_ns=1)):
@@ -88,7 +95,7 @@ def test_another_session_than_the_one_meant_is_not_copied(tmp_path: Path) -> Non
 def test_the_session_meant_is_copied_while_it_is_recorded_though_it_has_no_end_yet(tmp_path: Path) -> None:
     recorder, target = Recorder(tmp_path / "a.flashscope"), tmp_path / "b.flashscope"
     recorder.record(builders.plan_started())
-    ended = Mark.of(load(recorder.path))._replace(outcome="finished", ended_ns=9)
+    ended = SessionMark.of(load(recorder.path))._replace(outcome="finished", ended_ns=9)
     copy_session(recorder.path, target, ended)
     recorder.close()
     assert load(target).id == ended.id

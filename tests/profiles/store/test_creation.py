@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.commands.arguments import new_file
-from profiles.store import (
+from flashscope.app.commands.arguments import new_file
+from flashscope.profiles.store import (
     EmptyFileError,
     Recorder,
     SessionFileError,
@@ -152,7 +152,9 @@ def test_of_two_that_take_over_one_file_one_is_refused_and_its_file_stays(
 def test_a_file_that_another_has_just_locked_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.flashscope"
     path.touch()
-    monkeypatch.setattr("profiles.store.places.being_written", lambda _path: False)  # it was not, just now
+    monkeypatch.setattr(
+        "flashscope.profiles.store.places.being_written", lambda _path: False
+    )  # it was not, just now
     monkeypatch.setattr(writer, "connect", lambda path, mode: opening.connect(path, mode, timeout_s=0))
     with closing(sqlite3.connect(path, isolation_level=None)) as locking:
         locking.execute("BEGIN IMMEDIATE")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from profiles.store import (
+from flashscope.profiles.store import (
     BusyFileError,
     Recorder,
     SessionFileError,
@@ -19,7 +19,7 @@ from profiles.store import (
     migrations,
     trash,
 )
-from profiles.wire.events import Event, PointMeasured, PointStarted, SamplingStarted
+from flashscope.profiles.wire.events import Event, PointMeasured, PointStarted, SamplingStarted
 from tests.matrix import chosen, on_demand
 from tests.profiles.store import builders
 
@@ -101,7 +101,7 @@ def test_a_disk_that_fills_up_is_named_and_costs_nothing_acknowledged(
     tmp_path: Path, page: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.flashscope"
-    monkeypatch.setattr("profiles.store.writer.migrate", full_at(page))
+    monkeypatch.setattr("flashscope.profiles.store.writer.migrate", full_at(page))
     recorder = Recorder(path)
     events = events_of_a_long_sweep()
     refusals = [refusal(recorder, event) for event in events]
@@ -179,7 +179,7 @@ def test_reading_in_the_recorders_own_process_leaves_its_lock_in_place(tmp_path:
     recorder = Recorder(tmp_path / "a.flashscope")
     recorder.record(builders.plan_started())
     load(recorder.path)
-    script = "import pathlib, sys; from profiles.store.opening import being_written as b; "
+    script = "import pathlib, sys; from flashscope.profiles.store.opening import being_written as b; "
     script += "sys.exit(0 if b(pathlib.Path(sys.argv[1])) else 7)"
     seen = subprocess.run([sys.executable, "-c", script, str(recorder.path)], check=False)
     recorder.close()

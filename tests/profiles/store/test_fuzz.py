@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.commands import show
-from app.control.bundled import bundled_sessions
-from profiles.store import SessionFileError, list_sessions, load
+from flashscope.app.commands import show
+from flashscope.app.control.bundled import bundled_sessions
+from flashscope.profiles.store import SessionFileError, list_sessions, load
 from tests.matrix import on_demand
 from tests.profiles.store.mutations import mutate
 

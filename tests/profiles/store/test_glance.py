@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from app.control.bundled import bundled_sessions
-from profiles.results.curves import by_curve
-from profiles.results.rows import rows
-from profiles.store import glance as glancing
-from profiles.store import load
-from profiles.store.glance import glance
+from flashscope.app.control.bundled import bundled_sessions
+from flashscope.profiles.results.model.curves import by_curve
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.store import glance as glancing
+from flashscope.profiles.store import load
+from flashscope.profiles.store.glance import glance
 from tests.profiles.store import builders
 from tests.profiles.store.test_altered import CHANGED, IMPOSSIBLE
 

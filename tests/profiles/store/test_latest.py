@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from profiles.store import latest
+from flashscope.profiles.store import latest
 from tests.profiles.store.builders import recorded
 
 

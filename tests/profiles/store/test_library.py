@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from profiles.store import (
+from flashscope.profiles.store import (
     SessionFileError,
     change,
     library,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from profiles.results.session import Session
-from profiles.store import (
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import (
     CorruptFileError,
     Recorder,
     SessionFileError,
@@ -18,10 +18,10 @@ from profiles.store import (
     statements,
     writer,
 )
-from profiles.store.records import PointRecord
-from profiles.store.schema import MAX_NOTE
-from profiles.wire.events import Event, PointFailed, SamplingStarted, TraceReady
-from profiles.wire.measurement import Figure, Sample
+from flashscope.profiles.store.records import PointRecord
+from flashscope.profiles.store.schema import MAX_NOTE
+from flashscope.profiles.wire.events import Event, PointFailed, SamplingStarted, TraceReady
+from flashscope.profiles.wire.measurement import Figure, Sample
 from tests.profiles.store import builders
 
 LONG = "x" * 1_000_000
@@ -94,7 +94,9 @@ def test_a_problem_whose_description_no_file_can_hold_is_refused_at_once(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(statements, "MAX_JSON", 10)
-    monkeypatch.setattr(statements, "longest", lambda kind: {"problem": 10} if kind is PointRecord else {})
+    monkeypatch.setattr(
+        statements, "longest_texts", lambda kind: {"problem": 10} if kind is PointRecord else {}
+    )
     with pytest.raises(SessionFileError, match="cannot hold a problem of"):
         recorded(path)
     assert not path.exists()

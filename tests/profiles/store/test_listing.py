@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from profiles.store import Headers, change, duplicate, list_sessions, listing, load, trash
-from profiles.store.errors import SessionFileError
+from flashscope.profiles.store import Headers, change, duplicate, list_sessions, listing, load, trash
+from flashscope.profiles.store.errors import SessionFileError
 from tests.profiles.store import builders
 
 OLD_NS = 1_700_000_000_000_000_000

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from profiles.store import Recorder, SessionFileError, change, list_sessions, load, trash
+from flashscope.profiles.store import Recorder, SessionFileError, change, list_sessions, load, trash
+from tests.profiles.sessions import session_of
 from tests.profiles.store import builders
 
 pytestmark = pytest.mark.timeout(60)
 KILLED_MID_WRITE = """
 import os, pathlib, sys
-from profiles.store import Recorder
+from flashscope.profiles.store import Recorder
+from tests.profiles.sessions import session_of
 from tests.profiles.store import builders
 recorder = Recorder(pathlib.Path(sys.argv[1]))
 for event in [builders.plan_started(), *builders.measured(0, 1)]:
@@ -90,7 +92,7 @@ def beset(path: Path, request: pytest.FixtureRequest) -> Path:
 
 def test_whatever_lies_beside_a_session_is_neither_used_nor_changed(beset: Path) -> None:
     before = folder_as_it_is(beset.parent)
-    assert load(beset) == builders.reduced(builders.whole_sweep())
+    assert load(beset) == session_of(builders.whole_sweep())
     assert [info.error for info in list_sessions(beset.parent)] == [""]
     assert folder_as_it_is(beset.parent) == before
 
@@ -107,7 +109,7 @@ def test_a_session_with_something_beside_it_is_changed_wholly_or_refused_with_a_
 def test_a_session_with_something_beside_it_can_be_deleted(beset: Path) -> None:
     moved = trash(beset)
     assert not beset.exists()
-    assert load(moved) == builders.reduced(builders.whole_sweep())
+    assert load(moved) == session_of(builders.whole_sweep())
 
 
 def test_a_write_cut_off_in_the_middle_is_undone_for_the_reader_and_not_in_the_file(tmp_path: Path) -> None:
@@ -157,7 +159,7 @@ def test_a_session_in_write_ahead_mode_is_read_and_nothing_is_left_beside_it(pat
     connection.execute("PRAGMA journal_mode = WAL")
     connection.close()
     before = folder_as_it_is(path.parent)
-    assert load(path) == builders.reduced(builders.whole_sweep())
+    assert load(path) == session_of(builders.whole_sweep())
     assert folder_as_it_is(path.parent) == before
 
 

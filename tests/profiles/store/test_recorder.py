@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from profiles.store import (
+from flashscope.profiles.store import (
     MovedFileError,
     Recorder,
     SessionFileError,
@@ -17,8 +17,8 @@ from profiles.store import (
     opening,
     writer,
 )
-from profiles.store.rows import write_event
-from profiles.wire.events import Event, PlanFinished, PointFailed, PointStarted
+from flashscope.profiles.store.rows import write_event
+from flashscope.profiles.wire.events import Event, PlanFinished, PointFailed, PointStarted
 from tests.profiles.store import builders
 
 PLAN = builders.plan(seqlens=tuple(range(1, 11)), kernels=("flash2",))

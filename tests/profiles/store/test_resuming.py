@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from profiles.results.export import to_csv, to_json
-from profiles.results.parts import failed_before, parts
-from profiles.results.rest import rest_of
-from profiles.results.tape import Tape
-from profiles.store import (
+from flashscope.profiles.results.formats.export import to_csv, to_json
+from flashscope.profiles.results.model.parts import failed_before, parts
+from flashscope.profiles.results.model.recorded_events import RecordedEvents
+from flashscope.profiles.results.model.remaining import remaining_of
+from flashscope.profiles.store import (
     BusyFileError,
     CorruptFileError,
     Recorder,
@@ -25,9 +25,9 @@ from profiles.store import (
     load,
     migrations,
 )
-from profiles.store.parts import _digest
-from profiles.store.schema import VERSION
-from profiles.wire.events import (
+from flashscope.profiles.store.parts import _digest
+from flashscope.profiles.store.schema import VERSION
+from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
     PlanFinished,
@@ -37,6 +37,7 @@ from profiles.wire.events import (
     PointStarted,
 )
 from tests.matrix import chosen
+from tests.profiles.sessions import session_of
 from tests.profiles.store import builders
 from tests.profiles.store.mutations import mutate
 
@@ -44,7 +45,7 @@ LATER = 10**12
 
 
 def begin(path: Path) -> PlanResumed:
-    return rest_of(load(path)).begin(builders.MACHINE, builders.TELEMETRY)
+    return remaining_of(load(path)).begin(builders.MACHINE, builders.TELEMETRY)
 
 
 def rest_of_the_sweep(path: Path) -> list[Event]:
@@ -59,7 +60,7 @@ def path(tmp_path: Path) -> Path:
 def test_a_part_added_to_a_file_is_read_as_the_events_made_it(path: Path) -> None:
     before = load(path)
     events = rest_of_the_sweep(path)
-    session = builders.reduced(iter([*builders.first_part(), *events]))
+    session = session_of([*builders.first_part(), *events])
     builders.recorded(path, *events)
     found = load(path)
     assert found == session
@@ -77,7 +78,7 @@ def test_each_part_keeps_what_its_device_reached(path: Path) -> None:
     builders.recorded(path, begin, CeilingsMeasured(ceilings=builders.CEILINGS), *others)
     found = load(path)
     assert found.ceilings == {2: builders.CEILINGS}
-    assert Tape(found).at(found.ended_ns or 0).ceilings == found.ceilings
+    assert RecordedEvents(found).at(found.ended_ns or 0).ceilings == found.ceilings
 
 
 def test_parts_follow_one_another_until_the_plan_is_finished(path: Path) -> None:
@@ -87,7 +88,7 @@ def test_parts_follow_one_another_until_the_plan_is_finished(path: Path) -> None
     builders.recorded(path, *rest_of_the_sweep(path))
     found = load(path)
     assert {state.status for state in found.planned} == {"done"}
-    assert rest_of(found).nothing
+    assert remaining_of(found).nothing
     assert not list_sessions(path.parent)[0].unfinished
 
 
@@ -109,8 +110,8 @@ def test_points_that_a_cancelled_part_did_not_get_to_stay_as_they_had_ended_and_
     builders.recorded(path, *events)
     found = load(path)
     assert found.planned == before.planned
-    assert found == builders.reduced(iter([*builders.first_part(), *events]))
-    assert rest_of(found).left == rest_of(before).left == {1, 2, 3}
+    assert found == session_of([*builders.first_part(), *events])
+    assert remaining_of(found).left == remaining_of(before).left == {1, 2, 3}
     builders.recorded(path, *rest_of_the_sweep(path))
     assert [(state.status, state.part) for state in load(path).planned] == [("done", 1), *[("done", 3)] * 3]
 
@@ -126,11 +127,11 @@ def test_a_point_that_starts_anew_has_nothing_of_its_earlier_measurement(path: P
 def test_a_replay_shows_points_that_a_cancelled_part_did_not_get_to_as_they_had_ended(path: Path) -> None:
     builders.recorded(path, *cancelled_early(path))
     found = load(path)
-    tape, begun = Tape(found), found.resumed[0].t_ns
+    tape, begun = RecordedEvents(found), found.resumed[0].t_ns
     assert [state.status for state in found.planned] == ["done", "timeout", "interrupted", "pending"]
     for moment in (begun - 1, begun, tape.end_ns):
         assert [state.status for state in tape.at(moment).planned] == [s.status for s in found.planned]
-    starts = [event.index for event in tape.whole() if isinstance(event, PointStarted)]
+    starts = [event.index for event in tape.all_events() if isinstance(event, PointStarted)]
     assert starts == [0, 1, 2, 4]
 
 
@@ -222,7 +223,7 @@ def test_a_file_of_an_older_version_is_brought_up_to_date_only_with_its_next_par
     assert (path.read_bytes(), version_of(path)) == (before, 7)
     builders.recorded(path, *events)
     assert version_of(path) == VERSION
-    assert load(path) == builders.reduced(iter([*builders.first_part(), *events]))
+    assert load(path) == session_of([*builders.first_part(), *events])
 
 
 ALTERED = {
@@ -269,7 +270,7 @@ def replayed(path: Path, target: Path, seed: int) -> bool:
         session = load(target)
     except SessionFileError:
         return False
-    tape = Tape(session)
+    tape = RecordedEvents(session)
     again = tape.at(tape.end_ns)
     assert [state.point for state in again.points] == [state.point for state in session.points]
     assert to_json(session)
@@ -297,12 +298,12 @@ def test_a_disk_that_fills_up_in_a_later_part_costs_nothing_acknowledged(
     before.append(PointStarted(index=8, t_ns=2_000))
     path = builders.recorded(tmp_path / "a.flashscope", *before)
     kept = load(path).points[:8]
-    monkeypatch.setattr("profiles.store.resuming.migrate", full_at(pages))
+    monkeypatch.setattr("flashscope.profiles.store.resuming.migrate", full_at(pages))
     recorder = Recorder(path)
     many = builders.measurement(builders.MEASUREMENT.samples * 100)
-    rest = rest_of(load(path))
+    rest = remaining_of(load(path))
     events: list[Event] = [rest.begin(builders.MACHINE, None)]
-    for point in (point for stage in rest.stages(plan) for point in stage):
+    for point in (point for group in rest.groups(plan) for point in group):
         events += [PointStarted(index=point.index, t_ns=LATER), *builders.measured(point.index, LATER, many)]
     refused = [refusal(recorder, event) for event in events]
     assert any(refused)
@@ -316,7 +317,7 @@ def test_a_disk_that_fills_up_in_a_later_part_costs_nothing_acknowledged(
     if recorder._connection is not None:
         recorder._connection.execute("PRAGMA max_page_count = 100000")
     else:
-        monkeypatch.setattr("profiles.store.resuming.migrate", migrations.migrate)
+        monkeypatch.setattr("flashscope.profiles.store.resuming.migrate", migrations.migrate)
     recorder.close()
     assert {state.status for state in load(path).points} == {"done"}
 
@@ -333,7 +334,7 @@ def test_killing_the_writer_of_a_later_part_loses_nothing_it_had_acknowledged(pa
     kept = load(path).points[0]
     script = (
         "import sys, time, pathlib\n"
-        "from profiles.store import Recorder\n"
+        "from flashscope.profiles.store import Recorder\n"
         "from tests.profiles.store.test_resuming import rest_of_the_sweep\n"
         "path = pathlib.Path(sys.argv[1])\n"
         "recorder = Recorder(path)\n"

@@ -4,20 +4,22 @@ import sqlite3
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from kernels.block_mask import BlockMask
-from kernels.problem import PASSES, Problem
-from kernels.trace import Array, Trace
-from profiles.plan.plan import Plan
-from profiles.results.session import Session
-from profiles.store import Recorder, SessionFileError, load
-from profiles.store.schema import VERSION
-from profiles.wire.events import (
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.problem import PASSES, Problem
+from flashscope.kernels.workload.trace import Array, Trace
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import Recorder, SessionFileError, load
+from flashscope.profiles.store.points import LEAST_MS, MOST_MS
+from flashscope.profiles.store.schema import VERSION
+from flashscope.profiles.wire.events import (
     Event,
     PlanFinished,
     PlanStarted,
@@ -30,8 +32,9 @@ from profiles.wire.events import (
     TelemetryStarted,
     TraceReady,
 )
-from profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
+from flashscope.profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
 from tests.matrix import in_rounds
+from tests.profiles.sessions import session_of
 from tests.profiles.store import builders
 from tests.strategies import POSSIBLE, TEXTS, Drawn
 
@@ -62,7 +65,7 @@ def as_text(session: Session) -> str:
 def test_a_session_read_back_equals_the_one_in_memory(tmp_path: Path) -> None:
     events = list(builders.whole_sweep())
     record_all(tmp_path / "a.flashscope", events)
-    assert load(tmp_path / "a.flashscope") == builders.reduced(iter(events))
+    assert load(tmp_path / "a.flashscope") == session_of(events)
 
 
 def test_masks_and_grouped_heads_are_read_back_also_from_a_large_block_mask(tmp_path: Path) -> None:
@@ -130,7 +133,7 @@ def test_a_session_written_before_there_were_masks_passes_or_lengths_is_read_as_
             for name in LATER:
                 del problem[name]
         connection.execute("UPDATE session SET plan = ?", (msgspec.json.encode(plan).decode(),))
-    expected = builders.reduced(builders.whole_sweep())
+    expected = session_of(builders.whole_sweep())
     for state in expected.points:
         state.altered = None
     assert load(path) == expected
@@ -217,8 +220,11 @@ def right(error: OutputError) -> OutputError:
     return error if error.passed else msgspec.structs.replace(error, error=0.0, bound=0.0)
 
 
-TIMES = st.floats(min_value=0, exclude_min=True, allow_infinity=False)
-ANY = Drawn({**POSSIBLE, int: SIZES, float: FIGURES, Trace: traces()}, {(Sample, "ms"): TIMES})
+TIMES = st.floats(LEAST_MS, MOST_MS)
+OF_ERRORS: dict[tuple[type[msgspec.Struct], str], st.SearchStrategy[Any]] = {
+    (OutputError, name): FIGURES.map(abs) for name in ("error", "bound")
+}
+ANY = Drawn({**POSSIBLE, int: SIZES, float: FIGURES, Trace: traces()}, {(Sample, "ms"): TIMES, **OF_ERRORS})
 RIGHT = ANY.struct(
     Correctness, passed=st.just(True), outputs=st.lists(ANY.of(OutputError).map(right), max_size=3).map(tuple)
 )
@@ -283,4 +289,4 @@ def test_any_sweep_is_read_back_as_it_was_recorded(
 ) -> None:
     path = tmp_path_factory.mktemp("sweep") / "a.flashscope"
     record_all(path, events)
-    assert as_text(load(path)) == as_text(builders.reduced(iter(events)))
+    assert as_text(load(path)) == as_text(session_of(events))

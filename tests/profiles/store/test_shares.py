@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from profiles.store import Recorder, load
-from profiles.wire.events import Event, Reading, Readings
+from flashscope.profiles.store import Recorder, load
+from flashscope.profiles.wire.events import Event, Reading, Readings
 from tests.profiles.store import builders
 
 BARE = tuple(Reading(t_ns=5 + k, memory_used=10 * k, power_w=1.5) for k in range(3))

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from profiles.plan.plan import Protocol
-from profiles.results.session import Session
-from profiles.store import (
+from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import (
     CorruptFileError,
     EmptyFileError,
     ForeignFileError,
@@ -22,8 +22,8 @@ from profiles.store import (
     migrations,
     opening,
 )
-from profiles.store.schema import MAX_VALUE_BYTES
-from profiles.wire.measurement import OutputError, Sample
+from flashscope.profiles.store.schema import MAX_VALUE_BYTES
+from flashscope.profiles.wire.measurement import OutputError, Sample
 from tests.profiles.store import builders
 
 

@@ -4,10 +4,10 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from profiles.results.tape import Tape
-from profiles.store import Recorder, load
-from profiles.store.schema import MAX_TRAFFIC
-from profiles.wire.events import (
+from flashscope.profiles.results.model.recorded_events import RecordedEvents
+from flashscope.profiles.store import Recorder, load
+from flashscope.profiles.store.schema import MAX_TRAFFIC
+from flashscope.profiles.wire.events import (
     Event,
     PlanFinished,
     PointChecked,
@@ -15,7 +15,7 @@ from profiles.wire.events import (
     PointStarted,
     SamplingStarted,
 )
-from profiles.wire.traffic import MOST_BINS, Traffic
+from flashscope.profiles.wire.traffic import MOST_BINS, Traffic
 from tests.profiles.store import builders
 
 LARGEST = Traffic(bin_ns=10_000, run_ns=20_000_000, bins=((99_999_999, 99_999_999),) * MOST_BINS)
@@ -58,7 +58,7 @@ def test_a_curve_that_is_another_than_was_written_is_told(tmp_path: Path) -> Non
 
 def test_a_replay_has_the_curve_when_its_point_has_ended_and_not_before(tmp_path: Path) -> None:
     session = load(recorded(tmp_path / "a.flashscope"))
-    tape = Tape(session)
+    tape = RecordedEvents(session)
     before, after = (tape.at(t_ns).points[0].measurement for t_ns in (2_000, 3_000))
     assert before is not None
     assert before.traffic is None

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.commands.table import print_session
-from profiles.results.bookmarks import Bookmark
-from profiles.results.export import to_csv, to_json
-from profiles.store import (
+from flashscope.app.commands.printed.table import print_session
+from flashscope.profiles.results.formats.export import to_csv, to_json
+from flashscope.profiles.results.model.bookmarks import Bookmark
+from flashscope.profiles.store import (
     ChangedFileError,
     ReplacedFileError,
     SessionFileError,
@@ -22,8 +22,8 @@ from profiles.store import (
     load,
     with_tags,
 )
-from profiles.store.errors import CorruptFileError
-from profiles.store.schema import MAX_BOOKMARK, MAX_BOOKMARKS, MAX_TAG, MAX_TAGS
+from flashscope.profiles.store.errors import CorruptFileError
+from flashscope.profiles.store.schema import MAX_BOOKMARK, MAX_BOOKMARKS, MAX_TAG, MAX_TAGS
 from tests.profiles.store import builders
 
 FIRST, SECOND = Bookmark(point=1, text="out of memory here"), Bookmark(t_ns=2_200)

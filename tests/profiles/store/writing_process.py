@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from profiles.store import Recorder
-from profiles.wire.events import PointStarted
+from flashscope.profiles.store import Recorder
+from flashscope.profiles.wire.events import PointStarted
 from tests.profiles.store import builders
 
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from profiles.wire.events import LogLine
-from profiles.wire.measurement import Sample
-from profiles.wire.messages import Message
-from profiles.worker.bench import Load, Run
-from profiles.worker.bench_cpu import CpuBench
-from profiles.worker.ceilings import RUNS, measure_ceilings, reach
-from profiles.worker.child import CancelledError, Link
+from flashscope.profiles.wire.events import LogLine
+from flashscope.profiles.wire.measurement import Sample
+from flashscope.profiles.wire.messages import Message
+from flashscope.profiles.worker.ceilings import RUNS, measure_ceilings, reach
+from flashscope.profiles.worker.child import CancelledError, Link
+from flashscope.profiles.worker.instruments.bench import CeilingLoad, Run
+from flashscope.profiles.worker.instruments.bench_cpu import CpuBench
 
 TIMES = (4.0, 2.0, 1.0, 8.0, 5.0, 2.5, 2.0, 1.6, 10.0)  # ms
 
@@ -22,7 +22,7 @@ class Scripted(CpuBench):
 
     def __init__(self, *samples: Sample) -> None:
         self.cache_bytes = 1 << 20
-        self.loads: dict[str, Callable[[], Load]] = {}
+        self.loads: dict[str, Callable[[], CeilingLoad]] = {}
         self._samples = list(samples)
 
     def time_ms(self, run: Run) -> float:
@@ -51,8 +51,8 @@ class Told(Link):
             raise CancelledError
 
 
-def load(runs: list[int] | None = None) -> Load:
-    return Load(lambda: None if runs is None else runs.append(1), 20.0, "a load")
+def load(runs: list[int] | None = None) -> CeilingLoad:
+    return CeilingLoad(lambda: None if runs is None else runs.append(1), 20.0, "a load")
 
 
 def test_a_ceiling_is_the_median_rate_with_its_quartiles_and_the_clock() -> None:
@@ -73,7 +73,7 @@ def test_a_rejected_run_does_not_count_and_nothing_but_rejected_ones_is_a_reason
 
 
 def test_a_load_that_fails_says_why_and_the_others_are_measured() -> None:
-    def broken() -> Load:
+    def broken() -> CeilingLoad:
         raise OSError("no such library")
 
     bench, link = Scripted(*map(Sample, TIMES)), Told()

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from kernels.fp8 import Rounding
-from kernels.ladder import FLASH2
-from kernels.launch import Gradients, Inputs, make_inputs
-from kernels.passes import Answer, draw
-from kernels.problem import Problem
-from kernels.verdict import Judging
-from kernels.verify import Criterion, criterion, verify
-from profiles.worker import judging
-from profiles.worker.judging import Criteria
+from flashscope.kernels.catalogue.fp8 import Rounding
+from flashscope.kernels.catalogue.ladder import FLASH2
+from flashscope.kernels.launching.launch import make_inputs
+from flashscope.kernels.launching.passes import PassOutputs, draw_given
+from flashscope.kernels.oracle.verdict import Judging
+from flashscope.kernels.oracle.verify import Criterion, criterion, verify
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Gradients, Inputs
+from flashscope.profiles.worker import judging
+from flashscope.profiles.worker.judging import Criteria
 
 PROBLEM = Problem(seqlen_q=40, seqlen_k=50, heads=2, head_dim=16, dtype="float32")
 
@@ -67,7 +68,7 @@ def test_a_shared_oracle_judges_as_one_computed_for_the_answer_alone() -> None:
 
 def test_kernels_share_the_oracle_of_the_gradients_and_another_problem_has_its_own() -> None:
     problem = structs.replace(PROBLEM, passes="both")
-    criteria, given = Criteria(), draw(problem, "cpu")
+    criteria, given = Criteria(), draw_given(problem, "cpu")
     first = criteria.of_kernel(FLASH2, problem, given)
     again = criteria.of_kernel(FLASH2, problem, given)
     assert first.backward is again.backward is not None
@@ -80,13 +81,13 @@ def test_kernels_share_the_oracle_of_the_gradients_and_another_problem_has_its_o
 @pytest.mark.parametrize("output", ["O", "LSE", "dQ", "dK", "dV"])
 def test_of_both_passes_each_output_is_judged_by_itself(output: str) -> None:
     problem = structs.replace(PROBLEM, passes="both")
-    given = draw(problem, "cpu")
+    given = draw_given(problem, "cpu")
     judged_by = Criteria().of_kernel(FLASH2, problem, given)
     assert isinstance(judged_by.forward, Criterion)
     assert judged_by.backward is not None
     arrays = [array.astype(np.float32) for array in judged_by.forward.given.exact]
     arrays += [oracle.exact.astype(np.float32) for oracle in judged_by.backward.oracles]
-    answer = Answer(arrays[0], arrays[1], Gradients(*arrays[2:]))
+    answer = PassOutputs(arrays[0], arrays[1], Gradients(*arrays[2:]))
     assert judged_by.judge(answer).passed
     arrays[["O", "LSE", "dQ", "dK", "dV"].index(output)][0, 1, 3] += 1e-2
     wrong = [one.output for one in judged_by.judge(answer).outputs if not one.passed]

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from kernels.device import Device
-from profiles.wire.messages import Message
-from profiles.worker.child import Link
-from profiles.worker.serve import Worker
+from flashscope.kernels.workload.device import Device
+from flashscope.profiles.wire.messages import Message
+from flashscope.profiles.worker.child import Link
+from flashscope.profiles.worker.serve import Worker
 
 CPU = Device(backend="cpu", name="A CPU", memory_bytes=1 << 33)
 

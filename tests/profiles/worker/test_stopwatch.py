@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles.wire.spent import ACTIVITIES, Activity, spent_key
-from profiles.worker.stopwatch import Stopwatch
+from flashscope.profiles.wire.spent import ACTIVITIES, SpentOn, spent_key
+from flashscope.profiles.worker.stopwatch import Stopwatch
 
 
 class Clock:
@@ -66,11 +66,11 @@ def test_of_the_time_around_a_sample_that_of_the_run_is_a_launch(clock: Clock) -
 
 
 @given(st.lists(st.tuples(st.sampled_from(ACTIVITIES), st.integers(0, 50), st.integers(0, 50)), max_size=8))
-def test_all_activities_together_take_what_has_passed(steps: list[tuple[Activity, int, int]]) -> None:
+def test_all_activities_together_take_what_has_passed(steps: list[tuple[SpentOn, int, int]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         clock, watch = Clock(patch), Stopwatch("trial")
 
-        def nest(left: list[tuple[Activity, int, int]]) -> None:
+        def nest(left: list[tuple[SpentOn, int, int]]) -> None:
             if left:
                 activity, before, after = left[0]
                 with watch.on(activity):

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from profiles.wire.measurement import Figure, Sample
-from profiles.worker import sustain as module
-from profiles.worker.bench import Run
-from profiles.worker.bench_cpu import CpuBench
-from profiles.worker.sustain import LEAST, STRETCH_S, sustain
+from flashscope.profiles.wire.measurement import Figure, Sample
+from flashscope.profiles.worker import sustain as module
+from flashscope.profiles.worker.instruments.bench import Run
+from flashscope.profiles.worker.instruments.bench_cpu import CpuBench
+from flashscope.profiles.worker.sustain import LEAST, STRETCH_S, sustain
 
 
 class Clockwork(CpuBench):

@@ -10,8 +10,8 @@ from multiprocessing.connection import Connection
 import pynvml
 import pytest
 
-from profiles.plan.plan import Protocol
-from profiles.wire.events import (
+from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.wire.events import (
     LogLine,
     MachineFound,
     PlanStarted,
@@ -20,13 +20,14 @@ from profiles.wire.events import (
     RequestFailed,
     TelemetryStarted,
 )
-from profiles.wire.messages import Command, Message, Stop, WatchDevice, decode_message, encode
-from profiles.worker import gpm, telemetry
-from profiles.worker.child import Link, StopRequestedError
-from profiles.worker.nvml import NvmlError, throttle_words
-from profiles.worker.probe import probe_machine
-from profiles.worker.telemetry import watch
-from profiles.worker.telemetry_nvml import NvmlSource
+from flashscope.profiles.wire.messages import Command, Message, StopChild, WatchDevice, decode_message, encode
+from flashscope.profiles.worker.child import Link, StopRequestedError
+from flashscope.profiles.worker.nvml import NvmlError, throttle_words
+from flashscope.profiles.worker.probing.probe import probe_machine
+from flashscope.profiles.worker.telemetry import gpm
+from flashscope.profiles.worker.telemetry import serve as telemetry
+from flashscope.profiles.worker.telemetry.gpu import NvmlSource
+from flashscope.profiles.worker.telemetry.serve import watch
 from tests.profiles.heard import Heard, quick_plan, running_children
 from tests.profiles.worker.fake_nvml import UUID, FakeNvml
 
@@ -112,7 +113,7 @@ class Beating(Link):
 
     def receive(self, timeout_s: float | None = None) -> Command | None:
         self.beat.now += timeout_s or 0.0
-        return Stop() if self.beat.now >= SECONDS else None
+        return StopChild() if self.beat.now >= SECONDS else None
 
 
 def test_a_device_is_read_at_least_ten_times_a_second_in_at_most_ten_messages(
@@ -149,7 +150,7 @@ class _Counting(Link):
         super().send(message)
         self._left -= 1
         if self._left == 0:
-            self._other_end.send_bytes(encode(Stop()))
+            self._other_end.send_bytes(encode(StopChild()))
 
 
 def test_a_gpu_streams_every_field() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles.plan.plan import Protocol
-from profiles.worker.turns import MIN_SAMPLES, enough, take_turns
+from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.worker.turns import MIN_SAMPLES, enough, take_turns
 
 
 class Series:

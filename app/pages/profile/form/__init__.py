@@ -1,5 +1,5 @@
 """The sweep form: what to run, on which problem, how to measure, and what that would need."""
 
-from app.pages.profile.form.form import SweepForm
+from flashscope.app.pages.profile.form.form import SweepForm
 
 __all__ = ["SweepForm"]

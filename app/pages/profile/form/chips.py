@@ -7,11 +7,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 from superqt import QFlowLayout
 
-from app.pages.profile.form.fields import dress
-from app.widgets.plain import Label, set_tip
-from app.words.units import seqlen_text
-from profiles.plan.choice import Declared
-from profiles.plan.seqlens import SeqlenError, format_seqlens, parse_seqlens
+from flashscope.app.pages.profile.form.fields import dress_field
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.words.units import seqlen_text
+from flashscope.profiles.plan.choice import Declared
+from flashscope.profiles.plan.seqlens import SeqlenError, format_seqlens, parse_seqlens
 
 SHOWN = 24  # chips; the field itself holds them all
 
@@ -34,9 +34,9 @@ class SeqlenChips(QWidget):
         self._chips: list[QPushButton] = []
         self.field = QLineEdit()
         self.field.setPlaceholderText("256:16384, 256:4096:256 or a list")
-        dress(self.field, declared.choice.label, declared.choice.help)
+        dress_field(self.field, declared.choice.label, declared.choice.help)
         self.field.textChanged.connect(self._read)
-        self.message = Label()
+        self.message = PlainLabel()
         self.message.setProperty("role", "error")
         self.message.setWordWrap(True)
         self.message.hide()

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.pages.profile.form.reasons import refusal
-from kernels.device import Device
-from kernels.problem import Problem
-from kernels.registry import find_kernel
-from profiles.plan.request import Request
+from flashscope.app.pages.profile.form.reasons import refusal
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.request import Request
 
 Fit = Literal["fits", "tight", "cannot run", "will not fit", "unknown"]
 TIGHT = 0.8  # share of the free memory beyond which other programs may get in the way

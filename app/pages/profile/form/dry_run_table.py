@@ -9,9 +9,9 @@ from typing import NamedTuple
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.pages.profile.form.dry_run import DryCell, DryRow, Fit
-from app.widgets.plain import Label, set_tip
-from app.words.units import bytes_short, seqlen_full, seqlen_text, share_text
+from flashscope.app.pages.profile.form.dry_run import DryCell, DryRow, Fit
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.words.units import bytes_short, seqlen_full, seqlen_text, share_text
 
 ROLES: dict[Fit, str] = {
     "fits": "ok",
@@ -52,7 +52,7 @@ class DryRunTable(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(4)
         self._grid.setVerticalSpacing(3)
-        self._labels: dict[tuple[int, int], Label] = {}
+        self._labels: dict[tuple[int, int], PlainLabel] = {}
 
     def show_rows(self, kernels: Sequence[str], rows: Sequence[DryRow]) -> None:
         """Show these rows."""
@@ -75,7 +75,7 @@ class DryRunTable(QWidget):
     def _write(self, row: int, column: int, cell: Cell) -> None:
         label = self._labels.get((row, column))
         if label is None:
-            label = self._labels[row, column] = Label()
+            label = self._labels[row, column] = PlainLabel()
             self._grid.addWidget(label, row, column)
         if label.property("role") != cell.role:
             label.setProperty("role", cell.role)

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.control.guard import guarded
-from app.look.zoom import keep
-from app.widgets.number_fields import DecimalField, WholeField
-from app.widgets.plain import Label, set_tip
-from app.widgets.remark import remark, take_back
-from kernels.lengths import PAGE_SIZES
-from profiles.plan.choice import Declared
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.zoom import keep
+from flashscope.app.widgets.number_fields import DecimalField, WholeField
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.widgets.remark import remark, take_back
+from flashscope.kernels.workload.lengths import PAGE_SIZES
+from flashscope.profiles.plan.choice import Declared
 
 FIELD_PX = 30
 DEFAULT_SIDE = 128
@@ -91,7 +91,7 @@ class Words(QComboBox):
         self._of_switch = declared.choice.words
         self.offer(self._of_switch or declared.options)
         self.setMinimumContentsLength(4)
-        dress(self, declared.choice.label, declared.choice.help)
+        dress_field(self, declared.choice.label, declared.choice.help)
 
     @property
     def changed(self) -> SignalInstance:
@@ -113,7 +113,7 @@ class Words(QComboBox):
         self.setCurrentText(self._of_switch[not value] if self._of_switch else value)
 
 
-class Tick(QCheckBox):
+class SwitchField(QCheckBox):
     """A switch."""
 
     def __init__(self, declared: Declared) -> None:
@@ -122,7 +122,7 @@ class Tick(QCheckBox):
 
     @property
     def changed(self) -> SignalInstance:
-        """It was switched."""
+        """The switch was clicked."""
         return self.toggled
 
     def chosen(self) -> bool:
@@ -142,7 +142,7 @@ class KvHeads(QComboBox):
         self._wanted: int | None = None  # what was chosen last, also while it divides nothing
         self.activated.connect(lambda _place: self._want(self.chosen()))
         self.setMinimumContentsLength(4)
-        dress(self, declared.choice.label, declared.choice.help)
+        dress_field(self, declared.choice.label, declared.choice.help)
 
     @property
     def changed(self) -> SignalInstance:
@@ -186,7 +186,7 @@ class PageSize(QComboBox):
         super().__init__()
         self.addItems(["none", *map(str, PAGE_SIZES)])
         self.setMinimumContentsLength(4)
-        dress(self, declared.choice.label, declared.choice.help)
+        dress_field(self, declared.choice.label, declared.choice.help)
 
     @property
     def changed(self) -> SignalInstance:
@@ -202,7 +202,7 @@ class PageSize(QComboBox):
         self.setCurrentIndex(max(0, self.findText(str(size))))
 
 
-Input: TypeAlias = Whole | Decimal | Words | Tick | KvHeads | PageSize
+Input: TypeAlias = Whole | Decimal | Words | SwitchField | KvHeads | PageSize
 
 
 def input_of(declared: Declared) -> Input:
@@ -213,7 +213,7 @@ def input_of(declared: Declared) -> Input:
     """
     if declared.choice.words or declared.options:
         return Words(declared)
-    made: dict[Any, type[Tick | Whole | Decimal]] = {bool: Tick, int: Whole, float: Decimal}
+    made: dict[Any, type[SwitchField | Whole | Decimal]] = {bool: SwitchField, int: Whole, float: Decimal}
     if declared.kind not in made:
         raise TypeError(f"the form has no input for {declared.name}, a choice of type {declared.kind}")
     return made[declared.kind](declared)
@@ -224,7 +224,7 @@ def side(declared: Declared, name: str) -> Whole:
     box = Whole(declared)
     box.setSpecialValueText("all")
     box.setValue(DEFAULT_SIDE)
-    dress(box, name, declared.choice.help)
+    dress_field(box, name, declared.choice.help)
     return box
 
 
@@ -236,7 +236,7 @@ def labelled(field: QWidget) -> QWidget:
     column = QVBoxLayout(box)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(2)
-    name = Label(field.accessibleName())
+    name = PlainLabel(field.accessibleName())
     name.setProperty("role", "unit")
     name.setBuddy(field)
     column.addWidget(name)
@@ -245,7 +245,7 @@ def labelled(field: QWidget) -> QWidget:
     return box
 
 
-def dress(field: W, name: str, hint: str) -> W:
+def dress_field(field: W, name: str, hint: str) -> W:
     """Give a field its name and its hint."""
     field.setAccessibleName(name)
     set_tip(field, hint)
@@ -256,4 +256,4 @@ def _dress_number(box: QAbstractSpinBox, declared: Declared) -> None:
     """No arrows, and as narrow as its place: the largest number would make the form too wide."""
     box.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
     box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-    dress(box, declared.choice.label, f"{declared.choice.help} ({declared.span})")
+    dress_field(box, declared.choice.label, f"{declared.choice.help} ({declared.span})")

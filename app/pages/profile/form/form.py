@@ -14,30 +14,39 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.control.guard import guarded
-from app.look.theme import Theme
-from app.look.zoom import keep, px
-from app.pages.profile.form.chips import SeqlenChips
-from app.pages.profile.form.dry_run import dry_run
-from app.pages.profile.form.dry_run_table import DryRunTable
-from app.pages.profile.form.fields import Input, KvHeads, PageSize, Tick, Whole, Words, input_of, labelled
-from app.pages.profile.form.kernel_list import KernelList
-from app.pages.profile.form.mask_fields import MaskFields
-from app.pages.profile.form.masks import Masks
-from app.pages.profile.form.preview import preview_rows
-from app.pages.profile.form.reasons import blocked, impossible
-from app.widgets.keyed import does
-from app.widgets.plain import Label, set_tip
-from app.widgets.scrolling import Scrolling
-from app.words.units import bytes_text
-from kernels.device import Device
-from kernels.problem import DTYPES, Backend
-from kernels.registry import KERNELS
-from profiles.plan.choice import choices_of
-from profiles.plan.machine import Machine
-from profiles.plan.plan import Protocol
-from profiles.plan.request import Request
-from profiles.results.rows import PointRow
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.profile.form.chips import SeqlenChips
+from flashscope.app.pages.profile.form.dry_run import dry_run
+from flashscope.app.pages.profile.form.dry_run_table import DryRunTable
+from flashscope.app.pages.profile.form.fields import (
+    Input,
+    KvHeads,
+    PageSize,
+    SwitchField,
+    Whole,
+    Words,
+    input_of,
+    labelled,
+)
+from flashscope.app.pages.profile.form.kernel_list import KernelList
+from flashscope.app.pages.profile.form.mask_fields import MaskFields
+from flashscope.app.pages.profile.form.masks import Masks
+from flashscope.app.pages.profile.form.preview import preview_rows
+from flashscope.app.pages.profile.form.reasons import blocked, impossible
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.widgets.scrolling import Scrolling
+from flashscope.app.words.units import bytes_text
+from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import DTYPES, Backend
+from flashscope.profiles.plan.choice import choices_of
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.plan.request import Request
+from flashscope.profiles.results.model.rows import PointRow
 
 WIDTH = 316
 FREE_STEP = 0.01  # the dry run follows free memory in steps of this share
@@ -47,14 +56,14 @@ SPANS = {"head_dim": 3, "passes": 5}  # columns of those that do not share their
 QWIDGETSIZE_MAX = (1 << 24) - 1  # Qt's own: no limit
 MASK = "mask"  # stands for the choice among masks, of which each is a choice of its own
 DRAWING = "The blocks of the mask are being drawn …"
-Lines: TypeAlias = tuple[tuple[str, ...], ...]
-PROBLEM_LINES: Lines = (
+FieldLines: TypeAlias = tuple[tuple[str, ...], ...]
+PROBLEM_LINES: FieldLines = (
     ("dtype", "head_dim", "passes"),
     ("deterministic",),
     ("heads", "kv_heads", "queries", "batch"),
     ("lengths", "page_size", MASK),
 )
-PROTOCOL_LINES: Lines = (
+PROTOCOL_LINES: FieldLines = (
     ("repeats", "time_cap_s", "sustain_s"),
     ("cold", "seed"),
     ("verify", "drift_check"),
@@ -103,7 +112,10 @@ class SweepForm(QFrame):
         self.chips = SeqlenChips(declared["seqlens"])
         self.masking = MaskFields(declared)
         self.dtype, self.heads = Words(declared["dtype"]), Whole(declared["heads"])
-        self.kv_heads, self.deterministic = KvHeads(declared["kv_heads"]), Tick(declared["deterministic"])
+        self.kv_heads, self.deterministic = (
+            KvHeads(declared["kv_heads"]),
+            SwitchField(declared["deterministic"]),
+        )
         made: dict[str, Input] = {"dtype": self.dtype, "heads": self.heads, "kv_heads": self.kv_heads}
         made["deterministic"] = self.deterministic
         made["page_size"] = PageSize(declared["page_size"])
@@ -115,9 +127,9 @@ class SweepForm(QFrame):
         }
         self.inputs["queries"].setProperty("specialValueText", "N")  # in place of 0
         self.dry_table = DryRunTable()
-        self.free_label = Label()
+        self.free_label = PlainLabel()
         self.free_label.setProperty("role", "unit")
-        self.message = Label()
+        self.message = PlainLabel()
         self.message.setProperty("role", "error")
         self.message.setWordWrap(True)
         self.copy_button = does(QPushButton("Copy command"), "profile.copy")
@@ -158,7 +170,7 @@ class SweepForm(QFrame):
         column.addWidget(self.masking)
         return box
 
-    def _lines(self, lines: Lines, struct: type[Request | Protocol]) -> list[list[tuple[QWidget, int]]]:
+    def _lines(self, lines: FieldLines, struct: type[Request | Protocol]) -> list[list[tuple[QWidget, int]]]:
         """The inputs in these lines with their columns; below, what the struct declares and no line names."""
         placed = {name for line in (*PROBLEM_LINES, *PROTOCOL_LINES) for name in line}
         rest = [name for name in struct.__struct_fields__ if name in self.inputs and name not in placed]
@@ -183,7 +195,7 @@ class SweepForm(QFrame):
     @staticmethod
     def _section(column: QVBoxLayout, title: str, body: QWidget, beside: QWidget | None = None) -> None:
         line = QHBoxLayout()
-        caption = Label(title)
+        caption = PlainLabel(title)
         caption.setProperty("role", "caption")
         line.addWidget(caption)
         line.addStretch(1)
@@ -279,9 +291,10 @@ class SweepForm(QFrame):
 
     def set_machine(self, machine: Machine | None) -> None:
         """Take in what the probe found: devices and free memory."""
-        self._machine = machine
-        self._free = machine.free_bytes.get(self.backend) if machine else None
-        self._changed()
+        free = machine.free_bytes.get(self.backend) if machine else None
+        if (machine, free) != (self._machine, self._free):
+            self._machine, self._free = machine, free
+            self._changed()
 
     def set_free_bytes(self, free: int) -> None:
         """Follow the newest reading of free memory, in steps worth showing."""

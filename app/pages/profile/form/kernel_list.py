@@ -5,19 +5,19 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.look.theme import Theme
-from app.look.zoom import keep
-from app.pages.profile.form.reasons import unavailable
-from app.plots.marks import mark_icon
-from app.widgets.buttons import size_icon
-from app.widgets.elided import ElidedLabel
-from app.widgets.plain import set_tip
-from kernels.device import Device
-from kernels.ladder import LADDER
-from kernels.problem import Passes
-from kernels.registry import KERNELS, base_of
-from kernels.spec import KernelSpec
-from profiles.plan.request import Request
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.profile.form.reasons import unavailable
+from flashscope.app.plots.marks import mark_icon
+from flashscope.app.widgets.buttons import size_icon
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.plain import set_tip
+from flashscope.kernels.catalogue.ladder import LADDER
+from flashscope.kernels.catalogue.registry import KERNELS, base_of
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Passes
+from flashscope.profiles.plan.request import Request
 
 INDENT_PX = 44  # where the name begins, after box and mark
 VARIANT_PX = 14  # how far a variant stands in from the kernel it belongs to

@@ -6,11 +6,11 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QWidget
 
-from app.pages.profile.form.fields import Tick, dress, labelled, side
-from kernels.block_pattern import BLOCK, EXAMPLES, BlockPattern
-from kernels.errors import InputError
-from profiles.plan.choice import Declared
-from profiles.plan.request import Request
+from flashscope.app.pages.profile.form.fields import SwitchField, dress_field, labelled, side
+from flashscope.kernels.workload.block_pattern import BLOCK, EXAMPLES, BlockPattern
+from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.plan.choice import Declared
+from flashscope.profiles.plan.request import Request
 
 NONE, CAUSAL, WINDOW, BLOCKS = MASKS = ("none", "causal", "window", "blocks")
 BLOCK_SIZES = ("64", "128", "256", "512")
@@ -32,7 +32,9 @@ class MaskFields(QWidget):
     def __init__(self, declared: Mapping[str, Declared]) -> None:
         super().__init__()
         self._declared = declared
-        self.kind = dress(QComboBox(), "mask", "\n".join(f"{name}: {hint}" for name, hint in self._hints()))
+        self.kind = dress_field(
+            QComboBox(), "mask", "\n".join(f"{name}: {hint}" for name, hint in self._hints())
+        )
         self.kind.addItems(list(MASKS))
         self.kind.setMinimumContentsLength(4)
         self.left = side(declared["window"], "keys before")
@@ -44,7 +46,7 @@ class MaskFields(QWidget):
         self.pattern.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.block_size = self._offering("block_size", BLOCK_SIZES)
         self.block_size.setCurrentText(str(BLOCK))
-        self.causal = Tick(declared["causal"])
+        self.causal = SwitchField(declared["causal"])
         self.causal.setText("causal too")
         fields = {WINDOW: (self.left, self.right), BLOCKS: (self.pattern, self.block_size, self.causal)}
         self._boxes = {kind: [labelled(field) for field in line] for kind, line in fields.items()}
@@ -62,7 +64,7 @@ class MaskFields(QWidget):
 
     def _offering(self, name: str, offered: Sequence[str]) -> QComboBox:
         choice = self._declared[name].choice
-        box = dress(QComboBox(), choice.label, choice.help)
+        box = dress_field(QComboBox(), choice.label, choice.help)
         box.addItems(list(offered))
         box.setMinimumContentsLength(4)
         return box

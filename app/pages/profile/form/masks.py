@@ -5,11 +5,11 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.control.chores import Chores
-from app.control.guard import guarded
-from kernels.block_mask import count_blocks
-from kernels.errors import InputError
-from profiles.plan.request import Request
+from flashscope.app.control.chores import Chores
+from flashscope.app.control.guard import guarded
+from flashscope.kernels.workload.block_mask import count_blocks
+from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.plan.request import Request
 
 AT_ONCE = 1 << 17  # blocks that are drawn and counted in about ten milliseconds
 PAUSE_MS = 250  # of typing, before a mask is drawn

@@ -1,13 +1,13 @@
 """Rows of a sweep that has not run: what the plots show before Run is pressed."""
 
-from app.pages.profile.form.reasons import impossible, refusal
-from kernels.device import Device
-from kernels.problem import Backend
-from kernels.registry import find_kernel
-from profiles.plan.plan import Point
-from profiles.plan.request import Request
-from profiles.results.rows import PointRow
-from profiles.results.session import PointState
+from flashscope.app.pages.profile.form.reasons import impossible, refusal
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.plan.plan import Point
+from flashscope.profiles.plan.request import Request
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import PointState
 
 
 def preview_rows(request: Request, device: Device | None = None) -> list[PointRow]:

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
-from kernels.device import Device
-from kernels.errors import InputError
-from kernels.problem import Problem
-from kernels.spec import KernelSpec
-from profiles.plan.choice import choices_of
-from profiles.plan.machine import Machine
-from profiles.plan.request import MOST_SPREAD, Request, lengths_of, queries_of
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.choice import choices_of
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.plan.request import MOST_SPREAD, Request, lengths_of, queries_of
 
 
 def left_out(problems: Sequence[Problem]) -> list[str]:

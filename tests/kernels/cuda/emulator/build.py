@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from kernels.cuda.compile import FOLDER, INCLUDES
-from kernels.cuda.program import Program
+from flashscope.kernels.cuda.compile import FOLDER, INCLUDES
+from flashscope.kernels.cuda.program import Program
 from tests.kernels.cuda.emulator.ptx import translate
 
 HERE = Path(__file__).parent
@@ -56,7 +56,7 @@ def kernels(program: Program, arch: int, edits: Edits = ()) -> ctypes.CDLL:
         source = source.replace(old, new)
     entries = "".join(
         f'extern "C" void call_{name}(void* const* arguments) {{ call_kernel({name}, arguments); }}\n'
-        for name in dict.fromkeys(stage.entry for stage in program.stages)
+        for name in dict.fromkeys(stage.entry for stage in program.launches)
     )
     whole = f'#include "{HERE}/device/ptx.hpp"\n{translate(source)}\n{entries}'
     headers = [*(HERE / "device").glob("*.hpp"), *(HERE / "machine").glob("*.hpp")]

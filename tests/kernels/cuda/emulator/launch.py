@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.cuda.program import Boxes, Program
-from kernels.cuda.tensor_map import MAP_BYTES, PANEL
+from flashscope.kernels.cuda.program import Boxes, Program, Struct
+from flashscope.kernels.cuda.tensor_map import MAP_BYTES, PANEL
 from tests.kernels.cuda.emulator import build
 from tests.kernels.cuda.emulator.build import Edits, EmulatorError
 
@@ -93,9 +93,9 @@ def run(
     library = build.kernels(program, arch, edits)
     execute = build.machine().machine_run
     before: dict[str, bytes] = {}
-    for place, stage in enumerate(program.stages):
-        found = _contents(buffers) if any(one.follows for one in program.stages) else {}
-        if stage.follows:
+    for place, stage in enumerate(program.launches):
+        found = _contents(buffers) if any(one.pdl for one in program.launches) else {}
+        if stage.pdl:
             _hide(buffers, before, found)
         values = [_argument(argument, buffers) for argument in stage.arguments]
         pointers = (ctypes.c_void_p * len(values))(*(value.ctypes.data for value in values))
@@ -131,7 +131,9 @@ def _hide(buffers: Mapping[str, Any], before: Mapping[str, bytes], found: Mappin
 def _argument(argument: Any, buffers: Mapping[str, Any]) -> Any:
     """An array whose first bytes are what the kernel is given."""
     if isinstance(argument, Boxes):
-        return tensor_map(buffers[argument.buffer], argument.rows, argument.packed)
+        return tensor_map(buffers[argument.buffer], argument.rows, argument.pack_gqa)
+    if isinstance(argument, Struct):
+        return np.array([argument.packed(lambda name: buffers[name].ctypes.data)])
     if isinstance(argument, str):
         return np.array([buffers[argument].ctypes.data], np.uintp)
     return np.array([argument])

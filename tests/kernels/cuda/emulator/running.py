@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from kernels.cuda.program import SHARED_MEMORY_LIMITS, Program, ProgramOf, Target
-from kernels.launch import Gradients, Inputs, Saved, make_inputs
-from kernels.problem import Problem
-from kernels.reference import attention_reference
-from kernels.registry import find_kernel
-from kernels.spec import Buffer, KernelSpec
-from kernels.verdict import Verdict
-from kernels.verify import storage_dtype, verify
-from kernels.verify_gradients import verify_gradients
+from flashscope.kernels.catalogue.buffers import Buffer
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS, Program, ProgramOf, Target
+from flashscope.kernels.launching.launch import make_inputs
+from flashscope.kernels.oracle.reference import attention_reference
+from flashscope.kernels.oracle.verdict import Verdict
+from flashscope.kernels.oracle.verify import storage_dtype, verify
+from flashscope.kernels.oracle.verify_gradients import gradient_criterion
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Gradients, Inputs, Saved
 from tests.kernels.cuda.emulator.build import Edits, EmulatorError, compiler
 from tests.kernels.cuda.emulator.launch import Memory, guarded_memory, run
 
@@ -45,10 +47,10 @@ class Setting(NamedTuple):
         """Run all launches; the main one is that which the source is named after."""
         main = program.source.removesuffix(".cu")
         stages = (
-            replace(one, grid=self.grid or one.grid) if one.entry == main else one for one in program.stages
+            replace(one, grid=self.grid or one.grid) if one.entry == main else one for one in program.launches
         )
         run(
-            replace(program, stages=tuple(stages)),
+            replace(program, launches=tuple(stages)),
             buffers,
             seed=self.seed,
             arch=self.arch,
@@ -97,7 +99,7 @@ def backward(
     """One backward pass against the oracle."""
     saved = given(problem)
     found = gradients_of(name, problem, saved, program_of, setting)
-    return verify_gradients(problem, saved.inputs, saved.grad_output, found)
+    return gradient_criterion(problem, saved.inputs, saved.grad_output).judge(found)
 
 
 def gradients_of(

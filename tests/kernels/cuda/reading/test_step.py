@@ -6,20 +6,29 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from kernels.block_mask import BlockMask
-from kernels.cuda import compile as cuda_compile
-from kernels.cuda.compile import compile_offline
-from kernels.cuda.program import Program
-from kernels.cuda.reading.step import BEFORE, TARGET, program_of, source_of, step_before, steps_of, text_of
-from kernels.errors import InputError, UnsupportedError
-from kernels.ladder import LADDER
-from kernels.problem import ONE_PASS, Passes, Problem
+from flashscope.kernels.catalogue.ladder import LADDER
+from flashscope.kernels.cuda.compile import compile_offline
+from flashscope.kernels.cuda.program import Program
+from flashscope.kernels.cuda.reading.step import (
+    BEFORE,
+    TARGET,
+    program_of,
+    source_of,
+    step_before,
+    steps_of,
+    text_of,
+)
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.errors import InputError, UnsupportedError
+from flashscope.kernels.workload.problem import ONE_PASS, Passes, Problem
+from tests.kernels.cuda.compiled import cubin_of
+from tests.kernels.cuda.cubin import code_of
 from tests.matrix import chosen, matrix
 
 FLASH3 = ("flash3-a", "flash3-b", "flash3-c", "flash3")
 SWITCHES = (
-    *("OVERLAP", "PINGPONG", "SCHEDULE", "EARLY", "SPARSE", "SPLIT", "PACKED", "TABLES"),
-    *("RAGGED", "LENGTHS", "PAGES", "PAGE_SIZE", "SEQUENCES"),
+    *("OVERLAP", "PINGPONG", "SCHEDULE", "EARLY", "SPARSE", "SPLIT", "PACKED"),
+    *("RAGGED", "PAGE_SIZE"),
 )
 
 
@@ -28,15 +37,19 @@ def workload(head_dim: int = 128, *, causal: bool = True, dtype: str = "bfloat16
     return Problem(**shape, head_dim=head_dim, causal=causal, dtype=dtype)  # type: ignore[arg-type]
 
 
-def code_of(text: str) -> str:
+def statements_of(text: str) -> str:
     """Without comments and defines."""
     lines = (line.partition("//")[0] for line in text.splitlines() if not line.startswith("#define"))
     return "\n".join(lines)
 
 
-def compiled(program: Program, text: str, monkeypatch: pytest.MonkeyPatch) -> bytes:
-    monkeypatch.setattr(cuda_compile, "read_source", lambda _program: text)
-    return compile_offline(program, TARGET)[0]
+def compiled(program: Program, text: str) -> dict[str, bytes]:
+    """The machine code of a text that has its defines in it."""
+    return code_of(cubin_of(replace(program, defines={}), TARGET, text))
+
+
+def as_it_runs(program: Program) -> dict[str, bytes]:
+    return code_of(compile_offline(program, TARGET)[0])
 
 
 @matrix(
@@ -51,44 +64,44 @@ def compiled(program: Program, text: str, monkeypatch: pytest.MonkeyPatch) -> by
     few=1,
 )
 def test_what_is_printed_compiles_by_itself_to_the_same_machine_code(
-    kernel: str, passes: Passes, head_dim: int, causal: bool, monkeypatch: pytest.MonkeyPatch
+    kernel: str, passes: Passes, head_dim: int, causal: bool
 ) -> None:
     program = program_of(kernel, structs.replace(workload(head_dim, causal=causal), passes=passes))
-    as_it_runs, printed = compile_offline(program, TARGET)[0], text_of(program)
-    assert compiled(replace(program, defines={}), printed, monkeypatch) == as_it_runs
+    expected = as_it_runs(program)
+    assert compiled(program, text_of(program)) == expected
 
 
 @chosen("kernel", ["flash2", "flash3"], {"flash2"})
-def test_so_it_does_under_a_window_and_a_block_mask(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_so_it_does_under_a_window_and_a_block_mask(kernel: str) -> None:
     blocks = BlockMask.random(4096, 4096, block_q=128, block_k=128, kept_share=0.5)
     masked = structs.replace(workload(64, causal=False), window=(256, 64), block_mask=blocks)
     program = program_of(kernel, masked)
-    as_it_runs, printed = compile_offline(program, TARGET)[0], text_of(program)
-    assert compiled(replace(program, defines={}), printed, monkeypatch) == as_it_runs
+    expected = as_it_runs(program)
+    assert compiled(program, text_of(program)) == expected
 
 
-def test_a_line_that_is_left_out_by_mistake_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_that_is_left_out_by_mistake_would_be_noticed() -> None:
     """The comparison above is one: other text makes other machine code."""
     program = program_of("flash1", workload(64))
     printed = text_of(program)
     altered = printed.replace("if (scale < 0.0f)", "if (scale < 1.0f)")
     assert altered != printed
-    codes = {compiled(replace(program, defines={}), text, monkeypatch) for text in (printed, altered)}
-    assert len(codes) == 2
+    codes = [compiled(program, text) for text in (printed, altered)]
+    assert codes[0] != codes[1]
 
 
 @pytest.mark.parametrize("kernel", FLASH3)
 def test_no_switch_is_left_in_a_step_of_flash3(kernel: str) -> None:
-    code = code_of(source_of(kernel, workload()).text)
+    code = statements_of(source_of(kernel, workload()).text)
     assert "#if" not in code
     assert not [name for name in SWITCHES if name in code.replace("Q_STAGES", "")]
 
 
 def test_a_step_has_its_own_idea_and_not_the_next_ones() -> None:
-    a, b, c, whole = (code_of(source_of(kernel, workload()).text) for kernel in FLASH3)
-    assert ["void overlap(" in text for text in (a, b, c, whole)] == [False, True, True, True]
+    a, b, c, whole = (statements_of(source_of(kernel, workload()).text) for kernel in FLASH3)
+    assert ["wgmma_wait<1>" in text for text in (a, b, c, whole)] == [False, True, True, True]
     assert ["named_sync" in text for text in (a, b, c, whole)] == [False, True, True, True]
-    assert ["atomicAdd(counter, 1)" in text for text in (a, b, c, whole)] == [False, False, True, True]
+    assert ["draw_tile(counter)" in text for text in (a, b, c, whole)] == [False, False, True, True]
     assert ["state.moved" in text for text in (a, b, c, whole)] == [False, False, False, True]
 
 

@@ -6,14 +6,14 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from kernels.problem import Problem
-from profiles.plan.plan import Plan, Protocol
-from profiles.results.compare import Contrast, Pair, compare
-from profiles.results.quantities import RUNTIME
-from profiles.results.quantity import Quantity
-from profiles.results.session import PointState, Session
-from profiles.wire.measurement import Figure, Sample
-from tests.app.profile.builders import MACHINE, TELEMETRY
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.results.compare import Contrast, Pair, compare
+from flashscope.profiles.results.model.session import PointState, Session
+from flashscope.profiles.results.quantities.quantity import Quantity
+from flashscope.profiles.results.quantities.registry import RUNTIME
+from flashscope.profiles.wire.measurement import Figure, Sample
+from tests.profiles.sessions import MACHINE, TELEMETRY
 from tests.profiles.store import builders
 
 Cell = tuple[str, int]

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kernels.device import Device
-from kernels.problem import Passes
-from profiles.plan.plan import Protocol
-from profiles.results.compare import Difference
-from profiles.results.session import Session
-from tests.app.profile.builders import CPU, GPU, MACHINE
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Passes
+from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.results.compare import Difference
+from flashscope.profiles.results.model.session import Session
 from tests.profiles.results.compare.built import contrast, rounds, session
+from tests.profiles.sessions import CPU, GPU, MACHINE
 
 POINTS = {("flash2", 512): rounds(1.0), ("torch-flash", 512): rounds(1.0), ("flash-attn-4", 512): rounds(1.0)}
 

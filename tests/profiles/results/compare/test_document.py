@@ -5,11 +5,16 @@ import json
 import msgspec
 import pytest
 
-from profiles.results.compare import compare
-from profiles.results.compare.document import SCHEMA, Document, document, schema
-from profiles.results.compare.regressions import regressions
-from profiles.results.quantities import QUANTITIES
-from profiles.results.session import Session
+from flashscope.profiles.results.compare import compare
+from flashscope.profiles.results.compare.document import (
+    SCHEMA,
+    ComparisonDocument,
+    comparison_document,
+    comparison_schema,
+)
+from flashscope.profiles.results.compare.regressions import regressions
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.results.quantities.registry import QUANTITIES
 from tests.profiles.results.compare.built import rounds, session, with_workspace
 
 CELL = ("flash2", 512)
@@ -19,18 +24,18 @@ OTHER = session({("flash2", 512): rounds(1.1), ("flash3", 512): "wrong"}, machin
 
 
 def test_the_schema_beside_the_code_is_that_of_the_code() -> None:
-    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == schema()
+    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == comparison_schema()
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES.values(), ids=QUANTITIES)
 def test_every_document_is_as_the_schema_says(quantity: object) -> None:
     comparison = compare(BASE, [OTHER, BASE], QUANTITIES[getattr(quantity, "key")])  # noqa: B009 - typed so
-    made = document(comparison, "ms", ["a", None, "b"], regressions(comparison, 0.05))
-    assert msgspec.json.decode(msgspec.json.encode(made), type=Document) == made
+    made = comparison_document(comparison, "ms", [["a"], [None], ["b"]], regressions(comparison, 0.05))
+    assert msgspec.json.decode(msgspec.json.encode(made), type=ComparisonDocument) == made
 
 
 def test_the_document_says_what_was_found() -> None:
-    made = msgspec.to_builtins(document(compare(BASE, [OTHER]), "ms", ["a", "b"]))
+    made = msgspec.to_builtins(comparison_document(compare(BASE, [OTHER]), "ms", [["a"], ["b"]]))
     (only,) = made["comparisons"]
     slower, wrong = only["pairs"]
     assert slower["verdict"] == "slower"
@@ -46,9 +51,9 @@ def test_regressions_are_what_is_worse_by_so_much_and_what_broke_or_is_gone() ->
     comparison = compare(BASE, [OTHER])
     assert regressions(comparison, 0.05)[1:4] == (1, 1, 1)
     assert regressions(comparison, 0.2)[1:4] == (0, 1, 1)
-    assert not regressions(compare(BASE, [BASE]), 0).any
+    assert not regressions(compare(BASE, [BASE]), 0).found
     back = regressions(compare(OTHER, [BASE]), 0.05)
-    assert not back.any
+    assert not back.found
 
 
 @pytest.mark.parametrize("share", [0.01, 0.03, 0.07, 0.15, 0.29, 0.57, 1.15])
@@ -56,7 +61,7 @@ def test_worse_by_exactly_the_limit_is_a_regression(share: float) -> None:
     base, other = (with_workspace(session({CELL: rounds(1.0)}), held) for held in (1000, 1000 * (1 + share)))
     comparison = compare(base, [other], QUANTITIES["workspace_bytes"])
     assert regressions(comparison, share).worse == 1
-    assert not regressions(comparison, share + 1e-6).any
+    assert not regressions(comparison, share + 1e-6).found
 
 
 def test_what_was_0_and_is_more_is_worse_by_any_limit() -> None:
@@ -71,11 +76,11 @@ def test_what_was_0_and_is_more_is_worse_by_any_limit() -> None:
 )
 def test_a_session_of_which_nothing_can_be_judged_passes_no_check(base: Session, quantity: str) -> None:
     found = regressions(compare(base, [base], QUANTITIES[quantity]), 0.05)
-    assert (found.unjudged, found.any) == (1, True)
+    assert (found.unjudged, found.found) == (1, True)
 
 
 def test_pairs_that_say_nothing_sure_are_counted_and_fail_nothing() -> None:
     base = session({CELL: rounds(1.0), ("flash3", 512): rounds(1.0)})
     other = session({CELL: rounds(1.0, count=3), ("flash3", 512): rounds(1.0)})
     found = regressions(compare(base, [other]), 0.05)
-    assert (found.inconclusive, found.any) == (1, False)
+    assert (found.inconclusive, found.found) == (1, False)

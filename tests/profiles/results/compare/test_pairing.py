@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
-from profiles.plan.plan import Protocol
-from profiles.results.compare.pairing import Pairing, pairings
-from profiles.results.session import Session
+from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.results.compare.pairing import Pairing, pairings
+from flashscope.profiles.results.model.session import Session
 from tests.profiles.results.compare.built import contrast, rounds, session
 
 TIMES = rounds(1.0)

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from profiles.results.compare import Contrast
-from profiles.results.session import Session
-from profiles.wire.events import PlanResumed
-from tests.app.profile.builders import MACHINE, TELEMETRY
+from flashscope.profiles.results.compare import Contrast
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.wire.events import PlanResumed
 from tests.profiles.results.compare.built import contrast, rounds, session
+from tests.profiles.sessions import MACHINE, TELEMETRY
 
 POINTS = {("flash2", 512): rounds(1.0), ("flash2", 1024): rounds(2.0), ("torch-flash", 1024): rounds(2.0)}
 

@@ -17,15 +17,15 @@ import pytest
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from profiles.plan.plan import Plan
-from profiles.results.bootstrap import Floats
-from profiles.results.compare import Pair, compare
-from profiles.results.session import PointState, Session
-from profiles.store import load
-from profiles.wire.measurement import Sample
-from tests.app.profile.builders import MACHINE
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.compare import Pair, compare
+from flashscope.profiles.results.model.session import PointState, Session
+from flashscope.profiles.results.statistics.bootstrap import Doubles
+from flashscope.profiles.store import load
+from flashscope.profiles.wire.measurement import Sample
 from tests.end_to_end.program import ROOT
 from tests.matrix import chosen
+from tests.profiles.sessions import MACHINE
 from tests.profiles.store import builders
 
 REPEATS = np.load(Path(__file__).with_name("h200_repeats.npz"))
@@ -36,7 +36,7 @@ COUPLES = list(combinations(range(len(MS)), 2))
 SLOWED = 1.02
 
 
-def session(plan: Plan, ms: Floats, mhz: Floats) -> Session:
+def session(plan: Plan, ms: Doubles, mhz: Doubles) -> Session:
     """A session by the times and clocks of its rounds, (points, rounds) each."""
     states = [
         PointState(point, 1, "done", measurement=builders.measurement(tuple(map(_sample, times, clocks))))

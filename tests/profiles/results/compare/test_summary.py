@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from profiles.results.compare import compare
-from profiles.results.quantities import QUANTITIES
+from flashscope.profiles.results.compare import compare
+from flashscope.profiles.results.quantities.registry import QUANTITIES
 from tests.profiles.results.compare.built import contrast, joined, rounds, session, with_workspace
 
 LENGTHS = tuple(2**n for n in range(9, 15))
@@ -31,7 +31,7 @@ def test_what_cannot_be_told_is_not_called_the_same() -> None:
 
 
 def test_a_kernel_that_changed_everywhere_is_named_with_the_mean() -> None:
-    assert told({("flash3", n): 1.07 for n in LENGTHS}) == "flash3 7.0% slower"
+    assert told({("flash3", n): 1.07 for n in LENGTHS}) == "flash3 7.0% slower (geometric mean)"
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,16 @@ def test_a_kernel_that_changed_everywhere_is_named_with_the_mean() -> None:
     ],
 )
 def test_where_it_changed_is_said_along_n(lengths: tuple[int, ...], where: str) -> None:
-    assert told({("flash3", n): 1 / 1.07 for n in lengths}) == f"flash3 7.0% faster {where}"
+    assert told({("flash3", n): 1 / 1.07 for n in lengths}) == f"flash3 7.0% faster (geometric mean) {where}"
 
 
 def test_both_directions_and_what_differs_stand_in_one_sentence() -> None:
     changes = {("flash3", n): 1 / 1.07 for n in LENGTHS[3:]} | {("flash2", 512): 1.05}
     sentence = told(changes, power_limit=500.0)
-    assert sentence == "flash3 7.0% faster from 4k on; 1 of 12 points slower; Power limit differs"
+    assert (
+        sentence
+        == "flash3 7.0% faster (geometric mean) from 4k on; 1 of 12 points slower; Power limit differs"
+    )
 
 
 def test_points_that_broke_were_mended_or_are_gone_are_counted() -> None:
@@ -57,7 +60,9 @@ def test_points_that_broke_were_mended_or_are_gone_are_counted() -> None:
     assert sentence == "2 points no longer done"
     base = session({("flash2", 512): "wrong", ("flash3", 512): rounds(1.0)})
     other = session({("flash2", 512): rounds(1.0)})
-    assert contrast(base, other).summary == "1 point mended; 1 point without a partner"
+    assert (
+        contrast(base, other).summary == "1 point mended; 1 point done in the baseline and without a partner"
+    )
 
 
 def test_the_clock_alone_is_no_change_but_is_told() -> None:
@@ -72,7 +77,7 @@ def test_where_it_changed_is_said_by_head_dim() -> None:
     ]
     base, other = (joined(*sides) for sides in zip(*parts, strict=True))
     sentence = contrast(base, other).summary
-    assert sentence == "flash3 7.0% slower at d = 128"
+    assert sentence == "flash3 7.0% slower (geometric mean) at d = 128"
 
 
 def test_where_no_kernel_stands_for_the_rest_the_range_of_the_changes_is_told() -> None:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from profiles.results.compare import Pair, compare
-from profiles.results.compare.verdicts import percent
-from profiles.results.quantities import QUANTITIES, THROUGHPUT
-from profiles.results.ranks import EXACT, _tail, _tails, holm, p_value
+from flashscope.profiles.results.compare import Pair, compare
+from flashscope.profiles.results.compare.wording import percent
+from flashscope.profiles.results.quantities.registry import QUANTITIES, THROUGHPUT
+from flashscope.profiles.results.statistics.ranks import EXACT, _tail, _tails, holm, p_value
 from tests.profiles.results.compare.built import CLOCK, contrast, pair, rounds, session
 
 INVERSE = {"faster": "slower", "slower": "faster", "more": "less", "less": "more"}
@@ -96,11 +96,21 @@ def test_where_a_gpu_s_clock_was_not_read_it_takes_what_clocks_alone_make() -> N
     assert pair(base, session({("k", 512): rounds(1.0)}, clock=None)).reason == "within 1.0%"
 
 
-def test_on_a_cpu_times_alone_decide() -> None:
-    base, other = (session({("k", 512): rounds(ms)}, clock=None) for ms in (1.0, 1.05))
+@pytest.mark.parametrize(("factor", "verdict"), [(1.05, "inconclusive"), (1.09, "slower")])
+def test_one_run_a_side_on_a_cpu_decides_above_what_a_clock_may_do(factor: float, verdict: str) -> None:
+    base, other = (session({("k", 512): rounds(ms)}, clock=None) for ms in (1.0, factor))
     for one in (base, other):
         one.plan = replace(one.plan, backend="cpu")
-    assert pair(base, other).verdict == "slower"
+    found = pair(base, other)
+    assert (found.verdict, found.threshold) == (verdict, 0.07)
+
+
+def test_a_doubtful_point_decides_nothing_and_says_why() -> None:
+    apart = [1.0, 1.01, 1.0, 1.01, 1.0, 2.0, 2.01, 2.0, 2.01, 2.0]
+    found = pair(session({("k", 512): rounds(9.0)}), session({("k", 512): apart}))
+    assert (found.verdict, found.better, found.detectable) == ("inconclusive", None, None)
+    assert found.reason.startswith("the other's point is doubtful: ")
+    assert found.ratio == pytest.approx(1.505 / 9)
 
 
 def test_what_the_drift_check_saw_raises_what_counts() -> None:

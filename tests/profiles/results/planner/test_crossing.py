@@ -5,18 +5,25 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.problem import Problem
-from profiles.results.planner.crossing import FINE, STEP, Beside, Search, crossing, recorded
-from profiles.results.planner.crossing import beside as compared
-from profiles.results.rows import rows
-from profiles.store import load
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.results.planner.crossing import (
+    FINE,
+    STEP,
+    LeadAt,
+    Search,
+    crossing,
+    recorded_crossing,
+)
+from flashscope.profiles.results.planner.crossing import leads as compared
+from flashscope.profiles.store import load
 
 PEERS = Path(__file__).parents[4] / "assets" / "sessions" / "h200-peers.flashscope"
 FIRST = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 
-def beside(n: int, *, wins: bool) -> Beside:
-    return Beside(n, 1 if wins else -1)
+def beside(n: int, *, wins: bool) -> LeadAt:
+    return LeadAt(n, 1 if wins else -1)
 
 
 @given(st.integers(17, 4096))
@@ -40,7 +47,7 @@ def test_a_search_ends_with_an_interval_that_holds_the_crossing_and_is_fine(chan
 def test_where_the_two_are_as_fast_for_a_while_both_ends_of_that_are_found(first: int, width: int) -> None:
     search, last = Search(FIRST, 16_384), first + width
     while wanted := search.wanted():
-        search.take([Beside(n, -1 if n < first else int(n >= last)) for n in wanted])
+        search.take([LeadAt(n, -1 if n < first else int(n >= last)) for n in wanted])
     found = search.found
     assert found is not None
     assert found.low is not None
@@ -81,7 +88,7 @@ def test_kernels_that_change_places_several_times_cross_somewhere_in_all_of_that
 
 def test_nothing_measured_is_no_crossing() -> None:
     assert crossing([]) is None
-    assert recorded([], ("flash2",), Problem(seqlen_q=1, seqlen_k=1)) is None
+    assert recorded_crossing([], ("flash2",), Problem(seqlen_q=1, seqlen_k=1)) is None
 
 
 def test_a_recording_tells_of_the_last_kernel_measured_on_the_curve_nearest_to_the_model() -> None:
@@ -89,11 +96,11 @@ def test_a_recording_tells_of_the_last_kernel_measured_on_the_curve_nearest_to_t
         seqlen_q=8192, seqlen_k=8192, heads=32, kv_heads=8, head_dim=128, dtype="bfloat16", causal=True
     )
     measured = rows(load(PEERS))
-    found = recorded(measured, ("flash1", "flash2", "flash3", "flash4"), asked)
+    found = recorded_crossing(measured, ("flash1", "flash2", "flash3", "flash4"), asked)
     assert found is not None
     assert (found.tiled, found.shape) == ("flash3", "d 128, causal")
     assert (found.crossing.low, found.crossing.high) == (None, 1024)
     without = [one for one in measured if one.kernel != "flash3"]
-    fallen_back = recorded(without, ("flash1", "flash2", "flash3"), asked)
+    fallen_back = recorded_crossing(without, ("flash1", "flash2", "flash3"), asked)
     assert fallen_back is not None
     assert fallen_back.tiled == "flash2"

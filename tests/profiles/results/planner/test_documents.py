@@ -5,9 +5,9 @@ A document is named by the first three digits of its file, a claim by its line.
 
 import pytest
 
-from kernels.problem import Dtype
-from profiles.plan.models import Model, Setting, find_model
-from profiles.results.planner.ledger import GIB, Ledger, ledger, longest
+from flashscope.kernels.workload.problem import Dtype
+from flashscope.profiles.plan.models import Model, Setting, find_model
+from flashscope.profiles.results.planner.ledger import GIB, Ledger, ledger, longest_context
 
 GB, MIB, TB = 10**9, 1 << 20, 10**12
 LLAMA_2, LLAMA_3, GPT_3 = (find_model(name) for name in ("Llama-2-7B", "Llama-3-8B", "GPT-3-175B"))
@@ -32,7 +32,7 @@ def s_bytes(of: Model, tokens: int, bits: int = 32, every_layer: bool = False) -
 
 def fits(of: Model, memory_gib: float, kernel: str, bits: int = 16, weights: bool = True) -> int:
     setting = Setting(dtype="float32" if bits == 32 else "float16", weights=weights)
-    return longest(of, setting, kernel, round(memory_gib * GIB)).tokens
+    return longest_context(of, setting, kernel, round(memory_gib * GIB)).tokens
 
 
 def test_000_line_111_is_wrong_standard_attention_at_32k_is_possible_in_an_h200() -> None:
@@ -106,7 +106,7 @@ def test_004_line_16_is_right_of_s_and_wrong_of_its_traffic_written_and_read_it_
 
 
 def test_004_line_18_is_right_an_a100_takes_128k_of_llama_2_and_hardly_more_the_cache_binds() -> None:
-    found = longest(LLAMA_2, Setting(dtype="float16"), "flash2", 80 * GIB)
+    found = longest_context(LLAMA_2, Setting(dtype="float16"), "flash2", 80 * GIB)
     assert 128_000 < found.tokens < 136_000
     assert found.binds == "KV cache"
 

@@ -4,16 +4,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kernels.problem import DTYPES
-from kernels.registry import LESSON, find_kernel
-from profiles.plan.models import MODELS, Model, Setting, find_model
-from profiles.plan.seqlens import LONGEST
-from profiles.results.planner.ledger import (
+from flashscope.kernels.catalogue.registry import LESSON, find_kernel
+from flashscope.kernels.workload.problem import DTYPES
+from flashscope.profiles.plan.models import MODELS, Model, Setting, find_model
+from flashscope.profiles.plan.seqlens import LONGEST
+from flashscope.profiles.results.planner.ledger import (
     GIB,
     cache_bytes,
+    layer_problem,
     ledger,
-    longest,
-    problem_of,
+    longest_context,
     weight_bytes,
 )
 
@@ -43,7 +43,7 @@ kernels = st.sampled_from(LESSON)
 def test_the_longest_context_fits_and_one_token_more_does_not(
     model: Model, setting: Setting, kernel: str, capacity: int
 ) -> None:
-    found = longest(model, setting, kernel, capacity)
+    found = longest_context(model, setting, kernel, capacity)
     if found.tokens:
         assert ledger(model, setting, kernel, found.tokens).total <= capacity
     if found.tokens < LONGEST:
@@ -56,7 +56,7 @@ def test_the_longest_context_fits_and_one_token_more_does_not(
 def test_the_ledger_is_the_kernels_own_beside_cache_and_weights_and_counts_nothing_twice(
     model: Model, setting: Setting, kernel: str, tokens: int
 ) -> None:
-    held, problem = ledger(model, setting, kernel, tokens), problem_of(model, setting, tokens)
+    held, problem = ledger(model, setting, kernel, tokens), layer_problem(model, setting, tokens)
     predicted = find_kernel(kernel).predicted_bytes(problem, "cuda")
     weights = weight_bytes(model) if setting.weights else 0
     if setting.every_layer:
@@ -78,13 +78,15 @@ def test_a_longer_context_never_holds_less(model: Model, setting: Setting, kerne
 
 def test_standard_binds_by_s_and_p_and_tiled_by_the_cache() -> None:
     capacity = 140 * GIB
-    standard, tiled = (longest(LLAMA, Setting(), kernel, capacity) for kernel in ("standard", "flash3"))
+    standard, tiled = (
+        longest_context(LLAMA, Setting(), kernel, capacity) for kernel in ("standard", "flash3")
+    )
     assert (standard.binds, tiled.binds) == ("S and P", "KV cache")
     assert tiled.tokens > 28 * standard.tokens
 
 
 def test_weights_that_do_not_fit_leave_no_context_and_bind() -> None:
-    assert longest(find_model("Llama-3-70B"), Setting(), "flash2", 80 * GIB) == (0, "weights")
+    assert longest_context(find_model("Llama-3-70B"), Setting(), "flash2", 80 * GIB) == (0, "weights")
 
 
 def test_a_window_keeps_the_cache_from_growing_but_not_what_one_layer_holds() -> None:
@@ -105,11 +107,11 @@ def test_a_latent_cache_is_called_one_and_stands_beside_the_keys_and_values_it_u
 def test_every_model_can_be_planned_with_every_kernel_of_the_lesson() -> None:
     for model in MODELS:
         for kernel in LESSON:
-            assert longest(model, Setting(weights=False), kernel, 140 * GIB).tokens > 10_000
+            assert longest_context(model, Setting(weights=False), kernel, 140 * GIB).tokens > 10_000
 
 
 def test_what_kernels_cannot_count_is_no_context_and_no_error() -> None:
     crowd = replace(LLAMA, heads=4096, kv_heads=1, layers=1, head_dim=8)
-    found = longest(crowd, Setting(batch=65_536, weights=False), "flash2", 1_000_000 * GIB)
+    found = longest_context(crowd, Setting(batch=65_536, weights=False), "flash2", 1_000_000 * GIB)
     assert found.binds == "what kernels can count"
     assert 0 < found.tokens < LONGEST

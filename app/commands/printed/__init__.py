@@ -1,0 +1,1 @@
+"""What commands print of sessions: tables, and how far a sweep is."""

@@ -1,0 +1,1 @@
+"""What plots and reports draw, without Qt: series, ticks, shapes, statuses, spans, lanes."""

@@ -1,0 +1,339 @@
+"""The page of saved sessions: find, open, replay, rename, annotate, tag, copy, delete and restore them."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QStackedWidget,
+    QVBoxLayout,
+)
+
+from flashscope.app.control.actions import Action
+from flashscope.app.control.bundled import BUNDLED
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.folder_watch import FolderWatch
+from flashscope.app.control.guard import guarded
+from flashscope.app.control.playback import SPEEDS
+from flashscope.app.control.steps import Deleted, Duplicated, Restored
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.host import Host
+from flashscope.app.pages.sessions.asking import ask_name, ask_note, ask_tags
+from flashscope.app.pages.sessions.columns import sessions_named
+from flashscope.app.pages.sessions.listing import Listing
+from flashscope.app.pages.sessions.model import SessionsModel
+from flashscope.app.pages.sessions.preview import SessionPreview
+from flashscope.app.pages.sessions.table import SessionsTable
+from flashscope.app.pages.sessions.tags import TagChooser
+from flashscope.app.pages.sessions.trend import SessionsTrend
+from flashscope.app.pages.sessions.verbs import VERBS, actions_of, buttons_of
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.profiles.results.findings.trend import Entry
+from flashscope.profiles.results.model.dates import moment
+from flashscope.profiles.store import SessionInfo
+from flashscope.profiles.store.library import TRASH
+
+SEARCH_PX = 200
+EMPTY = (
+    "No sessions yet. Every sweep is saved by itself and appears here.\n"
+    "A .flashscope file from elsewhere opens when it is dropped on the window."
+)
+EMPTY_TRASH = "The trash is empty. What is deleted goes there."
+NOTHING_FOUND = "No session matches the search."
+
+
+class SessionsPage(Page):
+    """The table of saved sessions, those that come with the program among them; or that of deleted ones.
+
+    Signals:
+        resume_requested: A session whose sweep is to go on (Path).
+        comparison_wanted: Compare the chosen sessions, the oldest the baseline (list of Path).
+        export_wanted: Write a file of each of these sessions (list of Path).
+    """
+
+    key = "sessions"
+    gives_way = True
+
+    resume_requested = Signal(object)
+    comparison_wanted = Signal(list)
+    export_wanted = Signal(list)
+
+    def __init__(self, controller: Controller, theme: Theme) -> None:
+        super().__init__(controller, theme)
+        self.setObjectName("page")
+        self.model = SessionsModel(self)
+        self._listing = Listing(self.model, self)
+        self._listing.ended.connect(self._listed)
+        self._watch = FolderWatch(self)
+        self._watch.changed.connect(self.refresh)
+        self.table = SessionsTable(self.model)
+        self.table.doubleClicked.connect(lambda _index: self.open_chosen())
+        self.table.chosen_changed.connect(self._enable)
+        self.table.menu_wanted.connect(self._open_menu)
+        self.preview = SessionPreview(theme)
+        self.search = QLineEdit(
+            placeholderText="Search names, devices, kernels, tags, notes", clearButtonEnabled=True
+        )
+        self.search.setAccessibleName("Search sessions")
+        keep(self.search, self.search.setMinimumWidth, SEARCH_PX)
+        self.search.textChanged.connect(self._find)
+        self.tag = TagChooser()
+        self.tag.currentIndexChanged.connect(self._find)
+        self.words = PlainLabel(
+            "Reading the sessions …", alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True
+        )
+        self.words.setProperty("role", "dim")
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.words)
+        self._stack.addWidget(self.table)
+        self.trend = SessionsTrend(theme)
+        self.trend.entry_chosen.connect(self._open_entry)
+        self._stack.addWidget(self.trend)
+        self._lay_out()
+        controller.running_changed.connect(lambda _running: self.refresh())
+        controller.edits.touched.connect(lambda _steps: self.refresh())
+        self._enter_trash(False)
+        self._enable()
+
+    def join(self, host: Host) -> None:
+        """Have the window resume, compare and export what is chosen."""
+        super().join(host)
+        self.resume_requested.connect(host.resume)
+        self.comparison_wanted.connect(partial(host.show_files, "compare"))
+        self.export_wanted.connect(host.export_each)
+
+    def actions_offered(self) -> list[Action]:
+        """Open, replay, rename, annotate, tag, copy, delete, refresh."""
+        return [
+            *self._on_chosen(),
+            Action(
+                "sessions.trash", "Show deleted sessions, or the others again", self.trash.toggle, "Sessions"
+            ),
+            Action(
+                "sessions.trend",
+                "Show sessions over time, or their list",
+                self.over_time.toggle,
+                "Sessions",
+                "O",
+            ),
+            Action("sessions.search", "Search the sessions", self.search.setFocus, "Sessions", "Ctrl+F; /"),
+            Action("sessions.refresh", "Read the sessions again", self.refresh, "Sessions"),
+        ]
+
+    def _on_chosen(self) -> list[Action]:
+        """What can be done with the chosen rows; their menu has it, too."""
+        return actions_of(self._acts())
+
+    def _acts(self) -> dict[str, Callable[[], None]]:
+        return {
+            "open": self.open_chosen,
+            "replay": self.replay_chosen,
+            "resume": self.resume_chosen,
+            "compare": self.compare_chosen,
+            "export": self.export_chosen,
+            "rename": self.rename_chosen,
+            "note": self.note_chosen,
+            "tag": self.tag_chosen,
+            "copy": self.copy_chosen,
+            "delete": self.delete_chosen,
+            "restore": self.restore_chosen,
+        }
+
+    def refresh(self) -> None:
+        """Read the folders again, in the background; what has not changed is not read."""
+        folder = self.controller.sessions_dir
+        self._listing.read([folder / TRASH] if self.trash.isChecked() else [folder, BUNDLED])
+
+    def chosen(self) -> SessionInfo | None:
+        """The chosen session, of several the one that was chosen last."""
+        return self.table.current() if self.chosen_all() else None
+
+    def chosen_all(self) -> list[SessionInfo]:
+        """All chosen sessions, in the order on show; none where their table is not."""
+        return [] if self.over_time.isChecked() else self.table.chosen()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take other colours, and fit the columns: another zoom ends in this."""
+        super().apply_theme(theme)
+        self.table.fit_columns()
+        self.preview.apply_theme(theme)
+        self.trend.apply_theme(theme)
+
+    @guarded()
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Wait for what is being read, and read no more."""
+        self._watch.stop()
+        self._listing.wait()
+        self.preview.wait()
+        self.trend.wait()
+        super().closeEvent(event)
+
+    def open_chosen(self) -> None:
+        """Show the chosen session in the Profile page."""
+        info = self.chosen()
+        if info is not None:
+            self.file_chosen.emit(info.path)
+
+    def replay_chosen(self) -> None:
+        """Open the chosen session and play it at the chosen speed."""
+        info = self.chosen()
+        if info is not None:
+            speed = self.speed.currentData()
+            self.controller.open_session(info.path, then=partial(self.controller.replay, speed))
+
+    def resume_chosen(self) -> None:
+        """Go on with the sweep of the chosen session."""
+        info = self._resumable()
+        if info is not None:
+            self.resume_requested.emit(info.path)
+
+    def compare_chosen(self) -> None:
+        """Compare the chosen sessions; the oldest is the baseline."""
+        readable = (one for one in self.chosen_all() if not one.error)
+        infos = sorted(readable, key=lambda one: moment(one.started_at))
+        if infos:
+            self.comparison_wanted.emit([info.path for info in infos])
+
+    def export_chosen(self) -> None:
+        """Write a file of each chosen session, in one folder."""
+        infos = self.chosen_all()
+        if infos:
+            self.export_wanted.emit([info.path for info in infos])
+
+    def rename_chosen(self) -> None:
+        """Ask for another name of the chosen session."""
+        ask_name(self, self.chosen(), self.controller.edits)
+
+    def note_chosen(self) -> None:
+        """Ask for the note of the chosen session."""
+        ask_note(self, self.chosen(), self.controller.edits)
+
+    def tag_chosen(self) -> None:
+        """Ask for tags of all chosen sessions."""
+        ask_tags(self, self.chosen_all(), self.controller.edits)
+
+    def copy_chosen(self) -> None:
+        """Put a copy of each chosen session among the user's own."""
+        infos = [info for info in self.chosen_all() if not info.error]
+        folder = self.controller.sessions_dir
+        steps = [Duplicated(info.path, folder) for info in infos]
+        self.controller.edits.do(f"Duplicated {sessions_named(infos)}", steps)
+
+    def delete_chosen(self) -> None:
+        """Move the chosen sessions to the trash; this can be undone."""
+        infos = self.chosen_all()
+        self.controller.edits.do(f"Deleted {sessions_named(infos)}", [Deleted(info.path) for info in infos])
+
+    def restore_chosen(self) -> None:
+        """Take the chosen sessions out of the trash."""
+        infos = self.chosen_all()
+        if self.trash.isChecked():
+            steps = [Restored(info.path) for info in infos]
+            self.controller.edits.do(f"Restored {sessions_named(infos)}", steps)
+
+    def _resumable(self) -> SessionInfo | None:
+        """The chosen session if it is the only one, unfinished and the user's own, out of the trash."""
+        chosen, folder = self.chosen_all(), self.controller.sessions_dir
+        ours = [info for info in chosen if info.unfinished and info.path.parent == folder]
+        return ours[0] if ours and len(chosen) == 1 else None
+
+    def _open_entry(self, entry: Entry) -> None:
+        self.file_chosen.emit(Path(entry.file))
+
+    def _lay_out(self) -> None:
+        self.speed = QComboBox()
+        self.speed.setAccessibleName("Speed of the replay")
+        for speed in SPEEDS:
+            self.speed.addItem(f"{speed:g}×", speed)
+        self.speed.setCurrentIndex(SPEEDS.index(1.0))
+        self._buttons = buttons_of(self._acts())
+        self.trash = does(text_button("Trash", "Show deleted sessions", lambda: None), "sessions.trash")
+        self.trash.setCheckable(True)
+        self.trash.toggled.connect(self._enter_trash)
+        self.over_time = text_button("Over time", "Show the sessions over time", lambda: None)
+        does(self.over_time, "sessions.trend")
+        self.over_time.setCheckable(True)
+        self.over_time.toggled.connect(self._turn_over)
+        heading = PlainLabel("Sessions")
+        heading.setProperty("role", "heading")
+        first = Lines((heading, self.search, self.tag), (self.search,), 8)
+        keys = list(self._buttons)
+        before, after = ([self._buttons[key] for key in some] for some in (keys[:2], keys[2:]))
+        tools = Lines((*before, self.speed, *after, self.over_time, self.trash), (), 8)
+        shown = QHBoxLayout()
+        shown.setSpacing(12)
+        shown.addWidget(self._stack, 3)
+        shown.addWidget(self.preview, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 16, 24, 16)
+        column.setSpacing(12)
+        column.addWidget(first)
+        column.addWidget(tools)
+        column.addLayout(shown, 1)
+
+    def _listed(self) -> None:
+        """Follow the list that was read."""
+        self._watch.watch(self._listing.folders)
+        self.table.fit_columns()
+        self.tag.offer(self.model.tags)
+        self._explain()
+        self._enable()
+
+    def _find(self) -> None:
+        self.model.search(self.search.text(), self.tag.chosen())
+        self._explain()
+
+    def _turn_over(self) -> None:
+        """Show the sessions over time, or their table: what is not on show is not chosen."""
+        self._explain()
+        self._enable()
+
+    def _explain(self) -> None:
+        empty = EMPTY_TRASH if self.trash.isChecked() else EMPTY
+        self.words.setText(NOTHING_FOUND if self.model.known else empty)
+        shown = self.trend if self.over_time.isChecked() else self.table
+        self._stack.setCurrentWidget(shown if self.model.rowCount() else self.words)
+        if self.over_time.isChecked():
+            self.trend.show_infos(self.model.infos())
+
+    def _enable(self) -> None:
+        chosen = self.chosen_all()
+        readable = any(not info.error for info in chosen)
+        one = len(chosen) == 1
+        possible = {"compare": readable, "open": one, "replay": one and readable, "rename": one and readable}
+        possible |= {"note": one and readable, "tag": readable, "copy": readable}
+        possible["resume"] = self._resumable() is not None
+        for key, button in self._buttons.items():
+            button.setEnabled(possible.get(key, bool(chosen)))
+        self._buttons["resume"].setVisible(possible["resume"])
+        self.preview.show_infos(chosen)
+
+    def _open_menu(self, place: QPoint) -> None:
+        """What can be done with the chosen rows, as its buttons can be pressed now."""
+        menu = QMenu(self)
+        for action in self._on_chosen():
+            button = self._buttons[action.key.partition(".")[2]]
+            if not button.isHidden():
+                shown = menu.addAction(action.title, action.trigger)
+                shown.setShortcut(QKeySequence(action.shortcut.partition(";")[0]))
+                shown.setEnabled(button.isEnabled())
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(place)
+
+    def _enter_trash(self, entered: bool) -> None:
+        """Show deleted sessions and what can be done with them, or the others."""
+        for verb in VERBS:
+            self._buttons[verb.key].setVisible(verb.place in {"", "trash" if entered else "sessions"})
+        self.model.show([])
+        self.refresh()

@@ -1,0 +1,190 @@
+"""The table of sessions: several rows may be chosen, and stay chosen when the list is read again."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QItemSelectionRange, QPoint, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView
+
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.zoom import px
+from flashscope.app.pages.sessions.columns import (
+    COLUMNS,
+    DATE_COLUMN,
+    KERNELS_COLUMN,
+    LEAST_FIRST,
+    NAME_COLUMN,
+)
+from flashscope.app.pages.sessions.model import INFO_ROLE, SessionsModel
+from flashscope.app.widgets.row_height import keep_row_height
+from flashscope.profiles.store import SessionInfo
+
+WIDEST = 260  # pixels of the kernels' and the notes' columns: a dozen would push the rest out of sight
+NARROWEST = 190  # pixels of the names' column, however narrow the page is
+MEASURED_ROWS = 100  # whose cells decide how wide columns are to begin with
+FLAGS = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+
+
+class SessionsTable(QTableView):
+    """One row a file.
+
+    Signals:
+        chosen_changed: Other rows are chosen.
+        menu_wanted: What can be done with the chosen rows is asked for, here on the screen (QPoint).
+    """
+
+    chosen_changed = Signal()
+    menu_wanted = Signal(QPoint)
+
+    def __init__(self, model: SessionsModel) -> None:
+        super().__init__(showGrid=False, sortingEnabled=True)
+        self._model = model
+        self._fitting = self._set_by_hand = False
+        self._kept: tuple[set[Path], Path | None, int] = (set(), None, 0)
+        self.setAccessibleName("Saved sessions")
+        self.setModel(model)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setTabKeyNavigation(False)
+        self.verticalHeader().hide()
+        keep_row_height(self, 32)
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setResizeContentsPrecision(MEASURED_ROWS)
+        header.setStretchLastSection(True)
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.sectionResized.connect(self._notice_hand)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._open_header_menu)
+        self.sortByColumn(DATE_COLUMN, Qt.SortOrder.DescendingOrder)
+        self.selectionModel().selectionChanged.connect(lambda *_: self.chosen_changed.emit())
+        model.modelAboutToBeReset.connect(self._keep)
+        model.modelReset.connect(self._choose_again)
+
+    def chosen(self) -> list[SessionInfo]:
+        """The sessions in the chosen rows, in the order on show."""
+        selection = self.selectionModel().selection()
+        ranges = map(selection.at, range(selection.size()))
+        rows = {row for some in ranges for row in range(some.top(), some.bottom() + 1)}
+        infos = self._model.infos()
+        return [infos[row] for row in sorted(rows)]
+
+    def current(self) -> SessionInfo | None:
+        """The chosen session, of several the one that was chosen last."""
+        index = self.currentIndex()
+        if index.isValid() and self.selectionModel().isRowSelected(index.row(), index.parent()):
+            info = index.data(INFO_ROLE)
+            return info if isinstance(info, SessionInfo) else None
+        return next(iter(self.chosen()), None)
+
+    def choose(self, paths: set[Path], current: Path | None = None) -> None:
+        """Choose the rows of these files."""
+        rows = [row for row, info in enumerate(self._model.infos()) if info.path in paths]
+        selection = QItemSelection()
+        for first, last in _runs(rows):
+            ends = self._model.index(first, 0), self._model.index(last, self._model.columnCount() - 1)
+            selection.append(QItemSelectionRange(*ends))
+        place = None if current is None else self._model.row_of(current)
+        if place is not None:
+            index = self._model.index(place, 0)
+            self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
+        self.selectionModel().select(selection, FLAGS)
+
+    @guarded()
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ask for a menu; at the chosen row where it was the keyboard."""
+        place = event.globalPos()
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            place = self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).bottomLeft())
+        if self.chosen():
+            self.menu_wanted.emit(place)
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the new width out."""
+        super().resizeEvent(event)
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """Give each column what its texts take, and the names what is left; hide what has no room."""
+        if self._set_by_hand:
+            return
+        self._fitting = True
+        for column in range(NAME_COLUMN, self._last + 1):
+            self.setColumnHidden(column, False)
+        self.resizeColumnsToContents()
+        self.setColumnWidth(KERNELS_COLUMN, min(self.columnWidth(KERNELS_COLUMN), px(WIDEST)))
+        left = self._hide_what_has_no_room()
+        self.setColumnWidth(NAME_COLUMN, min(self.columnWidth(NAME_COLUMN), max(left, px(NARROWEST))))
+        self._fitting = False
+
+    def _hide_what_has_no_room(self) -> int:
+        """Shorten the long columns before any is hidden; pixels that the others leave to the names."""
+        widths = {column: self.columnWidth(column) for column in range(NAME_COLUMN + 1, self._last)}
+        header = self.horizontalHeader()
+        notes = max(self.sizeHintForColumn(self._last), header.sectionSizeHint(self._last))
+        # Qt makes the column that it stretches no narrower than that
+        widths[self._last] = max(min(notes, px(WIDEST)), header.defaultSectionSize())
+        whole = self.viewport().width()
+        if whole - sum(widths.values()) < px(NARROWEST):
+            widths |= {one: min(widths[one], px(NARROWEST)) for one in (KERNELS_COLUMN, self._last)}
+            self.setColumnWidth(KERNELS_COLUMN, widths[KERNELS_COLUMN])
+        for column in sorted(LEAST_FIRST, key=self._says_something):
+            if whole - sum(widths.values()) >= px(NARROWEST):
+                break
+            self.setColumnHidden(column, True)
+            del widths[column]
+        return whole - sum(widths.values())
+
+    def _says_something(self, column: int) -> bool:
+        """Whether any of the rows that are measured has a text there."""
+        return any(COLUMNS[column].text(info) for info in self._model.infos()[:MEASURED_ROWS])
+
+    @property
+    def _last(self) -> int:
+        return self._model.columnCount() - 1
+
+    def _notice_hand(self, column: int) -> None:
+        shown = [one for one in range(self._last + 1) if not self.isColumnHidden(one)]
+        stretched = column == max(shown, default=NAME_COLUMN)
+        self._set_by_hand = self._set_by_hand or not (self._fitting or stretched)
+
+    def _open_header_menu(self, place: QPoint) -> None:
+        """Say which columns have no room."""
+        menu = QMenu(self)
+        for text in hidden_columns_text(
+            [one.title for n, one in enumerate(COLUMNS) if self.isColumnHidden(n)]
+        ):
+            menu.addAction(text).setEnabled(False)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.horizontalHeader().mapToGlobal(place))
+
+    def _keep(self) -> None:
+        current = self.current()
+        chosen = {info.path for info in self.chosen()}
+        path = current.path if current else None
+        self._kept = chosen, path, self.verticalScrollBar().value()
+
+    def _choose_again(self) -> None:
+        chosen, current, scrolled = self._kept
+        if chosen:
+            self.choose(chosen, current)
+        self.verticalScrollBar().setValue(scrolled)
+        self.chosen_changed.emit()
+
+
+def hidden_columns_text(titles: list[str]) -> list[str]:
+    """What the menu of the headings says of the columns that are hidden."""
+    if not titles:
+        return ["Every column is shown."]
+    return ["Shown in a wider window or at a smaller size:", *titles]
+
+
+def _runs(rows: list[int]) -> Iterator[tuple[int, int]]:
+    """The first and the last of rows that stand together; they rise."""
+    for _, run in groupby(enumerate(rows), key=lambda placed: placed[1] - placed[0]):
+        together = [row for _place, row in run]
+        yield together[0], together[-1]

@@ -1,0 +1,5 @@
+"""The first page of the window."""
+
+from flashscope.app.pages.start.page import StartPage
+
+__all__ = ["StartPage"]

@@ -1,0 +1,1 @@
+"""What is exported of plots, as pictures and as numbers."""

@@ -1,0 +1,149 @@
+"""What is exported of plots: how a picture is laid out, and the numbers, with where they come from."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import NamedTuple
+
+import pyqtgraph as pg
+from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtGui import QFontMetrics
+
+from flashscope.app.look.fonts import ui_font
+from flashscope.app.look.picture import SCALE
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import px
+from flashscope.app.plots.sentence import sentence_px
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.profiles.results.formats.cells import cell, comment
+
+SCREEN_ONLY = 0  # key of a line's data: True of one that is no part of a picture, as the crosshair
+SOURCE = "source"  # the badge and the program in one line; a picture with it says that instead
+PAD, LINE, GUTTER = 12, 18, 150  # pixels at 100 %; pictures are as large as the zoom has everything
+ExportCell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Export:
+    """Everything one exported picture or table needs.
+
+    Attributes:
+        title: What stands above the picture, unit included.
+        headline: What it says, in a sentence above all else; empty: nothing.
+        name: The file name proposed, without its ending.
+        plots: The plots of the picture, from top to bottom.
+        theme: The colours in use.
+        provenance: Who measured, when and how; one entry a line of the CSV header.
+        columns: Names of the CSV's columns, units included.
+        rows: Its rows, gone through once where it is written; None is an empty cell.
+        kernels: The legend.
+        labels: What stands left of each plot; none: nothing does.
+        least: Pixels that each plot has in the picture at least, however small it is on the screen.
+        heads: What stands above each plot; none: nothing does.
+        across: How many plots stand side by side.
+        scale: PNG pixels for each pixel of the screen.
+    """
+
+    title: str
+    name: str
+    plots: Sequence[pg.PlotWidget]
+    theme: Theme
+    provenance: Mapping[str, str]
+    columns: Sequence[str]
+    rows: Iterable[Sequence[ExportCell]]
+    kernels: Sequence[str] = field(default=())
+    labels: Sequence[str] = field(default=())
+    least: QSize = field(default_factory=QSize)
+    heads: Sequence[str] = field(default=())
+    across: int = 1
+    scale: int = SCALE
+    headline: str = ""
+
+    @property
+    def sizes(self) -> list[QSize]:
+        """Size of each plot in the picture, in pixels."""
+        return [plot.size().expandedTo(self.least) for plot in self.plots]
+
+    @property
+    def places(self) -> list[QRect]:
+        """Where each plot stands below title and legend, in pixels: from left to right, line by line."""
+        sizes, head = self.sizes, px(LINE) if self.heads else 0
+        placed, y = [], 0
+        for first in range(0, len(sizes), self.across):
+            row = sizes[first : first + self.across]
+            lefts = accumulate((size.width() + px(PAD) for size in row), initial=0)
+            placed += [QRect(QPoint(x, y + head), size) for x, size in zip(lefts, row, strict=False)]
+            y += head + max(size.height() for size in row)
+        return placed
+
+    @property
+    def gutter(self) -> int:
+        """Width of the labels in pixels."""
+        return px(GUTTER) if self.labels else 0
+
+    @property
+    def size(self) -> QSize:
+        """Size of the picture in pixels."""
+        pad, lines = px(PAD), 2 + self.legend_lines
+        height = self.height + 2 * pad + lines * px(LINE) + sentence_px(self.headline)
+        return QSize(self.width + 2 * pad + self.gutter, height)
+
+    @property
+    def width(self) -> int:
+        """Width of all plots together, in pixels."""
+        return 1 + max(place.right() for place in self.places)
+
+    @property
+    def height(self) -> int:
+        """Height of all plots together, in pixels."""
+        return 1 + max(place.bottom() for place in self.places)
+
+    @property
+    def legend_lines(self) -> int:
+        """Lines that the legend takes."""
+        return 1 + max((place.line for place in legend(self)), default=-1)
+
+
+class LegendPlace(NamedTuple):
+    """Where one kernel stands in the legend: what it is called, pixels from the left, and its line."""
+
+    kernel: str
+    text: str
+    x: int
+    line: int
+
+
+def csv_text(export: Export) -> str:
+    """The numbers as CSV, headed by `# key: value` lines."""
+    out = io.StringIO()
+    out.writelines(comment(*pair) for pair in [("title", export.title), *export.provenance.items()])
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(export.columns)
+    writer.writerows([_written(value) for value in row] for row in export.rows)
+    return out.getvalue()
+
+
+def legend(export: Export) -> list[LegendPlace]:
+    """The kernels side by side, in as many lines as the plots' width makes of them."""
+    metrics = QFontMetrics(ui_font(11))
+    pad, mark = px(PAD), px(16)
+    right = pad + export.gutter + export.width
+    places: list[LegendPlace] = []
+    x, line = pad, 0
+    for kernel in export.kernels:
+        text = cut_short(kernel, MOST_OF_NAME)
+        width = mark + metrics.horizontalAdvance(text)
+        if x > pad and x + width > right:
+            x, line = pad, line + 1
+        places.append(LegendPlace(kernel, text, x, line))
+        x += width + mark
+    return places
+
+
+def _written(value: ExportCell) -> object:
+    """A cell as it is written: missing is empty, whole numbers such as bytes have no decimals."""
+    if value is None:
+        return ""
+    return int(value) if isinstance(value, float) and value.is_integer() else cell(value)

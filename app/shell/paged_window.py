@@ -1,0 +1,99 @@
+"""A window of pages: one is in front, the others are made when they are looked up."""
+
+import traceback
+
+from PySide6.QtCore import QRect, Signal
+from PySide6.QtWidgets import QMainWindow, QStackedWidget
+
+from flashscope.app.control.actions import ActionRegistry
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.settings import Settings
+from flashscope.app.look.appearance import Appearance
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.registry import KEYS, START, page_class, title_of
+from flashscope.app.shell.pages import Pages
+from flashscope.app.shell.start_up.ahead import Ahead
+from flashscope.app.widgets.keyed import name_keys
+from flashscope.app.widgets.scrolling import Scrolling
+
+
+class PagedWindow(QMainWindow):
+    """What a window is to those who walk through its pages; whoever makes one lays out `stack`.
+
+    Attributes:
+        controller: Everything that is not drawing.
+        appearance: The theme in use.
+        settings: What is remembered between starts.
+        registry: Everything a user can do.
+        pages: The start page and those of the rail, by key. They are made one by one when the window has been
+            painted, or when one is looked up.
+        ahead: Loads and makes the pages once the window is on the screen.
+        stack: Has the pages, the one in front on show.
+
+    Signals:
+        page_shown: This page is in front (str).
+        page_refused: A page cannot be made: one sentence, and details (str, str).
+    """
+
+    page_shown = Signal(str)
+    page_refused = Signal(str, str)
+
+    def __init__(self, controller: Controller, appearance: Appearance, settings: Settings) -> None:
+        super().__init__()
+        self.controller, self.appearance, self.settings = controller, appearance, settings
+        controller.setParent(self)  # what its signals hold goes with the window
+        self.pages = Pages(KEYS, self._make_page, self._take_page)
+        self.registry = ActionRegistry(self, KEYS, self.pages.complete)
+        self.ahead = Ahead(self, self.pages, self._settle)
+        self.stack = QStackedWidget()
+        self._frames: dict[str, Scrolling] = {}
+
+    @property
+    def page(self) -> Page:
+        """The page in front."""
+        return self.pages[self._shown]
+
+    def show_page(self, key: str) -> None:
+        """Bring a page to the front; one that cannot be made is told of, as often as it is asked for."""
+        try:
+            self.pages.make(key)
+        except Exception as error:
+            if key == START:
+                raise
+            self.page_refused.emit(
+                f"The {title_of(key)} page cannot be opened ({type(error).__name__}: {error}); "
+                "the others can. Copy the details to report it.",
+                "".join(traceback.format_exception(error)),
+            )
+            return
+        self._shown = key
+        self.stack.setCurrentWidget(self._frames[key])
+        self.page_shown.emit(key)
+        self.registry.show_page(key)
+        self.page.come_to_front()
+
+    def join(self, page: Page) -> None:
+        """Let a page that was made connect itself to this window."""
+        raise NotImplementedError
+
+    def _settle(self, key: str) -> None:
+        """Have a page that is not on show polished and laid out, so that nobody waits for it."""
+        self._frames[key].resize(self.stack.size())
+        self._frames[key].grab(QRect(0, 0, 1, 1))
+
+    def _make_page(self, key: str) -> Page:
+        if key != START:
+            self.ahead.wait()  # two threads that load what needs each other may be given halves of it
+        self.appearance.finish()
+        return page_class(key)(self.controller, self.appearance.theme)
+
+    def _take_page(self, page: Page) -> None:
+        self._frames[page.key] = Scrolling(page)
+        self.stack.addWidget(self._frames[page.key])
+        for action in page.actions_offered():
+            self.addAction(self.registry.add(action, page.key))
+        self.join(page)
+        self.appearance.dress(self._frames[page.key], page.large)
+        page.apply_theme(self.appearance.theme)
+        name_keys(self, self.registry)
+        self.registry.refresh()

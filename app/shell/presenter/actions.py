@@ -1,0 +1,162 @@
+"""What a speaker can do: take the stage, walk the stops, and add what is on show to a story."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFileDialog
+
+from flashscope.app.control.actions import Action
+from flashscope.app.shell.presenter.notes import NotesWindow
+from flashscope.app.shell.presenter.presenter import Stage
+from flashscope.app.stage.story import BUNDLED_STORIES, ENDING, StoryError, find_story, read_story
+from flashscope.app.stage.writing import add_stop, session_named
+from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.profiles.store import SessionFileError
+
+GROUP = "Stage"
+FILTER = f"Stories (*{ENDING})"
+WALKING = "stage.next", "stage.back", "stage.black", "stage.zoom", "stage.fallback", "escape"
+"""What works from the speaker's window, too; and the digits."""
+
+
+class StageActions:
+    """The actions of the Stage menu.
+
+    Args:
+        stage: What is taken.
+        errors: Tells what was written, or why not.
+    """
+
+    def __init__(self, stage: Stage, errors: ErrorLine) -> None:
+        self._stage, self._errors = stage, errors
+        self.notes: NotesWindow | None = None
+        stage.changed.connect(self._follow)
+
+    def offered(self) -> list[Action]:
+        """All actions, in the order of the menu."""
+        bundled = (
+            Action(f"stage.story.{name}", f"Present: {title}", partial(self.present, name), GROUP)
+            for name, title in BUNDLED_STORIES.items()
+        )
+        return [
+            Action("stage", "Present what is on show, or end it", self._toggle, GROUP, "F11", staged=True),
+            *bundled,
+            Action("stage.open", "Present a story …", self._open, GROUP),
+            Action("stage.add", "Add this as a stop …", self._add, GROUP, "Ctrl+Shift+A"),
+            *self._walking(),
+        ]
+
+    def _walking(self) -> list[Action]:
+        """What only a stage has."""
+        stage, walks = self._stage, self._walks
+        on = partial(getattr, stage, "on")
+        numbered = [
+            _walk(
+                f"stop{n}",
+                f"Go to stop {n}",
+                partial(stage.press_digit, n % 10),
+                str(n % 10),
+                partial(walks, n),
+            )
+            for n in range(1, 11)
+        ]
+        return [
+            _walk("next", "Next stop", partial(stage.step, 1), "PgDown", partial(walks, 1)),
+            _walk("back", "Previous stop", partial(stage.step, -1), "PgUp", partial(walks, 1)),
+            _walk("black", "Blacken the screen, or show it again", stage.blacken, "B; .", on),
+            _walk("zoom", "Zoom the plot under the focus, or show all", stage.zoom, "Z", on),
+            _walk(
+                "fallback", "Show a recording in place of a failed run", stage.fall_back, "R", self._failed
+            ),
+            _walk("notes", "Show or hide the speaker's notes", self._toggle_notes, "N", on),
+            *numbered,
+        ]
+
+    def present(self, story: str) -> None:
+        """Present a story by its name or path, or say why it cannot be."""
+        try:
+            found = read_story(find_story(story))
+        except StoryError as error:
+            self._errors.show_error(f"Nothing was presented: {error}")
+        else:
+            self._stage.enter(found)
+
+    def _walks(self, stops: int) -> bool:
+        return self._stage.on and len(self._stage.stops) >= stops
+
+    def _failed(self) -> bool:
+        return self._stage.on and bool(self._stage.fallback.reason)
+
+    def _toggle(self) -> None:
+        if self._stage.on:
+            self._stage.leave()
+        else:
+            self._stage.enter()
+
+    def _open(self) -> None:
+        path, _filter = QFileDialog.getOpenFileName(self._stage.window, "Present a story", "", FILTER)
+        if path:
+            self.present(path)
+
+    def _add(self) -> None:
+        """Write what is on show to a story's file."""
+        staging = self._stage.window.page.staging
+        if not staging.possible:
+            self._errors.show_error("This page has no place in a story; show a plot or the Stepper first.")
+            return
+        chosen, _filter = QFileDialog.getSaveFileName(
+            self._stage.window,
+            "Add this as a stop",
+            f"story{ENDING}",
+            FILTER,
+            options=QFileDialog.Option.DontConfirmOverwrite,
+        )
+        if not chosen:
+            return
+        target = Path(chosen).with_suffix(ENDING)
+        try:
+            number = add_stop(target, session_named(staging.stop, self._stage.window.controller.path, target))
+        except (StoryError, SessionFileError, OSError) as error:
+            self._errors.show_error(f"No stop was added: {error}")
+        else:
+            self._errors.show_notice(f"Stop {number} of {target.name}: write its title and notes there.")
+
+    def _follow(self) -> None:
+        """Keep the speaker's window with the stop; a second screen has it by itself."""
+        stage = self._stage
+        if not stage.on:
+            self._close_notes()
+        elif self.notes is None and stage.venue.speaker_apart and stage.stops:
+            self._open_notes()
+        if self.notes is not None and stage.stop is not None:
+            after = stage.stops[stage.at + 1 : stage.at + 2]
+            self.notes.show_stop(stage.stop, after[0] if after else None, stage.at + 1)
+
+    def _toggle_notes(self) -> None:
+        if self.notes is None:
+            self._open_notes()
+            self._follow()
+        else:
+            self._close_notes()
+
+    def _open_notes(self) -> None:
+        keys = [*WALKING, "stage.notes", *(f"stage.stop{n}" for n in range(1, 11))]
+        shared = [
+            action for key in keys if isinstance(action := self._stage.window.registry.find(key), QAction)
+        ]
+        self.notes = NotesWindow(self._stage.window, shared)
+        self.notes.closed.connect(self._forget_notes)
+        self._stage.venue.place(self.notes)
+
+    def _forget_notes(self) -> None:
+        self.notes = None
+
+    def _close_notes(self) -> None:
+        if self.notes is not None:
+            self.notes.close()
+
+
+def _walk(key: str, title: str, do: Callable[[], None], keys: str, can: Callable[[], bool]) -> Action:
+    return Action(f"stage.{key}", title, do, GROUP, keys, possible=can, staged=True, claims=True)

@@ -1,0 +1,246 @@
+"""Presenter mode: a window shows one page, one sentence and nothing to work with, and walks a story."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QApplication, QWidget
+
+from flashscope.app.pages.base import Page
+from flashscope.app.shell.paged_window import PagedWindow
+from flashscope.app.shell.presenter.fallback import Fallback
+from flashscope.app.shell.presenter.frame import Curtain, StageFrame
+from flashscope.app.shell.presenter.venue import Venue
+from flashscope.app.stage.blanks import fill
+from flashscope.app.stage.story import PageKey, Stop, Story
+
+DIGITS_MS = 800  # in which a second digit belongs to the first
+TENTH = 10  # the stop of the digit 0
+FALL_BACK = "Press R for the bundled recording."
+FIRST: PageKey = "profile"  # shown where the page in front has nothing for a stage
+
+
+class Stage(QObject):
+    """Walks the stops of a story, or shows the page in front as it is.
+
+    Signals:
+        changed: Another stop is on show, or none any more.
+
+    Attributes:
+        on: Whether something is presented.
+        story: What is walked, None: what was on show when the stage was taken.
+        at: The stop on show, from 0.
+        black: Whether the speaker has blackened the screen.
+        window: What presents.
+        venue: The audience's screen, and the speaker's.
+        frame: What stands around the page.
+        curtain: What makes all black.
+        fallback: What is done when a run fails.
+
+    Args:
+        window: What presents.
+        venue: The audience's screen.
+        frame: What stands around the page.
+        chrome: What is put away.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, window: PagedWindow, venue: Venue, frame: StageFrame, chrome: Sequence[QWidget]
+    ) -> None:
+        super().__init__(window.controller)
+        self.on, self.at, self.black = False, 0, False
+        self.story: Story | None = None
+        self.window, self.venue, self.frame = window, venue, frame
+        self.curtain, self.fallback = Curtain(window.centralWidget()), Fallback(window.controller)
+        self._controller, self._registry, self._chrome = window.controller, window.registry, chrome
+        self._own = Stop(FIRST)  # what was on show when the stage was taken
+        self._stop: Stop | None = None  # on show, None off the stage
+        self._page: Page | None = None  # that shows it
+        self._away: list[QWidget] = []
+        self._alone = False
+        self._digits = ""
+        self._pause = QTimer(self, interval=DIGITS_MS, singleShot=True)
+        self._pause.timeout.connect(self._forget_digits)
+        self._follow()
+
+    def _follow(self) -> None:
+        controller = self._controller
+        later = Qt.ConnectionType.QueuedConnection  # when every page shows the session
+        controller.session_changed.connect(self._show, later)
+        controller.not_opened.connect(lambda _path: self._apply())
+        controller.error_raised.connect(lambda text, _details: self._tell(text))
+        controller.running_changed.connect(lambda _running: self._refresh())
+        self.fallback.changed.connect(self._refresh)
+        self.venue.settled.connect(lambda: self._blacken(self.black))
+
+    @property
+    def stop(self) -> Stop | None:
+        """The one on show, None off the stage."""
+        return self._stop
+
+    @property
+    def stops(self) -> Sequence[Stop]:
+        """The stops of the story."""
+        return self.story.stops if self.story is not None else ()
+
+    def enter(self, story: Story | None = None) -> None:
+        """Present a story from its first stop, or what is on show."""
+        if not self.on:
+            self._away = [part for part in self._chrome if not part.isHidden()]
+            for part in self._away:
+                part.hide()
+            self.on = True
+            self.venue.take()
+            self._blacken(False)
+        self.story, self.at = story, 0
+        self.fallback.clear()
+        if story is None:
+            if not self.window.page.staging.possible:
+                self.window.show_page(FIRST)
+            self._own = replace(self.window.page.staging.stop, sentence="")
+        self._registry.take_stage(on=True)
+        self._show()
+
+    def back(self) -> bool:
+        """Leave the stage, or what fills the page in front; whether there was anything to leave."""
+        was = self.on
+        self.leave()
+        return was or self.window.page.back()
+
+    def leave(self) -> None:
+        """Show everything again; what runs goes on."""
+        if not self.on:
+            return
+        self.on = False
+        self._blacken(False)
+        self._take_back()
+        self._stop = None
+        self.frame.show(on=False)
+        for part in self._away:
+            part.show()
+        self.venue.give_back()
+        self._registry.take_stage(on=False)
+        self.changed.emit()
+
+    def go(self, at: int) -> None:
+        """Go to a stop; beyond either end of the story nothing changes."""
+        if self.on and 0 <= at < len(self.stops) and at != self.at:
+            self.at = at
+            self._blacken(False)
+            self.fallback.clear()
+            self._show()
+
+    def step(self, by: int) -> None:
+        """Go some stops on, or back; a screen that was blackened is shown first."""
+        if self.black:
+            self._blacken(False)
+        else:
+            self.go(self.at + by)
+
+    def press_digit(self, digit: int) -> None:
+        """Go to the stop of this number, or of the number that it ends; 0 alone is the tenth."""
+        both = int(f"{self._digits}{digit}")
+        number = both if both <= len(self.stops) else digit
+        self._digits = str(number)
+        self._pause.start()
+        self.go((number or TENTH) - 1)
+
+    def blacken(self) -> None:
+        """Blacken the screen, or show it again."""
+        self._blacken(not self.black)
+
+    def _blacken(self, black: bool) -> None:
+        self.black = black
+        self.curtain.draw(closed=black or (self.on and self.venue.turning))
+
+    def zoom(self) -> None:
+        """Let the plot under the focus, else under the pointer, fill the stage; or show all of the stop."""
+        if self._page is None:
+            return
+        staging, self._alone = self._page.staging, not self._alone
+        staging.fill_with(_pointed_at(staging.exhibits) if self._alone else None)
+        self._refresh()
+
+    def fall_back(self) -> None:
+        """Show the recording in place of a run that failed."""
+        self.fallback.take(self._session)
+
+    def _show(self) -> None:
+        """Show the stop; its session, unless it is on show or a sweep is, is opened first."""
+        if not self.on:
+            return
+        wanted = self._session
+        here = wanted is None or wanted.absolute() == self._controller.path
+        if wanted is None or here or self._controller.measuring or self.fallback.standing_in:
+            self._apply()
+        else:
+            self._controller.open_session(wanted)
+
+    @property
+    def _session(self) -> Path | None:
+        """The file that the stop names."""
+        return self.story.session_of(self.story.stops[self.at]) if self.story is not None else None
+
+    def _apply(self) -> None:
+        """Let the page show the stop with what is there."""
+        if not self.on:
+            return
+        self._stop = self.story.stops[self.at] if self.story is not None else self._own
+        if self._page is not None and self._page.key != self._stop.page:
+            self._take_back()
+        if self._page is None:
+            self._page = self.window.pages[self._stop.page]
+            self._page.staging.changed.connect(self._refresh)
+        self._alone = False
+        self._page.staging.show_stop(self._stop)  # first: a page that is shown asks for what it lacks
+        self.window.show_page(self._stop.page)
+        self._page.setFocus()
+        self.frame.show(on=True)
+        self._refresh()
+        self.changed.emit()
+
+    def _take_back(self) -> None:
+        """Let the page be one to work with again."""
+        if self._page is not None:
+            self._page.staging.changed.disconnect(self._refresh)
+            self._page.staging.leave()
+            self._page = None
+
+    def _refresh(self) -> None:
+        """Say what is so now."""
+        if not self.on or self._page is None or self._stop is None:
+            return
+        staging, frame = self._page.staging, self.frame
+        told = self._stop.sentence
+        said = fill(told, staging.scene) if told else staging.sentence
+        frame.say("" if self._alone else said)
+        frame.show_provenance(staging.provenance, fallback=self.fallback.standing_in)
+        frame.place.setText(f"{self.at + 1} / {len(self.stops)}" if self.stops else "")
+        if self.fallback.reason and not self.fallback.standing_in:
+            frame.tell(f"{FALL_BACK} {self.fallback.reason}", "error")
+        else:
+            problem = staging.scene.problem if self._alone else ""  # else the sentence tells it
+            frame.tell(" · ".join(filter(None, (staging.source, problem))))
+        self._registry.refresh()
+
+    def _tell(self, text: str) -> None:
+        if self.on:
+            self.frame.tell(text, "error")
+
+    def _forget_digits(self) -> None:
+        self._digits = ""
+
+
+def _pointed_at(exhibits: Sequence[QWidget]) -> QWidget | None:
+    """The one with the focus, else under the pointer, else the first."""
+    focused, here = QApplication.focusWidget(), QCursor.pos()
+    marks: tuple[Callable[[QWidget], bool], ...] = (
+        lambda one: focused is not None and one.isAncestorOf(focused),
+        lambda one: one.rect().contains(one.mapFromGlobal(here)),
+        lambda _one: True,
+    )
+    return next((one for mark in marks for one in exhibits if one.isVisible() and mark(one)), None)

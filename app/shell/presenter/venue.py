@@ -1,0 +1,84 @@
+"""The screen that the audience sees: which it is, how large everything is on it, and that it stays on."""
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication, QScreen
+from PySide6.QtWidgets import QWidget
+
+from flashscope.app.control.settings import SCALES, Settings
+from flashscope.app.look.appearance import Appearance
+from flashscope.app.shell.full_screen import FullScreen
+from flashscope.app.shell.presenter.awake import Awake
+
+HEIGHT = 900  # pixels of the highest screen on which LEAST is large enough for row 30
+LEAST = SCALES[-1]  # percent: the smallest text has 20 pt then, the thinnest curve 3 pixels
+
+
+class Venue(QObject):
+    """Lets a window fill the audience's screen, in a size that can be read from afar.
+
+    Attributes:
+        turning: Whether the window is on its way into its size.
+
+    Signals:
+        settled: The window is in its size.
+    """
+
+    settled = Signal()
+
+    def __init__(
+        self, window: QWidget, full_screen: FullScreen, appearance: Appearance, settings: Settings
+    ) -> None:
+        super().__init__(window)
+        self._window, self._full_screen = window, full_screen
+        self._appearance, self._settings = appearance, settings
+        self._awake = Awake()
+        self._filled_before = False
+        self.turning = False
+        appearance.changed.connect(self._settle)
+
+    def _settle(self) -> None:
+        self.turning = False
+        self.settled.emit()
+
+    @property
+    def screens(self) -> tuple[QScreen, QScreen]:
+        """The audience's and the speaker's; the same where there is one alone."""
+        speaker = QGuiApplication.primaryScreen()
+        others = [screen for screen in QGuiApplication.screens() if screen is not speaker]
+        return (others[0] if others else speaker), speaker
+
+    @property
+    def speaker_apart(self) -> bool:
+        """Whether the speaker has a screen that the audience does not see."""
+        audience, speaker = self.screens
+        return audience is not speaker
+
+    def place(self, notes: QWidget) -> None:
+        """Put the speaker's window on the speaker's screen."""
+        _, speaker = self.screens
+        room = speaker.availableGeometry()
+        notes.setGeometry(
+            room.adjusted(*(room.width() // 8, room.height() // 8), -room.width() // 8, -room.height() // 8)
+        )
+        notes.show()
+
+    def take(self) -> None:
+        """Fill the audience's screen."""
+        audience, speaker = self.screens
+        self._filled_before = self._full_screen.on
+        self._awake.begin()
+        if not self._filled_before:
+            self._full_screen.toggle(audience if audience is not speaker else None)
+        height = (audience if audience is not speaker else self._window.screen()).geometry().height()
+        self._zoom(round(LEAST * max(1, height / HEIGHT)))
+
+    def give_back(self) -> None:
+        """Make the window what it was before."""
+        self._awake.end()
+        if self._full_screen.on and not self._filled_before:
+            self._full_screen.toggle()
+        self._zoom(self._settings.scale)
+
+    def _zoom(self, percent: int) -> None:
+        self._appearance.zoom(percent)
+        self.turning = self._appearance.turning

@@ -1,0 +1,1 @@
+"""From the first splash to a window that stays until it is closed."""

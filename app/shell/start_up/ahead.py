@@ -1,0 +1,63 @@
+"""Work ahead of the user: what the pages need is loaded once a window is there, then the pages are made."""
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+from flashscope.app.control.chores import Chores
+from flashscope.app.pages.registry import KEYS, page_class
+from flashscope.app.shell.pages import Pages
+
+IDLE_MS = 50  # between two pages: paints and what the user does come before
+
+
+class Ahead(Chores):
+    """Loads in the background and makes a page in each pause; each is tried once.
+
+    Signals:
+        loaded: What every page needs is there, or cannot be loaded.
+
+    Args:
+        window: Whose pages they are; in one that is closed none is made.
+        pages: Makes them.
+        ready: Is given the key of each that was made.
+    """
+
+    loaded = Signal()
+
+    def __init__(self, window: QWidget, pages: Pages, ready: Callable[[str], None]) -> None:
+        super().__init__(window)
+        self._window, self._pages, self._ready = window, pages, ready
+        self._due = iter(KEYS)
+        self._pause = QTimer(self, interval=IDLE_MS)
+        self._pause.timeout.connect(self._make_next)
+        self.loaded.connect(self._go_on)
+
+    @property
+    def busy(self) -> bool:
+        """Whether pages are being made."""
+        return self._pause.isActive()
+
+    def begin(self) -> None:
+        """Load what every page needs; one that cannot be loaded leaves the others alone."""
+        for key in KEYS:
+            self.do(partial(page_class, key))
+        self.do(lambda: None, lambda _: self.loaded.emit())
+
+    def stop(self) -> None:
+        """Make no more."""
+        self._pause.stop()
+
+    def _go_on(self) -> None:
+        if self._window.isVisible():  # it may be closed by now
+            self._pause.start()
+
+    def _make_next(self) -> None:
+        key = next((key for key in self._due if key in self._pages.missing), None)
+        if key is None:
+            self.stop()
+        else:
+            self._pages.make(key)
+            self._ready(key)

@@ -1,0 +1,119 @@
+"""Tables of rows over columns: a model that says how many there are of both, and a view that copies rows."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+
+from flashscope.app.control.guard import guarded
+from flashscope.app.widgets.clipboard import copy_text
+from flashscope.app.widgets.row_height import keep_row_height
+
+ROW_PX = 24
+Index = QModelIndex | QPersistentModelIndex
+Raw = str | int | float | None  # what a cell is sorted by
+MOST_OF_QT = 1 << 63  # from which on Qt carries no whole number
+
+
+class Heading(Protocol):
+    """What stands over a column."""
+
+    @property
+    def title(self) -> str:
+        """Its words."""
+
+    @property
+    def right(self) -> bool:
+        """Whether the column is aligned to the right, as numbers are."""
+
+
+def alignment(column: Heading) -> int:
+    """How the cells of a column are aligned, as an item's role says it."""
+    side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
+    return int(side | Qt.AlignmentFlag.AlignVCenter)
+
+
+def carried(value: Raw) -> Raw:
+    """A raw value as Qt can carry it: a sum of a file's bytes may be too long a whole number."""
+    return float(value) if isinstance(value, int) and abs(value) >= MOST_OF_QT else value
+
+
+class RowsModel(QAbstractTableModel):
+    """What every model of rows over columns says; whoever extends it gives `data`, too."""
+
+    @property
+    def headings(self) -> Sequence[Heading]:
+        """The columns."""
+        raise NotImplementedError
+
+    @property
+    def rows_shown(self) -> int:
+        """Number of rows."""
+        raise NotImplementedError
+
+    def draw_anew(self) -> None:
+        """Have every cell drawn anew."""
+        if self.rows_shown:
+            last = self.index(self.rows_shown - 1, len(self.headings) - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+
+    @guarded(int)
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Number of rows; a cell has none."""
+        return 0 if parent.isValid() else self.rows_shown
+
+    @guarded(int)
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Number of columns; a cell has none."""
+        return 0 if parent.isValid() else len(self.headings)
+
+    @guarded()
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Titles of the columns, aligned as their cells."""
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return alignment(self.headings[section])
+        return self.headings[section].title if role == Qt.ItemDataRole.DisplayRole else None
+
+
+class RowTable(QTableView):
+    """Shows rows in the order they come in until a heading is clicked; whole rows are selected and copied.
+
+    Args:
+        name: What a screen reader says.
+        model: The rows.
+    """
+
+    def __init__(self, name: str, model: QAbstractItemModel) -> None:
+        super().__init__()
+        self.setModel(model)
+        self.setAccessibleName(name)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setTabKeyNavigation(False)
+        self.setShowGrid(False)
+        self.setSortingEnabled(True)
+        self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+        self.verticalHeader().hide()
+        keep_row_height(self, ROW_PX)
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setStretchLastSection(True)
+        header.setHighlightSections(False)
+
+    def copied(self) -> str:
+        """The selected rows in the order on show, under their headings, as tab-separated text."""
+        raise NotImplementedError
+
+    @guarded()
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy whole rows, where Qt would copy one cell."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            copy_text(self.copied())
+        else:
+            super().keyPressEvent(event)

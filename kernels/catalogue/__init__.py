@@ -1,0 +1,1 @@
+"""Which kernels there are: what each takes, needs and holds, without importing the code that runs it."""

@@ -1,0 +1,270 @@
+"""How flash3 shares a problem among the SMs: tiles of queries, heads packed into them, parts of their keys.
+
+Where there are few tiles, the last of them leave SMs idle. Then tiles of fewer queries win, or keys in parts
+whose results a second launch merges. `share` compares what they cost by a model whose constants are times
+measured on an H200 (flash3-attempts.md, "Few tiles"). It knows the problem alone and counts the 132 SMs of
+H100 SXM and H200: every Hopper gives the same bits, and the workspace is known without a device.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import ceil, inf
+from typing import NamedTuple
+
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.walk import longest_walk, walks
+
+SMS = 132
+GROUP_ROWS = 64  # query rows of a warpgroup
+PANEL = 64  # columns of a tile in shared memory, which are padded to whole ones
+SHORT_KEYS = 4096  # up to here 128 keys a tile win at head dim 128, then 176
+NARROW_HEAD, MIDDLE_HEAD, WIDE_HEAD = 64, 128, 192
+FEW_KEYS = 256  # up to here tiles of 64 keys gain 3 to 5 %: nothing hides the first and the last
+MOST_GROUPS_SHARED = 2  # three warpgroups' registers hold neither packed heads nor parts
+MANY_WAVES = 6  # from so many tiles an SM on the usual tile wins
+
+STEP_KEYS, STEP_US, STEP_US_A_GROUP = 128, 0.6, 0.27  # of a step at head dim 64, and of each warpgroup in it
+SM_BYTES_A_US = 48_500  # that every SM can load at once from the L2
+TILE_US = {1: 1.4, 2: 2.2, 3: 3.3}  # of a tile besides its steps, by warpgroups
+AGAIN = 1.15  # more, for tiles of one warpgroup that follow each other
+MERGE_US, MERGE_BYTES_A_US = 3.0, 3e6
+DRAM_BYTES_A_US = 4.2e6
+MOST_PARTS_OF_MANY = 8  # where tiles fill more than half of the SMs
+PART_KEYS = 128  # of a part at least
+PAGED_KEYS, WIDE_PAGED_KEYS = 128, 64  # of a tile, whole pages or part of one; the second for wide heads
+LONG_OF_UNEVEN = 1024  # keys: from here on uneven tiles are better not drawn early
+LONG_NARROW, LONG_WIDE = 16384, 8192  # keys: tiles of head dim 64, causal ones over 192 wait from here on
+
+
+class TileShape(NamedTuple):
+    """A tile: consumer warpgroups of 64 query rows, and keys."""
+
+    groups: int
+    block_k: int
+
+    @property
+    def rows(self) -> int:
+        """Query rows of a tile, Br."""
+        return self.groups * GROUP_ROWS
+
+
+FEW_ROWS_SHAPE = TileShape(1, 64)  # of few queries; two blocks of it fit an SM up to `MIDDLE_HEAD`
+
+
+class Share(NamedTuple):
+    """What one block works on at a time, and why.
+
+    Attributes:
+        shape: Its tile; under a block mask the mask decides instead.
+        pack_gqa: Query heads whose rows fill tiles together: all that share K and V, or 1.
+        splits: Parts that a tile's keys are cut into; above 1 a second launch merges their results.
+        draws: Whether blocks stay and draw tiles; else each has one, and starts where there is room.
+        residents: Blocks side by side on an SM: one starts or ends while the other keeps the memory busy.
+        reason: Why, in words.
+    """
+
+    shape: TileShape
+    pack_gqa: int = 1
+    splits: int = 1
+    draws: bool = True
+    residents: int = 1
+    reason: str = ""
+
+
+class TileLoad(NamedTuple):
+    """The tiles of a problem in one shape.
+
+    Attributes:
+        tiles: How many there are, of all heads.
+        longest: Keys that the longest walks over.
+        mean: Keys that they walk over on average.
+    """
+
+    tiles: int
+    longest: int
+    mean: float
+
+
+def usual_shape(problem: Problem) -> TileShape:
+    """The tile that wins where there are many; measured on an H200, but for head dim 224 and pages."""
+    head_dim = problem.head_dim
+    if problem.page_size is not None:
+        return _paged_shape(head_dim)
+    if head_dim <= NARROW_HEAD:
+        return TileShape(3, 128)
+    if head_dim <= 96:  # noqa: PLR2004 - a table of head dims
+        return TileShape(3, 112)
+    if head_dim <= MIDDLE_HEAD:
+        diagonals = problem.causal and problem.window is not None
+        return TileShape(2, 128 if diagonals or problem.longest_keys <= SHORT_KEYS else 176)
+    if head_dim <= WIDE_HEAD:
+        return TileShape(2, 112 if head_dim <= 160 else 96)  # noqa: PLR2004 - a table of head dims
+    return TileShape(2, 80)
+
+
+def _paged_shape(head_dim: int) -> TileShape:
+    """Keys of a tile that pages of every size make up, or that make up pages."""
+    groups = 3 if head_dim <= NARROW_HEAD else 2
+    return TileShape(groups, PAGED_KEYS if head_dim <= MIDDLE_HEAD else WIDE_PAGED_KEYS)
+
+
+def small_shapes(problem: Problem) -> Iterator[TileShape]:
+    """Tiles of fewer queries than the usual one, the smallest last."""
+    usual, panels = usual_shape(problem), ceil(problem.head_dim / PANEL)
+    few = problem.longest_keys <= FEW_KEYS
+    if panels <= 2:  # noqa: PLR2004 - two warpgroups' tiles of 64 keys were measured up to head dim 128
+        if few or usual.groups > MOST_GROUPS_SHARED:
+            yield TileShape(2, 64 if few else 128)
+        yield TileShape(1, 64 if few or problem.seqlen_q < GROUP_ROWS else 128)
+    else:
+        yield TileShape(1, 80 if problem.head_dim <= WIDE_HEAD and problem.page_size is None else 64)
+
+
+@lru_cache(maxsize=4096)
+def share(problem: Problem) -> Share:
+    """The share that costs least by the model; the usual one where tiles are many."""
+    if problem.block_mask is not None:
+        return _share_of_blocks(problem)
+    usual = usual_shape(problem)
+    shape = usual if problem.seqlen_q > GROUP_ROWS else [*small_shapes(problem)][-1]
+    pack_gqa = packed_heads(problem, shape)
+    tiles = _tiles(problem, shape, pack_gqa)
+    if tiles > MANY_WAVES * SMS:
+        told = f"{tiles:,} tiles of {shape.rows} queries keep {SMS} SMs busy"
+        found = Share(shape, pack_gqa, reason=told)
+        return found._replace(draws=not _long(problem, found), residents=_residents(problem, found))
+    best = min(_candidates(problem), key=lambda found: _cost(problem, found))
+    best = best._replace(draws=_draws(problem, best), residents=_residents(problem, best))
+    return best._replace(reason=_reason(problem, best))
+
+
+def _share_of_blocks(problem: Problem) -> Share:
+    """Under a block mask keys are split, if anything."""
+    usual = TileShape(2, usual_shape(problem).block_k)
+    if _tiles(problem, usual, 1) > SMS:
+        return Share(usual, reason="the block mask decides")
+    found = [Share(usual, splits=splits) for splits in _parts(problem, usual, 1)]
+    best = min(found, key=lambda one: _cost(problem, one))
+    return best._replace(reason=_reason(problem, best))
+
+
+def _candidates(problem: Problem) -> Iterator[Share]:
+    for shape in (usual_shape(problem), *small_shapes(problem)):
+        pack_gqa = packed_heads(problem, shape)
+        for splits in _parts(problem, shape, pack_gqa):
+            yield Share(shape, pack_gqa, splits)
+
+
+def packed_heads(problem: Problem, shape: TileShape) -> int:
+    """Query heads that share K and V, where one alone does not fill a tile's rows; else 1.
+
+    They lie one after the other in memory, so that together they are one head of as many times the rows.
+    """
+    fills = problem.seqlen_q >= shape.rows or shape.groups > MOST_GROUPS_SHARED
+    return 1 if fills else problem.heads // problem.key_heads
+
+
+def _parts(problem: Problem, shape: TileShape, pack_gqa: int) -> range:
+    """Into how many parts keys may be cut: so that all fit the SMs at once, or few."""
+    load = _load(problem, shape, pack_gqa)
+    if shape.groups > MOST_GROUPS_SHARED:
+        return range(1, 2)
+    most = max(MOST_PARTS_OF_MANY, SMS // load.tiles) if load.tiles <= SMS else 1
+    return range(1, 1 + max(1, min(most, int(load.mean) // PART_KEYS)))
+
+
+@lru_cache(maxsize=64)
+def _load(problem: Problem, shape: TileShape, pack_gqa: int) -> TileLoad:
+    """The tiles of all heads; packed ones take all keys that any query of a head sees."""
+    tiles, rows = _tiles(problem, shape, pack_gqa), problem.seqlen_q if pack_gqa > 1 else shape.rows
+    if problem.block_mask is not None:
+        keys = problem.kept_pairs / problem.seqlen_q
+        return TileLoad(tiles, int(keys), keys)
+    longest = of_all = number = 0
+    for one, count in problem.alike.items():
+        longest = max(longest, longest_walk(one.mask, rows))
+        of_all += count * sum(walk.blocks for walk in walks(one.mask, rows, 1))
+        number += count * ceil(one.seqlen_q / rows)
+    return TileLoad(tiles, longest, of_all / max(1, number))
+
+
+def _tiles(problem: Problem, shape: TileShape, pack_gqa: int) -> int:
+    """Tiles that have something to compute, of all heads; at least one."""
+    found = problem.alike.items()  # packed heads lie apart by the padding
+    rows = ((problem.seqlen_q if pack_gqa > 1 else one.seqlen_q, count) for one, count in found)
+    return (
+        problem.heads // pack_gqa * sum(count * ceil(one * pack_gqa / shape.rows) for one, count in rows) or 1
+    )
+
+
+def _cost(problem: Problem, found: Share) -> float:
+    """What the model says of a share, in microseconds; infinite where parts gain nothing."""
+    load = _load(problem, found.shape, found.pack_gqa)
+    items = load.tiles * found.splits
+    longest, mean = (_item_us(problem, found, keys / found.splits) for keys in (load.longest, load.mean))
+    even = load.longest - load.mean < STEP_KEYS
+    computing_us = ceil(items / SMS) * longest if even else max(longest, items / SMS * mean)
+    if found.splits == 1:
+        return computing_us * (AGAIN if found.shape.groups == 1 and items > SMS else 1)
+    if _cost(problem, found._replace(splits=1)) < _reading_us(problem):
+        return inf  # the memory sets the pace already
+    merged_bytes = items * min(found.shape.rows, problem.seqlen_q * found.pack_gqa) * problem.head_dim * 8
+    return computing_us + MERGE_US + merged_bytes / MERGE_BYTES_A_US
+
+
+def _reading_us(problem: Problem) -> float:
+    """What the memory takes for Q, K and V without padding."""
+    return sum(count * one.input_bytes for one, count in problem.alike.items()) / DRAM_BYTES_A_US
+
+
+def _item_us(problem: Problem, found: Share, keys: float) -> float:
+    """One tile, or part of it: its steps, and what comes before and after them."""
+    groups, head_dim = found.shape.groups, problem.head_dim
+    products = STEP_US + STEP_US_A_GROUP * groups * head_dim / NARROW_HEAD
+    loads = 2 * STEP_KEYS * head_dim * problem.itemsize / SM_BYTES_A_US
+    return keys / STEP_KEYS * max(products, loads) + TILE_US[groups]
+
+
+def _draws(problem: Problem, found: Share) -> bool:
+    """Whether blocks stay: each draws its next tile early, which is bad for uneven ones, two for an SM.
+
+    Tiles of few queries end when the memory has delivered: who waits for it had better not hold a second one.
+    """
+    if problem.seqlen_q <= GROUP_ROWS or _long(problem, found):
+        return False
+    load = _load(problem, found.shape, found.pack_gqa)
+    items = load.tiles * found.splits
+    uneven = load.longest >= LONG_OF_UNEVEN and load.longest - load.mean >= STEP_KEYS
+    return items > (2 * SMS if uneven else SMS)
+
+
+def _residents(problem: Problem, found: Share) -> int:
+    """Two blocks an SM where few queries leave room for them, and there are more than one an SM."""
+    fit = found.shape == FEW_ROWS_SHAPE and problem.head_dim <= MIDDLE_HEAD
+    items = _tiles(problem, found.shape, found.pack_gqa) * found.splits
+    return 2 if fit and problem.seqlen_q < GROUP_ROWS and items > SMS else 1
+
+
+def _long(problem: Problem, found: Share) -> bool:
+    """Whether a tile walks over so many keys that it is better not drawn before its turn."""
+    wide = problem.head_dim > WIDE_HEAD
+    if not (problem.causal if wide else problem.head_dim <= NARROW_HEAD):
+        return False
+    least = (LONG_WIDE if wide else LONG_NARROW) * found.splits
+    return problem.longest_keys >= least and _load(problem, found.shape, found.pack_gqa).longest >= least
+
+
+def _reason(problem: Problem, found: Share) -> str:
+    usual, tiles = usual_shape(problem), _load(problem, found.shape, found.pack_gqa).tiles
+    told = [f"{SMS} SMs get {tiles} tiles of {found.shape.rows} queries"]
+    if found.shape.groups < usual.groups and found.pack_gqa == 1:
+        told.append(f"not {_tiles(problem, usual, 1)} of {usual.rows}, which use them less")
+    if found.pack_gqa > 1:
+        told.append(f"the {found.pack_gqa} query heads of a K/V head fill tiles together")
+    if found.splits > 1:
+        told.append(f"keys are cut into {found.splits} parts, merged by a second launch")
+    if found.residents > 1:
+        told.append("two blocks share an SM, one starts while the other one reads")
+    if problem.page_size is not None:
+        told.append(f"{found.shape.block_k} keys a tile suit pages of {problem.page_size}")
+    return "; ".join(told)

@@ -1,0 +1,40 @@
+"""How a kernel is drawn wherever it is drawn, in words: whoever draws knows what they look like."""
+
+from typing import Literal, NamedTuple
+
+Hue = Literal["vermilion", "grey", "amber", "blue", "cyan", "green", "purple"]
+Glyph = Literal[
+    "circle",
+    "ring",
+    "rows",
+    "square",
+    "triangle-up",
+    "triangle-down",
+    "triangle-left",
+    "triangle-right",
+    "diamond",
+    "diamond-ring",
+    "diamond-half",
+    "diamond-slit",
+    "diamonds",
+    "pentagon",
+    "hexagon",
+    "star",
+    "plus",
+    "cross",
+]
+Stroke = Literal["solid", "short", "medium", "long", "dash-dot", "dotted"]
+
+
+class MarkSpec(NamedTuple):
+    """The mark of a kernel: a family shares the hue, its members have glyphs and strokes of their own.
+
+    Attributes:
+        hue: The colour family.
+        glyph: The shape at a point.
+        stroke: Of the curve; solid for a family's main kernel, which has the thicker one.
+    """
+
+    hue: Hue
+    glyph: Glyph
+    stroke: Stroke = "solid"

@@ -1,0 +1,64 @@
+"""What our kernels are made of, as digests: two runs of one digest ran the same code."""
+
+import hashlib
+import re
+from pathlib import Path
+
+from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.workload.problem import Backend, Passes
+
+KERNELS_FOLDER = Path(__file__).parents[1]
+ROOT = KERNELS_FOLDER.parents[1]  # from where Flashscope is found
+DIGITS = 12
+BACKWARD = " backward"  # behind the name of the kernel whose backward pass a digest is of
+_NAMED = re.compile(
+    r"""kernels\.(?P<module>[\w.]+)\simport\s(?P<names>[^()\n]*)  # a module, or modules of a folder
+    | "(?P<cuda>\w+\.cuh?)" """,
+    re.VERBOSE,
+)
+
+
+def source_digests() -> dict[Backend, dict[str, str]]:
+    """A digest for every kernel that wraps no library, and for its backward pass, by backend and key.
+
+    It is of the module that implements the pass, of what that takes from its own folder, and of the CUDA
+    sources and headers that any of these name. Options of the compiler follow from these files.
+    """
+    found: dict[Backend, dict[str, str]] = {}
+    for spec in (one for one in KERNELS if one.extra is None):
+        backward = spec.backward.implementation if spec.backward else {}
+        for key, modules in ((spec.name, spec.implementation), (spec.name + BACKWARD, backward)):
+            for backend, module in modules.items():
+                found.setdefault(backend, {})[key] = _digest(ROOT / f"{module.replace('.', '/')}.py")
+    return found
+
+
+def digest_keys(kernel: str, passes: Passes) -> tuple[str, ...]:
+    """The keys of the digests of the code that these passes of a kernel run."""
+    forward = () if passes == "backward" else (kernel,)
+    return forward if passes == "forward" else (*forward, kernel + BACKWARD)
+
+
+def _digest(start: Path) -> str:
+    reached, waiting = {start}, [start]
+    while waiting:
+        fresh = _named_in(waiting.pop(), start.parent) - reached
+        reached |= fresh
+        waiting += fresh
+    digest = hashlib.sha256()
+    for path in sorted(reached):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:DIGITS]
+
+
+def _named_in(path: Path, folder: Path) -> set[Path]:
+    """The files of the folder that a file names."""
+    found: set[Path] = set()
+    for match in _NAMED.finditer(path.read_text(encoding="utf-8")):
+        if match["cuda"]:
+            found |= {folder / match["cuda"], folder / "include" / match["cuda"]}
+            continue
+        module = KERNELS_FOLDER / match["module"].replace(".", "/")
+        inside = (module / f"{name}.py" for name in re.findall(r"\w+", match["names"]))
+        found |= {module.with_suffix(".py"), *inside}
+    return {one for one in found if one.is_relative_to(folder) and one.is_file()}

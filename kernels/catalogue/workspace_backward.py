@@ -1,0 +1,174 @@
+"""What each backward pass holds besides what it is given and the gradients, and what is kept for it.
+
+Between the two passes standard keeps P, a matrix; the tiled kernels keep O and LSE, a row of d + 1 numbers
+for each query, and compute P again: that difference is why long sequences can be trained on.
+"""
+
+from flashscope.kernels.catalogue import workspace
+from flashscope.kernels.catalogue.buffers import Buffer
+from flashscope.kernels.workload.problem import Backend, Problem
+
+DQ_SUMS, ROW_STATES = "dQ sums", "LSE and delta"
+ADDED, ZEROED, KEPT_QUERIES = "additions to dQ", "zeroed sums of dQ", "kept queries"
+FLASH3_TILE_Q, FLASH3_NARROW_TILE_Q, FLASH3_TURNED_TILE_Q = 64, 128, 80  # queries of a tile of flash3
+NARROW_HEAD, WIDE_HEAD = 64, 128  # wider ones have a kernel of their own
+FLASH3_KEYS, FLASH3_HALVES = 128, 2  # keys of its tiles, and warpgroups that share the sums of dQ of one of Q
+FLASH2_ROWS = 16  # of a fragment
+FLASH3_WORD = 256  # queries in 32 bits of its mask, a bit for 8 of them
+
+
+def kept_weights(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """P as standard's forward pass holds it, Nq x Nk for every head, and O."""
+    return (_weights(problem, backend), _output(problem))
+
+
+def kept_rows(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """O and LSE."""
+    del backend
+    return (_output(problem), Buffer("LSE", _rows(problem), "float32"))
+
+
+def standard(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """P, dS of the same size, and delta; on the CPU also one product before it is added to dK or dV."""
+    p = _weights(problem, backend)
+    matrices = (p, Buffer("dS", p.shape, p.dtype), Buffer("delta", _rows(problem), "float32"))
+    if backend == "cuda":
+        return (*matrices, *_kept_blocks(problem))
+    return (*matrices, Buffer("product", (problem.seqlen_k, problem.head_dim), "float32"))
+
+
+def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """On CUDA sums of dQ in float32; on the CPU one tile's buffers, delta of its rows among them."""
+    if backend == "cuda":
+        return (Buffer(DQ_SUMS, problem.q_shape, "float32"), *_kept_blocks(problem))
+    rows = min(workspace.CPU_BLOCK_Q, problem.seqlen_q)
+    return (Buffer("delta", (rows,), "float32"), *_cpu_tile(problem))
+
+
+def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """On the CPU delta of every row and one tile's buffers; on CUDA LSE and delta of every row.
+
+    There also sums of dQ in float32, which blocks of keys add to in any order: not if it is deterministic.
+    """
+    if backend == "cpu":
+        return (Buffer("delta", _rows(problem), "float32"), *_cpu_tile(problem))
+    rows = (problem.batch, problem.heads, padded(problem.seqlen_q))
+    sums = () if problem.deterministic else (Buffer(DQ_SUMS, (*rows, problem.head_dim), "float32"),)
+    return (Buffer(ROW_STATES, (*rows, 2), "float32"), *sums, *_kept_blocks(problem))
+
+
+def padded(seqlen_q: int) -> int:
+    """Queries of a head in whole fragments of the tensor cores."""
+    return -(-seqlen_q // FLASH2_ROWS) * FLASH2_ROWS
+
+
+def flash3_tile_q(problem: Problem) -> int:
+    """Queries of a tile.
+
+    At head dim 128 these are 80, as many as registers take. A block mask and the deterministic mode need some
+    of those, so that 64 are left; and 64 are faster where the tiles of 80, a step of which takes a fifth
+    longer (H200), are not fewer by more than that.
+    """
+    if problem.head_dim <= NARROW_HEAD:
+        return FLASH3_NARROW_TILE_Q
+    long, short = (-(-problem.seqlen_q // rows) for rows in (FLASH3_TURNED_TILE_Q, FLASH3_TILE_Q))
+    taken = problem.head_dim <= WIDE_HEAD and problem.block_mask is None and not problem.deterministic
+    return FLASH3_TURNED_TILE_Q if taken and 6 * long < 5 * short else FLASH3_TILE_Q
+
+
+def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """The next key tile to draw; in whole tiles of queries LSE and delta, and sums of dQ in float32.
+
+    If it is deterministic, also how many key tiles have added to each half of a tile's sums; if sums are
+    zeroed ahead, what is taken and done of that, of each section of heads, which are as many as heads at
+    most. Of a block mask also its tables: tiles of keys, those of queries that see each, and the mask in
+    bits.
+    """
+    del backend
+    tile_q, tiles = flash3_tile_q(problem), _flash3_tiles(problem)
+    added = (Buffer(ADDED, (*tiles, FLASH3_HALVES), "int32"),) if problem.deterministic else ()
+    zeroed = (Buffer(ZEROED, (*tiles[:2], 2), "int32"),) if flash3_zeroes_ahead(problem) else ()
+    return (
+        Buffer(workspace.TILE_COUNTER, (1,), "int32"),
+        Buffer(ROW_STATES, (*tiles, 2, tile_q), "float32"),
+        Buffer(DQ_SUMS, (*tiles, tile_q, problem.head_dim), "float32"),
+        *added,
+        *zeroed,
+        *_flash3_tables(problem),
+    )
+
+
+def flash3_zeroes_ahead(problem: Problem) -> bool:
+    """Whether its main launch zeroes sums of dQ ahead of use, where two warps are left and it wins (H200)."""
+    masked = problem.window is not None or problem.block_mask is not None
+    widest = NARROW_HEAD if problem.causal else WIDE_HEAD
+    return problem.head_dim <= widest and not masked and not problem.deterministic
+
+
+def _flash3_tiles(problem: Problem) -> tuple[int, int, int]:
+    return (problem.batch, problem.heads, -(-problem.seqlen_q // flash3_tile_q(problem)))
+
+
+def _flash3_tables(problem: Problem) -> tuple[Buffer, ...]:
+    if problem.block_mask is None:
+        return ()
+    keys = -(-problem.seqlen_k // FLASH3_KEYS)
+    return (
+        Buffer(workspace.KEY_TILES, (keys, 2), "int32"),
+        Buffer(workspace.QUERY_TILES, (keys, _flash3_tiles(problem)[2], 2), "int32"),
+        Buffer(KEPT_QUERIES, (problem.block_mask.shape[1], -(-problem.seqlen_q // FLASH3_WORD)), "int32"),
+    )
+
+
+def library_fused(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """On CUDA sums of dQ and delta, both in float32: an estimate that cuDNN kept to on an H200."""
+    if backend == "cpu":
+        return ()
+    return (Buffer(DQ_SUMS, problem.q_shape, "float32"), Buffer("delta", _rows(problem), "float32"))
+
+
+def flash_attn_4(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """The same and LSE to base 2: it kept to that there."""
+    return (*library_fused(problem, backend), Buffer("LSE to base 2", _rows(problem), "float32"))
+
+
+def torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """DP and dS, which PyTorch materialises in float32: an estimate, as for its forward pass."""
+    del backend
+    shape = (*_rows(problem), problem.seqlen_k)
+    return (Buffer("dP (float32)", shape, "float32"), Buffer("dS (float32)", shape, "float32"))
+
+
+def kept_by_torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """P in float32: an estimate of what autograd keeps."""
+    del backend
+    return (Buffer("P (float32)", (*_rows(problem), problem.seqlen_k), "float32"),)
+
+
+def _rows(problem: Problem) -> tuple[int, int, int]:
+    return (problem.batch, problem.heads, problem.seqlen_q)
+
+
+def _weights(problem: Problem, backend: Backend) -> Buffer:
+    return next(buffer for buffer in workspace.standard(problem, backend) if buffer.name == "P")
+
+
+def _output(problem: Problem) -> Buffer:
+    return Buffer("O", problem.q_shape, problem.dtype)
+
+
+def _kept_blocks(problem: Problem) -> tuple[Buffer, ...]:
+    """Of a block mask CUDA holds whether each block is kept."""
+    blocks = problem.block_mask
+    return () if blocks is None else (Buffer("kept blocks", blocks.shape, "int32"),)
+
+
+def _cpu_tile(problem: Problem) -> tuple[Buffer, ...]:
+    """Buffers of one tile, reused for all: what shared memory and registers hold on a GPU."""
+    rows, columns = min(workspace.CPU_BLOCK_Q, problem.seqlen_q), min(workspace.CPU_BLOCK_K, problem.seqlen_k)
+    return (
+        Buffer("P tile", (rows, columns), "float32"),
+        Buffer("dS tile", (rows, columns), "float32"),
+        Buffer("product", (max(rows, columns), problem.head_dim), "float32"),
+        Buffer("row", (rows,), "float32"),
+    )

@@ -1,0 +1,64 @@
+"""The arrays that attention is computed from, and what its passes hand on to one another."""
+
+from typing import Any, NamedTuple
+
+
+class Inputs(NamedTuple):
+    """What attention is computed from, arrays of one kind: CuPy on `cuda`, NumPy on `cpu`.
+
+    Attributes:
+        q: Q, (batch, heads, Nq, head_dim).
+        k: K, (batch, kv_heads, Nk, head_dim); with a page table (pages, kv_heads, page_size, head_dim).
+        v: V, like `k`.
+        page_table: int32 (batch, Nk / page_size): the page in which each stretch of a sequence's keys lies.
+            Entries behind its last key may be any number. None: K and V are no pages.
+    """
+
+    q: Any
+    k: Any
+    v: Any
+    page_table: Any = None
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """All of them by name; a page table only where there is one."""
+        paged = {} if self.page_table is None else {"page_table": self.page_table}
+        return {"q": self.q, "k": self.k, "v": self.v, **paged}
+
+    @property
+    def qkv(self) -> tuple[Any, Any, Any]:
+        """Q, K and V alone."""
+        return self.q, self.k, self.v
+
+
+class Saved(NamedTuple):
+    """What a backward pass is given, arrays of one kind.
+
+    Attributes:
+        q: Q, (batch, heads, Nq, head_dim).
+        k: K, (batch, kv_heads, Nk, head_dim).
+        v: V, like `k`.
+        output: O as the forward pass returned it, like `q`.
+        lse: Its natural log-sum-exp, float32 (batch, heads, Nq); None: the kernel takes none.
+        grad_output: dO, the gradient with respect to O, like `q`.
+    """
+
+    q: Any
+    k: Any
+    v: Any
+    output: Any
+    lse: Any
+    grad_output: Any
+
+    @property
+    def inputs(self) -> Inputs:
+        """Q, K and V."""
+        return Inputs(self.q, self.k, self.v)
+
+
+class Gradients(NamedTuple):
+    """Gradients with respect to Q, K and V, in their shapes."""
+
+    dq: Any
+    dk: Any
+    dv: Any

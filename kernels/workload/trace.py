@@ -1,0 +1,125 @@
+"""The block-by-block state of the online softmax, recorded while one head was computed."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Backend, Problem
+
+MOST_TILES = 100_000  # that run, and
+MOST_PLACES = 1 << 22  # that there are, those included of which the mask keeps nothing
+
+LoopOrder = Literal["flash1", "flash2"]
+
+
+class Array(msgspec.Struct, frozen=True):
+    """A NumPy array as plain bytes, so that it can cross a process or enter a file without pickle."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+    @classmethod
+    def of(cls, array: Any) -> "Array":
+        """Copy an array-like (host memory) into plain bytes, row-major."""
+        import numpy as np  # noqa: PLC0415 - the messages stay importable in milliseconds
+
+        host = np.ascontiguousarray(array)
+        return cls(host.dtype.str, host.shape, host.tobytes())
+
+    def numpy(self) -> Any:
+        """The array again as a NumPy array, read-only, without a copy."""
+        import numpy as np  # noqa: PLC0415 - the messages stay importable in milliseconds
+
+        return np.frombuffer(self.data, dtype=np.dtype(self.dtype)).reshape(self.shape)
+
+
+class TraceRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to trace: one head of one problem, computed in tiles.
+
+    Attributes:
+        problem: The workload; batch and heads must be 1.
+        backend: Where to compute it.
+        order: `flash1` (K/V outer, Q inner, O normalised after every tile) or `flash2` (Q outer).
+        block_q: Rows of a tile, Br.
+        block_k: Columns of a tile, Bc.
+        reverse: Walk the key blocks from the last to the first.
+        inputs: Q (Nq, d), K (Nk, d) and V (Nk, dv) in place of random ones; None draws from the seed.
+    """
+
+    problem: Problem
+    backend: Backend = "cpu"
+    order: LoopOrder = "flash2"
+    block_q: int = 16
+    block_k: int = 16
+    reverse: bool = False
+    inputs: tuple[Array, Array, Array] | None = None
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Number of query blocks and of key blocks."""
+        return -(-self.problem.seqlen_q // self.block_q), -(-self.problem.seqlen_k // self.block_k)
+
+
+def check_tiling(request: TraceRequest) -> None:
+    """Refuse blocks that are none, or so small that there are more tiles than can be shown.
+
+    Raises:
+        InputError: The text has the numbers.
+    """
+    if request.block_q < 1 or request.block_k < 1:
+        raise InputError(
+            f"The blocks of a trace must be at least 1 long, not {request.block_q} x {request.block_k}."
+        )
+    rows, columns = request.grid
+    if rows * columns > MOST_PLACES:
+        raise InputError(
+            f"This trace would have {rows} x {columns} tiles where at most {MOST_PLACES} are shown; "
+            "shorten the sequences or enlarge the blocks."
+        )
+
+
+class Trace(msgspec.Struct, frozen=True, kw_only=True):
+    """What one traced run recorded. T tiles in the order they ran; Br, Bc the tile; ragged tiles are padded.
+
+    Padded or masked scores are -inf; padded rows of m, l, alpha and o hold the empty state (-inf, 0, 1, 0).
+
+    Attributes:
+        request: What was asked for.
+        device: The device that computed it.
+        source: Where the snapshots come from, in words for the provenance badge.
+        tile: int32 (T, 2): the (i, j) of each tile.
+        s: float32 (T, Br, Bc): scaled, masked scores.
+        m: float32 (T, Br): running maximum after the tile, in units of the scaled scores.
+        l: float32 (T, Br): running sum after the tile.
+        alpha: float32 (T, Br): exp(m_before - m_after), the factor on old l and old O.
+        o: float32 (T, Br, dv): the accumulator after the tile, as the kernel holds it: unnormalised for
+            flash2, normalised for flash1.
+        q: float32 (Nq, d); k: float32 (Nk, d); v: float32 (Nk, dv): the inputs as computed with.
+        output: float32 (Nq, dv): what the traced kernel returned.
+        lse: float32 (Nq,): its log-sum-exp, natural log.
+        exact_output: float64 (Nq, dv): the oracle's output.
+        exact_lse: float64 (Nq,): the oracle's log-sum-exp.
+        t_ns: int64 (T,): %globaltimer when the tile ended, CUDA only.
+        sm: int32 (T,): the SM that computed the tile, CUDA only.
+    """
+
+    request: TraceRequest
+    device: str
+    source: str
+    tile: Array
+    s: Array
+    m: Array
+    l: Array
+    alpha: Array
+    o: Array
+    q: Array
+    k: Array
+    v: Array
+    output: Array
+    lse: Array
+    exact_output: Array
+    exact_lse: Array
+    t_ns: Array | None = None
+    sm: Array | None = None

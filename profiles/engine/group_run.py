@@ -1,0 +1,122 @@
+"""One group of a plan on its way through the worker: each point tried alone, then all sampled in turns."""
+
+import time
+from collections import deque
+from collections.abc import Sequence
+
+from flashscope.kernels.workload.device import Device
+from flashscope.profiles.engine.batches import Batch, PointMemory, batch_of_one, fitting_batches
+from flashscope.profiles.engine.tasks import Task
+from flashscope.profiles.plan.plan import Point, Protocol
+from flashscope.profiles.plan.problem_words import place_words
+from flashscope.profiles.wire.events import (
+    Event,
+    FailedStatus,
+    LogLine,
+    PointChecked,
+    PointFailed,
+    PointMeasured,
+    PointStarted,
+    SamplingStarted,
+)
+from flashscope.profiles.wire.messages import Message, SamplePoints, SamplingEnded, TryPoint
+from flashscope.profiles.worker.failures import Refusal
+
+
+class GroupRun:
+    """What is to be done next, from what was heard so far; knows of no process.
+
+    Points that memory cannot hold together are sampled apart. So are those of a batch that ended without any
+    result, because the worker died or memory ran out: alone, each shows whether it was to blame.
+    """
+
+    def __init__(self, points: Sequence[Point], device: Device, protocol: Protocol) -> None:
+        self._device, self._protocol = device, protocol
+        self._untried = deque(points)
+        self._points = {point.index: point for point in points}
+        self._right: list[PointMemory] = []
+        self._batches: deque[Batch] = deque()
+        self._sampling: tuple[Point, ...] = ()  # as they were sent
+        self._open: set[int] = set()  # started, and not ended
+        self._free_bytes = 0
+
+    def next_task(self) -> Task | None:
+        """The next point to try, then the next batch to sample; None when the group is through."""
+        if self._untried:
+            return self._try(self._untried.popleft())
+        if self._right:
+            self._batches.extend(fitting_batches(self._right, self._protocol.fit_margin, self._free_bytes))
+            self._right = []
+        return self._sample(self._batches.popleft()) if self._batches else None
+
+    def heard(self, message: Message) -> None:
+        """Take in what the worker said."""
+        match message:
+            case PointChecked(index=index, measurement=measurement, free_bytes=free_bytes):
+                self._right.append(PointMemory.by(self._points[index], measurement))
+                self._free_bytes = free_bytes
+            case PointMeasured(index=index) | PointFailed(index=index):
+                self._open.discard(index)
+            case SamplingEnded(left_open=reason):
+                self._try_again(reason)
+            case _:
+                pass
+
+    def close(self, status: FailedStatus, reason: str) -> list[Event]:
+        """End every point that was started and has not ended."""
+        return self._end([*self._points.values()], status, reason, "")
+
+    def _end(self, points: Sequence[Point], status: FailedStatus, reason: str, detail: str) -> list[Event]:
+        """End those of these points that were started and have not ended."""
+        left = [point for point in points if point.index in self._open]
+        self._open.difference_update(point.index for point in left)
+        return [Refusal(status, reason, detail).failed(point) for point in left]
+
+    def _try(self, point: Point) -> Task:
+        def start() -> Event:
+            self._open.add(point.index)
+            return PointStarted(index=point.index, t_ns=time.monotonic_ns())
+
+        def fail(status: FailedStatus, reason: str, detail: str) -> list[Event]:
+            return self._end([point], status, reason, detail)
+
+        return Task(
+            command=TryPoint(point=point, device=self._device, protocol=self._protocol),
+            closed_by=(PointChecked, PointFailed),
+            deadline_s=self._protocol.deadline_s,
+            what=f"ran {point.kernel} at {place_words(point.problem)}",
+            start=start,
+            fail=fail,
+        )
+
+    def _sample(self, batch: Batch) -> Task:
+        self._sampling = points = batch.points
+        names = ", ".join(point.kernel for point in points)
+
+        def start() -> Event:
+            indices = tuple(point.index for point in points)
+            return SamplingStarted(indices=indices, t_ns=time.monotonic_ns(), remark=batch.remark)
+
+        def fail(status: FailedStatus, reason: str, detail: str) -> list[Event]:
+            if status == "cancelled" or len(points) == 1:
+                return self._end(points, status, reason, detail)
+            self._try_again(reason)
+            text = f"{reason} What has not ended of it is sampled again."
+            return [LogLine(source="engine", text=text, level="warning")]
+
+        return Task(
+            command=SamplePoints(points=points, device=self._device, protocol=self._protocol),
+            closed_by=(SamplingEnded,),
+            deadline_s=(self._protocol.deadline_s + self._protocol.sustain_s) * len(points),
+            what=f"ran {names}{' in turns' if len(points) > 1 else ''} at {place_words(points[0].problem)}",
+            start=start,
+            fail=fail,
+        )
+
+    def _try_again(self, reason: str) -> None:
+        """Sample again what is left of a batch: together if some of it ended, else each alone."""
+        left = tuple(point for point in self._sampling if point.index in self._open)
+        if 0 < len(left) < len(self._sampling):
+            self._batches.appendleft(Batch(left))
+        elif len(left) > 1:
+            self._batches.extendleft(batch_of_one(point, reason) for point in reversed(left))

@@ -1,0 +1,1 @@
+"""What a session says in the end: its sentence, ratios, trends, agreement with other instruments."""

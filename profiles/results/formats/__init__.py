@@ -1,0 +1,1 @@
+"""A session in formats that other programs read: CSV, JSON, Parquet, Perfetto."""

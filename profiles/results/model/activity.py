@@ -1,0 +1,62 @@
+"""What the worker was at, when: one point being checked, or several being sampled in turns."""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+from flashscope.profiles.results.model.session import PointState, Session
+
+
+class Activity(NamedTuple):
+    """A stretch of time, in ns of the session's clock.
+
+    Attributes:
+        states: The points it went to, by index.
+        start_ns: When it began.
+        end_ns: When it ended, None while it lasts.
+    """
+
+    states: tuple[PointState, ...]
+    start_ns: int
+    end_ns: int | None
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The kernels that ran, in turns where there are several."""
+        return tuple(state.point.kernel for state in self.states)
+
+    @property
+    def seqlen(self) -> int:
+        """N of all of them."""
+        return self.states[0].point.problem.seqlen
+
+
+def activities(session: Session) -> list[Activity]:
+    """Everything the worker was at, in order; each ends where the next begins or its last point ended."""
+    begun: dict[int, list[PointState]] = {}
+    for state in session.points:
+        for moment in (state.started_ns, state.sampling_ns):
+            if moment is not None:
+                begun.setdefault(moment, []).append(state)
+    return [
+        Activity(tuple(begun[start]), start, _end(begun[start], following))
+        for start, following in pairwise([*sorted(begun), None])
+        if start is not None  # None comes last, and follows only
+    ]
+
+
+def seconds_by_point(session: Session) -> dict[int, float]:
+    """How long each point that has ended kept the worker, by index; turns are shared out evenly."""
+    spent = {
+        s.point.index: 0.0 for s in session.points if s.started_ns is not None and s.ended_ns is not None
+    }
+    for states, start_ns, end_ns in activities(session):
+        for index in (state.point.index for state in states):
+            if end_ns is not None and index in spent:
+                spent[index] += (end_ns - start_ns) / len(states) / 1e9
+    return spent
+
+
+def _end(states: list[PointState], following: int | None) -> int | None:
+    ends = [state.ended_ns for state in states if state.ended_ns is not None]
+    last = max(ends) if len(ends) == len(states) else None
+    return min((moment for moment in (last, following) if moment is not None), default=None)

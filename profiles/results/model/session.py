@@ -1,0 +1,319 @@
+"""A session in memory: a plain reducer over events. The window, the file and the command line all read it."""
+
+import dataclasses
+from collections import Counter
+from copy import copy
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import get_args
+
+from msgspec.structs import replace
+
+from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.trace import Trace
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.plan.plan import Plan, Point
+from flashscope.profiles.results.model.bookmarks import Bookmark
+from flashscope.profiles.wire.ceilings import Ceilings
+from flashscope.profiles.wire.events import (
+    Attempt,
+    BrokenOff,
+    CeilingsMeasured,
+    Event,
+    Outcome,
+    Phase,
+    PlanFinished,
+    PlanResumed,
+    PlanStarted,
+    PointChecked,
+    PointFailed,
+    PointMeasured,
+    PointProgress,
+    PointStarted,
+    PointStatus,
+    Reading,
+    Readings,
+    SamplingStarted,
+    TelemetryStarted,
+    TraceReady,
+)
+from flashscope.profiles.wire.measurement import Measurement, joined_notes
+
+BROKEN_OFF: frozenset[PointStatus] = frozenset(get_args(BrokenOff))
+"""Points that began and have no outcome of their own."""
+UNFINISHED: frozenset[PointStatus] = frozenset({"pending", "running"})
+NOT_ENDED: frozenset[PointStatus] = BROKEN_OFF | UNFINISHED
+INTERRUPTED = "The session's writer ended while this point was running; resume the sweep to measure it."
+NOT_REPEATED = "Its part of the session ended before it was measured once more."
+
+
+@dataclass
+class PointState:
+    """What is known of one point so far.
+
+    Attributes:
+        point: The cell of the plan.
+        predicted_bytes: Footprint predicted before the launch.
+        status: Where it stands.
+        reason: Why it is not `done`, in one sentence; empty otherwise.
+        detail: More of the reason: logs, arithmetic.
+        started_ns: When it started, None before; same clock as the session's `t0_ns`.
+        sampling_ns: When its sampling began, the same for points that take turns; None before.
+        ended_ns: When it ended, None before.
+        measurement: What it yielded, without samples until it has ended; None before its check.
+        phase: What it is doing while it runs, with `done` of `total` steps; not in a file.
+        last_ms: Its newest sample while it is sampled; not in a file.
+        altered: Whether its rows in the file are other than those written; None: the file does not tell.
+        part: In which part of the session it was started, from 1; None before.
+        judged: By what it was last found possible or not, and why not (see profiles.results.model.rows).
+    """
+
+    point: Point
+    predicted_bytes: int
+    status: PointStatus = "pending"
+    reason: str = ""
+    detail: str = ""
+    started_ns: int | None = None
+    sampling_ns: int | None = None
+    ended_ns: int | None = None
+    measurement: Measurement | None = None
+    phase: Phase | None = None
+    done: int = 0
+    total: int = 0
+    last_ms: float | None = None
+    altered: bool | None = False
+    part: int | None = None
+    judged: tuple[Measurement, Ceilings | None, str] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has an outcome of its own: it was measured, was refused or failed."""
+        return self.status not in NOT_ENDED
+
+    @property
+    def began_ns(self) -> int:
+        """When its check or, after that, its sampling began; 0 before."""
+        return self.sampling_ns or self.started_ns or 0
+
+    def clear_progress(self) -> None:
+        """Forget how far it got, which counts only while it runs."""
+        self.phase, self.done, self.total, self.last_ms = None, 0, 0, None
+
+
+@dataclass
+class Session:
+    """Machine identity + plan + points + readings + traces + notes.
+
+    Attributes:
+        id: A UUID in hex.
+        plan: What was to be done.
+        machine: Who measured.
+        started_at: Wall clock of the start, ISO 8601 with offset.
+        t0_ns: The same moment on the monotonic clock that all `t_ns` share.
+        points: One state for each point, in running order, those of the drift check last; behind them what
+            was repeated at the begin of later parts.
+        telemetry: What watched the device, None when nothing did.
+        readings: Telemetry samples, oldest first.
+        traces: Traces recorded with it.
+        outcome: None while it runs; a session whose writer was killed stays None.
+        ended_ns: When it ended.
+        name: The user's name for it; empty: named by its start.
+        note: The user's words about it.
+        tags: The user's words to find it by, sorted.
+        bookmarks: The user's notes on points and moments, in their order.
+        altered: How many readings and traces of its file are not what was recorded, and were left out.
+        resumed: How each part after the first began.
+        ceilings: What the device reached at the begin of each part, by its number from 1.
+    """
+
+    id: str
+    plan: Plan
+    machine: Machine
+    started_at: str
+    t0_ns: int
+    points: list[PointState]
+    telemetry: TelemetryStarted | None = None
+    readings: list[Reading] = field(default_factory=list)
+    traces: list[Trace] = field(default_factory=list)
+    outcome: Outcome | None = None
+    ended_ns: int | None = None
+    name: str = ""
+    note: str = ""
+    tags: tuple[str, ...] = ()
+    bookmarks: tuple[Bookmark, ...] = ()
+    altered: str = ""
+    resumed: list[PlanResumed] = field(default_factory=list)
+    ceilings: dict[int, Ceilings] = field(default_factory=dict)
+
+    @classmethod
+    def begin(cls, event: PlanStarted) -> "Session":
+        """The session a plan's first event opens."""
+        states = [
+            PointState(point, predicted)
+            for point, predicted in zip(event.plan.points(), event.predicted_bytes, strict=True)
+        ]
+        return cls(
+            id=event.session_id,
+            plan=event.plan,
+            machine=event.machine,
+            started_at=event.started_at,
+            t0_ns=event.t_ns,
+            points=states,
+            telemetry=event.telemetry,
+        )
+
+    def snapshot(self) -> "Session":
+        """This session as it is now, to be read while it goes on; telemetry and traces are shared."""
+        ended = (state if state.ended_ns is not None else copy(state) for state in self.points)
+        return dataclasses.replace(self, points=list(ended))
+
+    @property
+    def backend(self) -> Backend:
+        """Where it ran."""
+        return self.plan.backend
+
+    @property
+    def cells(self) -> list[PointState]:
+        """The points of the plan's kernels x problems: all but those of the drift check."""
+        return self.points[: self.plan.cells]
+
+    @property
+    def planned(self) -> list[PointState]:
+        """The points of the plan: all but what was repeated at the begin of later parts."""
+        return self.points[: len(self.points) - sum(len(part.repeats) for part in self.resumed)]
+
+    @property
+    def in_flight(self) -> list[PointState]:
+        """The points that the worker is at: one that is checked, or all that are sampled in turns."""
+        running = [s for s in self.points if s.status == "running"]
+        newest = max((s.began_ns for s in running), default=0)
+        return [s for s in running if s.began_ns == newest]
+
+    @property
+    def to_come(self) -> list[PointState]:
+        """The points that the part which runs has still to end."""
+        number = len(self.resumed) + 1
+        again = {attempt.index for part in self.resumed[-1:] for attempt in part.again}
+        return [
+            state
+            for state in self.points
+            if state.status in UNFINISHED or (state.point.index in again and state.part != number)
+        ]
+
+    def measured_anew(self, part: PlanResumed) -> list[Attempt]:
+        """What a part was to measure anew, and did; what it did not get to, the next one has again."""
+        later = {attempt for other in self.resumed[part.part - 1 :] for attempt in other.again}
+        return [
+            attempt
+            for attempt in part.again
+            if attempt not in later and (self.points[attempt.index].part or 0) >= part.part
+        ]
+
+    @property
+    def ended_points(self) -> int:
+        """How many of the cells have an outcome of their own, a failure among others."""
+        return sum(count for status, count in self._statuses.items() if status not in NOT_ENDED)
+
+    @property
+    def broken_off(self) -> dict[PointStatus, int]:
+        """How many of the cells were broken off, by how."""
+        return {status: count for status, count in self._statuses.items() if status in BROKEN_OFF}
+
+    @property
+    def _statuses(self) -> Counter[PointStatus]:
+        """How many of the cells have which status; asked for often, and there may be ten thousand."""
+        return Counter(map(attrgetter("status"), self.cells))
+
+    def apply(self, event: Event) -> None:
+        """Take in one event; events that are not about a session change nothing."""
+        match event:
+            case PointStarted():
+                self._start_point(event)
+            case PointProgress():
+                state = self.points[event.index]
+                state.phase, state.done, state.total = event.phase, event.done, event.total
+                state.last_ms = event.last_ms
+            case PointChecked():
+                self.points[event.index].measurement = event.measurement
+            case SamplingStarted():
+                self._begin_sampling(event)
+            case PointMeasured() | PointFailed():
+                self._end_point(event)
+            case _:
+                self._apply_to_all(event)
+
+    def _apply_to_all(self, event: Event) -> None:
+        """Take in an event that is about no single point."""
+        match event:
+            case PlanResumed():
+                self._resume(event)
+            case CeilingsMeasured():
+                self.ceilings[len(self.resumed) + 1] = event.ceilings
+            case TelemetryStarted():
+                self.telemetry = event
+            case Readings():
+                self.readings.extend(event.readings)
+            case TraceReady():
+                self.traces.append(event.trace)
+            case PlanFinished():
+                self.outcome, self.ended_ns = event.outcome, event.t_ns
+            case _:
+                pass
+
+    def _resume(self, event: PlanResumed) -> None:
+        self.give_up_repeats()
+        self.interrupt()
+        repeats = self.plan.again(event.repeats, len(self.points))
+        predicted = [self.points[index].predicted_bytes for index in event.repeats]
+        self.points.extend(map(PointState, repeats, predicted))
+        self.resumed.append(event)
+        self.outcome = self.ended_ns = None
+        self.telemetry = event.telemetry or self.telemetry
+
+    def give_up_repeats(self) -> None:
+        """Close what was to be repeated at the begin of a part and was not: no later part does it."""
+        for state in self.points[len(self.planned) :]:
+            if state.status in UNFINISHED:
+                state.status, state.reason = "interrupted", NOT_REPEATED
+
+    def interrupt(self) -> None:
+        """Close what was running when whoever measured it was killed."""
+        for state in self.points:
+            if state.status == "running":
+                state.status, state.reason = "interrupted", INTERRUPTED
+                state.clear_progress()
+
+    def _start_point(self, event: PointStarted) -> None:
+        """Begin a point's measurement; how it may have ended in an earlier part is over with that."""
+        before = self.points[event.index]
+        self.points[event.index] = PointState(
+            before.point,
+            before.predicted_bytes,
+            status="running",
+            started_ns=event.t_ns,
+            phase="prepare",
+            part=len(self.resumed) + 1,
+        )
+
+    def _begin_sampling(self, event: SamplingStarted) -> None:
+        for state in (self.points[index] for index in event.indices):
+            state.sampling_ns = event.t_ns
+            if event.remark and state.measurement is not None:
+                note = joined_notes(state.measurement.note, event.remark)
+                state.measurement = replace(state.measurement, note=note)
+
+    def _end_point(self, event: PointMeasured | PointFailed) -> None:
+        state = self.points[event.index]
+        state.ended_ns = event.t_ns
+        state.clear_progress()
+        if isinstance(event, PointFailed):
+            state.status, state.reason, state.detail = event.status, event.reason, event.detail
+            state.measurement = event.measurement or state.measurement
+            return
+        state.status = "done"
+        if state.measurement is None:
+            raise ValueError(f"point {event.index} was measured before it was checked")
+        figures = state.measurement.figures | event.figures
+        traffic = event.traffic or state.measurement.traffic
+        measured = replace(state.measurement, samples=event.samples, figures=figures, traffic=traffic)
+        state.measurement = measured

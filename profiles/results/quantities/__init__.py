@@ -1,0 +1,1 @@
+"""Everything that a point has a figure of, each declared once."""

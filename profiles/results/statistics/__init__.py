@@ -1,0 +1,1 @@
+"""Statistics of raw samples: medians, intervals, ranks, steadiness."""

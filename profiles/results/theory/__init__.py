@@ -1,0 +1,1 @@
+"""What formulas say of a point: footprint, bytes moved, roofline, and what binds it."""

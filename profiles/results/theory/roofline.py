@@ -1,0 +1,128 @@
+"""A roofline: what points reach over how much they compute a byte, under what their device reaches.
+
+Williams, Waterman, Patterson 2009. Each point stands at two intensities: by the bytes between memory and the
+last cache, and by those between that cache and whoever computes a tile.
+"""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from flashscope.kernels.workload.problem import Dtype
+from flashscope.profiles.results.model.limits import PRODUCTS
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.theory.bytes_moved import BytesMoved, dram_bytes, l2_bytes
+from flashscope.profiles.results.theory.formulas import arithmetic_intensity
+from flashscope.profiles.results.theory.why import TOO_MANY, Why, why
+from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceilings, matmul_key
+
+BESIDE = "median of the copies beside the points"
+
+
+class Spot(NamedTuple):
+    """A point.
+
+    Attributes:
+        row: The point.
+        tflops: What it reaches.
+        dram: The bytes by which its first intensity is, None when unknown or refuted by the runtime.
+        l2: Those of the second.
+        why: What binds it.
+    """
+
+    row: PointRow
+    tflops: float
+    dram: BytesMoved | None
+    l2: BytesMoved | None
+    why: Why
+
+    @property
+    def intensities(self) -> tuple[float | None, float | None]:
+        """FLOP a byte, by the bytes of memory and by those of the cache."""
+        return self._intensity(self.dram), self._intensity(self.l2)
+
+    @property
+    def placed(self) -> bool:
+        """Whether it has one of them."""
+        return self.intensities != (None, None)
+
+    def _intensity(self, moved: BytesMoved | None) -> float | None:
+        return (
+            None
+            if moved is None or not moved.nbytes
+            else arithmetic_intensity(self.row.problem, moved.nbytes)
+        )
+
+
+class Roof(NamedTuple):
+    """A ceiling.
+
+    Attributes:
+        key: Of which rate.
+        rate: The rate in its own unit.
+        tflops: Where it stands, TFLOP/s; of the copy rate at 1 FLOP a byte, from where it rises.
+        source: What it was measured with.
+    """
+
+    key: str
+    rate: float
+    tflops: float
+    source: str
+
+
+class Roofline(NamedTuple):
+    """What is drawn of some points."""
+
+    spots: tuple[Spot, ...]
+    roofs: tuple[Roof, ...]
+
+    @property
+    def placed(self) -> bool:
+        """Whether any point has a place: bytes are known of it."""
+        return any(spot.placed for spot in self.spots)
+
+
+def roofline(rows: Sequence[PointRow], ceilings: Mapping[int, Ceilings]) -> Roofline:
+    """The roofline of the points of one curve; the ceilings are those of the newest part among them.
+
+    Args:
+        rows: The points, also those that have no runtime.
+        ceilings: What the device reached, by part.
+    """
+    spots = [spot for row in rows if (spot := _spot(row, ceilings.get(row.part or 1)))]
+    newest = max((row.part or 1 for row in rows if row.done), default=1)
+    return Roofline(tuple(spots), tuple(_roofs(rows, ceilings.get(newest))))
+
+
+def _spot(row: PointRow, ceilings: Ceilings | None) -> Spot | None:
+    reason = why(row, ceilings)
+    if reason is None or not row.problem.flops:
+        return None
+    tflops = row.problem.flops / reason.runtime_ms / 1e9
+    refuted = any(part.missing == TOO_MANY for part in reason.parts)
+    dram = None if refuted else dram_bytes(row)
+    return Spot(row, tflops, dram, l2_bytes(row), reason)
+
+
+def _roofs(rows: Sequence[PointRow], ceilings: Ceilings | None) -> list[Roof]:
+    if ceilings is None:
+        beside = [float(one.value) for row in rows if (one := row.measured(COPY)) and one.value]
+        return [Roof(COPY, median(beside), median(beside) / 1e3, BESIDE)] if beside else []
+    dims = {row.problem.head_dim for row in rows if not row.problem.runs_backward}
+    in_tflops = {COPY: 1e-3, **dict.fromkeys(map(matmul_key, _dtypes(rows)), 1.0)}
+    if len(dims) == 1:  # in a backward pass it is another number to each exponential
+        in_tflops[EXPONENTIALS] = 4 * dims.pop() / 1e3  # FLOPs of the products to each exponential
+    known = (
+        (key, ceilings.rates[key].figure, each) for key, each in in_tflops.items() if key in ceilings.rates
+    )
+    return [
+        Roof(key, figure.value, figure.value * each, figure.source)
+        for key, figure, each in known
+        if figure.value
+    ]
+
+
+def _dtypes(rows: Sequence[PointRow]) -> list[Dtype]:
+    """In what these points multiply, as far as its rate is measured."""
+    found = dict.fromkeys(PRODUCTS.get(row.kernel) or row.problem.dtype for row in rows)
+    return [dtype for dtype in found if dtype != "float8"]

@@ -1,0 +1,1 @@
+"""What measuring reads: clocks, counters, energy, the state of the GPU, on either backend."""

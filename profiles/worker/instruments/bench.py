@@ -1,0 +1,115 @@
+"""What measuring needs of a backend: a clock, a cache to flush, a memory to watch."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol
+
+from flashscope.profiles.wire.measurement import Figure, Sample
+from flashscope.profiles.worker.instruments.conditions import Condition
+from flashscope.profiles.worker.instruments.counter_samples import CounterRuns
+from flashscope.profiles.worker.instruments.energy import Counter
+
+Run = Callable[[], None]
+Reader = Callable[[Run], Figure]
+"""Reads one figure of a kernel that is right, by running it apart from the timed runs."""
+
+
+class CeilingLoad(NamedTuple):
+    """Work of which a device does nothing else.
+
+    Attributes:
+        run: Does it once.
+        amount: What one run does, in the unit of the rate times ms.
+        what: What it is, in words.
+    """
+
+    run: Run
+    amount: float
+    what: str
+
+
+class MemoryPeak(NamedTuple):
+    """What one run did to memory, in bytes.
+
+    Attributes:
+        allocator: The allocator's high-water mark over the run.
+        device_delta: Growth of the whole device's used memory, others included; None when it cannot be read.
+    """
+
+    allocator: int
+    device_delta: int | None
+
+
+class Bench(Protocol):
+    """One backend's instruments.
+
+    Attributes:
+        timer: What times a run, in words.
+        memory_source: What the allocator's peak is read from, in words.
+    """
+
+    timer: str
+    memory_source: str
+
+    @property
+    def readers(self) -> Mapping[str, Reader]:
+        """What reads further figures, by the key of their quantity."""
+
+    @property
+    def cache_bytes(self) -> int | None:
+        """Size of the last cache before the memory, None when unknown."""
+
+    @property
+    def loads(self) -> Mapping[str, Callable[[], CeilingLoad]]:
+        """What makes the load of each ceiling of the device, by its key."""
+
+    def free_bytes(self) -> int:
+        """Memory a kernel could have now, after everything cached has been given back."""
+
+    def time_ms(self, run: Run) -> float:
+        """Run once and wait; its duration in ms."""
+
+    def sample(self, run: Run, *, cold: bool) -> Sample:
+        """Run once and wait; the run as a sample, rejected where it cannot be trusted (throttling).
+
+        Cold: with nothing of it left in the last-level cache.
+        """
+
+    def stretch(self, run: Run, runs: int) -> Sample:
+        """Run so often back to back and wait; what one of these runs takes as a sample."""
+
+    def condition(self) -> Condition | None:
+        """How the device is right after a sample; None: nothing tells."""
+
+    def others(self) -> Figure | None:
+        """How many other processes there are on the device; None: that is no question here."""
+
+    def energy_counter(self) -> Counter:
+        """What counts the device's energy.
+
+        Raises:
+            NoCounterError: There is none.
+        """
+
+    def counted(self, run: Run, *, cold: bool) -> CounterRuns:
+        """Run a few times while hardware counters are sampled, each run alone; the samples, and the runs.
+
+        Cold: with nothing of it in the last-level cache.
+
+        Raises:
+            CountersError: Counters cannot be read here.
+        """
+
+    def peak(self, make: Run, run: Run) -> MemoryPeak:
+        """Watch memory while `make` allocates inputs that stay and `run` everything else.
+
+        Temporaries of `make` that are gone when it returns are not part of the peak.
+        """
+
+    def healthy(self) -> bool:
+        """Whether later points can run in this process: a CUDA fault poisons its context for good."""
+
+    def release_instruments(self) -> None:
+        """Let go of instruments that others may want, when nothing has been asked for some time."""
+
+    def release(self) -> None:
+        """Give cached memory back."""

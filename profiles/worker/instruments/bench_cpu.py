@@ -1,0 +1,146 @@
+"""The CPU backend's instruments."""
+
+import os
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+import psutil
+
+from flashscope.kernels.cpu.allowance import free_memory, memory_groups
+from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, matmul_key
+from flashscope.profiles.wire.measurement import Sample
+from flashscope.profiles.worker.instruments.bench import CeilingLoad, MemoryPeak, Reader, Run
+from flashscope.profiles.worker.instruments.counter_samples import CounterRuns, CountersError
+from flashscope.profiles.worker.instruments.energy import Counter
+from flashscope.profiles.worker.instruments.rapl import cpu_counter
+
+ASSUMED_CACHE_BYTES = 64 << 20  # where the system does not tell: larger than the last level of most CPUs
+MATMUL = 512  # rows and columns
+EXPONENTS = 1 << 15  # float32 at a time: they stay in a core's own cache, as a tile does
+TIMES = 32
+
+
+class CpuBench:
+    """perf_counter, psutil and tracemalloc."""
+
+    timer = "perf_counter"
+    memory_source = "tracemalloc"
+    readers: ClassVar[dict[str, Reader]] = {}
+
+    def __init__(self) -> None:
+        self.cache_bytes = last_level_cache_bytes()
+        self._sweep = np.zeros(2 * self.cache_bytes, np.uint8)
+        self.loads: dict[str, Callable[[], CeilingLoad]] = {
+            COPY: self._copy,
+            matmul_key("float32"): _matmul,
+            EXPONENTIALS: _exponentials,
+        }
+
+    def free_bytes(self) -> int:
+        """RAM that can be had without swapping, nor past a container's limit."""
+        return free_memory(psutil.virtual_memory().available, memory_groups())
+
+    def time_ms(self, run: Run) -> float:
+        """Run once; its duration in ms."""
+        start = time.perf_counter_ns()
+        run()
+        return (time.perf_counter_ns() - start) / 1e6
+
+    def sample(self, run: Run, *, cold: bool) -> Sample:
+        """Run once. Cold: a buffer twice the size of the cache is written first.
+
+        No sample is rejected: nothing here tells when a CPU throttles, nor its clock.
+        """
+        if cold:
+            self._sweep += 1
+        ms = self.time_ms(run)
+        return Sample(ms, t_ns=time.monotonic_ns())
+
+    def stretch(self, run: Run, runs: int) -> Sample:
+        """So many runs on one clock; what one of them takes."""
+
+        def all_of_them() -> None:
+            for _ in range(runs):
+                run()
+
+        return Sample(self.time_ms(all_of_them) / runs, t_ns=time.monotonic_ns())
+
+    def condition(self) -> None:
+        """A CPU tells neither what slows it down nor, everywhere alike, how warm it is."""
+
+    def others(self) -> None:
+        """A CPU always runs other programs."""
+
+    def energy_counter(self) -> Counter:
+        """That of the CPU's packages, where the system lets it be read.
+
+        Raises:
+            NoCounterError: It does not.
+        """
+        return cpu_counter()
+
+    def counted(self, run: Run, *, cold: bool) -> CounterRuns:  # noqa: ARG002 - as every bench's
+        """No counters are read on a CPU."""
+        raise CountersError("hardware counters are read on an NVIDIA GPU alone")
+
+    def _copy(self) -> CeilingLoad:
+        """Half of the buffer into its other half: twice what the cache holds."""
+        half = self._sweep.size // 2
+        source, target = self._sweep[:half], self._sweep[half:]
+        return CeilingLoad(
+            lambda: np.copyto(target, source), 2 * half / 1e6, f"a copy of {half >> 20} MiB on one core"
+        )
+
+    def peak(self, make: Run, run: Run) -> MemoryPeak:
+        """Python's and NumPy's allocations, which tracemalloc sees both."""
+        tracemalloc.start()
+        try:
+            make()
+            tracemalloc.reset_peak()
+            run()
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        return MemoryPeak(peak, None)
+
+    def healthy(self) -> bool:
+        """A fault that Python survived leaves nothing behind."""
+        return True
+
+    def release_instruments(self) -> None:
+        """Nothing is held."""
+
+    def release(self) -> None:
+        """Freed arrays have already gone back."""
+
+
+def _matmul() -> CeilingLoad:
+    """A product in float32, with BLAS as the kernels use it."""
+    left, right = np.random.default_rng(0).standard_normal((2, MATMUL, MATMUL), np.float32)
+    product = np.empty_like(left)
+    what = f"NumPy's product of {MATMUL} × {MATMUL} matrices in float32"
+    return CeilingLoad(lambda: np.matmul(left, right, out=product), 2 * MATMUL**3 / 1e9, what)
+
+
+def _exponentials() -> CeilingLoad:
+    """Exponentials of scores below their maximum, as in a softmax."""
+    scores = np.linspace(-8, 0, EXPONENTS, dtype=np.float32)
+    result = np.empty_like(scores)
+
+    def run() -> None:
+        for _ in range(TIMES):
+            np.exp(scores, out=result)
+
+    return CeilingLoad(run, TIMES * EXPONENTS / 1e6, f"NumPy's exp of {EXPONENTS} numbers in float32")
+
+
+def last_level_cache_bytes() -> int:
+    """Size of the L3 cache as the system tells it, else an assumption."""
+    try:
+        size = os.sysconf("SC_LEVEL3_CACHE_SIZE")
+    except (ValueError, OSError):
+        size = 0
+    return size if size > 0 else ASSUMED_CACHE_BYTES

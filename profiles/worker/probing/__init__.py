@@ -1,0 +1,1 @@
+"""What this machine has to run kernels on, and what it lacks."""

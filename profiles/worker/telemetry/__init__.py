@@ -1,0 +1,1 @@
+"""The telemetry child: readings of a device, many times a second."""

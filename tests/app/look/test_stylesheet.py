@@ -1,0 +1,31 @@
+"""The style sheet and the files it names."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QFile
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.look import stylesheet
+from flashscope.app.look.assets import ASSETS
+from flashscope.app.look.theme import LIGHT
+
+
+@pytest.mark.parametrize("name", ["new\nline", "back\\slash", 'a "quoted" one', "paren)thesis;{}"])
+def test_a_folder_of_any_name_keeps_the_style(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    assets = tmp_path / name / "assets"
+    shutil.copytree(ASSETS / "marks", assets / "marks")
+    with monkeypatch.context() as patch:
+        patch.setattr(stylesheet, "ASSETS", assets)
+        sheet = stylesheet.stylesheet(LIGHT)
+        widget = QWidget()
+        qtbot.addWidget(widget)
+        widget.setStyleSheet(sheet)
+        widget.ensurePolished()  # Qt warns of one that it cannot read, which fails the test
+        assert f'url("{stylesheet.MARKS}:down-{LIGHT.name}.svg")' in sheet
+        assert Path(QFile(f"{stylesheet.MARKS}:down-{LIGHT.name}.svg").fileName()).parent == assets / "marks"
+    stylesheet.stylesheet(LIGHT)

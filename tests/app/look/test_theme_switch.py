@@ -1,0 +1,151 @@
+"""A switch of the theme: in several turns of the event loop, and never half of it in view."""
+
+from collections import Counter
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QObject, QTimer
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QMessageBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.control.chores import wait_for_all
+from flashscope.app.look.stylesheet import stylesheet
+from flashscope.app.look.theme import CONTRAST, DARK, LIGHT, Theme
+from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.badge import Badge
+from flashscope.app.widgets.split import Split
+
+MOST_WIDGETS = 270  # that take a stylesheet in one step
+
+
+@pytest.fixture
+def switches(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, QWidget, str]]:
+    """Every stylesheet that a part gets from now on, with the turn of the event loop in which it does."""
+    window.appearance.use(DARK)
+    turns = [0]
+    timer = QTimer(window, interval=0)
+    timer.timeout.connect(lambda: turns.append(turns.pop() + 1))
+    timer.start()
+    made: list[tuple[int, QWidget, str]] = []
+    dress = QWidget.setStyleSheet
+
+    def counting(part: QWidget, sheet: str) -> None:
+        assert not window.updatesEnabled(), "a window in neither theme would be painted"
+        made.append((turns[0], part, sheet))
+        dress(part, sheet)
+
+    monkeypatch.setattr(QWidget, "setStyleSheet", counting)
+    return made
+
+
+def colours(window: MainWindow) -> Counter[tuple[str, str, str, str]]:
+    """What colours the widgets of a window have, by class and role of the stylesheet."""
+    return Counter(
+        (type(one).__name__, str(one.property("role")), _name(one.palette().text().color()), _background(one))
+        for one in window.findChildren(QWidget)
+    )
+
+
+def _background(widget: QWidget) -> str:
+    return _name(widget.palette().color(widget.backgroundRole()))
+
+
+def _name(colour: QColor) -> str:
+    return colour.name(QColor.NameFormat.HexArgb)
+
+
+def test_a_switch_dresses_part_after_part_in_several_turns(
+    window: MainWindow, qtbot: QtBot, switches: list[tuple[int, QWidget, str]]
+) -> None:
+    window.appearance.choose("light")
+    assert switches == []
+    with qtbot.waitSignal(window.appearance.changed):
+        pass
+    qtbot.waitUntil(window.updatesEnabled)
+    assert len({turn for turn, _part, _sheet in switches}) > 2
+    assert {sheet for _turn, part, sheet in switches if not isinstance(part, Badge)} == {stylesheet(LIGHT)}
+    assert window.palette().window().color().name() == LIGHT.bg.lower()
+
+
+@pytest.mark.matrix  # it takes seconds
+def test_no_part_is_so_large_that_it_would_hold_the_window_up(
+    window: MainWindow, request: pytest.FixtureRequest
+) -> None:
+    for key in window.pages:
+        window.show_page(key)
+        window.grab()
+    wait_for_all(window)  # what pages read
+    QCoreApplication.processEvents()
+    switches = request.getfixturevalue("switches")
+    window.appearance.use(LIGHT)
+    assert max(len(part.findChildren(QWidget)) for _turn, part, _sheet in switches) < MOST_WIDGETS
+
+
+def test_another_choice_in_the_middle_of_a_switch_is_the_one_that_is_seen(
+    window: MainWindow, qtbot: QtBot, switches: list[tuple[int, QWidget, str]]
+) -> None:
+    window.appearance.choose("light")
+    window.appearance.choose("contrast")
+    qtbot.waitUntil(window.updatesEnabled)
+    qtbot.waitUntil(lambda: bool(switches) and switches[-1][2] == stylesheet(CONTRAST))
+    assert window.appearance.theme is CONTRAST
+
+
+@pytest.mark.parametrize("theme", [LIGHT, CONTRAST])
+def test_a_window_switched_live_has_the_colours_of_one_opened_so(
+    window: MainWindow, qtbot: QtBot, theme: Theme
+) -> None:
+    window.appearance.use(theme)
+    window.appearance.use(DARK)
+    before = colours(window)
+    window.appearance.use(theme)
+    assert colours(window) != before
+    window.appearance.use(DARK)
+    assert colours(window) == before
+
+
+@pytest.mark.matrix  # it takes seconds
+def test_switches_leave_no_objects_behind(window: MainWindow) -> None:
+    def count() -> Counter[str]:
+        return Counter(one.metaObject().className() for one in window.findChildren(QObject))
+
+    for key in window.pages:
+        window.show_page(key)
+        window.grab()
+    window.appearance.use(LIGHT)
+    window.appearance.use(DARK)
+    before = count()
+    for theme in (LIGHT, DARK, CONTRAST, DARK):
+        window.appearance.use(theme)
+    assert count() - before == Counter()
+
+
+def test_a_dialog_of_the_window_is_in_the_theme_of_the_window_also_after_a_switch(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.appearance.use(DARK)
+    window.show()
+    box = QMessageBox(QMessageBox.Icon.Question, "Flashscope", "Close?", parent=window)
+    qtbot.addWidget(box)
+    box.open()
+    assert box.styleSheet() == stylesheet(DARK)
+    window.appearance.use(LIGHT)
+    assert box.styleSheet() == stylesheet(LIGHT)
+    assert box.grab().toImage().pixelColor(1, 1) == QColor(LIGHT.bg)
+
+
+@pytest.mark.matrix
+def test_the_line_above_the_telemetry_has_the_themes_colour(window: MainWindow) -> None:
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    split = page.findChild(Split)
+    assert split is not None
+    window.show_page("profile")
+    window.resize(1280, 800)
+    for theme in (DARK, LIGHT):
+        window.appearance.use(theme)
+        line = split.handle(1)
+        drawn = window.grab().toImage()
+        place = line.mapTo(window, line.contentsRect().center())
+        assert drawn.pixelColor(place) == QColor(theme.line)

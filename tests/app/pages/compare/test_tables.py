@@ -1,0 +1,56 @@
+"""The table of pairs: sorted, filtered and copied."""
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QAbstractItemModelTester
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.pages.compare.list_model import ListColumn, ListModel
+from flashscope.app.pages.compare.tables import PROBLEM
+from tests.app.pages.compare.conftest import GPU_PLAN, Desk, recorded
+
+
+def test_rows_are_copied_as_they_are_read(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    desk.board.choose(0)
+    heading, row = desk.board.tables.pairs.copied().splitlines()
+    assert heading == "kernel\tN\tbaseline\there\tratio\t95% interval\tverdict"
+    assert row.startswith("standard\t256\t1.00 ms\t1.20 ms\t1.200\t")
+    assert row.endswith("\t▼ slower")
+
+
+def test_a_filter_leaves_the_pairs_of_one_verdict(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    tables = desk.board.tables
+    assert [tables.verdicts.itemText(k) for k in range(2)] == ["All verdicts (6)", "slower (6)"]
+    tables.verdicts.setCurrentIndex(1)
+    tables._filter()
+    assert tables.pairs.list.rowCount() == 6
+
+
+def test_rows_sort_by_raw_values_and_those_without_one_stay_last(qtbot: QtBot) -> None:
+    model: ListModel[float | None] = ListModel([ListColumn("x", lambda row: row, lambda row: f"{row} ms")])
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.set_rows([10.0, None, 9.0, 100.0])
+    model.sort(0)
+    assert [model.row_at(row) for row in range(4)] == [9.0, 10.0, 100.0, None]
+    model.sort(0, Qt.SortOrder.DescendingOrder)
+    assert [model.row_at(row) for row in range(4)] == [100.0, 10.0, 9.0, None]
+    model.set_filter(lambda row: row is not None and row > 9)
+    assert model.where(0) == 1
+    assert model.where(1) is None
+
+
+@pytest.mark.matrix
+def test_sorted_and_filtered_tables_take_other_problems(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    desk.board.tables.pairs.sortByColumn(PROBLEM, Qt.SortOrder.DescendingOrder)
+    verdicts = desk.board.tables.verdicts
+    verdicts.setCurrentIndex(verdicts.count() - 1)
+    verdicts.activated.emit(verdicts.count() - 1)
+    fewer = replace(GPU_PLAN, problems=tuple(replace(one, head_dim=32) for one in GPU_PLAN.problems[:1]))
+    desk.choose(recorded("base of 32", fewer), recorded("other of 32", fewer, times=1.2))
+    findings = desk.board.findings
+    assert findings is not None
+    assert desk.board.tables.pairs.list.rowCount() == len(findings.pairs) > 0

@@ -1,0 +1,107 @@
+"""The table of results."""
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+
+from flashscope.app.figures.spans import spans_of
+from flashscope.app.look.theme import DARK
+from flashscope.app.pages.profile.results_model import RAW
+from flashscope.app.words.efficiency import efficiency_short
+from flashscope.app.words.units import ms_text
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.results.quantities.quantity import value_of
+from flashscope.profiles.results.quantities.registry import RUNTIME
+from flashscope.profiles.wire.events import PointChecked
+from flashscope.profiles.wire.measurement import Figure
+from tests.app.bench import Bench, column_of, selected
+from tests.app.pages.profile.failing import EVENTS, KERNELS, LENGTHS
+from tests.profiles.sessions import make_plan, script, turns_of
+
+
+@pytest.mark.matrix
+def test_readout_table_and_session_say_the_same(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    session = bench.controller.session
+    assert session is not None
+    bench.page.plots.move_cursor(512)
+    panel = bench.page.plots.panel
+    model = bench.page.bottom.table.results
+    column = column_of(bench, "runtime")
+    for place, row in enumerate(rows(session)):
+        median = value_of(RUNTIME, row)
+        assert model.index(place, column).data(RAW) == median
+        if row.seqlen == 512 and median is not None:
+            assert panel.figure(row.kernel, "runtime") == ms_text(median)
+            assert model.index(place, column).data() == ms_text(median)
+
+
+def test_table_and_crosshair_follow_each_other(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    table = bench.page.bottom.table
+    table.selectRow(0)
+    assert bench.page.plots.seqlen == 512
+    bench.page.plots.step_cursor(1)
+    assert {row.seqlen for row in selected(bench.page)} == {1024}
+
+
+@pytest.mark.matrix
+def test_the_table_sorts_by_value_with_absent_cells_last(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    table = bench.page.bottom.table
+    median = column_of(bench, "runtime")
+    table.sortByColumn(median, Qt.SortOrder.AscendingOrder)
+    raw = [table.proxy.index(row, median).data(RAW) for row in range(table.proxy.rowCount())]
+    known = [value for value in raw if value is not None]
+    assert known == sorted(known)
+    assert raw[len(known) :] == [None] * (len(raw) - len(known))
+
+
+def test_the_results_model_passes_qt_s_own_model_tester(bench: Bench, qtmodeltester: object) -> None:
+    bench.sweep(EVENTS)
+    qtmodeltester.check(bench.page.bottom.table.results)  # type: ignore[attr-defined]  # the fixture is untyped
+
+
+@pytest.mark.matrix
+def test_the_point_in_flight_is_marked_until_it_ends(bench: Bench) -> None:
+    plan = make_plan(KERNELS, LENGTHS)
+    bench.sweep(script(plan, stop_before=2, in_flight=True))
+    plot = bench.page.plots.cards["runtime"].plot
+    assert plot._band.isVisible()
+    assert plot._flight.isVisible()
+    assert bench.page.plots.panel.flight.text().startswith("standard · N = 1")
+
+
+@pytest.mark.matrix
+def test_kernels_that_take_turns_are_all_marked_in_flight(bench: Bench) -> None:
+    plan = make_plan(KERNELS, LENGTHS)
+    bench.sweep([*script(plan, stop_before=0), *turns_of(plan)])
+    plot = bench.page.plots.cards["runtime"].plot
+    assert plot._band.isVisible()
+    assert len(plot._flight.points()) == 2
+    assert bench.page.plots.panel.flight.text().startswith(f"{KERNELS[0]} and {KERNELS[1]} · N = ")
+    assert bench.controller.session is not None
+    lane = bench.page.bottom.strip.lanes["memory_used"]
+    lane._shades.draw(spans_of(bench.controller.session), (0.0, 2.0), (0.0, 1.0), DARK)
+    bars = lane._shades.bars.opts
+    assert [*bars["y0"]] == [0.0, 0.0, 0.0, 0.5]  # two checks, then a band for each
+    assert [*bars["height"]] == [1.0, 1.0, 0.5, 0.5]
+
+
+@pytest.mark.matrix
+def test_the_results_tab_says_how_much_of_the_sweep_was_measuring(bench: Bench) -> None:
+    spent = {"trial_launch_ms": Figure(value=0.5), "trial_check_ms": Figure(value=0.25)}
+    told = (
+        replace(one, measurement=replace(one.measurement, figures=one.measurement.figures | spent))
+        if isinstance(one, PointChecked)
+        else one
+        for one in script(make_plan(KERNELS, LENGTHS))
+    )
+    bench.sweep(list(told))
+    summary = bench.page.bottom.summary
+    assert not summary.isVisible()
+    bench.page.bottom.show_tab(1)
+    assert summary.isVisible()
+    assert summary.text() == efficiency_short(bench.controller.session)  # type: ignore[arg-type]  # there is one
+    assert summary.text().startswith("efficiency ")
+    assert "by N" in summary.toolTip()

@@ -1,0 +1,243 @@
+"""The sentence over the plots, its kernel in them, and one plot in the place of all."""
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+
+from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.look.contrast import contrast
+from flashscope.app.look.theme import DARK
+from flashscope.app.plots.sweep.sweep_plot import SweepPlot
+from flashscope.app.words.headline import ON_A_CPU
+from tests.app.bench import Bench
+from tests.profiles.sessions import CPU_TELEMETRY, Failure, make_plan, script
+
+KERNELS = ("standard", "flash1", "flash2")
+NO_ROOM: dict[tuple[str, int], Failure] = {("standard", 2048): ("will-not-fit", "1 TiB is more than 139 GiB")}
+
+
+def tell(bench: Bench) -> Bench:
+    """Tell the page of a sweep whose baseline does not fit at the end."""
+    bench.sweep(script(make_plan(KERNELS), NO_ROOM))
+    return bench
+
+
+@pytest.fixture
+def told(bench: Bench) -> Bench:
+    """A page that has been told of it."""
+    return tell(bench)
+
+
+@pytest.fixture(scope="module")
+def looked_at(shared_bench: Bench) -> Bench:
+    """The same for tests that leave it as they find it, but for the crosshair."""
+    return tell(shared_bench)
+
+
+def sentence(bench: Bench) -> str:
+    bench.drawn()
+    return bench.page.headline.sentence.text()
+
+
+def shining(plot: SweepPlot) -> str:
+    """The kernel whose curve stands out furthest from the card."""
+    drawn = {kernel: one.curve.opts["pen"].color().name() for kernel, one in plot._curves.items()}
+    return max(drawn, key=lambda kernel: contrast(drawn[kernel], DARK.panel))
+
+
+def test_it_follows_the_crosshair(looked_at: Bench) -> None:
+    looked_at.page.plots.move_cursor(1024)
+    assert sentence(looked_at).startswith("flash2 is ")
+    assert sentence(looked_at).endswith("at N = 1k; standard will not fit at 2k.")
+    looked_at.page.plots.move_cursor(2048)
+    assert sentence(looked_at).endswith("at N = 2k, where standard will not fit.")
+
+
+@pytest.mark.matrix
+def test_it_follows_the_baseline(told: Bench) -> None:
+    told.page.plots.move_cursor(1024)
+    told.page.plots._choose_baseline("flash1")
+    assert " than flash1 " in sentence(told)
+
+
+@pytest.mark.matrix
+def test_it_follows_the_quantities_on_show(told: Bench) -> None:
+    told.page.plots.move_cursor(1024)
+    told.page.plots.show_quantities(["footprint", "predicted", "samples", "kept"])
+    assert sentence(told).startswith("flash2 takes ")
+    assert "faster" not in sentence(told)
+
+
+def test_a_hidden_kernel_is_not_named(looked_at: Bench) -> None:
+    looked_at.page.plots.panel.button("flash2").click()
+    assert sentence(looked_at).startswith("flash1 ")
+    looked_at.page.plots.panel.button("flash2").click()
+
+
+@pytest.mark.matrix
+def test_before_a_sweep_it_says_what_would_fill_it(bench: Bench) -> None:
+    assert "Run the sweep" in sentence(bench)
+
+
+@pytest.mark.matrix
+def test_its_height_is_the_same_whatever_it_says(bench: Bench) -> None:
+    before = bench.page.headline.height()
+    bench.sweep(script(make_plan(KERNELS, backend="cpu"), telemetry=CPU_TELEMETRY))
+    bench.drawn()
+    assert bench.page.headline.height() == before
+
+
+@pytest.mark.matrix
+def test_on_a_cpu_that_shows_no_speed_up_the_recording_is_offered(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = {"standard": 330.0, "flash2": 90.0}
+    monkeypatch.setattr("tests.profiles.sessions.RATES", slow)
+    bench.sweep(script(make_plan(("standard", "flash2"), backend="cpu"), telemetry=CPU_TELEMETRY))
+    bench.drawn()
+    bar = bench.page.headline
+    assert bar.note.text() == ON_A_CPU
+    with bench.qtbot.waitSignal(bench.page.file_chosen) as chosen:
+        bar.link.click()
+    assert chosen.args == [bundled_sessions()[0]]
+
+
+@pytest.mark.matrix
+def test_a_sentence_of_two_lines_takes_the_room_of_the_note_and_says_it_in_its_tip(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.profiles.sessions.RATES", {"standard": 330.0, "flash2": 90.0})
+    bench.sweep(script(make_plan(("standard", "flash2"), backend="cpu"), telemetry=CPU_TELEMETRY))
+    bench.drawn()
+    bar = bench.page.headline
+    assert not bar.note.isHidden()
+    one_line = bar.sentence.text()
+    bar.sentence.setText(f"{one_line} " * 3)
+    assert not bar.hasHeightForWidth()  # so that the page asks for no more height
+    assert bar.note.isHidden()
+    assert bar.sentence.toolTip().replace("\n", " ").endswith(ON_A_CPU)
+    bar.sentence.setText("flash2 is as fast.")
+    assert not bar.note.isHidden()
+
+
+def test_on_a_gpu_no_recording_is_offered(looked_at: Bench) -> None:
+    looked_at.drawn()
+    assert looked_at.page.headline.link.isHidden()
+
+
+def test_the_kernel_that_it_names_outshines_the_others(looked_at: Bench) -> None:
+    looked_at.drawn()
+    for card in looked_at.page.plots.cells:
+        assert shining(card.plot) == "flash2"
+    looked_at.page.plots.panel.button("flash2").click()
+    looked_at.drawn()
+    assert shining(looked_at.page.plots.cells[1].plot) == "flash1"
+    looked_at.page.plots.panel.button("flash2").click()
+
+
+def test_a_picture_says_it_of_its_own_quantity(looked_at: Bench) -> None:
+    looked_at.page.plots.move_cursor(1024)
+    export = looked_at.page.plots.cards["footprint"].make_export()
+    assert export is not None
+    assert export.headline.startswith("flash2 takes ")
+    silent = looked_at.page.plots.cards["runtime"].make_export()
+    assert silent is not None
+    assert " faster than standard at N = 1k" in silent.headline
+
+
+def test_the_pointer_on_a_curve_lets_the_others_stand_back_in_every_plot(looked_at: Bench) -> None:
+    looked_at.drawn()
+    plot = looked_at.page.plots.cards["runtime"].plot
+    x, y = plot._curves["standard"].places()[0]
+    plot._hover(plot.getViewBox().mapViewToScene(QPointF(x, y)))
+    for card in looked_at.page.plots.cells:
+        faint = {kernel for kernel, one in card.plot._curves.items() if one.curve.opacity() < 1}
+        assert faint == {"flash1", "flash2"}
+    looked_at.page.plots._point_at("")
+    assert all(one.curve.opacity() == 1 for one in plot._curves.values())
+
+
+def test_alt_click_shows_one_kernel_alone_and_again_all(looked_at: Bench) -> None:
+    looked_at.drawn()
+    plots = looked_at.page.plots
+
+    def alt_click() -> None:
+        button = plots.panel.button("flash1")
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.AltModifier, QPoint(4, 4))
+        looked_at.drawn()
+
+    alt_click()
+    assert set(plots.kernels) == {"flash1"}
+    alt_click()
+    assert set(plots.kernels) == set(KERNELS)
+
+
+def test_a_double_click_gives_the_page_to_one_plot_and_esc_takes_it_back(looked_at: Bench) -> None:
+    plots, page = looked_at.page.plots, looked_at.page
+    card = plots.cards["speed-up"]
+    where = card.plot.viewport().rect().center()
+    QTest.mouseDClick(card.plot.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    looked_at.drawn()
+    assert [one for one in plots.cells if one.isVisible()] == [card]
+    assert not plots.panel.isVisible()
+    assert not page.form.isVisible()
+    assert not page.bottom.isVisible()
+    looked_at.qtbot.waitUntil(lambda: card.height() > 0.8 * plots.height())
+    assert page.back()
+    assert all(one.isVisible() for one in plots.cells)
+    assert page.form.isVisible()
+    assert page.bottom.isVisible()
+    assert not page.back()
+
+
+def test_enter_on_a_plot_gives_it_the_page(looked_at: Bench) -> None:
+    card = looked_at.page.plots.cards["runtime"]
+    QTest.keyClick(card.plot, Qt.Key.Key_Return)
+    assert [one for one in looked_at.page.plots.cells if one.isVisible()] == [card]
+    QTest.keyClick(card.plot, Qt.Key.Key_Return)
+    assert all(one.isVisible() for one in looked_at.page.plots.cells)
+
+
+@pytest.mark.matrix
+def test_curves_are_named_at_their_ends_where_there_is_room(told: Bench) -> None:
+    plots = told.page.plots
+    plots.full.turn(plots.cards["runtime"])
+    told.drawn()
+    labels = plots.cards["runtime"].plot.labels
+    told.qtbot.waitUntil(lambda: len(labels.written) == len(KERNELS))
+    assert {one.kernel for one in labels.written} == set(KERNELS)
+    boxes = [one.box for one in labels.written]
+    assert all(labels.boundingRect().contains(box) for box in boxes)
+    assert not any(a.adjusted(0, 1, 0, -1).intersects(b) for a in boxes for b in boxes if a is not b)
+
+
+@pytest.mark.matrix
+def test_a_curve_that_ends_before_the_others_is_named_at_its_own_end_or_not_at_all(bench: Bench) -> None:
+    lost: Failure = ("will-not-fit", "it needs more")
+    bench.sweep(script(make_plan(KERNELS), {("flash1", n): lost for n in (1024, 2048)}))
+    plots = bench.page.plots
+    plots.full.turn(plots.cards["runtime"])
+    bench.drawn()
+    labels = plots.cards["runtime"].plot.labels
+    bench.qtbot.waitUntil(lambda: {one.kernel for one in labels.written} >= set(KERNELS) - {"flash1"})
+    view = plots.cards["runtime"].plot.getViewBox()
+    ends = {one.kernel: view.mapFromView(QPointF(one.x, one.y)) for one in labels._endings}
+    assert ends["flash1"].x() < ends["flash2"].x() - 50
+    for name in labels.written:
+        assert 0 < name.box.left() - ends[name.kernel].x() < 20
+        assert abs(name.box.center().y() - ends[name.kernel].y()) < 3 * name.box.height()
+
+
+@pytest.mark.matrix
+def test_curves_are_not_named_where_there_is_no_room(told: Bench) -> None:
+    plot = told.page.plots.cards["runtime"].plot
+    plot.resize(170, 120)
+    told.drawn()
+    assert plot.labels.written == ()
+
+
+@pytest.mark.matrix
+def test_a_point_that_failed_its_check_is_not_named(bench: Bench) -> None:
+    off: Failure = ("wrong", "row 3 is off")
+    bench.sweep(script(make_plan(KERNELS), {("flash2", n): off for n in (512, 1024, 2048)}))
+    assert sentence(bench).startswith("flash1 ")

@@ -1,0 +1,61 @@
+"""What is written in a roofline: every kernel's name and the chosen N, nothing on anything else."""
+
+from itertools import combinations
+
+import pytest
+from PySide6.QtCore import QRectF
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.figures.series import kernels_of
+from flashscope.app.look.theme import DARK
+from flashscope.app.plots.roofline.plot import RooflinePlot
+from flashscope.app.words.roofline import tier_text
+from flashscope.app.words.units import seqlen_text
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.results.theory.roofline import Roofline, roofline
+from flashscope.profiles.store import load
+
+MARGIN = 4  # that a text item has around its text
+
+
+@pytest.fixture(scope="module")
+def found() -> Roofline:
+    session = load(next(path for path in bundled_sessions() if path.stem == "h200-traffic"))
+    return roofline(rows(session), session.ceilings)
+
+
+def written(plot: RooflinePlot) -> dict[str, QRectF]:
+    items = [item for item in plot._labels._items if item.isVisible()]
+    boxes = {item.toPlainText(): item.mapRectToScene(item.boundingRect()) for item in items}
+    return {text: box.adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN) for text, box in boxes.items()}
+
+
+@pytest.mark.parametrize("size", [(840, 530), (1500, 900)])
+def test_every_name_and_the_chosen_n_have_room_and_stand_on_nothing(
+    qtbot: QtBot, found: Roofline, size: tuple[int, int]
+) -> None:
+    plot = RooflinePlot(DARK)
+    qtbot.addWidget(plot)
+    plot.resize(*size)
+    plot.show()
+    qtbot.waitExposed(plot)
+    plot.show_roofline(found, frozenset())
+    for spot in found.spots:
+        plot.show_chosen(spot.row.point.index)
+        texts = written(plot)
+        if spot.row.kernel == "standard":
+            assert set(kernels_of([one.row for one in found.spots])) <= set(texts)
+            assert seqlen_text(spot.row.seqlen) in texts
+        assert not any(a.intersects(b) for a, b in combinations(texts.values(), 2))
+        assert all(plot.getViewBox().sceneBoundingRect().contains(box) for box in texts.values())
+
+
+def test_points_of_which_nothing_tells_the_bytes_are_named_as_not_drawn() -> None:
+    session = load(next(path for path in bundled_sessions() if path.stem == "h200-peers"))
+    wide = [row for row in rows(session) if row.problem.head_dim == 128 and not row.problem.causal]
+    told = tier_text(roofline(wide, session.ceilings).spots)
+    assert told == (
+        "filled: DRAM bytes by formula · hollow: L2 (tile) bytes by formula · "
+        "not drawn, as nothing tells their bytes: torch-math"
+    )

@@ -1,0 +1,98 @@
+"""Sessions over time, and the moments they are put at."""
+
+import sqlite3
+from contextlib import closing
+from typing import Any
+
+import pyqtgraph as pg
+import pytest
+from msgspec.structs import replace
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.profiles.store import sessions_dir
+from tests.app.commands.test_trend import recorded
+from tests.app.fakes import PLAN
+from tests.app.pages.sessions.conftest import choose, fill, listed
+from tests.app.rig import Save
+
+
+@pytest.mark.matrix
+def test_sessions_over_time_are_drawn_a_curve_a_machine_and_a_click_opens_one(
+    page: SessionsPage, window: MainWindow, qtbot: QtBot
+) -> None:
+    first = recorded(sessions_dir() / "a.flashscope", 3)
+    recorded(sessions_dir() / "b.flashscope", 20, slower=2.0)
+    recorded(sessions_dir() / "c.flashscope", 7, device="Another CPU")
+    listed(page, qtbot, 3)
+    page.over_time.click()
+
+    def dots() -> list[Any]:
+        return [one for one in page.trend.plot.plotItem.items if isinstance(one, pg.ScatterPlotItem)]
+
+    qtbot.waitUntil(lambda: len(dots()) == 2)
+    assert sorted(len(one.data) for one in dots()) == [1, 2]
+    assert "Another CPU" in page.trend.legend.text()
+    page.trend.quantity.setCurrentText("Speed-up")
+    qtbot.waitUntil(lambda: page.trend.legend.text().startswith("Speed-up"))
+    (entry, *_) = next(one for one in dots() if len(one.data) == 2).data["data"]
+    with qtbot.waitSignal(window.controller.session_changed):
+        page.trend.plot.entry_chosen.emit(entry)
+    assert window.controller.path == first
+
+
+def test_no_key_touches_sessions_whose_rows_are_not_on_show(
+    page: SessionsPage, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one", "two")
+    choose(page, "one")
+    page.over_time.click()
+    assert page.chosen_all() == []
+    assert page.chosen() is None
+    assert not page._buttons["delete"].isEnabled()
+    page.over_time.click()
+    assert [info.path.stem for info in page.chosen_all()] == ["one"]
+
+
+def test_over_time_a_message_below_leaves_the_page_unscrolled(
+    page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one")
+    window.resize(1280, 720)
+    page.over_time.click()
+    window.errors.show_notice("A message.")
+    QApplication.processEvents()
+    assert window._frames["sessions"].verticalScrollBar().maximum() == 0
+
+
+def test_over_time_begins_with_the_length_that_most_sessions_have(page: SessionsPage, qtbot: QtBot) -> None:
+    for name, lengths in (("a", (256, 512)), ("b", (256, 512)), ("c", (4096,))):
+        problems = tuple(replace(PLAN.problems[0], seqlen_q=n, seqlen_k=n) for n in lengths)
+        recorded(sessions_dir() / f"{name}.flashscope", 3, plan=replace(PLAN, problems=problems))
+    listed(page, qtbot, 3)
+    page.over_time.click()
+    assert page.trend.seqlen.currentData() == 512
+
+
+@pytest.mark.matrix
+def test_dates_of_sessions_are_moments_in_whatever_zone_they_were_written(
+    page: SessionsPage, qtbot: QtBot
+) -> None:
+    later = recorded(sessions_dir() / "a.flashscope", 3, hour="10:00:00-05:00")
+    sooner = recorded(sessions_dir() / "b.flashscope", 3, hour="12:00:00+02:00")
+    listed(page, qtbot, 2)
+    page.table.selectAll()
+    with qtbot.waitSignal(page.comparison_wanted) as asked:
+        page.compare_chosen()
+    assert asked.args == [[sooner, later]], "the oldest is the baseline"
+
+
+def test_a_date_that_no_clock_shows_is_drawn_all_the_same(page: SessionsPage, qtbot: QtBot) -> None:
+    path = recorded(sessions_dir() / "a.flashscope", 3)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE session SET started_at = '0001-01-01T00:00:00'")
+    listed(page, qtbot, 1)
+    page.over_time.click()
+    qtbot.waitUntil(lambda: page.trend.legend.text().startswith("Runtime"))

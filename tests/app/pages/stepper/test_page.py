@@ -1,0 +1,384 @@
+import msgspec
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QSlider,
+    QWidget,
+)
+
+from flashscope.app.look.appearance import appearance_of
+from flashscope.app.look.contrast import contrast
+from flashscope.app.look.kernel_marks import LEGIBLE
+from flashscope.app.look.theme import LIGHT, THEMES
+from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.plots.stepper.ink import Role, role_ink
+from flashscope.app.stepper.cursor import Cursor
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import Array, TraceRequest
+from tests.app.pages.stepper.conftest import Bench
+from tests.app.stepper.builders import build_trace, random_trace
+
+
+def at(page: StepperPage) -> int:
+    return here(page).at
+
+
+def here(page: StepperPage) -> Cursor:
+    assert page.position is not None
+    return page.position
+
+
+def seek_phase(page: StepperPage, tile: int, phase: str) -> None:
+    steps = here(page).timeline.steps
+    page.seek(next(k for k, step in enumerate(steps) if step.tile == tile and step.phase == phase))
+
+
+def test_the_page_says_words_before_the_first_trace(bench: Bench) -> None:
+    bench.engine.silent = True
+    bench.page.show()
+    assert "Recording the trace on the CPU" in bench.page.words()
+    assert not bench.page.transport.isEnabled()
+
+
+def test_the_keys_step_as_soon_as_the_page_is_shown(bench: Bench) -> None:
+    page = bench.show()
+    focused = page.focusWidget()
+    assert focused is page.transport.scrubber
+    bench.qtbot.keyClick(focused, Qt.Key.Key_Right)  # type: ignore[no-untyped-call]  # pytest-qt types none
+    assert at(page) == 1
+
+
+def test_a_trace_that_fails_leaves_its_reason_on_the_page(bench: Bench) -> None:
+    bench.engine.refusal = "The GPU has gone; trace on the CPU."
+    bench.page.show()
+    bench.qtbot.waitUntil(lambda: "The GPU has gone" in bench.page.words())
+
+
+def test_no_trace_is_asked_for_before_the_page_is_looked_at(bench: Bench) -> None:
+    assert bench.engine.requests == []
+    bench.show()
+    assert len(bench.engine.requests) == 1
+
+
+def test_the_slide_example_shows_the_numbers_of_the_slides(bench: Bench) -> None:
+    page = bench.show("slide")
+    seek_phase(page, 0, "weights")
+    assert "= 1.135" in page.board.formulas.accessibleDescription()
+    seek_phase(page, 1, "maximum")
+    assert "max(3.000, 2.000) = 3.000" in page.words()
+    assert "exp(3.000 − 3.000) = 1.000" in page.words()
+    page.seek(10_000)
+    words = page.words()
+    for text in (
+        "1.000 · 1.135 + 0.450 = 1.585",
+        "= 2.250",
+        "Σ = 2 · O = 5.063 · ÷2: 2.532",
+        "exact: Σ = 1 · O = 2.250",
+    ):
+        assert text in words
+
+
+def test_the_reversed_slide_example_rescales_by_0_368(bench: Bench) -> None:
+    page = bench.show("slide-reversed")
+    page.seek(10_000)
+    words = page.words()
+    assert "max(2.000, 3.000) = 3.000" in words
+    assert "exp(2.000 − 3.000) = 0.368" in words
+    assert "0.368 · 1.223 + 1.135 = 1.585" in words
+    assert "= 2.250" in words
+
+
+def test_after_the_last_step_the_measured_error_is_shown(bench: Bench) -> None:
+    page = bench.show("random")
+    assert page.bar.result.text() == ""
+    page.seek(10_000)
+    assert page.bar.result.text().startswith("max |O − exact| = ")
+    assert "64 rows, measured" in page.bar.result.text()
+
+
+def test_the_source_of_the_trace_is_named(bench: Bench) -> None:
+    page = bench.show("slide")
+    assert "Test bench" in page.bar.source.text()
+    assert "NumPy, float64, in the tests" in page.bar.source.text()
+
+
+def test_back_shows_what_forward_showed(bench: Bench) -> None:
+    page = bench.show("causal")
+    forward = []
+    for _ in range(40):
+        forward.append((at(page), page.words()))
+        bench.press(Qt.Key.Key_Right)
+    for position, words in reversed(forward):
+        bench.press(Qt.Key.Key_Left)
+        assert (at(page), page.words()) == (position, words)
+
+
+def test_the_keyboard_reaches_every_motion(bench: Bench) -> None:
+    page = bench.show("slide-reversed")
+    press = bench.press
+    press(Qt.Key.Key_End)
+    assert here(page).ended
+    press(Qt.Key.Key_Home)
+    assert at(page) == 0
+    press(Qt.Key.Key_PageDown)
+    press(Qt.Key.Key_PageDown)
+    press(Qt.Key.Key_PageUp)
+    assert at(page) == 1
+    press(Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert at(page) == here(page).timeline.tile_ends[0]
+    press(Qt.Key.Key_BracketRight)
+    assert (here(page).snapshot.tile, here(page).snapshot.phase) == (1, "maximum")
+    press(Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
+    assert at(page) == here(page).timeline.tile_ends[0]
+    press(Qt.Key.Key_End)
+    press(Qt.Key.Key_BracketLeft)
+    assert here(page).snapshot.phase == "maximum"
+    press(Qt.Key.Key_Space)
+    assert page.player.playing
+    press(Qt.Key.Key_Space)
+    assert not page.player.playing
+
+
+def test_playing_runs_to_the_end_and_stops(bench: Bench) -> None:
+    page = bench.show("slide")
+    page.player.set_speed(100)
+    page.toggle_play()
+    bench.qtbot.waitUntil(lambda: here(page).ended, timeout=60_000)
+    assert not page.player.playing
+    page.toggle_play()
+    assert at(page) == 0, "playing again starts from the beginning"
+
+
+def test_playing_stops_at_a_breakpoint(bench: Bench) -> None:
+    page = bench.show("slide-reversed")
+    page.transport._kinds["max-rises"].trigger()
+    page.player.set_speed(100)
+    page.toggle_play()
+    bench.qtbot.waitUntil(lambda: not page.player.playing, timeout=60_000)
+    assert (here(page).snapshot.tile, here(page).snapshot.phase) == (1, "maximum")
+    assert page.transport.breaks.text() == "Break: 1"
+
+
+def test_a_breakpoint_at_every_tile_stops_at_tile_ends(bench: Bench) -> None:
+    page = bench.show("random")
+    page.transport._kinds[None].trigger()
+    page.player.set_playing(True)
+    for _ in range(6):
+        page.tick()
+        if not page.player.playing:
+            break
+    assert at(page) == here(page).timeline.tile_ends[0]
+
+
+def test_scrubbing_moves_every_panel_and_makes_no_widget(bench: Bench) -> None:
+    page = bench.show("random")
+    before = {id(widget) for widget in page.findChildren(QWidget)}
+    for value in range(0, page.transport.scrubber.maximum(), 7):
+        page.transport.scrubber.setValue(value)
+        assert at(page) == value
+        assert all(panel.view is page.board.panels[0].view for panel in page.board.panels)
+    assert {id(widget) for widget in page.findChildren(QWidget)} == before
+
+
+def test_a_click_on_the_scrubber_jumps_there(bench: Bench) -> None:
+    page = bench.show("random")
+    scrubber = page.transport.scrubber
+    bench.click(scrubber)
+    assert at(page) == pytest.approx(scrubber.maximum() / 2, abs=3)
+
+
+def test_a_click_on_a_tile_goes_to_its_end(bench: Bench) -> None:
+    page = bench.show("random")
+    with bench.qtbot.waitSignal(page.board.tile_chosen):
+        bench.click(page.board.tiles)
+    assert at(page) in here(page).timeline.tile_ends
+
+
+def test_the_row_watched_can_be_chosen_and_pinned(bench: Bench) -> None:
+    page = bench.show("random")
+    page.transport.row.setValue(21)
+    seek_phase(page, 20, "weights")
+    assert page.transport.row.value() == 21
+    page.transport.follow.setChecked(False)
+    page.seek(1)
+    assert "Row 21 is in another query block" in page.words()
+    page.transport.follow.setChecked(True)
+    assert page.transport.row.value() == 5
+
+
+def test_hovering_a_cell_lights_it_in_both_tiles(bench: Bench) -> None:
+    page = bench.show("random")
+    seek_phase(page, 3, "output")
+    bench.point_at(page.board.scores)
+    assert page.board.scores.hovered is not None
+    assert page.board.weights.hovered == page.board.scores.hovered
+    assert "] = " in page.board.weights.readout()
+
+
+def test_levels_stay_fixed_over_a_trace_and_are_symmetric(bench: Bench) -> None:
+    page = bench.show("random")
+    heatmap = page.board.scores
+    found = set()
+    for value in range(0, page.transport.scrubber.maximum(), 11):
+        page.seek(value)
+        assert heatmap.view is not None
+        found.add(heatmap.levels(heatmap.view))
+        assert page.board.weights.levels(heatmap.view) == (0.0, 1.0)
+    (levels,) = found
+    assert levels[0] == -levels[1]
+    assert page.story is not None
+    recording = page.story.recording
+    assert levels[1] == np.abs(recording.s[np.isfinite(recording.s)]).max()
+    assert heatmap.colour_of(levels[0], levels) != heatmap.colour_of(levels[1], levels)
+
+
+def test_masked_scores_are_hatched_and_written_as_words(bench: Bench) -> None:
+    page = bench.show("causal")
+    seek_phase(page, 0, "scores")
+    page.transport.row.setValue(0)
+    assert "−∞" in page.board.scores.accessibleDescription()
+    assert "masked" in page.board.tiles.accessibleDescription()
+
+
+def test_a_theme_switch_recolours_the_panels(bench: Bench, qapp: QApplication) -> None:
+    page = bench.show("random")
+    page.seek(40)
+    dark = {panel: panel.grab().toImage() for panel in page.board.panels}
+    appearance_of().use(LIGHT)
+    page.apply_theme(LIGHT)
+    for panel in page.board.panels:
+        assert panel.theme is LIGHT
+        assert panel.grab().toImage() != dark[panel], panel.accessibleName()
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+@pytest.mark.parametrize("role", ["m", "a", "l", "o"])
+def test_coloured_numbers_are_readable(theme: object, role: Role) -> None:
+    ink = role_ink(theme, role)  # type: ignore[arg-type]  # parametrize hides the type
+    assert contrast(ink, theme.panel) >= LEGIBLE  # type: ignore[attr-defined]  # as above
+
+
+def test_every_interactive_widget_and_panel_has_an_accessible_name(bench: Bench) -> None:
+    page = bench.show("slide")
+    kinds = (QAbstractButton, QComboBox, QSlider, QAbstractSpinBox)
+    nameless = [
+        widget
+        for kind in kinds
+        for widget in page.findChildren(kind)
+        if not widget.accessibleName()
+        and not (isinstance(widget, QAbstractButton) and widget.text())
+        and not widget.objectName().startswith("qt_")
+    ]
+    assert nameless == []
+    assert all(panel.accessibleName() and panel.accessibleDescription() for panel in page.board.panels)
+
+
+def test_an_own_problem_is_traced_as_the_form_says(bench: Bench) -> None:
+    page = bench.show()
+    form = page.bar.form
+    form.seqlen.setValue(24)
+    form.block_k.setValue(5)
+    form.reverse.setChecked(True)
+    before = page.story
+    form.go.click()
+    bench.qtbot.waitUntil(lambda: page.story is not before)
+    request = bench.engine.requests[-1]
+    assert (request.problem.seqlen_k, request.block_k, request.reverse) == (24, 5, True)
+    assert page.bar.chosen_preset == "own"
+
+
+def test_another_loop_order_asks_for_another_trace(bench: Bench) -> None:
+    page = bench.show("random")
+    before = page.story
+    page.bar.order.setCurrentIndex(1 - page.bar.order.currentIndex())
+    bench.qtbot.waitUntil(lambda: page.story is not before)
+    assert bench.engine.requests[-1].order != bench.engine.requests[-2].order
+
+
+def test_a_trace_nobody_waits_for_any_more_is_not_shown(bench: Bench) -> None:
+    page = bench.show("slide")
+    bench.engine.silent = True
+    page.show_preset("random")
+    before = page.story
+    bench.controller.trace_ready.emit(random_trace(seed=9))
+    assert page.story is before
+
+
+def test_a_preset_asked_for_from_another_page_is_recorded_once(bench: Bench) -> None:
+    bench.page.page_requested.connect(bench.page.show)
+    bench.page.show_preset("random")
+    bench.qtbot.waitUntil(lambda: bench.page.story is not None)
+    assert len(bench.engine.requests) == 1
+    assert bench.engine.requests[0].problem.seqlen_q == 64
+
+
+def test_a_preset_chosen_while_another_is_recorded_comes_next(bench: Bench) -> None:
+    page = bench.show("slide")
+    bench.engine.silent = True
+    for preset in ("causal", "overflow", "random"):
+        page.show_preset(preset)
+    assert [request.problem.causal for request in bench.engine.requests[2:]] == [True]
+    bench.engine.silent = False
+    bench.engine.answer(bench.engine.requests[-1])
+    bench.qtbot.waitUntil(lambda: "of 64 done" in page.words())
+    assert page.story is not None
+    assert not page.story.recording.trace.request.problem.causal
+    assert len(bench.engine.requests) == 4
+
+
+@pytest.mark.matrix
+def test_a_broken_trace_says_so_and_paints(bench: Bench, qapp: QApplication) -> None:
+    page = bench.show("slide")
+    trace = random_trace(16)
+    s, output = trace.s.numpy().copy(), trace.output.numpy().copy()
+    s[1, 0, 0], output[3] = np.nan, np.nan
+    page.show_trace(msgspec.structs.replace(trace, s=Array.of(s), output=Array.of(output)))
+    for step in range(len(here(page).timeline.steps)):
+        page.seek(step)
+        qapp.processEvents()
+    assert page.bar.result.text().startswith("max |O − exact| = NaN")
+    assert page.bar.result.property("role") == "error"
+
+
+def test_rows_that_keep_no_key_are_shown_as_empty(bench: Bench, qapp: QApplication) -> None:
+    page = bench.show("slide")
+    problem = Problem(seqlen_q=24, seqlen_k=8, head_dim=8, causal=True)
+    page.show_trace(build_trace(TraceRequest(problem=problem, block_q=8, block_k=8)))
+    page.transport.follow.setChecked(False)
+    page.transport.row.setValue(3)
+    for step in range(len(here(page).timeline.steps)):
+        page.seek(step)
+        qapp.processEvents()
+    assert "Row 3 is in another query block" in page.words()
+    assert page.bar.result.property("role") == "ok"
+
+
+def test_the_slides_notation_shows_beta(bench: Bench) -> None:
+    page = bench.show("slide")
+    page.seek(10_000)
+    assert "β" not in page.words()
+    page.bar.notation.setChecked(True)
+    assert "exp(2.000 − 3.000) = 0.368" in page.words()
+
+
+def test_cuda_cannot_be_chosen_where_there_is_none(bench: Bench) -> None:
+    page = bench.show("slide")
+    index = page.bar.backend.findData("cuda")
+    assert (
+        not page.bar.backend.model().flags(page.bar.backend.model().index(index, 0))
+        & Qt.ItemFlag.ItemIsEnabled
+    )
+    assert "not available" in page.bar.backend.itemData(index, Qt.ItemDataRole.ToolTipRole)
+
+
+def test_the_next_trace_runs_where_the_top_bar_says(bench: Bench) -> None:
+    bench.page.controller.choose_backend("cuda")
+    assert bench.page.bar.chosen_backend == "cuda"
+    assert bench.engine.requests == []
+    bench.page.show_preset("slide")
+    assert bench.engine.requests[-1].backend == "cuda"

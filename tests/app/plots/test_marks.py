@@ -1,0 +1,130 @@
+"""Marks: every kernel can be told from every other, in every theme, without colour, and families by it."""
+
+from itertools import combinations
+
+import pytest
+from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+
+from flashscope.app.figures.shapes import OWN, THEIRS
+from flashscope.app.look.contrast import contrast
+from flashscope.app.look.kernel_marks import KERNEL_MARKS, LEGIBLE, OTHER_MARK, kernel_mark
+from flashscope.app.look.theme import THEMES, Theme
+from flashscope.app.plots.filling import filling
+from flashscope.app.plots.marks import mark_icon, mark_pixmap
+from flashscope.kernels.catalogue.registry import KERNELS, base_of
+from tests.app.pixels import ink_in_a_selected_row
+from tests.app.plots.eyes import EYES, difference, lab
+
+SEEN = 3.0  # WCAG 2.1, 1.4.11: graphical objects against what they stand on
+FAMILIES = 7
+APART = 12.0  # CIEDE2000; 2 is just noticed side by side
+THEME = pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+
+
+def shape(kernel: str, theme: Theme) -> QImage:
+    """Which pixels the mark covers, without its colour."""
+    return mark_pixmap(kernel, theme).toImage().convertToFormat(QImage.Format.Format_Alpha8)
+
+
+def test_every_mark_is_one_kernels_alone_and_kernels_without_one_share_theirs() -> None:
+    without = [spec.name for spec in KERNELS if spec.mark is None]
+    assert {kernel_mark(name) for name in (*without, "unknown")} == {OTHER_MARK}
+    marks = [(mark.colour, mark.symbol) for mark in (*KERNEL_MARKS.values(), OTHER_MARK)]
+    assert len(set(marks)) == len(marks)
+
+
+@THEME
+def test_every_mark_stands_out_from_its_card(theme: Theme) -> None:
+    for name in (*KERNEL_MARKS, "unknown"):
+        assert contrast(kernel_mark(name).on(theme), theme.panel) >= SEEN, name
+
+
+@THEME
+def test_text_in_a_kernels_colour_can_be_read(theme: Theme) -> None:
+    for name in (*KERNEL_MARKS, "unknown"):
+        assert contrast(kernel_mark(name).ink(theme), theme.panel) >= LEGIBLE, name
+
+
+@THEME
+def test_texts_can_be_read_on_what_they_stand_on(theme: Theme) -> None:
+    for ground in (theme.bg, theme.panel, theme.raised):
+        for text in (theme.text, theme.dim, theme.error, theme.warn, theme.ok):
+            assert contrast(text, ground) >= LEGIBLE, (text, ground)
+    assert contrast(theme.on_accent, theme.accent) >= LEGIBLE
+
+
+@THEME
+def test_the_kernel_of_the_sentence_outshines_every_other(theme: Theme) -> None:
+    plain = max(contrast(mark.on(theme), theme.panel) for mark in KERNEL_MARKS.values())
+    for name in (*KERNEL_MARKS, "unknown"):
+        assert contrast(kernel_mark(name).bright(theme), theme.panel) > plain, name
+
+
+@THEME
+@pytest.mark.parametrize("eyes", EYES)
+def test_families_are_told_apart_by_colour_whatever_cones_are_missing(theme: Theme, eyes: str) -> None:
+    seen = {mark.on(theme): lab(mark.on(theme), EYES[eyes]) for mark in KERNEL_MARKS.values()}
+    assert len(seen) == FAMILIES
+    for one, other in combinations(seen, 2):
+        assert difference(seen[one], seen[other]) >= APART, (one, other)
+
+
+@THEME
+def test_areas_of_a_familys_members_are_hatched_differently(theme: Theme) -> None:
+    brushes = {name: filling(name, theme) for name in (*KERNEL_MARKS, "unknown")}
+    drawn = [(brush.color().name(), brush.style()) for brush in brushes.values()]
+    assert len(set(drawn)) == len(drawn)
+    assert brushes["flash3"].style() == Qt.BrushStyle.SolidPattern
+
+
+def test_members_of_a_family_have_dashes_of_their_own() -> None:
+    looks = [(mark.colour, mark.dash) for mark in (*KERNEL_MARKS.values(), OTHER_MARK)]
+    assert len(set(looks)) == len(looks)
+
+
+@THEME
+@pytest.mark.usefixtures("qapp")
+def test_every_mark_stands_out_from_a_selected_row(theme: Theme) -> None:
+    for name in (*KERNEL_MARKS, "unknown"):
+        assert contrast(ink_in_a_selected_row(mark_icon(name, theme)), theme.accent) >= SEEN, name
+
+
+@pytest.mark.usefixtures("qapp")
+def test_no_two_marks_have_the_same_shape() -> None:
+    theme = THEMES["light"]
+    for one, other in combinations(KERNEL_MARKS, 2):
+        assert shape(one, theme) != shape(other, theme), (one, other)
+
+
+@THEME
+def test_the_steps_and_variants_of_a_kernel_have_its_colour_and_thinner_curves(theme: Theme) -> None:
+    for name in KERNEL_MARKS:
+        base = base_of(name)
+        if base is not None:
+            assert kernel_mark(name).on(theme) == kernel_mark(base).on(theme)
+            assert kernel_mark(name).width < kernel_mark(base).width
+
+
+def test_the_shapes_that_pictures_draw_are_those_of_the_plots() -> None:
+    for name, polygon in THEIRS.items():
+        path = Symbols[name]
+        drawn = [(path.elementAt(i).x, path.elementAt(i).y) for i in range(path.elementCount() - 1)]
+        assert [*polygon] == [pytest.approx(corner, abs=1e-3) for corner in drawn]
+    known = {"o", "ring", *THEIRS, *OWN}
+    assert {mark.symbol for mark in (*KERNEL_MARKS.values(), OTHER_MARK)} <= known
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "apart"),
+    [
+        ((50.0, 2.6772, -79.7751), (50.0, 0.0, -82.7485), 2.0425),
+        ((50.0, 2.5, 0.0), (73.0, 25.0, -18.0), 27.1492),
+        ((2.0776, 0.0795, -1.1350), (0.9033, -0.0636, -0.5514), 0.9082),
+    ],
+)
+def test_the_difference_of_colours_is_that_of_its_paper(
+    one: tuple[float, float, float], other: tuple[float, float, float], apart: float
+) -> None:
+    assert difference(one, other) == pytest.approx(apart, abs=1e-4)

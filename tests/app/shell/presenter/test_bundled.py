@@ -1,0 +1,96 @@
+"""The bundled stories on a stage, stop by stop."""
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.pages.traffic import TrafficPage
+from flashscope.app.plots.stepper.panel import Panel
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.stage.blanks import fill
+from flashscope.app.stage.scene import Scene
+from flashscope.app.stage.story import BUNDLED_STORIES, Stop, find_story, read_story
+from flashscope.app.words.plain import unbroken
+from flashscope.profiles.results.model.curves import by_curve
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.store import load
+from tests.app.rig import Rig
+from tests.app.shell.presenter.conftest import Key, press, settle
+from tests.matrix import chosen
+
+
+def test_two_digits_soon_after_one_another_are_one_number(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
+    window.activateWindow()
+    window.stage.enter(read_story(find_story("online-softmax")))
+    press(window, Key.Key_1)
+    press(window, Key.Key_2)
+    settle(window, rig, qtbot)
+    assert window.stage.at == 11
+    window.stage._forget_digits()
+    press(window, Key.Key_0)
+    assert window.stage.at == 9
+
+
+@chosen("name", BUNDLED_STORIES, [*BUNDLED_STORIES][:1])
+def test_every_stop_of_a_bundled_story_shows_its_page_its_session_and_its_figures(
+    window: MainWindow, rig: Rig, qtbot: QtBot, name: str
+) -> None:
+    window.activateWindow()
+    window.stage.enter(read_story(find_story(name)))
+    for number, stop in enumerate(window.stage.stops):
+        if number:
+            press(window, Key.Key_PageDown)
+        settle(window, rig, qtbot)
+        assert window.page.key == stop.page
+        sentence = window.stage.frame.sentence.text()
+        assert window.stage.frame.sentence.isVisible()
+        assert sentence == unbroken(expected(window, stop))
+        assert not any(word in sentence for word in ("{", "has no", "was not measured", "being computed"))
+        if isinstance(window.page, StepperPage):
+            assert window.page.position is not None
+            assert window.page.position.at == stop.step
+
+
+def expected(window: MainWindow, stop: Stop) -> str:
+    """The sentence, worked out from the file, or from the numbers of the step."""
+    story = window.stage.story
+    path = story.session_of(stop) if story else None
+    if path is None:
+        return fill(stop.sentence, window.page.staging.scene)
+    curves = by_curve(rows(load(path)))
+    curve = next((c for c in curves if c.label == stop.curve), next(iter(curves)))
+    kernel = stop.kernels[-1] if stop.kernels else ""
+    return fill(stop.sentence, Scene(curves[curve], stop.seqlen, kernel, stop.baseline))
+
+
+@pytest.mark.matrix
+def test_a_stop_of_traffic_shows_the_curves_of_its_kernels_alone(
+    window: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    window.stage.enter(read_story(find_story("why-tiling-wins")))
+    window.stage.go(3)
+    settle(window, rig, qtbot)
+    page = window.page
+    assert isinstance(page, TrafficPage)
+    assert list(page.cards) == ["standard", "flash2"]
+    window.resize(1280, 720)
+    qtbot.waitUntil(lambda: page.height() <= window._frames["traffic"].viewport().height())
+    window.stage.leave()
+    assert len(page.cards) > 2
+
+
+def test_a_step_on_stage_shows_the_panels_of_its_stop(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
+    window.stage.enter(read_story(find_story("online-softmax")))
+    window.stage.go(8)
+    settle(window, rig, qtbot)
+    page = window.page
+    assert isinstance(page, StepperPage)
+    seen = [panel for panel in page.findChildren(Panel) if panel.isVisible()]
+    assert seen == [page.board.formulas, page.board.charts[0]]
+    assert not page.bar.isVisible()
+    assert not page.transport.isVisible()
+    press(window, Key.Key_Right)
+    said = unbroken(fill(window.stage.stops[8].sentence, page.staging.scene))
+    assert window.stage.frame.sentence.text() == said
+    window.stage.leave()
+    assert all(panel.isVisibleTo(page.board) for panel in page.board.panels)

@@ -1,0 +1,64 @@
+"""A run that fails on a stage: a recording stands in, and the badge says so."""
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.stage.story import Story
+from flashscope.profiles.wire.events import PlanFinished, PointFailed, PointStarted
+from tests.app.fakes import PLAN, SECOND, plan_started
+from tests.app.rig import Rig
+from tests.app.shell.presenter.conftest import Key, press, settle
+
+
+def lose(rig: Rig) -> None:
+    rig.say([plan_started(), PointStarted(index=0, t_ns=SECOND)])
+    reason = "The worker died (signal 9)."
+    rig.say([PointFailed(index=0, t_ns=2 * SECOND, status="failed", reason=reason)])
+
+
+def test_a_run_that_loses_its_worker_falls_back_to_a_recording_with_one_key(
+    window: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    window.activateWindow()
+    window.show_page("profile")
+    press(window, Key.Key_F11)
+    press(window, Key.Key_R)
+    assert rig.controller.session is None, "nothing has failed yet"
+    rig.controller.run(PLAN)
+    lose(rig)
+    frame = window.stage.frame
+    assert frame.source.text() == "Press R for the bundled recording. The worker died (signal 9)."
+    press(window, Key.Key_R)
+    assert rig.engine.cancelled == 1
+    with qtbot.waitSignal(rig.controller.session_changed):
+        rig.say([PlanFinished(t_ns=3 * SECOND, outcome="cancelled")])
+    assert rig.controller.path == bundled_sessions()[0]
+    qtbot.waitUntil(lambda: frame.badge == "RUN FAILED · SAVED · GPU NVIDIA H200 · 2026-11-22")
+    assert frame.source.text() == "H200 standard and flash2"
+
+
+@pytest.mark.matrix
+def test_the_badge_forgets_a_failed_run_at_the_next_stop(
+    staged: MainWindow, rig: Rig, qtbot: QtBot, story: Story
+) -> None:
+    rig.controller.run(PLAN)
+    lose(rig)
+    rig.say([PlanFinished(t_ns=3 * SECOND, outcome="failed", reason="No worker starts.")])
+    press(staged, Key.Key_R)
+    qtbot.waitUntil(lambda: staged.stage.fallback.standing_in)
+    assert rig.controller.path == story.session_of(story.stops[0]), "a stop falls back to its own recording"
+    assert staged.stage.frame.badge.startswith("RUN FAILED")
+    press(staged, Key.Key_PageDown)
+    settle(staged, rig, qtbot)
+    assert not staged.stage.frame.badge.startswith("RUN FAILED")
+
+
+@pytest.mark.matrix
+def test_what_does_not_fit_is_no_failure_of_a_run(window: MainWindow, rig: Rig) -> None:
+    window.activateWindow()
+    press(window, Key.Key_F11)
+    rig.controller.run(PLAN)
+    rig.say([plan_started(), PointFailed(index=0, t_ns=SECOND, status="will-not-fit", reason="Too large.")])
+    assert not window.stage.fallback.reason

@@ -1,0 +1,90 @@
+"""A page is its module and its entry: the window finds it, lets it connect itself and knows it by no name."""
+
+import sys
+from types import ModuleType
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
+
+from flashscope.app.pages import registry
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.host import Host
+from flashscope.app.pages.registry import PAGES, START, PageEntry
+from flashscope.app.shell import main_window, paged_window, window_actions
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.start_up import ahead
+from tests.app.fakes import sweep
+from tests.app.rig import Rig, Save
+
+TENTH = PageEntry("tenth", "Tenth", "mdi6.star", follows=True)
+ENTRIES = (*PAGES, TENTH)
+
+
+class TenthPage(Page):
+    """Asks the window around it for all that it may."""
+
+    key = "tenth"
+    gives_way = True
+    brought = 0
+
+    def join(self, host: Host) -> None:
+        super().join(host)
+        host.block_run("The tenth page has its reasons.")
+
+    def come_to_front(self) -> None:
+        self.brought += 1
+
+
+@pytest.fixture
+def window(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> MainWindow:
+    """A window with a page more than there are digits."""
+    module = ModuleType("flashscope.app.pages.tenth")
+    module.TenthPage = TenthPage  # type: ignore[attr-defined] # as a module of that name would have it
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    for reader in (registry, main_window, window_actions):
+        monkeypatch.setattr(reader, "PAGES", ENTRIES)
+    for reader in (registry, paged_window, ahead):
+        monkeypatch.setattr(reader, "KEYS", (START, *(entry.key for entry in ENTRIES)))
+    return rig.window()
+
+
+def test_every_key_of_ten_pages_can_be_read_and_pressed(window: MainWindow) -> None:
+    keys = {}
+    for entry in ENTRIES:
+        action = window.registry.known(f"page.{entry.key}")
+        assert action is not None
+        keys[entry.key] = action.keys
+        for sequence in action.keys:
+            assert QKeySequence(sequence).toString() == sequence
+    assert keys == {entry.key: [f"Ctrl+{number}"] for number, entry in enumerate(PAGES, 1)} | {"tenth": []}
+
+
+def test_a_tenth_page_is_reached_from_the_rail_and_by_its_name(window: MainWindow) -> None:
+    QTest.mouseClick(window.rail.button("tenth"), Qt.MouseButton.LeftButton)
+    assert isinstance(window.page, TenthPage)
+    window.show_page(START)
+    action = window.registry.find("page.tenth")
+    assert action is not None
+    action.trigger()
+    assert window.page.key == "tenth"
+    assert window.page.brought == 2
+
+
+def test_a_page_connects_itself_to_the_window(window: MainWindow, rig: Rig, save: Save) -> None:
+    window.show_page("tenth")
+    assert not window.top_bar.run.isEnabled()
+    page = window.page
+    page.noticed.emit("It is so.")
+    assert window.errors.text == "It is so."
+    rig.opening(lambda: page.file_chosen.emit(save(sweep(), "swept")))
+    assert window.page.key == registry.SHOWING  # it gives way
+    page.page_requested.emit("ladder")
+    assert window.page.key == "ladder"
+
+
+def test_a_page_that_follows_sweeps_is_there_as_soon_as_one_begins(window: MainWindow, rig: Rig) -> None:
+    assert "tenth" in window.pages.missing
+    rig.controller.running_changed.emit(True)
+    assert "tenth" not in window.pages.missing

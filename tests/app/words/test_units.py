@@ -1,0 +1,66 @@
+"""Every number that can be held is written in a few characters that say what it is."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from flashscope.app.words.kinds import KINDS
+from flashscope.app.words.units import bytes_short, digits, energy_text, ms_text, whole_text
+from flashscope.app.words.verdicts import ratio_digits
+from flashscope.profiles.results.theory.why import decimal
+
+ANY = st.floats(allow_nan=True, allow_infinity=True)
+TEXTS = {
+    **{f"{kind}, {name}": getattr(words, name) for kind, words in KINDS.items() for name in ("text", "tick")},
+    **{of.__name__: of for of in (digits, whole_text, bytes_short, ratio_digits, decimal)},
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+@given(value=ANY)
+@example(value=1e300)
+@example(value=-1e300)
+def test_no_number_takes_more_room_than_a_table_has(text: Callable[[float], str], value: float) -> None:
+    assert len(text(value)) <= 20
+
+
+@given(st.floats(min_value=-1e300, max_value=1e300))
+def test_three_digits_say_a_number_to_half_a_percent(value: float) -> None:
+    assert float(digits(value)) == pytest.approx(value, rel=0.0051)
+
+
+@given(st.floats(min_value=-1e300, max_value=1e300))
+def test_no_more_than_three_digits_are_significant_but_before_the_decimal_point(value: float) -> None:
+    mantissa = digits(value).partition("e")[0].strip("-")
+    before, _, after = mantissa.partition(".")
+    assert len((before + after).lstrip("0")) <= 3 or not after
+    assert "e" in digits(value) or len(before) <= 6
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.000"),
+        (0.05, "0.05"),
+        (0.0999, "0.0999"),
+        (0.09999, "0.100"),
+        (9.996, "10.0"),
+        (99.96, "100"),
+        (123_456.0, "123456"),
+        (1_234_567.0, "1.23e+06"),
+        (1e300, "1e+300"),
+        (float("inf"), "inf"),
+        (float("nan"), "nan"),
+    ],
+)
+def test_digits_at_their_edges(value: float, text: str) -> None:
+    assert digits(value) == text
+
+
+def test_a_unit_stands_behind_the_power() -> None:
+    assert (ms_text(1e300), energy_text(1e300)) == ("1e+297 s", "1e+297 J")
+    assert whole_text(1_234_567.0) == "1234567"
+    assert not re.search(r"\d{10}", whole_text(1e12))

@@ -1,0 +1,62 @@
+"""Digests of what kernels are made of: another one where, and only where, their code is another."""
+
+from pathlib import Path
+
+import pytest
+
+from flashscope.kernels.catalogue import sources
+from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.catalogue.sources import digest_keys, source_digests
+from flashscope.kernels.workload.problem import PASSES
+
+
+def test_every_kernel_of_ours_has_a_digest_on_each_of_its_backends() -> None:
+    ours = {(backend, spec.name) for spec in KERNELS if spec.extra is None for backend in spec.implementation}
+    ours |= {
+        (backend, f"{spec.name} backward")
+        for spec in KERNELS
+        if spec.extra is None and spec.backward is not None
+        for backend in spec.backward.implementation
+    }
+    assert {(backend, name) for backend, of in source_digests().items() for name in of} == ours
+
+
+@pytest.mark.parametrize(
+    ("file", "changed"),
+    [
+        ("flash2.cu", {"flash2"}),
+        ("flash2_backward.cu", {"flash2 backward"}),
+        ("include/flash3_backward_layout.cuh", {"flash3 backward"}),
+        ("flash3_backward_wide.cu", {"flash3 backward"}),
+        ("flash3_blocks.py", {"flash3", "flash3-a", "flash3-b", "flash3-c", "flash3-fp8"}),
+        ("include/flash3_tiles.cuh", {"flash3", "flash3-a", "flash3-b", "flash3-c"}),
+    ],
+)
+def test_a_changed_file_changes_the_digests_of_the_kernels_made_of_it(
+    file: str, changed: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, read = source_digests(), Path.read_bytes
+    edited = sources.KERNELS_FOLDER / "cuda" / file
+    assert edited.is_file()
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b" " * (path == edited))
+    after = source_digests()
+    assert after["cpu"] == before["cpu"]
+    assert {name for name, digest in after["cuda"].items() if digest != before["cuda"][name]} >= changed
+    assert len(after["cuda"]) > sum(after["cuda"][name] != before["cuda"][name] for name in before["cuda"])
+
+
+def test_a_forward_pass_is_not_made_of_the_backward_pass_of_its_kernel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before, read = source_digests(), Path.read_bytes
+    edited = sources.KERNELS_FOLDER / "cpu" / "flash2_backward.py"
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b" " * (path == edited))
+    after = source_digests()
+    assert {name for name, digest in after["cpu"].items() if digest != before["cpu"][name]} == {
+        "flash2 backward"
+    }
+    assert [digest_keys("flash2", passes) for passes in PASSES] == [
+        ("flash2",),
+        ("flash2 backward",),
+        ("flash2", "flash2 backward"),
+    ]

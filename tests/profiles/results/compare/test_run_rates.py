@@ -1,0 +1,102 @@
+"""How often verdicts on several runs err, and what they find: on runs of one build, drawn without overlap.
+
+`cpu_runs.npz` holds the times (`ms`) of every round of 60 runs of one plan, each in processes of its own,
+made one after the other by `sweep --runs 60` on two cores of an AMD EPYC: (runs, points, rounds) in running
+order without the drift check, and the plan as JSON. The runs of the H200 are those of
+`test_statistics`, repeats within one process.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from msgspec import structs
+
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.compare import Pair, compare
+from flashscope.profiles.results.model.session import PointState, Session
+from tests.profiles.results.compare import test_statistics as recorded
+
+CPU = np.load(Path(__file__).with_name("cpu_runs.npz"))
+MADE = msgspec.json.decode(CPU["plan"].tobytes(), type=Plan)
+CPU_PLAN = structs.replace(MADE, protocol=structs.replace(MADE.protocol, drift_check=False))
+A_SIDE = 5
+Run = Callable[[int], Session]
+Sides = tuple[list[Session], list[Session]]
+
+
+@cache
+def cpu_run(number: int) -> Session:
+    ms = CPU["ms"][number].astype(float)
+    return replace(recorded.session(CPU_PLAN, ms, np.zeros_like(ms)), id=f"{number:032x}")
+
+
+@cache
+def h200_run(number: int) -> Session:
+    return replace(recorded.repeat(number), id=f"{number:032x}")
+
+
+POOLS: dict[str, tuple[Run, int]] = {"cpu": (cpu_run, len(CPU["ms"])), "h200": (h200_run, len(recorded.MS))}
+
+
+def drawn(pool: str, count: int) -> Iterator[Sides]:
+    """So many times five runs and five others of a pool."""
+    run, runs = POOLS[pool]
+    random = np.random.default_rng(0)
+    for _ in range(count):
+        chosen = [run(int(number)) for number in random.permutation(runs)[: 2 * A_SIDE]]
+        yield chosen[:A_SIDE], chosen[A_SIDE:]
+
+
+def pairs(base: list[Session], other: list[Session]) -> tuple[Pair, ...]:
+    return compare(base, [other]).contrasts[0].pairs
+
+
+def slowed(runs: list[Session], index: int, factor: float) -> list[Session]:
+    """Runs of which one point takes so many times as long."""
+    return [replace(run, points=[_slowed(state, index, factor) for state in run.points]) for run in runs]
+
+
+def _slowed(state: PointState, index: int, factor: float) -> PointState:
+    if state.point.index != index or state.measurement is None:
+        return state
+    samples = tuple(structs.replace(sample, ms=sample.ms * factor) for sample in state.measurement.samples)
+    return replace(state, measurement=structs.replace(state.measurement, samples=samples))
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(200, marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("pool", POOLS)
+def test_of_200_comparisons_of_a_build_with_itself_at_most_two_have_a_false_verdict(
+    pool: str, count: int
+) -> None:
+    assert sum(any(pair.better is not None for pair in pairs(*sides)) for sides in drawn(pool, count)) <= 2
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("pool", POOLS)
+def test_the_least_change_that_is_told_to_be_found_is_found_in_95_of_100(pool: str, count: int) -> None:
+    found = 0
+    for place, (base, other) in enumerate(drawn(pool, count)):
+        told = pairs(base, other)
+        index = place % len(told)
+        least = told[index].detectable
+        assert least is not None
+        point = told[index].other.point.index
+        found += pairs(base, slowed(other, point, 1 + least))[index].better is False
+    assert found >= 0.95 * count
+
+
+@pytest.mark.matrix  # a hundred comparisons
+def test_two_percent_are_found_on_a_gpu_from_2k_on_in_95_of_100() -> None:
+    points = recorded.PLAN.points()[: recorded.PLAN.cells]
+    places = [place for place, point in enumerate(points) if point.problem.seqlen_q >= 2048]
+    found = 0
+    for number, (base, other) in enumerate(drawn("h200", 100)):
+        index = places[number % len(places)]
+        slower = pairs(base, slowed(other, index, 1.02))
+        found += any(pair.better is False and pair.other.point.index == index for pair in slower)
+    assert found >= 95

@@ -1,0 +1,65 @@
+"""What a roofline holds: each point at two intensities, and the ceilings that bound these points."""
+
+import dataclasses
+
+import pytest
+
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.theory.roofline import BESIDE, roofline
+from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceilings, matmul_key
+from tests.profiles.results.theory.test_why import CEILINGS, FLOPS, MOVED, point
+
+
+def test_a_point_stands_at_its_flops_over_the_bytes_of_memory_and_of_the_cache() -> None:
+    (spot,) = roofline([point("standard", 2.5, dram_read_bytes=5e9, l2_bytes=2e10)], {1: CEILINGS}).spots
+    assert spot.tflops == pytest.approx(FLOPS / 2.5e9)
+    assert list(spot.intensities) == pytest.approx([FLOPS / MOVED, FLOPS / 2e10])
+    assert [moved and moved.source for moved in (spot.dram, spot.l2)] == ["by formula", "by counters"]
+
+
+def test_a_kernel_without_a_formula_of_tiles_has_no_second_intensity() -> None:
+    (spot,) = roofline([point("torch-flash", 1.0)], {1: CEILINGS}).spots
+    assert spot.l2 is None
+    assert spot.intensities[0] is not None
+    (unknown,) = roofline([point("own", 1.0)], {1: CEILINGS}).spots
+    assert unknown.intensities == (None, None)
+
+
+def test_bytes_that_the_runtime_refutes_are_not_drawn() -> None:
+    (spot,) = roofline([point("standard", MOVED / 4e9 / 2)], {1: CEILINGS}).spots
+    assert spot.dram is None
+
+
+def test_the_ceilings_are_those_that_these_points_work_under() -> None:
+    rows = [point("flash3", 1.0), point("flash3-fp8", 0.7), point("simt", 20.0)]
+    roofs = {roof.key: roof.tflops for roof in roofline(rows, {1: CEILINGS}).roofs}
+    assert roofs == {
+        COPY: 4.0,
+        matmul_key("bfloat16"): 800.0,
+        matmul_key("float32"): 50.0,
+        EXPONENTIALS: pytest.approx(4e12 * 4 * 128 / 1e12),
+    }
+    narrow = Problem(seqlen_q=64, seqlen_k=64, dtype="bfloat16")
+    mixed = roofline([point("flash3", 1.0), point("flash3", 1.0, narrow)], {1: CEILINGS})
+    assert EXPONENTIALS not in {roof.key for roof in mixed.roofs}
+
+
+def test_each_point_is_held_against_the_ceilings_of_its_part_and_the_newest_are_drawn() -> None:
+    slower = Ceilings(rates={COPY: CEILINGS.rates[COPY], EXPONENTIALS: CEILINGS.rates[EXPONENTIALS]})
+    rows = [point("standard", 2.4), dataclasses.replace(point("flash3", 0.8), part=2)]
+    found = roofline(rows, {1: CEILINGS, 2: slower})
+    assert found.spots[0].why.binds == "bytes"
+    assert found.spots[1].why.parts[0].missing == "it was not measured"
+    assert {roof.key for roof in found.roofs} == {COPY, EXPONENTIALS}
+
+
+def test_without_ceilings_the_copies_beside_the_points_are_the_slope() -> None:
+    rows = [point("flash3", 1.0, copy_gbs=value) for value in (3.0, 4.0, 9.0)]
+    (roof,) = roofline(rows, {}).roofs
+    assert (roof.key, roof.rate, roof.source) == (COPY, 4.0, BESIDE)
+    assert roofline([point("flash3", 1.0)], {}).roofs == ()
+
+
+def test_a_point_that_is_not_done_has_no_place() -> None:
+    failed = dataclasses.replace(point("flash3", 1.0), status="timeout")
+    assert roofline([failed], {1: CEILINGS}).spots == ()

@@ -1,0 +1,214 @@
+"""The figures on the pages of the kernels are those of the bundled recordings."""
+
+from statistics import mode
+
+import pytest
+
+from flashscope.app.words.units import bytes_text, digits
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.quantities.quantity import value_of
+from flashscope.profiles.results.quantities.registry import FOOTPRINT
+from flashscope.profiles.results.theory.why import whys
+from tests.texts.figures import (
+    LIBRARIES,
+    TORCH,
+    Chosen,
+    Ratios,
+    any_problem,
+    medians,
+    points_of,
+    ratios,
+    session_of,
+    throughputs,
+)
+from tests.texts.pages import says, table_after
+
+KERNELS = "kernels/README.md"
+PEERS = {
+    "flash3": "flash3",
+    "flash-attn-4": "flash-attn-4",
+    "cuDNN": "torch-cudnn",
+    "FlashAttention-2": "torch-flash",
+}
+
+
+@pytest.mark.parametrize(
+    ("page", "marker"), [("README.md", "## What it measured"), (KERNELS, "### Standard and flash2")]
+)
+def test_footprints_and_runtimes_of_standard_and_flash2_are_the_recordings(page: str, marker: str) -> None:
+    at = {(row.kernel, row.seqlen): row for row in points_of("h200-standard-flash2")}
+    for n, *told in table_after(page, marker):
+        standard, flash2 = (at[kernel, int(n.replace(",", ""))] for kernel in ("standard", "flash2"))
+        assert told[2:4] == [_footprint(flash2), _runtime(flash2)]
+        if standard.status == "will-not-fit":
+            assert told[:2] == [f"will not fit: {bytes_text(standard.predicted_bytes)}", "-"]
+            assert told[4] == "-"
+        else:
+            assert told[:2] == [_footprint(standard), _runtime(standard)]
+            assert told[4] == f"{_median(standard) / _median(flash2):.1f}×"
+
+
+def _footprint(row: PointRow) -> str:
+    return bytes_text(value_of(FOOTPRINT, row) or 0)
+
+
+def _runtime(row: PointRow) -> str:
+    ms = _median(row)
+    return f"{ms:.3f} ms" if ms < 1 else f"{digits(ms)} ms"
+
+
+def _median(row: PointRow) -> float:
+    assert row.times is not None
+    return row.times.median
+
+
+def test_the_clock_of_these_runs_is_the_recordings() -> None:
+    clocks = [row.clocks.median / 1000 for row in points_of("h200-standard-flash2") if row.clocks]
+    says(KERNELS, f"clock was {min(clocks):.2f} to {max(clocks):.2f} GHz")
+    by_nvml = [one.sm_clock_mhz or 0 for one in session_of("h200-standard-flash2").readings]
+    says(KERNELS, f"NVML's most frequent reading meanwhile is {mode(by_nvml) / 1000:.2f} GHz")
+
+
+@pytest.mark.parametrize(
+    ("name", "marker", "columns"),
+    [
+        ("h200-peers", "holds 17 kernels in turns over 30 problems", [*PEERS]),
+        ("h100-peers", "### The same on an H100", [*PEERS]),
+        ("h200-backward", "### Backward", ["flash3", "flash-attn-4", "cuDNN"]),
+    ],
+)
+def test_throughputs_beside_the_libraries_are_the_recordings(
+    name: str, marker: str, columns: list[str]
+) -> None:
+    known = [throughputs(name, PEERS[column]) for column in columns]
+    for head, *told in table_after(KERNELS, marker):
+        dim, causal = int(head.split(",")[0]), "causal" in head
+        assert told == [
+            " / ".join(f"{one[dim, causal, n]:.0f}" for n in (1024, 4096, 16384)) for one in known
+        ]
+
+
+def test_ratios_on_an_h200_are_the_recordings() -> None:
+    torch, own = ratios("h200-peers", "flash3", TORCH), ratios("h200-peers", "flash3", ["flash-attn-4"])
+    assert torch.least >= 1.05
+    assert torch.ahead == own.ahead == 30
+    says(
+        "README.md",
+        f"`flash3` is {torch.mean:.2f}× as fast as the fastest of PyTorch's",
+        f"and {own.mean:.2f}× as fast as",
+    )
+    says(
+        KERNELS,
+        f"`flash3` is {torch.mean:.2f}× as fast as the fastest of PyTorch's kernels and never under 1.05×",
+        f"`flash3` is {own.mean:.2f}× as fast: ahead in all 30 problems, by {_percent(own.least)} to "
+        f"{_percent(own.most)}",
+    )
+    standard = ratios("h200-peers", "flash3", ["standard"])
+    says(KERNELS, f"is {standard.mean:.1f}× as fast as `standard`, and {standard.least:.1f}× at least")
+    ours = ratios("h200-peers", "flash2", ["torch-flash"])
+    plain = ratios("h200-peers", "standard", ["torch-flash"])
+    says(
+        KERNELS,
+        f"reaches {ours.mean:.2f}× of FlashAttention-2 and is never under {ours.least:.2f}×; "
+        f"`standard` reaches {plain.mean:.2f}×",
+    )
+
+
+def test_the_fastest_of_pytorch_is_cudnn_or_what_chose_it() -> None:
+    known = {kernel: medians("h200-peers", kernel) for kernel in TORCH}
+    for problem in medians("h200-peers", "flash3"):
+        fastest = min(
+            (kernel for kernel in TORCH if problem in known[kernel]), key=lambda k: known[k][problem]
+        )
+        assert fastest in {"torch-cudnn", "torch-auto"}
+
+
+def test_what_standard_takes_at_head_dim_128_is_the_recordings() -> None:
+    of_standard = {
+        row.seqlen: (row, why)
+        for row, why in zip(points_of("h200-peers"), whys(session_of("h200-peers")), strict=True)
+        if row.kernel == "standard" and row.problem.head_dim == 128 and not row.problem.causal
+    }
+    took = {n: row.times.median for n, (row, _) in of_standard.items() if row.times}
+    says(KERNELS, f"takes {took[8192]:.2f} ms at N = 8k and {took[16384]:.2f} ms at 16k")
+    shares = {round(100 * (why.share or 0)) for n, (_, why) in of_standard.items() if n >= 8192 and why}
+    (share,) = shares
+    copied = of_standard[8192][0].measured("copy_gbs")
+    assert copied is not None
+    says(
+        KERNELS,
+        f"would take {share}% of that time",
+        f"within device memory, {(copied.value or 0) / 1000:.2f} TB/s",
+    )
+
+
+def test_throughputs_in_8_bits_are_the_recordings() -> None:
+    fp8, flash3 = (throughputs("h200-peers", one)[128, False, 16384] for one in ("flash3-fp8", "flash3"))
+    says(
+        KERNELS,
+        f"reaches {fp8:,.0f} TFLOP/s",
+        f"`flash3` reaches {flash3:.0f}",
+        f"it is {fp8 / flash3:.1f}× as fast as `flash3`",
+    )
+
+
+def test_figures_of_few_tiles_are_the_recordings() -> None:
+    decoded, thin = ratios("h200-decode", "flash3", LIBRARIES), ratios("h200-thin", "flash3", LIBRARIES)
+    assert (len(decoded.by_problem), len(thin.by_problem)) == (14, 120)
+    says(KERNELS, f"{decoded.mean:.2f}× as fast, never under {decoded.least:.2f}×")
+    says(
+        KERNELS,
+        f"is {thin.mean:.2f}× as fast as the fastest of the same three: at or above it in {thin.ahead} "
+        f"problems, down to {thin.least:.2f}×",
+    )
+    one = {"flash3": 0.0, "torch-cudnn": 0.0}
+    for kernel in one:
+        ((problem, ms),) = medians(
+            "h200-decode", kernel, lambda p: (p.batch, p.heads, p.seqlen_q, p.seqlen_k) == (1, 32, 1, 131072)
+        ).items()
+        one[kernel] = 1000 * ms
+        rate = (problem.input_bytes + problem.output_bytes) / ms / 1e9
+        if kernel == "flash3":
+            says(KERNELS, f"takes {1000 * ms:.0f} µs, {rate:.2f} TB/s")
+    says(KERNELS, f"cuDNN takes {one['torch-cudnn']:.0f} µs")
+
+
+def test_ratios_of_backward_passes_are_the_recordings() -> None:
+    every = ratios("h200-backward", "flash3", ["torch-cudnn", "flash-attn-4"])
+    says(KERNELS, f"over 30 problems `flash3` is {every.mean:.2f}× as fast as the better of the two")
+    (behind,) = (problem for problem, ratio in every.by_problem.items() if ratio < 1)
+    assert (behind.head_dim, behind.causal, behind.seqlen) == (128, True, 1024)
+    says(KERNELS, f"behind in one problem, by {100 * (1 - every.least):.1f}%")
+    for dim, told in ((64, "{} to {} at head dim 64"), (128, "{} to {} at 128"), (256, "{} to {} at 256")):
+        ahead = Ratios({p: r for p, r in every.by_problem.items() if p.head_dim == dim and p != behind})
+        says(KERNELS, told.format(_percent(ahead.least).strip("%"), _percent(ahead.most)))
+
+
+def test_an_h100_takes_as_much_longer_as_the_page_says() -> None:
+    def longer(kernel: str, chosen: Chosen = any_problem) -> Ratios:
+        here, there = medians("h200-peers", kernel), medians("h100-peers", kernel, chosen)
+        return Ratios({problem: there[problem] / here[problem] for problem in there})
+
+    standard = longer("standard", lambda p: not p.causal and p.head_dim < 256)
+    says(KERNELS, f"takes {standard.least:.2f} to {standard.most:.2f}× as long there")
+    says(KERNELS, f"`flash3` takes {longer('flash3').mean:.2f}× and cuDNN {longer('torch-cudnn').mean:.2f}×")
+    fast, slow = (_copy(name) for name in ("h200-peers", "h100-peers"))
+    says(KERNELS, f"a copy reaches {slow:.2f} TB/s for {fast:.2f}", f"the memory's {fast / slow:.2f}×")
+    beside = ratios("h100-peers", "flash3", LIBRARIES)
+    says(
+        KERNELS, f"`flash3` is {ratios('h100-peers', 'flash3', ['standard']).mean:.1f}× as fast as `standard`"
+    )
+    says(
+        KERNELS,
+        f"it is {beside.mean:.2f}× as fast: ahead in all {beside.ahead} problems, by "
+        f"{100 * (beside.least - 1):.1f}% to {_percent(beside.most)}",
+    )
+
+
+def _copy(name: str) -> float:
+    """The copy rate in TB/s that the sweep measured first."""
+    return float(session_of(name).ceilings[1].rates["copy_gbs"].figure.value or 0) / 1000
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):.0f}%"
