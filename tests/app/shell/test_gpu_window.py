@@ -36,7 +36,7 @@ SWEEP = Request.of(
     kernels=("standard", "flash2"),
     seqlens=parse_seqlens("512:65536"),
     dtype="bfloat16",
-    heads=16,
+    heads=10,  # standard takes 40 GiB at 32k, beside other tests too, and 160 GiB at 64k, past every GPU here
     head_dim=64,
 )
 SHORT = Problem(seqlen_q=512, seqlen_k=512, heads=2)

@@ -86,11 +86,22 @@ def test_a_sign_is_flipped_in_place_and_exactly_in_every_dtype(dtype: str) -> No
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("passes", PASSES)
-@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_on_a_gpu_an_answer_that_was_brought_back_is_right(dtype: Any, passes: Passes) -> None:
     from flashscope.kernels.cuda.device import describe as describe_gpu  # noqa: PLC0415 - imports CuPy
 
     problem = replace(SMALL, seqlen_q=200, seqlen_k=300, head_dim=64, dtype=dtype, passes=passes)
+    kernels = runs_on(describe_gpu(), problem)
+    assert len(kernels) > 1
+    for spec in kernels:
+        passed(spec, problem, "cuda")
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_an_answer_in_float32_that_was_brought_back_is_right() -> None:
+    from flashscope.kernels.cuda.device import describe as describe_gpu  # noqa: PLC0415 - imports CuPy
+
+    problem = replace(SMALL, seqlen_q=200, seqlen_k=300, head_dim=64, dtype="float32")
     kernels = runs_on(describe_gpu(), problem)
     assert len(kernels) > 1
     for spec in kernels:

@@ -2,14 +2,16 @@
 
 `cpu_runs.npz` holds the times (`ms`) of every round of 60 runs of one plan, each in processes of its own,
 made one after the other by `sweep --runs 60` on two cores of an AMD EPYC: (runs, points, rounds) in running
-order without the drift check, and the plan as JSON. The runs of the H200 are those of
-`test_statistics`, repeats within one process.
+order without the drift check, and the plan as JSON. `h100_runs.npz` holds the times and the clocks (`mhz`) of
+40 such runs on one NVIDIA H100 of 2026-11-25: two checkouts in turns (`--beside`) whose machine code is the
+same. The runs of the H200 are those of `test_statistics`, repeats within one process.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -22,11 +24,19 @@ from flashscope.profiles.results.model.session import PointState, Session
 from tests.profiles.results.compare import test_statistics as recorded
 
 CPU = np.load(Path(__file__).with_name("cpu_runs.npz"))
-MADE = msgspec.json.decode(CPU["plan"].tobytes(), type=Plan)
-CPU_PLAN = structs.replace(MADE, protocol=structs.replace(MADE.protocol, drift_check=False))
+H100 = np.load(Path(__file__).with_name("h100_runs.npz"))
 A_SIDE = 5
 Run = Callable[[int], Session]
 Sides = tuple[list[Session], list[Session]]
+
+
+def plan_of(archive: Any) -> Plan:
+    """The plan of recorded runs, without the drift check, which is not in them."""
+    made = msgspec.json.decode(archive["plan"].tobytes(), type=Plan)
+    return structs.replace(made, protocol=structs.replace(made.protocol, drift_check=False))
+
+
+CPU_PLAN, H100_PLAN = plan_of(CPU), plan_of(H100)
 
 
 @cache
@@ -36,11 +46,21 @@ def cpu_run(number: int) -> Session:
 
 
 @cache
+def h100_run(number: int) -> Session:
+    ms, mhz = (H100[name][number].astype(float) for name in ("ms", "mhz"))
+    return replace(recorded.session(H100_PLAN, ms, mhz), id=f"{number:032x}")
+
+
+@cache
 def h200_run(number: int) -> Session:
     return replace(recorded.repeat(number), id=f"{number:032x}")
 
 
-POOLS: dict[str, tuple[Run, int]] = {"cpu": (cpu_run, len(CPU["ms"])), "h200": (h200_run, len(recorded.MS))}
+POOLS: dict[str, tuple[Run, int]] = {
+    "cpu": (cpu_run, len(CPU["ms"])),
+    "h100": (h100_run, len(H100["ms"])),
+    "h200": (h200_run, len(recorded.MS)),
+}
 
 
 def drawn(pool: str, count: int) -> Iterator[Sides]:
@@ -100,3 +120,14 @@ def test_two_percent_are_found_on_a_gpu_from_2k_on_in_95_of_100() -> None:
         slower = pairs(base, slowed(other, index, 1.02))
         found += any(pair.better is False and pair.other.point.index == index for pair in slower)
     assert found >= 95
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.matrix)])
+def test_on_an_h100_five_runs_against_five_find_two_percent_of_a_long_launch(count: int) -> None:
+    long = [point for point in H100_PLAN.points() if point.problem.seqlen_q >= 2048]
+    found = 0
+    for place, (base, other) in enumerate(drawn("h100", count)):
+        point = long[place % len(long)]
+        index = H100_PLAN.points().index(point)
+        found += pairs(base, slowed(other, point.index, 1.02))[index].better is False
+    assert found >= 0.95 * count
