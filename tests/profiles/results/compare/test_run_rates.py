@@ -4,7 +4,8 @@
 made one after the other by `sweep --runs 60` on two cores of an AMD EPYC: (runs, points, rounds) in running
 order without the drift check, and the plan as JSON. `h100_runs.npz` holds the times and the clocks (`mhz`) of
 40 such runs on one NVIDIA H100 of 2026-11-25: two checkouts in turns (`--beside`) whose machine code is the
-same. The runs of the H200 are those of `test_statistics`, repeats within one process.
+same. `cpu_slowed_runs.npz` holds those (`ms`) of 40 runs in turns with 40 (`slowed_ms`) of a checkout whose
+flash2 does every fifth block of query rows twice, on two such cores. The runs of the H200 are those of `test_statistics`, repeats within one process.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from tests.profiles.results.compare import test_statistics as recorded
 
 CPU = np.load(Path(__file__).with_name("cpu_runs.npz"))
 H100 = np.load(Path(__file__).with_name("h100_runs.npz"))
+SLOWED = np.load(Path(__file__).with_name("cpu_slowed_runs.npz"))
 A_SIDE = 5
 Run = Callable[[int], Session]
 Sides = tuple[list[Session], list[Session]]
@@ -36,7 +38,7 @@ def plan_of(archive: Any) -> Plan:
     return structs.replace(made, protocol=structs.replace(made.protocol, drift_check=False))
 
 
-CPU_PLAN, H100_PLAN = plan_of(CPU), plan_of(H100)
+CPU_PLAN, H100_PLAN, SLOWED_PLAN = plan_of(CPU), plan_of(H100), plan_of(SLOWED)
 
 
 @cache
@@ -131,3 +133,24 @@ def test_on_an_h100_five_runs_against_five_find_two_percent_of_a_long_launch(cou
         index = H100_PLAN.points().index(point)
         found += pairs(base, slowed(other, point.index, 1.02))[index].better is False
     assert found >= 0.95 * count
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.matrix)])
+def test_work_that_was_put_into_a_kernels_source_is_found_and_no_other_kernel_blamed(count: int) -> None:
+    random = np.random.default_rng(0)
+    blamed: list[str] = []
+    for _ in range(count):
+        chosen = random.permutation(len(SLOWED["ms"]))[:A_SIDE]
+        base, other = ([_of_pool(name, int(one)) for one in chosen] for name in ("ms", "slowed_ms"))
+        blamed += [pair.other.point.kernel for pair in pairs(base, other) if pair.better is False]
+    lengths = len(SLOWED_PLAN.problems)
+    assert blamed.count("flash2") >= 0.95 * count * lengths
+    assert len(blamed) - blamed.count("flash2") <= 0.02 * count * lengths
+
+
+@cache
+def _of_pool(name: str, number: int) -> Session:
+    ms = SLOWED[name][number].astype(float)
+    return replace(
+        recorded.session(SLOWED_PLAN, ms, np.zeros_like(ms)), id=f"{number:031x}{int(name == 'ms')}"
+    )
