@@ -5,7 +5,8 @@ made one after the other by `sweep --runs 60` on two cores of an AMD EPYC: (runs
 order without the drift check, and the plan as JSON. `h100_runs.npz` holds the times and the clocks (`mhz`) of
 40 such runs on one NVIDIA H100 of 2026-11-25: two checkouts in turns (`--beside`) whose machine code is the
 same. `cpu_slowed_runs.npz` holds those (`ms`) of 40 runs in turns with 40 (`slowed_ms`) of a checkout whose
-flash2 does every fifth block of query rows twice, on two such cores. The runs of the H200 are those of `test_statistics`, repeats within one process.
+flash2 does every fifth block of query rows twice, on two such cores. The runs of the H200 are those of
+`test_statistics`, repeats within one process.
 """
 
 from collections.abc import Callable, Iterator
