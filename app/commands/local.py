@@ -1,9 +1,11 @@
 """Runs on this machine without a window: events come out of a queue."""
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
+from threading import Thread
 
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.machine import Machine
@@ -11,23 +13,34 @@ from flashscope.profiles.running.driver import Driver
 from flashscope.profiles.wire.events import Event, MachineFound
 
 Events = SimpleQueue[Event | int]  # an int is the number of a signal that arrived
+LIFE = "FLASHSCOPE_LIFE"
+"""Names to a run the end of a pipe of whoever makes it, which can be read once that process is gone."""
 
 
 @contextmanager
 def local_driver() -> Iterator[tuple[Driver, Events]]:
     """A driver and the queue that its engine fills; closed at the end, with all children and files.
 
-    From then on Ctrl-C and SIGTERM are what arrives in the queue: they never interrupt a write.
+    From then on Ctrl-C and SIGTERM are what arrives in the queue: they never interrupt a write. So is the end
+    of whoever makes this run, however that process went.
     """
     events: Events = SimpleQueue()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda received, _: events.put(received))
+    if (life := os.environ.pop(LIFE, "")).isdigit():
+        Thread(target=_follow_maker, args=(int(life), events), daemon=True).start()
     driver = Driver(LocalEngine, events.put)
     try:
         yield driver, events
     finally:
         driver.close()
         driver.wait()
+
+
+def _follow_maker(life: int, events: Events) -> None:
+    """Stop as by SIGTERM when the other end of the pipe is gone."""
+    os.read(life, 1)
+    events.put(signal.SIGTERM)
 
 
 def find_machine(driver: Driver, events: Events) -> Machine | int:

@@ -4,6 +4,7 @@ Runs of one program differ by what no sample within a run shows: where memory ca
 did beside it. A comparison of several runs a side knows that (profiles.results.compare.run_pairs).
 """
 
+import os
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import NamedTuple
 
 from flashscope.app.commands import compare
 from flashscope.app.commands.exit_codes import SIGNALLED, USAGE_ERROR
+from flashscope.app.commands.local import LIFE
 from flashscope.app.commands.messages import complain, pasteable, say, say_json
 from flashscope.app.commands.printed.spread import print_spread
 from flashscope.kernels.workload.errors import InputError
@@ -123,17 +125,35 @@ class _Relay:
         self._child: subprocess.Popen[bytes] | None = None
 
     def run(self, command: Sequence[str]) -> int:
-        """The exit code of a command, whose stdout nobody sees."""
-        self._child = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
-        if self.stopped_by is not None:  # between the last child and this one
-            self._child.send_signal(self.stopped_by)
-        return self._child.wait()
+        """The exit code of a command, whose stdout nobody sees; it stops when this process is killed."""
+        with _life() as life:
+            self._child = subprocess.Popen(
+                command,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,
+                pass_fds=(life,),
+                env={**os.environ, LIFE: str(life)},
+            )
+            if self.stopped_by is not None:  # between the last child and this one
+                self._child.send_signal(self.stopped_by)
+            return self._child.wait()
 
     def pass_on(self, number: int, _frame: FrameType | None) -> None:
         """Send a signal on to the child that runs."""
         self.stopped_by = number
         if self._child is not None and self._child.poll() is None:
             self._child.send_signal(number)
+
+
+@contextmanager
+def _life() -> Iterator[int]:
+    """The end of a pipe that can be read as soon as this process is gone, however it went."""
+    life, held = os.pipe()
+    try:
+        yield life
+    finally:
+        os.close(life)
+        os.close(held)
 
 
 @contextmanager

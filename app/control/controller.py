@@ -70,6 +70,7 @@ class Controller(QObject):
         telemetry: What watches the device now, None before the first reading.
         point: Index of the point of the session on show that is chosen on every page, None for none.
         seqlen: The sequence length that the user looks at, None before the first of the session on show.
+        occupied: What else measures on this machine, why no sweep can start beside it; empty: nothing does.
         live_readings: The newest readings of this machine, also those outside of any sweep, oldest first.
 
     Signals:
@@ -83,6 +84,7 @@ class Controller(QObject):
         trace_ready: A trace arrived (Trace).
         trace_failed: A trace could not be recorded, for this reason, which `error_raised` tells too (str).
         running_changed: A sweep or a replay started or ended (bool).
+        occupied_changed: Something else measures on this machine, or no longer (str).
         backend_changed: Another backend is chosen (str).
         seqlen_chosen: The user looks at this sequence length, on whichever page (int).
         error_raised: Something went wrong: one sentence, and details (str, str).
@@ -98,6 +100,7 @@ class Controller(QObject):
     trace_ready = Signal(object)
     trace_failed = Signal(str)
     running_changed = Signal(bool)
+    occupied_changed = Signal(str)
     backend_changed = Signal(str)
     seqlen_chosen = Signal(object)  # N, which may be beyond a C int
     error_raised = Signal(str, str)
@@ -114,6 +117,7 @@ class Controller(QObject):
         self._shown = OnShow(lambda: self.measuring, clock, self)
         self.machine: Machine | None = None
         self.backend: Backend = "cpu"
+        self.occupied = ""
         self.telemetry: TelemetryStarted | None = None
         self.live_readings: deque[Reading] = deque(maxlen=LIVE_READINGS)
         self.sessions_dir = sessions_dir
@@ -174,6 +178,13 @@ class Controller(QObject):
         return self.playback is not None
 
     @property
+    def why_no_sweep(self) -> str:
+        """Why no sweep can start now, in one sentence; empty: one can."""
+        if self.running:
+            return REPLAYING if self.replaying else SWEEPING
+        return self.occupied
+
+    @property
     def now_ns(self) -> int | None:
         """The moment of the sweep or replay on show, by its session's clock; None when that stands still."""
         if self.playback is not None:
@@ -216,8 +227,8 @@ class Controller(QObject):
             self._start(self.session.backend, partial(self._driver.resume, self.session, remaining, record))
 
     def _start(self, backend: Backend, start: Callable[[], None]) -> None:
-        if self.running:
-            self.error_raised.emit(REPLAYING if self.replaying else SWEEPING, "")
+        if self.why_no_sweep:
+            self.error_raised.emit(self.why_no_sweep, "")
             return
         if backend != self.backend:
             self.choose_backend(backend)
@@ -234,6 +245,11 @@ class Controller(QObject):
             self._shown.end_replay()
         else:
             self._driver.cancel()
+
+    def occupy(self, reason: str) -> None:
+        """Let no sweep start, for this reason, or let them again: without one."""
+        self.occupied = reason
+        self.occupied_changed.emit(reason)
 
     def request_trace(self, request: TraceRequest) -> None:
         """Record a trace for the Stepper; it belongs to no session."""

@@ -5,14 +5,14 @@ from pathlib import Path
 
 from flashscope.app.control.bundled import check_own, is_own
 from flashscope.app.control.chores import Chores
-from flashscope.app.control.controller import REPLAYING, Controller
+from flashscope.app.control.controller import Controller
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.remaining import Remaining, obstacle, remaining_of, unfinished
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import SessionFileError, check_resumable
 
 NOTHING_LEFT = "There is nothing to resume: every point of this session has its answer."
-NO_SESSION = "There is no session on show to resume; open one first, or wait for what runs."
+NO_SESSION = "There is no session on show to resume; open one first."
 MACHINE_UNKNOWN = "The devices of this machine are still being looked for; try again in a moment."
 
 
@@ -35,8 +35,9 @@ class Resumer:
     def resume(self, path: Path | None = None) -> None:
         """Read this file, or that of the session on show, and measure what is left of its plan."""
         chosen = path or self._controller.path
-        if chosen is None or self._controller.running:
-            self._controller.error_raised.emit(REPLAYING if self._controller.replaying else NO_SESSION, "")
+        why = self._controller.why_no_sweep
+        if chosen is None or why:
+            self._controller.error_raised.emit(why or NO_SESSION, "")
         else:
             self._controller.open_session(chosen, then=partial(self._check, chosen))
 

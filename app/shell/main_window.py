@@ -258,6 +258,7 @@ class MainWindow(PagedWindow):
         self.top_bar.home_requested.connect(lambda: self.show_page(START))
         self.appearance.changed.connect(self.apply_theme)
         self.controller.running_changed.connect(self._running_changed)
+        self.controller.occupied_changed.connect(lambda _reason: self.registry.refresh())
         self.controller.session_changed.connect(self._session_changed)
 
     def _running_changed(self, running: bool) -> None:

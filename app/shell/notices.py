@@ -51,6 +51,9 @@ class Notices:
         self._settings, self._log, self._errors, self._open_path = settings, log, errors, open_path
         controller.error_raised.connect(self.show_error)
         controller.not_opened.connect(self._offer_retry)
+        self._no_trace = ""  # why the last trace failed
+        controller.trace_failed.connect(partial(setattr, self, "_no_trace"))
+        controller.trace_ready.connect(lambda _trace: errors.take_back(self._no_trace))
         controller.events_arrived.connect(self._follow)
         controller.session_changed.connect(self._tell_parts)
         controller.words.changed.connect(self._tell_file)

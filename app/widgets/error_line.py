@@ -83,7 +83,7 @@ class ErrorLine(QFrame):
 
     def show_error(self, text: str, details: str = "") -> None:
         """Show what went wrong."""
-        self._fill("error", " ".join(text.split()), details)
+        self._fill("error", _in_one_line(text), details)
         self._timer.stop()
 
     def offer(self, label: str, act: Callable[[], None]) -> None:
@@ -103,6 +103,11 @@ class ErrorLine(QFrame):
         """Take back a message whose button does what is done elsewhere now."""
         if act is not None and self._act is act:
             self._act = None
+            self.hide()
+
+    def take_back(self, text: str) -> None:
+        """Say no more what went wrong: it is over; anything else stays."""
+        if self.text == _in_one_line(text):
             self.hide()
 
     def show_progress(self, text: str) -> None:
@@ -149,3 +154,7 @@ class ErrorLine(QFrame):
         dialog.resize(px(640), px(320))
         dialog.open()
         dialog.finished.connect(dialog.deleteLater)
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -97,6 +97,7 @@ class TopBar(QFrame):
             controller.machine_found,
             controller.session_changed,
             controller.running_changed,
+            controller.occupied_changed,
             controller.backend_changed,
             controller.path_found,
         ):
@@ -129,10 +130,13 @@ class TopBar(QFrame):
         """Show the controller's state as it is now."""
         controller = self._controller
         self.badge.show_provenance(controller.provenance)
-        self.run.setEnabled(not controller.running and not self._blocked)
-        set_tip(self.run, self._blocked or "Run the sweep")
+        blocked = controller.occupied or self._blocked
+        self.run.setEnabled(not controller.running and not blocked)
+        set_tip(self.run, blocked or "Run the sweep")
         self.cancel.setEnabled(controller.running)
         self.resume.setVisible(resumable(controller))
+        self.resume.setEnabled(not controller.occupied)
+        set_tip(self.resume, controller.occupied or RESUME_TIP)
         self.cancel.setVisible(self.resume.isHidden())  # nothing runs: it would only take room
         self.backend.setEnabled(not controller.running)
         self._fill_backends()

@@ -15,6 +15,11 @@ from flashscope.profiles.claims import (
 )
 
 GLYPHS: dict[ClaimVerdict, str] = {"holds": "✓", "does not hold": "×", "cannot be tested": "–"}
+A_SWEEP_MEASURES = "A sweep measures, which testing would disturb: test the claims when it has ended."
+BEING_TESTED = (
+    "Claims are being put to the test, which a sweep would disturb: wait for the end, or stop it on the "
+    "Claims page, before a sweep is run or resumed."
+)
 HEADINGS = ("document", "claims", *CLAIM_VERDICTS)
 Found = tuple[Claim, ClaimResult]
 

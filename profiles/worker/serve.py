@@ -3,11 +3,14 @@
 import gc
 import time
 from importlib import import_module
+from typing import Any
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cuda.cache import settle_cache
+from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.errors import DeviceUnavailableError, InputError
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.specs import import_specs
 from flashscope.profiles.wire.ceilings import Ceilings
@@ -70,6 +73,7 @@ def serve(link: Link, kernels: str) -> None:
 
 
 REST_S = 2.0  # without a command, after which instruments are left to others
+ELSEWHERE = "Trace on the CPU instead."
 
 
 class Worker:
@@ -120,13 +124,15 @@ class Worker:
         """Record a trace and answer with it."""
         request = command.request
         try:
-            module = import_module(f"flashscope.kernels.{request.backend}.trace")
-            answer: TraceReady | RequestFailed = TraceReady(trace=module.record(request))
+            tracer = find_tracer(request.backend)
+            answer: TraceReady | RequestFailed = TraceReady(trace=tracer.record(request))
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the answer
             refusal = explain(error, "trace")
             if refusal.status == "failed":  # a fault on a GPU may have poisoned the context
                 self._link.send(Retiring())
-            answer = RequestFailed(request="trace", reason=refusal.reason, detail=refusal.detail)
+            named = request.backend == "cpu" or isinstance(error, InputError | DeviceUnavailableError)
+            reason = refusal.reason if named else f"{refusal.reason} {ELSEWHERE}"
+            answer = RequestFailed(request="trace", reason=reason, detail=refusal.detail)
         self._link.send(answer)
 
     def _tried(self, command: TryPoint) -> Measurement | PointFailed:
@@ -157,6 +163,17 @@ class Worker:
             self._link.send(Retiring())
         else:
             bench.release()
+
+
+def find_tracer(backend: Backend) -> Any:
+    """The module that records traces on a backend.
+
+    Raises:
+        DeviceUnavailableError: CuPy is missing or sees no GPU; the text names the remedy.
+    """
+    if backend == "cuda":
+        describe()
+    return import_module(f"flashscope.kernels.{backend}.trace")
 
 
 def make_bench(device: Device) -> Bench:

@@ -100,3 +100,18 @@ def test_a_signal_ends_the_run_and_the_rest_and_keeps_what_was_measured(tmp_path
     assert files(tmp_path) == ["a-1.flashscope"]
     assert load(tmp_path / "a-1.flashscope").outcome == "cancelled"
     assert psutil.wait_procs(children, timeout=60)[1] == []
+
+
+@pytest.mark.matrix  # as above
+def test_a_run_stops_when_whoever_makes_it_is_killed_and_keeps_what_was_measured(tmp_path: Path) -> None:
+    out = tmp_path / "a.flashscope"
+    with program.started(*LONG, "--runs", "3", "--out", str(out)) as process:
+        assert process.stderr is not None
+        while "4 of " not in process.stderr.readline():
+            pass
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+        process.stderr.read()  # until all who write to it are gone
+    assert psutil.wait_procs(children, timeout=60)[1] == []
+    assert files(tmp_path) == ["a-1.flashscope"]
+    assert load(tmp_path / "a-1.flashscope").outcome == "cancelled"

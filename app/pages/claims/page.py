@@ -14,13 +14,14 @@ from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
-from flashscope.app.widgets.plain import PlainLabel, button_text
-from flashscope.app.words.claims import claims_summary, where_text
+from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
+from flashscope.app.words.claims import A_SWEEP_MEASURES, BEING_TESTED, claims_summary, where_text
 from flashscope.kernels.workload.device import Device
 from flashscope.profiles.claims import CLAIM_VERDICTS, CLAIMS, DOCUMENTS, ClaimResult
 
 TEST, STOP = "Test all", "Stop"
 NAMES = {TEST: "Put every claim to the test", STOP: "Stop testing"}
+TIP = "Put every claim to the test, or stop"
 EVERY_DOCUMENT, EVERY_VERDICT = "all documents", "all verdicts"
 
 
@@ -75,25 +76,34 @@ class ClaimsPage(Page):
 
     def _connect(self) -> None:
         self.testing.tested.connect(self._take)
-        self.testing.ended.connect(self._tell)
+        self.testing.ended.connect(self._end)
         self.table.picked.connect(lambda number: self.detail.show_row(self.rows[number]))
         for choice in (self.documents, self.verdicts):
             choice.currentIndexChanged.connect(lambda _index: self.table.list.set_filter(self._wanted))
         self.controller.machine_found.connect(lambda _machine: self._tell())
+        self.controller.running_changed.connect(lambda _running: self._tell())
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
         return [
-            Action("claims.test", "Put every claim to the test, or stop", self.test, "Claims", "T"),
+            Action(
+                "claims.test",
+                TIP,
+                self.test,
+                "Claims",
+                "T",
+                possible=lambda: not self.controller.measuring,
+            ),
             Action("claims.next", "Choose the next claim", lambda: self.table.step(1), "Claims", "N"),
             Action("claims.before", "Choose the claim before", lambda: self.table.step(-1), "Claims", "P"),
         ]
 
     def test(self) -> None:
-        """Test all claims anew, or stop that."""
+        """Test all claims anew, or stop that; nothing while a sweep measures."""
         if self.testing.active:
             self.testing.cancel()
-        else:
+        elif not self.controller.measuring:
+            self.controller.occupy(BEING_TESTED)
             self.rows[:] = [ClaimRow(claim) for claim in CLAIMS]
             self.table.list.set_rows(self.rows)
             self.testing.start(self._device())
@@ -105,9 +115,13 @@ class ClaimsPage(Page):
         self.table.list.draw_anew()
 
     def _device(self) -> Device | None:
-        """The GPU that measures; None: there is none, or a sweep has it."""
+        """The GPU that measures, None without one."""
         machine = self.controller.machine
-        return machine.device("cuda") if machine and not self.controller.running else None
+        return machine.device("cuda") if machine else None
+
+    def _end(self) -> None:
+        self.controller.occupy("")
+        self._tell()
 
     def _take(self, number: int, finding: ClaimResult) -> None:
         row = self.rows[number] = ClaimRow(CLAIMS[number], finding)
@@ -128,7 +142,10 @@ class ClaimsPage(Page):
         """Say how it stands, and what the button does."""
         found = [(row.claim, row.finding) for row in self.rows if row.finding]
         self.sentence.setText(claims_summary(found))
-        self.source.setText(where_text(self._device()))
+        waits = A_SWEEP_MEASURES if self.controller.measuring else ""
+        self.source.setText(waits or where_text(self._device()))
+        self.button.setEnabled(not waits)
+        set_tip(self.button, waits or TIP)
         text = STOP if self.testing.active else TEST
         self.button.setText(button_text(text))
         self.button.setAccessibleName(NAMES[text])

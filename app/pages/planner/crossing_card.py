@@ -5,7 +5,7 @@ from PySide6.QtCore import Signal
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.keyed import does
-from flashscope.app.widgets.plain import PlainLabel, button_text
+from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
 
 FIND, STOP = "Find it here", "Stop"
 NAMES = {FIND: "Find by measuring where tiled overtakes standard", STOP: "Stop the search"}
@@ -40,9 +40,10 @@ class CrossingCard(Card):
         self.found.setText(text)
         self.found.setVisible(bool(text))
 
-    def show_active(self, active: bool, *, possible: bool) -> None:
-        """Offer to stop while it searches."""
+    def show_active(self, active: bool, missing: str) -> None:
+        """Offer to stop while it searches, else to search or, in the tip, say what is in the way."""
         text = STOP if active else FIND
         self.button.setText(button_text(text))
         self.button.setAccessibleName(NAMES[text])
-        self.button.setEnabled(active or possible)
+        self.button.setEnabled(active or not missing)
+        set_tip(self.button, NAMES[text] if active else missing or NAMES[text])

@@ -96,6 +96,7 @@ class PlannerPage(Page):
         self.form.changed.connect(self._changed)
         controller.machine_found.connect(lambda _machine: self._offer_devices())
         controller.running_changed.connect(lambda _running: self._session_changed())
+        controller.occupied_changed.connect(lambda _reason: self._show_search())
         self.crossing.pressed.connect(self.search)
         self.finding.reported.connect(self.crossing.show_found)
         self.finding.ended.connect(self._session_changed)
@@ -106,7 +107,12 @@ class PlannerPage(Page):
         """What a user can do here."""
         return [
             Action(
-                "planner.find", "Find where tiled overtakes standard, or stop", self.search, "Planner", "F"
+                "planner.find",
+                "Find where tiled overtakes standard, or stop",
+                self.search,
+                "Planner",
+                "F",
+                possible=lambda: self.finding.active or not self.controller.why_no_sweep,
             ),
             Action("planner.model", "Choose the model", self.form.models.setFocus, "Planner", "M"),
             Action("planner.copy", "Copy the plan as a command line", self.copy_command, "Planner"),
@@ -117,7 +123,7 @@ class PlannerPage(Page):
         """Search on this machine where a tiled kernel overtakes standard, or stop that."""
         if self.finding.active:
             self.finding.cancel()
-        elif not self.controller.running:
+        elif not self.controller.why_no_sweep:
             self.finding.start(self.form.model(), self.form.setting())
         self._show_search()
 
@@ -204,7 +210,7 @@ class PlannerPage(Page):
         self._show_search()
 
     def _show_search(self) -> None:
-        self.crossing.show_active(self.finding.active, possible=not self.controller.running)
+        self.crossing.show_active(self.finding.active, self.controller.why_no_sweep)
 
     def _copy_picture(self) -> None:
         self.memory.export_button.copy()

@@ -38,7 +38,7 @@ from flashscope.app.pages.sessions.verbs import VERBS, actions_of, buttons_of
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
-from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.profiles.results.findings.trend import Entry
 from flashscope.profiles.results.model.dates import moment
 from flashscope.profiles.store import SessionInfo
@@ -103,8 +103,7 @@ class SessionsPage(Page):
         self._lay_out()
         controller.running_changed.connect(lambda _running: self.refresh())
         controller.edits.touched.connect(lambda _steps: self.refresh())
-        self._enter_trash(False)
-        self._enable()
+        self._enter_trash()
 
     def join(self, host: Host) -> None:
         """Have the window resume, compare and export what is chosen."""
@@ -132,8 +131,8 @@ class SessionsPage(Page):
         ]
 
     def _on_chosen(self) -> list[Action]:
-        """What can be done with the chosen rows; their menu has it, too."""
-        return actions_of(self._acts())
+        """What can be done with the chosen rows, where its button can be pressed; their menu has it, too."""
+        return actions_of({key: button.click for key, button in self._buttons.items()})
 
     def _acts(self) -> dict[str, Callable[[], None]]:
         return {
@@ -314,26 +313,30 @@ class SessionsPage(Page):
         possible = {"compare": readable, "open": one, "replay": one and readable, "rename": one and readable}
         possible |= {"note": one and readable, "tag": readable, "copy": readable}
         possible["resume"] = self._resumable() is not None
-        for key, button in self._buttons.items():
-            button.setEnabled(possible.get(key, bool(chosen)))
-        self._buttons["resume"].setVisible(possible["resume"])
+        for verb in VERBS:
+            button = self._buttons[verb.key]
+            button.setEnabled(verb.is_done(self._place) and possible.get(verb.key, bool(chosen)))
+            set_tip(button, verb.tip(self._place))
         self.preview.show_infos(chosen)
 
     def _open_menu(self, place: QPoint) -> None:
         """What can be done with the chosen rows, as its buttons can be pressed now."""
         menu = QMenu(self)
-        for action in self._on_chosen():
-            button = self._buttons[action.key.partition(".")[2]]
-            if not button.isHidden():
+        for verb, action in zip(VERBS, self._on_chosen(), strict=True):
+            if verb.is_done(self._place):
                 shown = menu.addAction(action.title, action.trigger)
                 shown.setShortcut(QKeySequence(action.shortcut.partition(";")[0]))
-                shown.setEnabled(button.isEnabled())
+                shown.setEnabled(self._buttons[verb.key].isEnabled())
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(place)
 
-    def _enter_trash(self, entered: bool) -> None:
-        """Show deleted sessions and what can be done with them, or the others."""
-        for verb in VERBS:
-            self._buttons[verb.key].setVisible(verb.place in {"", "trash" if entered else "sessions"})
+    @property
+    def _place(self) -> str:
+        """Where the rows on show are, as verbs name it."""
+        return "trash" if self.trash.isChecked() else "sessions"
+
+    def _enter_trash(self) -> None:
+        """Show deleted sessions, or the others; the buttons keep their places under the pointer."""
         self.model.show([])
+        self._enable()
         self.refresh()

@@ -29,7 +29,16 @@ class Verb(NamedTuple):
     role: str = ""
     place: str = "sessions"
 
+    def is_done(self, place: str) -> bool:
+        """Whether it can be done in this place."""
+        return self.place in {"", place}
 
+    def tip(self, place: str) -> str:
+        """What it does, and where, unless that is here."""
+        return self.title if self.is_done(place) else f"{self.title}: {ELSEWHERE[self.place]}"
+
+
+ELSEWHERE = {"sessions": "not in the trash", "trash": "only in the trash"}
 VERBS = (
     Verb("open", "Open", "Open the chosen session", "Return; Enter", "primary", ""),
     Verb("replay", "Replay", "Replay the chosen session", "R", place=""),

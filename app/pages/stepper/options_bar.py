@@ -9,7 +9,7 @@ from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, plain_tip, set_tip
-from flashscope.installation import PROGRAM
+from flashscope.app.words.tracing import LAST_GPU_IDEA, MACHINE_UNKNOWN, NO_GPU_SESSION, no_gpu_text
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import LoopOrder, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
@@ -57,6 +57,8 @@ class OptionsBar(QWidget):
         self.source = ElidedLabel()
         self.source.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.source.setProperty("role", "dim")
+        self._machine: Machine | None = None
+        self._ran_on_gpu = False  # the session on show
         self.controls = (self.preset, self.backend, self.order, self.own, self.notation)
         self._lay_out()
         self._connect()
@@ -83,6 +85,7 @@ class OptionsBar(QWidget):
         with QSignalBlocker(self.preset):
             self.preset.setCurrentIndex(self.preset.findData(key))
         self._take_order()
+        self._settle_backend()
 
     def follow_backend(self, backend: Backend) -> None:
         """Choose the backend of the top bar for the next trace, without asking for one."""
@@ -90,17 +93,26 @@ class OptionsBar(QWidget):
             self.backend.setCurrentIndex(self.backend.findData(backend))
 
     def show_machine(self, machine: Machine | None) -> None:
-        """Offer only the backends that this machine has."""
-        for index, (backend, title) in enumerate(BACKENDS):
+        """Offer only the backends that this machine has, and what can be traced there."""
+        self._machine = machine
+        for index, (backend, _) in enumerate(BACKENDS):
             device = machine.device(backend) if machine else None
-            there = device is not None or backend == "cpu"
-            _enable(self.backend, index, there)
-            words = device.name if device else f"{title} is not available here: {PROGRAM} doctor says why"
-            self.backend.setItemData(index, plain_tip(words), Qt.ItemDataRole.ToolTipRole)
+            missing = "" if backend == "cpu" else self._why_no_gpu()
+            _offer(self.backend, index, missing, device.name if device else "")
+        self._offer_last_gpu()
 
-    def offer_last_gpu(self, there: bool) -> None:
-        """Let the last GPU problem be chosen, or not."""
-        _enable(self.preset, self.preset.findData(LAST_GPU), there)
+    def offer_last_gpu(self, ran: bool) -> None:
+        """Let the last GPU problem be chosen if the session on show ran on one, and a GPU can trace it."""
+        self._ran_on_gpu = ran
+        self._offer_last_gpu()
+
+    def _offer_last_gpu(self) -> None:
+        missing = self._why_no_gpu() or ("" if self._ran_on_gpu else NO_GPU_SESSION)
+        _offer(self.preset, self.preset.findData(LAST_GPU), missing, LAST_GPU_IDEA)
+
+    def _why_no_gpu(self) -> str:
+        """Why nothing can be traced on a GPU here, with the remedy; empty: it can."""
+        return MACHINE_UNKNOWN if self._machine is None else no_gpu_text(self._machine)
 
     def show_trace(self, trace: Trace, last_gpu: TraceRequest | None) -> None:
         """Say what a trace on show is of and where it came from, and start the form from its problem.
@@ -134,7 +146,7 @@ class OptionsBar(QWidget):
     def _connect(self) -> None:
         self.preset.currentIndexChanged.connect(self._choose)
         self.backend.currentIndexChanged.connect(self.asked)
-        self.order.currentIndexChanged.connect(self.asked)
+        self.order.currentIndexChanged.connect(self._ask)
         self.own.clicked.connect(self._open_form)
         self.form.asked.connect(self._ask_own)
         self.notation.toggled.connect(self.notation_changed)
@@ -142,9 +154,17 @@ class OptionsBar(QWidget):
     def _choose(self) -> None:
         self._take_order()
         if self.chosen_preset == LAST_GPU:
-            with QSignalBlocker(self.backend):
-                self.backend.setCurrentIndex(1)
+            self.follow_backend("cuda")
+        self._ask()
+
+    def _ask(self) -> None:
+        self._settle_backend()
         self.asked.emit()
+
+    def _settle_backend(self) -> None:
+        """Trace where this machine can: what is on show may have been recorded on another one."""
+        if self._machine is not None and self._why_no_gpu():
+            self.follow_backend("cpu")
 
     def _take_order(self) -> None:
         for preset in PRESETS:
@@ -158,7 +178,7 @@ class OptionsBar(QWidget):
 
     def _ask_own(self) -> None:
         self.choose_preset(OWN)
-        self.asked.emit()
+        self._ask()
 
 
 def _combo(name: str, items: list[tuple[str, str, str]]) -> QComboBox:
@@ -171,7 +191,9 @@ def _combo(name: str, items: list[tuple[str, str, str]]) -> QComboBox:
     return combo
 
 
-def _enable(combo: QComboBox, index: int, there: bool) -> None:
+def _offer(combo: QComboBox, index: int, missing: str, tip: str) -> None:
+    """Let one of them be chosen, or say in its tip what is missing for that."""
     model = combo.model()
     if isinstance(model, QStandardItemModel):
-        model.item(index).setEnabled(there)
+        model.item(index).setEnabled(not missing)
+    combo.setItemData(index, plain_tip(missing or tip), Qt.ItemDataRole.ToolTipRole)

@@ -28,6 +28,7 @@ from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.widgets.plain import PlainLabel, escaped
 from flashscope.app.widgets.scrolling import Scrolling
+from flashscope.app.words.tracing import NO_GPU_SESSION
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
@@ -110,7 +111,8 @@ class StepperPage(Page):
         """Ask for the trace that the bar describes."""
         request = self._request()
         if request is None:
-            self._give_up("No GPU session is on show: run or open one, then choose its last problem again.")
+            self._say(f"{NO_GPU_SESSION}, then choose its last problem again.", "error")
+            self._show_choice()
         else:
             self._tracing.ask(request)
 
@@ -207,7 +209,7 @@ class StepperPage(Page):
         self._tracing.begun.connect(self._begin)
         self._tracing.held_back.connect(self._wait)
         self._tracing.recorded.connect(self.show_trace)
-        self._tracing.failed.connect(self._give_up)
+        self._tracing.failed.connect(self._show_as_before)
         self.show_session(self.controller.session)
         if self.controller.machine is not None:
             self._take_machine(self.controller.machine)
@@ -238,8 +240,10 @@ class StepperPage(Page):
         self._say(f"{self._next}. Choose CPU above to have it now." if self.story is None else self._next)
         self._show_choice()
 
-    def _give_up(self, reason: str) -> None:
-        self._say(reason, "error")
+    def _show_as_before(self) -> None:
+        """Show again what was there: the message line says why nothing else is."""
+        self.message.setText(WELCOME)
+        self._show()
         self._show_choice()
 
     def _show_choice(self) -> None:

@@ -18,13 +18,13 @@ class Tracing(QObject):
         begun: It is being recorded now.
         held_back: It needs the GPU and is recorded once the sweep has ended.
         recorded: It is there (Trace).
-        failed: It could not be recorded, for this reason (str).
+        failed: It could not be recorded; the controller has told why.
     """
 
     begun = Signal()
     held_back = Signal()
     recorded = Signal(object)
-    failed = Signal(str)
+    failed = Signal()
 
     def __init__(self, controller: Controller, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -70,10 +70,10 @@ class Tracing(QObject):
         else:
             self._go_on()
 
-    def _take_failure(self, reason: str) -> None:
+    def _take_failure(self) -> None:
         asked, self._asked = self._asked, None
         if asked == self.wanted:
             self.wanted = None
-            self.failed.emit(reason)
+            self.failed.emit()
         else:
             self._go_on()

@@ -99,9 +99,10 @@ def test_the_gpu_here_answers_for_an_h100_only_if_it_is_one() -> None:
     assert (other.live, topic) == (False, "h100-peers")
 
 
-def test_an_experiment_that_breaks_tests_nothing_and_says_why() -> None:
+@pytest.mark.parametrize("error", [ZeroDivisionError, ImportError, AssertionError])
+def test_an_experiment_that_breaks_tests_nothing_and_says_why(error: type[Exception]) -> None:
     def breaks(_lab: Lab) -> object:
-        raise ZeroDivisionError("by nothing")
+        raise error("by nothing")
 
     claim = Claim("000", (1,), "It breaks.", Experiment("Break.", breaks))  # type: ignore[arg-type]
     finding = assess(claim, NOWHERE)

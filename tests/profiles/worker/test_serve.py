@@ -1,13 +1,19 @@
 """What a worker does between its points."""
 
 import gc
+import sys
 import weakref
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
 from flashscope.kernels.workload.device import Device
-from flashscope.profiles.wire.messages import Message
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.wire.events import RequestFailed
+from flashscope.profiles.wire.messages import Message, RecordTrace
+from flashscope.profiles.worker import serve
 from flashscope.profiles.worker.child import Link
 from flashscope.profiles.worker.serve import Worker
 
@@ -22,6 +28,24 @@ class Deaf(Link):
 
     def send(self, message: Message) -> None:
         del message
+
+
+class Heard(Link):
+    """Keeps what the engine would hear."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+
+    def send(self, message: Message) -> None:
+        self.messages.append(message)
+
+
+def refusal_on_gpu() -> RequestFailed:
+    """What is answered to a trace on the GPU that cannot be recorded."""
+    link, problem = Heard(), Problem(seqlen_q=8, seqlen_k=8, head_dim=16)
+    Worker(link, ()).trace(RecordTrace(request=TraceRequest(problem=problem, backend="cuda")))
+    (refused,) = (one for one in link.messages if isinstance(one, RequestFailed))
+    return refused
 
 
 @pytest.fixture
@@ -51,3 +75,24 @@ def test_garbage_of_a_later_point_is_collected_all_the_same(thawed: None) -> Non
     left = weakref.ref(Circle())
     worker._clean_up(CPU)
     assert left() is None
+
+
+def test_a_trace_without_cupy_is_refused_in_one_sentence_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    reason = refusal_on_gpu().reason
+    assert reason.startswith("CuPy cannot be imported (")
+    assert reason.endswith("use the CPU backend.")
+    assert "Error" not in reason
+
+
+def test_a_trace_that_breaks_on_the_gpu_names_the_cpu_as_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_request: TraceRequest) -> None:
+        raise RuntimeError("the GPU has gone")
+
+    monkeypatch.setattr(serve, "describe", lambda: None)
+    monkeypatch.setattr(serve, "import_module", lambda _name: SimpleNamespace(record=broken))
+    assert refusal_on_gpu().reason == (
+        "The kernel failed in the trace phase: RuntimeError: the GPU has gone. Trace on the CPU instead."
+    )

@@ -119,7 +119,7 @@ def test_ctrl_and_shift_choose_more_rows_and_what_is_for_one_row_is_then_off(
     assert len(page.chosen_all()) == 3
     assert page.preview.words.text() == "3 sessions are chosen."
     enabled = {key for key, button in page._buttons.items() if button.isEnabled()}
-    assert enabled == {"compare", "export", "tag", "copy", "delete", "restore"}
+    assert enabled == {"compare", "export", "tag", "copy", "delete"}
 
 
 def test_rows_stay_chosen_when_the_list_is_read_again(page: SessionsPage, save: Save, qtbot: QtBot) -> None:

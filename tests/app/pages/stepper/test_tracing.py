@@ -61,8 +61,9 @@ def test_a_trace_that_fails_leaves_the_bar_describing_the_board(bench: Bench) ->
     page = bench.show("causal")
     before = page.story
     bench.engine.refusal = "No tile fits."
-    page.show_preset("overflow")
-    bench.qtbot.waitUntil(lambda: page.bar.result.text() == "No tile fits.")
+    with bench.qtbot.waitSignal(bench.controller.trace_failed):
+        page.show_preset("overflow")
+    assert page.bar.result.text() == ""
     assert page.story is before
     assert described(page) == ("causal", "cpu", "flash2")
 

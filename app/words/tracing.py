@@ -1,0 +1,12 @@
+"""What can be traced on a machine, in words."""
+
+from flashscope.profiles.plan.machine import Machine
+
+LAST_GPU_IDEA = "One head of the problem that the session on show ran last, at most 256 rows of it"
+NO_GPU_SESSION = "No session on show ran on a GPU: run or open one"
+MACHINE_UNKNOWN = "The devices of this machine are still being looked for"
+
+
+def no_gpu_text(machine: Machine) -> str:
+    """Why a machine cannot trace on a GPU, with the remedy; empty: it can."""
+    return "" if machine.device("cuda") else f"No usable GPU here: {machine.why_no_gpu()}"

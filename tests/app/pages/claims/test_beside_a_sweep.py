@@ -1,0 +1,117 @@
+"""Claims and sweeps never measure at the same time: the later one is not begun, and the window says why."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.pages.claims import ClaimsPage, testing
+from flashscope.app.pages.planner import PlannerPage
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.words.claims import A_SWEEP_MEASURES, BEING_TESTED
+from flashscope.kernels.workload.device import Device
+from tests.app.fakes import PLAN, sweep
+from tests.app.rig import Rig, Save
+
+
+@pytest.fixture
+def page(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> ClaimsPage:
+    """Its rounds begin, and end when a test says so."""
+
+    def begin(round_of_all: testing.Testing, _device: Device | None) -> None:
+        round_of_all.active = True
+
+    monkeypatch.setattr(testing.Testing, "start", begin)
+    window.show_page("claims")
+    found = window.pages["claims"]
+    assert isinstance(found, ClaimsPage)
+    return found
+
+
+def goes_on(page: ClaimsPage) -> bool:
+    """Whether claims are being tested."""
+    return page.testing.active
+
+
+def end(page: ClaimsPage) -> None:
+    """Let the round that goes on end."""
+    page.testing.active = False
+    page.testing.ended.emit()
+
+
+def tip(text: str) -> str:
+    """A tool tip in one line."""
+    return " ".join(text.split())
+
+
+def test_while_a_sweep_measures_no_claim_is_tested_and_the_page_says_why(
+    rig: Rig, window: MainWindow, page: ClaimsPage, qtbot: QtBot
+) -> None:
+    before = page.source.text()
+    rig.controller.run(PLAN)
+    window.show_page("claims")
+    QTest.mouseClick(page.button, Qt.MouseButton.LeftButton)
+    QTest.keyClick(window, Qt.Key.Key_T)
+    page.test()
+    assert not goes_on(page)
+    assert A_SWEEP_MEASURES in tip(page.button.toolTip())
+    assert page.source.text() == A_SWEEP_MEASURES
+    with qtbot.waitSignal(rig.controller.running_changed):
+        rig.engine.say(sweep())
+    assert page.source.text() == before
+    QTest.mouseClick(page.button, Qt.MouseButton.LeftButton)
+    assert goes_on(page)
+    end(page)
+
+
+def test_while_claims_are_tested_run_says_why_no_sweep_starts(
+    rig: Rig, window: MainWindow, page: ClaimsPage
+) -> None:
+    run, before = window.top_bar.run, window.top_bar.run.toolTip()
+    page.test()
+    assert (run.isEnabled(), tip(run.toolTip()).startswith(BEING_TESTED)) == (False, True)
+    rig.controller.run(PLAN)
+    assert rig.engine.plans == []
+    assert window.errors.text == BEING_TESTED
+    assert page.button.isEnabled()
+    end(page)
+    assert (run.isEnabled(), run.toolTip()) == (True, before)
+    rig.controller.run(PLAN)
+    assert len(rig.engine.plans) == 1
+
+
+def test_while_claims_are_tested_no_sweep_is_resumed(
+    rig: Rig, window: MainWindow, page: ClaimsPage, save: Save
+) -> None:
+    rig.open(save(sweep(points=2), "half"))
+    resume = window.top_bar.resume
+    assert (resume.isHidden(), resume.isEnabled()) == (False, True)
+    page.test()
+    assert (resume.isEnabled(), tip(resume.toolTip()).startswith(BEING_TESTED)) == (False, True)
+    window._resumer.resume()
+    assert window.errors.text == BEING_TESTED
+    end(page)
+    assert resume.isEnabled()
+
+
+def test_while_claims_are_tested_the_planner_does_not_search(
+    rig: Rig, window: MainWindow, page: ClaimsPage
+) -> None:
+    planner = window.pages["planner"]
+    assert isinstance(planner, PlannerPage)
+    button = planner.crossing.button
+    page.test()
+    assert (button.isEnabled(), tip(button.toolTip()).startswith(BEING_TESTED)) == (False, True)
+    planner.search()
+    assert rig.engine.plans == []
+    end(page)
+    assert button.isEnabled()
+    assert "Find by measuring" in button.toolTip()
+
+
+def test_the_planner_says_that_a_sweep_runs_already(rig: Rig, window: MainWindow) -> None:
+    planner = window.pages["planner"]
+    assert isinstance(planner, PlannerPage)
+    rig.controller.run(PLAN)
+    button = planner.crossing.button
+    assert (button.isEnabled(), "running already" in button.toolTip()) == (False, True)
