@@ -15,6 +15,7 @@ from flashscope.app.pages.registry import PAGES, START
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.tour import Tour
 from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.glossary_sheet import GlossarySheet
 from flashscope.app.widgets.palette import CommandPalette
 from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
 
@@ -144,7 +145,7 @@ class ViewActions:
 
 
 class HelpActions:
-    """The palette and the shortcut sheet of a registry, over a window, and the tour through it."""
+    """The palette, the sheet of keys and the glossary over a window, and the tour through it."""
 
     def __init__(self, window: QWidget, registry: ActionRegistry, settings: Settings, tour: Tour) -> None:
         self._window, self._registry, self._settings, self._tour = window, registry, settings, tour
@@ -157,6 +158,7 @@ class HelpActions:
                 Action("palette", "Find a command", self._open_palette, "Help", "Ctrl+Shift+P"),
                 Action("shortcuts", "Show the keyboard shortcuts", self._open_sheet, "Help", "?; F1"),
             ),
+            *staged(Action("glossary", "Glossary", self.open_glossary, "Help")),
             Action("tour", "Take the tour", self._tour.begin, "Help"),
         ]
 
@@ -166,6 +168,12 @@ class HelpActions:
             self._palette = CommandPalette(self._registry, self._window, lambda: settings.commands)
             self._palette.ran.connect(settings.add_command)
         self._palette.open_over(self._window)
+
+    def open_glossary(self, term: str = "") -> None:
+        """Show what the words on screen mean, that of this term first."""
+        sheet = GlossarySheet(self._window, term)
+        sheet.finished.connect(sheet.deleteLater)
+        sheet.open()
 
     def _open_sheet(self) -> None:
         sheet = ShortcutSheet(self._registry, self._window)

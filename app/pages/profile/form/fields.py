@@ -19,6 +19,7 @@ from flashscope.app.look.zoom import keep
 from flashscope.app.widgets.number_fields import DecimalField, WholeField
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.remark import remark, take_back
+from flashscope.app.words.glossary import line_of
 from flashscope.kernels.workload.lengths import PAGE_SIZES
 from flashscope.profiles.plan.choice import Declared
 
@@ -229,7 +230,7 @@ def side(declared: Declared, name: str) -> Whole:
 
 
 def labelled(field: QWidget) -> QWidget:
-    """The field under its name; a tick box says its name itself."""
+    """The field under its name, whose tip says what that means; a tick box says its name itself."""
     if isinstance(field, QCheckBox):
         return field
     box = QWidget()
@@ -238,6 +239,7 @@ def labelled(field: QWidget) -> QWidget:
     column.setSpacing(2)
     name = PlainLabel(field.accessibleName())
     name.setProperty("role", "unit")
+    set_tip(name, line_of(name.text()))
     name.setBuddy(field)
     column.addWidget(name)
     keep(field, field.setFixedHeight, FIELD_PX)
