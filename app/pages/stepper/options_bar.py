@@ -18,8 +18,10 @@ from flashscope.profiles.plan.machine import Machine
 LAST_GPU, OWN = "last-gpu", "own"
 MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"))
 BACKENDS: tuple[tuple[Backend, str], ...] = (("cpu", "CPU"), ("cuda", "CUDA"))
-ORDERS: tuple[tuple[LoopOrder, str, str], ...] = tuple(
-    (order, name, line_of(name)) for order, name in (("flash2", "flash2 order"), ("flash1", "flash1 order"))
+FLASH1, FLASH2 = "flash1 order", "flash2 order"
+ORDERS: tuple[tuple[LoopOrder, str, str], ...] = (
+    ("flash2", FLASH2, line_of(FLASH2)),
+    ("flash1", FLASH1, line_of(FLASH1)),
 )
 
 
