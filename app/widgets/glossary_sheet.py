@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QScrollArea,
 from flashscope.app.look.zoom import px
 from flashscope.app.widgets.plain import FormulaLabel, escaped
 from flashscope.app.words.glossary import Meaning, found
+from flashscope.app.words.matching import nothing_found
 
-NOTHING = "Nothing found for “{}”."
 SIZE = 640, 560  # pixels at 100 %
 
 
@@ -50,7 +50,7 @@ class GlossarySheet(QDialog):
 
     def _show_found(self, query: str) -> None:
         terms = found(query)
-        self.text.setText(_table(terms) if terms else escaped(NOTHING.format(query)))
+        self.text.setText(_table(terms) if terms else escaped(nothing_found(query)))
         self._scroll.verticalScrollBar().setValue(0)
 
 

@@ -1,6 +1,5 @@
 """The command palette: every action, and whatever else has a name, found by a few letters."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -11,37 +10,10 @@ from flashscope.app.control.actions import Action, ActionRegistry
 from flashscope.app.control.findable import Findable, Findables
 from flashscope.app.look.zoom import px
 from flashscope.app.widgets.pick_list import PickList
+from flashscope.app.words.matching import match, nothing_found
 
 COMMAND = "command"  # the kind of an action
-NOTHING = "Nothing found for “{}”."
 WIDTH_PX = 520
-
-
-def match(query: str, text: str) -> int | None:
-    """Score of a fuzzy match, 0 for the best; None unless the text has the query's letters in this order.
-
-    The query as a whole at the begin of a word comes first, then within one, then its letters scattered.
-    """
-    wanted, folded = query.casefold().strip(" "), text.casefold()
-    if re.search(rf"(?<!\w){re.escape(wanted)}", folded):
-        return 0
-    if wanted in folded:
-        return 1
-    skipped = _skipped(wanted.replace(" ", ""), folded)
-    return None if skipped is None else 2 + skipped
-
-
-def _skipped(letters: str, text: str) -> int | None:
-    """How many characters lie between letters found one after the other, except where one begins a word."""
-    position, skipped = 0, 0
-    for letter in letters:
-        at = text.find(letter, position)
-        if at < 0:
-            return None
-        starts_word = at == 0 or not text[at - 1].isalnum()
-        skipped += 0 if starts_word else at - position
-        position = at + 1
-    return skipped
 
 
 class Offer(NamedTuple):
@@ -126,7 +98,7 @@ class CommandPalette(QDialog):
         for offer in self._offers:
             self._list.add(offer.text, offer.kind, usable=offer.usable)
         if not self._offers:
-            self._list.add(NOTHING.format(query.strip()), usable=False)
+            self._list.add(nothing_found(query), usable=False)
         self._list.setCurrentRow(0)
 
     def _found(self, query: str) -> list[Offer]:

@@ -1,7 +1,7 @@
 """A list to pick from while one types: the arrows move in it, and the field keeps the keys."""
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.appearance import appearance_of
+from flashscope.app.look.theme import CAPTION_PX
 from flashscope.app.look.zoom import px
 from flashscope.app.words.plain import cut_short
 
@@ -72,6 +73,14 @@ class PickList(QListWidget):
             item.setFlags(Qt.ItemFlag.NoItemFlags)
         self.addItem(item)
         return item
+
+    def add_caption(self, text: str) -> None:
+        """A line over those that follow, which cannot be picked."""
+        item = self.add(text, usable=False)
+        font = QFont(self.font())
+        font.setPixelSize(px(CAPTION_PX))
+        font.setCapitalization(QFont.Capitalization.AllUppercase)
+        item.setFont(font)
 
     @guarded(bool)
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

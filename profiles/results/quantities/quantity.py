@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from msgspec.structs import replace
@@ -25,6 +25,7 @@ QuantityKind = Literal[
     "error",
     "count",
 ]
+QuantityGroup = Literal["Time", "Memory", "Accuracy", "Traffic", "Device"]
 Better = Literal["lower", "higher"]
 Derived = Callable[[PointRow, PointRow | None], Figure | None]
 """The figure of a point, and of it beside the baseline at the same N; None: it has none."""
@@ -41,6 +42,7 @@ class Quantity:
             bandwidths in GB/s, energies in mJ, efficiencies in tokens/J, powers in W, temperatures in °C,
             clocks in MHz, shares from 0 to 1.
         about: One sentence on what it says.
+        group: Among which others it is looked for.
         better: Whether less or more of it is better; None: neither.
         columns: The names of value, low and high in JSON and CSV, those there are; empty: the key alone.
         caption: What the figure is, in a few words beside the unit: `median, quartiles`.
@@ -62,6 +64,7 @@ class Quantity:
     title: str
     kind: QuantityKind
     about: str
+    group: QuantityGroup = field(kw_only=True)
     better: Better | None = None
     columns: tuple[str, ...] = ()
     caption: str = ""
