@@ -280,7 +280,11 @@ TRAFFIC = (
         ("FLOP/B",),
     ),
     Meaning("TFLOP/s", "10¹² floating-point operations a second, of query-key pairs that the mask keeps."),
-    Meaning("GiB", "2³⁰ bytes, for memory that is held; rates are in GB, 10⁹ bytes.", ("MiB", "KiB")),
+    Meaning(
+        "GiB",
+        "2³⁰ bytes, for memory that is held; what is moved is in GB, 10⁹ bytes, as are rates.",
+        ("MiB", "KiB"),
+    ),
 )
 PLANNING = (
     Meaning("context", "How many tokens a model looks back on."),

@@ -13,6 +13,7 @@ from flashscope.profiles.wire.measurement import Figure
 QuantityKind = Literal[
     "time",
     "bytes",
+    "traffic",
     "rate",
     "bandwidth",
     "energy",
@@ -38,9 +39,9 @@ class Quantity:
     Attributes:
         key: Its name in files, of a measured one also in `Measurement.figures`.
         title: Its name where people read it.
-        kind: What it is; this decides unit, text, ticks and axis. Times are in ms, rates in TFLOP/s,
-            bandwidths in GB/s, energies in mJ, efficiencies in tokens/J, powers in W, temperatures in °C,
-            clocks in MHz, shares from 0 to 1.
+        kind: What it is; this decides unit, text, ticks and axis. Bytes are those that are held, traffic is
+            those that are moved. Times are in ms, rates in TFLOP/s, bandwidths in GB/s, energies in mJ,
+            efficiencies in tokens/J, powers in W, temperatures in °C, clocks in MHz, shares from 0 to 1.
         about: One sentence on what it says.
         group: Among which others it is looked for.
         better: Whether less or more of it is better; None: neither.

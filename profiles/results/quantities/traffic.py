@@ -60,7 +60,7 @@ TRAFFIC = (
     Quantity(
         "dram_bytes",
         "DRAM traffic",
-        "bytes",
+        "traffic",
         "Bytes that one run moves to and from DRAM by hardware counters: read, written, written back.",
         group="Traffic",
         better="lower",
@@ -79,7 +79,7 @@ TRAFFIC = (
         Quantity(
             key,
             title,
-            "bytes",
+            "traffic",
             about,
             group="Traffic",
             better="lower",
@@ -115,7 +115,7 @@ TRAFFIC = (
     Quantity(
         "tile_io_bytes",
         "Tile traffic (formula)",
-        "bytes",
+        "traffic",
         "What the tiled loop moves between L2 and the multiprocessors: a formula, never a measurement.",
         group="Traffic",
         better="lower",
@@ -128,7 +128,7 @@ TRAFFIC = (
     Quantity(
         "compulsory_dram_bytes",
         "Compulsory DRAM traffic (formula)",
-        "bytes",
+        "traffic",
         f"What must cross the DRAM bus ({ONCE}): a formula, never a measurement.",
         group="Traffic",
         better="lower",
