@@ -293,13 +293,13 @@ class ProfilePage(Page):
         copy_text(command_line(self.form.request()))
         self.noticed.emit("The sweep is on the clipboard as a command line.")
 
-    def actions_offered(self) -> list[Action]:
-        """What a user can do here."""
-        return offers(self)
-
     def findables(self) -> Iterator[Findable]:
         """What is found here by its name."""
         return findables(self.plots, partial(self.page_requested.emit, self.key))
+
+    def actions_offered(self) -> list[Action]:
+        """What a user can do here."""
+        return offers(self)
 
     def _say(self) -> None:
         self.headline.say(self.plots.headline(), empty=self.controller.session is None)

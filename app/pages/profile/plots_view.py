@@ -267,6 +267,10 @@ class PlotsView(QWidget):
         self.show_quantities(keys)
         self.quantities_chosen.emit(keys)
 
+    def show_alone(self, kernel: str) -> None:
+        """Show the curves of this kernel and of no other."""
+        self.show_kernels([kernel], self.baseline or "")
+
     def show_kernels(self, kernels: Collection[str], baseline: str) -> None:
         """Show the curves of these, or of all where there is none of them, over another baseline."""
         known = set(kernels) & set(self._kernels)
@@ -275,10 +279,6 @@ class PlotsView(QWidget):
             self.baseline = baseline
             self.baseline_changed.emit()
         self._draw_in_turns()
-
-    def show_alone(self, kernel: str) -> None:
-        """Show the curves of this kernel and of no other."""
-        self.show_kernels([kernel], self.baseline or "")
 
     def show_curve(self, label: str) -> None:
         """Show the problems that are called so, if there are any."""
