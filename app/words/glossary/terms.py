@@ -25,10 +25,14 @@ PROBLEM = (
     Meaning(
         "sequence length",
         "How many tokens attend to each other; the axis of most plots.",
-        ("sequence lengths",),
+        ("sequence lengths", "sequence length N"),
     ),
     Meaning("problem", "One attention workload: lengths, heads, head dim, dtype, batch, pass and masks."),
-    Meaning("head dim", "The width of one head, d: how many numbers a query, a key or a value has.", ("d",)),
+    Meaning(
+        "head dim",
+        "The width of one head, d: how many numbers a query, a key or a value has.",
+        ("d", "head dim d"),
+    ),
     Meaning("heads", "How many attentions run side by side on a sequence, each on queries of its own."),
     Meaning("kv heads", "Heads of K and V; where there are fewer than heads of Q, several of Q share one."),
     Meaning(
@@ -105,6 +109,8 @@ ALGORITHM = (
         "online softmax",
         "A softmax computed tile by tile, which corrects what it has when a larger score comes.",
     ),
+    Meaning("tile rows Br", "How many queries a tile has.", ("Br",)),
+    Meaning("tile columns Bc", "How many keys a tile has.", ("Bc",)),
     Meaning(
         "tile",
         "A block of queries beside a block of keys, small enough for the memory on the chip.",
@@ -183,7 +189,10 @@ MEASURING = (
     ),
     Meaning("cold", "The last-level cache is flushed before each sample: the inputs come from memory."),
     Meaning("warm", "The cache is left as the run before left it."),
-    Meaning("cache", "Whether the last-level cache is flushed before each sample: cold or warm."),
+    Meaning(
+        "cache",
+        "The last-level cache, flushed before each sample or not; in the Planner, K and V of past tokens.",
+    ),
     Meaning(
         "in turns", "The kernels of one N are sampled A B A B, so that a clock that drifts meets all alike."
     ),
@@ -246,7 +255,7 @@ OUTCOMES = (
 COMPARING = (
     Meaning(
         "verdict",
-        "What a comparison says of a pair: faster, slower, same, inconclusive; or equal, more, less.",
+        "What a comparison says of a pair (faster, slower, same, inconclusive), or a test of a claim.",
     ),
     Meaning("inconclusive", "The samples decide neither for a change nor against one."),
     Meaning("ratio", "The other's value over the baseline's."),
@@ -264,7 +273,11 @@ TRAFFIC = (
         "What the loops of a tiled kernel move between L2 and the multiprocessors, by formula.",
         ("tile traffic",),
     ),
-    Meaning("model", "By theory, never a measurement: dotted lines in plots.", ("dotted", "formula")),
+    Meaning(
+        "model",
+        "By theory, never measured: dotted lines in plots. In the Planner: the language model.",
+        ("dotted", "formula"),
+    ),
     Meaning("ringed", "The same figure by another instrument, of recordings that hold it."),
     Meaning(
         "roofline", "Points under what their device can reach: the rate of a copy, then that of products."
@@ -287,8 +300,28 @@ TRAFFIC = (
     ),
 )
 PLANNING = (
+    Meaning("device", "What kernels run on: a GPU, or the processor."),
     Meaning("context", "How many tokens a model looks back on."),
     Meaning("weights", "The model's own numbers, held beside the attention."),
+    Meaning(
+        "layers", "How many times a model attends, one after the other; each layer has a cache of its own."
+    ),
+    Meaning(
+        "latent", "What a cache holds of a token in place of K and V, from which both are computed again."
+    ),
+    Meaning("parameters", "How many numbers the whole model has."),
+    Meaning("bytes / weight", "What one of the model's numbers takes: 2 in 16 bits, 1 in 8, 0.5 in 4."),
+    Meaning("memory", "What the device has, all of it."),
+    Meaning("held at once", "Whether the attention of every layer is held, as in training, or of one layer."),
+    Meaning("S, P, state", "What a kernel holds beside its tensors: scores and weights, or a running state."),
+    Meaning("in all", "Attention, cache and weights together."),
+    Meaning("fits", "Whether all of it has room in the memory."),
+    Meaning("forecast, layer", "How long one layer's attention would take, from the times of a recording."),
+    Meaning("forecast, all", "How long the attention of all layers would take."),
+    Meaning(
+        "forecast's error",
+        "How far off a forecast may be, by its point's quartiles and by how rates change over N.",
+    ),
     Meaning("longest context", "The most tokens whose memory still fits the GPU."),
     Meaning("bound by", "What takes most of the memory at the longest context."),
 )

@@ -3,18 +3,21 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QTableView
+from PySide6.QtWidgets import QLabel, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.look.theme import DARK
+from flashscope.app.pages.planner.form import PlannerForm
 from flashscope.app.pages.profile.crosshair_panel import LegendRow
 from flashscope.app.pages.profile.form import SweepForm
 from flashscope.app.pages.stepper.options_bar import OptionsBar
+from flashscope.app.pages.stepper.own_problem import OwnProblem
 from flashscope.app.plots.sweep.legend import KernelButton
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.glossary_sheet import GlossarySheet
 from flashscope.app.widgets.plain import escaped, plain_tip
 from flashscope.app.widgets.row_table import RowsModel
+from flashscope.app.widgets.term_label import TermLabel
 from flashscope.app.words.glossary import GLOSSARY, line_of
 
 
@@ -73,14 +76,34 @@ def test_a_term_that_is_looked_up_stands_first_and_typing_takes_its_place(
     assert sheet.query.text() == "GQA"
 
 
-def test_every_name_and_caption_of_the_form_says_what_it_means(window: MainWindow) -> None:
-    form = window.findChild(SweepForm)
+@pytest.mark.parametrize(
+    ("kind", "some"),
+    [
+        (SweepForm, {"head dim", "kv heads", "cap / point", "cache", "mask"}),
+        (PlannerForm, {"model", "layers", "context", "held at once"}),
+        (OwnProblem, {"Tile rows Br", "Seed"}),
+    ],
+)
+def test_every_name_and_caption_of_a_form_says_what_it_means(
+    window: MainWindow, kind: type[QWidget], some: set[str]
+) -> None:
+    form = window.findChild(kind)
     assert form is not None
     names = [label for label in form.findChildren(QLabel) if label.buddy() is not None]
     captions = [label for label in form.findChildren(QLabel) if label.property("role") == "caption"]
-    assert {"head dim", "kv heads", "cap / point", "cache", "mask"} <= {label.text() for label in names}
+    assert some <= {label.text() for label in names}
     for label in (*names, *captions):
         assert label.toolTip() == plain_tip(line_of(label.text())) != "", label.text()
+
+
+def test_every_label_that_is_made_for_terms_tells_them_and_changes_its_tip_with_its_words(
+    window: MainWindow,
+) -> None:
+    for label in window.findChildren(TermLabel):
+        assert label.toolTip() == plain_tip(line_of(label.text()))
+    label = TermLabel("roofline")
+    label.setText("from a file")
+    assert label.toolTip() == ""
 
 
 def test_a_heading_that_is_a_term_says_what_it_means_unless_it_says_more(window: MainWindow) -> None:

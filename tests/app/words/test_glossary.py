@@ -19,7 +19,8 @@ ladder; walkthrough; dry run; sequence lengths; N; problem; kernels; counters; r
 verdict; ratio; 95% interval; telemetry; reading; session; sweep; point; m; ℓ; α; S; P; O; online
 softmax; tile; trace; TFLOP/s; GiB; power cap; throttled; busy; model; ringed; context; weights; longest
 context; bound by; deterministic; pass; dtype; batch; query rows; lengths; pages; cap / point; verify
-against float64; speed-up; efficiency
+against float64; speed-up; efficiency; layers; latent; parameters; bytes / weight; memory; held at once;
+in all; fits; protocol; mask; keys before; block; tile rows Br; tile columns Bc
 """
 
 

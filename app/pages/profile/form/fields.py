@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.zoom import keep
 from flashscope.app.widgets.number_fields import DecimalField, WholeField
-from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.widgets.plain import set_tip
 from flashscope.app.widgets.remark import remark, take_back
-from flashscope.app.words.glossary import line_of
+from flashscope.app.widgets.term_label import TermLabel
 from flashscope.kernels.workload.lengths import PAGE_SIZES
 from flashscope.profiles.plan.choice import Declared
 
@@ -237,9 +237,8 @@ def labelled(field: QWidget) -> QWidget:
     column = QVBoxLayout(box)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(2)
-    name = PlainLabel(field.accessibleName())
+    name = TermLabel(field.accessibleName())
     name.setProperty("role", "unit")
-    set_tip(name, line_of(name.text()))
     name.setBuddy(field)
     column.addWidget(name)
     keep(field, field.setFixedHeight, FIELD_PX)
