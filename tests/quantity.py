@@ -14,7 +14,7 @@ from flashscope.profiles.worker.instruments.bench_cpu import CpuBench
 __all__ = ["KERNELS", "PROCESSOR_TIME"]
 
 PROCESSOR_TIME = Quantity(
-    "processor_ms", "Processor time", "time", "What all threads of one run take together."
+    "processor_ms", "Processor time", "time", "What all threads of one run take together.", group="Time"
 )
 
 

@@ -1,6 +1,6 @@
 """What every page of the window is."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.actions import Action
 from flashscope.app.control.controller import Controller
+from flashscope.app.control.findable import Findable
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.host import Host
 from flashscope.app.pages.staging import Staging
@@ -90,3 +91,7 @@ class Page(QWidget):
     def actions_offered(self) -> list[Action]:
         """What a user can do on this page."""
         return []
+
+    def findables(self) -> Iterable[Findable]:
+        """What is found here by its name, and shown."""
+        return ()

@@ -17,6 +17,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
 from flashscope.app.control.presence import Presence
 from flashscope.app.control.resuming import Resumer
+from flashscope.app.control.session_names import SessionNames
 from flashscope.app.control.settings import Settings
 from flashscope.app.look.appearance import Appearance, appearance_of
 from flashscope.app.look.theme import Theme
@@ -25,6 +26,7 @@ from flashscope.app.pages.registry import PAGES, SHOWING, START
 from flashscope.app.shell.closing import ask_to_close
 from flashscope.app.shell.edit_actions import EditActions
 from flashscope.app.shell.file_actions import FileActions
+from flashscope.app.shell.finding import Finding
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.notices import Notices
 from flashscope.app.shell.paged_window import PagedWindow
@@ -181,7 +183,9 @@ class MainWindow(PagedWindow):
         self.stage = Stage(self, venue, self._stage_frame, (self.top_bar, self.rail, self.log, self.status))
         self.presenting = StageActions(self.stage, self.errors)
         self.tour = Tour(self, self.stage, rail=self.rail, top_bar=self.top_bar, errors=self.errors)
-        self._help = HelpActions(self, self.registry, self.settings, self.tour)
+        sessions = SessionNames(self.controller.sessions_dir, self.settings, self.open_path, self)
+        finding = Finding(sessions, self.pages, self.stage)
+        self._help = HelpActions(self, self.registry, self.settings, self.tour, finding)
         leaves = self.tour.leave, self.stage.back
         self._sweep = SweepActions(full_screen, leaves, self.controller, self._resumer, self.errors)
         self._edit = EditActions(self.controller, self.errors)

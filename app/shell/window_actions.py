@@ -1,6 +1,6 @@
 """What a user can do in the window itself, whatever page is in front; files have a module of their own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import QTimer
@@ -8,15 +8,19 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.actions import Action, ActionRegistry, staged
 from flashscope.app.control.controller import Controller
+from flashscope.app.control.findable import Findable
 from flashscope.app.control.resuming import Resumer
 from flashscope.app.control.settings import SCALES, Settings
 from flashscope.app.look.appearance import Appearance, ThemeChoice
 from flashscope.app.pages.registry import PAGES, START
+from flashscope.app.shell.finding import Finding
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.tour import Tour
 from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.glossary_sheet import GlossarySheet
 from flashscope.app.widgets.palette import CommandPalette
 from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
+from flashscope.app.words.glossary import GLOSSARY
 
 DIGITS = 10  # keys that one finger presses: pages beyond them have none
 ESCAPE_MS = 3000  # in which a second Esc cancels
@@ -144,28 +148,47 @@ class ViewActions:
 
 
 class HelpActions:
-    """The palette and the shortcut sheet of a registry, over a window, and the tour through it."""
+    """The palette, the sheet of keys and the glossary over a window, and the tour through it."""
 
-    def __init__(self, window: QWidget, registry: ActionRegistry, settings: Settings, tour: Tour) -> None:
+    def __init__(
+        self, window: QWidget, registry: ActionRegistry, settings: Settings, tour: Tour, finding: Finding
+    ) -> None:
         self._window, self._registry, self._settings, self._tour = window, registry, settings, tour
+        self._finding = finding
         self._palette: CommandPalette | None = None
 
     def offered(self) -> list[Action]:
         """All actions, in the order of the menu."""
         return [
             *staged(
-                Action("palette", "Find a command", self._open_palette, "Help", "Ctrl+Shift+P"),
+                Action("palette", "Find anything by its name", self._open_palette, "Help", "Ctrl+Shift+P"),
                 Action("shortcuts", "Show the keyboard shortcuts", self._open_sheet, "Help", "?; F1"),
             ),
+            *staged(Action("glossary", "Glossary", self.open_glossary, "Help")),
             Action("tour", "Take the tour", self._tour.begin, "Help"),
         ]
 
     def _open_palette(self) -> None:
         if self._palette is None:
             settings = self._settings
-            self._palette = CommandPalette(self._registry, self._window, lambda: settings.commands)
+            self._palette = CommandPalette(
+                self._registry, self._window, lambda: settings.commands, self._findables
+            )
             self._palette.ran.connect(settings.add_command)
+            self._finding.sessions.changed.connect(self._palette.refresh)
+        self._finding.sessions.look()
         self._palette.open_over(self._window)
+
+    def _findables(self) -> Iterator[Findable]:
+        yield from self._finding.findables()
+        for term in GLOSSARY:
+            yield Findable("term", term.name, partial(self.open_glossary, term.name))
+
+    def open_glossary(self, term: str = "") -> None:
+        """Show what the words on screen mean, that of this term first."""
+        sheet = GlossarySheet(self._window, term)
+        sheet.finished.connect(sheet.deleteLater)
+        sheet.open()
 
     def _open_sheet(self) -> None:
         sheet = ShortcutSheet(self._registry, self._window)

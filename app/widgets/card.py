@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel
+from flashscope.app.widgets.term_label import TermLabel
 
 
 class Card(QFrame):
@@ -13,7 +14,7 @@ class Card(QFrame):
         title: What it shows.
         unit: The words at the right of the title.
         parent: Its owner.
-        label: What writes the two: plain text, or formulas.
+        label: What writes the two: words that say what they mean, or formulas.
 
     Attributes:
         body: The layout under the title line.
@@ -26,7 +27,7 @@ class Card(QFrame):
         unit: str = "",
         parent: QWidget | None = None,
         *,
-        label: type[PlainLabel | FormulaLabel] = PlainLabel,
+        label: type[PlainLabel | FormulaLabel] = TermLabel,
     ) -> None:
         super().__init__(parent)
         self.setProperty("card", True)

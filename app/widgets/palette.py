@@ -1,132 +1,142 @@
-"""The command palette: every action, found by a few of its letters."""
+"""The command palette: every action, and whatever else has a name, found by a few letters."""
 
-import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
 
 from flashscope.app.control.actions import Action, ActionRegistry
-from flashscope.app.control.guard import guarded
+from flashscope.app.control.findable import Findable, Findables
 from flashscope.app.look.zoom import px
+from flashscope.app.widgets.pick_list import PickList
+from flashscope.app.words.matching import match, nothing_found
 
-KEY_ROLE = Qt.ItemDataRole.UserRole
-MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+COMMAND = "command"  # the kind of an action
+WIDTH_PX = 520
 
 
-def match(query: str, text: str) -> int | None:
-    """Score of a fuzzy match, 0 for the best; None unless the text has the query's letters in this order.
+class Offer(NamedTuple):
+    """A line of the list.
 
-    The query as a whole at the begin of a word comes first, then within one, then its letters scattered.
+    Attributes:
+        key: What it is remembered by.
+        text: What stands at the left.
+        kind: A word for what it is, at the right.
+        run: Does it, or shows it.
+        usable: Whether it can be done now.
     """
-    wanted, folded = query.casefold().strip(" "), text.casefold()
-    if re.search(rf"(?<!\w){re.escape(wanted)}", folded):
-        return 0
-    if wanted in folded:
-        return 1
-    skipped = _skipped(wanted.replace(" ", ""), folded)
-    return None if skipped is None else 2 + skipped
 
-
-def _skipped(letters: str, text: str) -> int | None:
-    """How many characters lie between letters found one after the other, except where one begins a word."""
-    position, skipped = 0, 0
-    for letter in letters:
-        at = text.find(letter, position)
-        if at < 0:
-            return None
-        starts_word = at == 0 or not text[at - 1].isalnum()
-        skipped += 0 if starts_word else at - position
-        position = at + 1
-    return skipped
+    key: str
+    text: str
+    kind: str
+    run: Callable[[], None]
+    usable: bool = True
 
 
 class CommandPalette(QDialog):
     """Type, choose, Return; of what fits equally well, what was run last comes first.
 
-    What cannot be done now comes after all that can, and Return does not run it.
+    What cannot be done now comes after all that can, and Return does not run it. Without a query the actions
+    stand here, and of all else what was shown lately.
 
     Args:
         registry: What can be run.
         parent: The window.
         recent: The keys of what was run, newest first.
+        others: What can be shown.
 
     Signals:
-        ran: This was run (the action's key).
+        ran: This was run or shown (its key).
     """
 
     ran = Signal(str)
 
     def __init__(
-        self, registry: ActionRegistry, parent: QWidget, recent: Callable[[], Sequence[str]] = tuple
+        self,
+        registry: ActionRegistry,
+        parent: QWidget,
+        recent: Callable[[], Sequence[str]] = tuple,
+        others: Findables = tuple,
     ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
-        self._registry, self._recent = registry, recent
-        self._query = QLineEdit(placeholderText="Type a command")
-        self._query.setAccessibleName("Command")
-        self._list = QListWidget()
-        self._list.setAccessibleName("Commands found")
-        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._registry, self._recent, self._others = registry, recent, others
+        self._offers: list[Offer] = []
+        self._query = QLineEdit(placeholderText="Type a command, a session, a quantity, a kernel or a term")
+        self._query.setAccessibleName("Command, or name of what is to be shown")
+        self._list = PickList()
+        self._list.setAccessibleName("Found")
         column = QVBoxLayout(self)
         column.addWidget(self._query)
         column.addWidget(self._list)
         self._query.textChanged.connect(self._fill)
         self._query.returnPressed.connect(self._run)
         self._list.itemClicked.connect(lambda _item: self._run())
-        self._query.installEventFilter(self)
+        self._list.follow(self._query)
         self._fill("")
 
     def open_over(self, window: QWidget) -> None:
         """Show the palette in the upper middle of a window, empty."""
         self._query.clear()
         self._fill("")
-        self.resize(min(px(480), window.width()), min(px(360), window.height() - px(64)))
+        self.resize(min(px(WIDTH_PX), window.width()), min(px(360), window.height() - px(64)))
         corner = window.mapToGlobal(window.rect().topLeft())
         self.move(corner.x() + (window.width() - self.width()) // 2, corner.y() + px(64))
         self.show()
         self._query.setFocus()
 
-    @guarded(bool)
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the arrows move in the list while the query keeps the focus."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in MOVES:
-            self._list.keyPressEvent(event)
-            return True
-        return super().eventFilter(watched, event)
+    def refresh(self) -> None:
+        """Find again what is on show: there is more or less than before."""
+        if self.isVisible():
+            place = self._list.currentRow()
+            self._fill(self._query.text())
+            self._list.setCurrentRow(min(place, self._list.count() - 1))
 
     def _fill(self, query: str) -> None:
         self._list.clear()
-        for action, usable in self._found(query):
-            keys = "".join(f"   ({keys})" for keys in action.shown_keys[:1])
-            item = QListWidgetItem(f"{action.group}: {action.title}{keys}")
-            item.setData(KEY_ROLE, action.key)
-            if not usable:
-                item.setFlags(Qt.ItemFlag.NoItemFlags)
-            self._list.addItem(item)
+        self._offers = self._found(query)
+        for offer in self._offers:
+            self._list.add(offer.text, offer.kind, usable=offer.usable)
+        if not self._offers:
+            self._list.add(nothing_found(query), usable=False)
         self._list.setCurrentRow(0)
 
-    def _found(self, query: str) -> list[tuple[Action, bool]]:
-        """The actions that fit, best first, and whether each can be done now: those that cannot come last."""
-        places = {key: place for place, key in enumerate(self._recent())}
+    def _found(self, query: str) -> list[Offer]:
+        """What fits, best first: what cannot be done now comes last."""
+        wanted, recent = query.casefold().strip(), self._recent()
+        places = {key: place for place, key in enumerate(recent)}
+        offers = [*map(self._command, self._registry), *map(_shown, self._others())]
+        if not wanted:
+            offers = [offer for offer in offers if offer.kind == COMMAND or offer.key in places]
         fits = [
-            (not self._usable(action), score, places.get(action.key, len(places)), action)
-            for action in self._registry
-            if (score := match(query, f"{action.group}: {action.title}")) is not None
+            (
+                not offer.usable,
+                offer.text.casefold() != wanted,
+                score,
+                places.get(offer.key, len(places)),
+                offer,
+            )
+            for offer in offers
+            if (score := match(query, offer.text)) is not None
         ]
-        return [(action, not unusable) for unusable, _, _, action in sorted(fits, key=lambda fit: fit[:3])]
+        return [offer for *_, offer in sorted(fits, key=lambda fit: fit[:4])]
 
-    def _usable(self, action: Action) -> bool:
+    def _command(self, action: Action) -> Offer:
+        keys = "".join(f"   ({keys})" for keys in action.shown_keys[:1])
         qaction = self._registry.find(action.key)
-        return qaction is not None and qaction.isEnabled()
+        run = qaction.trigger if qaction is not None else lambda: None
+        usable = qaction is not None and qaction.isEnabled()
+        return Offer(action.key, f"{action.group}: {action.title}{keys}", COMMAND, run, usable)
 
     def _run(self) -> None:
-        item = self._list.currentItem()
-        if item is None or not item.flags() & Qt.ItemFlag.ItemIsEnabled:
+        place = self._list.currentRow()
+        if not 0 <= place < len(self._offers) or not self._offers[place].usable:
             return
         self.hide()
-        key = str(item.data(KEY_ROLE))
-        action = self._registry.find(key)
-        if action is not None:
-            self.ran.emit(key)
-            action.trigger()
+        offer = self._offers[place]
+        self.ran.emit(offer.key)
+        offer.run()
+
+
+def _shown(one: Findable) -> Offer:
+    return Offer(one.key, " ".join(one.title.split()), one.kind, one.show)

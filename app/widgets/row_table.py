@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.widgets.clipboard import copy_text
+from flashscope.app.widgets.plain import plain_tip
 from flashscope.app.widgets.row_height import keep_row_height
+from flashscope.app.words.glossary import line_of
 
 ROW_PX = 24
 Index = QModelIndex | QPersistentModelIndex
@@ -73,12 +75,18 @@ class RowsModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """Titles of the columns, aligned as their cells."""
+        """Titles of the columns, aligned as their cells; the tip of one that is a term says what it means."""
         if orientation is not Qt.Orientation.Horizontal:
             return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return alignment(self.headings[section])
-        return self.headings[section].title if role == Qt.ItemDataRole.DisplayRole else None
+        heading = self.headings[section]
+        match role:
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return alignment(heading)
+            case Qt.ItemDataRole.DisplayRole:
+                return heading.title
+            case Qt.ItemDataRole.ToolTipRole:
+                return plain_tip(line_of(heading.title)) or None
+        return None
 
 
 class RowTable(QTableView):

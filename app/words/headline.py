@@ -157,7 +157,7 @@ def _alone(quantity: Quantity, value: float) -> str:
 def _title(quantity: Quantity) -> str:
     """Its title inside a sentence; what is an abbreviation stays one."""
     first, second = quantity.title[0], quantity.title[1:2]
-    return quantity.title if second.isupper() else f"{first.lower()}{quantity.title[1:]}"
+    return quantity.title if second.isupper() or second.isdigit() else f"{first.lower()}{quantity.title[1:]}"
 
 
 def _lost(headline: Headline) -> str:

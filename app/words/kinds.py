@@ -19,6 +19,8 @@ from flashscope.app.words.units import (
     share_text,
     temperature_text,
     tflops_text,
+    traffic_text,
+    traffic_tick,
     watts_text,
     whole_text,
 )
@@ -51,6 +53,7 @@ class KindWords:
 KINDS: dict[QuantityKind, KindWords] = {
     "time": KindWords("ms", ms_text, plain_tick, "log10"),
     "bytes": KindWords("bytes", bytes_text, bytes_tick, "log2"),
+    "traffic": KindWords("bytes", traffic_text, traffic_tick, "log10"),
     "rate": KindWords("TFLOP/s", tflops_text, plain_tick, "linear", narrow=digits),
     "bandwidth": KindWords("GB/s", gbs_text, plain_tick, "linear"),
     "energy": KindWords("mJ", energy_text, plain_tick, "log10"),

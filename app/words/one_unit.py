@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from flashscope.app.words.units import KIB, digits, whole_text
+from flashscope.app.words.units import KIB, KILO, digits, whole_text
 from flashscope.profiles.results.quantities.quantity import Quantity, QuantityKind
 
 
@@ -29,6 +29,7 @@ class Unit(NamedTuple):
 UNITS: dict[QuantityKind, tuple[Unit, ...]] = {
     "time": (Unit("µs", 1e-3), Unit("ms"), Unit("s", 1e3)),
     "bytes": tuple(Unit(name, KIB**power) for power, name in enumerate(("B", "KiB", "MiB", "GiB", "TiB"))),
+    "traffic": tuple(Unit(name, KILO**power) for power, name in enumerate(("B", "kB", "MB", "GB", "TB"))),
     "rate": (Unit("TFLOP/s"),),
     "bandwidth": (Unit("GB/s"), Unit("TB/s", 1e3)),
     "energy": (Unit("mJ"), Unit("J", 1e3)),

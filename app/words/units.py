@@ -1,10 +1,14 @@
 """Quantities as text, with their unit: every number that the app shows is written here."""
 
+from collections.abc import Sequence
+
 from flashscope.profiles.plan.seqlens import short_seqlen
 
 KIB = 1024
 MOST_DIGITS, MOST_WHOLE = 1e6, 1e9  # from which on a number has a power of ten
+KILO = 1000
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+_TRAFFIC_UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def digits(value: float) -> str:
@@ -22,11 +26,20 @@ def whole_text(value: float) -> str:
 
 
 def bytes_text(value: float) -> str:
-    """Bytes in the largest binary unit that leaves at least 1."""
+    """Bytes that are held, in the largest binary unit that leaves at least 1."""
+    return _in_units(value, KIB, _BYTE_UNITS)
+
+
+def traffic_text(value: float) -> str:
+    """Bytes that are moved, in the largest decimal unit that leaves at least 1, as rates have them."""
+    return _in_units(value, KILO, _TRAFFIC_UNITS)
+
+
+def _in_units(value: float, step: int, units: Sequence[str]) -> str:
     unit = 0
-    while abs(value) >= KIB and unit + 1 < len(_BYTE_UNITS):
-        value, unit = value / KIB, unit + 1
-    return f"{whole_text(value)} B" if unit == 0 else f"{digits(value)} {_BYTE_UNITS[unit]}"
+    while abs(value) >= step and unit + 1 < len(units):
+        value, unit = value / step, unit + 1
+    return f"{whole_text(value)} {units[0]}" if unit == 0 else f"{digits(value)} {units[unit]}"
 
 
 def bytes_short(value: float) -> str:
@@ -40,7 +53,16 @@ def bytes_short(value: float) -> str:
 
 def bytes_tick(value: float) -> str:
     """A power of two of bytes, short enough for an axis."""
-    return bytes_text(value).replace(".00 ", " ").replace(".0 ", " ")
+    return _without_zeros(bytes_text(value))
+
+
+def traffic_tick(value: float) -> str:
+    """A round number of bytes that are moved, short enough for an axis."""
+    return _without_zeros(traffic_text(value))
+
+
+def _without_zeros(text: str) -> str:
+    return text.replace(".00 ", " ").replace(".0 ", " ")
 
 
 def ms_text(value: float) -> str:

@@ -10,6 +10,7 @@ from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.plots.marks import legend_icon
 from flashscope.app.widgets.flowing import Flowing
 from flashscope.app.widgets.plain import button_text, set_tip
+from flashscope.app.words.glossary import with_line
 
 ICON_PX = 14
 
@@ -56,7 +57,7 @@ class KernelLegend(Flowing):
         button.setCheckable(True)
         button.setProperty("role", "legend")
         button.setAccessibleName(f"Show {kernel}")
-        set_tip(button, "Click to hide or show its lines")
+        set_tip(button, with_line(kernel, "Click to hide or show its lines"))
         button.clicked.connect(lambda shown: self.toggled.emit(kernel, shown))
         return button
 

@@ -16,6 +16,7 @@ from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
+from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import heading, unit_text
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.progress import flight_text
@@ -64,7 +65,9 @@ class LegendRow:
         self.button.setProperty("role", "legend")
         size_icon(self.button, 13)
         keep(self.button, self.button.setFixedHeight, height)
-        set_tip(self.button, f"Show or hide {kernel} in the plots; Alt-click: show it alone")
+        set_tip(
+            self.button, with_line(kernel, f"Show or hide {kernel} in the plots; Alt-click: show it alone")
+        )
         self.values = [PlainLabel(ABSENT) for _ in range(figures)]
         for value in self.values:
             value.setAlignment(_RIGHT)

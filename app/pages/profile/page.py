@@ -9,12 +9,14 @@ from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from flashscope.app.control.actions import Action
 from flashscope.app.control.controller import Controller
+from flashscope.app.control.findable import Findable
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.host import Host
 from flashscope.app.pages.profile.bottom import BottomCard, below_handle
+from flashscope.app.pages.profile.finding import findables
 from flashscope.app.pages.profile.form import SweepForm
 from flashscope.app.pages.profile.form.form import WIDTH as FORM_PX
 from flashscope.app.pages.profile.form.reasons import left_out, out_of_range
@@ -290,6 +292,10 @@ class ProfilePage(Page):
         """Put the form's sweep on the clipboard as a command line."""
         copy_text(command_line(self.form.request()))
         self.noticed.emit("The sweep is on the clipboard as a command line.")
+
+    def findables(self) -> Iterator[Findable]:
+        """What is found here by its name."""
+        return findables(self.plots, partial(self.page_requested.emit, self.key))
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""

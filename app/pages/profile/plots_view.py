@@ -88,7 +88,7 @@ class PlotsView(QWidget):
         grid = QGridLayout()
         grid.setSpacing(8)
         for index, card in enumerate(self.cells):
-            card.quantity_chosen.connect(partial(self._choose_quantity, index))
+            card.quantity_chosen.connect(partial(self.choose_quantity, index))
             card.plot.pointed_at.connect(self._point_at)
             card.plot.hovered.connect(self.move_cursor)
         self.full = Full(grid, self.cells, self.panel)
@@ -258,6 +258,19 @@ class PlotsView(QWidget):
         self.panel.set_quantities(known)
         self._draw_in_turns()
 
+    def choose_quantity(self, place: int, key: str) -> None:
+        """Show a quantity in one of the plots; one that shows it already gets what this one showed."""
+        keys = [card.quantity.key for card in self.cells]
+        if key in keys:
+            keys[keys.index(key)] = keys[place]
+        keys[place] = key
+        self.show_quantities(keys)
+        self.quantities_chosen.emit(keys)
+
+    def show_alone(self, kernel: str) -> None:
+        """Show the curves of this kernel and of no other."""
+        self.show_kernels([kernel], self.baseline or "")
+
     def show_kernels(self, kernels: Collection[str], baseline: str) -> None:
         """Show the curves of these, or of all where there is none of them, over another baseline."""
         known = set(kernels) & set(self._kernels)
@@ -272,6 +285,11 @@ class PlotsView(QWidget):
         for curve in self._curves:
             if curve.label == label:
                 self._choose_curve(curve)
+
+    @property
+    def problem_labels(self) -> list[str]:
+        """What the problems of the session are called that can be on show; none without a session."""
+        return [curve.label for curve in self._curves] if self._session else []
 
     def problems(self) -> tuple[Problem, ...]:
         """The problems of the session that are on show, each once; none without a session."""
@@ -363,12 +381,3 @@ class PlotsView(QWidget):
         self._curve_chosen = True
         self.curve = curve
         self._draw_in_turns()
-
-    def _choose_quantity(self, place: int, key: str) -> None:
-        """Show a quantity in one of the plots; one that shows it already gets what this one showed."""
-        keys = [card.quantity.key for card in self.cells]
-        if key in keys:
-            keys[keys.index(key)] = keys[place]
-        keys[place] = key
-        self.show_quantities(keys)
-        self.quantities_chosen.emit(keys)

@@ -17,6 +17,7 @@ from flashscope.app.plots.marks import mark_icon
 from flashscope.app.plots.status_marks import status_icon
 from flashscope.app.widgets.plain import plain_tip
 from flashscope.app.widgets.row_table import Index, Raw, RowsModel, alignment, carried
+from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import words_of
 from flashscope.app.words.plain import cut_short
 from flashscope.app.words.trust import trust_text
@@ -196,8 +197,9 @@ class ResultsModel(RowsModel):
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
         """Headings and their hints."""
-        if role == Qt.ItemDataRole.ToolTipRole and orientation is Qt.Orientation.Horizontal:
-            return plain_tip(self.columns[section].hint)
+        hint = self.columns[section].hint if orientation is Qt.Orientation.Horizontal else ""
+        if role == Qt.ItemDataRole.ToolTipRole and hint:
+            return plain_tip(hint)
         return super().headerData(section, orientation, role)
 
     @guarded()
@@ -227,6 +229,8 @@ class ResultsModel(RowsModel):
         """What a cell tells the pointer."""
         if column.title == TRUST and row.trust is not None:
             return trust_text(row.trust)
+        if column.title == "status":
+            return with_line(STATUS_MARKS[row.status].word, row.reason)
         return row.reason or self._missing(row, column)
 
     def _missing(self, row: PointRow, column: ResultColumn) -> str:

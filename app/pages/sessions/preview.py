@@ -15,6 +15,7 @@ from flashscope.app.pages.sessions.columns import machine_text, seqlens_text, se
 from flashscope.app.plots.thumbnail import Thumbnail
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.term_label import TermLabel
 from flashscope.app.words.plain import cut_short
 from flashscope.app.words.sessions import minute_of
 from flashscope.app.words.units import bytes_text
@@ -57,7 +58,7 @@ class SessionPreview(Card):
         self.facts = {title: PlainLabel(wordWrap=True) for title in FACTS}
         self._form = QFormLayout()
         for title, label in self.facts.items():
-            heading = PlainLabel(title, alignment=Qt.AlignmentFlag.AlignTop)
+            heading = TermLabel(title, alignment=Qt.AlignmentFlag.AlignTop)
             heading.setProperty("role", "dim")
             self._form.addRow(heading, label)
         self._lay_out()

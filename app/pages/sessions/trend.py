@@ -14,6 +14,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.plots.trend_plot import COLOURS, TrendPlot
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, button_text, escaped
+from flashscope.app.widgets.term_label import TermLabel
 from flashscope.app.words.kinds import unit_text
 from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.findings.trend import Entry, Kind, entries_by_curve
@@ -61,8 +62,8 @@ class SessionsTrend(QWidget):
         for name, choice in names.items():
             choice.setAccessibleName(f"{name} over time")
             choice.currentIndexChanged.connect(self._read)
-            parts += [PlainLabel(name), choice]
-        line = Lines((*parts, PlainLabel("Problem"), self.problem), (), 8)
+            parts += [TermLabel(name), choice]
+        line = Lines((*parts, TermLabel("Problem"), self.problem), (), 8)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(line)

@@ -9,6 +9,7 @@ from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, plain_tip, set_tip
+from flashscope.app.words.glossary import line_of
 from flashscope.app.words.tracing import LAST_GPU_IDEA, MACHINE_UNKNOWN, NO_GPU_SESSION, no_gpu_text
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import LoopOrder, Trace, TraceRequest
@@ -17,9 +18,10 @@ from flashscope.profiles.plan.machine import Machine
 LAST_GPU, OWN = "last-gpu", "own"
 MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"))
 BACKENDS: tuple[tuple[Backend, str], ...] = (("cpu", "CPU"), ("cuda", "CUDA"))
+FLASH1, FLASH2 = "flash1 order", "flash2 order"
 ORDERS: tuple[tuple[LoopOrder, str, str], ...] = (
-    ("flash2", "flash2 order", "Q outer, K and V inner: O stays on the chip and is normalised once"),
-    ("flash1", "flash1 order", "K and V outer, Q inner: O goes to HBM, normalised, after every tile"),
+    ("flash2", FLASH2, line_of(FLASH2)),
+    ("flash1", FLASH1, line_of(FLASH1)),
 )
 
 
@@ -49,9 +51,7 @@ class OptionsBar(QWidget):
         set_tip(self.own, "Choose N, d, tile sizes, causal, reversed and seed")
         self.notation = QPushButton("Slides’ β")
         self.notation.setCheckable(True)
-        set_tip(
-            self.notation, "Take exponents relative to the tile's own maximum, with the factor β = e^(m̃ − m′)"
-        )
+        set_tip(self.notation, line_of(self.notation.text()))
         self.result = FormulaLabel()
         self.result.setProperty("role", "dim")
         self.source = ElidedLabel()

@@ -5,7 +5,9 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QWidget
 
 from flashscope.app.stepper.presets import MAX_SEQLEN, Options
 from flashscope.app.widgets.number_fields import WholeField
-from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.widgets.term_label import TermLabel
+from flashscope.app.words.glossary import line_of
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import LoopOrder, TraceRequest
 
@@ -29,6 +31,7 @@ class OwnProblem(QWidget):
         self.block_k = _spin("Tile columns Bc", 1, 128, 8)
         self.seed = _spin("Seed", 0, 999_999, 0)
         self.causal = QCheckBox("Causal")
+        set_tip(self.causal, line_of("causal"))
         self.reverse = QCheckBox("Key blocks reversed")
         self.go = QPushButton("Trace it")
         self.go.setProperty("role", "primary")
@@ -72,7 +75,9 @@ class OwnProblem(QWidget):
         title.setProperty("role", "title")
         form.addRow(title)
         for spin in (self.seqlen, self.head_dim, self.block_q, self.block_k, self.seed):
-            form.addRow(spin.accessibleName(), spin)
+            name = TermLabel(spin.accessibleName())
+            name.setBuddy(spin)
+            form.addRow(name, spin)
         for widget in (self.causal, self.reverse, self.go):
             form.addRow(widget)
 

@@ -6,7 +6,7 @@ from flashscope.app.plots.marks import mark_pixmap
 from flashscope.app.plots.timeline.traffic_plot import Rates, TrafficAxes, TrafficPlot
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.units import bytes_text, ms_text
+from flashscope.app.words.units import ms_text, traffic_text
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.wire.traffic import WRITTEN_BACK
 
@@ -55,9 +55,9 @@ def totals_text(one: CountedPoint) -> str:
     for key, what in COUNTED:
         figure = one.row.measured(key)
         if figure is not None and figure.value is not None:
-            parts.append(f"{bytes_text(figure.value)} {what}")
+            parts.append(f"{traffic_text(figure.value)} {what}")
     parts.insert(2, f"in {ms_text(one.traffic.run_ns / NS_IN_MS)}")
     least = QUANTITIES["compulsory_dram_bytes"].figure(one.row)
     if least is not None and least.value is not None:
-        parts.append(f"formula: {bytes_text(least.value)}")
+        parts.append(f"formula: {traffic_text(least.value)}")
     return " · ".join(parts)

@@ -13,6 +13,7 @@ from flashscope.app.plots.stepper.panel import SMALL, Panel, put, width_of
 from flashscope.app.stepper.numbers import kib, plain
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.stepper.traffic import Resident, on_chip, standard_bytes
+from flashscope.app.words.units import traffic_text
 
 HOPPER_SHARED_BYTES = 227 * 1024  # the largest opt-in shared memory of one block, CUDA C++ guide, table 27
 FILLS = {"Q": KERNEL_MARKS["flash2"], "K": OTHER_MARK, "V": OTHER_MARK}
@@ -40,8 +41,8 @@ class MemoryPanel(Panel):
         used = kib(sum(array.nbytes for array in held))
         return (
             f"On chip: {names}, {used} of {self._limit_text}; {self._moving(view)}; "
-            f"through HBM so far (model): tiled {kib(view.bytes_moved.total)}, "
-            f"standard {kib(self._standard(view))}"
+            f"through HBM so far (model): tiled {traffic_text(view.bytes_moved.total)}, "
+            f"standard {traffic_text(self._standard(view))}"
         )
 
     def draw(self, painter: QPainter, view: StepView) -> None:
@@ -73,8 +74,8 @@ class MemoryPanel(Panel):
     def _moving(self, view: StepView) -> str:
         read, written = self._step_bytes(view)
         if read:
-            return f"load {kib(read)}"
-        return f"write {kib(written)}" if written else "no traffic in this step"
+            return f"load {traffic_text(read)}"
+        return f"write {traffic_text(written)}" if written else "no traffic in this step"
 
     def _draw_hbm(self, painter: QPainter, view: StepView, rect: QRectF) -> None:
         problem = view.recording.trace.request.problem
@@ -194,7 +195,7 @@ class MemoryPanel(Panel):
             row = QRectF(rect.left(), rect.top() + (k + 1) * line, rect.width(), line)
             self._draw_counter(painter, row, name, nbytes / max(total, standard, 1), (nbytes, colour))
         foot = QRectF(rect.left(), rect.top() + 3 * line, rect.width(), line)
-        put(painter, foot, f"at the end {kib(total)} and {kib(standard)}", self.theme.dim)
+        put(painter, foot, f"at the end {traffic_text(total)} and {traffic_text(standard)}", self.theme.dim)
 
     def _draw_counter(
         self, painter: QPainter, row: QRectF, name: str, share: float, value: tuple[int, str]
@@ -206,7 +207,7 @@ class MemoryPanel(Panel):
         painter.fillRect(track, QColor(self.theme.raised))
         painter.fillRect(QRectF(track.left(), track.top(), track.width() * share, 8), QColor(colour))
         number = QRectF(right, row.top(), row.right() - right, row.height())
-        put(painter, number, kib(nbytes), self.theme.text, Qt.AlignmentFlag.AlignRight)
+        put(painter, number, traffic_text(nbytes), self.theme.text, Qt.AlignmentFlag.AlignRight)
 
 
 def _that_fit(widths: Sequence[float], more: float, room: float) -> int:

@@ -13,6 +13,7 @@ from flashscope.app.plots.marks import legend_icon
 from flashscope.app.widgets.buttons import size_icon
 from flashscope.app.widgets.flowing import Flowing
 from flashscope.app.widgets.plain import button_text, set_tip
+from flashscope.app.words.glossary import with_line
 
 TIP = "Click: show or hide {0}. Double-click: show {0} alone, and again all."
 
@@ -32,7 +33,7 @@ class KernelButton(QPushButton):
         self.setChecked(True)
         self.setProperty("role", "legend")
         size_icon(self, 13)
-        set_tip(self, TIP.format(kernel))
+        set_tip(self, with_line(kernel, TIP.format(kernel)))
 
     @guarded()
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from flashscope.profiles.wire.measurement import Figure
 QuantityKind = Literal[
     "time",
     "bytes",
+    "traffic",
     "rate",
     "bandwidth",
     "energy",
@@ -25,6 +26,7 @@ QuantityKind = Literal[
     "error",
     "count",
 ]
+QuantityGroup = Literal["Time", "Memory", "Accuracy", "Traffic", "Device"]
 Better = Literal["lower", "higher"]
 Derived = Callable[[PointRow, PointRow | None], Figure | None]
 """The figure of a point, and of it beside the baseline at the same N; None: it has none."""
@@ -37,10 +39,11 @@ class Quantity:
     Attributes:
         key: Its name in files, of a measured one also in `Measurement.figures`.
         title: Its name where people read it.
-        kind: What it is; this decides unit, text, ticks and axis. Times are in ms, rates in TFLOP/s,
-            bandwidths in GB/s, energies in mJ, efficiencies in tokens/J, powers in W, temperatures in °C,
-            clocks in MHz, shares from 0 to 1.
+        kind: What it is; this decides unit, text, ticks and axis. Bytes are those that are held, traffic is
+            those that are moved. Times are in ms, rates in TFLOP/s, bandwidths in GB/s, energies in mJ,
+            efficiencies in tokens/J, powers in W, temperatures in °C, clocks in MHz, shares from 0 to 1.
         about: One sentence on what it says.
+        group: Among which others it is looked for.
         better: Whether less or more of it is better; None: neither.
         columns: The names of value, low and high in JSON and CSV, those there are; empty: the key alone.
         caption: What the figure is, in a few words beside the unit: `median, quartiles`.
@@ -62,6 +65,7 @@ class Quantity:
     title: str
     kind: QuantityKind
     about: str
+    group: QuantityGroup = field(kw_only=True)
     better: Better | None = None
     columns: tuple[str, ...] = ()
     caption: str = ""

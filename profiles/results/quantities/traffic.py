@@ -60,8 +60,9 @@ TRAFFIC = (
     Quantity(
         "dram_bytes",
         "DRAM traffic",
-        "bytes",
+        "traffic",
         "Bytes that one run moves to and from DRAM by hardware counters: read, written, written back.",
+        group="Traffic",
         better="lower",
         columns=("dram_bytes", "dram_bytes_low", "dram_bytes_high"),
         caption="counted, least–most",
@@ -78,8 +79,9 @@ TRAFFIC = (
         Quantity(
             key,
             title,
-            "bytes",
+            "traffic",
             about,
+            group="Traffic",
             better="lower",
             columns=(key, f"{key}_low", f"{key}_high"),
             caption="counted, least–most",
@@ -113,8 +115,9 @@ TRAFFIC = (
     Quantity(
         "tile_io_bytes",
         "Tile traffic (formula)",
-        "bytes",
+        "traffic",
         "What the tiled loop moves between L2 and the multiprocessors: a formula, never a measurement.",
+        group="Traffic",
         better="lower",
         heading="tile model",
         of=lambda row, _: tile_io(row),
@@ -125,8 +128,9 @@ TRAFFIC = (
     Quantity(
         "compulsory_dram_bytes",
         "Compulsory DRAM traffic (formula)",
-        "bytes",
+        "traffic",
         f"What must cross the DRAM bus ({ONCE}): a formula, never a measurement.",
+        group="Traffic",
         better="lower",
         heading="dram model",
         of=lambda row, _: compulsory(row),

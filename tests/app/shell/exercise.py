@@ -235,6 +235,7 @@ def _type(window: MainWindow) -> None:
     palette = CommandPalette(window.registry, window)
     palette.open_over(window)
     QTest.keyClick(palette._query, Qt.Key.Key_Down)
+    grab_whole(palette)
     palette.close()
 
 

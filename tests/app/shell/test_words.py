@@ -16,8 +16,8 @@ from flashscope.app.look.stylesheet import stylesheet
 from flashscope.app.look.theme import DARK, LIGHT, THEMES, Theme
 from flashscope.app.plots.style import seconds_tick
 from flashscope.app.shell.start_up.application import version_warning
-from flashscope.app.widgets.palette import match
 from flashscope.app.words.kinds import heading, narrow_text, words_of
+from flashscope.app.words.matching import match
 from flashscope.app.words.progress import device_state_text, elapsed_text, job_text, memory_text
 from flashscope.app.words.provenance import of_machine, of_session
 from flashscope.profiles.results.model.remaining import remaining_of

@@ -128,7 +128,9 @@ def test_another_quantity_is_said_by_its_title() -> None:
     energy = Clause(QUANTITIES["energy_mj"], 1.0, 3.0, "better")
     assert said(energy) == "flash2 has 3.0× lower energy per call than standard at N = 2k."
     traffic = Clause(QUANTITIES["dram_bytes"], 2.0**20, 2.0**23)
-    assert said(traffic) == "flash2 has DRAM traffic 1.00 MiB (standard: 8.00 MiB) at N = 2k."
+    assert said(traffic) == "flash2 has DRAM traffic 1.05 MB (standard: 8.39 MB) at N = 2k."
+    cached = Clause(QUANTITIES["l2_bytes"], 1.0, 3.0, "better")
+    assert said(cached) == "flash2 has 3.0× lower L2 traffic than standard at N = 2k."
 
 
 @pytest.mark.parametrize("why", LOSSES)

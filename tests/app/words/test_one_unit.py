@@ -37,6 +37,12 @@ def test_footprints_are_in_binary_units() -> None:
     assert (unit.name, unit.write(3 << 20), unit.write(1 << 30)) == ("MiB", "3.00", "1024")
 
 
+def test_bytes_that_are_moved_are_in_decimal_units_as_rates_are() -> None:
+    unit = unit_of(QUANTITIES["dram_bytes"], [1e9, 3e6, 5e6])
+    assert unit is not None
+    assert (unit.name, unit.write(3e6), unit.write(1e9)) == ("MB", "3.00", "1000")
+
+
 @given(POSITIVE)
 def test_no_value_is_written_as_nothing(values: list[float]) -> None:
     unit = unit_of(RUNTIME, values)

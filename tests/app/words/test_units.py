@@ -7,9 +7,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from flashscope.app.words.kinds import KINDS
-from flashscope.app.words.units import bytes_short, digits, energy_text, ms_text, whole_text
+from flashscope.app.words.kinds import KINDS, words_of
+from flashscope.app.words.units import (
+    bytes_short,
+    digits,
+    energy_text,
+    ms_text,
+    traffic_text,
+    traffic_tick,
+    whole_text,
+)
 from flashscope.app.words.verdicts import ratio_digits
+from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.results.theory.why import decimal
 
 ANY = st.floats(allow_nan=True, allow_infinity=True)
@@ -64,3 +73,24 @@ def test_a_unit_stands_behind_the_power() -> None:
     assert (ms_text(1e300), energy_text(1e300)) == ("1e+297 s", "1e+297 J")
     assert whole_text(1_234_567.0) == "1234567"
     assert not re.search(r"\d{10}", whole_text(1e12))
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "text", "tick"),
+    [
+        (999, "999 B", "999 B"),
+        (1000, "1.00 kB", "1 kB"),
+        (5e7, "50.0 MB", "50 MB"),
+        (8.8e9, "8.80 GB", "8.80 GB"),
+        (2e15, "2000 TB", "2000 TB"),
+    ],
+)
+def test_bytes_that_are_moved_are_written_in_the_units_of_rates(nbytes: float, text: str, tick: str) -> None:
+    assert (traffic_text(nbytes), traffic_tick(nbytes)) == (text, tick)
+
+
+def test_every_quantity_of_traffic_is_in_gb_and_every_one_of_memory_in_gib() -> None:
+    for quantity in QUANTITIES.values():
+        text = words_of(quantity).text(64e9)
+        assert quantity.group not in {"Memory", "Traffic"} or "B" in text.split()[1]
+        assert ("GiB" in text) is (quantity.group == "Memory"), quantity.key

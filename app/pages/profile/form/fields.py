@@ -17,8 +17,9 @@ from PySide6.QtWidgets import (
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.zoom import keep
 from flashscope.app.widgets.number_fields import DecimalField, WholeField
-from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.widgets.plain import set_tip
 from flashscope.app.widgets.remark import remark, take_back
+from flashscope.app.widgets.term_label import TermLabel
 from flashscope.kernels.workload.lengths import PAGE_SIZES
 from flashscope.profiles.plan.choice import Declared
 
@@ -229,14 +230,14 @@ def side(declared: Declared, name: str) -> Whole:
 
 
 def labelled(field: QWidget) -> QWidget:
-    """The field under its name; a tick box says its name itself."""
+    """The field under its name, whose tip says what that means; a tick box says its name itself."""
     if isinstance(field, QCheckBox):
         return field
     box = QWidget()
     column = QVBoxLayout(box)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(2)
-    name = PlainLabel(field.accessibleName())
+    name = TermLabel(field.accessibleName())
     name.setProperty("role", "unit")
     name.setBuddy(field)
     column.addWidget(name)

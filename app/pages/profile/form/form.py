@@ -38,6 +38,7 @@ from flashscope.app.pages.profile.form.reasons import blocked, impossible
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.scrolling import Scrolling
+from flashscope.app.widgets.term_label import TermLabel
 from flashscope.app.words.units import bytes_text
 from flashscope.kernels.catalogue.registry import KERNELS
 from flashscope.kernels.workload.device import Device
@@ -195,7 +196,7 @@ class SweepForm(QFrame):
     @staticmethod
     def _section(column: QVBoxLayout, title: str, body: QWidget, beside: QWidget | None = None) -> None:
         line = QHBoxLayout()
-        caption = PlainLabel(title)
+        caption = TermLabel(title)
         caption.setProperty("role", "caption")
         line.addWidget(caption)
         line.addStretch(1)

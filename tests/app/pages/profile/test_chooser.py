@@ -1,16 +1,22 @@
 """Any quantity in any of the four plots."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from flashscope.app.pages.profile.plots_view import CELLS
+from flashscope.app.plots.sweep.quantity_list import GROUPS, IN_SIGHT, MORE, QuantityList
+from flashscope.app.widgets.pick_list import ASIDE_ROLE
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.wire.events import Event
 from tests.app.bench import Bench
 from tests.profiles.sessions import make_plan, script, session_of
 
+Key = Qt.Key
+TITLED = {quantity.title: quantity for quantity in QUANTITIES.values()}
 EVENTS = script(make_plan(("standard", "flash2")))
 RUNNING = script(make_plan(("standard", "flash2")), stop_before=3, in_flight=True)
 
@@ -19,21 +25,86 @@ def keys(bench: Bench) -> list[str]:
     return [card.quantity.key for card in bench.page.plots.cells]
 
 
-def pick(bench: Bench, place: int, title: str) -> None:
-    """Open the list of a plot and click on a quantity."""
+def opened(bench: Bench, place: int) -> QuantityList:
+    """The list of a plot, as a click on its title shows it."""
     chooser = bench.page.plots.cells[place].chooser
     chooser.menu().aboutToShow.emit()
-    (action,) = (action for action in chooser.menu().actions() if action.text() == title)
-    action.trigger()
+    return chooser.quantities
 
 
-def test_every_quantity_is_offered_and_the_one_on_show_is_marked(bench: Bench) -> None:
-    chooser = bench.page.plots.cells[1].chooser
-    chooser.menu().aboutToShow.emit()
-    actions = [action for action in chooser.menu().actions() if not action.isSeparator()]
-    assert {action.data() for action in actions} == set(QUANTITIES)
-    assert [action.data() for action in actions if action.isChecked()] == ["runtime"]
-    assert chooser.accessibleName() == "Quantity of this plot: Runtime"
+def lines(offered: QuantityList) -> list[tuple[str, str]]:
+    """What stands in the list, and the word at the right of it."""
+    items = [offered.list.item(place) for place in range(offered.list.count())]
+    return [(item.text(), item.data(ASIDE_ROLE)) for item in items]
+
+
+def titles(offered: QuantityList) -> list[str]:
+    return [text for text, _ in lines(offered)]
+
+
+def press(offered: QuantityList, *keys: Qt.Key) -> None:
+    for key in keys:
+        QTest.keyClick(offered.query, key)
+
+
+def pick(bench: Bench, place: int, title: str) -> None:
+    """Open the list of a plot, type the name of a quantity and press Return."""
+    offered = opened(bench, place)
+    QTest.keyClicks(offered.query, title)
+    press(offered, Key.Key_Return)
+
+
+def test_the_main_quantities_of_five_groups_are_in_sight_and_the_rest_under_more(bench: Bench) -> None:
+    offered = opened(bench, 1)
+    assert lines(offered)[:2] == [("Time", ""), ("Runtime", "on show")]
+    assert offered.list.currentRow() == 1
+    in_sight = [title for title in titles(offered) if title not in (*GROUPS, MORE)]
+    assert len(in_sight) == 10
+    assert [title for title in titles(offered) if title in GROUPS] == list(GROUPS)
+    offered.list.setCurrentRow(offered.list.count() - 1)
+    press(offered, Key.Key_Return)
+    assert sorted(titles(offered)) == sorted([*GROUPS, *(one.title for one in QUANTITIES.values())])
+    for title, group in zip(titles(offered), groups_of(titles(offered)), strict=True):
+        assert title in GROUPS or TITLED[title].group == group
+    assert titles(opened(bench, 1))[-1] == MORE, "opened anew, the main ones are in sight"
+
+
+def groups_of(told: list[str]) -> Iterator[str]:
+    """The caption that each line stands under."""
+    group = ""
+    for title in told:
+        group = title if title in GROUPS else group
+        yield group
+
+
+def test_a_quantity_that_is_on_show_is_in_sight_and_chosen(bench: Bench) -> None:
+    pick(bench, 2, "Held back")
+    offered = opened(bench, 2)
+    assert lines(offered)[offered.list.currentRow()] == ("Held back", "on show")
+    assert bench.page.plots.cells[2].chooser.accessibleName() == "Quantity of this plot: Held back"
+
+
+def test_what_is_typed_is_found_in_every_group(bench: Bench) -> None:
+    offered = opened(bench, 1)
+    QTest.keyClicks(offered.query, "clock")
+    assert lines(offered) == [("SM clock", "Device"), ("Sustained SM clock", "Device")]
+    offered.query.setText("zzz")
+    assert lines(offered) == [("Nothing found for “zzz”.", "")]
+    press(offered, Key.Key_Return)
+    assert keys(bench)[1] == "runtime"
+
+
+def test_the_arrows_pass_over_the_names_of_groups(bench: Bench) -> None:
+    offered = opened(bench, 1)
+    press(offered, *(4 * [Key.Key_Down]))
+    assert titles(offered)[offered.list.currentRow()] == "Predicted footprint"
+    press(offered, Key.Key_Up, Key.Key_Return)
+    assert keys(bench)[1] == "footprint"
+
+
+def test_every_quantity_in_sight_is_one_that_there_is() -> None:
+    assert set(IN_SIGHT) <= set(QUANTITIES)
+    assert {QUANTITIES[key].group for key in IN_SIGHT} == set(GROUPS)
 
 
 def test_a_chosen_quantity_is_drawn_read_out_and_remembered(bench: Bench) -> None:
@@ -95,14 +166,14 @@ def test_two_quantities_of_one_unit_are_told_apart_over_their_columns(bench: Ben
 
 
 def test_the_list_says_what_a_quantity_is_and_which_way_is_better(bench: Bench) -> None:
-    chooser = bench.page.plots.cells[0].chooser
-    chooser.menu().aboutToShow.emit()
-    said = {action.data(): action.toolTip() for action in chooser.menu().actions()}
-    assert said["footprint"].startswith(
+    offered = opened(bench, 0)
+    items = [offered.list.item(place) for place in range(offered.list.count())]
+    said = {item.text(): item.toolTip() for item in items}
+    assert said["Peak footprint"].startswith(
         "Inputs, outputs and workspace as really held. Lower is better. Dotted: "
     )
-    assert said["throughput"].endswith("Higher is better.")
-    assert said["sm_clock_mhz"] == QUANTITIES["sm_clock_mhz"].about
+    assert said["Throughput"].endswith("Higher is better.")
+    assert said["SM clock"] == QUANTITIES["sm_clock_mhz"].about
 
 
 def test_keys_that_are_not_four_known_ones_change_nothing(bench: Bench) -> None:

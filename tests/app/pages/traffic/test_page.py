@@ -110,7 +110,7 @@ def test_every_kernel_stands_on_the_same_axes_with_what_it_moves_in_words(told: 
     assert us == pytest.approx(30)
     assert 4000 < gbs < 5000
     assert (
-        "57.2 MiB read · 57.2 MiB written · in 38.0 µs"
+        "60.0 MB read · 60.0 MB written · in 38.0 µs"
         in told.page.cards["standard"].plot.accessibleDescription()
     )
 
@@ -211,7 +211,7 @@ def test_a_double_click_shows_one_kernel_alone_and_another_all_of_them(three: To
     export = page.make_export()
     assert export is not None
     (head,) = export.heads
-    assert head.startswith("flash2: 732 KiB read · 97.7 KiB written")
+    assert head.startswith("flash2: 750 kB read · 100 kB written")
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert on_show(page) == []
     assert page.left_out.text() == "All kernels are hidden: click on a name to show one."

@@ -214,3 +214,8 @@ def test_without_a_formula_or_the_size_of_the_cache_the_model_is_missing_with_it
     assert "no formula for torch-flash" in library.missing
     assert unknown is not None
     assert "cache is not known" in unknown.missing
+
+
+def test_each_quantity_is_in_one_of_five_groups_and_each_group_has_some() -> None:
+    assert {one.group for one in QUANTITIES.values()} == {"Time", "Memory", "Accuracy", "Traffic", "Device"}
+    assert all(one.group == "Memory" for one in QUANTITIES.values() if one.title.endswith("footprint"))

@@ -1,0 +1,56 @@
+"""What the words on screen mean: every term, quantity and kernel in a line."""
+
+from collections.abc import Iterator
+
+from flashscope.app.words.glossary.terms import TERMS, Meaning
+from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.profiles.results.quantities.registry import QUANTITIES
+
+__all__ = ["GLOSSARY", "Meaning", "found", "line_of", "with_line"]
+
+
+def _entries() -> Iterator[Meaning]:
+    """What quantities and kernels say of themselves is said once, where they are declared."""
+    yield from TERMS
+    for quantity in QUANTITIES.values():
+        also = (quantity.short,) if quantity.short != quantity.title.lower() else ()
+        yield Meaning(quantity.title, quantity.about, also)
+    for spec in KERNELS:
+        yield Meaning(spec.name, f"{spec.idea[:1].upper()}{spec.idea[1:]}.")
+
+
+GLOSSARY: tuple[Meaning, ...] = tuple(sorted(_entries(), key=lambda term: term.name.casefold()))
+"""All of them, in the order of the alphabet."""
+_NOWHERE = 4
+_LINES = {name.casefold(): term.line for term in GLOSSARY for name in term.also} | {
+    term.name.casefold(): term.line for term in GLOSSARY
+}
+
+
+def line_of(name: str) -> str:
+    """What a word on screen means; empty where it is no term."""
+    return _LINES.get(name.casefold(), "")
+
+
+def with_line(name: str, tip: str) -> str:
+    """The tip of what stands for a term and does something: what it means, then what it does."""
+    return "\n".join(filter(None, (line_of(name), tip)))
+
+
+def found(query: str) -> list[Meaning]:
+    """The terms that have the query in their names, those that begin with it first; then in their lines."""
+    wanted = query.casefold().strip()
+    placed = ((_place(term, wanted), term) for term in GLOSSARY)
+    return [term for place, term in sorted(placed, key=lambda one: one[0]) if place < _NOWHERE]
+
+
+def _place(term: Meaning, wanted: str) -> int:
+    """Where the query is found in a term, the best place first."""
+    names = [name.casefold() for name in (term.name, *term.also)]
+    if wanted in names:
+        return 0
+    if any(name.startswith(wanted) for name in names):
+        return 1
+    if any(wanted in name for name in names):
+        return 2
+    return 3 if wanted in term.line.casefold() else _NOWHERE
