@@ -21,7 +21,7 @@ from flashscope.app.control.settings import Settings
 from flashscope.app.look.appearance import Appearance, appearance_of
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
-from flashscope.app.pages.registry import PAGES, SHOWING, START
+from flashscope.app.pages.registry import PLACES, SHOWING, START, VIEWS, place_of
 from flashscope.app.shell.closing import ask_to_close
 from flashscope.app.shell.edit_actions import EditActions
 from flashscope.app.shell.file_actions import FileActions
@@ -36,6 +36,7 @@ from flashscope.app.shell.tour import Tour
 from flashscope.app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.log_panel import LogPanel
+from flashscope.app.widgets.place_tabs import PlaceTabs, Tab
 from flashscope.app.widgets.rail import Rail
 from flashscope.app.widgets.split import Split
 from flashscope.app.widgets.status_bar import StatusBar
@@ -61,6 +62,7 @@ class MainWindow(PagedWindow):
     def __init__(self, controller: Controller, appearance: Appearance, settings: Settings) -> None:
         super().__init__(controller, appearance, settings)
         self._started = self._agreed = False
+        self._last: dict[str, str] = {}  # the view that each place showed last
         self.setWindowTitle("Flashscope")
         self.setMinimumSize(*SMALLEST)
         self.setAcceptDrops(True)
@@ -149,7 +151,9 @@ class MainWindow(PagedWindow):
 
     def _make_parts(self, theme: Theme) -> None:
         self.top_bar = TopBar(self.controller, self.registry)
-        self.rail = Rail(PAGES)
+        self.rail = Rail(PLACES)
+        self.tabs = PlaceTabs(self.registry)
+        self._place_bar = QWidget()
         self.log = LogPanel(theme)
         self.log.hide()
         self.errors = ErrorLine()
@@ -171,6 +175,7 @@ class MainWindow(PagedWindow):
         full_screen = FullScreen(self)
         self._view = ViewActions(
             full_screen,
+            self.show_place,
             self.show_page,
             log=self.log,
             errors=self.errors,
@@ -178,9 +183,10 @@ class MainWindow(PagedWindow):
             settings=self.settings,
         )
         venue = Venue(self, full_screen, self.appearance, self.settings)
-        self.stage = Stage(self, venue, self._stage_frame, (self.top_bar, self.rail, self.log, self.status))
+        chrome = self.top_bar, self.rail, self._place_bar, self.log, self.status
+        self.stage = Stage(self, venue, self._stage_frame, chrome)
         self.presenting = StageActions(self.stage, self.errors)
-        self.tour = Tour(self, self.stage, rail=self.rail, top_bar=self.top_bar, errors=self.errors)
+        self.tour = Tour(self, self.stage, rail=self.rail, tabs=self.tabs, top_bar=self.top_bar, errors=self.errors)
         self._help = HelpActions(self, self.registry, self.settings, self.tour)
         leaves = self.tour.leave, self.stage.back
         self._sweep = SweepActions(full_screen, leaves, self.controller, self._resumer, self.errors)
@@ -194,10 +200,17 @@ class MainWindow(PagedWindow):
         split = Split(self.stack, self.log)
         split.setSizes([600, 160])
         split.setStretchFactor(0, 1)
+        line = QHBoxLayout(self._place_bar)
+        line.setContentsMargins(4, 0, 12, 0)
+        line.addWidget(self.tabs, 1)
         middle = QHBoxLayout()
         middle.setSpacing(0)
         middle.addWidget(self.rail)
-        middle.addWidget(split, 1)
+        beside = QVBoxLayout()
+        beside.setSpacing(0)
+        beside.addWidget(self._place_bar)
+        beside.addWidget(split, 1)
+        middle.addLayout(beside, 1)
         body = QWidget()
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 0, 0)
@@ -239,6 +252,10 @@ class MainWindow(PagedWindow):
         """Say something in the message line, with a button of this title, unless an error is told there."""
         self.notices.offer(text, title, act)
 
+    def form_shown(self, opened: bool) -> None:
+        """Offer Run while the form of a sweep is open, else what opens it."""
+        self.top_bar.form_shown(opened)
+
     def block_run(self, reason: str) -> None:
         """Let Run say why it cannot be pressed; an empty reason lets it be pressed."""
         self.top_bar.block_run(reason)
@@ -252,20 +269,33 @@ class MainWindow(PagedWindow):
         self._files.export_each(paths)
 
     def _connect(self) -> None:
-        self.rail.chosen.connect(self.show_page)
-        self.page_shown.connect(self.rail.show_page)
+        self.rail.chosen.connect(self.show_place)
+        self.tabs.chosen.connect(self.show_page)
+        self.page_shown.connect(self._mark)
         self.page_refused.connect(self.errors.show_error)
         self.top_bar.home_requested.connect(lambda: self.show_page(START))
         self.appearance.changed.connect(self.apply_theme)
         self.controller.running_changed.connect(self._running_changed)
         self.controller.session_changed.connect(self._session_changed)
 
+    def show_place(self, key: str) -> None:
+        """Bring a place to the front, with the view that it showed last."""
+        place = next(place for place in PLACES if place.key == key)
+        self.show_page(self._last.get(key, place.views[0].key))
+
+    def _mark(self, view: str) -> None:
+        """Show in the rail and the tabs where one is."""
+        place = place_of(view)
+        self._last[place.key] = view
+        self.rail.show_place(place.key)
+        self.tabs.show_view(place.title, [Tab(one.key, one.title) for one in place.views], view)
+
     def _running_changed(self, running: bool) -> None:
         """What went wrong before is over once a sweep has started; keys change."""
         self.registry.refresh()
         if running:
             self.errors.hide()
-            self.pages.make(*(page.key for page in PAGES if page.follows))
+            self.pages.make(*(view.page_key for view in VIEWS.values() if view.follows))
 
     def _session_changed(self, session: Session | None) -> None:
         if session is not None and self.page.gives_way:
