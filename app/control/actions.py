@@ -92,7 +92,7 @@ class ActionRegistry(QObject):
         """
         if action.key in self._actions:
             raise ValueError(f"two actions are called {action.key!r}")
-        qaction = QAction(action.title, self)
+        qaction = QAction(action.title.replace("&", "&&"), self)  # no key is underlined
         qaction.setObjectName(action.key)
         qaction.setCheckable(action.checkable)
         qaction.setShortcuts([QKeySequence(keys) for keys in action.keys])

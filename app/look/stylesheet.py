@@ -93,7 +93,7 @@ def _buttons(t: Theme) -> str:
         border: none; border-bottom: 2px solid transparent; }}
     QTabBar#placeTabs::tab:hover {{ color: {t.text}; }}
     QTabBar#placeTabs::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
-    QTabBar#placeTabs:focus::tab:selected {{ border: 2px solid {t.accent}; border-radius: 4px;
+    QTabBar#placeTabs::tab:selected:focus {{ border: 2px solid {t.accent}; border-radius: 4px;
         padding: 5px 12px; }}
     QPushButton[role="link"] {{ background: transparent; border-color: transparent; color: {t.accent};
         text-align: left; padding: 3px 5px; }}

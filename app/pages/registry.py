@@ -1,4 +1,4 @@
-"""The places of the window, in the order of the rail, and the views of each; Ctrl+1 brings the first to the front.
+"""The places of the window, in the order of the rail, and the views of each; Ctrl+1 leads to the first.
 
 A view is a page, or one of the forms that a page takes. A page is its module and its view here.
 """
@@ -14,7 +14,7 @@ SHOWING = "profile"  # the view that shows the session on show
 
 
 @dataclass(frozen=True)
-class View:
+class ViewEntry:
     """One tab of a place.
 
     Attributes:
@@ -40,53 +40,53 @@ class View:
 
 
 @dataclass(frozen=True)
-class Place(RailEntry):
+class PlaceEntry(RailEntry):
     """One button of the rail.
 
     Attributes:
         views: Its tabs; one alone has no tab.
     """
 
-    views: tuple[View, ...] = ()
+    views: tuple[ViewEntry, ...] = ()
 
 
 PLACES = (
-    Place("home", "Home", "mdi6.home-outline", (View(START, "Start", keys="Ctrl+0"),)),
-    Place(
+    PlaceEntry("home", "Home", "mdi6.home-outline", (ViewEntry(START, "Start", keys="Ctrl+0"),)),
+    PlaceEntry(
         "measure",
         "Measure",
         "mdi6.chart-line",
         (
-            View("profile", "Curves", follows=True),
-            View("traffic", "Traffic", keys="Ctrl+6"),
-            View("roofline", "Roofline & Why", keys="Ctrl+7"),
-            View("telemetry", "Telemetry", "profile", own_keys="T"),
-            View("results", "Results", "profile", own_keys="R"),
-            View("notes", "Notes", "profile", own_keys="N"),
+            ViewEntry("profile", "Curves", follows=True),
+            ViewEntry("traffic", "Traffic", keys="Ctrl+6"),
+            ViewEntry("roofline", "Roofline & Why", keys="Ctrl+7"),
+            ViewEntry("telemetry", "Telemetry", "profile", own_keys="T"),
+            ViewEntry("results", "Results", "profile", own_keys="R"),
+            ViewEntry("notes", "Notes", "profile", own_keys="N"),
         ),
     ),
-    Place(
+    PlaceEntry(
         "inside",
         "Inside",
         "fa6s.table-cells",
-        (View("stepper", "Stepper"), View("ladder", "Source", keys="Ctrl+9")),
+        (ViewEntry("stepper", "Stepper"), ViewEntry("ladder", "Source", keys="Ctrl+9")),
     ),
-    Place(
+    PlaceEntry(
         "sessions",
         "Sessions",
         "mdi6.folder-table-outline",
         (
-            View("sessions", "Library"),
-            View("compare", "Compare", follows=True),
-            View("trend", "Over time", "sessions", own_keys="O"),
-            View("trash", "Trash", "sessions"),
+            ViewEntry("sessions", "Library"),
+            ViewEntry("compare", "Compare", follows=True),
+            ViewEntry("trend", "Over time", "sessions", own_keys="O"),
+            ViewEntry("trash", "Trash", "sessions"),
         ),
     ),
-    Place(
+    PlaceEntry(
         "learn",
         "Learn",
         "mdi6.school-outline",
-        (View("claims", "Claims", keys="Ctrl+8"), View("planner", "Planner")),
+        (ViewEntry("claims", "Claims", keys="Ctrl+8"), ViewEntry("planner", "Planner")),
     ),
 )
 VIEWS = {view.key: view for place in PLACES for view in place.views}
@@ -103,7 +103,7 @@ def page_class(key: str) -> type[Page]:
     return found
 
 
-def place_of(view: str) -> Place:
+def place_of(view: str) -> PlaceEntry:
     """The place that has a view, by the view's key."""
     return next(place for place in PLACES if any(one.key == view for one in place.views))
 

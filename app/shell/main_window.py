@@ -186,7 +186,9 @@ class MainWindow(PagedWindow):
         chrome = self.top_bar, self.rail, self._place_bar, self.log, self.status
         self.stage = Stage(self, venue, self._stage_frame, chrome)
         self.presenting = StageActions(self.stage, self.errors)
-        self.tour = Tour(self, self.stage, rail=self.rail, tabs=self.tabs, top_bar=self.top_bar, errors=self.errors)
+        self.tour = Tour(
+            self, self.stage, rail=self.rail, tabs=self.tabs, top_bar=self.top_bar, errors=self.errors
+        )
         self._help = HelpActions(self, self.registry, self.settings, self.tour)
         leaves = self.tour.leave, self.stage.back
         self._sweep = SweepActions(full_screen, leaves, self.controller, self._resumer, self.errors)

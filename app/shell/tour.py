@@ -44,7 +44,9 @@ class TourStep(NamedTuple):
     shows: str = ""
 
 
-def tour_steps(window: PagedWindow, rail: Rail, tabs: QWidget, run: Callable[[], QWidget]) -> Sequence[TourStep]:
+def tour_steps(
+    window: PagedWindow, rail: Rail, tabs: QWidget, run: Callable[[], QWidget]
+) -> Sequence[TourStep]:
     """The five. What a page has is looked up when its step comes: before, the page need not be there."""
     controller = window.controller
     return (
@@ -127,7 +129,14 @@ class Tour(QObject):
     """
 
     def __init__(
-        self, window: PagedWindow, stage: Stage, *, rail: Rail, tabs: QWidget, top_bar: TopBar, errors: ErrorLine
+        self,
+        window: PagedWindow,
+        stage: Stage,
+        *,
+        rail: Rail,
+        tabs: QWidget,
+        top_bar: TopBar,
+        errors: ErrorLine,
     ) -> None:
         super().__init__(window)
         self.at: int | None = None
@@ -187,7 +196,8 @@ class Tour(QObject):
 
     def _hear(self, step: TourStep, *_said: object) -> None:
         if step.done():
-            self._window.show_page(step.shows or self._window.page.key)
+            if step.shows:
+                self._window.show_page(step.shows)
             self._go_on()
 
     def _go_on(self) -> None:

@@ -11,7 +11,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.control.resuming import Resumer
 from flashscope.app.control.settings import SCALES, Settings
 from flashscope.app.look.appearance import Appearance, ThemeChoice
-from flashscope.app.pages.registry import PLACES, VIEWS, Place, View
+from flashscope.app.pages.registry import PLACES, VIEWS, PlaceEntry, ViewEntry
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.tour import Tour
 from flashscope.app.widgets.error_line import ErrorLine
@@ -120,11 +120,11 @@ class ViewActions:
             Action("fullscreen", "Fill the screen", self._full_screen.toggle, "View", "Ctrl+Shift+F"),
         ]
 
-    def _place_action(self, place: Place, number: int) -> Action:
+    def _place_action(self, place: PlaceEntry, number: int) -> Action:
         show = partial(self._show_place, place.key)
         return Action(f"place.{place.key}", f"Go to {place.title}", show, "View", f"Ctrl+{number}")
 
-    def _view_action(self, view: View) -> Action:
+    def _view_action(self, view: ViewEntry) -> Action:
         show, keys = partial(self._show_view, view.key), view.keys or view.own_keys
         on = view.page_key if view.own_keys else ""
         return Action(f"page.{view.key}", f"Show {view.title}", show, "View", keys, keys_on=on)

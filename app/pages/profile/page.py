@@ -152,11 +152,16 @@ class ProfilePage(Page):
         curves, alone = self._view == self.key, self.plots.full.card is not None
         self.bottom.show_part("telemetry" if curves else self._view)
         self.plots.setVisible(curves)
+        if self.staging.on:
+            return
+        if self.isVisible():
+            self._turns.start_covered()  # all of another size at once would take too long
         self._bottom.setVisible(not curves or (self.controller.running and not alone))
         self.form.setVisible(self._form_open and not alone)
 
     def _connect(self) -> None:
         self.controller.running_changed.connect(self._running_changed)
+        self.staging.left.connect(self._place_parts)
         self.controller.events_arrived.connect(self.take_events)
         self.controller.jumped.connect(self.show_moment)
         self.controller.machine_found.connect(self.form.set_machine)

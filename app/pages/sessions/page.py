@@ -35,8 +35,6 @@ from flashscope.app.pages.sessions.table import SessionsTable
 from flashscope.app.pages.sessions.tags import TagChooser
 from flashscope.app.pages.sessions.trend import SessionsTrend
 from flashscope.app.pages.sessions.verbs import VERBS, actions_of, buttons_of
-from flashscope.app.widgets.buttons import text_button
-from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.profiles.results.findings.trend import Entry
@@ -54,7 +52,7 @@ NOTHING_FOUND = "No session matches the search."
 
 
 class SessionsPage(Page):
-    """The table of saved sessions, those that come with the program among them; of deleted ones; or their trend.
+    """The table of saved sessions, with those that come with the program; of deleted ones; or their trend.
 
     Signals:
         resume_requested: A session whose sweep is to go on (Path).
@@ -106,6 +104,7 @@ class SessionsPage(Page):
         controller.edits.touched.connect(lambda _steps: self.refresh())
         self._show_verbs()
         self._enable()
+        self.refresh()
 
     def join(self, host: Host) -> None:
         """Have the window resume, compare and export what is chosen."""
@@ -157,7 +156,7 @@ class SessionsPage(Page):
         return self._view == "trend"
 
     def show_view(self, key: str) -> None:
-        """Show the library, what was deleted from it, or how it developed: what is not on show is not chosen."""
+        """Show the library, what was deleted, or how all developed: what is not on show is not chosen."""
         before, self._view = self.deleted, key
         if self.deleted is not before:
             self._show_verbs()

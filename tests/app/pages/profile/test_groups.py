@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from flashscope.app.pages.profile.results_model import PROBLEM, RAW
 from flashscope.app.words.provenance_header import session_header
@@ -109,7 +110,8 @@ def selected_places(bench: Bench) -> list[Place]:
 @pytest.mark.usefixtures("session")
 def test_the_rows_of_the_group_on_show_at_the_crosshair_are_selected(bench: Bench) -> None:
     plots, table = bench.page.plots, bench.page.bottom.table
-    bench.page.bottom.show_tab(1)
+    bench.page.show_view("results")
+    QApplication.processEvents()
     for chosen, (head_dim, causal) in ((3, (128, True)), (1, (64, True))):
         plots.panel.curves.activated.emit(chosen)
         plots.move_cursor(8192)
@@ -141,7 +143,7 @@ def test_a_row_that_is_chosen_brings_its_group_on_show_and_stays_the_only_one_se
 @pytest.mark.matrix
 def test_a_row_that_is_chosen_stays_selected_and_in_place_as_the_sweep_goes_on(bench: Bench) -> None:
     plots, table = bench.page.plots, bench.page.bottom.table
-    bench.page.bottom.show_tab(1)
+    bench.page.show_view("results")
     begun, later = (script(PLAN, stop_before=point) for point in (POINTS // 2, POINTS - 1))
     bench.sweep(begun)
     assert bench.controller.session is not None

@@ -47,6 +47,7 @@ def test_without_room_beside_the_plots_the_panel_goes_under_them_and_the_form_ca
     bench: Bench,
 ) -> None:
     bench.sweep(EVENTS)
+    bench.page.open_form(True)
     plots = bench.page.plots
     lowest = max(card.geometry().bottom() for card in plots.cards.values())
     assert plots.panel.y() < lowest

@@ -109,7 +109,8 @@ def test_esc_leaves_the_stage_and_everything_is_as_before(staged: MainWindow) ->
     staged.appearance.finish()
     page = profile(staged)
     assert all(
-        part.isVisible() for part in (staged.top_bar, staged.rail, staged.status, page.form, page.plots.panel)
+        part.isVisible()
+        for part in (staged.top_bar, staged.rail, staged.status, staged.tabs, page.plots.panel)
     )
     assert shown_plots(staged) == ["footprint", "runtime", "speed-up", "throughput"]
     assert staged.stage.frame.foot.isHidden()
