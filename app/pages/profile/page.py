@@ -371,8 +371,8 @@ class ProfilePage(Page):
 
     def new_sweep(self) -> None:
         """Bring the form to the front, ready for the keys."""
-        self.page_requested.emit(self.key)
         self.open_form(True)
+        self.page_requested.emit(self.key)
         self.form.setFocus()
 
     def _form_changed(self) -> None:

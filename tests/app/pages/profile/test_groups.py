@@ -112,6 +112,7 @@ def test_the_rows_of_the_group_on_show_at_the_crosshair_are_selected(bench: Benc
     plots, table = bench.page.plots, bench.page.bottom.table
     bench.page.show_view("results")
     QApplication.processEvents()
+    bench.drawn()
     for chosen, (head_dim, causal) in ((3, (128, True)), (1, (64, True))):
         plots.panel.curves.activated.emit(chosen)
         plots.move_cursor(8192)
