@@ -41,6 +41,9 @@ class Profile(Protocol):
     def toggle_form(self) -> None:
         """Open the form, or close it."""
 
+    def new_counted_sweep(self) -> None:
+        """Bring the form to the front, which asks for hardware counters then."""
+
     def new_sweep(self) -> None:
         """Bring the form to the front."""
 
@@ -62,6 +65,9 @@ def offers(page: Profile) -> list[Action]:
         Action("profile.copy", "Copy the sweep as a command line", page.copy_command_line, "Sweep"),
         Action("profile.use", "Use the parameters of this session", page.use_session, "Sweep"),
         Action("profile.new", "New sweep …", page.new_sweep, "Sweep", "Ctrl+N", everywhere=True),
+        Action(
+            "profile.counted", "New sweep with counters …", page.new_counted_sweep, "Sweep", everywhere=True
+        ),
         Action("profile.form", "Show or hide the sweep form", page.toggle_form, "View", "P"),
         Action("profile.note_point", "Note on the chosen point", notes.note_point, "Sweep", "Ctrl+B"),
         Action("profile.note_moment", "Note on the chosen moment", notes.note_moment, "Sweep", "Ctrl+M"),

@@ -171,6 +171,8 @@ class ProfilePage(Page):
         self.form.use_session_requested.connect(self.use_session)
         self.plots.cursor_moved.connect(self.controller.seqlen_chosen)
         self.controller.seqlen_chosen.connect(self.plots.show_seqlen)
+        self.plots.drawn.connect(self._tell_curve)
+        self.controller.curve_chosen.connect(self.plots.follow_curve)
         self.plots.baseline_changed.connect(self._refresh_table)
         self.plots.changing.connect(self._turns.start)
         for told in (self.plots.drawn, self.plots.cursor_moved):
@@ -320,6 +322,12 @@ class ProfilePage(Page):
         missing = [*left_out(problems), *out_of_range(asked, self.form.request())]
         self.noticed.emit(" ".join([f"The form has the parameters of {curve.label}.", *missing]))
 
+    def new_counted_sweep(self) -> None:
+        """Bring the form to the front, with the parameters of what is on show and with hardware counters."""
+        self.use_session()
+        self.form.inputs["counters"].choose(True)
+        self.new_sweep()
+
     def copy_command_line(self) -> None:
         """Put the form's sweep on the clipboard as a command line."""
         copy_text(command_line(self.form.request()))
@@ -328,6 +336,11 @@ class ProfilePage(Page):
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
         return offers(self)
+
+    def _tell_curve(self) -> None:
+        """Let the other views show the same problems; a preview's are of no session."""
+        if self._rows is not None:
+            self.controller.choose_curve(self.plots.curve)
 
     def _say(self) -> None:
         self.headline.say(self.plots.headline(), empty=self.controller.session is None)

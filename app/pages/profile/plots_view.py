@@ -267,6 +267,11 @@ class PlotsView(QWidget):
             self.baseline_changed.emit()
         self._draw_in_turns()
 
+    def follow_curve(self, curve: Curve) -> None:
+        """Show the problems that were chosen in another view, if they are among these."""
+        if curve in self._curves and curve != self.curve:
+            self._choose_curve(curve)
+
     def show_curve(self, label: str) -> None:
         """Show the problems that are called so, if there are any."""
         for curve in self._curves:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from flashscope.app.control.bundled import counted_recording
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
@@ -32,7 +33,9 @@ from flashscope.app.plots.timeline.traffic_plot import (
     time_unit,
     written_colour,
 )
+from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
@@ -47,6 +50,7 @@ HEAD_PX, CARD_PX = 110, 62  # what the head of the page takes, and of a card all
 PICTURE = (900, 170)  # pixels at 100 % of a plot in an exported picture, at least
 MARGIN = 12
 CHOICE_PX = 84
+OPEN, COUNT = "Open the recording with counters", "New sweep with counters …"
 BESIDE = 2  # kernels that a stage shows side by side
 
 
@@ -68,8 +72,8 @@ class TrafficPage(Page):
         self.curves, self.seqlens = DropDown(), DropDown()
         self.curves.setAccessibleName("Problems on show")
         self.seqlens.setAccessibleName("Sequence length on show")
-        set_tip(self.seqlens, "N; it goes with the crosshair of the Profile page")
-        self.curves.activated.connect(self._draw)
+        set_tip(self.seqlens, "N; it goes with the crosshair of the curves")
+        self.curves.activated.connect(self._choose_curve)
         self.seqlens.activated.connect(self._choose_seqlen)
         keep(self.seqlens, self.seqlens.setMinimumWidth, CHOICE_PX)
         self.heading, self.choice_words = PlainLabel("DRAM traffic of one run"), PlainLabel("N")
@@ -87,6 +91,7 @@ class TrafficPage(Page):
         controller.events_arrived.connect(self._take_events)
         controller.jumped.connect(self._changed)
         controller.seqlen_chosen.connect(self.show_seqlen)
+        controller.curve_chosen.connect(lambda _curve: self._changed())
         self.apply_theme(theme)
 
     def _lay_out(self) -> None:
@@ -109,11 +114,35 @@ class TrafficPage(Page):
         self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.words.setProperty("role", "dim")
         self._stack = QStackedWidget()
-        self._stack.addWidget(_empty(self.words))
+        self._stack.addWidget(self._empty())
         self._stack.addWidget(full)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._stack)
+
+    def _empty(self) -> QWidget:
+        """Words and ways on where there is no curve."""
+        heading = PlainLabel(
+            "What crosses the memory bus while a kernel runs?",
+            alignment=Qt.AlignmentFlag.AlignCenter,
+            wordWrap=True,
+        )
+        heading.setProperty("role", "heading")
+        counted = counted_recording()
+        self.open_counted = text_button(OPEN, OPEN, lambda: self.file_chosen.emit(counted), "primary")
+        self.open_counted.setVisible(counted is not None)
+        count = text_button(COUNT, COUNT, lambda: self.action_requested.emit("profile.counted"))
+        box = QWidget()
+        column = QVBoxLayout(box)
+        column.setContentsMargins(48, 24, 48, 24)
+        column.setSpacing(12)
+        column.addStretch(2)
+        column.addWidget(heading)
+        column.addWidget(self.words)
+        for button in (self.open_counted, does(count, "profile.counted")):
+            column.addWidget(button, alignment=Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+        return box
 
     def show_session(self, session: Session | None) -> None:
         """Show another session's curves, or what to do to have some."""
@@ -165,6 +194,8 @@ class TrafficPage(Page):
             self.curves.clear()
             self.curves.addItems(labels)
         self.curves.setVisible(len(labels) > 1)
+        if self.controller.curve in self._groups:
+            self.curves.setCurrentIndex(list(self._groups).index(self.controller.curve))
         self._draw()
 
     def apply_theme(self, theme: Theme) -> None:
@@ -214,6 +245,9 @@ class TrafficPage(Page):
     def _of_curve(self) -> dict[int, list[CountedPoint]]:
         """The points of the problems on show that have a curve, by N."""
         return list(self._groups.values())[max(0, self.curves.currentIndex())] if self._groups else {}
+
+    def _choose_curve(self, place: int) -> None:
+        self.controller.choose_curve(list(self._groups)[place])
 
     def _choose_seqlen(self, place: int) -> None:
         self.controller.seqlen_chosen.emit(self.seqlens.itemData(place))
@@ -285,21 +319,3 @@ def _lines(one: CountedPoint) -> list[list[ExportCell]]:
     rates = Rates.of(one.traffic)
     columns = zip(rates.us[:-1].tolist(), rates.read.tolist(), rates.written.tolist(), strict=True)
     return [[one.row.kernel, one.row.seqlen, *cells] for cells in columns]
-
-
-def _empty(words: QWidget) -> QWidget:
-    """The words under a heading, in the middle."""
-    heading = PlainLabel(
-        "What crosses the memory bus while a kernel runs?", alignment=Qt.AlignmentFlag.AlignCenter
-    )
-    heading.setProperty("role", "heading")
-    heading.setWordWrap(True)
-    box = QWidget()
-    column = QVBoxLayout(box)
-    column.setContentsMargins(48, 24, 48, 24)
-    column.setSpacing(12)
-    column.addStretch(2)
-    column.addWidget(heading)
-    column.addWidget(words)
-    column.addStretch(3)
-    return box

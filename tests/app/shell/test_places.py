@@ -1,12 +1,16 @@
 """Five places, each with its views as tabs; a key, a name or a button leads to each."""
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.registry import PLACES, VIEWS
+from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.pages.traffic import TrafficPage
 from flashscope.app.shell.main_window import MainWindow
 from tests.app.fakes import PLAN, plan_started, sweep
 from tests.app.rig import Rig, Save
@@ -121,3 +125,41 @@ def test_the_library_its_trash_and_its_course_are_views_of_one_place(
     assert (page.deleted, page.over_time) == (deleted, over_time)
     window.show_page("sessions")
     assert (page.deleted, page.over_time) == (False, False)
+
+
+def test_problems_chosen_in_one_view_are_on_show_in_every_other(
+    window: MainWindow, rig: Rig, save: Save
+) -> None:
+    problems = tuple(
+        replace(PLAN.problems[0], seqlen_q=n, seqlen_k=n, head_dim=d) for d in (64, 128) for n in (256, 512)
+    )
+    rig.open(save(sweep(plan=replace(PLAN, problems=problems)), "two heads"))
+    page, roofline = profile(window), window.pages["roofline"]
+    assert isinstance(roofline, RooflinePage)
+    curves = list(page.plots._curves)
+    shown = page.plots.curve
+    assert shown is not None
+    other = next(curve for curve in curves if curve != shown)
+    window.show_page("roofline")
+    roofline.card.curve_chosen.emit(other)
+    assert page.plots.curve == other
+    assert roofline._curve == other
+    page.plots.panel.curves.activated.emit(curves.index(shown))
+    assert roofline._curve == shown
+
+
+def test_a_view_without_data_opens_a_recording_that_has_it_or_leads_to_a_sweep_that_measures_it(
+    window: MainWindow, rig: Rig, save: Save, qtbot: QtBot
+) -> None:
+    rig.open(save(sweep(), "swept"))
+    window.show_page("traffic")
+    traffic, page = window.page, profile(window)
+    assert isinstance(traffic, TrafficPage)
+    window.trigger("profile.counted")
+    assert window.view == "profile"
+    assert page.form.isVisible()
+    assert page.form.request().protocol.counters
+    window.show_page("traffic")
+    rig.opening(traffic.open_counted.click)
+    assert window.view == "traffic"
+    qtbot.waitUntil(lambda: bool(traffic.cards))
