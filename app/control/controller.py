@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -72,6 +72,7 @@ class Controller(QObject):
         point: Index of the point of the session on show that is chosen on every page, None for none.
         seqlen: The sequence length that the user looks at, None before the first of the session on show.
         curve: The problems of the session on show that all views show, None before any was drawn.
+        hidden: The kernels of the session on show that no view shows.
         live_readings: The newest readings of this machine, also those outside of any sweep, oldest first.
 
     Signals:
@@ -88,6 +89,7 @@ class Controller(QObject):
         backend_changed: Another backend is chosen (str).
         seqlen_chosen: The user looks at this sequence length, on whichever page (int).
         curve_chosen: Other problems are on show (Curve).
+        kernels_hidden: Other kernels are hidden (frozenset of str).
         error_raised: Something went wrong: one sentence, and details (str, str).
         not_opened: A file could not be shown, for the reason that `error_raised` has told (Path).
     """
@@ -104,6 +106,7 @@ class Controller(QObject):
     backend_changed = Signal(str)
     seqlen_chosen = Signal(object)  # N, which may be beyond a C int
     curve_chosen = Signal(object)
+    kernels_hidden = Signal(object)
     error_raised = Signal(str, str)
     not_opened = Signal(object)
 
@@ -129,6 +132,7 @@ class Controller(QObject):
         self.point: int | None = None
         self.seqlen: int | None = None
         self.curve: Curve | None = None
+        self.hidden: frozenset[str] = frozenset()
         self._shown.session_changed.connect(self._choose_nothing)
         self.seqlen_chosen.connect(partial(setattr, self, "seqlen"))
         self._shown.session_changed.connect(self.session_changed)
@@ -257,6 +261,7 @@ class Controller(QObject):
 
     def _choose_nothing(self, _session: Session | None) -> None:
         self.point = self.seqlen = self.curve = None
+        self.hidden = frozenset()
 
     def choose_point(self, index: int) -> None:
         """Choose a point of the session on show on every page."""
@@ -269,6 +274,13 @@ class Controller(QObject):
         if curve is not None and curve != self.curve:
             self.curve = curve
             self.curve_chosen.emit(curve)
+
+    def hide_kernels(self, hidden: Collection[str], among: Collection[str]) -> None:
+        """Hide these of some kernels in every view, and show the others of them."""
+        wanted = (self.hidden - frozenset(among)) | frozenset(hidden)
+        if wanted != self.hidden:
+            self.hidden = wanted
+            self.kernels_hidden.emit(wanted)
 
     def replay(self, speed: float) -> None:
         """Play the session on show again from its start, at one of the playback's SPEEDS.

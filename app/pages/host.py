@@ -39,6 +39,9 @@ class Host(Protocol):
     def offer(self, text: str, title: str, act: Callable[[], None]) -> None:
         """Say something, and have a button of this title beside it; an error that is told stays instead."""
 
+    def share(self, view: str, shared: QWidget) -> None:
+        """Have what all views of a place share stand beside its tabs."""
+
     def form_shown(self, opened: bool) -> None:
         """Offer Run while the form of a sweep is open, else what opens it."""
 

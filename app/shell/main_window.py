@@ -36,6 +36,7 @@ from flashscope.app.shell.tour import Tour
 from flashscope.app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.log_panel import LogPanel
+from flashscope.app.widgets.place_bar import PlaceBar
 from flashscope.app.widgets.place_tabs import PlaceTabs, Tab
 from flashscope.app.widgets.rail import Rail
 from flashscope.app.widgets.split import Split
@@ -153,7 +154,7 @@ class MainWindow(PagedWindow):
         self.top_bar = TopBar(self.controller, self.registry)
         self.rail = Rail(PLACES)
         self.tabs = PlaceTabs(self.registry)
-        self._place_bar = QWidget()
+        self._place_bar = PlaceBar(self.tabs)
         self.log = LogPanel(theme)
         self.log.hide()
         self.errors = ErrorLine()
@@ -202,9 +203,6 @@ class MainWindow(PagedWindow):
         split = Split(self.stack, self.log)
         split.setSizes([600, 160])
         split.setStretchFactor(0, 1)
-        line = QHBoxLayout(self._place_bar)
-        line.setContentsMargins(4, 0, 12, 0)
-        line.addWidget(self.tabs, 1)
         middle = QHBoxLayout()
         middle.setSpacing(0)
         middle.addWidget(self.rail)
@@ -254,6 +252,11 @@ class MainWindow(PagedWindow):
         """Say something in the message line, with a button of this title, unless an error is told there."""
         self.notices.offer(text, title, act)
 
+    def share(self, view: str, shared: QWidget) -> None:
+        """Have what all views of a place share stand beside its tabs."""
+        self._place_bar.share(place_of(view).key, shared)
+        self._mark(self.view)
+
     def form_shown(self, opened: bool) -> None:
         """Offer Run while the form of a sweep is open, else what opens it."""
         self.top_bar.form_shown(opened)
@@ -290,6 +293,7 @@ class MainWindow(PagedWindow):
         place = place_of(view)
         self._last[place.key] = view
         self.rail.show_place(place.key)
+        self._place_bar.show_place(place.key if self.controller.session is not None else "")
         self.tabs.show_view(place.title, [Tab(one.key, one.title) for one in place.views], view)
 
     def _running_changed(self, running: bool) -> None:
@@ -300,6 +304,7 @@ class MainWindow(PagedWindow):
             self.pages.make(*(view.page_key for view in VIEWS.values() if view.follows))
 
     def _session_changed(self, session: Session | None) -> None:
+        self._mark(self.view)
         if session is not None and self.page.gives_way:
             self.show_page(SHOWING)
 

@@ -4,23 +4,20 @@ from collections.abc import Collection, Iterator, Sequence
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QGuiApplication
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from flashscope.app.control.guard import guarded
-from flashscope.app.look.theme import TEXT_PX, Theme
+from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.profile.memory_bars import MemoryBars
 from flashscope.app.plots.marks import legend_icon
 from flashscope.app.widgets.buttons import size_icon
 from flashscope.app.widgets.card import Card
-from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
 from flashscope.app.words.kinds import heading, unit_text
-from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.progress import flight_text
 from flashscope.app.words.units import seqlen_full
-from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.model.session import PointState
 from flashscope.profiles.results.quantities.quantity import Quantity
 
@@ -103,21 +100,17 @@ MODEL = "dotted: model"
 
 
 class CrosshairPanel(Card):
-    """Where the crosshair stands, which problems are on show, a row a kernel, and what takes their memory.
+    """Where the crosshair stands, a row a kernel, and what takes their memory.
 
     Attributes:
         memory: What takes the memory of the kernels on show.
 
     Signals:
-        curve_chosen: Show these problems (Curve).
-        baseline_chosen: Speed-ups are to be over this kernel (str).
         kernel_toggled: Show this kernel's curves, or hide them (str, bool).
         kernel_soloed: Show this kernel's curves alone, or all again (str).
         kernel_pointed_at: The pointer is on this kernel's name (str); empty: on none.
     """
 
-    curve_chosen = Signal(object)
-    baseline_chosen = Signal(str)
     kernel_toggled = Signal(str, bool)
     kernel_soloed = Signal(str)
     kernel_pointed_at = Signal(str)
@@ -127,34 +120,16 @@ class CrosshairPanel(Card):
         self._theme, self._quantities = theme, tuple(quantities)
         self._rows: dict[str, LegendRow] = {}
         keep(self, self.setMinimumWidth, WIDTH)
-        self.curves = _choice("Problems on show", "This session holds several problems at the same N")
-        self._offered: tuple[Curve, ...] = ()  # in the list of curves
-        self.curves.activated.connect(lambda place: self.curve_chosen.emit(self._offered[place]))
-        self.curves.hide()
-        self.problem = ElidedLabel()
-        self.problem.setProperty("role", "unit")
-        self.baseline = _choice(
-            "Baseline of the speed-up", "Every kernel's runtime is divided into this kernel's at the same N"
-        )
-        self.baseline.activated.connect(
-            lambda place: self.baseline_chosen.emit(self.baseline.itemData(place))
-        )
         self.flight = ElidedLabel()
         self.flight.setProperty("role", "unit")
         self.memory = MemoryBars(theme)
         self._headings: list[PlainLabel] = []
         self._grid = self._make_grid()
         self.set_quantities(quantities)
-        chooser = QHBoxLayout()
-        chooser.addWidget(PlainLabel("speed-up over"))
-        chooser.addWidget(self.baseline, 1)
         self.body.setSpacing(6)
-        self.body.addWidget(self.curves)
-        self.body.addWidget(self.problem)
         self.body.addLayout(self._grid)
         self.body.addWidget(self.memory, 1)
         self.body.addWidget(self.flight)
-        self.body.addLayout(chooser)
 
     def _make_grid(self) -> QGridLayout:
         grid = QGridLayout()
@@ -188,15 +163,12 @@ class CrosshairPanel(Card):
         for row in self._rows.values():
             row.remove()
         self._rows = {}
-        self.baseline.clear()
-        for kernel in kernels:
-            self.baseline.addItem(cut_short(kernel, MOST_OF_NAME), kernel)
-        before: QWidget = self.curves
+        before: QWidget | None = None
         height = ROW_PX if len(kernels) <= ROOMY else DENSE_ROW_PX
         for line, kernel in enumerate(kernels, 1):
             row = self._rows[kernel] = self._place(kernel, line, height)
-            self.setTabOrder(before, row.button)
-            self.setTabOrder(row.button, self.baseline)
+            if before is not None:
+                self.setTabOrder(before, row.button)
             before = row.button
             yield
 
@@ -205,10 +177,6 @@ class CrosshairPanel(Card):
         for kernel, row in self._rows.items():
             with QSignalBlocker(row.button):
                 row.button.setChecked(kernel not in hidden)
-
-    def set_baseline(self, kernel: str | None) -> None:
-        """Show what speed-ups are over."""
-        self.baseline.setCurrentIndex(self.kernels.index(kernel) if kernel in self.kernels else -1)
 
     def show_figures(self, kernel: str, texts: Sequence[str | None], reason: str = "", tip: str = "") -> None:
         """Write a kernel's figures at the crosshair, one a quantity; `reason` says why one is None."""
@@ -223,19 +191,6 @@ class CrosshairPanel(Card):
     def button(self, kernel: str) -> QPushButton:
         """What shows or hides a kernel's curves."""
         return self._rows[kernel].button
-
-    def set_curves(self, curves: Sequence[Curve], current: Curve | None) -> None:
-        """Offer these problems; a single one is named, and leaves nothing to choose."""
-        self._offered = tuple(curves)
-        labels = [curve.label for curve in curves]
-        shown = [cut_short(label, MOST_OF_NAME) for label in labels]
-        if [self.curves.itemText(i) for i in range(self.curves.count())] != shown:
-            self.curves.clear()
-            self.curves.addItems(shown)
-        self.curves.setCurrentIndex(-1 if current is None else curves.index(current))
-        self.curves.setVisible(len(labels) > 1)
-        self.problem.setText(labels[0] if len(labels) == 1 else "")
-        self.problem.setVisible(len(labels) == 1)
 
     def show_cursor(self, seqlen: int | None) -> None:
         """Say where the crosshair stands."""
@@ -273,12 +228,3 @@ class CrosshairPanel(Card):
         self._grid.addWidget(row.reason, line, 1, 1, len(row.values))
         row.show_figures(self._quantities, [None] * len(row.values), "")
         return row
-
-
-def _choice(name: str, hint: str) -> QComboBox:
-    box = DropDown()
-    box.setAccessibleName(name)
-    set_tip(box, hint)
-    keep(box, box.setFixedHeight, TEXT_PX + 11)
-    box.setMinimumContentsLength(8)
-    return box

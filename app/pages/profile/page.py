@@ -173,6 +173,8 @@ class ProfilePage(Page):
         self.controller.seqlen_chosen.connect(self.plots.show_seqlen)
         self.plots.drawn.connect(self._tell_curve)
         self.controller.curve_chosen.connect(self.plots.follow_curve)
+        self.plots.kernels_hidden.connect(self.controller.hide_kernels)
+        self.controller.kernels_hidden.connect(self.plots.follow_hidden)
         self.plots.baseline_changed.connect(self._refresh_table)
         self.plots.changing.connect(self._turns.start)
         for told in (self.plots.drawn, self.plots.cursor_moved):
@@ -203,6 +205,7 @@ class ProfilePage(Page):
         self.run_blocked.connect(host.block_run)
         self.form_shown.connect(host.form_shown)
         host.form_shown(self._form_open)
+        host.share(self.key, self.plots.context)
         host.block_run(self.form.blocked_reason or "")
         self.plots.show_quantities(host.settings.quantities)
         self.plots.quantities_chosen.connect(partial(setattr, host.settings, "quantities"))

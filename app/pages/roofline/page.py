@@ -70,7 +70,8 @@ class RooflinePage(Page):
         self.controller.jumped.connect(self.refresh)
         self.controller.point_chosen.connect(self._follow_point)
         self.card.plot.picked.connect(self.controller.choose_point)
-        self.card.curve_chosen.connect(self.controller.choose_curve)
+        self.card.kernels_hidden.connect(self.controller.hide_kernels)
+        self.controller.kernels_hidden.connect(self.card.hide_kernels)
         self.controller.curve_chosen.connect(self._follow_curve)
         self.card.export_button.failed.connect(self.controller.error_raised)
         self.card.export_button.done.connect(self.noticed)
@@ -144,8 +145,7 @@ class RooflinePage(Page):
         if session is not self.controller.session:
             return
         self.found = found
-        self.card.show_curves(list(self._curves), self._curve)
-        self.card.show_roofline(session, shown, found)
+        self.card.show_roofline(session, shown, found, self.controller.hidden)
         self._show_point(self.controller.point)
         self.drawn.emit()
 

@@ -84,6 +84,16 @@ def why_none(rows: Sequence[PointRow] | None) -> str:
     return f"No traffic was counted in this session: {missing}." if missing else NOT_ASKED
 
 
+def none_of_curve(curve: Curve, counted: Sequence[Curve]) -> str:
+    """Why there is nothing to show of these problems, while others of the session have curves."""
+    return f"No traffic was counted of {curve.label} in this session; of {_joined(counted)} it was."
+
+
+def _joined(curves: Sequence[Curve]) -> str:
+    labels = [curve.label for curve in curves]
+    return " and ".join(filter(None, ("; ".join(labels[:-1]), labels[-1])))
+
+
 def others(rows: Sequence[PointRow], shown: Sequence[CountedPoint]) -> str:
     """Which kernels at the same N have no curve, and why, in a line; empty when all have one."""
     if not shown:

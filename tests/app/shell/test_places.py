@@ -136,16 +136,40 @@ def test_problems_chosen_in_one_view_are_on_show_in_every_other(
     rig.open(save(sweep(plan=replace(PLAN, problems=problems)), "two heads"))
     page, roofline = profile(window), window.pages["roofline"]
     assert isinstance(roofline, RooflinePage)
+    page._turns.finish()
     curves = list(page.plots._curves)
     shown = page.plots.curve
     assert shown is not None
     other = next(curve for curve in curves if curve != shown)
     window.show_page("roofline")
-    roofline.card.curve_chosen.emit(other)
+    page.plots.context.curves.activated.emit(curves.index(other))
     assert page.plots.curve == other
     assert roofline._curve == other
-    page.plots.panel.curves.activated.emit(curves.index(shown))
+    page.plots.context.curves.activated.emit(curves.index(shown))
     assert roofline._curve == shown
+
+
+def test_kernels_hidden_in_one_view_are_hidden_in_every_other_and_counted_beside_the_tabs(
+    window: MainWindow, rig: Rig, save: Save, qtbot: QtBot
+) -> None:
+    rig.open(save(sweep(), "swept"))
+    page, roofline = profile(window), window.pages["roofline"]
+    assert isinstance(roofline, RooflinePage)
+    page._turns.finish()
+    context = page.plots.context
+    assert context.isVisible()
+    assert context.kernels.text() == "2 of 2 kernels"
+    context.menu().actions()[0].trigger()
+    page._turns.finish()
+    assert context.kernels.text() == "1 of 2 kernels"
+    assert page.plots.kernels == ("flash2",)
+    with qtbot.waitSignal(roofline.drawn):
+        window.show_page("roofline")
+    assert set(roofline.card.legend.hidden) == {"standard"} & set(roofline.card.legend._buttons)
+    rig.controller.hide_kernels((), ("standard", "flash2"))
+    assert page.plots.kernels == ("standard", "flash2")
+    window.show_page("claims")
+    assert not context.isVisible(), "it speaks of a session that another place does not show"
 
 
 def test_a_view_without_data_opens_a_recording_that_has_it_or_leads_to_a_sweep_that_measures_it(
