@@ -22,6 +22,7 @@ from flashscope.profiles.results.model.session import PointState
 from flashscope.profiles.results.quantities.quantity import Quantity
 
 WIDTH = 374
+COLUMN = 270  # pixels of a kernel's name and two figures
 ROW_PX, DENSE_ROW_PX = 24, 16
 ROOMY = 8  # kernels; of fifteen in dense rows all stand beside the plots of a window 720 pixels high
 ABSENT = "–"
@@ -66,6 +67,7 @@ class LegendRow:
         for value in self.values:
             value.setAlignment(_RIGHT)
             value.setProperty("role", "figure")
+        self._shown = list(self.values)
         self.reason = PlainLabel()
         self.reason.setAlignment(_RIGHT)
         self.reason.setProperty("role", "unit")
@@ -78,12 +80,18 @@ class LegendRow:
         self.reason.setText(reason)
         self.reason.setVisible(bool(reason))
         for quantity, value, text in zip(quantities, self.values, texts, strict=True):
-            value.setVisible(not reason)
+            value.setVisible(not reason and value in self._shown)
             set_tip(value, tip)
             name = f"{quantity.title} of {self.kernel}: {text or 'none'}"
             if value.accessibleName() != name:
                 value.setText(text or ABSENT)
                 value.setAccessibleName(name)
+
+    def limit(self, figures: int) -> None:
+        """Show the first so many figures, unless a reason stands in their place."""
+        self._shown = self.values[:figures]
+        for value in self.values:
+            value.setVisible(value in self._shown and self.reason.isHidden())
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the mark."""
@@ -124,6 +132,7 @@ class CrosshairPanel(Card):
         self.flight.setProperty("role", "unit")
         self.memory = MemoryBars(theme)
         self._headings: list[PlainLabel] = []
+        self._columns, self._figures = 1, len(quantities)
         self._grid = self._make_grid()
         self.set_quantities(quantities)
         self.body.setSpacing(6)
@@ -142,6 +151,36 @@ class CrosshairPanel(Card):
             self._headings.append(label)
             grid.addWidget(label, 0, column, _RIGHT)
         return grid
+
+    def stand(self, columns: int, figures: int) -> None:
+        """Have the kernels in so many columns, each with its first so many figures.
+
+        Where there are several columns there is room for neither headings nor what takes the memory: figures
+        have their units.
+        """
+        if (columns, figures) == (self._columns, self._figures):
+            return
+        self._columns, self._figures = columns, figures
+        for label in self._headings:
+            label.setVisible(columns == 1)
+        self.memory.setVisible(columns == 1)
+        for place, row in enumerate(self._rows.values()):
+            self._put(row, place, len(self._rows))
+
+    def _put(self, row: LegendRow, place: int, count: int) -> None:
+        """Stand a row in its column, under the headings."""
+        lines = -(-count // self._columns)
+        block, line = divmod(place, lines)
+        first = block * (len(row.values) + 1)
+        widgets = [(row.button, first, 1), (row.reason, first + 1, len(row.values))]
+        widgets += [(value, first + 1 + n, 1) for n, value in enumerate(row.values)]
+        for widget, column, span in widgets:
+            self._grid.removeWidget(widget)
+            self._grid.addWidget(widget, line + 1, column, 1, span)
+        for column in range(self._grid.columnCount()):
+            names = column % (len(row.values) + 1) == 0 and column < self._columns * (len(row.values) + 1)
+            self._grid.setColumnStretch(column, int(names))
+        row.limit(self._figures)
 
     def set_quantities(self, quantities: Sequence[Quantity]) -> None:
         """Head the columns of figures; as many quantities as before."""
@@ -165,8 +204,9 @@ class CrosshairPanel(Card):
         self._rows = {}
         before: QWidget | None = None
         height = ROW_PX if len(kernels) <= ROOMY else DENSE_ROW_PX
-        for line, kernel in enumerate(kernels, 1):
-            row = self._rows[kernel] = self._place(kernel, line, height)
+        for place, kernel in enumerate(kernels):
+            row = self._rows[kernel] = self._make(kernel, height)
+            self._put(row, place, len(kernels))
             if before is not None:
                 self.setTabOrder(before, row.button)
             before = row.button
@@ -218,13 +258,9 @@ class CrosshairPanel(Card):
         else:
             self.kernel_toggled.emit(kernel, shown)
 
-    def _place(self, kernel: str, line: int, height: int) -> LegendRow:
+    def _make(self, kernel: str, height: int) -> LegendRow:
         row = LegendRow(kernel, self._theme, height, len(self._quantities))
         row.button.clicked.connect(lambda shown: self._clicked(kernel, shown=shown))
         row.button.pointed_at.connect(lambda on: self.kernel_pointed_at.emit(kernel if on else ""))
-        self._grid.addWidget(row.button, line, 0)
-        for column, value in enumerate(row.values, 1):
-            self._grid.addWidget(value, line, column)
-        self._grid.addWidget(row.reason, line, 1, 1, len(row.values))
         row.show_figures(self._quantities, [None] * len(row.values), "")
         return row

@@ -14,7 +14,7 @@ from flashscope.app.figures.statuses import STATUS_MARKS
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.profile.context_line import ContextLine
-from flashscope.app.pages.profile.crosshair_panel import WIDTH, CrosshairPanel
+from flashscope.app.pages.profile.crosshair_panel import COLUMN, WIDTH, CrosshairPanel
 from flashscope.app.pages.profile.full import Full
 from flashscope.app.pages.profile.in_flight import in_flight_value, point_part_text, running
 from flashscope.app.plots.sweep.sweep_card import SweepCard
@@ -37,6 +37,8 @@ from flashscope.profiles.results.quantities.registry import (
 
 HINT_COLUMNS = 22  # characters of a line that fit into the narrowest plot
 PLOTS_PX = 400  # two plots side by side need this much
+LOW_PX = 600  # pixels of height: with less, two plots have the room, and the panel is under them
+FEW = 2
 CELLS: tuple[Quantity, ...] = (FOOTPRINT, RUNTIME, SPEEDUP, THROUGHPUT)  # what the four show at first
 MEASURABLE = UNFINISHED | {"done"}
 HOW_TO_BEGIN = "Press Run (Ctrl+Return)\nto measure, or open\na saved session."
@@ -140,7 +142,10 @@ class PlotsView(QWidget):
         self._place_panel()
 
     def _place_panel(self) -> None:
-        beside = self.width() >= px(WIDTH + PLOTS_PX)
+        low = self.height() < px(LOW_PX)
+        beside = not low and self.width() >= px(WIDTH + PLOTS_PX)
+        self.full.limit(FEW if low else len(self.cells))
+        self.panel.stand(max(1, self.width() // px(COLUMN)) if low else 1, FEW if low else len(self.cells))
         direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         if direction != self._row.direction():
             self._row.setDirection(direction)
