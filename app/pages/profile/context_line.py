@@ -16,7 +16,7 @@ from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.model.curves import Curve
 
 HEIGHT_PX = TEXT_PX + 11
-LEAST_COLUMNS = 8  # characters that a box shows where there is no room for more
+LEAST_COLUMNS = 5  # characters that a box shows where there is no room for more
 
 
 class ContextLine(QWidget):
@@ -65,7 +65,6 @@ class ContextLine(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
-        keep(self.kernels, self.kernels.setFixedHeight, HEIGHT_PX)
         row.addStretch(1)
         row.addWidget(self.curves)
         for button, key in ((self._back, "profile.back"), (self._next, "profile.next")):
