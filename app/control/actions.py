@@ -24,6 +24,7 @@ class Action:
         possible: Whether it can be done now; None: always. Its keys mean nothing while it cannot.
         staged: Whether it works on a stage, too.
         claims: Whether its keys mean nothing else while it can be done.
+        keys_on: The page on which its keys mean it; empty: all.
     """
 
     key: str
@@ -36,6 +37,7 @@ class Action:
     possible: Callable[[], bool] | None = None
     staged: bool = False
     claims: bool = False
+    keys_on: str = ""
 
     @property
     def keys(self) -> list[str]:
@@ -90,7 +92,7 @@ class ActionRegistry(QObject):
         """
         if action.key in self._actions:
             raise ValueError(f"two actions are called {action.key!r}")
-        qaction = QAction(action.title, self)
+        qaction = QAction(action.title.replace("&", "&&"), self)  # no key is underlined
         qaction.setObjectName(action.key)
         qaction.setCheckable(action.checkable)
         qaction.setShortcuts([QKeySequence(keys) for keys in action.keys])
@@ -124,11 +126,12 @@ class ActionRegistry(QObject):
         return here and allowed and (action.possible is None or action.possible())
 
     def _share_keys(self) -> None:
-        """Leave keys that are claimed to those who claim them."""
+        """Leave keys that are claimed to those who claim them, and keys of another page alone."""
         able = (a for key, a in self._actions.items() if a.claims and self._qactions[key].isEnabled())
         claimed = {keys for action in able for keys in action.keys}
         for key, action in self._actions.items():
-            left = [keys for keys in action.keys if action.claims or keys not in claimed]
+            elsewhere = action.keys_on not in {"", self._page}
+            left = [keys for keys in action.keys if not elsewhere and (action.claims or keys not in claimed)]
             if left != self._keys[key]:
                 self._keys[key] = left
                 self._qactions[key].setShortcuts([QKeySequence(keys) for keys in left])

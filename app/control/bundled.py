@@ -17,12 +17,18 @@ NAMES = {
     "h200-backward": "H200 backward",
     "h100-peers": "H100 beside libraries",
 }
+COUNTED = "h200-traffic"
 ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers"}  # in problems
 
 
 def bundled_sessions() -> list[Path]:
     """Session files that come with the program, in the order of `NAMES`; empty when this copy has none."""
     return [path for name in NAMES if (path := BUNDLED / f"{name}{SUFFIX}").is_file()]
+
+
+def counted_recording() -> Path | None:
+    """The bundled recording that has hardware counters, and with them something in every view."""
+    return next((path for path in bundled_sessions() if path.stem == COUNTED), None)
 
 
 def alike_recordings() -> list[Path]:

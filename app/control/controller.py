@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import EngineBusyError, EngineFactory
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.running.driver import Driver
@@ -70,6 +71,8 @@ class Controller(QObject):
         telemetry: What watches the device now, None before the first reading.
         point: Index of the point of the session on show that is chosen on every page, None for none.
         seqlen: The sequence length that the user looks at, None before the first of the session on show.
+        curve: The problems of the session on show that all views show, None before any was drawn.
+        hidden: The kernels of the session on show that no view shows.
         occupied: What else measures on this machine, why no sweep can start beside it; empty: nothing does.
         live_readings: The newest readings of this machine, also those outside of any sweep, oldest first.
 
@@ -87,6 +90,8 @@ class Controller(QObject):
         occupied_changed: Something else measures on this machine, or no longer (str).
         backend_changed: Another backend is chosen (str).
         seqlen_chosen: The user looks at this sequence length, on whichever page (int).
+        curve_chosen: Other problems are on show (Curve).
+        kernels_hidden: Other kernels are hidden (frozenset of str).
         error_raised: Something went wrong: one sentence, and details (str, str).
         not_opened: A file could not be shown, for the reason that `error_raised` has told (Path).
     """
@@ -103,6 +108,8 @@ class Controller(QObject):
     occupied_changed = Signal(str)
     backend_changed = Signal(str)
     seqlen_chosen = Signal(object)  # N, which may be beyond a C int
+    curve_chosen = Signal(object)
+    kernels_hidden = Signal(object)
     error_raised = Signal(str, str)
     not_opened = Signal(object)
 
@@ -128,6 +135,8 @@ class Controller(QObject):
         self._closed = False
         self.point: int | None = None
         self.seqlen: int | None = None
+        self.curve: Curve | None = None
+        self.hidden: frozenset[str] = frozenset()
         self._shown.session_changed.connect(self._choose_nothing)
         self.seqlen_chosen.connect(partial(setattr, self, "seqlen"))
         self._shown.session_changed.connect(self.session_changed)
@@ -267,13 +276,27 @@ class Controller(QObject):
         self._shown.open(path.absolute(), then)  # as lists of files name it
 
     def _choose_nothing(self, _session: Session | None) -> None:
-        self.point = self.seqlen = None
+        self.point = self.seqlen = self.curve = None
+        self.hidden = frozenset()
 
     def choose_point(self, index: int) -> None:
         """Choose a point of the session on show on every page."""
         if index != self.point:
             self.point = index
             self.point_chosen.emit(index)
+
+    def choose_curve(self, curve: Curve | None) -> None:
+        """Show these problems of the session on show in every view."""
+        if curve is not None and curve != self.curve:
+            self.curve = curve
+            self.curve_chosen.emit(curve)
+
+    def hide_kernels(self, hidden: Collection[str], among: Collection[str]) -> None:
+        """Hide these of some kernels in every view, and show the others of them."""
+        wanted = (self.hidden - frozenset(among)) | frozenset(hidden)
+        if wanted != self.hidden:
+            self.hidden = wanted
+            self.kernels_hidden.emit(wanted)
 
     def replay(self, speed: float) -> None:
         """Play the session on show again from its start, at one of the playback's SPEEDS.

@@ -88,6 +88,13 @@ def _buttons(t: Theme) -> str:
     QToolButton[role="rail"]:checked {{ background: {t.raised}; color: {t.text};
         border-left: 3px solid {t.accent}; font-weight: 600; }}
     QToolButton[role="rail"]:focus {{ border: 2px solid {t.accent}; padding: 6px 0; }}
+    QTabBar#placeTabs {{ background: {t.bg}; font-size: {TEXT_PX}px; }}
+    QTabBar#placeTabs::tab {{ background: transparent; color: {t.dim}; padding: 7px 14px 6px 14px;
+        border: none; border-bottom: 2px solid transparent; }}
+    QTabBar#placeTabs::tab:hover {{ color: {t.text}; }}
+    QTabBar#placeTabs::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
+    QTabBar#placeTabs::tab:selected:focus {{ border: 2px solid {t.accent}; border-radius: 4px;
+        padding: 5px 12px; }}
     QPushButton[role="link"] {{ background: transparent; border-color: transparent; color: {t.accent};
         text-align: left; padding: 3px 5px; }}
     QPushButton[role="link"]:focus {{ border-color: {t.accent}; padding: 2px 4px; }}

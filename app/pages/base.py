@@ -31,7 +31,7 @@ class Page(QWidget):
         large: The parts of a page that is too large to take its stylesheet in one step.
 
     Signals:
-        page_requested: Bring another page to the front (its key).
+        page_requested: Bring another view to the front (its key).
         action_requested: Do what another page brought (the action's key).
         file_chosen: Show this session (Path).
         noticed: Something that the user should know of, in one line (str).
@@ -69,6 +69,9 @@ class Page(QWidget):
         self.action_requested.connect(host.trigger)
         self.file_chosen.connect(host.open_path)
         self.noticed.connect(host.notice)
+
+    def show_view(self, key: str) -> None:
+        """Take the form that a view of this name shows; a page that has one form has nothing to do."""
 
     def come_to_front(self) -> None:
         """Bring up to date what is looked up only now; called each time the page is brought to the front."""

@@ -19,7 +19,7 @@ class Host(Protocol):
     settings: Settings
 
     def show_page(self, key: str) -> None:
-        """Bring a page to the front."""
+        """Bring a view to the front."""
 
     def show_files(self, key: str, paths: Sequence[Path]) -> None:
         """Bring a page to the front, and let it show these sessions beside each other."""
@@ -38,6 +38,12 @@ class Host(Protocol):
 
     def offer(self, text: str, title: str, act: Callable[[], None]) -> None:
         """Say something, and have a button of this title beside it; an error that is told stays instead."""
+
+    def share(self, view: str, shared: QWidget) -> None:
+        """Have what all views of a place share stand beside its tabs."""
+
+    def form_shown(self, opened: bool) -> None:
+        """Offer Run while the form of a sweep is open, else what opens it."""
 
     def block_run(self, reason: str) -> None:
         """Let Run say why it cannot be pressed; an empty reason lets it be pressed."""

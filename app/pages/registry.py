@@ -1,6 +1,6 @@
-"""The pages of the window, in the order of the rail; Ctrl+1 brings the first to the front, Ctrl+9 the ninth.
+"""The places of the window, in the order of the rail, and the views of each; Ctrl+1 leads to the first.
 
-A page is its module and its entry here.
+A view is a page, or one of the forms that a page takes. A page is its module and its view here.
 """
 
 from dataclasses import dataclass
@@ -10,32 +10,88 @@ from flashscope.app.pages.base import Page
 from flashscope.app.widgets.rail import RailEntry
 
 START = "start"
-SHOWING = "profile"  # the page that shows the session on show
+SHOWING = "profile"  # the view that shows the session on show
 
 
 @dataclass(frozen=True)
-class PageEntry(RailEntry):
-    """One page of the rail.
+class ViewEntry:
+    """One tab of a place.
 
     Attributes:
+        key: Stable name, that of the page where it has one form; stories and actions know it by this.
+        title: One or two words.
+        page: The page whose form it is; empty: the page of its own key.
+        keys: Portable key sequences that bring it to the front, wherever one is.
+        own_keys: Those that do so while its page is in front.
         follows: Whether the page is made when a sweep begins, to follow all of it.
     """
 
+    key: str
+    title: str
+    page: str = ""
+    keys: str = ""
+    own_keys: str = ""
     follows: bool = False
 
+    @property
+    def page_key(self) -> str:
+        """The key of the page that is shown."""
+        return self.page or self.key
 
-PAGES = (
-    PageEntry("profile", "Profile", "mdi6.chart-line", follows=True),
-    PageEntry("stepper", "Stepper", "fa6s.table-cells"),
-    PageEntry("compare", "Compare", "mdi6.compare-horizontal", follows=True),
-    PageEntry("sessions", "Sessions", "mdi6.folder-table-outline"),
-    PageEntry("planner", "Planner", "mdi6.ruler"),
-    PageEntry("traffic", "Traffic", "mdi6.chart-areaspline"),
-    PageEntry("roofline", "Roofline", "mdi6.chart-bell-curve-cumulative"),
-    PageEntry("claims", "Claims", "mdi6.scale-balance"),
-    PageEntry("ladder", "Ladder", "mdi6.ladder"),
+
+@dataclass(frozen=True)
+class PlaceEntry(RailEntry):
+    """One button of the rail.
+
+    Attributes:
+        views: Its tabs; one alone has no tab.
+    """
+
+    views: tuple[ViewEntry, ...] = ()
+
+
+PLACES = (
+    PlaceEntry("home", "Home", "mdi6.home-outline", (ViewEntry(START, "Start", keys="Ctrl+0"),)),
+    PlaceEntry(
+        "measure",
+        "Measure",
+        "mdi6.chart-line",
+        (
+            ViewEntry("profile", "Curves", follows=True),
+            ViewEntry("traffic", "Traffic", keys="Ctrl+6"),
+            ViewEntry("roofline", "Roofline & Why", keys="Ctrl+7"),
+            ViewEntry("telemetry", "Telemetry", "profile", own_keys="T"),
+            ViewEntry("results", "Results", "profile", own_keys="R"),
+            ViewEntry("notes", "Notes", "profile", own_keys="N"),
+        ),
+    ),
+    PlaceEntry(
+        "inside",
+        "Inside",
+        "fa6s.table-cells",
+        (ViewEntry("stepper", "Stepper"), ViewEntry("ladder", "Source", keys="Ctrl+9")),
+    ),
+    PlaceEntry(
+        "sessions",
+        "Sessions",
+        "mdi6.folder-table-outline",
+        (
+            ViewEntry("sessions", "Library"),
+            ViewEntry("compare", "Compare", follows=True),
+            ViewEntry("trend", "Over time", "sessions", own_keys="O"),
+            ViewEntry("trash", "Trash", "sessions"),
+        ),
+    ),
+    PlaceEntry(
+        "learn",
+        "Learn",
+        "mdi6.school-outline",
+        (ViewEntry("claims", "Claims", keys="Ctrl+8"), ViewEntry("planner", "Planner")),
+    ),
 )
-KEYS = (START, *(page.key for page in PAGES))
+VIEWS = {view.key: view for place in PLACES for view in place.views}
+KEYS = tuple(dict.fromkeys(view.page_key for view in VIEWS.values()))
+"""The keys of all pages."""
 
 
 def page_class(key: str) -> type[Page]:
@@ -47,6 +103,11 @@ def page_class(key: str) -> type[Page]:
     return found
 
 
-def title_of(key: str) -> str:
-    """One word for a page."""
-    return next((page.title for page in PAGES if page.key == key), "Start")
+def place_of(view: str) -> PlaceEntry:
+    """The place that has a view, by the view's key."""
+    return next(place for place in PLACES if any(one.key == view for one in place.views))
+
+
+def title_of(view: str) -> str:
+    """What a view is called."""
+    return VIEWS[view].title

@@ -17,8 +17,12 @@ from flashscope.app.words.sessions import named
 class Staging(QObject):
     """What a page does on a stage that shows there what it shows elsewhere; subclasses do more.
 
+    Attributes:
+        on: Whether it is on a stage now.
+
     Signals:
         changed: The scene is another one.
+        left: It is no longer on a stage.
 
     Args:
         key: The page's name.
@@ -27,12 +31,14 @@ class Staging(QObject):
     """
 
     changed = Signal()
+    left = Signal()
 
     def __init__(self, key: str, controller: Controller, aside: Sequence[QWidget] = ()) -> None:
         super().__init__()
         self.controller = controller
         self._key, self._aside = key, aside
         self._away: list[QWidget] = []
+        self.on = False
 
     @property
     def possible(self) -> bool:
@@ -73,6 +79,7 @@ class Staging(QObject):
     def show_stop(self, stop: Stop) -> None:
         """Show what a stop names, and no more."""
         del stop
+        self.on = True
         self._away += [part for part in self._aside if not part.isHidden()]
         for part in self._away:
             part.hide()
@@ -88,4 +95,5 @@ class Staging(QObject):
         """Show all there is to work with again."""
         for part in self._away:
             part.show()
-        self._away = []
+        self._away, self.on = [], False
+        self.left.emit()

@@ -22,7 +22,7 @@ from flashscope.app.control.settings import Settings
 from flashscope.app.look.appearance import Appearance, appearance_of
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
-from flashscope.app.pages.registry import PAGES, SHOWING, START
+from flashscope.app.pages.registry import PLACES, SHOWING, START, VIEWS, place_of
 from flashscope.app.shell.closing import ask_to_close
 from flashscope.app.shell.edit_actions import EditActions
 from flashscope.app.shell.file_actions import FileActions
@@ -38,6 +38,8 @@ from flashscope.app.shell.tour import Tour
 from flashscope.app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.log_panel import LogPanel
+from flashscope.app.widgets.place_bar import PlaceBar
+from flashscope.app.widgets.place_tabs import PlaceTabs, Tab
 from flashscope.app.widgets.rail import Rail
 from flashscope.app.widgets.split import Split
 from flashscope.app.widgets.status_bar import StatusBar
@@ -63,6 +65,7 @@ class MainWindow(PagedWindow):
     def __init__(self, controller: Controller, appearance: Appearance, settings: Settings) -> None:
         super().__init__(controller, appearance, settings)
         self._started = self._agreed = False
+        self._last: dict[str, str] = {}  # the view that each place showed last
         self.setWindowTitle("Flashscope")
         self.setMinimumSize(*SMALLEST)
         self.setAcceptDrops(True)
@@ -151,7 +154,9 @@ class MainWindow(PagedWindow):
 
     def _make_parts(self, theme: Theme) -> None:
         self.top_bar = TopBar(self.controller, self.registry)
-        self.rail = Rail(PAGES)
+        self.rail = Rail(PLACES)
+        self.tabs = PlaceTabs(self.registry)
+        self._place_bar = PlaceBar(self.tabs)
         self.log = LogPanel(theme)
         self.log.hide()
         self.errors = ErrorLine()
@@ -173,6 +178,7 @@ class MainWindow(PagedWindow):
         full_screen = FullScreen(self)
         self._view = ViewActions(
             full_screen,
+            self.show_place,
             self.show_page,
             log=self.log,
             errors=self.errors,
@@ -180,9 +186,12 @@ class MainWindow(PagedWindow):
             settings=self.settings,
         )
         venue = Venue(self, full_screen, self.appearance, self.settings)
-        self.stage = Stage(self, venue, self._stage_frame, (self.top_bar, self.rail, self.log, self.status))
+        chrome = self.top_bar, self.rail, self._place_bar, self.log, self.status
+        self.stage = Stage(self, venue, self._stage_frame, chrome)
         self.presenting = StageActions(self.stage, self.errors)
-        self.tour = Tour(self, self.stage, rail=self.rail, top_bar=self.top_bar, errors=self.errors)
+        self.tour = Tour(
+            self, self.stage, rail=self.rail, tabs=self.tabs, top_bar=self.top_bar, errors=self.errors
+        )
         sessions = SessionNames(self.controller.sessions_dir, self.settings, self.open_path, self)
         finding = Finding(sessions, self.pages, self.stage)
         self._help = HelpActions(self, self.registry, self.settings, self.tour, finding)
@@ -201,7 +210,11 @@ class MainWindow(PagedWindow):
         middle = QHBoxLayout()
         middle.setSpacing(0)
         middle.addWidget(self.rail)
-        middle.addWidget(split, 1)
+        beside = QVBoxLayout()
+        beside.setSpacing(0)
+        beside.addWidget(self._place_bar)
+        beside.addWidget(split, 1)
+        middle.addLayout(beside, 1)
         body = QWidget()
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 0, 0)
@@ -243,6 +256,15 @@ class MainWindow(PagedWindow):
         """Say something in the message line, with a button of this title, unless an error is told there."""
         self.notices.offer(text, title, act)
 
+    def share(self, view: str, shared: QWidget) -> None:
+        """Have what all views of a place share stand beside its tabs."""
+        self._place_bar.share(place_of(view).key, shared)
+        self._mark(self.view)
+
+    def form_shown(self, opened: bool) -> None:
+        """Offer Run while the form of a sweep is open, else what opens it."""
+        self.top_bar.form_shown(opened)
+
     def block_run(self, reason: str) -> None:
         """Let Run say why it cannot be pressed; an empty reason lets it be pressed."""
         self.top_bar.block_run(reason)
@@ -256,8 +278,9 @@ class MainWindow(PagedWindow):
         self._files.export_each(paths)
 
     def _connect(self) -> None:
-        self.rail.chosen.connect(self.show_page)
-        self.page_shown.connect(self.rail.show_page)
+        self.rail.chosen.connect(self.show_place)
+        self.tabs.chosen.connect(self.show_page)
+        self.page_shown.connect(self._mark)
         self.page_refused.connect(self.errors.show_error)
         self.top_bar.home_requested.connect(lambda: self.show_page(START))
         self.appearance.changed.connect(self.apply_theme)
@@ -265,14 +288,28 @@ class MainWindow(PagedWindow):
         self.controller.occupied_changed.connect(lambda _reason: self.registry.refresh())
         self.controller.session_changed.connect(self._session_changed)
 
+    def show_place(self, key: str) -> None:
+        """Bring a place to the front, with the view that it showed last."""
+        place = next(place for place in PLACES if place.key == key)
+        self.show_page(self._last.get(key, place.views[0].key))
+
+    def _mark(self, view: str) -> None:
+        """Show in the rail and the tabs where one is."""
+        place = place_of(view)
+        self._last[place.key] = view
+        self.rail.show_place(place.key)
+        self._place_bar.show_place(place.key if self.controller.session is not None else "")
+        self.tabs.show_view(place.title, [Tab(one.key, one.title) for one in place.views], view)
+
     def _running_changed(self, running: bool) -> None:
         """What went wrong before is over once a sweep has started; keys change."""
         self.registry.refresh()
         if running:
             self.errors.hide()
-            self.pages.make(*(page.key for page in PAGES if page.follows))
+            self.pages.make(*(view.page_key for view in VIEWS.values() if view.follows))
 
     def _session_changed(self, session: Session | None) -> None:
+        self._mark(self.view)
         if session is not None and self.page.gives_way:
             self.show_page(SHOWING)
 

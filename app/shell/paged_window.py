@@ -10,7 +10,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.control.settings import Settings
 from flashscope.app.look.appearance import Appearance
 from flashscope.app.pages.base import Page
-from flashscope.app.pages.registry import KEYS, START, page_class, title_of
+from flashscope.app.pages.registry import KEYS, START, VIEWS, page_class, title_of
 from flashscope.app.shell.pages import Pages
 from flashscope.app.shell.start_up.ahead import Ahead
 from flashscope.app.widgets.keyed import name_keys
@@ -25,13 +25,14 @@ class PagedWindow(QMainWindow):
         appearance: The theme in use.
         settings: What is remembered between starts.
         registry: Everything a user can do.
-        pages: The start page and those of the rail, by key. They are made one by one when the window has been
-            painted, or when one is looked up.
+        pages: All pages, by key. They are made one by one when the window has been painted, or when one is
+            looked up.
+        view: The key of the view in front: a page, or one of its forms.
         ahead: Loads and makes the pages once the window is on the screen.
         stack: Has the pages, the one in front on show.
 
     Signals:
-        page_shown: This page is in front (str).
+        page_shown: This view is in front (str).
         page_refused: A page cannot be made: one sentence, and details (str, str).
     """
 
@@ -45,31 +46,34 @@ class PagedWindow(QMainWindow):
         self.pages = Pages(KEYS, self._make_page, self._take_page)
         self.registry = ActionRegistry(self, KEYS, self.pages.complete)
         self.ahead = Ahead(self, self.pages, self._settle)
+        self.view = START
         self.stack = QStackedWidget()
         self._frames: dict[str, Scrolling] = {}
 
     @property
     def page(self) -> Page:
         """The page in front."""
-        return self.pages[self._shown]
+        return self.pages[VIEWS[self.view].page_key]
 
     def show_page(self, key: str) -> None:
-        """Bring a page to the front; one that cannot be made is told of, as often as it is asked for."""
+        """Bring a view to the front; one that cannot be made is told of, as often as it is asked for."""
+        page = VIEWS[key].page_key
         try:
-            self.pages.make(key)
+            self.pages.make(page)
         except Exception as error:
             if key == START:
                 raise
             self.page_refused.emit(
-                f"The {title_of(key)} page cannot be opened ({type(error).__name__}: {error}); "
-                "the others can. Copy the details to report it.",
+                f"{title_of(key)} cannot be opened ({type(error).__name__}: {error}); "
+                "the other views can. Copy the details to report it.",
                 "".join(traceback.format_exception(error)),
             )
             return
-        self._shown = key
-        self.stack.setCurrentWidget(self._frames[key])
+        self.view = key
+        self.page.show_view(key)
+        self.stack.setCurrentWidget(self._frames[page])
         self.page_shown.emit(key)
-        self.registry.show_page(key)
+        self.registry.show_page(page)
         self.page.come_to_front()
 
     def join(self, page: Page) -> None:

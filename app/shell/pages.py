@@ -7,10 +7,10 @@ from flashscope.app.pages.base import Page
 
 
 class Pages(Mapping[str, Page]):
-    """The start page and those of the rail, by key. To look one up makes it; to ask for the keys does not.
+    """All pages, by key. To look one up makes it; to ask for the keys does not.
 
     Args:
-        keys: In the order of the rail.
+        keys: In the order of the places and their views.
         make: Makes the page of a key.
         take: Is given each page that was made, once it can be looked up.
     """

@@ -1,4 +1,4 @@
-"""Pictures of every page, in both themes, at several sizes."""
+"""Pictures of every view, in both themes, at several sizes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
@@ -13,6 +13,7 @@ from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import DARK, LIGHT, Theme
 from flashscope.app.pages.compare import ComparePage
+from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.shell.main_window import MainWindow, build_window
 from flashscope.app.shell.start_up.application import make_application
@@ -26,7 +27,7 @@ SETTLE_MS = 200  # layouts, coalesced plots
 
 
 def render_pages(folder: Path, session: Path | None, sizes: Sequence[tuple[int, int]]) -> Iterator[Path]:
-    """Render every page as `PAGE-THEME-WxH.png`; yields each file as it is written.
+    """Render every view as `VIEW-THEME-WxH.png`; yields each file as it is written.
 
     Raises:
         SessionFileError: A picture cannot be written, or there is a file of its name.
@@ -35,7 +36,7 @@ def render_pages(folder: Path, session: Path | None, sizes: Sequence[tuple[int, 
     window = build_window(Controller(LocalEngine, sessions_dir()), DARK)
     window.show()
     try:
-        _refuse_taken(folder / _name(*one) for one in product(window.pages, (DARK, LIGHT), sizes))
+        _refuse_taken(folder / _name(*one) for one in product(VIEWS, (DARK, LIGHT), sizes))
         _wait_for_machine(window.controller)
         if session is not None:
             _open(window, session)
@@ -44,7 +45,7 @@ def render_pages(folder: Path, session: Path | None, sizes: Sequence[tuple[int, 
         for theme, size in product((DARK, LIGHT), sizes):
             window.appearance.use(theme)
             window.resize(*size)
-            for key in window.pages:
+            for key in VIEWS:
                 path = folder / _name(key, theme, size)
                 _save(window, key, path)
                 yield path
@@ -71,7 +72,7 @@ def grab_whole(window: QWidget) -> QPixmap:
 
 def _save(window: MainWindow, key: str, path: Path) -> None:
     window.show_page(key)
-    wait_for_all(window.pages[key])  # what it reads in the background
+    wait_for_all(window.page)  # what it reads in the background
     _run_loop(SETTLE_MS)
     if not grab_whole(window).save(str(path)):
         raise SessionFileError(f"{path} cannot be written: check the folder's permissions and the disk.")

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from flashscope.app.look.theme import Theme
-from flashscope.app.pages.registry import START, title_of
+from flashscope.app.pages.registry import START, place_of
 from flashscope.app.pages.start.page import StartPage
 from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.shell.presenter.presenter import Stage
@@ -44,7 +44,9 @@ class TourStep(NamedTuple):
     shows: str = ""
 
 
-def tour_steps(window: PagedWindow, rail: Rail, run: QWidget) -> Sequence[TourStep]:
+def tour_steps(
+    window: PagedWindow, rail: Rail, tabs: QWidget, run: Callable[[], QWidget]
+) -> Sequence[TourStep]:
     """The five. What a page has is looked up when its step comes: before, the page need not be there."""
     controller = window.controller
     return (
@@ -61,20 +63,22 @@ def tour_steps(window: PagedWindow, rail: Rail, run: QWidget) -> Sequence[TourSt
             lambda: _profile(window).plots.cells[0],
             lambda: _crosshair(window),
         ),
-        _pressed(
+        TourStep(
             "profile",
             "Open the results: every figure of the sweep. Telemetry is what the GPU did meanwhile.",
-            lambda: _profile(window).bottom.tabs.button(1),
+            lambda: tabs,
+            lambda: [window.page_shown],
+            lambda: window.view == "results",
         ),
         _pressed(
             "",
             "Open the Stepper: it shows, block by block, why tiling gives the same result.",
-            lambda: rail.button("stepper"),
+            lambda: rail.button("inside"),
         ),
         TourStep(
             "",
             "Run a sweep on this machine; press Esc twice to cancel it.",
-            lambda: run,
+            run,
             lambda: [controller.running_changed],
             lambda: controller.running,
             shows="profile",
@@ -118,18 +122,26 @@ class Tour(QObject):
     Args:
         window: What is walked through.
         stage: Whoever presents takes no tour.
-        rail: Leads to the pages but the first.
-        top_bar: Leads to the first page, and has Run.
+        rail: Leads to the places.
+        tabs: Lead to the views of one.
+        top_bar: Has New sweep and Run.
         errors: Tells how the tour is taken again.
     """
 
     def __init__(
-        self, window: PagedWindow, stage: Stage, *, rail: Rail, top_bar: TopBar, errors: ErrorLine
+        self,
+        window: PagedWindow,
+        stage: Stage,
+        *,
+        rail: Rail,
+        tabs: QWidget,
+        top_bar: TopBar,
+        errors: ErrorLine,
     ) -> None:
         super().__init__(window)
         self.at: int | None = None
         self._window, self._stage, self._rail, self._top_bar = window, stage, rail, top_bar
-        self._errors, self._steps = errors, tour_steps(window, rail, top_bar.run)
+        self._errors, self._steps = errors, tour_steps(window, rail, tabs, lambda: top_bar.begins)
         self._heard: list[QMetaObject.Connection] = []
         self.callout = Callout(window.centralWidget(), window.appearance.theme)
         self._new = QTimer(self, interval=0, singleShot=True)
@@ -184,7 +196,8 @@ class Tour(QObject):
 
     def _hear(self, step: TourStep, *_said: object) -> None:
         if step.done():
-            self._window.show_page(step.shows or self._window.page.key)
+            if step.shows:
+                self._window.show_page(step.shows)
             self._go_on()
 
     def _go_on(self) -> None:
@@ -199,7 +212,7 @@ class Tour(QObject):
             return
         step = self._steps[self.at]
         here = step.page in {"", self._window.page.key}
-        says = step.says if here else f"Go to the {title_of(step.page)} page: this step is there."
+        says = step.says if here else f"Go to {place_of(step.page).title}: this step is there."
         forth = "Next" if self.at + 1 < len(self._steps) else "Done"
         self.callout.say(f"{self.at + 1} of {len(self._steps)}", says, forth)
         target = self._target(step)
@@ -216,7 +229,7 @@ class Tour(QObject):
         window = self._window
         if step.page in {"", window.page.key}:
             return step.target()
-        return self._top_bar.home if step.page == START else self._rail.button(step.page)
+        return self._rail.button(place_of(step.page).key)
 
     def _make_way(self) -> None:
         if self._stage.on:

@@ -12,7 +12,7 @@ from flashscope.app.control.findable import Findable
 from flashscope.app.control.resuming import Resumer
 from flashscope.app.control.settings import SCALES, Settings
 from flashscope.app.look.appearance import Appearance, ThemeChoice
-from flashscope.app.pages.registry import PAGES, START
+from flashscope.app.pages.registry import PLACES, VIEWS, PlaceEntry, ViewEntry
 from flashscope.app.shell.finding import Finding
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.tour import Tour
@@ -22,7 +22,6 @@ from flashscope.app.widgets.palette import CommandPalette
 from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
 from flashscope.app.words.glossary import GLOSSARY
 
-DIGITS = 10  # keys that one finger presses: pages beyond them have none
 ESCAPE_MS = 3000  # in which a second Esc cancels
 ASKED = "Press Esc once more to cancel."
 
@@ -88,7 +87,7 @@ class ViewActions:
 
     Args:
         full_screen: Lets the window fill the screen.
-        show_page: Brings a page to the front by its key.
+        show_place, show_view: Bring a place or one of its views to the front by its key.
         log: What is shown and hidden.
         errors: Tells what was changed.
         appearance: The theme in use.
@@ -98,21 +97,22 @@ class ViewActions:
     def __init__(
         self,
         full_screen: FullScreen,
-        show_page: Callable[[str], None],
+        show_place: Callable[[str], None],
+        show_view: Callable[[str], None],
         *,
         log: QWidget,
         errors: ErrorLine,
         appearance: Appearance,
         settings: Settings,
     ) -> None:
-        self._full_screen, self._show_page = full_screen, show_page
+        self._full_screen, self._show_place, self._show_view = full_screen, show_place, show_view
         self._log, self._errors, self._appearance, self._settings = log, errors, appearance, settings
 
     def offered(self) -> list[Action]:
         """All actions, in the order of the menu."""
         return [
-            self._page_action(START, "the start page", 0),
-            *(self._page_action(page.key, page.title, number) for number, page in enumerate(PAGES, 1)),
+            *(self._place_action(place, number) for number, place in enumerate(PLACES, 1)),
+            *(self._view_action(view) for view in VIEWS.values()),
             Action("log", "Show or hide the log", self._toggle_log, "View", "Ctrl+L"),
             *staged(
                 Action("theme.toggle", "Switch between light and dark", self._toggle_theme, "View", "Ctrl+T"),
@@ -124,9 +124,14 @@ class ViewActions:
             Action("fullscreen", "Fill the screen", self._full_screen.toggle, "View", "Ctrl+Shift+F"),
         ]
 
-    def _page_action(self, key: str, title: str, number: int) -> Action:
-        keys = f"Ctrl+{number}" if number < DIGITS else ""
-        return Action(f"page.{key}", f"Show {title}", partial(self._show_page, key), "View", keys)
+    def _place_action(self, place: PlaceEntry, number: int) -> Action:
+        show = partial(self._show_place, place.key)
+        return Action(f"place.{place.key}", f"Go to {place.title}", show, "View", f"Ctrl+{number}")
+
+    def _view_action(self, view: ViewEntry) -> Action:
+        show, keys = partial(self._show_view, view.key), view.keys or view.own_keys
+        on = view.page_key if view.own_keys else ""
+        return Action(f"page.{view.key}", f"Show {view.title}", show, "View", keys, keys_on=on)
 
     def _toggle_log(self) -> None:
         self._log.setVisible(not self._log.isVisible())

@@ -1,4 +1,4 @@
-"""The left rail: one button a page."""
+"""The left rail: one button a place."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ MARGIN, GAP = 8, 4
 
 @dataclass(frozen=True)
 class RailEntry:
-    """A page as the rail shows it: its key, one word, the qtawesome name of its icon."""
+    """A place as the rail shows it: its key, one word, the qtawesome name of its icon."""
 
     key: str
     title: str
@@ -29,15 +29,15 @@ class RailEntry:
 
 
 class Rail(QFrame):
-    """Brings pages to the front. Where a window is too low for all of their words, icons stand alone.
+    """Brings places to the front. Where a window is too low for all of their words, icons stand alone.
 
     Signals:
-        chosen: Key of the page to show.
+        chosen: Key of the place to show.
     """
 
     chosen = Signal(str)
 
-    def __init__(self, pages: Iterable[RailEntry], parent: QWidget | None = None) -> None:
+    def __init__(self, places: Iterable[RailEntry], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("rail")
         keep(self, self.setFixedWidth, WIDTH)
@@ -47,8 +47,8 @@ class Rail(QFrame):
         column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # as low as is said below
         column.setContentsMargins(0, MARGIN, 0, MARGIN)
         column.setSpacing(GAP)
-        for page in pages:
-            column.addWidget(self._button(page))
+        for place in places:
+            column.addWidget(self._button(place))
         column.addStretch(1)
         ZOOM.changed.connect(self._fit)
 
@@ -63,15 +63,15 @@ class Rail(QFrame):
         super().resizeEvent(event)
         self._fit()
 
-    def show_page(self, key: str) -> None:
-        """Mark the page in front; one that has no button leaves all unmarked."""
+    def show_place(self, key: str) -> None:
+        """Mark the place in front."""
         self._shown = key
         for owner, button in self._buttons.items():
             button.setChecked(owner == key)
 
-    def button(self, page: str) -> QToolButton:
-        """The one of a page, by its key."""
-        return self._buttons[page]
+    def button(self, place: str) -> QToolButton:
+        """The one of a place, by its key."""
+        return self._buttons[place]
 
     def apply_theme(self, theme: Theme) -> None:
         """Draw the icons in a theme's colours."""
@@ -88,20 +88,20 @@ class Rail(QFrame):
             button.setFixedHeight(px(TALL) if tall else max(px(LEAST), room))
 
     def _choose(self, key: str) -> None:
-        """Ask for a page; its button is marked once it is in front."""
-        self.show_page(self._shown)
+        """Ask for a place; its button is marked once it is in front."""
+        self.show_place(self._shown)
         self.chosen.emit(key)
 
-    def _button(self, page: RailEntry) -> QToolButton:
+    def _button(self, place: RailEntry) -> QToolButton:
         button = QToolButton()
-        button.setText(page.title)
+        button.setText(place.title)
         button.setCheckable(True)
-        button.setAccessibleName(f"{page.title} page")
+        button.setAccessibleName(place.title)
         button.setProperty("role", "rail")
-        button.setProperty("iconName", page.icon)
+        button.setProperty("iconName", place.icon)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         size_icon(button, ICON_PX)
         keep(button, button.setFixedWidth, WIDTH - 1)
-        button.clicked.connect(lambda _checked=False: self._choose(page.key))
-        self._buttons[page.key] = button
-        return does(button, f"page.{page.key}")
+        button.clicked.connect(lambda _checked=False: self._choose(place.key))
+        self._buttons[place.key] = button
+        return does(button, f"place.{place.key}")

@@ -131,10 +131,10 @@ def test_a_session_of_many_points(
     assert isinstance(page, ProfilePage)
     opened(window, page, qtbot, path, points)
     acts: dict[str, Callable[[], object]] = {
-        "to the table": lambda: page.bottom.show_tab(1),
+        "to the table": lambda: page.show_view("results"),
         "scrolling the table": lambda: scroll(page.bottom.table, qtbot),
         "choosing rows": lambda: choose(page, qtbot, points),
-        "to the telemetry": lambda: page.bottom.show_tab(0),
+        "to the telemetry": lambda: page.show_view("telemetry"),
         "zooming and pointing in it": lambda: look_around(page, qtbot),
         "another page and back": lambda: leave_and_return(window, qtbot),
     }

@@ -29,7 +29,7 @@ class Chip(QWidget):
         picked: It was clicked (Path).
         baseline_wanted: Compare the others with it (Path).
         removal_wanted: Compare it no more (Path).
-        opening_wanted: Show it on the Profile page (Path).
+        opening_wanted: Show it by itself (Path).
     """
 
     picked = Signal(object)
@@ -71,9 +71,7 @@ class Chip(QWidget):
         baseline = menu.addAction("Make it the baseline\tB")
         baseline.triggered.connect(lambda: self.baseline_wanted.emit(self.path))
         baseline.setEnabled(self.number != 0)
-        menu.addAction("Open on the Profile page").triggered.connect(
-            lambda: self.opening_wanted.emit(self.path)
-        )
+        menu.addAction("Open its curves").triggered.connect(lambda: self.opening_wanted.emit(self.path))
         menu.addAction("Remove\tDel").triggered.connect(self._ask_removal)
         return menu
 

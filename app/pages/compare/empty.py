@@ -12,7 +12,7 @@ from flashscope.profiles.results.compare import MOST_OTHERS
 WORDS = (
     f"Choose a baseline and up to {MOST_OTHERS} other sessions. Points pair by kernel, problem and protocol;"
     " each pair gets a ratio with its interval and a verdict, and what differs around them is said first.\n\n"
-    "Tick several rows on the Sessions page and press Compare, drop session files here, or open them."
+    "Tick several rows of the Library and press Compare, drop session files here, or open them."
 )
 ONE_MORE = "Choose one more session to compare with."
 
@@ -22,7 +22,7 @@ class EmptyState(QWidget):
 
     Signals:
         opening_wanted: Let the user choose files.
-        sessions_wanted: Show the Sessions page.
+        sessions_wanted: Show the library.
         bundled_wanted: Compare the recordings that come with the program.
     """
 
@@ -51,8 +51,8 @@ class EmptyState(QWidget):
                 "compare.open",
             ),
             (
-                "Choose on the Sessions page",
-                "Show the Sessions page",
+                "Choose in the Library",
+                "Show Library",
                 self.sessions_wanted,
                 "",
                 "page.sessions",

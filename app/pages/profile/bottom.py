@@ -1,9 +1,9 @@
-"""What stands under the plots: the live telemetry, the results as a table, or the user's notes."""
+"""One of three views of a session: the telemetry, the results as a table, or the user's notes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from flashscope.app.figures.lanes import LANES
 from flashscope.app.look.theme import Theme
@@ -40,31 +40,16 @@ class BottomCard(Card):
         self.table = ResultsTable(theme)
         self.table.point_selected.connect(self.strip.show_point)
         self._stack = QStackedWidget()
-        self._stack.addWidget(self.strip)
         self.notes = notes
-        self._stack.addWidget(self.table)
-        self._stack.addWidget(self.notes)
-        self.tabs = QButtonGroup(self)
+        self._parts = {"telemetry": self.strip, "results": self.table, "notes": self.notes}
+        for part in self._parts.values():
+            self._stack.addWidget(part)
         self._make_header()
+        self.show_part("telemetry")
         self.setContentsMargins(0, -4, -4, -4)
         self.body.addWidget(self._stack)
 
     def _make_header(self) -> None:
-        for index, (title, hint) in enumerate(
-            (
-                ("Telemetry", "The device over time"),
-                ("Results", "One row a point; select one to move the crosshair"),
-                ("Notes", "What you say of points and moments"),
-            )
-        ):
-            tab = QPushButton(title)
-            tab.setCheckable(True)
-            tab.setChecked(index == 0)
-            tab.setProperty("role", "quiet")
-            set_tip(tab, hint)
-            self.tabs.addButton(does(tab, f"profile.{title.lower()}"), index)
-            self.header.insertWidget(index, tab)
-        self.tabs.idToggled.connect(self._turn)
         self.freeze = does(QPushButton("Freeze"), "profile.freeze")
         self.freeze.setCheckable(True)
         self.freeze.setProperty("role", "quiet")
@@ -74,7 +59,7 @@ class BottomCard(Card):
         self.summary = PlainLabel()
         self.summary.setProperty("role", "unit")
         self.summary.hide()
-        self.header.insertWidget(3, self.legend, 1)
+        self.header.insertWidget(0, self.legend, 1)
         self.export_button = ExportButton("telemetry", self.make_export, self._theme)
         self.header.addWidget(self.summary)
         self.header.addWidget(self.freeze)
@@ -111,9 +96,17 @@ class BottomCard(Card):
         self.table.results.apply_theme(theme)
         self.export_button.apply_theme(theme)
 
-    def show_tab(self, index: int) -> None:
-        """Bring the telemetry (0), the results (1) or the notes (2) to the front."""
-        self.tabs.button(index).setChecked(True)
+    def show_part(self, key: str) -> None:
+        """Bring the `telemetry`, the `results` or the `notes` to the front."""
+        self._stack.setCurrentWidget(self._parts[key])
+        for widget in (self.freeze, self.legend, self.export_button):
+            widget.setVisible(key == "telemetry")
+        self.summary.setVisible(key == "results")
+
+    @property
+    def part(self) -> str:
+        """Which of them is in front."""
+        return next(key for key, part in self._parts.items() if part is self._stack.currentWidget())
 
     def make_export(self) -> Export:
         """What the export menu writes of the telemetry."""
@@ -131,14 +124,6 @@ class BottomCard(Card):
             rows=self.strip.export_rows(),
             kernels=session.plan.kernels if session else (),
         )
-
-    def _turn(self, index: int, chosen: bool) -> None:
-        if chosen:
-            self._stack.setCurrentIndex(index)
-            self.freeze.setVisible(index == 0)
-            self.legend.setVisible(index == 0)
-            self.export_button.setVisible(index == 0)
-            self.summary.setVisible(index == 1)
 
     def _freeze(self, frozen: bool) -> None:
         self.strip.frozen = frozen

@@ -4,28 +4,26 @@ from collections.abc import Collection, Iterator, Sequence
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QGuiApplication
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from flashscope.app.control.guard import guarded
-from flashscope.app.look.theme import TEXT_PX, Theme
+from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.profile.memory_bars import MemoryBars
 from flashscope.app.plots.marks import legend_icon
 from flashscope.app.widgets.buttons import size_icon
 from flashscope.app.widgets.card import Card
-from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
 from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import heading, unit_text
-from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.progress import flight_text
 from flashscope.app.words.units import seqlen_full
-from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.model.session import PointState
 from flashscope.profiles.results.quantities.quantity import Quantity
 
 WIDTH = 374
+COLUMN = 270  # pixels of a kernel's name and two figures
 ROW_PX, DENSE_ROW_PX = 24, 16
 ROOMY = 8  # kernels; of fifteen in dense rows all stand beside the plots of a window 720 pixels high
 ABSENT = "–"
@@ -72,6 +70,7 @@ class LegendRow:
         for value in self.values:
             value.setAlignment(_RIGHT)
             value.setProperty("role", "figure")
+        self._shown = list(self.values)
         self.reason = PlainLabel()
         self.reason.setAlignment(_RIGHT)
         self.reason.setProperty("role", "unit")
@@ -84,12 +83,18 @@ class LegendRow:
         self.reason.setText(reason)
         self.reason.setVisible(bool(reason))
         for quantity, value, text in zip(quantities, self.values, texts, strict=True):
-            value.setVisible(not reason)
+            value.setVisible(not reason and value in self._shown)
             set_tip(value, tip)
             name = f"{quantity.title} of {self.kernel}: {text or 'none'}"
             if value.accessibleName() != name:
                 value.setText(text or ABSENT)
                 value.setAccessibleName(name)
+
+    def limit(self, figures: int) -> None:
+        """Show the first so many figures, unless a reason stands in their place."""
+        self._shown = self.values[:figures]
+        for value in self.values:
+            value.setVisible(value in self._shown and self.reason.isHidden())
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the mark."""
@@ -106,21 +111,17 @@ MODEL = "dotted: model"
 
 
 class CrosshairPanel(Card):
-    """Where the crosshair stands, which problems are on show, a row a kernel, and what takes their memory.
+    """Where the crosshair stands, a row a kernel, and what takes their memory.
 
     Attributes:
         memory: What takes the memory of the kernels on show.
 
     Signals:
-        curve_chosen: Show these problems (Curve).
-        baseline_chosen: Speed-ups are to be over this kernel (str).
         kernel_toggled: Show this kernel's curves, or hide them (str, bool).
         kernel_soloed: Show this kernel's curves alone, or all again (str).
         kernel_pointed_at: The pointer is on this kernel's name (str); empty: on none.
     """
 
-    curve_chosen = Signal(object)
-    baseline_chosen = Signal(str)
     kernel_toggled = Signal(str, bool)
     kernel_soloed = Signal(str)
     kernel_pointed_at = Signal(str)
@@ -130,34 +131,17 @@ class CrosshairPanel(Card):
         self._theme, self._quantities = theme, tuple(quantities)
         self._rows: dict[str, LegendRow] = {}
         keep(self, self.setMinimumWidth, WIDTH)
-        self.curves = _choice("Problems on show", "This session holds several problems at the same N")
-        self._offered: tuple[Curve, ...] = ()  # in the list of curves
-        self.curves.activated.connect(lambda place: self.curve_chosen.emit(self._offered[place]))
-        self.curves.hide()
-        self.problem = ElidedLabel()
-        self.problem.setProperty("role", "unit")
-        self.baseline = _choice(
-            "Baseline of the speed-up", "Every kernel's runtime is divided into this kernel's at the same N"
-        )
-        self.baseline.activated.connect(
-            lambda place: self.baseline_chosen.emit(self.baseline.itemData(place))
-        )
         self.flight = ElidedLabel()
         self.flight.setProperty("role", "unit")
         self.memory = MemoryBars(theme)
         self._headings: list[PlainLabel] = []
+        self._columns, self._figures = 1, len(quantities)
         self._grid = self._make_grid()
         self.set_quantities(quantities)
-        chooser = QHBoxLayout()
-        chooser.addWidget(PlainLabel("speed-up over"))
-        chooser.addWidget(self.baseline, 1)
         self.body.setSpacing(6)
-        self.body.addWidget(self.curves)
-        self.body.addWidget(self.problem)
         self.body.addLayout(self._grid)
         self.body.addWidget(self.memory, 1)
         self.body.addWidget(self.flight)
-        self.body.addLayout(chooser)
 
     def _make_grid(self) -> QGridLayout:
         grid = QGridLayout()
@@ -170,6 +154,36 @@ class CrosshairPanel(Card):
             self._headings.append(label)
             grid.addWidget(label, 0, column, _RIGHT)
         return grid
+
+    def stand(self, columns: int, figures: int) -> None:
+        """Have the kernels in so many columns, each with its first so many figures.
+
+        Where there are several columns there is room for neither headings nor what takes the memory: figures
+        have their units.
+        """
+        if (columns, figures) == (self._columns, self._figures):
+            return
+        self._columns, self._figures = columns, figures
+        for label in self._headings:
+            label.setVisible(columns == 1)
+        self.memory.setVisible(columns == 1)
+        for place, row in enumerate(self._rows.values()):
+            self._put(row, place, len(self._rows))
+
+    def _put(self, row: LegendRow, place: int, count: int) -> None:
+        """Stand a row in its column, under the headings."""
+        lines = -(-count // self._columns)
+        block, line = divmod(place, lines)
+        first = block * (len(row.values) + 1)
+        widgets = [(row.button, first, 1), (row.reason, first + 1, len(row.values))]
+        widgets += [(value, first + 1 + n, 1) for n, value in enumerate(row.values)]
+        for widget, column, span in widgets:
+            self._grid.removeWidget(widget)
+            self._grid.addWidget(widget, line + 1, column, 1, span)
+        for column in range(self._grid.columnCount()):
+            names = column % (len(row.values) + 1) == 0 and column < self._columns * (len(row.values) + 1)
+            self._grid.setColumnStretch(column, int(names))
+        row.limit(self._figures)
 
     def set_quantities(self, quantities: Sequence[Quantity]) -> None:
         """Head the columns of figures; as many quantities as before."""
@@ -191,15 +205,13 @@ class CrosshairPanel(Card):
         for row in self._rows.values():
             row.remove()
         self._rows = {}
-        self.baseline.clear()
-        for kernel in kernels:
-            self.baseline.addItem(cut_short(kernel, MOST_OF_NAME), kernel)
-        before: QWidget = self.curves
+        before: QWidget | None = None
         height = ROW_PX if len(kernels) <= ROOMY else DENSE_ROW_PX
-        for line, kernel in enumerate(kernels, 1):
-            row = self._rows[kernel] = self._place(kernel, line, height)
-            self.setTabOrder(before, row.button)
-            self.setTabOrder(row.button, self.baseline)
+        for place, kernel in enumerate(kernels):
+            row = self._rows[kernel] = self._make(kernel, height)
+            self._put(row, place, len(kernels))
+            if before is not None:
+                self.setTabOrder(before, row.button)
             before = row.button
             yield
 
@@ -208,10 +220,6 @@ class CrosshairPanel(Card):
         for kernel, row in self._rows.items():
             with QSignalBlocker(row.button):
                 row.button.setChecked(kernel not in hidden)
-
-    def set_baseline(self, kernel: str | None) -> None:
-        """Show what speed-ups are over."""
-        self.baseline.setCurrentIndex(self.kernels.index(kernel) if kernel in self.kernels else -1)
 
     def show_figures(self, kernel: str, texts: Sequence[str | None], reason: str = "", tip: str = "") -> None:
         """Write a kernel's figures at the crosshair, one a quantity; `reason` says why one is None."""
@@ -226,19 +234,6 @@ class CrosshairPanel(Card):
     def button(self, kernel: str) -> QPushButton:
         """What shows or hides a kernel's curves."""
         return self._rows[kernel].button
-
-    def set_curves(self, curves: Sequence[Curve], current: Curve | None) -> None:
-        """Offer these problems; a single one is named, and leaves nothing to choose."""
-        self._offered = tuple(curves)
-        labels = [curve.label for curve in curves]
-        shown = [cut_short(label, MOST_OF_NAME) for label in labels]
-        if [self.curves.itemText(i) for i in range(self.curves.count())] != shown:
-            self.curves.clear()
-            self.curves.addItems(shown)
-        self.curves.setCurrentIndex(-1 if current is None else curves.index(current))
-        self.curves.setVisible(len(labels) > 1)
-        self.problem.setText(labels[0] if len(labels) == 1 else "")
-        self.problem.setVisible(len(labels) == 1)
 
     def show_cursor(self, seqlen: int | None) -> None:
         """Say where the crosshair stands."""
@@ -266,22 +261,9 @@ class CrosshairPanel(Card):
         else:
             self.kernel_toggled.emit(kernel, shown)
 
-    def _place(self, kernel: str, line: int, height: int) -> LegendRow:
+    def _make(self, kernel: str, height: int) -> LegendRow:
         row = LegendRow(kernel, self._theme, height, len(self._quantities))
         row.button.clicked.connect(lambda shown: self._clicked(kernel, shown=shown))
         row.button.pointed_at.connect(lambda on: self.kernel_pointed_at.emit(kernel if on else ""))
-        self._grid.addWidget(row.button, line, 0)
-        for column, value in enumerate(row.values, 1):
-            self._grid.addWidget(value, line, column)
-        self._grid.addWidget(row.reason, line, 1, 1, len(row.values))
         row.show_figures(self._quantities, [None] * len(row.values), "")
         return row
-
-
-def _choice(name: str, hint: str) -> QComboBox:
-    box = DropDown()
-    box.setAccessibleName(name)
-    set_tip(box, hint)
-    keep(box, box.setFixedHeight, TEXT_PX + 11)
-    box.setMinimumContentsLength(8)
-    return box

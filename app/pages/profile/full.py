@@ -15,7 +15,7 @@ class Full(QObject):
     """Shows all plots, or one of them alone.
 
     Attributes:
-        card: The one that is alone; None: all are there.
+        card: The one that is alone; None: all that there is room for are there.
 
     Args:
         grid: Where they stand.
@@ -31,11 +31,23 @@ class Full(QObject):
     def __init__(self, grid: QGridLayout, cards: Sequence[SweepCard], beside: QWidget) -> None:
         super().__init__(beside)
         self.card: SweepCard | None = None
+        self._standing = tuple(cards)  # as many as there is room for
         self._grid, self._cards, self._beside = grid, cards, beside
         for place, card in enumerate(cards):
             grid.addWidget(card, *divmod(place, ACROSS))
             card.fill_requested.connect(partial(self.turn, card))
         self._share(cards)  # to show them here would open a window for each: nothing holds them yet
+
+    def limit(self, count: int) -> None:
+        """Show no more than the first so many, while none is alone and no other ones were asked for."""
+        standing, before = tuple(self._cards[:count]), self._standing
+        self._standing = standing
+        if standing != before and self.card is None and not self._beside.isHidden():
+            self.stand(standing)
+
+    def restore(self) -> None:
+        """Show as many as there is room for again."""
+        self.stand(self._standing)
 
     def stand(self, shown: Collection[SweepCard]) -> None:
         """Show these of the plots, which share all the room."""
@@ -69,6 +81,6 @@ class Full(QObject):
         if self.card is None and self._beside.isHidden():
             return
         self.card = None if self.card is card else card
-        self.stand(self._cards if self.card is None else [self.card])
+        self.stand(self._standing if self.card is None else [self.card])
         self._beside.setVisible(self.card is None)
         self.changed.emit(self.card is not None)

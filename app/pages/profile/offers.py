@@ -39,7 +39,13 @@ class Profile(Protocol):
         """Fill the form with the parameters of the problems on show."""
 
     def toggle_form(self) -> None:
-        """Show or hide the form."""
+        """Open the form, or close it."""
+
+    def new_counted_sweep(self) -> None:
+        """Bring the form to the front, which asks for hardware counters then."""
+
+    def new_sweep(self) -> None:
+        """Bring the form to the front."""
 
 
 def offers(page: Profile) -> list[Action]:
@@ -58,10 +64,11 @@ def offers(page: Profile) -> list[Action]:
         Action("profile.fill", "Fill the page with one plot, or show all", plots.full.fill, "View", "O"),
         Action("profile.copy", "Copy the sweep as a command line", page.copy_command_line, "Sweep"),
         Action("profile.use", "Use the parameters of this session", page.use_session, "Sweep"),
+        Action("profile.new", "New sweep …", page.new_sweep, "Sweep", "Ctrl+N", everywhere=True),
+        Action(
+            "profile.counted", "New sweep with counters …", page.new_counted_sweep, "Sweep", everywhere=True
+        ),
         Action("profile.form", "Show or hide the sweep form", page.toggle_form, "View", "P"),
-        Action("profile.telemetry", "Show the telemetry", lambda: page.bottom.show_tab(0), "View", "T"),
-        Action("profile.results", "Show the results", lambda: page.bottom.show_tab(1), "View", "R"),
-        Action("profile.notes", "Show the notes", lambda: page.bottom.show_tab(2), "View", "N"),
         Action("profile.note_point", "Note on the chosen point", notes.note_point, "Sweep", "Ctrl+B"),
         Action("profile.note_moment", "Note on the chosen moment", notes.note_moment, "Sweep", "Ctrl+M"),
         Action("profile.freeze", "Freeze the telemetry", page.bottom.freeze.toggle, "View", "F"),

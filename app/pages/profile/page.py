@@ -1,4 +1,4 @@
-"""The Profile page: form, plots over N, telemetry and results of one sweep."""
+"""The page of one sweep: its form, plots over N, telemetry, results and notes, each a view of its own."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -18,6 +18,7 @@ from flashscope.app.pages.host import Host
 from flashscope.app.pages.profile.bottom import BottomCard, below_handle
 from flashscope.app.pages.profile.finding import findables
 from flashscope.app.pages.profile.form import SweepForm
+from flashscope.app.pages.profile.form.device_box import DeviceBox
 from flashscope.app.pages.profile.form.form import WIDTH as FORM_PX
 from flashscope.app.pages.profile.form.reasons import left_out, out_of_range
 from flashscope.app.pages.profile.headline_bar import HeadlineBar
@@ -58,21 +59,29 @@ OUTCOMES = (PlanResumed, PointStarted, PointMeasured, PointFailed, PlanFinished)
 class ProfilePage(Page):
     """Where sweeps are set up, run and watched.
 
+    While something is measured or replayed the telemetry stands under the curves, too: memory climbs there
+    while they bend.
+
     Signals:
         run_blocked: Why the form's sweep cannot run now, empty when it can (str).
+        form_shown: The form was opened or closed (bool).
     """
 
     key = "profile"
 
     run_blocked = Signal(str)
+    form_shown = Signal(bool)
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.form = SweepForm(controller.backend, theme)
+        self.device = DeviceBox(controller)
+        self.form.begin_with(self.device)
         self.headline = HeadlineBar()
         self.plots = PlotsView(theme)
         self.bottom = BottomCard(theme, NotesPanel(controller))
         self.replay = ReplayBar(controller, theme)
+        self._view = self.key
         self._rows: LiveRows | None = None  # of the session on show
         self._shown: Sequence[PointRow] = ()
         strip = self.bottom.strip
@@ -110,8 +119,8 @@ class ProfilePage(Page):
         self._row.setSpacing(0)
         self._row.addWidget(self.form)
         self._row.addWidget(right, 1)
-        self._right, self._bottom, self._form_shown = right, bottom, True
-        firsts = {self.form: self.form.kernels.rows[0].box, right: self.plots.cells[0].chooser}
+        self._right, self._bottom, self._form_open = right, bottom, True
+        firsts = {self.form: self.device, right: self.plots.cells[0].chooser}
         for whole, first in firsts.items():
             whole.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # by these Qt knows that parts follow a whole
             whole.setFocusProxy(first)
@@ -133,7 +142,28 @@ class ProfilePage(Page):
             self._row.setDirection(direction)
             self.setTabOrder(*((self.form, self._right) if beside else (self._right, self.form)))
 
+    def show_view(self, key: str) -> None:
+        """Show the curves, the telemetry, the results or the notes."""
+        if key != self._view:
+            self.plots.full.back()
+            self._view = key
+        self._place_parts()
+
+    def _place_parts(self) -> None:
+        """Give the room to what the view shows."""
+        curves, alone = self._view == self.key, self.plots.full.card is not None
+        self.bottom.show_part("telemetry" if curves else self._view)
+        self.plots.setVisible(curves)
+        if self.staging.on:
+            return
+        if self.isVisible():
+            self._turns.start_covered()  # all of another size at once would take too long
+        self._bottom.setVisible(not curves or (self.controller.running and not alone))
+        self.form.setVisible(self._form_open and not alone)
+
     def _connect(self) -> None:
+        self.controller.running_changed.connect(self._running_changed)
+        self.staging.left.connect(self._place_parts)
         self.controller.events_arrived.connect(self.take_events)
         self.controller.jumped.connect(self.show_moment)
         self.controller.machine_found.connect(self.form.set_machine)
@@ -143,12 +173,16 @@ class ProfilePage(Page):
         self.form.use_session_requested.connect(self.use_session)
         self.plots.cursor_moved.connect(self.controller.seqlen_chosen)
         self.controller.seqlen_chosen.connect(self.plots.show_seqlen)
+        self.plots.drawn.connect(self._tell_curve)
+        self.controller.curve_chosen.connect(self.plots.follow_curve)
+        self.plots.kernels_hidden.connect(self.controller.hide_kernels)
+        self.controller.kernels_hidden.connect(self.plots.follow_hidden)
         self.plots.baseline_changed.connect(self._refresh_table)
         self.plots.changing.connect(self._turns.start)
         for told in (self.plots.drawn, self.plots.cursor_moved):
             told.connect(lambda *_: draw_unless_waiting(self.headline, self._say))
             told.connect(lambda *_: draw_unless_waiting(self.bottom.table, self._select_shown))
-        self.plots.full.changed.connect(self._fill)
+        self.plots.full.changed.connect(lambda _alone: self._place_parts())
         self.headline.file_chosen.connect(self.file_chosen)
         self.bottom.strip.looked.connect(lambda: self._turns.start(self._lanes[1:]))
         self.bottom.strip.turned.connect(lambda: self._turns.start([self._lanes[0]]))
@@ -171,6 +205,9 @@ class ProfilePage(Page):
         """Let Run follow the form, and the plots show what they showed at the last start."""
         super().join(host)
         self.run_blocked.connect(host.block_run)
+        self.form_shown.connect(host.form_shown)
+        host.form_shown(self._form_open)
+        host.share(self.key, self.plots.context)
         host.block_run(self.form.blocked_reason or "")
         self.plots.show_quantities(host.settings.quantities)
         self.plots.quantities_chosen.connect(partial(setattr, host.settings, "quantities"))
@@ -199,13 +236,15 @@ class ProfilePage(Page):
         self.controller.run(preset_plan(name, asked.backend, asked.protocol, seed=asked.seed))
 
     def set_backend(self, backend: Backend) -> None:
-        """Follow the top bar."""
+        """Follow what was chosen."""
         self.form.set_backend(backend)
         self.form.set_machine(self.controller.machine)
 
     def show_session(self, session: Session | None) -> None:
         """Show a session, or what the form's sweep would need."""
         self._rows = None if session is None else LiveRows(session)
+        if session is not None:
+            self.open_form(False)
         self.form.use_button.setEnabled(session is not None)
         self._turns.start()
         self.bottom.show_session(session)
@@ -288,6 +327,12 @@ class ProfilePage(Page):
         missing = [*left_out(problems), *out_of_range(asked, self.form.request())]
         self.noticed.emit(" ".join([f"The form has the parameters of {curve.label}.", *missing]))
 
+    def new_counted_sweep(self) -> None:
+        """Bring the form to the front, with the parameters of what is on show and with hardware counters."""
+        self.use_session()
+        self.form.inputs["counters"].choose(True)
+        self.new_sweep()
+
     def copy_command_line(self) -> None:
         """Put the form's sweep on the clipboard as a command line."""
         copy_text(command_line(self.form.request()))
@@ -301,15 +346,19 @@ class ProfilePage(Page):
         """What a user can do here."""
         return offers(self)
 
+    def _tell_curve(self) -> None:
+        """Let the other views show the same problems; a preview's are of no session."""
+        if self._rows is not None:
+            self.controller.choose_curve(self.plots.curve)
+
     def _say(self) -> None:
         self.headline.say(self.plots.headline(), empty=self.controller.session is None)
 
-    def _fill(self, full: bool) -> None:
-        """Leave the page to one plot, or show what was there before."""
-        if full:
-            self._form_shown = not self.form.isHidden()
-        self.form.setVisible(not full and self._form_shown)
-        self._bottom.setVisible(not full)
+    def _running_changed(self, running: bool) -> None:
+        """What begins has the room: the form has said what it is."""
+        if running:
+            self.open_form(False)
+        self._place_parts()
 
     def fit(self) -> None:
         """Follow the data in all plots."""
@@ -329,11 +378,24 @@ class ProfilePage(Page):
         self.replay.go_to_moment(at_s)
         self.bottom.notes.at_s = at_s
         self.bottom.strip.moment.show_at(at_s)
-        self.bottom.show_tab(0)
+        self.page_requested.emit("telemetry")
 
     def toggle_form(self) -> None:
-        """Show or hide the form."""
-        self.form.setVisible(self.form.isHidden())
+        """Open the form, or close it."""
+        self.open_form(not self._form_open)
+
+    def open_form(self, opened: bool) -> None:
+        """Have the form beside the views, with all that it says, or put it away."""
+        if opened is not self._form_open:
+            self._form_open = opened
+            self._place_parts()
+            self.form_shown.emit(opened)
+
+    def new_sweep(self) -> None:
+        """Bring the form to the front, ready for the keys."""
+        self.open_form(True)
+        self.page_requested.emit(self.key)
+        self.form.setFocus()
 
     def _form_changed(self) -> None:
         self.run_blocked.emit(self.form.blocked_reason or "")

@@ -13,7 +13,8 @@ from flashscope.app.figures.series import kernels_of, seqlens_of
 from flashscope.app.figures.statuses import STATUS_MARKS
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
-from flashscope.app.pages.profile.crosshair_panel import WIDTH, CrosshairPanel
+from flashscope.app.pages.profile.context_line import ContextLine
+from flashscope.app.pages.profile.crosshair_panel import COLUMN, WIDTH, CrosshairPanel
 from flashscope.app.pages.profile.full import Full
 from flashscope.app.pages.profile.in_flight import in_flight_value, point_part_text, running
 from flashscope.app.plots.sweep.sweep_card import SweepCard
@@ -36,6 +37,8 @@ from flashscope.profiles.results.quantities.registry import (
 
 HINT_COLUMNS = 22  # characters of a line that fit into the narrowest plot
 PLOTS_PX = 400  # two plots side by side need this much
+LOW_PX = 600  # pixels of height: with less, two plots have the room, and the panel is under them
+FEW = 2
 CELLS: tuple[Quantity, ...] = (FOOTPRINT, RUNTIME, SPEEDUP, THROUGHPUT)  # what the four show at first
 MEASURABLE = UNFINISHED | {"done"}
 HOW_TO_BEGIN = "Press Run (Ctrl+Return)\nto measure, or open\na saved session."
@@ -48,6 +51,7 @@ class PlotsView(QWidget):
         seqlen: The sequence length under the crosshair, None before there is one.
         baseline: The kernel that speed-ups are over, None without kernels.
         panel: The legend, and every kernel's figures at the crosshair.
+        context: Says and chooses what all views of the session share.
         full: Lets one of the plots fill the page.
         curve: The problems on show, where a session holds several at the same N; None without rows.
 
@@ -57,6 +61,7 @@ class PlotsView(QWidget):
         baseline_changed: Another baseline.
         quantities_chosen: The four show other quantities: their keys (list of str).
         drawn: They show other rows, kernels or quantities.
+        kernels_hidden: The user has hidden other kernels: all that are (frozenset), of these (tuple).
     """
 
     changing = Signal(list)
@@ -64,6 +69,7 @@ class PlotsView(QWidget):
     baseline_changed = Signal()
     quantities_chosen = Signal(list)
     drawn = Signal()
+    kernels_hidden = Signal(object, object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -79,8 +85,12 @@ class PlotsView(QWidget):
         self._hidden: set[str] = set()  # of these kernels
         self._wandered: Mapping[str, Wander] = {}
         self.panel = CrosshairPanel(theme, CELLS)
-        self.panel.curve_chosen.connect(self._choose_curve)
-        self.panel.baseline_chosen.connect(self._choose_baseline)
+        self.context = ContextLine(theme, self)
+        self.context.hide()  # until a window has a place for it
+        self.context.curve_chosen.connect(self._choose_curve)
+        self.context.baseline_chosen.connect(self._choose_baseline)
+        self.context.kernel_toggled.connect(self._show_kernel)
+        self.context.stepped.connect(self.step_cursor)
         self.panel.kernel_toggled.connect(self._show_kernel)
         self.panel.kernel_soloed.connect(self._solo)
         self.panel.kernel_pointed_at.connect(self._point_at)
@@ -132,7 +142,10 @@ class PlotsView(QWidget):
         self._place_panel()
 
     def _place_panel(self) -> None:
-        beside = self.width() >= px(WIDTH + PLOTS_PX)
+        low = self.height() < px(LOW_PX)
+        beside = not low and self.width() >= px(WIDTH + PLOTS_PX)
+        self.full.limit(FEW if low else len(self.cells))
+        self.panel.stand(max(1, self.width() // px(COLUMN)) if low else 1, FEW if low else len(self.cells))
         direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         if direction != self._row.direction():
             self._row.setDirection(direction)
@@ -210,11 +223,12 @@ class PlotsView(QWidget):
         """
         for card in self.cells:
             yield from card.extract_in_steps()
-        self.panel.set_curves(list(self._curves), self.curve)
+        self.context.show_curves(list(self._curves), self.curve)
+        self.context.show_kernels(self._kernels, self._hidden, self.baseline)
+        self.context.show_seqlen(self.seqlen)
         if self._kernels != self.panel.kernels:
             yield from self.panel.set_kernels(self._kernels)
         self.panel.show_hidden(self._hidden)
-        self.panel.set_baseline(self.baseline)
         self.panel.show_cursor(self.seqlen)
         ended = {row.kernel: row for row in self._rows if row.seqlen == self.seqlen}
         for kernel in self.panel.kernels:
@@ -280,6 +294,17 @@ class PlotsView(QWidget):
             self.baseline_changed.emit()
         self._draw_in_turns()
 
+    def follow_curve(self, curve: Curve) -> None:
+        """Show the problems that were chosen in another view, if they are among these."""
+        if curve in self._curves and curve != self.curve:
+            self._choose_curve(curve)
+
+    def follow_hidden(self, hidden: Collection[str]) -> None:
+        """Hide the kernels that were hidden in another view."""
+        if self._hidden != set(hidden) & set(self._kernels):
+            self._hidden = set(hidden) & set(self._kernels)
+            self._draw_in_turns()
+
     def show_curve(self, label: str) -> None:
         """Show the problems that are called so, if there are any."""
         for curve in self._curves:
@@ -344,6 +369,7 @@ class PlotsView(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         self.panel.apply_theme(theme)
+        self.context.apply_theme(theme)
         for card in self.cells:
             card.apply_theme(theme)
 
@@ -354,12 +380,16 @@ class PlotsView(QWidget):
 
     def _show_kernel(self, kernel: str, shown: bool) -> None:
         (self._hidden.discard if shown else self._hidden.add)(kernel)
-        self._draw_in_turns()
+        self._hide()
 
     def _solo(self, kernel: str) -> None:
         """Show this kernel alone, or all again."""
         others = set(self._kernels) - {kernel}
         self._hidden = set() if self._hidden == others else others
+        self._hide()
+
+    def _hide(self) -> None:
+        self.kernels_hidden.emit(frozenset(self._hidden), self._kernels)
         self._draw_in_turns()
 
     def _point_at(self, kernel: str) -> None:

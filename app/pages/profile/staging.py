@@ -115,6 +115,6 @@ class ProfileStaging(Staging):
         if self._before:
             self._plots.show_quantities(self._before)
             self._plots.show_kernels((), "")
-            self._plots.full.stand(self._plots.cells)
+            self._plots.full.restore()
         self.legend.hide()
         self._before, self._shown = [], ()

@@ -1,6 +1,6 @@
 """The card of a roofline: which problems, the plot, its legend, and where its bytes are from."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QSize, Signal
 
@@ -12,9 +12,7 @@ from flashscope.app.plots.export.contents import Export, ExportCell
 from flashscope.app.plots.roofline.plot import RooflinePlot
 from flashscope.app.plots.sweep.legend import Legend
 from flashscope.app.widgets.card import Card
-from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.elided import ElidedLabel
-from flashscope.app.widgets.plain import button_text
 from flashscope.app.words.provenance_header import session_header
 from flashscope.app.words.roofline import (
     EMPTY,
@@ -24,7 +22,6 @@ from flashscope.app.words.roofline import (
     spot_title,
     tier_text,
 )
-from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.theory.roofline import Roofline, Spot
@@ -41,10 +38,10 @@ class RooflineCard(Card):
     """Shows the points of one curve.
 
     Signals:
-        curve_chosen: Show these problems (Curve).
+        kernels_hidden: The user has hidden other kernels: all that are (frozenset), of these (list).
     """
 
-    curve_chosen = Signal(object)
+    kernels_hidden = Signal(object, object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(TITLE, UNIT)
@@ -52,39 +49,39 @@ class RooflineCard(Card):
         self._session: Session | None = None
         self._rows: Sequence[PointRow] = ()
         self._found = Roofline((), ())
-        self._offered: Sequence[Curve] = ()
         self.plot, self.legend = RooflinePlot(theme), Legend(theme)
-        self.curves = DropDown()
-        self.curves.setAccessibleName("Problems of the roofline")
-        self.curves.setMinimumContentsLength(14)  # where there is no room for more
-        self.curves.setSizeAdjustPolicy(DropDown.SizeAdjustPolicy.AdjustToContents)
-        self.curves.activated.connect(lambda place: self.curve_chosen.emit(self._offered[place]))
         self.export_button = ExportButton(TITLE, self.make_export, theme)
         self.missing = ElidedLabel()
         self.missing.setProperty("role", "warn")
         self.readout, self.tiers = ElidedLabel(), ElidedLabel()
         self.tiers.setProperty("role", "unit")
-        self.header.insertWidget(1, self.curves)
         self.header.addWidget(self.export_button)
         for widget in (self.missing, self.legend, self.plot, self.readout, self.tiers):
             self.body.addWidget(widget, 1 if widget is self.plot else 0)
         self.body.setSpacing(4)
-        self.legend.changed.connect(lambda: self.plot.show_hidden(self.legend.hidden))
+        self.legend.changed.connect(self._hide)
         self.plot.hovered.connect(self._read)
 
-    def show_curves(self, curves: Sequence[Curve], current: Curve | None) -> None:
-        """Offer these problems; a single one is named, and leaves nothing to choose."""
-        self._offered = curves
-        self.curves.clear()
-        self.curves.addItems([button_text(curve.label) for curve in curves])
-        self.curves.setCurrentIndex(-1 if current is None else curves.index(current))
-        self.curves.setEnabled(len(curves) > 1)
-        self.curves.setVisible(bool(curves))
+    def hide_kernels(self, hidden: Collection[str]) -> None:
+        """Hide what is hidden in every view."""
+        self.legend.hide_kernels(hidden)
+        self.plot.show_hidden(self.legend.hidden)
 
-    def show_roofline(self, session: Session | None, rows: Sequence[PointRow], found: Roofline) -> None:
-        """Draw these points of a session."""
+    def _hide(self) -> None:
+        self.plot.show_hidden(self.legend.hidden)
+        self.kernels_hidden.emit(self.legend.hidden, kernels_of([spot.row for spot in self._found.spots]))
+
+    def show_roofline(
+        self,
+        session: Session | None,
+        rows: Sequence[PointRow],
+        found: Roofline,
+        hidden: Collection[str] = (),
+    ) -> None:
+        """Draw these points of a session, but for those of hidden kernels."""
         self._session, self._rows, self._found = session, rows, found
         self.legend.show_kernels(kernels_of([spot.row for spot in found.spots]))
+        self.legend.hide_kernels(hidden)
         self.plot.show_roofline(found, self.legend.hidden)
         self.plot.show_hint("" if found.placed else EMPTY if session is None else nothing_text(found))
         self.missing.setText(missing_roofs(found, measured=bool(session and session.ceilings)))

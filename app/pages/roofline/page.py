@@ -70,7 +70,9 @@ class RooflinePage(Page):
         self.controller.jumped.connect(self.refresh)
         self.controller.point_chosen.connect(self._follow_point)
         self.card.plot.picked.connect(self.controller.choose_point)
-        self.card.curve_chosen.connect(self._choose_curve)
+        self.card.kernels_hidden.connect(self.controller.hide_kernels)
+        self.controller.kernels_hidden.connect(self.card.hide_kernels)
+        self.controller.curve_chosen.connect(self._follow_curve)
         self.card.export_button.failed.connect(self.controller.error_raised)
         self.card.export_button.done.connect(self.noticed)
 
@@ -120,7 +122,9 @@ class RooflinePage(Page):
         session = self.controller.session
         self._curves = by_curve(self._rows.current()) if self._rows else {}
         if self._curve not in self._curves:
-            self._curve = self._curve_of(self.controller.point) or next(iter(self._curves), None)
+            chosen = self.controller.curve
+            shared = chosen if chosen in self._curves else self._curve_of(self.controller.point)
+            self._curve = shared or next(iter(self._curves), None)
         shown = [] if self._curve is None else self._curves[self._curve]
         known = {} if session is None else dict(session.ceilings)
         self._chores.do_instead(partial(roofline, shown, known), partial(self._draw, session, shown))
@@ -141,8 +145,7 @@ class RooflinePage(Page):
         if session is not self.controller.session:
             return
         self.found = found
-        self.card.show_curves(list(self._curves), self._curve)
-        self.card.show_roofline(session, shown, found)
+        self.card.show_roofline(session, shown, found, self.controller.hidden)
         self._show_point(self.controller.point)
         self.drawn.emit()
 
@@ -150,7 +153,8 @@ class RooflinePage(Page):
         if any(isinstance(event, OUTCOMES) for event in events):
             self.refresh()
 
-    def _choose_curve(self, curve: Curve) -> None:
+    def _follow_curve(self, curve: Curve) -> None:
+        """Show the problems that all views show."""
         self._curve = curve
         self.refresh()
 
@@ -165,7 +169,7 @@ class RooflinePage(Page):
         """Show the point that was chosen anywhere, and its problems."""
         curve = self._curve_of(index)
         if curve is not None and curve != self._curve:
-            self._choose_curve(curve)
+            self.controller.choose_curve(curve)
         else:
             self._show_point(index)
 

@@ -1,4 +1,4 @@
-"""The page of saved sessions: find, open, replay, rename, annotate, tag, copy, delete and restore them."""
+"""The library of saved sessions: find, open, replay, rename, annotate, tag, copy, delete and restore them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -35,8 +35,6 @@ from flashscope.app.pages.sessions.table import SessionsTable
 from flashscope.app.pages.sessions.tags import TagChooser
 from flashscope.app.pages.sessions.trend import SessionsTrend
 from flashscope.app.pages.sessions.verbs import VERBS, actions_of, buttons_of
-from flashscope.app.widgets.buttons import text_button
-from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.profiles.results.findings.trend import Entry
@@ -54,7 +52,7 @@ NOTHING_FOUND = "No session matches the search."
 
 
 class SessionsPage(Page):
-    """The table of saved sessions, those that come with the program among them; or that of deleted ones.
+    """The table of saved sessions, with those that come with the program; of deleted ones; or their trend.
 
     Signals:
         resume_requested: A session whose sweep is to go on (Path).
@@ -78,6 +76,7 @@ class SessionsPage(Page):
         self._watch = FolderWatch(self)
         self._watch.changed.connect(self.refresh)
         self.table = SessionsTable(self.model)
+        self._view = self.key
         self.table.doubleClicked.connect(lambda _index: self.open_chosen())
         self.table.chosen_changed.connect(self._enable)
         self.table.menu_wanted.connect(self._open_menu)
@@ -103,7 +102,8 @@ class SessionsPage(Page):
         self._lay_out()
         controller.running_changed.connect(lambda _running: self.refresh())
         controller.edits.touched.connect(lambda _steps: self.refresh())
-        self._enter_trash()
+        self._enable()
+        self.refresh()
 
     def join(self, host: Host) -> None:
         """Have the window resume, compare and export what is chosen."""
@@ -116,16 +116,6 @@ class SessionsPage(Page):
         """Open, replay, rename, annotate, tag, copy, delete, refresh."""
         return [
             *self._on_chosen(),
-            Action(
-                "sessions.trash", "Show deleted sessions, or the others again", self.trash.toggle, "Sessions"
-            ),
-            Action(
-                "sessions.trend",
-                "Show sessions over time, or their list",
-                self.over_time.toggle,
-                "Sessions",
-                "O",
-            ),
             Action("sessions.search", "Search the sessions", self.search.setFocus, "Sessions", "Ctrl+F; /"),
             Action("sessions.refresh", "Read the sessions again", self.refresh, "Sessions"),
         ]
@@ -152,7 +142,26 @@ class SessionsPage(Page):
     def refresh(self) -> None:
         """Read the folders again, in the background; what has not changed is not read."""
         folder = self.controller.sessions_dir
-        self._listing.read([folder / TRASH] if self.trash.isChecked() else [folder, BUNDLED])
+        self._listing.read([folder / TRASH] if self.deleted else [folder, BUNDLED])
+
+    @property
+    def deleted(self) -> bool:
+        """Whether the deleted sessions are on show."""
+        return self._view == "trash"
+
+    @property
+    def over_time(self) -> bool:
+        """Whether the sessions are on show as they followed each other."""
+        return self._view == "trend"
+
+    def show_view(self, key: str) -> None:
+        """Show the library, what was deleted, or how all developed: what is not on show is not chosen."""
+        before, self._view = self.deleted, key
+        if self.deleted is not before:
+            self.model.show([])
+            self.refresh()
+        self._explain()
+        self._enable()
 
     def chosen(self) -> SessionInfo | None:
         """The chosen session, of several the one that was chosen last."""
@@ -160,7 +169,7 @@ class SessionsPage(Page):
 
     def chosen_all(self) -> list[SessionInfo]:
         """All chosen sessions, in the order on show; none where their table is not."""
-        return [] if self.over_time.isChecked() else self.table.chosen()
+        return [] if self.over_time else self.table.chosen()
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours, and fit the columns: another zoom ends in this."""
@@ -237,7 +246,7 @@ class SessionsPage(Page):
     def restore_chosen(self) -> None:
         """Take the chosen sessions out of the trash."""
         infos = self.chosen_all()
-        if self.trash.isChecked():
+        if self.deleted:
             steps = [Restored(info.path) for info in infos]
             self.controller.edits.do(f"Restored {sessions_named(infos)}", steps)
 
@@ -257,19 +266,10 @@ class SessionsPage(Page):
             self.speed.addItem(f"{speed:g}×", speed)
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
         self._buttons = buttons_of(self._acts())
-        self.trash = does(text_button("Trash", "Show deleted sessions", lambda: None), "sessions.trash")
-        self.trash.setCheckable(True)
-        self.trash.toggled.connect(self._enter_trash)
-        self.over_time = text_button("Over time", "Show the sessions over time", lambda: None)
-        does(self.over_time, "sessions.trend")
-        self.over_time.setCheckable(True)
-        self.over_time.toggled.connect(self._turn_over)
-        heading = PlainLabel("Sessions")
-        heading.setProperty("role", "heading")
-        first = Lines((heading, self.search, self.tag), (self.search,), 8)
+        first = Lines((self.search, self.tag), (self.search,), 8)
         keys = list(self._buttons)
         before, after = ([self._buttons[key] for key in some] for some in (keys[:2], keys[2:]))
-        tools = Lines((*before, self.speed, *after, self.over_time, self.trash), (), 8)
+        tools = Lines((*before, self.speed, *after), (), 8)
         shown = QHBoxLayout()
         shown.setSpacing(12)
         shown.addWidget(self._stack, 3)
@@ -293,17 +293,12 @@ class SessionsPage(Page):
         self.model.search(self.search.text(), self.tag.chosen())
         self._explain()
 
-    def _turn_over(self) -> None:
-        """Show the sessions over time, or their table: what is not on show is not chosen."""
-        self._explain()
-        self._enable()
-
     def _explain(self) -> None:
-        empty = EMPTY_TRASH if self.trash.isChecked() else EMPTY
+        empty = EMPTY_TRASH if self.deleted else EMPTY
         self.words.setText(NOTHING_FOUND if self.model.known else empty)
-        shown = self.trend if self.over_time.isChecked() else self.table
+        shown = self.trend if self.over_time else self.table
         self._stack.setCurrentWidget(shown if self.model.rowCount() else self.words)
-        if self.over_time.isChecked():
+        if self.over_time:
             self.trend.show_infos(self.model.infos())
 
     def _enable(self) -> None:
@@ -333,10 +328,4 @@ class SessionsPage(Page):
     @property
     def _place(self) -> str:
         """Where the rows on show are, as verbs name it."""
-        return "trash" if self.trash.isChecked() else "sessions"
-
-    def _enter_trash(self) -> None:
-        """Show deleted sessions, or the others; the buttons keep their places under the pointer."""
-        self.model.show([])
-        self._enable()
-        self.refresh()
+        return "trash" if self.deleted else "sessions"

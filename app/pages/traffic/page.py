@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from flashscope.app.control.bundled import counted_recording
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
@@ -17,6 +18,7 @@ from flashscope.app.pages.traffic.shown import (
     groups,
     hidden_kernels_text,
     nearest,
+    none_of_curve,
     others,
     too_slow,
     why_none,
@@ -32,10 +34,11 @@ from flashscope.app.plots.timeline.traffic_plot import (
     time_unit,
     written_colour,
 )
+from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
-from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.provenance_header import session_header
 from flashscope.app.words.units import seqlen_full, seqlen_text
 from flashscope.profiles.results.model.curves import Curve
@@ -47,6 +50,7 @@ HEAD_PX, CARD_PX = 110, 62  # what the head of the page takes, and of a card all
 PICTURE = (900, 170)  # pixels at 100 % of a plot in an exported picture, at least
 MARGIN = 12
 CHOICE_PX = 84
+OPEN, COUNT = "Open the recording with counters", "New sweep with counters …"
 BESIDE = 2  # kernels that a stage shows side by side
 
 
@@ -65,16 +69,15 @@ class TrafficPage(Page):
         self._groups: dict[Curve, dict[int, list[CountedPoint]]] = {}
         self.cards: dict[str, TrafficCard] = {}
         self.only: Collection[str] = ()
-        self.curves, self.seqlens = DropDown(), DropDown()
-        self.curves.setAccessibleName("Problems on show")
+        self.seqlens = DropDown()
         self.seqlens.setAccessibleName("Sequence length on show")
-        set_tip(self.seqlens, "N; it goes with the crosshair of the Profile page")
-        self.curves.activated.connect(self._draw)
+        set_tip(self.seqlens, "N; it goes with the crosshair of the curves")
         self.seqlens.activated.connect(self._choose_seqlen)
         keep(self.seqlens, self.seqlens.setMinimumWidth, CHOICE_PX)
         self.heading, self.choice_words = PlainLabel("DRAM traffic of one run"), PlainLabel("N")
         self.legend, self.kernels = FormulaLabel(), Legend(theme)
-        self.kernels.changed.connect(self._show_cards)
+        self.kernels.changed.connect(self._hide)
+        controller.kernels_hidden.connect(lambda _hidden: self._changed())
         self.left_out, self.words = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
         self.export_button = ExportButton("the traffic curves", self.make_export, theme)
         self.export_button.failed.connect(controller.error_raised)
@@ -82,11 +85,12 @@ class TrafficPage(Page):
         self.staging = TrafficStaging(
             self,
             controller,
-            (self.heading, self.curves, self.seqlens, self.choice_words, self.kernels, self.export_button),
+            (self.heading, self.seqlens, self.choice_words, self.kernels, self.export_button),
         )
         controller.events_arrived.connect(self._take_events)
         controller.jumped.connect(self._changed)
         controller.seqlen_chosen.connect(self.show_seqlen)
+        controller.curve_chosen.connect(lambda _curve: self._changed())
         self.apply_theme(theme)
 
     def _lay_out(self) -> None:
@@ -94,7 +98,7 @@ class TrafficPage(Page):
         title.setProperty("role", "heading")
         self.legend.setProperty("role", "unit")
         self.legend.setWordWrap(True)
-        parts = (title, self.legend, self.curves, self.choice_words, self.seqlens, self.export_button)
+        parts = (title, self.legend, self.choice_words, self.seqlens, self.export_button)
         head = Lines(parts, (title, self.legend), 8)
         self._cards = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._cards.setSpacing(8)
@@ -109,11 +113,36 @@ class TrafficPage(Page):
         self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.words.setProperty("role", "dim")
         self._stack = QStackedWidget()
-        self._stack.addWidget(_empty(self.words))
+        self._stack.addWidget(self._empty())
         self._stack.addWidget(full)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._stack)
+
+    def _empty(self) -> QWidget:
+        """Words and ways on where there is no curve."""
+        heading = PlainLabel(
+            "What crosses the memory bus while a kernel runs?",
+            alignment=Qt.AlignmentFlag.AlignCenter,
+            wordWrap=True,
+        )
+        heading.setProperty("role", "heading")
+        counted = counted_recording()
+        self.open_counted = text_button(OPEN, OPEN, lambda: self.file_chosen.emit(counted), "primary")
+        if counted is None:
+            self.open_counted.hide()
+        count = text_button(COUNT, COUNT, lambda: self.action_requested.emit("profile.counted"))
+        box = QWidget()
+        column = QVBoxLayout(box)
+        column.setContentsMargins(48, 24, 48, 24)
+        column.setSpacing(12)
+        column.addStretch(2)
+        column.addWidget(heading)
+        column.addWidget(self.words)
+        for button in (self.open_counted, does(count, "profile.counted")):
+            column.addWidget(button, alignment=Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+        return box
 
     def show_session(self, session: Session | None) -> None:
         """Show another session's curves, or what to do to have some."""
@@ -157,15 +186,16 @@ class TrafficPage(Page):
         session, self._stale = self.controller.session, False
         self._rows = () if session is None else rows(session)
         self._groups = groups(self._rows)
-        told = "" if self._groups else why_none(None if session is None else self._rows)
+        told = "" if self._of_curve() else self._why_none(session)
         self.words.setText(told)  # a long text behind the curves would make the page higher
-        self._stack.setCurrentIndex(int(bool(self._groups)))
-        labels = [cut_short(curve.label, MOST_OF_NAME) for curve in self._groups]
-        if labels != [self.curves.itemText(n) for n in range(self.curves.count())]:
-            self.curves.clear()
-            self.curves.addItems(labels)
-        self.curves.setVisible(len(labels) > 1)
+        self._stack.setCurrentIndex(int(not told))
         self._draw()
+
+    def _why_none(self, session: Session | None) -> str:
+        curve = self.controller.curve
+        if curve is None or not self._groups:
+            return why_none(None if session is None else self._rows)
+        return none_of_curve(curve, list(self._groups))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -213,7 +243,11 @@ class TrafficPage(Page):
 
     def _of_curve(self) -> dict[int, list[CountedPoint]]:
         """The points of the problems on show that have a curve, by N."""
-        return list(self._groups.values())[max(0, self.curves.currentIndex())] if self._groups else {}
+        first: dict[int, list[CountedPoint]] = next(iter(self._groups.values()), {})
+        chosen = self.controller.curve
+        if chosen is None or (self.staging.on and chosen not in self._groups):
+            return first
+        return self._groups.get(chosen, {})
 
     def _choose_seqlen(self, place: int) -> None:
         self.controller.seqlen_chosen.emit(self.seqlens.itemData(place))
@@ -229,10 +263,19 @@ class TrafficPage(Page):
         kernels = [one.row.kernel for one in offered]
         self._make_cards(kernels)
         self.kernels.show_kernels(kernels)
-        if not self.kernels.touched:
-            self.kernels.hide_kernels(too_slow(offered))
+        slow = set(too_slow(offered))
+        kept = slow & set(self.kernels.hidden) if self.kernels.touched else slow
+        self.kernels.hide_kernels(self.controller.hidden | kept)
         self._show_cards()
         self.staging.changed.emit()
+
+    def _hide(self) -> None:
+        """Let other views hide the same kernels; what would stretch the axis here is hidden here alone."""
+        offered = self._offered()
+        slow = set(too_slow(offered))
+        others_of = [one.row.kernel for one in offered if one.row.kernel not in slow]
+        self.controller.hide_kernels(set(self.kernels.hidden) - slow, others_of)
+        self._show_cards()
 
     def _show_cards(self) -> None:
         """Draw what is not hidden, on axes that end where the slowest of it does."""
@@ -285,21 +328,3 @@ def _lines(one: CountedPoint) -> list[list[ExportCell]]:
     rates = Rates.of(one.traffic)
     columns = zip(rates.us[:-1].tolist(), rates.read.tolist(), rates.written.tolist(), strict=True)
     return [[one.row.kernel, one.row.seqlen, *cells] for cells in columns]
-
-
-def _empty(words: QWidget) -> QWidget:
-    """The words under a heading, in the middle."""
-    heading = PlainLabel(
-        "What crosses the memory bus while a kernel runs?", alignment=Qt.AlignmentFlag.AlignCenter
-    )
-    heading.setProperty("role", "heading")
-    heading.setWordWrap(True)
-    box = QWidget()
-    column = QVBoxLayout(box)
-    column.setContentsMargins(48, 24, 48, 24)
-    column.setSpacing(12)
-    column.addStretch(2)
-    column.addWidget(heading)
-    column.addWidget(words)
-    column.addStretch(3)
-    return box

@@ -13,13 +13,13 @@ from flashscope.profiles.wire.traffic import Traffic
 NO_SESSION = (
     "What one run of a kernel reads from DRAM and writes to it, over its time: the launches of standard "
     "stand like walls, a tiled kernel hardly shows.\n\n"
-    "Open a session that was measured with counters, or tick counters in the form of the Profile page "
-    "(--counters on the command line) and run on an NVIDIA GPU."
+    "Open a session that was measured with counters, or measure with them (--counters on the command line) "
+    "on an NVIDIA GPU."
 )
 NOT_ASKED = (
     "This session was measured without hardware counters, so that nobody knows what crossed the DRAM bus.\n\n"
-    "Tick counters in the form of the Profile page (--counters on the command line) and run it again. "
-    "For the forward pass there are formulas all the same: click on a plot's title on the Profile page."
+    "Measure again with counters (--counters on the command line). For the forward pass there are formulas "
+    "all the same: click on the title of a plot among the curves."
 )
 TOO_SLOW = 4  # times the next slower run
 FEWEST = 2  # kernels that stay on show
@@ -82,6 +82,16 @@ def why_none(rows: Sequence[PointRow] | None) -> str:
     figures = (row.measured("dram_read_bytes") for row in rows)
     missing = next((figure.missing for figure in figures if figure is not None and figure.missing), "")
     return f"No traffic was counted in this session: {missing}." if missing else NOT_ASKED
+
+
+def none_of_curve(curve: Curve, counted: Sequence[Curve]) -> str:
+    """Why there is nothing to show of these problems, while others of the session have curves."""
+    return f"No traffic was counted of {curve.label} in this session; of {_joined(counted)} it was."
+
+
+def _joined(curves: Sequence[Curve]) -> str:
+    labels = [curve.label for curve in curves]
+    return " and ".join(filter(None, ("; ".join(labels[:-1]), labels[-1])))
 
 
 def others(rows: Sequence[PointRow], shown: Sequence[CountedPoint]) -> str:

@@ -61,6 +61,7 @@ class Stage(QObject):
         self._stop: Stop | None = None  # on show, None off the stage
         self._page: Page | None = None  # that shows it
         self._away: list[QWidget] = []
+        self._view = window.view  # in front before the stage was taken
         self._alone = False
         self._digits = ""
         self._pause = QTimer(self, interval=DIGITS_MS, singleShot=True)
@@ -93,6 +94,7 @@ class Stage(QObject):
             self._away = [part for part in self._chrome if not part.isHidden()]
             for part in self._away:
                 part.hide()
+            self._view = self.window.view
             self.on = True
             self.venue.take()
             self._blacken(False)
@@ -124,6 +126,8 @@ class Stage(QObject):
             part.show()
         self.venue.give_back()
         self._registry.take_stage(on=False)
+        if self.story is not None:
+            self.window.show_page(self._view)
         self.changed.emit()
 
     def go(self, at: int) -> None:

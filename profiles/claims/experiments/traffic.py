@@ -16,7 +16,7 @@ from flashscope.profiles.claims.model import Experiment
 from flashscope.profiles.results.theory.formulas import compulsory_dram_bytes
 
 KIB = 1024
-FORMULA = "computed here: the formulas of the Traffic page"
+FORMULA = "computed here: the formulas of traffic"
 LIMITS = "the CUDA C++ Programming Guide's table, as the compiler tests here use it"
 
 

@@ -140,7 +140,7 @@ def test_played_to_the_end_the_whole_session_is_on_show_and_the_bar_gone(stage: 
 
 @pytest.mark.matrix
 def test_a_row_of_the_table_is_the_moment_at_which_its_point_ended(stage: Stage) -> None:
-    stage.page.bottom.show_tab(1)
+    stage.page.show_view("results")
     stage.page._turns.finish()
     for index in (4, 1):
         click_row(stage, index)

@@ -129,7 +129,7 @@ def test_a_restored_session_goes_back_to_the_trash_with_ctrl_z(page: SessionsPag
     choose(page, "one")
     page.delete_chosen()
     qtbot.waitUntil(lambda: "one" not in names(page))
-    page.trash.click()
+    page.show_view("trash")
     qtbot.waitUntil(lambda: names(page) == ["one"])
     choose(page, "one")
     page.restore_chosen()
@@ -144,7 +144,7 @@ def test_deleting_and_restoring_twice_at_once_is_doing_it_once(page: SessionsPag
     for _ in range(3):
         page.delete_chosen()
     qtbot.waitUntil(lambda: "one" not in names(page))
-    page.trash.click()
+    page.show_view("trash")
     qtbot.waitUntil(lambda: names(page) == ["one"])
     choose(page, "one")
     for _ in range(3):
@@ -191,13 +191,13 @@ def test_the_trash_can_be_opened_and_restored_from(page: SessionsPage, qtbot: Qt
     choose(page, "one")
     page.delete_chosen()
     qtbot.waitUntil(lambda: "one" not in names(page))
-    page.trash.click()
+    page.show_view("trash")
     qtbot.waitUntil(lambda: names(page) == ["one"])
     choose(page, "one")
     assert not page._buttons["delete"].isEnabled()
     page._buttons["restore"].click()
     qtbot.waitUntil(lambda: names(page) == [])
-    page.trash.click()
+    page.show_view("sessions")
     qtbot.waitUntil(lambda: {"one", "two"} <= set(names(page)))
 
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.settings import Settings
-from flashscope.app.pages.registry import PAGES
+from flashscope.app.pages.registry import VIEWS
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.palette import CommandPalette
 from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
@@ -168,7 +168,7 @@ def test_the_menu_has_the_pages_in_the_order_of_the_rail_between_files_and_help(
     groups = list(window.registry.groups())
     assert groups[:2] == ["File", "Edit"]
     assert groups[-2:] == ["View", "Help"]
-    titles_of_pages = [page.title for page in PAGES]
+    titles_of_pages = [view.title for view in VIEWS.values()]
     places = [titles_of_pages.index(group) for group in groups if group in titles_of_pages]
     assert places == sorted(places)
 

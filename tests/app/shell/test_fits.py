@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
 from flashscope.app.shell.main_window import MainWindow
@@ -86,8 +87,15 @@ def test_no_page_scrolls_sideways_and_no_text_in_it_is_cut_off(
 
 @pytest.mark.matrix
 def test_a_choice_without_room_ends_in_an_ellipsis_and_one_with_room_is_whole(full: MainWindow) -> None:
-    box = full.top_bar.backend
-    box.setItemText(box.currentIndex(), "CPU · a processor with a name that is as long as they are")
+    page = full.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    full.show_page("profile")
+    page.open_form(True)
+    box = page.device
+    box.setItemText(
+        box.currentIndex(),
+        "CPU · a processor with a name that is as long as they are, and then as long again",
+    )
     assert box.shown.startswith("CPU · a pro")
     assert box.shown.endswith("…")
     box.setItemText(box.currentIndex(), "CPU · short")
@@ -96,9 +104,8 @@ def test_a_choice_without_room_ends_in_an_ellipsis_and_one_with_room_is_whole(fu
 
 
 @chosen("percent", ZOOMS, {ZOOMS[-1]})
-def test_a_short_badge_is_whole_beside_a_long_choice_at_every_zoom(window: MainWindow, percent: int) -> None:
+def test_a_short_badge_is_whole_beside_the_buttons_at_every_zoom(window: MainWindow, percent: int) -> None:
     window.resize(1280, 720)
-    window.top_bar.backend.addItem("Replay: a file with a name that is as long as they are")
     window.appearance.zoom(percent)
     window.appearance.finish()
     QApplication.processEvents()

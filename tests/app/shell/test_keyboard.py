@@ -89,7 +89,7 @@ def test_tab_reaches_every_button_of_the_start_page(window: MainWindow, qtbot: Q
     buttons = [b for b in start.findChildren(QAbstractButton) if b.isEnabled()]
     assert set(buttons) <= reached
     assert set(window.rail._buttons.values()) <= reached
-    assert window.top_bar.backend in reached
+    assert window.top_bar.present in reached
 
 
 def press_escape(window: MainWindow) -> None:
@@ -226,7 +226,7 @@ def test_tab_reaches_the_form_before_the_plots_beside_it_and_after_those_above_i
         window.resize(width, 720)
         beside = width == 1280
         qtbot.waitUntil(lambda: (page.form.y() == 0) == (window.width() == 1280), timeout=5000)
-        window.rail.button("profile").setFocus()
+        window.tabs.setFocus()
         chain = tabbed(page)
         inside = [page.form.isAncestorOf(widget) for widget in chain]
         assert set(inside) == {True, False}

@@ -11,15 +11,15 @@ from PySide6.QtTest import QTest
 from flashscope.app.pages import registry
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.host import Host
-from flashscope.app.pages.registry import PAGES, START, PageEntry
+from flashscope.app.pages.registry import KEYS, PLACES, START, VIEWS, PlaceEntry, ViewEntry
 from flashscope.app.shell import main_window, paged_window, window_actions
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.start_up import ahead
 from tests.app.fakes import sweep
 from tests.app.rig import Rig, Save
 
-TENTH = PageEntry("tenth", "Tenth", "mdi6.star", follows=True)
-ENTRIES = (*PAGES, TENTH)
+TENTH = ViewEntry("tenth", "Tenth", follows=True)
+LEARN = PLACES[-1]
 
 
 class TenthPage(Page):
@@ -39,30 +39,38 @@ class TenthPage(Page):
 
 @pytest.fixture
 def window(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> MainWindow:
-    """A window with a page more than there are digits."""
+    """A window with a view more in its last place."""
     module = ModuleType("flashscope.app.pages.tenth")
     module.TenthPage = TenthPage  # type: ignore[attr-defined] # as a module of that name would have it
     monkeypatch.setitem(sys.modules, module.__name__, module)
+    learn = PlaceEntry(LEARN.key, LEARN.title, LEARN.icon, (*LEARN.views, TENTH))
     for reader in (registry, main_window, window_actions):
-        monkeypatch.setattr(reader, "PAGES", ENTRIES)
+        monkeypatch.setattr(reader, "PLACES", (*PLACES[:-1], learn))
+    for reader in (registry, main_window, paged_window, window_actions):
+        monkeypatch.setattr(reader, "VIEWS", VIEWS | {"tenth": TENTH})
     for reader in (registry, paged_window, ahead):
-        monkeypatch.setattr(reader, "KEYS", (START, *(entry.key for entry in ENTRIES)))
+        monkeypatch.setattr(reader, "KEYS", (*KEYS, "tenth"))
     return rig.window()
 
 
-def test_every_key_of_ten_pages_can_be_read_and_pressed(window: MainWindow) -> None:
+def test_every_key_of_a_place_or_a_view_can_be_read_and_pressed(window: MainWindow) -> None:
+    named = [f"place.{place.key}" for place in PLACES] + [f"page.{key}" for key in (*VIEWS, "tenth")]
     keys = {}
-    for entry in ENTRIES:
-        action = window.registry.known(f"page.{entry.key}")
+    for name in named:
+        action = window.registry.known(name)
         assert action is not None
-        keys[entry.key] = action.keys
+        keys[name] = action.keys
         for sequence in action.keys:
             assert QKeySequence(sequence).toString() == sequence
-    assert keys == {entry.key: [f"Ctrl+{number}"] for number, entry in enumerate(PAGES, 1)} | {"tenth": []}
+    assert {f"place.{place.key}": [f"Ctrl+{n}"] for n, place in enumerate(PLACES, 1)}.items() <= keys.items()
+    assert keys["page.tenth"] == []
 
 
-def test_a_tenth_page_is_reached_from_the_rail_and_by_its_name(window: MainWindow) -> None:
-    QTest.mouseClick(window.rail.button("tenth"), Qt.MouseButton.LeftButton)
+def test_a_tenth_page_is_reached_from_the_tabs_and_by_its_name(window: MainWindow) -> None:
+    QTest.mouseClick(window.rail.button(LEARN.key), Qt.MouseButton.LeftButton)
+    window.show()
+    tab = window.tabs.tabRect(window.tabs.keys.index("tenth")).center()
+    QTest.mouseClick(window.tabs, Qt.MouseButton.LeftButton, pos=tab)
     assert isinstance(window.page, TenthPage)
     window.show_page(START)
     action = window.registry.find("page.tenth")

@@ -145,7 +145,7 @@ OWNERS = {  # what takes text for markup, and the modules that may call it
     "QTextBrowser": (),
     "QToolTip": (),
     "setToolTip": ("widgets/plain.py",),
-    "setTabToolTip": (),
+    "setTabToolTip": ("widgets/place_tabs.py",),
     "setWhatsThis": (),
     "setHtml": (),
     "appendHtml": (),

@@ -62,14 +62,18 @@ def test_each_step_goes_on_when_its_own_control_is_clicked(
     assert step(touring) == 1, "the pointer on its way elsewhere has ended the step"
     QTest.mouseClick(page.plots.cells[0].plot.viewport(), LEFT)
     assert step(touring) == 2
-    QTest.mouseClick(pointed_at(touring), LEFT)
-    assert page.bottom.tabs.checkedId() == 1
+    assert pointed_at(touring) is touring.tabs
+    results = touring.tabs.tabRect(touring.tabs.keys.index("results")).center()
+    QTest.mouseClick(touring.tabs, LEFT, pos=results)
+    assert touring.view == "results"
     assert step(touring) == 3
-    assert pointed_at(touring) is touring.rail.button("stepper")
+    assert pointed_at(touring) is touring.rail.button("inside")
     QTest.mouseClick(pointed_at(touring), LEFT)
     assert touring.page.key == "stepper"
     assert step(touring) == 4
     assert tour.callout.next.text() == "Done"
+    assert pointed_at(touring) is touring.top_bar.new
+    QTest.mouseClick(pointed_at(touring), LEFT)
     assert pointed_at(touring) is touring.top_bar.run
     QTest.mouseClick(pointed_at(touring), LEFT)
     assert rig.engine.plans
@@ -123,15 +127,15 @@ def test_a_stage_ends_it_and_offers_none(touring: MainWindow) -> None:
 def test_it_leads_back_to_the_page_of_its_step(touring: MainWindow, qtbot: QtBot) -> None:
     tour = touring.tour
     tour.callout.next.click()
-    qtbot.waitUntil(lambda: pointed_at(touring) is touring.rail.button("profile"))
-    assert "Go to the Profile page" in tour.callout.sentence.text()
+    qtbot.waitUntil(lambda: pointed_at(touring) is touring.rail.button("measure"))
+    assert "Go to Measure" in tour.callout.sentence.text()
     touring.show_page("profile")
     qtbot.waitUntil(lambda: pointed_at(touring) is profile(touring).plots.cells[0])
     touring.show_page("planner")
-    qtbot.waitUntil(lambda: pointed_at(touring) is touring.rail.button("profile"))
+    qtbot.waitUntil(lambda: pointed_at(touring) is touring.rail.button("measure"))
     tour.begin()
     touring.show_page("planner")
-    qtbot.waitUntil(lambda: pointed_at(touring) is touring.top_bar.home)
+    qtbot.waitUntil(lambda: pointed_at(touring) is touring.rail.button("home"))
 
 
 @pytest.fixture

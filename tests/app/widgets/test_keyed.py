@@ -8,9 +8,9 @@ from flashscope.app.widgets.keyed import ACTION
 from flashscope.app.widgets.plain import set_tip
 
 AMONG = {
-    *("run", "open", "page.start", "page.claims", "planner.find", "claims.test", "profile.notes"),
+    *("run", "open", "place.home", "place.learn", "planner.find", "claims.test", "profile.new"),
     *("profile.freeze", "profile.note_point", "stepper.play", "replay.play", "sessions.rename"),
-    *("sessions.trend", "compare.open", "compare.view"),
+    *("compare.open", "compare.view"),
 }
 
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.look.zoom import ZOOM
-from flashscope.app.pages.registry import PAGES
+from flashscope.app.pages.registry import PLACES
 from flashscope.app.widgets.rail import Rail, RailEntry
 
 Style = Qt.ToolButtonStyle
@@ -18,7 +18,7 @@ Style = Qt.ToolButtonStyle
     ("height", "zoom", "style"),
     [
         (640, 1.0, Style.ToolButtonTextUnderIcon),
-        (480, 1.0, Style.ToolButtonIconOnly),
+        (300, 1.0, Style.ToolButtonIconOnly),
         (600, 2.0, Style.ToolButtonIconOnly),
         (1300, 2.0, Style.ToolButtonTextUnderIcon),
     ],
@@ -27,7 +27,7 @@ def test_no_button_lies_over_another_however_low_the_window(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, height: int, zoom: float, style: Style
 ) -> None:
     monkeypatch.setattr(ZOOM, "factor", zoom)
-    rail = Rail(RailEntry(page.key, page.title, page.icon) for page in PAGES)
+    rail = Rail(RailEntry(place.key, place.title, place.icon) for place in PLACES)
     qtbot.addWidget(rail)
     rail.resize(rail.width(), height)
     rail.show()

@@ -77,7 +77,7 @@ class SweepForm(QFrame):
     """Everything of a Request as widgets; the ordinary choices are made from their declarations.
 
     Attributes:
-        backend: Where the sweep is to run; the top bar chooses it.
+        backend: Where the sweep is to run.
         inputs: Those of the ordinary choices, by their names.
         blocked_reason: Why it cannot run now, None when it can.
 
@@ -146,6 +146,7 @@ class SweepForm(QFrame):
         column = QVBoxLayout(inner)
         column.setContentsMargins(16, 12, 12, 12)
         column.setSpacing(6)
+        self._device_place = column
         self._section(column, "Kernels", self.kernels)
         self._section(column, "Problem", self._problem_fields())
         self._section(column, "Sequence lengths", self.chips)
@@ -242,6 +243,13 @@ class SweepForm(QFrame):
         self._masks.wait()
         super().closeEvent(event)
 
+    def begin_with(self, devices: QWidget) -> None:
+        """Have what chooses the device stand above all else."""
+        above = QVBoxLayout()
+        self._section(above, "Device", devices)
+        self._device_place.insertLayout(0, above)
+        self.setTabOrder(devices, self.kernels)
+
     def stand(self, *, alone: bool) -> None:
         """Stand beside something, narrow and scrolling by itself; or alone, whole and as wide as the page."""
         self._alone = alone
@@ -286,7 +294,7 @@ class SweepForm(QFrame):
         self._changed()
 
     def set_backend(self, backend: Backend) -> None:
-        """Follow the top bar; another backend brings its own defaults."""
+        """Run elsewhere; another backend brings its own defaults."""
         if backend != self.backend:
             self.show_request(Request.of(backend))
 

@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from flashscope.app.pages.profile.results_model import PROBLEM, RAW
 from flashscope.app.words.provenance_header import session_header
@@ -33,7 +34,7 @@ def session(bench: Bench) -> Session:
 
 
 def offered(bench: Bench) -> list[str]:
-    box = bench.page.plots.panel.curves
+    box = bench.page.plots.context.curves
     return [box.itemText(i) for i in range(box.count())]
 
 
@@ -41,10 +42,10 @@ def offered(bench: Bench) -> list[str]:
 def test_one_group_is_on_show_and_the_others_can_be_chosen(bench: Bench) -> None:
     plots = bench.page.plots
     assert offered(bench) == LABELS
-    assert plots.panel.curves.isVisible()
+    assert plots.context.curves.isEnabled()
     first = plots.cards["throughput"].make_export()
-    plots.panel.curves.setCurrentIndex(3)
-    plots.panel.curves.activated.emit(3)
+    plots.context.curves.setCurrentIndex(3)
+    plots.context.curves.activated.emit(3)
     last = plots.cards["throughput"].make_export()
     assert first is not None
     assert last is not None
@@ -71,7 +72,7 @@ def test_the_table_holds_every_group_with_its_name_and_its_own_speed_up(bench: B
 @pytest.mark.matrix
 def test_a_session_of_one_group_offers_no_choice(bench: Bench) -> None:
     bench.sweep(script(make_plan(("standard", "flash2"))))
-    assert not bench.page.plots.panel.curves.isVisible()
+    assert not bench.page.plots.context.curves.isEnabled()
     assert bench.page.bottom.table.isColumnHidden(column_of(bench, PROBLEM))
 
 
@@ -80,11 +81,11 @@ def test_the_group_of_the_point_in_flight_is_on_show_until_the_user_chooses(benc
     plots = bench.page.plots
     third_group = 2 * POINTS // len(LABELS)
     bench.sweep(script(PLAN, stop_before=third_group, in_flight=True))
-    assert plots.panel.curves.currentText() == LABELS[2]
-    plots.panel.curves.activated.emit(0)
+    assert plots.context.curves.currentText() == LABELS[2]
+    plots.context.curves.activated.emit(0)
     bench.page.refresh()
     bench.drawn()
-    assert plots.panel.curves.currentText() == LABELS[0]
+    assert plots.context.curves.currentText() == LABELS[0]
 
 
 Place = tuple[str, int, int, bool]  # kernel, N, head dim, whether it is causal
@@ -109,14 +110,16 @@ def selected_places(bench: Bench) -> list[Place]:
 @pytest.mark.usefixtures("session")
 def test_the_rows_of_the_group_on_show_at_the_crosshair_are_selected(bench: Bench) -> None:
     plots, table = bench.page.plots, bench.page.bottom.table
-    bench.page.bottom.show_tab(1)
+    bench.page.show_view("results")
+    QApplication.processEvents()
+    bench.drawn()
     for chosen, (head_dim, causal) in ((3, (128, True)), (1, (64, True))):
-        plots.panel.curves.activated.emit(chosen)
+        plots.context.curves.activated.emit(chosen)
         plots.move_cursor(8192)
         assert selected_places(bench) == [(kernel, 8192, head_dim, causal) for kernel in KERNELS]
         first = table.visualRect(table.selectionModel().selectedRows()[0])
         assert table.viewport().rect().contains(first.center())
-    plots.panel.curves.activated.emit(2)
+    plots.context.curves.activated.emit(2)
     assert selected_places(bench) == [(kernel, 8192, 128, False) for kernel in KERNELS]
 
 
@@ -124,7 +127,7 @@ def test_the_rows_of_the_group_on_show_at_the_crosshair_are_selected(bench: Benc
 @pytest.mark.usefixtures("session")
 def test_a_row_that_is_chosen_brings_its_group_on_show_and_stays_the_only_one_selected(bench: Bench) -> None:
     plots = bench.page.plots
-    plots.panel.curves.activated.emit(3)
+    plots.context.curves.activated.emit(3)
     plots.move_cursor(8192)
     for seqlen in (8192, 2048):  # of which one is where the crosshair is
         chosen = "flash2", seqlen, 64, True
@@ -132,16 +135,16 @@ def test_a_row_that_is_chosen_brings_its_group_on_show_and_stays_the_only_one_se
         bench.drawn()
         assert plots.curve is not None
         assert (plots.curve.label, plots.seqlen) == ("d 64, causal", seqlen)
-        assert plots.panel.curves.currentText() == "d 64, causal"
+        assert plots.context.curves.currentText() == "d 64, causal"
         assert selected_places(bench) == [chosen]
-        plots.panel.curves.activated.emit(3)
+        plots.context.curves.activated.emit(3)
         assert {row.problem.head_dim for row in selected(bench.page)} == {128}
 
 
 @pytest.mark.matrix
 def test_a_row_that_is_chosen_stays_selected_and_in_place_as_the_sweep_goes_on(bench: Bench) -> None:
     plots, table = bench.page.plots, bench.page.bottom.table
-    bench.page.bottom.show_tab(1)
+    bench.page.show_view("results")
     begun, later = (script(PLAN, stop_before=point) for point in (POINTS // 2, POINTS - 1))
     bench.sweep(begun)
     assert bench.controller.session is not None
@@ -163,7 +166,7 @@ def test_an_export_of_everything_names_every_problem() -> None:
 @pytest.mark.matrix
 @pytest.mark.usefixtures("session")
 def test_the_form_takes_the_group_on_show_and_says_which_and_what_it_leaves_out(bench: Bench) -> None:
-    bench.page.plots.panel.curves.activated.emit(3)
+    bench.page.plots.context.curves.activated.emit(3)
     with bench.qtbot.waitSignal(bench.page.noticed) as noticed:
         bench.page.use_session()
     sweep = bench.page.form.request()
@@ -198,7 +201,7 @@ def test_block_masks_are_groups_of_their_own_with_their_dense_equivalent_apart(b
     bench.page.show_session(session)
     bench.drawn()
     assert offered(bench) == ["d 64, no mask", "d 64, local:1,global:1 in blocks of 64"]
-    bench.page.plots.panel.curves.activated.emit(1)
+    bench.page.plots.context.curves.activated.emit(1)
     bench.page.use_session()
     assert bench.page.form.request() == sparse
     table = bench.page.bottom.table

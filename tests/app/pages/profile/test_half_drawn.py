@@ -32,11 +32,11 @@ def hide_a_kernel(page: ProfilePage) -> None:
 
 
 def choose_a_baseline(page: ProfilePage) -> None:
-    page.plots.panel.baseline_chosen.emit("flash2")
+    page.plots.context.baseline_chosen.emit("flash2")
 
 
 def choose_problems(page: ProfilePage) -> None:
-    choose_last(page.plots.panel.curves)
+    choose_last(page.plots.context.curves)
 
 
 def choose_last(box: QComboBox) -> None:
@@ -76,8 +76,8 @@ def on_show(page: ProfilePage) -> list[Any]:
     plots = page.plots
     drawn: list[Any] = [
         plots.panel.kernels,
-        plots.panel.curves.currentText(),
-        plots.panel.baseline.currentText(),
+        plots.context.curves.currentText(),
+        plots.context.baseline.currentText(),
     ]
     for kernel in plots.panel.kernels:
         row = plots.panel._rows[kernel]
@@ -190,7 +190,7 @@ def test_a_choice_from_a_list_of_the_session_before_harms_nothing(
         for _ in range(turns):
             if not page._turns.idle:
                 page._turns._next()
-        choose_last(getattr(page.plots.panel, box))
+        choose_last(getattr(page.plots.context, box))
         bench.drawn()
         assert page.plots.baseline in {"simt", "flash3"}
-        assert page.plots.panel.baseline.currentText() == page.plots.baseline
+        assert page.plots.context.baseline.currentText() == page.plots.baseline

@@ -37,7 +37,7 @@ def page(window: MainWindow, qtbot: QtBot) -> ProfilePage:
     found = window.pages["profile"]
     assert isinstance(found, ProfilePage)
     found._turns.finish()
-    found.bottom.show_tab(1)
+    found.show_view("results")
     qtbot.waitUntil(lambda: found.bottom.table.proxy.rowCount() == 6)
     return found
 
@@ -76,7 +76,7 @@ def test_a_note_on_a_moment_is_set_by_a_click_and_goes_there(
     notes, strip = page.bottom.notes, page.bottom.strip
     notes.note_moment()
     assert window.errors.text == NO_MOMENT
-    page.bottom.show_tab(0)
+    page.show_view("telemetry")
     page._turns.finish()
     lane = strip.lanes["memory_used"]
     place = lane.viewport().rect().center() + QPoint(40, 0)
@@ -89,10 +89,10 @@ def test_a_note_on_a_moment_is_set_by_a_click_and_goes_there(
     assert one.t_ns is not None
     assert 0 < one.t_ns < 8 * SECOND
     strip.moment.show_at(None)
-    page.bottom.show_tab(2)
+    page.show_view("notes")
     notes.list.setCurrentRow(0)
     notes._go()
-    assert page.bottom.tabs.checkedId() == 0
+    assert page.bottom.part == "telemetry"
     assert strip.moment.at_s == pytest.approx(one.t_ns / SECOND)
 
 

@@ -87,7 +87,7 @@ def test_the_word_on_the_rail_stays_inside_the_plot(bench: Bench) -> None:
 
 @pytest.mark.matrix
 def test_a_word_that_fits_on_neither_side_of_its_glyphs_is_left_to_their_tips(bench: Bench) -> None:
-    bench.page.resize(1200, 900)
+    bench.page.resize(900, 900)
     bench.sweep(
         script(make_plan(("standard",), LENGTHS), {("standard", n): ("timeout", "Slow.") for n in LENGTHS})
     )
@@ -121,6 +121,8 @@ def test_a_theme_switch_recolours_what_is_drawn_and_keeps_the_kernels_colours(be
     plot = bench.page.plots.cards["runtime"].plot
     assert plot.backgroundBrush().color().name() == LIGHT.panel.lower()
     assert plot.getAxis("left").textPen().color().name() == LIGHT.dim.lower()
+    bench.page.show_view("telemetry")
+    bench.drawn()
     lane = bench.page.bottom.strip.lanes["memory_used"]
     assert lane.curve.opts["pen"].color().name() == LIGHT.text.lower()
     curve = plot._curves["standard"].curve
@@ -144,6 +146,7 @@ def test_a_view_that_is_moved_and_a_point_in_flight_leave_no_pictures_of_symbols
 
 @pytest.mark.matrix
 def test_freezing_stops_the_display_and_not_the_recording(bench: Bench) -> None:
+    bench.page.show_view("telemetry")
     bench.page.bottom.freeze.setChecked(True)
     bench.sweep(EVENTS)
     strip = bench.page.bottom.strip
@@ -160,6 +163,7 @@ def test_freezing_stops_the_display_and_not_the_recording(bench: Bench) -> None:
 def test_a_lane_that_does_not_exist_here_is_not_drawn_and_its_reason_is_told(bench: Bench) -> None:
     events = script(make_plan(("standard",), LENGTHS, "cpu"), telemetry=CPU_TELEMETRY)
     bench.page.show_session(session_of(events))
+    bench.page.show_view("telemetry")
     bench.drawn()
     strip = bench.page.bottom.strip
     assert strip.lanes["memory_used"].isVisible()

@@ -100,7 +100,7 @@ def test_the_results_tab_says_how_much_of_the_sweep_was_measuring(bench: Bench) 
     bench.sweep(list(told))
     summary = bench.page.bottom.summary
     assert not summary.isVisible()
-    bench.page.bottom.show_tab(1)
+    bench.page.show_view("results")
     assert summary.isVisible()
     assert summary.text() == efficiency_short(bench.controller.session)  # type: ignore[arg-type]  # there is one
     assert summary.text().startswith("efficiency ")

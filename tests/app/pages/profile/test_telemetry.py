@@ -33,6 +33,7 @@ def saved(bench: Bench) -> Bench:
     """A page with a session that has ended."""
     recorded = session_of(script(make_plan(("standard", "flash2"), LENGTHS)))
     bench.controller._shown._show(recorded, "saved", None)
+    bench.page.show_view("telemetry")
     bench.drawn()
     return bench
 
@@ -267,6 +268,7 @@ def test_runs_back_to_back_have_spans_of_their_own_after_the_samples() -> None:
 def test_a_sweep_that_ended_without_a_reading_waits_for_none(bench: Bench) -> None:
     events = script(make_plan(("flash2",), (512,)))
     bench.sweep([event for event in events if not isinstance(event, Readings)])
+    bench.page.show_view("telemetry")
     bench.drawn()
     strip = bench.page.bottom.strip
     assert strip.rows[LANES[0].field].lane._note.toPlainText() == UNREAD

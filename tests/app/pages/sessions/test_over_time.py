@@ -27,7 +27,7 @@ def test_sessions_over_time_are_drawn_a_curve_a_machine_and_a_click_opens_one(
     recorded(sessions_dir() / "b.flashscope", 20, slower=2.0)
     recorded(sessions_dir() / "c.flashscope", 7, device="Another CPU")
     listed(page, qtbot, 3)
-    page.over_time.click()
+    page.show_view("trend")
 
     def dots() -> list[Any]:
         return [one for one in page.trend.plot.plotItem.items if isinstance(one, pg.ScatterPlotItem)]
@@ -48,11 +48,11 @@ def test_no_key_touches_sessions_whose_rows_are_not_on_show(
 ) -> None:
     fill(page, save, qtbot, "one", "two")
     choose(page, "one")
-    page.over_time.click()
+    page.show_view("trend")
     assert page.chosen_all() == []
     assert page.chosen() is None
     assert not page._buttons["delete"].isEnabled()
-    page.over_time.click()
+    page.show_view("sessions")
     assert [info.path.stem for info in page.chosen_all()] == ["one"]
 
 
@@ -61,7 +61,7 @@ def test_over_time_a_message_below_leaves_the_page_unscrolled(
 ) -> None:
     fill(page, save, qtbot, "one")
     window.resize(1280, 720)
-    page.over_time.click()
+    window.show_page("trend")
     window.errors.show_notice("A message.")
     QApplication.processEvents()
     assert window._frames["sessions"].verticalScrollBar().maximum() == 0
@@ -72,7 +72,7 @@ def test_over_time_begins_with_the_length_that_most_sessions_have(page: Sessions
         problems = tuple(replace(PLAN.problems[0], seqlen_q=n, seqlen_k=n) for n in lengths)
         recorded(sessions_dir() / f"{name}.flashscope", 3, plan=replace(PLAN, problems=problems))
     listed(page, qtbot, 3)
-    page.over_time.click()
+    page.show_view("trend")
     assert page.trend.seqlen.currentData() == 512
 
 
@@ -94,5 +94,5 @@ def test_a_date_that_no_clock_shows_is_drawn_all_the_same(page: SessionsPage, qt
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE session SET started_at = '0001-01-01T00:00:00'")
     listed(page, qtbot, 1)
-    page.over_time.click()
+    page.show_view("trend")
     qtbot.waitUntil(lambda: page.trend.legend.text().startswith("Runtime"))

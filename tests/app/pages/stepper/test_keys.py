@@ -96,7 +96,7 @@ def test_the_keys_step_when_the_page_is_shown_again(page: StepperPage, rig: Rig)
     window = page.window()
     assert isinstance(window, MainWindow)
     window.show_page("profile")
-    button: QAbstractButton = window.rail.button("stepper")
+    button: QAbstractButton = window.rail.button("inside")
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     press(page, Qt.Key.Key_Space)
     assert page.player.playing

@@ -107,9 +107,12 @@ def test_zoomed_a_stop_keeps_badge_and_source_and_names_the_problem_but_has_no_s
 def test_esc_leaves_the_stage_and_everything_is_as_before(staged: MainWindow) -> None:
     press(staged, Key.Key_Escape)
     staged.appearance.finish()
+    assert staged.view == "start"
+    staged.show_page("profile")
     page = profile(staged)
     assert all(
-        part.isVisible() for part in (staged.top_bar, staged.rail, staged.status, page.form, page.plots.panel)
+        part.isVisible()
+        for part in (staged.top_bar, staged.rail, staged.status, staged.tabs, page.plots.panel)
     )
     assert shown_plots(staged) == ["footprint", "runtime", "speed-up", "throughput"]
     assert staged.stage.frame.foot.isHidden()

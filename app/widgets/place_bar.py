@@ -1,0 +1,60 @@
+"""The line above the views of a place: their tabs, and what all of them share."""
+
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QWidget
+
+from flashscope.app.control.guard import guarded
+from flashscope.app.widgets.place_tabs import PlaceTabs
+
+MARGINS = 4, 0, 12, 0
+SPACING = 12
+
+
+class PlaceBar(QWidget):
+    """The tabs, and to the right of them what is shared, or under them where there is no room beside.
+
+    Attributes:
+        tabs: The views of the place in front.
+    """
+
+    def __init__(self, tabs: PlaceTabs) -> None:
+        super().__init__()
+        self.tabs = tabs
+        self._shared: dict[str, QWidget] = {}
+        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._line.setContentsMargins(*MARGINS)
+        self._line.setSpacing(0)
+        self._line.addWidget(tabs)
+
+    def share(self, place: str, shared: QWidget) -> None:
+        """Have this stand there whenever a view of a place is in front."""
+        self._shared[place] = shared
+        self._line.addWidget(shared, 1)
+
+    def show_place(self, place: str) -> None:
+        """Show what the views of this place share, which is nothing before a session is on show."""
+        for key, shared in self._shared.items():
+            shared.setVisible(key == place)
+        self._arrange()
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Stand beside each other, or one under the other."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    @guarded(bool)
+    def event(self, event: QEvent) -> bool:
+        """Stand otherwise, too, when a part has become wider or narrower."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._arrange()
+        return super().event(event)
+
+    def _arrange(self) -> None:
+        shown = [part for part in self._shared.values() if not part.isHidden()]
+        wanted = self.tabs.sizeHint().width() + sum(part.sizeHint().width() + SPACING for part in shown)
+        beside, under = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        direction = beside if wanted + MARGINS[0] + MARGINS[2] <= self.width() else under
+        if direction != self._line.direction():
+            self._line.setDirection(direction)
